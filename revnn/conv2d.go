@@ -1,6 +1,8 @@
 package revnn
 
 import (
+	"unsafe"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/number"
@@ -42,11 +44,16 @@ import (
 //
 // where the gradients of W and b are sums over inputs. A nil B stands for zeros.
 //
-// Products are those of MatMul, with its bounds for k = Channels/Groups·KernelHeight·KernelWidth.
-// b is added after them. C(X) is made for some places at a time, so that each worker
-// takes scratch memory of at most 2¹⁵ elements, or 128·k if that is more, for images of
-// any size. In fixed point a value is rounded once, and a gradient once for each such
-// part. Workers share inputs, places and channels. The bits do not depend on their number.
+// In floating point an element of the value is within (k+1)·ε·(Σ|w·x| + |b|), where k =
+// Channels/Groups·KernelHeight·KernelWidth, and the gradients have such bounds for the sums
+// above. A copy of X with padding, of some places at a time, takes scratch memory of about
+// half a megabyte a worker, or what a row of places needs if that is more. W is copied too.
+//
+// In fixed point C(X) is made for some places at a time. It takes at most 2¹⁵ elements of
+// scratch memory a worker, or 128·k if that is more. A value is rounded once, and a gradient
+// once for each such part; b is added after that.
+//
+// Workers share inputs, places, channels and filters. The bits do not depend on their number.
 //
 // All passes panic with an error that wraps mat.ErrShape if a size of the kernel or a
 // stride is not positive, if padding is negative, if the kernel is larger than the padded
@@ -89,6 +96,15 @@ func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
 	checkProduct[Conv2D[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
 	checkProduct[Conv2D[T]]("W", k.W.Cols, k.Channels/groups, k.KernelHeight, k.KernelWidth)
 	if k.X.Rows == 0 || k.W.Rows == 0 {
+		return nil
+	}
+	switch { // floats have convdirect.go, and fixed point the rest of this file
+	case number.IsFixed[T]():
+	case unsafe.Sizeof(T(0)) == 4:
+		runDirect(number.As[Conv2D[float32]](k), number.As[rev.Pass[Conv2D[float32]]](p), rows, cols, groups)
+		return nil
+	default:
+		runDirect(number.As[Conv2D[float64]](k), number.As[rev.Pass[Conv2D[float64]]](p), rows, cols, groups)
 		return nil
 	}
 	w := workspace.Get[convolution[T]]()
@@ -261,13 +277,15 @@ func (w *convolution[T]) addGradientOfW(buf []T, c channels, p convPart) {
 
 // addGradientOfB adds the gradients of b_f.
 func (w *convolution[T]) addGradientOfB(f int) {
-	add := func(b rev.Vector[T], y rev.General[T]) {
-		for n := 0; n < w.k.X.Rows && b.Data != nil && y.Data != nil; n++ {
-			b.Data[f*b.Inc] += vector.Sum(rev.ViewSlice(plane(y, n, f, w.places())))
-		}
+	addPlaneSums(w.g.B, w.g.Y, f, w.places())
+	addPlaneSums(w.gt.B, w.gt.Y, f, w.places())
+}
+
+// addPlaneSums adds the sums of plane f of all rows of y, of the given size, to element f of b.
+func addPlaneSums[T rev.Real](b rev.Vector[T], y rev.General[T], f, size int) {
+	for n := 0; n < y.Rows && b.Data != nil && y.Data != nil; n++ {
+		b.Data[f*b.Inc] += vector.Sum(rev.ViewSlice(plane(y, n, f, size)))
 	}
-	add(w.g.B, w.g.Y)
-	add(w.gt.B, w.gt.Y)
 }
 
 // outputs returns the planes of y of the filters that meet the channels c, as rows, at the

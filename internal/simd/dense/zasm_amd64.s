@@ -7,20 +7,20 @@
 // func gemmNNAVX512F64<>(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, rsb int, c *float64, ldc int)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·gemmNNAVX512F64<>(SB), NOSPLIT, $0-88
-	MOVQ  m+0(FP), AX
-	MOVQ  a+32(FP), CX
-	MOVQ  c+72(FP), DX
-	MOVQ  rsa+40(FP), BX
-	SHLQ  $0x03, BX
-	MOVQ  csa+48(FP), SI
+	MOVQ  rsb+64(FP), AX
+	SHLQ  $0x03, AX
+	MOVQ  m+0(FP), CX
+	MOVQ  a+32(FP), DX
+	MOVQ  c+72(FP), BX
+	MOVQ  rsa+40(FP), SI
 	SHLQ  $0x03, SI
-	MOVQ  rsb+64(FP), DI
+	MOVQ  csa+48(FP), DI
 	SHLQ  $0x03, DI
 	MOVQ  ldc+80(FP), R8
 	SHLQ  $0x03, R8
-	LEAQ  (BX)(BX*2), R9
-	LEAQ  (BX)(BX*4), R10
-	LEAQ  (R9)(BX*4), R11
+	LEAQ  (SI)(SI*2), R9
+	LEAQ  (SI)(SI*4), R10
+	LEAQ  (R9)(SI*4), R11
 	MOVQ  n+8(FP), R12
 	CMPQ  R12, $0x00000010
 	JG    cols3
@@ -33,7 +33,7 @@ TEXT ·gemmNNAVX512F64<>(SB), NOSPLIT, $0-88
 	KMOVW R13, K1
 
 cols1rows8:
-	CMPQ       AX, $0x00000008
+	CMPQ       CX, $0x00000008
 	JL         cols1rows8end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -45,40 +45,40 @@ cols1rows8:
 	VPXORQ     Z7, Z7, Z7
 	MOVQ       b+56(FP), R13
 	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
 	MOVQ       DX, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	MOVQ       CX, R12
 
 loop1:
 	VMOVUPD.Z        (R13), K1, Z8
 	VFMADD231PD.BCST (R12), Z8, Z0
-	VFMADD231PD.BCST (R12)(BX*1), Z8, Z1
-	VFMADD231PD.BCST (R12)(BX*2), Z8, Z2
+	VFMADD231PD.BCST (R12)(SI*1), Z8, Z1
+	VFMADD231PD.BCST (R12)(SI*2), Z8, Z2
 	VFMADD231PD.BCST (R12)(R9*1), Z8, Z3
-	VFMADD231PD.BCST (R12)(BX*4), Z8, Z4
+	VFMADD231PD.BCST (R12)(SI*4), Z8, Z4
 	VFMADD231PD.BCST (R12)(R10*1), Z8, Z5
 	VFMADD231PD.BCST (R12)(R9*2), Z8, Z6
 	VFMADD231PD.BCST (R12)(R11*1), Z8, Z7
-	ADDQ             SI, R12
-	ADDQ             DI, R13
+	ADDQ             DI, R12
+	ADDQ             AX, R13
 	DECQ             R14
 	JNZ              loop1
 	VBROADCASTSD     alpha+24(FP), Z8
-	MOVQ             DX, R12
+	MOVQ             BX, R12
 	VMOVUPD.Z        (R12), K1, Z9
 	VFMADD231PD      Z8, Z0, Z9
 	ADDQ             R8, R12
@@ -102,29 +102,29 @@ loop1:
 	ADDQ             R8, R12
 	VMOVUPD.Z        (R12), K1, Z6
 	VFMADD231PD      Z8, Z7, Z6
-	VMOVUPD          Z9, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z0, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z1, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z2, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z3, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z4, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z5, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z6, K1, (DX)
-	ADDQ             R8, DX
-	LEAQ             (CX)(BX*8), CX
-	SUBQ             $0x00000008, AX
+	VMOVUPD          Z9, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z2, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z6, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*8), DX
+	SUBQ             $0x00000008, CX
 	JMP              cols1rows8
 
 cols1rows8end:
 cols1rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols1rows4end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -132,28 +132,28 @@ cols1rows4:
 	VPXORQ     Z3, Z3, Z3
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	MOVQ       CX, R10
 
 loop2:
 	VMOVUPD.Z        (R11), K1, Z4
 	VFMADD231PD.BCST (R10), Z4, Z0
-	VFMADD231PD.BCST (R10)(BX*1), Z4, Z1
-	VFMADD231PD.BCST (R10)(BX*2), Z4, Z2
+	VFMADD231PD.BCST (R10)(SI*1), Z4, Z1
+	VFMADD231PD.BCST (R10)(SI*2), Z4, Z2
 	VFMADD231PD.BCST (R10)(R9*1), Z4, Z3
-	ADDQ             SI, R10
-	ADDQ             DI, R11
+	ADDQ             DI, R10
+	ADDQ             AX, R11
 	DECQ             R12
 	JNZ              loop2
 	VBROADCASTSD     alpha+24(FP), Z4
-	MOVQ             DX, R10
+	MOVQ             BX, R10
 	VMOVUPD.Z        (R10), K1, Z5
 	VFMADD231PD      Z4, Z0, Z5
 	ADDQ             R8, R10
@@ -165,45 +165,45 @@ loop2:
 	ADDQ             R8, R10
 	VMOVUPD.Z        (R10), K1, Z2
 	VFMADD231PD      Z4, Z3, Z2
-	VMOVUPD          Z5, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z0, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z1, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z2, K1, (DX)
-	ADDQ             R8, DX
-	LEAQ             (CX)(BX*4), CX
-	SUBQ             $0x00000004, AX
+	VMOVUPD          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z2, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*4), DX
+	SUBQ             $0x00000004, CX
 	JMP              cols1rows4
 
 cols1rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols1rows3end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop3:
 	VMOVUPD.Z        (R9), K1, Z3
-	VFMADD231PD.BCST (AX), Z3, Z0
-	VFMADD231PD.BCST (AX)(BX*1), Z3, Z1
-	VFMADD231PD.BCST (AX)(BX*2), Z3, Z2
-	ADDQ             SI, AX
-	ADDQ             DI, R9
+	VFMADD231PD.BCST (CX), Z3, Z0
+	VFMADD231PD.BCST (CX)(SI*1), Z3, Z1
+	VFMADD231PD.BCST (CX)(SI*2), Z3, Z2
+	ADDQ             DI, CX
+	ADDQ             AX, R9
 	DECQ             R10
 	JNZ              loop3
 	VBROADCASTSD     alpha+24(FP), Z3
-	MOVQ             DX, AX
+	MOVQ             BX, AX
 	VMOVUPD.Z        (AX), K1, Z4
 	VFMADD231PD      Z3, Z0, Z4
 	ADDQ             R8, AX
@@ -212,71 +212,71 @@ loop3:
 	ADDQ             R8, AX
 	VMOVUPD.Z        (AX), K1, Z1
 	VFMADD231PD      Z3, Z2, Z1
-	VMOVUPD          Z4, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z0, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z1, K1, (DX)
-	ADDQ             R8, DX
+	VMOVUPD          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z1, K1, (BX)
+	ADDQ             R8, BX
 	JMP              done
 
 cols1rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols1rows2end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop4:
 	VMOVUPD.Z        (R9), K1, Z2
-	VFMADD231PD.BCST (AX), Z2, Z0
-	VFMADD231PD.BCST (AX)(BX*1), Z2, Z1
-	ADDQ             SI, AX
-	ADDQ             DI, R9
+	VFMADD231PD.BCST (CX), Z2, Z0
+	VFMADD231PD.BCST (CX)(SI*1), Z2, Z1
+	ADDQ             DI, CX
+	ADDQ             AX, R9
 	DECQ             R10
 	JNZ              loop4
 	VBROADCASTSD     alpha+24(FP), Z2
-	MOVQ             DX, AX
+	MOVQ             BX, AX
 	VMOVUPD.Z        (AX), K1, Z3
 	VFMADD231PD      Z2, Z0, Z3
 	ADDQ             R8, AX
 	VMOVUPD.Z        (AX), K1, Z0
 	VFMADD231PD      Z2, Z1, Z0
-	VMOVUPD          Z3, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPD          Z0, K1, (DX)
-	ADDQ             R8, DX
+	VMOVUPD          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
 	JMP              done
 
 cols1rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols1rows1end
 	VPXORQ     Z0, Z0, Z0
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop5:
-	VMOVUPD.Z        (BX), K1, Z1
-	VFMADD231PD.BCST (AX), Z1, Z0
-	ADDQ             SI, AX
-	ADDQ             DI, BX
+	VMOVUPD.Z        (SI), K1, Z1
+	VFMADD231PD.BCST (CX), Z1, Z0
+	ADDQ             DI, CX
+	ADDQ             AX, SI
 	DECQ             R9
 	JNZ              loop5
 	VBROADCASTSD     alpha+24(FP), Z1
-	MOVQ             DX, AX
+	MOVQ             BX, AX
 	VMOVUPD.Z        (AX), K1, Z2
 	VFMADD231PD      Z1, Z0, Z2
-	VMOVUPD          Z2, K1, (DX)
-	ADDQ             R8, DX
+	VMOVUPD          Z2, K1, (BX)
+	ADDQ             R8, BX
 	JMP              done
 
 cols1rows1end:
@@ -290,7 +290,7 @@ cols2:
 	KMOVW R13, K1
 
 cols2rows8:
-	CMPQ       AX, $0x00000008
+	CMPQ       CX, $0x00000008
 	JL         cols2rows8end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -310,31 +310,31 @@ cols2rows8:
 	VPXORQ     Z15, Z15, Z15
 	MOVQ       b+56(FP), R13
 	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 	MOVQ       DX, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	MOVQ       CX, R12
 
 loop6:
 	VMOVUPS      (R13), Z16
@@ -342,16 +342,16 @@ loop6:
 	VBROADCASTSD (R12), Z18
 	VFMADD231PD  Z18, Z16, Z0
 	VFMADD231PD  Z18, Z17, Z1
-	VBROADCASTSD (R12)(BX*1), Z18
+	VBROADCASTSD (R12)(SI*1), Z18
 	VFMADD231PD  Z18, Z16, Z2
 	VFMADD231PD  Z18, Z17, Z3
-	VBROADCASTSD (R12)(BX*2), Z18
+	VBROADCASTSD (R12)(SI*2), Z18
 	VFMADD231PD  Z18, Z16, Z4
 	VFMADD231PD  Z18, Z17, Z5
 	VBROADCASTSD (R12)(R9*1), Z18
 	VFMADD231PD  Z18, Z16, Z6
 	VFMADD231PD  Z18, Z17, Z7
-	VBROADCASTSD (R12)(BX*4), Z18
+	VBROADCASTSD (R12)(SI*4), Z18
 	VFMADD231PD  Z18, Z16, Z8
 	VFMADD231PD  Z18, Z17, Z9
 	VBROADCASTSD (R12)(R10*1), Z18
@@ -363,12 +363,12 @@ loop6:
 	VBROADCASTSD (R12)(R11*1), Z18
 	VFMADD231PD  Z18, Z16, Z14
 	VFMADD231PD  Z18, Z17, Z15
-	ADDQ         SI, R12
-	ADDQ         DI, R13
+	ADDQ         DI, R12
+	ADDQ         AX, R13
 	DECQ         R14
 	JNZ          loop6
 	VBROADCASTSD alpha+24(FP), Z16
-	MOVQ         DX, R12
+	MOVQ         BX, R12
 	VMOVUPS      (R12), Z17
 	VMOVUPD.Z    64(R12), K1, Z18
 	VFMADD231PD  Z16, Z0, Z17
@@ -408,37 +408,37 @@ loop6:
 	VMOVUPD.Z    64(R12), K1, Z13
 	VFMADD231PD  Z16, Z14, Z12
 	VFMADD231PD  Z16, Z15, Z13
-	VMOVUPS      Z17, (DX)
-	VMOVUPD      Z18, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPD      Z1, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z2, (DX)
-	VMOVUPD      Z3, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z4, (DX)
-	VMOVUPD      Z5, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z6, (DX)
-	VMOVUPD      Z7, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z8, (DX)
-	VMOVUPD      Z9, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z10, (DX)
-	VMOVUPD      Z11, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z12, (DX)
-	VMOVUPD      Z13, K1, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x00000008, AX
+	VMOVUPS      Z17, (BX)
+	VMOVUPD      Z18, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPD      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPD      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPD      Z7, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z8, (BX)
+	VMOVUPD      Z9, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z10, (BX)
+	VMOVUPD      Z11, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPD      Z13, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
 	JMP          cols2rows8
 
 cols2rows8end:
 cols2rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols2rows4end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -450,19 +450,19 @@ cols2rows4:
 	VPXORQ     Z7, Z7, Z7
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	MOVQ       CX, R10
 
 loop7:
 	VMOVUPS      (R11), Z8
@@ -470,21 +470,21 @@ loop7:
 	VBROADCASTSD (R10), Z10
 	VFMADD231PD  Z10, Z8, Z0
 	VFMADD231PD  Z10, Z9, Z1
-	VBROADCASTSD (R10)(BX*1), Z10
+	VBROADCASTSD (R10)(SI*1), Z10
 	VFMADD231PD  Z10, Z8, Z2
 	VFMADD231PD  Z10, Z9, Z3
-	VBROADCASTSD (R10)(BX*2), Z10
+	VBROADCASTSD (R10)(SI*2), Z10
 	VFMADD231PD  Z10, Z8, Z4
 	VFMADD231PD  Z10, Z9, Z5
 	VBROADCASTSD (R10)(R9*1), Z10
 	VFMADD231PD  Z10, Z8, Z6
 	VFMADD231PD  Z10, Z9, Z7
-	ADDQ         SI, R10
-	ADDQ         DI, R11
+	ADDQ         DI, R10
+	ADDQ         AX, R11
 	DECQ         R12
 	JNZ          loop7
 	VBROADCASTSD alpha+24(FP), Z8
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Z9
 	VMOVUPD.Z    64(R10), K1, Z10
 	VFMADD231PD  Z8, Z0, Z9
@@ -504,24 +504,24 @@ loop7:
 	VMOVUPD.Z    64(R10), K1, Z5
 	VFMADD231PD  Z8, Z6, Z4
 	VFMADD231PD  Z8, Z7, Z5
-	VMOVUPS      Z9, (DX)
-	VMOVUPD      Z10, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPD      Z1, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z2, (DX)
-	VMOVUPD      Z3, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z4, (DX)
-	VMOVUPD      Z5, K1, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMOVUPS      Z9, (BX)
+	VMOVUPD      Z10, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPD      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPD      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols2rows3end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -531,35 +531,35 @@ cols2rows4end:
 	VPXORQ     Z5, Z5, Z5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop8:
 	VMOVUPS      (R9), Z6
 	VMOVUPD.Z    64(R9), K1, Z7
-	VBROADCASTSD (AX), Z8
+	VBROADCASTSD (CX), Z8
 	VFMADD231PD  Z8, Z6, Z0
 	VFMADD231PD  Z8, Z7, Z1
-	VBROADCASTSD (AX)(BX*1), Z8
+	VBROADCASTSD (CX)(SI*1), Z8
 	VFMADD231PD  Z8, Z6, Z2
 	VFMADD231PD  Z8, Z7, Z3
-	VBROADCASTSD (AX)(BX*2), Z8
+	VBROADCASTSD (CX)(SI*2), Z8
 	VFMADD231PD  Z8, Z6, Z4
 	VFMADD231PD  Z8, Z7, Z5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop8
 	VBROADCASTSD alpha+24(FP), Z6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
 	VMOVUPD.Z    64(AX), K1, Z8
 	VFMADD231PD  Z6, Z0, Z7
@@ -574,19 +574,19 @@ loop8:
 	VMOVUPD.Z    64(AX), K1, Z3
 	VFMADD231PD  Z6, Z4, Z2
 	VFMADD231PD  Z6, Z5, Z3
-	VMOVUPS      Z7, (DX)
-	VMOVUPD      Z8, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPD      Z1, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z2, (DX)
-	VMOVUPD      Z3, K1, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z7, (BX)
+	VMOVUPD      Z8, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPD      Z3, K1, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols2rows2end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -594,29 +594,29 @@ cols2rows3end:
 	VPXORQ     Z3, Z3, Z3
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop9:
 	VMOVUPS      (R9), Z4
 	VMOVUPD.Z    64(R9), K1, Z5
-	VBROADCASTSD (AX), Z6
+	VBROADCASTSD (CX), Z6
 	VFMADD231PD  Z6, Z4, Z0
 	VFMADD231PD  Z6, Z5, Z1
-	VBROADCASTSD (AX)(BX*1), Z6
+	VBROADCASTSD (CX)(SI*1), Z6
 	VFMADD231PD  Z6, Z4, Z2
 	VFMADD231PD  Z6, Z5, Z3
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop9
 	VBROADCASTSD alpha+24(FP), Z4
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z5
 	VMOVUPD.Z    64(AX), K1, Z6
 	VFMADD231PD  Z4, Z0, Z5
@@ -626,45 +626,45 @@ loop9:
 	VMOVUPD.Z    64(AX), K1, Z1
 	VFMADD231PD  Z4, Z2, Z0
 	VFMADD231PD  Z4, Z3, Z1
-	VMOVUPS      Z5, (DX)
-	VMOVUPD      Z6, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPD      Z1, K1, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z5, (BX)
+	VMOVUPD      Z6, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols2rows1end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop10:
-	VMOVUPS      (BX), Z2
-	VMOVUPD.Z    64(BX), K1, Z3
-	VBROADCASTSD (AX), Z4
+	VMOVUPS      (SI), Z2
+	VMOVUPD.Z    64(SI), K1, Z3
+	VBROADCASTSD (CX), Z4
 	VFMADD231PD  Z4, Z2, Z0
 	VFMADD231PD  Z4, Z3, Z1
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop10
 	VBROADCASTSD alpha+24(FP), Z2
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z3
 	VMOVUPD.Z    64(AX), K1, Z4
 	VFMADD231PD  Z2, Z0, Z3
 	VFMADD231PD  Z2, Z1, Z4
-	VMOVUPS      Z3, (DX)
-	VMOVUPD      Z4, K1, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z3, (BX)
+	VMOVUPD      Z4, K1, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows1end:
@@ -678,7 +678,7 @@ cols3:
 	KMOVW R13, K1
 
 cols3rows8:
-	CMPQ       AX, $0x00000008
+	CMPQ       CX, $0x00000008
 	JL         cols3rows8end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -706,39 +706,39 @@ cols3rows8:
 	VPXORQ     Z23, Z23, Z23
 	MOVQ       b+56(FP), R13
 	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
 	MOVQ       DX, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	MOVQ       CX, R12
 
 loop11:
 	VMOVUPS      (R13), Z24
@@ -748,11 +748,11 @@ loop11:
 	VFMADD231PD  Z27, Z24, Z0
 	VFMADD231PD  Z27, Z25, Z1
 	VFMADD231PD  Z27, Z26, Z2
-	VBROADCASTSD (R12)(BX*1), Z27
+	VBROADCASTSD (R12)(SI*1), Z27
 	VFMADD231PD  Z27, Z24, Z3
 	VFMADD231PD  Z27, Z25, Z4
 	VFMADD231PD  Z27, Z26, Z5
-	VBROADCASTSD (R12)(BX*2), Z27
+	VBROADCASTSD (R12)(SI*2), Z27
 	VFMADD231PD  Z27, Z24, Z6
 	VFMADD231PD  Z27, Z25, Z7
 	VFMADD231PD  Z27, Z26, Z8
@@ -760,7 +760,7 @@ loop11:
 	VFMADD231PD  Z27, Z24, Z9
 	VFMADD231PD  Z27, Z25, Z10
 	VFMADD231PD  Z27, Z26, Z11
-	VBROADCASTSD (R12)(BX*4), Z27
+	VBROADCASTSD (R12)(SI*4), Z27
 	VFMADD231PD  Z27, Z24, Z12
 	VFMADD231PD  Z27, Z25, Z13
 	VFMADD231PD  Z27, Z26, Z14
@@ -776,12 +776,12 @@ loop11:
 	VFMADD231PD  Z27, Z24, Z21
 	VFMADD231PD  Z27, Z25, Z22
 	VFMADD231PD  Z27, Z26, Z23
-	ADDQ         SI, R12
-	ADDQ         DI, R13
+	ADDQ         DI, R12
+	ADDQ         AX, R13
 	DECQ         R14
 	JNZ          loop11
 	VBROADCASTSD alpha+24(FP), Z24
-	MOVQ         DX, R12
+	MOVQ         BX, R12
 	VMOVUPS      (R12), Z25
 	VMOVUPS      64(R12), Z26
 	VMOVUPD.Z    128(R12), K1, Z27
@@ -837,45 +837,45 @@ loop11:
 	VFMADD231PD  Z24, Z21, Z18
 	VFMADD231PD  Z24, Z22, Z19
 	VFMADD231PD  Z24, Z23, Z20
-	VMOVUPS      Z25, (DX)
-	VMOVUPS      Z26, 64(DX)
-	VMOVUPD      Z27, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPD      Z2, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      Z4, 64(DX)
-	VMOVUPD      Z5, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z6, (DX)
-	VMOVUPS      Z7, 64(DX)
-	VMOVUPD      Z8, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z9, (DX)
-	VMOVUPS      Z10, 64(DX)
-	VMOVUPD      Z11, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z12, (DX)
-	VMOVUPS      Z13, 64(DX)
-	VMOVUPD      Z14, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z15, (DX)
-	VMOVUPS      Z16, 64(DX)
-	VMOVUPD      Z17, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z18, (DX)
-	VMOVUPS      Z19, 64(DX)
-	VMOVUPD      Z20, K1, 128(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x00000008, AX
+	VMOVUPS      Z25, (BX)
+	VMOVUPS      Z26, 64(BX)
+	VMOVUPD      Z27, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPD      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPD      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z10, 64(BX)
+	VMOVUPD      Z11, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, 64(BX)
+	VMOVUPD      Z14, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z15, (BX)
+	VMOVUPS      Z16, 64(BX)
+	VMOVUPD      Z17, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z18, (BX)
+	VMOVUPS      Z19, 64(BX)
+	VMOVUPD      Z20, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
 	JMP          cols3rows8
 
 cols3rows8end:
 cols3rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols3rows4end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -891,23 +891,23 @@ cols3rows4:
 	VPXORQ     Z11, Z11, Z11
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	MOVQ       CX, R10
 
 loop12:
 	VMOVUPS      (R11), Z12
@@ -917,11 +917,11 @@ loop12:
 	VFMADD231PD  Z15, Z12, Z0
 	VFMADD231PD  Z15, Z13, Z1
 	VFMADD231PD  Z15, Z14, Z2
-	VBROADCASTSD (R10)(BX*1), Z15
+	VBROADCASTSD (R10)(SI*1), Z15
 	VFMADD231PD  Z15, Z12, Z3
 	VFMADD231PD  Z15, Z13, Z4
 	VFMADD231PD  Z15, Z14, Z5
-	VBROADCASTSD (R10)(BX*2), Z15
+	VBROADCASTSD (R10)(SI*2), Z15
 	VFMADD231PD  Z15, Z12, Z6
 	VFMADD231PD  Z15, Z13, Z7
 	VFMADD231PD  Z15, Z14, Z8
@@ -929,12 +929,12 @@ loop12:
 	VFMADD231PD  Z15, Z12, Z9
 	VFMADD231PD  Z15, Z13, Z10
 	VFMADD231PD  Z15, Z14, Z11
-	ADDQ         SI, R10
-	ADDQ         DI, R11
+	ADDQ         DI, R10
+	ADDQ         AX, R11
 	DECQ         R12
 	JNZ          loop12
 	VBROADCASTSD alpha+24(FP), Z12
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Z13
 	VMOVUPS      64(R10), Z14
 	VMOVUPD.Z    128(R10), K1, Z15
@@ -962,28 +962,28 @@ loop12:
 	VFMADD231PD  Z12, Z9, Z6
 	VFMADD231PD  Z12, Z10, Z7
 	VFMADD231PD  Z12, Z11, Z8
-	VMOVUPS      Z13, (DX)
-	VMOVUPS      Z14, 64(DX)
-	VMOVUPD      Z15, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPD      Z2, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      Z4, 64(DX)
-	VMOVUPD      Z5, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z6, (DX)
-	VMOVUPS      Z7, 64(DX)
-	VMOVUPD      Z8, K1, 128(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMOVUPS      Z13, (BX)
+	VMOVUPS      Z14, 64(BX)
+	VMOVUPD      Z15, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPD      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPD      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols3rows3end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -996,42 +996,42 @@ cols3rows4end:
 	VPXORQ     Z8, Z8, Z8
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
 
 loop13:
 	VMOVUPS      (R9), Z9
 	VMOVUPS      64(R9), Z10
 	VMOVUPD.Z    128(R9), K1, Z11
-	VBROADCASTSD (AX), Z12
+	VBROADCASTSD (CX), Z12
 	VFMADD231PD  Z12, Z9, Z0
 	VFMADD231PD  Z12, Z10, Z1
 	VFMADD231PD  Z12, Z11, Z2
-	VBROADCASTSD (AX)(BX*1), Z12
+	VBROADCASTSD (CX)(SI*1), Z12
 	VFMADD231PD  Z12, Z9, Z3
 	VFMADD231PD  Z12, Z10, Z4
 	VFMADD231PD  Z12, Z11, Z5
-	VBROADCASTSD (AX)(BX*2), Z12
+	VBROADCASTSD (CX)(SI*2), Z12
 	VFMADD231PD  Z12, Z9, Z6
 	VFMADD231PD  Z12, Z10, Z7
 	VFMADD231PD  Z12, Z11, Z8
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop13
 	VBROADCASTSD alpha+24(FP), Z9
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z10
 	VMOVUPS      64(AX), Z11
 	VMOVUPD.Z    128(AX), K1, Z12
@@ -1052,22 +1052,22 @@ loop13:
 	VFMADD231PD  Z9, Z6, Z3
 	VFMADD231PD  Z9, Z7, Z4
 	VFMADD231PD  Z9, Z8, Z5
-	VMOVUPS      Z10, (DX)
-	VMOVUPS      Z11, 64(DX)
-	VMOVUPD      Z12, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPD      Z2, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      Z4, 64(DX)
-	VMOVUPD      Z5, K1, 128(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z11, 64(BX)
+	VMOVUPD      Z12, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPD      Z5, K1, 128(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols3rows2end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -1077,34 +1077,34 @@ cols3rows3end:
 	VPXORQ     Z5, Z5, Z5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
 
 loop14:
 	VMOVUPS      (R9), Z6
 	VMOVUPS      64(R9), Z7
 	VMOVUPD.Z    128(R9), K1, Z8
-	VBROADCASTSD (AX), Z9
+	VBROADCASTSD (CX), Z9
 	VFMADD231PD  Z9, Z6, Z0
 	VFMADD231PD  Z9, Z7, Z1
 	VFMADD231PD  Z9, Z8, Z2
-	VBROADCASTSD (AX)(BX*1), Z9
+	VBROADCASTSD (CX)(SI*1), Z9
 	VFMADD231PD  Z9, Z6, Z3
 	VFMADD231PD  Z9, Z7, Z4
 	VFMADD231PD  Z9, Z8, Z5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop14
 	VBROADCASTSD alpha+24(FP), Z6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
 	VMOVUPS      64(AX), Z8
 	VMOVUPD.Z    128(AX), K1, Z9
@@ -1118,54 +1118,54 @@ loop14:
 	VFMADD231PD  Z6, Z3, Z0
 	VFMADD231PD  Z6, Z4, Z1
 	VFMADD231PD  Z6, Z5, Z2
-	VMOVUPS      Z7, (DX)
-	VMOVUPS      Z8, 64(DX)
-	VMOVUPD      Z9, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPD      Z2, K1, 128(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z8, 64(BX)
+	VMOVUPD      Z9, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols3rows1end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
 
 loop15:
-	VMOVUPS      (BX), Z3
-	VMOVUPS      64(BX), Z4
-	VMOVUPD.Z    128(BX), K1, Z5
-	VBROADCASTSD (AX), Z6
+	VMOVUPS      (SI), Z3
+	VMOVUPS      64(SI), Z4
+	VMOVUPD.Z    128(SI), K1, Z5
+	VBROADCASTSD (CX), Z6
 	VFMADD231PD  Z6, Z3, Z0
 	VFMADD231PD  Z6, Z4, Z1
 	VFMADD231PD  Z6, Z5, Z2
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop15
 	VBROADCASTSD alpha+24(FP), Z3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z4
 	VMOVUPS      64(AX), Z5
 	VMOVUPD.Z    128(AX), K1, Z6
 	VFMADD231PD  Z3, Z0, Z4
 	VFMADD231PD  Z3, Z1, Z5
 	VFMADD231PD  Z3, Z2, Z6
-	VMOVUPS      Z4, (DX)
-	VMOVUPS      Z5, 64(DX)
-	VMOVUPD      Z6, K1, 128(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, 64(BX)
+	VMOVUPD      Z6, K1, 128(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows1end:
@@ -1176,18 +1176,18 @@ done:
 // func gemmNNAVX2F64<>(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, rsb int, c *float64, ldc int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemmNNAVX2F64<>(SB), NOSPLIT, $0-88
-	MOVQ m+0(FP), AX
-	MOVQ a+32(FP), CX
-	MOVQ c+72(FP), DX
-	MOVQ rsa+40(FP), BX
-	SHLQ $0x03, BX
-	MOVQ csa+48(FP), SI
+	MOVQ rsb+64(FP), AX
+	SHLQ $0x03, AX
+	MOVQ m+0(FP), CX
+	MOVQ a+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ rsa+40(FP), SI
 	SHLQ $0x03, SI
-	MOVQ rsb+64(FP), DI
+	MOVQ csa+48(FP), DI
 	SHLQ $0x03, DI
 	MOVQ ldc+80(FP), R8
 	SHLQ $0x03, R8
-	LEAQ (BX)(BX*2), R9
+	LEAQ (SI)(SI*2), R9
 	MOVQ n+8(FP), R10
 	CMPQ R10, $0x0000000c
 	JE   cols3full
@@ -1201,7 +1201,7 @@ TEXT ·gemmNNAVX2F64<>(SB), NOSPLIT, $0-88
 	SUBQ R10, R11
 
 cols1rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols1rows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -1209,33 +1209,33 @@ cols1rows4:
 	VXORPD     Y3, Y3, Y3
 	MOVQ       b+56(FP), R12
 	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	MOVQ       CX, R10
 
 loop16:
 	VMOVUPS      (R11), Y4
 	VMASKMOVPD   (R12), Y4, Y4
 	VBROADCASTSD (R10), Y5
 	VFMADD231PD  Y5, Y4, Y0
-	VBROADCASTSD (R10)(BX*1), Y5
+	VBROADCASTSD (R10)(SI*1), Y5
 	VFMADD231PD  Y5, Y4, Y1
-	VBROADCASTSD (R10)(BX*2), Y5
+	VBROADCASTSD (R10)(SI*2), Y5
 	VFMADD231PD  Y5, Y4, Y2
 	VBROADCASTSD (R10)(R9*1), Y5
 	VFMADD231PD  Y5, Y4, Y3
-	ADDQ         SI, R10
-	ADDQ         DI, R12
+	ADDQ         DI, R10
+	ADDQ         AX, R12
 	DECQ         R13
 	JNZ          loop16
 	VBROADCASTSD alpha+24(FP), Y4
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R11), Y5
 	VMASKMOVPD   (R10), Y5, Y5
 	VFMADD231PD  Y4, Y0, Y5
@@ -1252,52 +1252,52 @@ loop16:
 	VMASKMOVPD   (R10), Y2, Y2
 	VFMADD231PD  Y4, Y3, Y2
 	VMOVUPS      (R11), Y3
-	VMASKMOVPD   Y5, Y3, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y5, Y3, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y3
-	VMASKMOVPD   Y0, Y3, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y0, Y3, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y1, Y0, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y1, Y0, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y2, Y0, (DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMASKMOVPD   Y2, Y0, (BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols1rows4
 
 cols1rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols1rows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop17:
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (R9), Y3, Y3
-	VBROADCASTSD (AX), Y4
+	VBROADCASTSD (CX), Y4
 	VFMADD231PD  Y4, Y3, Y0
-	VBROADCASTSD (AX)(BX*1), Y4
+	VBROADCASTSD (CX)(SI*1), Y4
 	VFMADD231PD  Y4, Y3, Y1
-	VBROADCASTSD (AX)(BX*2), Y4
+	VBROADCASTSD (CX)(SI*2), Y4
 	VFMADD231PD  Y4, Y3, Y2
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop17
 	VBROADCASTSD alpha+24(FP), Y3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (R11), Y4
 	VMASKMOVPD   (AX), Y4, Y4
 	VFMADD231PD  Y3, Y0, Y4
@@ -1310,42 +1310,42 @@ loop17:
 	VMASKMOVPD   (AX), Y1, Y1
 	VFMADD231PD  Y3, Y2, Y1
 	VMOVUPS      (R11), Y2
-	VMASKMOVPD   Y4, Y2, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y4, Y2, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y2
-	VMASKMOVPD   Y0, Y2, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y0, Y2, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y1, Y0, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y1, Y0, (BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols1rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols1rows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop18:
 	VMOVUPS      (R11), Y2
 	VMASKMOVPD   (R9), Y2, Y2
-	VBROADCASTSD (AX), Y3
+	VBROADCASTSD (CX), Y3
 	VFMADD231PD  Y3, Y2, Y0
-	VBROADCASTSD (AX)(BX*1), Y3
+	VBROADCASTSD (CX)(SI*1), Y3
 	VFMADD231PD  Y3, Y2, Y1
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop18
 	VBROADCASTSD alpha+24(FP), Y2
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (R11), Y3
 	VMASKMOVPD   (AX), Y3, Y3
 	VFMADD231PD  Y2, Y0, Y3
@@ -1354,40 +1354,40 @@ loop18:
 	VMASKMOVPD   (AX), Y0, Y0
 	VFMADD231PD  Y2, Y1, Y0
 	VMOVUPS      (R11), Y1
-	VMASKMOVPD   Y3, Y1, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y3, Y1, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y1
-	VMASKMOVPD   Y0, Y1, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y0, Y1, (BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols1rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols1rows1end
 	VXORPD     Y0, Y0, Y0
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop19:
 	VMOVUPS      (R11), Y1
-	VMASKMOVPD   (BX), Y1, Y1
-	VBROADCASTSD (AX), Y2
+	VMASKMOVPD   (SI), Y1, Y1
+	VBROADCASTSD (CX), Y2
 	VFMADD231PD  Y2, Y1, Y0
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop19
 	VBROADCASTSD alpha+24(FP), Y1
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (R11), Y2
 	VMASKMOVPD   (AX), Y2, Y2
 	VFMADD231PD  Y1, Y0, Y2
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y2, Y0, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y2, Y0, (BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols1rows1end:
@@ -1400,7 +1400,7 @@ cols2:
 	SUBQ R10, R11
 
 cols2rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols2rows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -1412,19 +1412,19 @@ cols2rows4:
 	VXORPD     Y7, Y7, Y7
 	MOVQ       b+56(FP), R12
 	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	MOVQ       CX, R10
 
 loop20:
 	VMOVUPS      (R12), Y8
@@ -1433,21 +1433,21 @@ loop20:
 	VBROADCASTSD (R10), Y10
 	VFMADD231PD  Y10, Y8, Y0
 	VFMADD231PD  Y10, Y9, Y1
-	VBROADCASTSD (R10)(BX*1), Y10
+	VBROADCASTSD (R10)(SI*1), Y10
 	VFMADD231PD  Y10, Y8, Y2
 	VFMADD231PD  Y10, Y9, Y3
-	VBROADCASTSD (R10)(BX*2), Y10
+	VBROADCASTSD (R10)(SI*2), Y10
 	VFMADD231PD  Y10, Y8, Y4
 	VFMADD231PD  Y10, Y9, Y5
 	VBROADCASTSD (R10)(R9*1), Y10
 	VFMADD231PD  Y10, Y8, Y6
 	VFMADD231PD  Y10, Y9, Y7
-	ADDQ         SI, R10
-	ADDQ         DI, R12
+	ADDQ         DI, R10
+	ADDQ         AX, R12
 	DECQ         R13
 	JNZ          loop20
 	VBROADCASTSD alpha+24(FP), Y8
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Y9
 	VMOVUPS      (R11), Y10
 	VMASKMOVPD   32(R10), Y10, Y10
@@ -1471,28 +1471,28 @@ loop20:
 	VMASKMOVPD   32(R10), Y5, Y5
 	VFMADD231PD  Y8, Y6, Y4
 	VFMADD231PD  Y8, Y7, Y5
-	VMOVUPS      Y9, (DX)
+	VMOVUPS      Y9, (BX)
 	VMOVUPS      (R11), Y6
-	VMASKMOVPD   Y10, Y6, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
+	VMASKMOVPD   Y10, Y6, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y1, Y0, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y2, (DX)
+	VMASKMOVPD   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y3, Y0, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y4, (DX)
+	VMASKMOVPD   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y4, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y5, Y0, 32(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMASKMOVPD   Y5, Y0, 32(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols2rows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -1502,36 +1502,36 @@ cols2rows4end:
 	VXORPD     Y5, Y5, Y5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
 
 loop21:
 	VMOVUPS      (R9), Y6
 	VMOVUPS      (R11), Y7
 	VMASKMOVPD   32(R9), Y7, Y7
-	VBROADCASTSD (AX), Y8
+	VBROADCASTSD (CX), Y8
 	VFMADD231PD  Y8, Y6, Y0
 	VFMADD231PD  Y8, Y7, Y1
-	VBROADCASTSD (AX)(BX*1), Y8
+	VBROADCASTSD (CX)(SI*1), Y8
 	VFMADD231PD  Y8, Y6, Y2
 	VFMADD231PD  Y8, Y7, Y3
-	VBROADCASTSD (AX)(BX*2), Y8
+	VBROADCASTSD (CX)(SI*2), Y8
 	VFMADD231PD  Y8, Y6, Y4
 	VFMADD231PD  Y8, Y7, Y5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop21
 	VBROADCASTSD alpha+24(FP), Y6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
 	VMOVUPS      (R11), Y8
 	VMASKMOVPD   32(AX), Y8, Y8
@@ -1549,22 +1549,22 @@ loop21:
 	VMASKMOVPD   32(AX), Y3, Y3
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD231PD  Y6, Y5, Y3
-	VMOVUPS      Y7, (DX)
+	VMOVUPS      Y7, (BX)
 	VMOVUPS      (R11), Y4
-	VMASKMOVPD   Y8, Y4, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
+	VMASKMOVPD   Y8, Y4, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y1, Y0, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y2, (DX)
+	VMASKMOVPD   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y3, Y0, 32(DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols2rows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -1572,30 +1572,30 @@ cols2rows3end:
 	VXORPD     Y3, Y3, Y3
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
 
 loop22:
 	VMOVUPS      (R9), Y4
 	VMOVUPS      (R11), Y5
 	VMASKMOVPD   32(R9), Y5, Y5
-	VBROADCASTSD (AX), Y6
+	VBROADCASTSD (CX), Y6
 	VFMADD231PD  Y6, Y4, Y0
 	VFMADD231PD  Y6, Y5, Y1
-	VBROADCASTSD (AX)(BX*1), Y6
+	VBROADCASTSD (CX)(SI*1), Y6
 	VFMADD231PD  Y6, Y4, Y2
 	VFMADD231PD  Y6, Y5, Y3
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop22
 	VBROADCASTSD alpha+24(FP), Y4
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y5
 	VMOVUPS      (R11), Y6
 	VMASKMOVPD   32(AX), Y6, Y6
@@ -1607,50 +1607,50 @@ loop22:
 	VMASKMOVPD   32(AX), Y1, Y1
 	VFMADD231PD  Y4, Y2, Y0
 	VFMADD231PD  Y4, Y3, Y1
-	VMOVUPS      Y5, (DX)
+	VMOVUPS      Y5, (BX)
 	VMOVUPS      (R11), Y2
-	VMASKMOVPD   Y6, Y2, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
+	VMASKMOVPD   Y6, Y2, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y1, Y0, 32(DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols2rows1end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
 
 loop23:
-	VMOVUPS      (BX), Y2
+	VMOVUPS      (SI), Y2
 	VMOVUPS      (R11), Y3
-	VMASKMOVPD   32(BX), Y3, Y3
-	VBROADCASTSD (AX), Y4
+	VMASKMOVPD   32(SI), Y3, Y3
+	VBROADCASTSD (CX), Y4
 	VFMADD231PD  Y4, Y2, Y0
 	VFMADD231PD  Y4, Y3, Y1
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop23
 	VBROADCASTSD alpha+24(FP), Y2
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y3
 	VMOVUPS      (R11), Y4
 	VMASKMOVPD   32(AX), Y4, Y4
 	VFMADD231PD  Y2, Y0, Y3
 	VFMADD231PD  Y2, Y1, Y4
-	VMOVUPS      Y3, (DX)
+	VMOVUPS      Y3, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y4, Y0, 32(DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y4, Y0, 32(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows1end:
@@ -1663,7 +1663,7 @@ cols3:
 	SUBQ R10, R11
 
 cols3rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols3rows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -1679,23 +1679,23 @@ cols3rows4:
 	VXORPD     Y11, Y11, Y11
 	MOVQ       b+56(FP), R12
 	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	MOVQ       CX, R10
 
 loop24:
 	VMOVUPS      (R12), Y12
@@ -1706,11 +1706,11 @@ loop24:
 	VFMADD231PD  Y15, Y12, Y0
 	VFMADD231PD  Y15, Y13, Y1
 	VFMADD231PD  Y15, Y14, Y2
-	VBROADCASTSD (R10)(BX*1), Y15
+	VBROADCASTSD (R10)(SI*1), Y15
 	VFMADD231PD  Y15, Y12, Y3
 	VFMADD231PD  Y15, Y13, Y4
 	VFMADD231PD  Y15, Y14, Y5
-	VBROADCASTSD (R10)(BX*2), Y15
+	VBROADCASTSD (R10)(SI*2), Y15
 	VFMADD231PD  Y15, Y12, Y6
 	VFMADD231PD  Y15, Y13, Y7
 	VFMADD231PD  Y15, Y14, Y8
@@ -1718,12 +1718,12 @@ loop24:
 	VFMADD231PD  Y15, Y12, Y9
 	VFMADD231PD  Y15, Y13, Y10
 	VFMADD231PD  Y15, Y14, Y11
-	ADDQ         SI, R10
-	ADDQ         DI, R12
+	ADDQ         DI, R10
+	ADDQ         AX, R12
 	DECQ         R13
 	JNZ          loop24
 	VBROADCASTSD alpha+24(FP), Y12
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y14
 	VMOVUPS      (R11), Y15
@@ -1755,32 +1755,32 @@ loop24:
 	VFMADD231PD  Y12, Y9, Y6
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y12, Y11, Y8
-	VMOVUPS      Y13, (DX)
-	VMOVUPS      Y14, 32(DX)
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
 	VMOVUPS      (R11), Y9
-	VMASKMOVPD   Y15, Y9, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
+	VMASKMOVPD   Y15, Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y2, Y0, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
+	VMASKMOVPD   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y5, Y0, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y6, (DX)
-	VMOVUPS      Y7, 32(DX)
+	VMASKMOVPD   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y8, Y0, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMASKMOVPD   Y8, Y0, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols3rows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -1793,43 +1793,43 @@ cols3rows4end:
 	VXORPD     Y8, Y8, Y8
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop25:
 	VMOVUPS      (R9), Y9
 	VMOVUPS      32(R9), Y10
 	VMOVUPS      (R11), Y11
 	VMASKMOVPD   64(R9), Y11, Y11
-	VBROADCASTSD (AX), Y12
+	VBROADCASTSD (CX), Y12
 	VFMADD231PD  Y12, Y9, Y0
 	VFMADD231PD  Y12, Y10, Y1
 	VFMADD231PD  Y12, Y11, Y2
-	VBROADCASTSD (AX)(BX*1), Y12
+	VBROADCASTSD (CX)(SI*1), Y12
 	VFMADD231PD  Y12, Y9, Y3
 	VFMADD231PD  Y12, Y10, Y4
 	VFMADD231PD  Y12, Y11, Y5
-	VBROADCASTSD (AX)(BX*2), Y12
+	VBROADCASTSD (CX)(SI*2), Y12
 	VFMADD231PD  Y12, Y9, Y6
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y12, Y11, Y8
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop25
 	VBROADCASTSD alpha+24(FP), Y9
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
 	VMOVUPS      32(AX), Y11
 	VMOVUPS      (R11), Y12
@@ -1853,25 +1853,25 @@ loop25:
 	VFMADD231PD  Y9, Y6, Y3
 	VFMADD231PD  Y9, Y7, Y4
 	VFMADD231PD  Y9, Y8, Y5
-	VMOVUPS      Y10, (DX)
-	VMOVUPS      Y11, 32(DX)
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
 	VMOVUPS      (R11), Y6
-	VMASKMOVPD   Y12, Y6, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
+	VMASKMOVPD   Y12, Y6, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y2, Y0, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
+	VMASKMOVPD   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y5, Y0, 64(DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols3rows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -1881,35 +1881,35 @@ cols3rows3end:
 	VXORPD     Y5, Y5, Y5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop26:
 	VMOVUPS      (R9), Y6
 	VMOVUPS      32(R9), Y7
 	VMOVUPS      (R11), Y8
 	VMASKMOVPD   64(R9), Y8, Y8
-	VBROADCASTSD (AX), Y9
+	VBROADCASTSD (CX), Y9
 	VFMADD231PD  Y9, Y6, Y0
 	VFMADD231PD  Y9, Y7, Y1
 	VFMADD231PD  Y9, Y8, Y2
-	VBROADCASTSD (AX)(BX*1), Y9
+	VBROADCASTSD (CX)(SI*1), Y9
 	VFMADD231PD  Y9, Y6, Y3
 	VFMADD231PD  Y9, Y7, Y4
 	VFMADD231PD  Y9, Y8, Y5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop26
 	VBROADCASTSD alpha+24(FP), Y6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
 	VMOVUPS      32(AX), Y8
 	VMOVUPS      (R11), Y9
@@ -1925,47 +1925,47 @@ loop26:
 	VFMADD231PD  Y6, Y3, Y0
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y6, Y5, Y2
-	VMOVUPS      Y7, (DX)
-	VMOVUPS      Y8, 32(DX)
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
 	VMOVUPS      (R11), Y3
-	VMASKMOVPD   Y9, Y3, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
+	VMASKMOVPD   Y9, Y3, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y2, Y0, 64(DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols3rows1end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop27:
-	VMOVUPS      (BX), Y3
-	VMOVUPS      32(BX), Y4
+	VMOVUPS      (SI), Y3
+	VMOVUPS      32(SI), Y4
 	VMOVUPS      (R11), Y5
-	VMASKMOVPD   64(BX), Y5, Y5
-	VBROADCASTSD (AX), Y6
+	VMASKMOVPD   64(SI), Y5, Y5
+	VBROADCASTSD (CX), Y6
 	VFMADD231PD  Y6, Y3, Y0
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y6, Y5, Y2
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop27
 	VBROADCASTSD alpha+24(FP), Y3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
 	VMOVUPS      32(AX), Y5
 	VMOVUPS      (R11), Y6
@@ -1973,11 +1973,11 @@ loop27:
 	VFMADD231PD  Y3, Y0, Y4
 	VFMADD231PD  Y3, Y1, Y5
 	VFMADD231PD  Y3, Y2, Y6
-	VMOVUPS      Y4, (DX)
-	VMOVUPS      Y5, 32(DX)
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPD   Y6, Y0, 64(DX)
-	ADDQ         R8, DX
+	VMASKMOVPD   Y6, Y0, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows1end:
@@ -1985,7 +1985,7 @@ cols3rows1end:
 
 cols3full:
 cols3fullrows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols3fullrows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -2001,23 +2001,23 @@ cols3fullrows4:
 	VXORPD     Y11, Y11, Y11
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	MOVQ       CX, R10
 
 loop28:
 	VMOVUPS      (R11), Y12
@@ -2027,11 +2027,11 @@ loop28:
 	VFMADD231PD  Y15, Y12, Y0
 	VFMADD231PD  Y15, Y13, Y1
 	VFMADD231PD  Y15, Y14, Y2
-	VBROADCASTSD (R10)(BX*1), Y15
+	VBROADCASTSD (R10)(SI*1), Y15
 	VFMADD231PD  Y15, Y12, Y3
 	VFMADD231PD  Y15, Y13, Y4
 	VFMADD231PD  Y15, Y14, Y5
-	VBROADCASTSD (R10)(BX*2), Y15
+	VBROADCASTSD (R10)(SI*2), Y15
 	VFMADD231PD  Y15, Y12, Y6
 	VFMADD231PD  Y15, Y13, Y7
 	VFMADD231PD  Y15, Y14, Y8
@@ -2039,12 +2039,12 @@ loop28:
 	VFMADD231PD  Y15, Y12, Y9
 	VFMADD231PD  Y15, Y13, Y10
 	VFMADD231PD  Y15, Y14, Y11
-	ADDQ         SI, R10
-	ADDQ         DI, R11
+	ADDQ         DI, R10
+	ADDQ         AX, R11
 	DECQ         R12
 	JNZ          loop28
 	VBROADCASTSD alpha+24(FP), Y12
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y14
 	VMOVUPS      64(R10), Y15
@@ -2072,28 +2072,28 @@ loop28:
 	VFMADD231PD  Y12, Y9, Y6
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y12, Y11, Y8
-	VMOVUPS      Y13, (DX)
-	VMOVUPS      Y14, 32(DX)
-	VMOVUPS      Y15, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      Y2, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
-	VMOVUPS      Y5, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y6, (DX)
-	VMOVUPS      Y7, 32(DX)
-	VMOVUPS      Y8, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
+	VMOVUPS      Y15, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
+	VMOVUPS      Y8, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols3fullrows4
 
 cols3fullrows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols3fullrows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -2106,42 +2106,42 @@ cols3fullrows4end:
 	VXORPD     Y8, Y8, Y8
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop29:
 	VMOVUPS      (R9), Y9
 	VMOVUPS      32(R9), Y10
 	VMOVUPS      64(R9), Y11
-	VBROADCASTSD (AX), Y12
+	VBROADCASTSD (CX), Y12
 	VFMADD231PD  Y12, Y9, Y0
 	VFMADD231PD  Y12, Y10, Y1
 	VFMADD231PD  Y12, Y11, Y2
-	VBROADCASTSD (AX)(BX*1), Y12
+	VBROADCASTSD (CX)(SI*1), Y12
 	VFMADD231PD  Y12, Y9, Y3
 	VFMADD231PD  Y12, Y10, Y4
 	VFMADD231PD  Y12, Y11, Y5
-	VBROADCASTSD (AX)(BX*2), Y12
+	VBROADCASTSD (CX)(SI*2), Y12
 	VFMADD231PD  Y12, Y9, Y6
 	VFMADD231PD  Y12, Y10, Y7
 	VFMADD231PD  Y12, Y11, Y8
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop29
 	VBROADCASTSD alpha+24(FP), Y9
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
 	VMOVUPS      32(AX), Y11
 	VMOVUPS      64(AX), Y12
@@ -2162,22 +2162,22 @@ loop29:
 	VFMADD231PD  Y9, Y6, Y3
 	VFMADD231PD  Y9, Y7, Y4
 	VFMADD231PD  Y9, Y8, Y5
-	VMOVUPS      Y10, (DX)
-	VMOVUPS      Y11, 32(DX)
-	VMOVUPS      Y12, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      Y2, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
-	VMOVUPS      Y5, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
+	VMOVUPS      Y12, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3fullrows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols3fullrows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -2187,34 +2187,34 @@ cols3fullrows3end:
 	VXORPD     Y5, Y5, Y5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop30:
 	VMOVUPS      (R9), Y6
 	VMOVUPS      32(R9), Y7
 	VMOVUPS      64(R9), Y8
-	VBROADCASTSD (AX), Y9
+	VBROADCASTSD (CX), Y9
 	VFMADD231PD  Y9, Y6, Y0
 	VFMADD231PD  Y9, Y7, Y1
 	VFMADD231PD  Y9, Y8, Y2
-	VBROADCASTSD (AX)(BX*1), Y9
+	VBROADCASTSD (CX)(SI*1), Y9
 	VFMADD231PD  Y9, Y6, Y3
 	VFMADD231PD  Y9, Y7, Y4
 	VFMADD231PD  Y9, Y8, Y5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop30
 	VBROADCASTSD alpha+24(FP), Y6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
 	VMOVUPS      32(AX), Y8
 	VMOVUPS      64(AX), Y9
@@ -2228,54 +2228,54 @@ loop30:
 	VFMADD231PD  Y6, Y3, Y0
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y6, Y5, Y2
-	VMOVUPS      Y7, (DX)
-	VMOVUPS      Y8, 32(DX)
-	VMOVUPS      Y9, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      Y2, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
+	VMOVUPS      Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3fullrows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols3fullrows1end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop31:
-	VMOVUPS      (BX), Y3
-	VMOVUPS      32(BX), Y4
-	VMOVUPS      64(BX), Y5
-	VBROADCASTSD (AX), Y6
+	VMOVUPS      (SI), Y3
+	VMOVUPS      32(SI), Y4
+	VMOVUPS      64(SI), Y5
+	VBROADCASTSD (CX), Y6
 	VFMADD231PD  Y6, Y3, Y0
 	VFMADD231PD  Y6, Y4, Y1
 	VFMADD231PD  Y6, Y5, Y2
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop31
 	VBROADCASTSD alpha+24(FP), Y3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
 	VMOVUPS      32(AX), Y5
 	VMOVUPS      64(AX), Y6
 	VFMADD231PD  Y3, Y0, Y4
 	VFMADD231PD  Y3, Y1, Y5
 	VFMADD231PD  Y3, Y2, Y6
-	VMOVUPS      Y4, (DX)
-	VMOVUPS      Y5, 32(DX)
-	VMOVUPS      Y6, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
+	VMOVUPS      Y6, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3fullrows1end:
@@ -2296,20 +2296,20 @@ GLOBL ones<>(SB), RODATA|NOPTR, $64
 // func gemmNNAVX512F32<>(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, rsb int, c *float32, ldc int)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·gemmNNAVX512F32<>(SB), NOSPLIT, $0-88
-	MOVQ  m+0(FP), AX
-	MOVQ  a+32(FP), CX
-	MOVQ  c+72(FP), DX
-	MOVQ  rsa+40(FP), BX
-	SHLQ  $0x02, BX
-	MOVQ  csa+48(FP), SI
+	MOVQ  rsb+64(FP), AX
+	SHLQ  $0x02, AX
+	MOVQ  m+0(FP), CX
+	MOVQ  a+32(FP), DX
+	MOVQ  c+72(FP), BX
+	MOVQ  rsa+40(FP), SI
 	SHLQ  $0x02, SI
-	MOVQ  rsb+64(FP), DI
+	MOVQ  csa+48(FP), DI
 	SHLQ  $0x02, DI
 	MOVQ  ldc+80(FP), R8
 	SHLQ  $0x02, R8
-	LEAQ  (BX)(BX*2), R9
-	LEAQ  (BX)(BX*4), R10
-	LEAQ  (R9)(BX*4), R11
+	LEAQ  (SI)(SI*2), R9
+	LEAQ  (SI)(SI*4), R10
+	LEAQ  (R9)(SI*4), R11
 	MOVQ  n+8(FP), R12
 	CMPQ  R12, $0x00000020
 	JG    cols3
@@ -2322,7 +2322,7 @@ TEXT ·gemmNNAVX512F32<>(SB), NOSPLIT, $0-88
 	KMOVW R13, K1
 
 cols1rows8:
-	CMPQ       AX, $0x00000008
+	CMPQ       CX, $0x00000008
 	JL         cols1rows8end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -2334,40 +2334,40 @@ cols1rows8:
 	VPXORQ     Z7, Z7, Z7
 	MOVQ       b+56(FP), R13
 	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
 	MOVQ       DX, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	MOVQ       CX, R12
 
 loop32:
 	VMOVUPS.Z        (R13), K1, Z8
 	VFMADD231PS.BCST (R12), Z8, Z0
-	VFMADD231PS.BCST (R12)(BX*1), Z8, Z1
-	VFMADD231PS.BCST (R12)(BX*2), Z8, Z2
+	VFMADD231PS.BCST (R12)(SI*1), Z8, Z1
+	VFMADD231PS.BCST (R12)(SI*2), Z8, Z2
 	VFMADD231PS.BCST (R12)(R9*1), Z8, Z3
-	VFMADD231PS.BCST (R12)(BX*4), Z8, Z4
+	VFMADD231PS.BCST (R12)(SI*4), Z8, Z4
 	VFMADD231PS.BCST (R12)(R10*1), Z8, Z5
 	VFMADD231PS.BCST (R12)(R9*2), Z8, Z6
 	VFMADD231PS.BCST (R12)(R11*1), Z8, Z7
-	ADDQ             SI, R12
-	ADDQ             DI, R13
+	ADDQ             DI, R12
+	ADDQ             AX, R13
 	DECQ             R14
 	JNZ              loop32
 	VBROADCASTSS     alpha+24(FP), Z8
-	MOVQ             DX, R12
+	MOVQ             BX, R12
 	VMOVUPS.Z        (R12), K1, Z9
 	VFMADD231PS      Z8, Z0, Z9
 	ADDQ             R8, R12
@@ -2391,29 +2391,29 @@ loop32:
 	ADDQ             R8, R12
 	VMOVUPS.Z        (R12), K1, Z6
 	VFMADD231PS      Z8, Z7, Z6
-	VMOVUPS          Z9, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z0, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z1, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z2, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z3, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z4, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z5, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z6, K1, (DX)
-	ADDQ             R8, DX
-	LEAQ             (CX)(BX*8), CX
-	SUBQ             $0x00000008, AX
+	VMOVUPS          Z9, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z2, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z6, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*8), DX
+	SUBQ             $0x00000008, CX
 	JMP              cols1rows8
 
 cols1rows8end:
 cols1rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols1rows4end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -2421,28 +2421,28 @@ cols1rows4:
 	VPXORQ     Z3, Z3, Z3
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	MOVQ       CX, R10
 
 loop33:
 	VMOVUPS.Z        (R11), K1, Z4
 	VFMADD231PS.BCST (R10), Z4, Z0
-	VFMADD231PS.BCST (R10)(BX*1), Z4, Z1
-	VFMADD231PS.BCST (R10)(BX*2), Z4, Z2
+	VFMADD231PS.BCST (R10)(SI*1), Z4, Z1
+	VFMADD231PS.BCST (R10)(SI*2), Z4, Z2
 	VFMADD231PS.BCST (R10)(R9*1), Z4, Z3
-	ADDQ             SI, R10
-	ADDQ             DI, R11
+	ADDQ             DI, R10
+	ADDQ             AX, R11
 	DECQ             R12
 	JNZ              loop33
 	VBROADCASTSS     alpha+24(FP), Z4
-	MOVQ             DX, R10
+	MOVQ             BX, R10
 	VMOVUPS.Z        (R10), K1, Z5
 	VFMADD231PS      Z4, Z0, Z5
 	ADDQ             R8, R10
@@ -2454,45 +2454,45 @@ loop33:
 	ADDQ             R8, R10
 	VMOVUPS.Z        (R10), K1, Z2
 	VFMADD231PS      Z4, Z3, Z2
-	VMOVUPS          Z5, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z0, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z1, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z2, K1, (DX)
-	ADDQ             R8, DX
-	LEAQ             (CX)(BX*4), CX
-	SUBQ             $0x00000004, AX
+	VMOVUPS          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z2, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*4), DX
+	SUBQ             $0x00000004, CX
 	JMP              cols1rows4
 
 cols1rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols1rows3end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop34:
 	VMOVUPS.Z        (R9), K1, Z3
-	VFMADD231PS.BCST (AX), Z3, Z0
-	VFMADD231PS.BCST (AX)(BX*1), Z3, Z1
-	VFMADD231PS.BCST (AX)(BX*2), Z3, Z2
-	ADDQ             SI, AX
-	ADDQ             DI, R9
+	VFMADD231PS.BCST (CX), Z3, Z0
+	VFMADD231PS.BCST (CX)(SI*1), Z3, Z1
+	VFMADD231PS.BCST (CX)(SI*2), Z3, Z2
+	ADDQ             DI, CX
+	ADDQ             AX, R9
 	DECQ             R10
 	JNZ              loop34
 	VBROADCASTSS     alpha+24(FP), Z3
-	MOVQ             DX, AX
+	MOVQ             BX, AX
 	VMOVUPS.Z        (AX), K1, Z4
 	VFMADD231PS      Z3, Z0, Z4
 	ADDQ             R8, AX
@@ -2501,71 +2501,71 @@ loop34:
 	ADDQ             R8, AX
 	VMOVUPS.Z        (AX), K1, Z1
 	VFMADD231PS      Z3, Z2, Z1
-	VMOVUPS          Z4, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z0, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z1, K1, (DX)
-	ADDQ             R8, DX
+	VMOVUPS          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z1, K1, (BX)
+	ADDQ             R8, BX
 	JMP              done
 
 cols1rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols1rows2end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop35:
 	VMOVUPS.Z        (R9), K1, Z2
-	VFMADD231PS.BCST (AX), Z2, Z0
-	VFMADD231PS.BCST (AX)(BX*1), Z2, Z1
-	ADDQ             SI, AX
-	ADDQ             DI, R9
+	VFMADD231PS.BCST (CX), Z2, Z0
+	VFMADD231PS.BCST (CX)(SI*1), Z2, Z1
+	ADDQ             DI, CX
+	ADDQ             AX, R9
 	DECQ             R10
 	JNZ              loop35
 	VBROADCASTSS     alpha+24(FP), Z2
-	MOVQ             DX, AX
+	MOVQ             BX, AX
 	VMOVUPS.Z        (AX), K1, Z3
 	VFMADD231PS      Z2, Z0, Z3
 	ADDQ             R8, AX
 	VMOVUPS.Z        (AX), K1, Z0
 	VFMADD231PS      Z2, Z1, Z0
-	VMOVUPS          Z3, K1, (DX)
-	ADDQ             R8, DX
-	VMOVUPS          Z0, K1, (DX)
-	ADDQ             R8, DX
+	VMOVUPS          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
 	JMP              done
 
 cols1rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols1rows1end
 	VPXORQ     Z0, Z0, Z0
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop36:
-	VMOVUPS.Z        (BX), K1, Z1
-	VFMADD231PS.BCST (AX), Z1, Z0
-	ADDQ             SI, AX
-	ADDQ             DI, BX
+	VMOVUPS.Z        (SI), K1, Z1
+	VFMADD231PS.BCST (CX), Z1, Z0
+	ADDQ             DI, CX
+	ADDQ             AX, SI
 	DECQ             R9
 	JNZ              loop36
 	VBROADCASTSS     alpha+24(FP), Z1
-	MOVQ             DX, AX
+	MOVQ             BX, AX
 	VMOVUPS.Z        (AX), K1, Z2
 	VFMADD231PS      Z1, Z0, Z2
-	VMOVUPS          Z2, K1, (DX)
-	ADDQ             R8, DX
+	VMOVUPS          Z2, K1, (BX)
+	ADDQ             R8, BX
 	JMP              done
 
 cols1rows1end:
@@ -2579,7 +2579,7 @@ cols2:
 	KMOVW R13, K1
 
 cols2rows8:
-	CMPQ       AX, $0x00000008
+	CMPQ       CX, $0x00000008
 	JL         cols2rows8end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -2599,31 +2599,31 @@ cols2rows8:
 	VPXORQ     Z15, Z15, Z15
 	MOVQ       b+56(FP), R13
 	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
 	MOVQ       DX, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	MOVQ       CX, R12
 
 loop37:
 	VMOVUPS      (R13), Z16
@@ -2631,16 +2631,16 @@ loop37:
 	VBROADCASTSS (R12), Z18
 	VFMADD231PS  Z18, Z16, Z0
 	VFMADD231PS  Z18, Z17, Z1
-	VBROADCASTSS (R12)(BX*1), Z18
+	VBROADCASTSS (R12)(SI*1), Z18
 	VFMADD231PS  Z18, Z16, Z2
 	VFMADD231PS  Z18, Z17, Z3
-	VBROADCASTSS (R12)(BX*2), Z18
+	VBROADCASTSS (R12)(SI*2), Z18
 	VFMADD231PS  Z18, Z16, Z4
 	VFMADD231PS  Z18, Z17, Z5
 	VBROADCASTSS (R12)(R9*1), Z18
 	VFMADD231PS  Z18, Z16, Z6
 	VFMADD231PS  Z18, Z17, Z7
-	VBROADCASTSS (R12)(BX*4), Z18
+	VBROADCASTSS (R12)(SI*4), Z18
 	VFMADD231PS  Z18, Z16, Z8
 	VFMADD231PS  Z18, Z17, Z9
 	VBROADCASTSS (R12)(R10*1), Z18
@@ -2652,12 +2652,12 @@ loop37:
 	VBROADCASTSS (R12)(R11*1), Z18
 	VFMADD231PS  Z18, Z16, Z14
 	VFMADD231PS  Z18, Z17, Z15
-	ADDQ         SI, R12
-	ADDQ         DI, R13
+	ADDQ         DI, R12
+	ADDQ         AX, R13
 	DECQ         R14
 	JNZ          loop37
 	VBROADCASTSS alpha+24(FP), Z16
-	MOVQ         DX, R12
+	MOVQ         BX, R12
 	VMOVUPS      (R12), Z17
 	VMOVUPS.Z    64(R12), K1, Z18
 	VFMADD231PS  Z16, Z0, Z17
@@ -2697,37 +2697,37 @@ loop37:
 	VMOVUPS.Z    64(R12), K1, Z13
 	VFMADD231PS  Z16, Z14, Z12
 	VFMADD231PS  Z16, Z15, Z13
-	VMOVUPS      Z17, (DX)
-	VMOVUPS      Z18, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z2, (DX)
-	VMOVUPS      Z3, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z4, (DX)
-	VMOVUPS      Z5, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z6, (DX)
-	VMOVUPS      Z7, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z8, (DX)
-	VMOVUPS      Z9, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z10, (DX)
-	VMOVUPS      Z11, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z12, (DX)
-	VMOVUPS      Z13, K1, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x00000008, AX
+	VMOVUPS      Z17, (BX)
+	VMOVUPS      Z18, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z8, (BX)
+	VMOVUPS      Z9, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z11, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
 	JMP          cols2rows8
 
 cols2rows8end:
 cols2rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols2rows4end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -2739,19 +2739,19 @@ cols2rows4:
 	VPXORQ     Z7, Z7, Z7
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	MOVQ       CX, R10
 
 loop38:
 	VMOVUPS      (R11), Z8
@@ -2759,21 +2759,21 @@ loop38:
 	VBROADCASTSS (R10), Z10
 	VFMADD231PS  Z10, Z8, Z0
 	VFMADD231PS  Z10, Z9, Z1
-	VBROADCASTSS (R10)(BX*1), Z10
+	VBROADCASTSS (R10)(SI*1), Z10
 	VFMADD231PS  Z10, Z8, Z2
 	VFMADD231PS  Z10, Z9, Z3
-	VBROADCASTSS (R10)(BX*2), Z10
+	VBROADCASTSS (R10)(SI*2), Z10
 	VFMADD231PS  Z10, Z8, Z4
 	VFMADD231PS  Z10, Z9, Z5
 	VBROADCASTSS (R10)(R9*1), Z10
 	VFMADD231PS  Z10, Z8, Z6
 	VFMADD231PS  Z10, Z9, Z7
-	ADDQ         SI, R10
-	ADDQ         DI, R11
+	ADDQ         DI, R10
+	ADDQ         AX, R11
 	DECQ         R12
 	JNZ          loop38
 	VBROADCASTSS alpha+24(FP), Z8
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Z9
 	VMOVUPS.Z    64(R10), K1, Z10
 	VFMADD231PS  Z8, Z0, Z9
@@ -2793,24 +2793,24 @@ loop38:
 	VMOVUPS.Z    64(R10), K1, Z5
 	VFMADD231PS  Z8, Z6, Z4
 	VFMADD231PS  Z8, Z7, Z5
-	VMOVUPS      Z9, (DX)
-	VMOVUPS      Z10, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z2, (DX)
-	VMOVUPS      Z3, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z4, (DX)
-	VMOVUPS      Z5, K1, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z10, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols2rows3end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -2820,35 +2820,35 @@ cols2rows4end:
 	VPXORQ     Z5, Z5, Z5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop39:
 	VMOVUPS      (R9), Z6
 	VMOVUPS.Z    64(R9), K1, Z7
-	VBROADCASTSS (AX), Z8
+	VBROADCASTSS (CX), Z8
 	VFMADD231PS  Z8, Z6, Z0
 	VFMADD231PS  Z8, Z7, Z1
-	VBROADCASTSS (AX)(BX*1), Z8
+	VBROADCASTSS (CX)(SI*1), Z8
 	VFMADD231PS  Z8, Z6, Z2
 	VFMADD231PS  Z8, Z7, Z3
-	VBROADCASTSS (AX)(BX*2), Z8
+	VBROADCASTSS (CX)(SI*2), Z8
 	VFMADD231PS  Z8, Z6, Z4
 	VFMADD231PS  Z8, Z7, Z5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop39
 	VBROADCASTSS alpha+24(FP), Z6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
 	VMOVUPS.Z    64(AX), K1, Z8
 	VFMADD231PS  Z6, Z0, Z7
@@ -2863,19 +2863,19 @@ loop39:
 	VMOVUPS.Z    64(AX), K1, Z3
 	VFMADD231PS  Z6, Z4, Z2
 	VFMADD231PS  Z6, Z5, Z3
-	VMOVUPS      Z7, (DX)
-	VMOVUPS      Z8, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z2, (DX)
-	VMOVUPS      Z3, K1, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z8, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z3, K1, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols2rows2end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -2883,29 +2883,29 @@ cols2rows3end:
 	VPXORQ     Z3, Z3, Z3
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop40:
 	VMOVUPS      (R9), Z4
 	VMOVUPS.Z    64(R9), K1, Z5
-	VBROADCASTSS (AX), Z6
+	VBROADCASTSS (CX), Z6
 	VFMADD231PS  Z6, Z4, Z0
 	VFMADD231PS  Z6, Z5, Z1
-	VBROADCASTSS (AX)(BX*1), Z6
+	VBROADCASTSS (CX)(SI*1), Z6
 	VFMADD231PS  Z6, Z4, Z2
 	VFMADD231PS  Z6, Z5, Z3
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop40
 	VBROADCASTSS alpha+24(FP), Z4
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z5
 	VMOVUPS.Z    64(AX), K1, Z6
 	VFMADD231PS  Z4, Z0, Z5
@@ -2915,45 +2915,45 @@ loop40:
 	VMOVUPS.Z    64(AX), K1, Z1
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	VMOVUPS      Z5, (DX)
-	VMOVUPS      Z6, K1, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, K1, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z6, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols2rows1end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop41:
-	VMOVUPS      (BX), Z2
-	VMOVUPS.Z    64(BX), K1, Z3
-	VBROADCASTSS (AX), Z4
+	VMOVUPS      (SI), Z2
+	VMOVUPS.Z    64(SI), K1, Z3
+	VBROADCASTSS (CX), Z4
 	VFMADD231PS  Z4, Z2, Z0
 	VFMADD231PS  Z4, Z3, Z1
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop41
 	VBROADCASTSS alpha+24(FP), Z2
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z3
 	VMOVUPS.Z    64(AX), K1, Z4
 	VFMADD231PS  Z2, Z0, Z3
 	VFMADD231PS  Z2, Z1, Z4
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      Z4, K1, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, K1, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows1end:
@@ -2967,7 +2967,7 @@ cols3:
 	KMOVW R13, K1
 
 cols3rows8:
-	CMPQ       AX, $0x00000008
+	CMPQ       CX, $0x00000008
 	JL         cols3rows8end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -2995,39 +2995,39 @@ cols3rows8:
 	VPXORQ     Z23, Z23, Z23
 	MOVQ       b+56(FP), R13
 	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
 	MOVQ       DX, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R8, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	MOVQ       CX, R12
 
 loop42:
 	VMOVUPS      (R13), Z24
@@ -3037,11 +3037,11 @@ loop42:
 	VFMADD231PS  Z27, Z24, Z0
 	VFMADD231PS  Z27, Z25, Z1
 	VFMADD231PS  Z27, Z26, Z2
-	VBROADCASTSS (R12)(BX*1), Z27
+	VBROADCASTSS (R12)(SI*1), Z27
 	VFMADD231PS  Z27, Z24, Z3
 	VFMADD231PS  Z27, Z25, Z4
 	VFMADD231PS  Z27, Z26, Z5
-	VBROADCASTSS (R12)(BX*2), Z27
+	VBROADCASTSS (R12)(SI*2), Z27
 	VFMADD231PS  Z27, Z24, Z6
 	VFMADD231PS  Z27, Z25, Z7
 	VFMADD231PS  Z27, Z26, Z8
@@ -3049,7 +3049,7 @@ loop42:
 	VFMADD231PS  Z27, Z24, Z9
 	VFMADD231PS  Z27, Z25, Z10
 	VFMADD231PS  Z27, Z26, Z11
-	VBROADCASTSS (R12)(BX*4), Z27
+	VBROADCASTSS (R12)(SI*4), Z27
 	VFMADD231PS  Z27, Z24, Z12
 	VFMADD231PS  Z27, Z25, Z13
 	VFMADD231PS  Z27, Z26, Z14
@@ -3065,12 +3065,12 @@ loop42:
 	VFMADD231PS  Z27, Z24, Z21
 	VFMADD231PS  Z27, Z25, Z22
 	VFMADD231PS  Z27, Z26, Z23
-	ADDQ         SI, R12
-	ADDQ         DI, R13
+	ADDQ         DI, R12
+	ADDQ         AX, R13
 	DECQ         R14
 	JNZ          loop42
 	VBROADCASTSS alpha+24(FP), Z24
-	MOVQ         DX, R12
+	MOVQ         BX, R12
 	VMOVUPS      (R12), Z25
 	VMOVUPS      64(R12), Z26
 	VMOVUPS.Z    128(R12), K1, Z27
@@ -3126,45 +3126,45 @@ loop42:
 	VFMADD231PS  Z24, Z21, Z18
 	VFMADD231PS  Z24, Z22, Z19
 	VFMADD231PS  Z24, Z23, Z20
-	VMOVUPS      Z25, (DX)
-	VMOVUPS      Z26, 64(DX)
-	VMOVUPS      Z27, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      Z2, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      Z4, 64(DX)
-	VMOVUPS      Z5, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z6, (DX)
-	VMOVUPS      Z7, 64(DX)
-	VMOVUPS      Z8, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z9, (DX)
-	VMOVUPS      Z10, 64(DX)
-	VMOVUPS      Z11, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z12, (DX)
-	VMOVUPS      Z13, 64(DX)
-	VMOVUPS      Z14, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z15, (DX)
-	VMOVUPS      Z16, 64(DX)
-	VMOVUPS      Z17, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z18, (DX)
-	VMOVUPS      Z19, 64(DX)
-	VMOVUPS      Z20, K1, 128(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x00000008, AX
+	VMOVUPS      Z25, (BX)
+	VMOVUPS      Z26, 64(BX)
+	VMOVUPS      Z27, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPS      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPS      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z10, 64(BX)
+	VMOVUPS      Z11, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, 64(BX)
+	VMOVUPS      Z14, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z15, (BX)
+	VMOVUPS      Z16, 64(BX)
+	VMOVUPS      Z17, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z18, (BX)
+	VMOVUPS      Z19, 64(BX)
+	VMOVUPS      Z20, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
 	JMP          cols3rows8
 
 cols3rows8end:
 cols3rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols3rows4end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -3180,23 +3180,23 @@ cols3rows4:
 	VPXORQ     Z11, Z11, Z11
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	MOVQ       CX, R10
 
 loop43:
 	VMOVUPS      (R11), Z12
@@ -3206,11 +3206,11 @@ loop43:
 	VFMADD231PS  Z15, Z12, Z0
 	VFMADD231PS  Z15, Z13, Z1
 	VFMADD231PS  Z15, Z14, Z2
-	VBROADCASTSS (R10)(BX*1), Z15
+	VBROADCASTSS (R10)(SI*1), Z15
 	VFMADD231PS  Z15, Z12, Z3
 	VFMADD231PS  Z15, Z13, Z4
 	VFMADD231PS  Z15, Z14, Z5
-	VBROADCASTSS (R10)(BX*2), Z15
+	VBROADCASTSS (R10)(SI*2), Z15
 	VFMADD231PS  Z15, Z12, Z6
 	VFMADD231PS  Z15, Z13, Z7
 	VFMADD231PS  Z15, Z14, Z8
@@ -3218,12 +3218,12 @@ loop43:
 	VFMADD231PS  Z15, Z12, Z9
 	VFMADD231PS  Z15, Z13, Z10
 	VFMADD231PS  Z15, Z14, Z11
-	ADDQ         SI, R10
-	ADDQ         DI, R11
+	ADDQ         DI, R10
+	ADDQ         AX, R11
 	DECQ         R12
 	JNZ          loop43
 	VBROADCASTSS alpha+24(FP), Z12
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Z13
 	VMOVUPS      64(R10), Z14
 	VMOVUPS.Z    128(R10), K1, Z15
@@ -3251,28 +3251,28 @@ loop43:
 	VFMADD231PS  Z12, Z9, Z6
 	VFMADD231PS  Z12, Z10, Z7
 	VFMADD231PS  Z12, Z11, Z8
-	VMOVUPS      Z13, (DX)
-	VMOVUPS      Z14, 64(DX)
-	VMOVUPS      Z15, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      Z2, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      Z4, 64(DX)
-	VMOVUPS      Z5, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z6, (DX)
-	VMOVUPS      Z7, 64(DX)
-	VMOVUPS      Z8, K1, 128(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMOVUPS      Z13, (BX)
+	VMOVUPS      Z14, 64(BX)
+	VMOVUPS      Z15, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPS      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPS      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols3rows3end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -3285,42 +3285,42 @@ cols3rows4end:
 	VPXORQ     Z8, Z8, Z8
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
 
 loop44:
 	VMOVUPS      (R9), Z9
 	VMOVUPS      64(R9), Z10
 	VMOVUPS.Z    128(R9), K1, Z11
-	VBROADCASTSS (AX), Z12
+	VBROADCASTSS (CX), Z12
 	VFMADD231PS  Z12, Z9, Z0
 	VFMADD231PS  Z12, Z10, Z1
 	VFMADD231PS  Z12, Z11, Z2
-	VBROADCASTSS (AX)(BX*1), Z12
+	VBROADCASTSS (CX)(SI*1), Z12
 	VFMADD231PS  Z12, Z9, Z3
 	VFMADD231PS  Z12, Z10, Z4
 	VFMADD231PS  Z12, Z11, Z5
-	VBROADCASTSS (AX)(BX*2), Z12
+	VBROADCASTSS (CX)(SI*2), Z12
 	VFMADD231PS  Z12, Z9, Z6
 	VFMADD231PS  Z12, Z10, Z7
 	VFMADD231PS  Z12, Z11, Z8
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop44
 	VBROADCASTSS alpha+24(FP), Z9
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z10
 	VMOVUPS      64(AX), Z11
 	VMOVUPS.Z    128(AX), K1, Z12
@@ -3341,22 +3341,22 @@ loop44:
 	VFMADD231PS  Z9, Z6, Z3
 	VFMADD231PS  Z9, Z7, Z4
 	VFMADD231PS  Z9, Z8, Z5
-	VMOVUPS      Z10, (DX)
-	VMOVUPS      Z11, 64(DX)
-	VMOVUPS      Z12, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      Z2, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z3, (DX)
-	VMOVUPS      Z4, 64(DX)
-	VMOVUPS      Z5, K1, 128(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z11, 64(BX)
+	VMOVUPS      Z12, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPS      Z5, K1, 128(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols3rows2end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
@@ -3366,34 +3366,34 @@ cols3rows3end:
 	VPXORQ     Z5, Z5, Z5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
 
 loop45:
 	VMOVUPS      (R9), Z6
 	VMOVUPS      64(R9), Z7
 	VMOVUPS.Z    128(R9), K1, Z8
-	VBROADCASTSS (AX), Z9
+	VBROADCASTSS (CX), Z9
 	VFMADD231PS  Z9, Z6, Z0
 	VFMADD231PS  Z9, Z7, Z1
 	VFMADD231PS  Z9, Z8, Z2
-	VBROADCASTSS (AX)(BX*1), Z9
+	VBROADCASTSS (CX)(SI*1), Z9
 	VFMADD231PS  Z9, Z6, Z3
 	VFMADD231PS  Z9, Z7, Z4
 	VFMADD231PS  Z9, Z8, Z5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop45
 	VBROADCASTSS alpha+24(FP), Z6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
 	VMOVUPS      64(AX), Z8
 	VMOVUPS.Z    128(AX), K1, Z9
@@ -3407,54 +3407,54 @@ loop45:
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	VMOVUPS      Z7, (DX)
-	VMOVUPS      Z8, 64(DX)
-	VMOVUPS      Z9, K1, 128(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Z0, (DX)
-	VMOVUPS      Z1, 64(DX)
-	VMOVUPS      Z2, K1, 128(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z8, 64(BX)
+	VMOVUPS      Z9, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols3rows1end
 	VPXORQ     Z0, Z0, Z0
 	VPXORQ     Z1, Z1, Z1
 	VPXORQ     Z2, Z2, Z2
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 64(AX)
-	PREFETCHT0 128(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
 
 loop46:
-	VMOVUPS      (BX), Z3
-	VMOVUPS      64(BX), Z4
-	VMOVUPS.Z    128(BX), K1, Z5
-	VBROADCASTSS (AX), Z6
+	VMOVUPS      (SI), Z3
+	VMOVUPS      64(SI), Z4
+	VMOVUPS.Z    128(SI), K1, Z5
+	VBROADCASTSS (CX), Z6
 	VFMADD231PS  Z6, Z3, Z0
 	VFMADD231PS  Z6, Z4, Z1
 	VFMADD231PS  Z6, Z5, Z2
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop46
 	VBROADCASTSS alpha+24(FP), Z3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Z4
 	VMOVUPS      64(AX), Z5
 	VMOVUPS.Z    128(AX), K1, Z6
 	VFMADD231PS  Z3, Z0, Z4
 	VFMADD231PS  Z3, Z1, Z5
 	VFMADD231PS  Z3, Z2, Z6
-	VMOVUPS      Z4, (DX)
-	VMOVUPS      Z5, 64(DX)
-	VMOVUPS      Z6, K1, 128(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, 64(BX)
+	VMOVUPS      Z6, K1, 128(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows1end:
@@ -3465,18 +3465,18 @@ done:
 // func gemmNNAVX2F32<>(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, rsb int, c *float32, ldc int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·gemmNNAVX2F32<>(SB), NOSPLIT, $0-88
-	MOVQ m+0(FP), AX
-	MOVQ a+32(FP), CX
-	MOVQ c+72(FP), DX
-	MOVQ rsa+40(FP), BX
-	SHLQ $0x02, BX
-	MOVQ csa+48(FP), SI
+	MOVQ rsb+64(FP), AX
+	SHLQ $0x02, AX
+	MOVQ m+0(FP), CX
+	MOVQ a+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ rsa+40(FP), SI
 	SHLQ $0x02, SI
-	MOVQ rsb+64(FP), DI
+	MOVQ csa+48(FP), DI
 	SHLQ $0x02, DI
 	MOVQ ldc+80(FP), R8
 	SHLQ $0x02, R8
-	LEAQ (BX)(BX*2), R9
+	LEAQ (SI)(SI*2), R9
 	MOVQ n+8(FP), R10
 	CMPQ R10, $0x00000018
 	JE   cols3full
@@ -3490,7 +3490,7 @@ TEXT ·gemmNNAVX2F32<>(SB), NOSPLIT, $0-88
 	SUBQ R10, R11
 
 cols1rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols1rows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -3498,33 +3498,33 @@ cols1rows4:
 	VXORPD     Y3, Y3, Y3
 	MOVQ       b+56(FP), R12
 	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	MOVQ       CX, R10
 
 loop47:
 	VMOVUPS      (R11), Y4
 	VMASKMOVPS   (R12), Y4, Y4
 	VBROADCASTSS (R10), Y5
 	VFMADD231PS  Y5, Y4, Y0
-	VBROADCASTSS (R10)(BX*1), Y5
+	VBROADCASTSS (R10)(SI*1), Y5
 	VFMADD231PS  Y5, Y4, Y1
-	VBROADCASTSS (R10)(BX*2), Y5
+	VBROADCASTSS (R10)(SI*2), Y5
 	VFMADD231PS  Y5, Y4, Y2
 	VBROADCASTSS (R10)(R9*1), Y5
 	VFMADD231PS  Y5, Y4, Y3
-	ADDQ         SI, R10
-	ADDQ         DI, R12
+	ADDQ         DI, R10
+	ADDQ         AX, R12
 	DECQ         R13
 	JNZ          loop47
 	VBROADCASTSS alpha+24(FP), Y4
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R11), Y5
 	VMASKMOVPS   (R10), Y5, Y5
 	VFMADD231PS  Y4, Y0, Y5
@@ -3541,52 +3541,52 @@ loop47:
 	VMASKMOVPS   (R10), Y2, Y2
 	VFMADD231PS  Y4, Y3, Y2
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   Y5, Y3, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y5, Y3, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   Y0, Y3, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y0, Y3, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y1, Y0, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y1, Y0, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y2, Y0, (DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMASKMOVPS   Y2, Y0, (BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols1rows4
 
 cols1rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols1rows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop48:
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (R9), Y3, Y3
-	VBROADCASTSS (AX), Y4
+	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y4, Y3, Y0
-	VBROADCASTSS (AX)(BX*1), Y4
+	VBROADCASTSS (CX)(SI*1), Y4
 	VFMADD231PS  Y4, Y3, Y1
-	VBROADCASTSS (AX)(BX*2), Y4
+	VBROADCASTSS (CX)(SI*2), Y4
 	VFMADD231PS  Y4, Y3, Y2
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop48
 	VBROADCASTSS alpha+24(FP), Y3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (R11), Y4
 	VMASKMOVPS   (AX), Y4, Y4
 	VFMADD231PS  Y3, Y0, Y4
@@ -3599,42 +3599,42 @@ loop48:
 	VMASKMOVPS   (AX), Y1, Y1
 	VFMADD231PS  Y3, Y2, Y1
 	VMOVUPS      (R11), Y2
-	VMASKMOVPS   Y4, Y2, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y4, Y2, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y2
-	VMASKMOVPS   Y0, Y2, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y0, Y2, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y1, Y0, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y1, Y0, (BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols1rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols1rows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop49:
 	VMOVUPS      (R11), Y2
 	VMASKMOVPS   (R9), Y2, Y2
-	VBROADCASTSS (AX), Y3
+	VBROADCASTSS (CX), Y3
 	VFMADD231PS  Y3, Y2, Y0
-	VBROADCASTSS (AX)(BX*1), Y3
+	VBROADCASTSS (CX)(SI*1), Y3
 	VFMADD231PS  Y3, Y2, Y1
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop49
 	VBROADCASTSS alpha+24(FP), Y2
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (R11), Y3
 	VMASKMOVPS   (AX), Y3, Y3
 	VFMADD231PS  Y2, Y0, Y3
@@ -3643,40 +3643,40 @@ loop49:
 	VMASKMOVPS   (AX), Y0, Y0
 	VFMADD231PS  Y2, Y1, Y0
 	VMOVUPS      (R11), Y1
-	VMASKMOVPS   Y3, Y1, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y3, Y1, (BX)
+	ADDQ         R8, BX
 	VMOVUPS      (R11), Y1
-	VMASKMOVPS   Y0, Y1, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y0, Y1, (BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols1rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols1rows1end
 	VXORPD     Y0, Y0, Y0
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
 
 loop50:
 	VMOVUPS      (R11), Y1
-	VMASKMOVPS   (BX), Y1, Y1
-	VBROADCASTSS (AX), Y2
+	VMASKMOVPS   (SI), Y1, Y1
+	VBROADCASTSS (CX), Y2
 	VFMADD231PS  Y2, Y1, Y0
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop50
 	VBROADCASTSS alpha+24(FP), Y1
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (R11), Y2
 	VMASKMOVPS   (AX), Y2, Y2
 	VFMADD231PS  Y1, Y0, Y2
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y2, Y0, (DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y2, Y0, (BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols1rows1end:
@@ -3689,7 +3689,7 @@ cols2:
 	SUBQ R10, R11
 
 cols2rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols2rows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -3701,19 +3701,19 @@ cols2rows4:
 	VXORPD     Y7, Y7, Y7
 	MOVQ       b+56(FP), R12
 	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	MOVQ       CX, R10
 
 loop51:
 	VMOVUPS      (R12), Y8
@@ -3722,21 +3722,21 @@ loop51:
 	VBROADCASTSS (R10), Y10
 	VFMADD231PS  Y10, Y8, Y0
 	VFMADD231PS  Y10, Y9, Y1
-	VBROADCASTSS (R10)(BX*1), Y10
+	VBROADCASTSS (R10)(SI*1), Y10
 	VFMADD231PS  Y10, Y8, Y2
 	VFMADD231PS  Y10, Y9, Y3
-	VBROADCASTSS (R10)(BX*2), Y10
+	VBROADCASTSS (R10)(SI*2), Y10
 	VFMADD231PS  Y10, Y8, Y4
 	VFMADD231PS  Y10, Y9, Y5
 	VBROADCASTSS (R10)(R9*1), Y10
 	VFMADD231PS  Y10, Y8, Y6
 	VFMADD231PS  Y10, Y9, Y7
-	ADDQ         SI, R10
-	ADDQ         DI, R12
+	ADDQ         DI, R10
+	ADDQ         AX, R12
 	DECQ         R13
 	JNZ          loop51
 	VBROADCASTSS alpha+24(FP), Y8
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Y9
 	VMOVUPS      (R11), Y10
 	VMASKMOVPS   32(R10), Y10, Y10
@@ -3760,28 +3760,28 @@ loop51:
 	VMASKMOVPS   32(R10), Y5, Y5
 	VFMADD231PS  Y8, Y6, Y4
 	VFMADD231PS  Y8, Y7, Y5
-	VMOVUPS      Y9, (DX)
+	VMOVUPS      Y9, (BX)
 	VMOVUPS      (R11), Y6
-	VMASKMOVPS   Y10, Y6, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
+	VMASKMOVPS   Y10, Y6, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y1, Y0, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y2, (DX)
+	VMASKMOVPS   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y3, Y0, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y4, (DX)
+	VMASKMOVPS   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y4, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y5, Y0, 32(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMASKMOVPS   Y5, Y0, 32(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols2rows4
 
 cols2rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols2rows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -3791,36 +3791,36 @@ cols2rows4end:
 	VXORPD     Y5, Y5, Y5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
 
 loop52:
 	VMOVUPS      (R9), Y6
 	VMOVUPS      (R11), Y7
 	VMASKMOVPS   32(R9), Y7, Y7
-	VBROADCASTSS (AX), Y8
+	VBROADCASTSS (CX), Y8
 	VFMADD231PS  Y8, Y6, Y0
 	VFMADD231PS  Y8, Y7, Y1
-	VBROADCASTSS (AX)(BX*1), Y8
+	VBROADCASTSS (CX)(SI*1), Y8
 	VFMADD231PS  Y8, Y6, Y2
 	VFMADD231PS  Y8, Y7, Y3
-	VBROADCASTSS (AX)(BX*2), Y8
+	VBROADCASTSS (CX)(SI*2), Y8
 	VFMADD231PS  Y8, Y6, Y4
 	VFMADD231PS  Y8, Y7, Y5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop52
 	VBROADCASTSS alpha+24(FP), Y6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
 	VMOVUPS      (R11), Y8
 	VMASKMOVPS   32(AX), Y8, Y8
@@ -3838,22 +3838,22 @@ loop52:
 	VMASKMOVPS   32(AX), Y3, Y3
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
-	VMOVUPS      Y7, (DX)
+	VMOVUPS      Y7, (BX)
 	VMOVUPS      (R11), Y4
-	VMASKMOVPS   Y8, Y4, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
+	VMASKMOVPS   Y8, Y4, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y1, Y0, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y2, (DX)
+	VMASKMOVPS   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y3, Y0, 32(DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols2rows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -3861,30 +3861,30 @@ cols2rows3end:
 	VXORPD     Y3, Y3, Y3
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
 
 loop53:
 	VMOVUPS      (R9), Y4
 	VMOVUPS      (R11), Y5
 	VMASKMOVPS   32(R9), Y5, Y5
-	VBROADCASTSS (AX), Y6
+	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y6, Y4, Y0
 	VFMADD231PS  Y6, Y5, Y1
-	VBROADCASTSS (AX)(BX*1), Y6
+	VBROADCASTSS (CX)(SI*1), Y6
 	VFMADD231PS  Y6, Y4, Y2
 	VFMADD231PS  Y6, Y5, Y3
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop53
 	VBROADCASTSS alpha+24(FP), Y4
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y5
 	VMOVUPS      (R11), Y6
 	VMASKMOVPS   32(AX), Y6, Y6
@@ -3896,50 +3896,50 @@ loop53:
 	VMASKMOVPS   32(AX), Y1, Y1
 	VFMADD231PS  Y4, Y2, Y0
 	VFMADD231PS  Y4, Y3, Y1
-	VMOVUPS      Y5, (DX)
+	VMOVUPS      Y5, (BX)
 	VMOVUPS      (R11), Y2
-	VMASKMOVPS   Y6, Y2, 32(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
+	VMASKMOVPS   Y6, Y2, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y1, Y0, 32(DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols2rows1end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
 
 loop54:
-	VMOVUPS      (BX), Y2
+	VMOVUPS      (SI), Y2
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   32(BX), Y3, Y3
-	VBROADCASTSS (AX), Y4
+	VMASKMOVPS   32(SI), Y3, Y3
+	VBROADCASTSS (CX), Y4
 	VFMADD231PS  Y4, Y2, Y0
 	VFMADD231PS  Y4, Y3, Y1
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop54
 	VBROADCASTSS alpha+24(FP), Y2
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y3
 	VMOVUPS      (R11), Y4
 	VMASKMOVPS   32(AX), Y4, Y4
 	VFMADD231PS  Y2, Y0, Y3
 	VFMADD231PS  Y2, Y1, Y4
-	VMOVUPS      Y3, (DX)
+	VMOVUPS      Y3, (BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y4, Y0, 32(DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y4, Y0, 32(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols2rows1end:
@@ -3952,7 +3952,7 @@ cols3:
 	SUBQ R10, R11
 
 cols3rows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols3rows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -3968,23 +3968,23 @@ cols3rows4:
 	VXORPD     Y11, Y11, Y11
 	MOVQ       b+56(FP), R12
 	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	MOVQ       CX, R10
 
 loop55:
 	VMOVUPS      (R12), Y12
@@ -3995,11 +3995,11 @@ loop55:
 	VFMADD231PS  Y15, Y12, Y0
 	VFMADD231PS  Y15, Y13, Y1
 	VFMADD231PS  Y15, Y14, Y2
-	VBROADCASTSS (R10)(BX*1), Y15
+	VBROADCASTSS (R10)(SI*1), Y15
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y4
 	VFMADD231PS  Y15, Y14, Y5
-	VBROADCASTSS (R10)(BX*2), Y15
+	VBROADCASTSS (R10)(SI*2), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y8
@@ -4007,12 +4007,12 @@ loop55:
 	VFMADD231PS  Y15, Y12, Y9
 	VFMADD231PS  Y15, Y13, Y10
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         SI, R10
-	ADDQ         DI, R12
+	ADDQ         DI, R10
+	ADDQ         AX, R12
 	DECQ         R13
 	JNZ          loop55
 	VBROADCASTSS alpha+24(FP), Y12
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y14
 	VMOVUPS      (R11), Y15
@@ -4044,32 +4044,32 @@ loop55:
 	VFMADD231PS  Y12, Y9, Y6
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y12, Y11, Y8
-	VMOVUPS      Y13, (DX)
-	VMOVUPS      Y14, 32(DX)
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
 	VMOVUPS      (R11), Y9
-	VMASKMOVPS   Y15, Y9, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
+	VMASKMOVPS   Y15, Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y2, Y0, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
+	VMASKMOVPS   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y5, Y0, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y6, (DX)
-	VMOVUPS      Y7, 32(DX)
+	VMASKMOVPS   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y8, Y0, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMASKMOVPS   Y8, Y0, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols3rows4
 
 cols3rows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols3rows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -4082,43 +4082,43 @@ cols3rows4end:
 	VXORPD     Y8, Y8, Y8
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop56:
 	VMOVUPS      (R9), Y9
 	VMOVUPS      32(R9), Y10
 	VMOVUPS      (R11), Y11
 	VMASKMOVPS   64(R9), Y11, Y11
-	VBROADCASTSS (AX), Y12
+	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y12, Y9, Y0
 	VFMADD231PS  Y12, Y10, Y1
 	VFMADD231PS  Y12, Y11, Y2
-	VBROADCASTSS (AX)(BX*1), Y12
+	VBROADCASTSS (CX)(SI*1), Y12
 	VFMADD231PS  Y12, Y9, Y3
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS (AX)(BX*2), Y12
+	VBROADCASTSS (CX)(SI*2), Y12
 	VFMADD231PS  Y12, Y9, Y6
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y12, Y11, Y8
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop56
 	VBROADCASTSS alpha+24(FP), Y9
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
 	VMOVUPS      32(AX), Y11
 	VMOVUPS      (R11), Y12
@@ -4142,25 +4142,25 @@ loop56:
 	VFMADD231PS  Y9, Y6, Y3
 	VFMADD231PS  Y9, Y7, Y4
 	VFMADD231PS  Y9, Y8, Y5
-	VMOVUPS      Y10, (DX)
-	VMOVUPS      Y11, 32(DX)
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
 	VMOVUPS      (R11), Y6
-	VMASKMOVPS   Y12, Y6, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
+	VMASKMOVPS   Y12, Y6, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y2, Y0, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
+	VMASKMOVPS   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y5, Y0, 64(DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols3rows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -4170,35 +4170,35 @@ cols3rows3end:
 	VXORPD     Y5, Y5, Y5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop57:
 	VMOVUPS      (R9), Y6
 	VMOVUPS      32(R9), Y7
 	VMOVUPS      (R11), Y8
 	VMASKMOVPS   64(R9), Y8, Y8
-	VBROADCASTSS (AX), Y9
+	VBROADCASTSS (CX), Y9
 	VFMADD231PS  Y9, Y6, Y0
 	VFMADD231PS  Y9, Y7, Y1
 	VFMADD231PS  Y9, Y8, Y2
-	VBROADCASTSS (AX)(BX*1), Y9
+	VBROADCASTSS (CX)(SI*1), Y9
 	VFMADD231PS  Y9, Y6, Y3
 	VFMADD231PS  Y9, Y7, Y4
 	VFMADD231PS  Y9, Y8, Y5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop57
 	VBROADCASTSS alpha+24(FP), Y6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
 	VMOVUPS      32(AX), Y8
 	VMOVUPS      (R11), Y9
@@ -4214,47 +4214,47 @@ loop57:
 	VFMADD231PS  Y6, Y3, Y0
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y6, Y5, Y2
-	VMOVUPS      Y7, (DX)
-	VMOVUPS      Y8, 32(DX)
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
 	VMOVUPS      (R11), Y3
-	VMASKMOVPS   Y9, Y3, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
+	VMASKMOVPS   Y9, Y3, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y2, Y0, 64(DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols3rows1end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop58:
-	VMOVUPS      (BX), Y3
-	VMOVUPS      32(BX), Y4
+	VMOVUPS      (SI), Y3
+	VMOVUPS      32(SI), Y4
 	VMOVUPS      (R11), Y5
-	VMASKMOVPS   64(BX), Y5, Y5
-	VBROADCASTSS (AX), Y6
+	VMASKMOVPS   64(SI), Y5, Y5
+	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y6, Y3, Y0
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y6, Y5, Y2
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop58
 	VBROADCASTSS alpha+24(FP), Y3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
 	VMOVUPS      32(AX), Y5
 	VMOVUPS      (R11), Y6
@@ -4262,11 +4262,11 @@ loop58:
 	VFMADD231PS  Y3, Y0, Y4
 	VFMADD231PS  Y3, Y1, Y5
 	VFMADD231PS  Y3, Y2, Y6
-	VMOVUPS      Y4, (DX)
-	VMOVUPS      Y5, 32(DX)
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
 	VMOVUPS      (R11), Y0
-	VMASKMOVPS   Y6, Y0, 64(DX)
-	ADDQ         R8, DX
+	VMASKMOVPS   Y6, Y0, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3rows1end:
@@ -4274,7 +4274,7 @@ cols3rows1end:
 
 cols3full:
 cols3fullrows4:
-	CMPQ       AX, $0x00000004
+	CMPQ       CX, $0x00000004
 	JL         cols3fullrows4end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -4290,23 +4290,23 @@ cols3fullrows4:
 	VXORPD     Y11, Y11, Y11
 	MOVQ       b+56(FP), R11
 	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R8, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 32(R10)
-	PREFETCHT0 64(R10)
-	MOVQ       CX, R10
 
 loop59:
 	VMOVUPS      (R11), Y12
@@ -4316,11 +4316,11 @@ loop59:
 	VFMADD231PS  Y15, Y12, Y0
 	VFMADD231PS  Y15, Y13, Y1
 	VFMADD231PS  Y15, Y14, Y2
-	VBROADCASTSS (R10)(BX*1), Y15
+	VBROADCASTSS (R10)(SI*1), Y15
 	VFMADD231PS  Y15, Y12, Y3
 	VFMADD231PS  Y15, Y13, Y4
 	VFMADD231PS  Y15, Y14, Y5
-	VBROADCASTSS (R10)(BX*2), Y15
+	VBROADCASTSS (R10)(SI*2), Y15
 	VFMADD231PS  Y15, Y12, Y6
 	VFMADD231PS  Y15, Y13, Y7
 	VFMADD231PS  Y15, Y14, Y8
@@ -4328,12 +4328,12 @@ loop59:
 	VFMADD231PS  Y15, Y12, Y9
 	VFMADD231PS  Y15, Y13, Y10
 	VFMADD231PS  Y15, Y14, Y11
-	ADDQ         SI, R10
-	ADDQ         DI, R11
+	ADDQ         DI, R10
+	ADDQ         AX, R11
 	DECQ         R12
 	JNZ          loop59
 	VBROADCASTSS alpha+24(FP), Y12
-	MOVQ         DX, R10
+	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
 	VMOVUPS      32(R10), Y14
 	VMOVUPS      64(R10), Y15
@@ -4361,28 +4361,28 @@ loop59:
 	VFMADD231PS  Y12, Y9, Y6
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y12, Y11, Y8
-	VMOVUPS      Y13, (DX)
-	VMOVUPS      Y14, 32(DX)
-	VMOVUPS      Y15, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      Y2, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
-	VMOVUPS      Y5, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y6, (DX)
-	VMOVUPS      Y7, 32(DX)
-	VMOVUPS      Y8, 64(DX)
-	ADDQ         R8, DX
-	LEAQ         (CX)(BX*4), CX
-	SUBQ         $0x00000004, AX
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
+	VMOVUPS      Y15, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
+	VMOVUPS      Y8, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
 	JMP          cols3fullrows4
 
 cols3fullrows4end:
-	CMPQ       AX, $0x00000003
+	CMPQ       CX, $0x00000003
 	JNE        cols3fullrows3end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -4395,42 +4395,42 @@ cols3fullrows4end:
 	VXORPD     Y8, Y8, Y8
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop60:
 	VMOVUPS      (R9), Y9
 	VMOVUPS      32(R9), Y10
 	VMOVUPS      64(R9), Y11
-	VBROADCASTSS (AX), Y12
+	VBROADCASTSS (CX), Y12
 	VFMADD231PS  Y12, Y9, Y0
 	VFMADD231PS  Y12, Y10, Y1
 	VFMADD231PS  Y12, Y11, Y2
-	VBROADCASTSS (AX)(BX*1), Y12
+	VBROADCASTSS (CX)(SI*1), Y12
 	VFMADD231PS  Y12, Y9, Y3
 	VFMADD231PS  Y12, Y10, Y4
 	VFMADD231PS  Y12, Y11, Y5
-	VBROADCASTSS (AX)(BX*2), Y12
+	VBROADCASTSS (CX)(SI*2), Y12
 	VFMADD231PS  Y12, Y9, Y6
 	VFMADD231PS  Y12, Y10, Y7
 	VFMADD231PS  Y12, Y11, Y8
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop60
 	VBROADCASTSS alpha+24(FP), Y9
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
 	VMOVUPS      32(AX), Y11
 	VMOVUPS      64(AX), Y12
@@ -4451,22 +4451,22 @@ loop60:
 	VFMADD231PS  Y9, Y6, Y3
 	VFMADD231PS  Y9, Y7, Y4
 	VFMADD231PS  Y9, Y8, Y5
-	VMOVUPS      Y10, (DX)
-	VMOVUPS      Y11, 32(DX)
-	VMOVUPS      Y12, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      Y2, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y3, (DX)
-	VMOVUPS      Y4, 32(DX)
-	VMOVUPS      Y5, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
+	VMOVUPS      Y12, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3fullrows3end:
-	CMPQ       AX, $0x00000002
+	CMPQ       CX, $0x00000002
 	JNE        cols3fullrows2end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
@@ -4476,34 +4476,34 @@ cols3fullrows3end:
 	VXORPD     Y5, Y5, Y5
 	MOVQ       b+56(FP), R9
 	MOVQ       k+16(FP), R10
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	ADDQ       R8, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop61:
 	VMOVUPS      (R9), Y6
 	VMOVUPS      32(R9), Y7
 	VMOVUPS      64(R9), Y8
-	VBROADCASTSS (AX), Y9
+	VBROADCASTSS (CX), Y9
 	VFMADD231PS  Y9, Y6, Y0
 	VFMADD231PS  Y9, Y7, Y1
 	VFMADD231PS  Y9, Y8, Y2
-	VBROADCASTSS (AX)(BX*1), Y9
+	VBROADCASTSS (CX)(SI*1), Y9
 	VFMADD231PS  Y9, Y6, Y3
 	VFMADD231PS  Y9, Y7, Y4
 	VFMADD231PS  Y9, Y8, Y5
-	ADDQ         SI, AX
-	ADDQ         DI, R9
+	ADDQ         DI, CX
+	ADDQ         AX, R9
 	DECQ         R10
 	JNZ          loop61
 	VBROADCASTSS alpha+24(FP), Y6
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
 	VMOVUPS      32(AX), Y8
 	VMOVUPS      64(AX), Y9
@@ -4517,54 +4517,54 @@ loop61:
 	VFMADD231PS  Y6, Y3, Y0
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y6, Y5, Y2
-	VMOVUPS      Y7, (DX)
-	VMOVUPS      Y8, 32(DX)
-	VMOVUPS      Y9, 64(DX)
-	ADDQ         R8, DX
-	VMOVUPS      Y0, (DX)
-	VMOVUPS      Y1, 32(DX)
-	VMOVUPS      Y2, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
+	VMOVUPS      Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3fullrows2end:
-	CMPQ       AX, $0x00000001
+	CMPQ       CX, $0x00000001
 	JNE        cols3fullrows1end
 	VXORPD     Y0, Y0, Y0
 	VXORPD     Y1, Y1, Y1
 	VXORPD     Y2, Y2, Y2
-	MOVQ       b+56(FP), BX
+	MOVQ       b+56(FP), SI
 	MOVQ       k+16(FP), R9
-	MOVQ       DX, AX
-	PREFETCHT0 (AX)
-	PREFETCHT0 32(AX)
-	PREFETCHT0 64(AX)
-	MOVQ       CX, AX
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
 
 loop62:
-	VMOVUPS      (BX), Y3
-	VMOVUPS      32(BX), Y4
-	VMOVUPS      64(BX), Y5
-	VBROADCASTSS (AX), Y6
+	VMOVUPS      (SI), Y3
+	VMOVUPS      32(SI), Y4
+	VMOVUPS      64(SI), Y5
+	VBROADCASTSS (CX), Y6
 	VFMADD231PS  Y6, Y3, Y0
 	VFMADD231PS  Y6, Y4, Y1
 	VFMADD231PS  Y6, Y5, Y2
-	ADDQ         SI, AX
-	ADDQ         DI, BX
+	ADDQ         DI, CX
+	ADDQ         AX, SI
 	DECQ         R9
 	JNZ          loop62
 	VBROADCASTSS alpha+24(FP), Y3
-	MOVQ         DX, AX
+	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
 	VMOVUPS      32(AX), Y5
 	VMOVUPS      64(AX), Y6
 	VFMADD231PS  Y3, Y0, Y4
 	VFMADD231PS  Y3, Y1, Y5
 	VFMADD231PS  Y3, Y2, Y6
-	VMOVUPS      Y4, (DX)
-	VMOVUPS      Y5, 32(DX)
-	VMOVUPS      Y6, 64(DX)
-	ADDQ         R8, DX
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
+	VMOVUPS      Y6, 64(BX)
+	ADDQ         R8, BX
 	JMP          done
 
 cols3fullrows1end:
@@ -27350,6 +27350,7800 @@ diagonal277:
 	VZEROUPPER
 	RET
 
+// func gemmOffsetsAVX512F64<>(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·gemmOffsetsAVX512F64<>(SB), NOSPLIT, $0-88
+	MOVQ  b+56(FP), AX
+	MOVQ  m+0(FP), CX
+	MOVQ  a+32(FP), DX
+	MOVQ  c+72(FP), BX
+	MOVQ  rsa+40(FP), SI
+	SHLQ  $0x03, SI
+	MOVQ  csa+48(FP), DI
+	SHLQ  $0x03, DI
+	MOVQ  ldc+80(FP), R8
+	SHLQ  $0x03, R8
+	LEAQ  (SI)(SI*2), R9
+	LEAQ  (SI)(SI*4), R10
+	LEAQ  (R9)(SI*4), R11
+	MOVQ  n+8(FP), R12
+	CMPQ  R12, $0x00000010
+	JG    cols3
+	CMPQ  R12, $0x00000008
+	JG    cols2
+	SUBQ  $0x00000000, R12
+	MOVQ  $-1, R13
+	SHLXQ R12, R13, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+cols1rows8:
+	CMPQ       CX, $0x00000008
+	JL         cols1rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       offsets+64(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	MOVQ       DX, R12
+
+loop279:
+	MOVQ             (R13), R15
+	LEAQ             (AX)(R15*8), R15
+	VMOVUPD.Z        (R15), K1, Z8
+	VFMADD231PD.BCST (R12), Z8, Z0
+	VFMADD231PD.BCST (R12)(SI*1), Z8, Z1
+	VFMADD231PD.BCST (R12)(SI*2), Z8, Z2
+	VFMADD231PD.BCST (R12)(R9*1), Z8, Z3
+	VFMADD231PD.BCST (R12)(SI*4), Z8, Z4
+	VFMADD231PD.BCST (R12)(R10*1), Z8, Z5
+	VFMADD231PD.BCST (R12)(R9*2), Z8, Z6
+	VFMADD231PD.BCST (R12)(R11*1), Z8, Z7
+	ADDQ             DI, R12
+	ADDQ             $0x00000008, R13
+	DECQ             R14
+	JNZ              loop279
+	VBROADCASTSD     alpha+24(FP), Z8
+	MOVQ             BX, R12
+	VMOVUPD.Z        (R12), K1, Z9
+	VFMADD231PD      Z8, Z0, Z9
+	ADDQ             R8, R12
+	VMOVUPD.Z        (R12), K1, Z0
+	VFMADD231PD      Z8, Z1, Z0
+	ADDQ             R8, R12
+	VMOVUPD.Z        (R12), K1, Z1
+	VFMADD231PD      Z8, Z2, Z1
+	ADDQ             R8, R12
+	VMOVUPD.Z        (R12), K1, Z2
+	VFMADD231PD      Z8, Z3, Z2
+	ADDQ             R8, R12
+	VMOVUPD.Z        (R12), K1, Z3
+	VFMADD231PD      Z8, Z4, Z3
+	ADDQ             R8, R12
+	VMOVUPD.Z        (R12), K1, Z4
+	VFMADD231PD      Z8, Z5, Z4
+	ADDQ             R8, R12
+	VMOVUPD.Z        (R12), K1, Z5
+	VFMADD231PD      Z8, Z6, Z5
+	ADDQ             R8, R12
+	VMOVUPD.Z        (R12), K1, Z6
+	VFMADD231PD      Z8, Z7, Z6
+	VMOVUPD          Z9, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z2, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z6, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*8), DX
+	SUBQ             $0x00000008, CX
+	JMP              cols1rows8
+
+cols1rows8end:
+cols1rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols1rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       DX, R10
+
+loop280:
+	MOVQ             (R11), R13
+	LEAQ             (AX)(R13*8), R13
+	VMOVUPD.Z        (R13), K1, Z4
+	VFMADD231PD.BCST (R10), Z4, Z0
+	VFMADD231PD.BCST (R10)(SI*1), Z4, Z1
+	VFMADD231PD.BCST (R10)(SI*2), Z4, Z2
+	VFMADD231PD.BCST (R10)(R9*1), Z4, Z3
+	ADDQ             DI, R10
+	ADDQ             $0x00000008, R11
+	DECQ             R12
+	JNZ              loop280
+	VBROADCASTSD     alpha+24(FP), Z4
+	MOVQ             BX, R10
+	VMOVUPD.Z        (R10), K1, Z5
+	VFMADD231PD      Z4, Z0, Z5
+	ADDQ             R8, R10
+	VMOVUPD.Z        (R10), K1, Z0
+	VFMADD231PD      Z4, Z1, Z0
+	ADDQ             R8, R10
+	VMOVUPD.Z        (R10), K1, Z1
+	VFMADD231PD      Z4, Z2, Z1
+	ADDQ             R8, R10
+	VMOVUPD.Z        (R10), K1, Z2
+	VFMADD231PD      Z4, Z3, Z2
+	VMOVUPD          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z2, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*4), DX
+	SUBQ             $0x00000004, CX
+	JMP              cols1rows4
+
+cols1rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols1rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop281:
+	MOVQ             (R9), DX
+	LEAQ             (AX)(DX*8), DX
+	VMOVUPD.Z        (DX), K1, Z3
+	VFMADD231PD.BCST (CX), Z3, Z0
+	VFMADD231PD.BCST (CX)(SI*1), Z3, Z1
+	VFMADD231PD.BCST (CX)(SI*2), Z3, Z2
+	ADDQ             DI, CX
+	ADDQ             $0x00000008, R9
+	DECQ             R10
+	JNZ              loop281
+	VBROADCASTSD     alpha+24(FP), Z3
+	MOVQ             BX, AX
+	VMOVUPD.Z        (AX), K1, Z4
+	VFMADD231PD      Z3, Z0, Z4
+	ADDQ             R8, AX
+	VMOVUPD.Z        (AX), K1, Z0
+	VFMADD231PD      Z3, Z1, Z0
+	ADDQ             R8, AX
+	VMOVUPD.Z        (AX), K1, Z1
+	VFMADD231PD      Z3, Z2, Z1
+	VMOVUPD          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z1, K1, (BX)
+	ADDQ             R8, BX
+	JMP              done
+
+cols1rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols1rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop282:
+	MOVQ             (R9), DX
+	LEAQ             (AX)(DX*8), DX
+	VMOVUPD.Z        (DX), K1, Z2
+	VFMADD231PD.BCST (CX), Z2, Z0
+	VFMADD231PD.BCST (CX)(SI*1), Z2, Z1
+	ADDQ             DI, CX
+	ADDQ             $0x00000008, R9
+	DECQ             R10
+	JNZ              loop282
+	VBROADCASTSD     alpha+24(FP), Z2
+	MOVQ             BX, AX
+	VMOVUPD.Z        (AX), K1, Z3
+	VFMADD231PD      Z2, Z0, Z3
+	ADDQ             R8, AX
+	VMOVUPD.Z        (AX), K1, Z0
+	VFMADD231PD      Z2, Z1, Z0
+	VMOVUPD          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPD          Z0, K1, (BX)
+	ADDQ             R8, BX
+	JMP              done
+
+cols1rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols1rows1end
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop283:
+	MOVQ             (SI), DX
+	LEAQ             (AX)(DX*8), DX
+	VMOVUPD.Z        (DX), K1, Z1
+	VFMADD231PD.BCST (CX), Z1, Z0
+	ADDQ             DI, CX
+	ADDQ             $0x00000008, SI
+	DECQ             R9
+	JNZ              loop283
+	VBROADCASTSD     alpha+24(FP), Z1
+	MOVQ             BX, AX
+	VMOVUPD.Z        (AX), K1, Z2
+	VFMADD231PD      Z1, Z0, Z2
+	VMOVUPD          Z2, K1, (BX)
+	ADDQ             R8, BX
+	JMP              done
+
+cols1rows1end:
+	JMP done
+
+cols2:
+	SUBQ  $0x00000008, R12
+	MOVQ  $-1, R13
+	SHLXQ R12, R13, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+cols2rows8:
+	CMPQ       CX, $0x00000008
+	JL         cols2rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	MOVQ       offsets+64(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	MOVQ       DX, R12
+
+loop284:
+	MOVQ         (R13), R15
+	LEAQ         (AX)(R15*8), R15
+	VMOVUPS      (R15), Z16
+	VMOVUPD.Z    64(R15), K1, Z17
+	VBROADCASTSD (R12), Z18
+	VFMADD231PD  Z18, Z16, Z0
+	VFMADD231PD  Z18, Z17, Z1
+	VBROADCASTSD (R12)(SI*1), Z18
+	VFMADD231PD  Z18, Z16, Z2
+	VFMADD231PD  Z18, Z17, Z3
+	VBROADCASTSD (R12)(SI*2), Z18
+	VFMADD231PD  Z18, Z16, Z4
+	VFMADD231PD  Z18, Z17, Z5
+	VBROADCASTSD (R12)(R9*1), Z18
+	VFMADD231PD  Z18, Z16, Z6
+	VFMADD231PD  Z18, Z17, Z7
+	VBROADCASTSD (R12)(SI*4), Z18
+	VFMADD231PD  Z18, Z16, Z8
+	VFMADD231PD  Z18, Z17, Z9
+	VBROADCASTSD (R12)(R10*1), Z18
+	VFMADD231PD  Z18, Z16, Z10
+	VFMADD231PD  Z18, Z17, Z11
+	VBROADCASTSD (R12)(R9*2), Z18
+	VFMADD231PD  Z18, Z16, Z12
+	VFMADD231PD  Z18, Z17, Z13
+	VBROADCASTSD (R12)(R11*1), Z18
+	VFMADD231PD  Z18, Z16, Z14
+	VFMADD231PD  Z18, Z17, Z15
+	ADDQ         DI, R12
+	ADDQ         $0x00000008, R13
+	DECQ         R14
+	JNZ          loop284
+	VBROADCASTSD alpha+24(FP), Z16
+	MOVQ         BX, R12
+	VMOVUPS      (R12), Z17
+	VMOVUPD.Z    64(R12), K1, Z18
+	VFMADD231PD  Z16, Z0, Z17
+	VFMADD231PD  Z16, Z1, Z18
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z0
+	VMOVUPD.Z    64(R12), K1, Z1
+	VFMADD231PD  Z16, Z2, Z0
+	VFMADD231PD  Z16, Z3, Z1
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z2
+	VMOVUPD.Z    64(R12), K1, Z3
+	VFMADD231PD  Z16, Z4, Z2
+	VFMADD231PD  Z16, Z5, Z3
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z4
+	VMOVUPD.Z    64(R12), K1, Z5
+	VFMADD231PD  Z16, Z6, Z4
+	VFMADD231PD  Z16, Z7, Z5
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z6
+	VMOVUPD.Z    64(R12), K1, Z7
+	VFMADD231PD  Z16, Z8, Z6
+	VFMADD231PD  Z16, Z9, Z7
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z8
+	VMOVUPD.Z    64(R12), K1, Z9
+	VFMADD231PD  Z16, Z10, Z8
+	VFMADD231PD  Z16, Z11, Z9
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z10
+	VMOVUPD.Z    64(R12), K1, Z11
+	VFMADD231PD  Z16, Z12, Z10
+	VFMADD231PD  Z16, Z13, Z11
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z12
+	VMOVUPD.Z    64(R12), K1, Z13
+	VFMADD231PD  Z16, Z14, Z12
+	VFMADD231PD  Z16, Z15, Z13
+	VMOVUPS      Z17, (BX)
+	VMOVUPD      Z18, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPD      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPD      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPD      Z7, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z8, (BX)
+	VMOVUPD      Z9, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z10, (BX)
+	VMOVUPD      Z11, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPD      Z13, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
+	JMP          cols2rows8
+
+cols2rows8end:
+cols2rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols2rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	MOVQ       DX, R10
+
+loop285:
+	MOVQ         (R11), R13
+	LEAQ         (AX)(R13*8), R13
+	VMOVUPS      (R13), Z8
+	VMOVUPD.Z    64(R13), K1, Z9
+	VBROADCASTSD (R10), Z10
+	VFMADD231PD  Z10, Z8, Z0
+	VFMADD231PD  Z10, Z9, Z1
+	VBROADCASTSD (R10)(SI*1), Z10
+	VFMADD231PD  Z10, Z8, Z2
+	VFMADD231PD  Z10, Z9, Z3
+	VBROADCASTSD (R10)(SI*2), Z10
+	VFMADD231PD  Z10, Z8, Z4
+	VFMADD231PD  Z10, Z9, Z5
+	VBROADCASTSD (R10)(R9*1), Z10
+	VFMADD231PD  Z10, Z8, Z6
+	VFMADD231PD  Z10, Z9, Z7
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R12
+	JNZ          loop285
+	VBROADCASTSD alpha+24(FP), Z8
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Z9
+	VMOVUPD.Z    64(R10), K1, Z10
+	VFMADD231PD  Z8, Z0, Z9
+	VFMADD231PD  Z8, Z1, Z10
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z0
+	VMOVUPD.Z    64(R10), K1, Z1
+	VFMADD231PD  Z8, Z2, Z0
+	VFMADD231PD  Z8, Z3, Z1
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z2
+	VMOVUPD.Z    64(R10), K1, Z3
+	VFMADD231PD  Z8, Z4, Z2
+	VFMADD231PD  Z8, Z5, Z3
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z4
+	VMOVUPD.Z    64(R10), K1, Z5
+	VFMADD231PD  Z8, Z6, Z4
+	VFMADD231PD  Z8, Z7, Z5
+	VMOVUPS      Z9, (BX)
+	VMOVUPD      Z10, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPD      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPD      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols2rows4
+
+cols2rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols2rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop286:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Z6
+	VMOVUPD.Z    64(DX), K1, Z7
+	VBROADCASTSD (CX), Z8
+	VFMADD231PD  Z8, Z6, Z0
+	VFMADD231PD  Z8, Z7, Z1
+	VBROADCASTSD (CX)(SI*1), Z8
+	VFMADD231PD  Z8, Z6, Z2
+	VFMADD231PD  Z8, Z7, Z3
+	VBROADCASTSD (CX)(SI*2), Z8
+	VFMADD231PD  Z8, Z6, Z4
+	VFMADD231PD  Z8, Z7, Z5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop286
+	VBROADCASTSD alpha+24(FP), Z6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z7
+	VMOVUPD.Z    64(AX), K1, Z8
+	VFMADD231PD  Z6, Z0, Z7
+	VFMADD231PD  Z6, Z1, Z8
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPD.Z    64(AX), K1, Z1
+	VFMADD231PD  Z6, Z2, Z0
+	VFMADD231PD  Z6, Z3, Z1
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z2
+	VMOVUPD.Z    64(AX), K1, Z3
+	VFMADD231PD  Z6, Z4, Z2
+	VFMADD231PD  Z6, Z5, Z3
+	VMOVUPS      Z7, (BX)
+	VMOVUPD      Z8, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPD      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols2rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop287:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Z4
+	VMOVUPD.Z    64(DX), K1, Z5
+	VBROADCASTSD (CX), Z6
+	VFMADD231PD  Z6, Z4, Z0
+	VFMADD231PD  Z6, Z5, Z1
+	VBROADCASTSD (CX)(SI*1), Z6
+	VFMADD231PD  Z6, Z4, Z2
+	VFMADD231PD  Z6, Z5, Z3
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop287
+	VBROADCASTSD alpha+24(FP), Z4
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z5
+	VMOVUPD.Z    64(AX), K1, Z6
+	VFMADD231PD  Z4, Z0, Z5
+	VFMADD231PD  Z4, Z1, Z6
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPD.Z    64(AX), K1, Z1
+	VFMADD231PD  Z4, Z2, Z0
+	VFMADD231PD  Z4, Z3, Z1
+	VMOVUPS      Z5, (BX)
+	VMOVUPD      Z6, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPD      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols2rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop288:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Z2
+	VMOVUPD.Z    64(DX), K1, Z3
+	VBROADCASTSD (CX), Z4
+	VFMADD231PD  Z4, Z2, Z0
+	VFMADD231PD  Z4, Z3, Z1
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop288
+	VBROADCASTSD alpha+24(FP), Z2
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z3
+	VMOVUPD.Z    64(AX), K1, Z4
+	VFMADD231PD  Z2, Z0, Z3
+	VFMADD231PD  Z2, Z1, Z4
+	VMOVUPS      Z3, (BX)
+	VMOVUPD      Z4, K1, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows1end:
+	JMP done
+
+cols3:
+	SUBQ  $0x00000010, R12
+	MOVQ  $-1, R13
+	SHLXQ R12, R13, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+cols3rows8:
+	CMPQ       CX, $0x00000008
+	JL         cols3rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	VPXORQ     Z16, Z16, Z16
+	VPXORQ     Z17, Z17, Z17
+	VPXORQ     Z18, Z18, Z18
+	VPXORQ     Z19, Z19, Z19
+	VPXORQ     Z20, Z20, Z20
+	VPXORQ     Z21, Z21, Z21
+	VPXORQ     Z22, Z22, Z22
+	VPXORQ     Z23, Z23, Z23
+	MOVQ       offsets+64(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	MOVQ       DX, R12
+
+loop289:
+	MOVQ         (R13), R15
+	LEAQ         (AX)(R15*8), R15
+	VMOVUPS      (R15), Z24
+	VMOVUPS      64(R15), Z25
+	VMOVUPD.Z    128(R15), K1, Z26
+	VBROADCASTSD (R12), Z27
+	VFMADD231PD  Z27, Z24, Z0
+	VFMADD231PD  Z27, Z25, Z1
+	VFMADD231PD  Z27, Z26, Z2
+	VBROADCASTSD (R12)(SI*1), Z27
+	VFMADD231PD  Z27, Z24, Z3
+	VFMADD231PD  Z27, Z25, Z4
+	VFMADD231PD  Z27, Z26, Z5
+	VBROADCASTSD (R12)(SI*2), Z27
+	VFMADD231PD  Z27, Z24, Z6
+	VFMADD231PD  Z27, Z25, Z7
+	VFMADD231PD  Z27, Z26, Z8
+	VBROADCASTSD (R12)(R9*1), Z27
+	VFMADD231PD  Z27, Z24, Z9
+	VFMADD231PD  Z27, Z25, Z10
+	VFMADD231PD  Z27, Z26, Z11
+	VBROADCASTSD (R12)(SI*4), Z27
+	VFMADD231PD  Z27, Z24, Z12
+	VFMADD231PD  Z27, Z25, Z13
+	VFMADD231PD  Z27, Z26, Z14
+	VBROADCASTSD (R12)(R10*1), Z27
+	VFMADD231PD  Z27, Z24, Z15
+	VFMADD231PD  Z27, Z25, Z16
+	VFMADD231PD  Z27, Z26, Z17
+	VBROADCASTSD (R12)(R9*2), Z27
+	VFMADD231PD  Z27, Z24, Z18
+	VFMADD231PD  Z27, Z25, Z19
+	VFMADD231PD  Z27, Z26, Z20
+	VBROADCASTSD (R12)(R11*1), Z27
+	VFMADD231PD  Z27, Z24, Z21
+	VFMADD231PD  Z27, Z25, Z22
+	VFMADD231PD  Z27, Z26, Z23
+	ADDQ         DI, R12
+	ADDQ         $0x00000008, R13
+	DECQ         R14
+	JNZ          loop289
+	VBROADCASTSD alpha+24(FP), Z24
+	MOVQ         BX, R12
+	VMOVUPS      (R12), Z25
+	VMOVUPS      64(R12), Z26
+	VMOVUPD.Z    128(R12), K1, Z27
+	VFMADD231PD  Z24, Z0, Z25
+	VFMADD231PD  Z24, Z1, Z26
+	VFMADD231PD  Z24, Z2, Z27
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z0
+	VMOVUPS      64(R12), Z1
+	VMOVUPD.Z    128(R12), K1, Z2
+	VFMADD231PD  Z24, Z3, Z0
+	VFMADD231PD  Z24, Z4, Z1
+	VFMADD231PD  Z24, Z5, Z2
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z3
+	VMOVUPS      64(R12), Z4
+	VMOVUPD.Z    128(R12), K1, Z5
+	VFMADD231PD  Z24, Z6, Z3
+	VFMADD231PD  Z24, Z7, Z4
+	VFMADD231PD  Z24, Z8, Z5
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z6
+	VMOVUPS      64(R12), Z7
+	VMOVUPD.Z    128(R12), K1, Z8
+	VFMADD231PD  Z24, Z9, Z6
+	VFMADD231PD  Z24, Z10, Z7
+	VFMADD231PD  Z24, Z11, Z8
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z9
+	VMOVUPS      64(R12), Z10
+	VMOVUPD.Z    128(R12), K1, Z11
+	VFMADD231PD  Z24, Z12, Z9
+	VFMADD231PD  Z24, Z13, Z10
+	VFMADD231PD  Z24, Z14, Z11
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z12
+	VMOVUPS      64(R12), Z13
+	VMOVUPD.Z    128(R12), K1, Z14
+	VFMADD231PD  Z24, Z15, Z12
+	VFMADD231PD  Z24, Z16, Z13
+	VFMADD231PD  Z24, Z17, Z14
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z15
+	VMOVUPS      64(R12), Z16
+	VMOVUPD.Z    128(R12), K1, Z17
+	VFMADD231PD  Z24, Z18, Z15
+	VFMADD231PD  Z24, Z19, Z16
+	VFMADD231PD  Z24, Z20, Z17
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z18
+	VMOVUPS      64(R12), Z19
+	VMOVUPD.Z    128(R12), K1, Z20
+	VFMADD231PD  Z24, Z21, Z18
+	VFMADD231PD  Z24, Z22, Z19
+	VFMADD231PD  Z24, Z23, Z20
+	VMOVUPS      Z25, (BX)
+	VMOVUPS      Z26, 64(BX)
+	VMOVUPD      Z27, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPD      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPD      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z10, 64(BX)
+	VMOVUPD      Z11, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, 64(BX)
+	VMOVUPD      Z14, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z15, (BX)
+	VMOVUPS      Z16, 64(BX)
+	VMOVUPD      Z17, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z18, (BX)
+	VMOVUPS      Z19, 64(BX)
+	VMOVUPD      Z20, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
+	JMP          cols3rows8
+
+cols3rows8end:
+cols3rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols3rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	MOVQ       DX, R10
+
+loop290:
+	MOVQ         (R11), R13
+	LEAQ         (AX)(R13*8), R13
+	VMOVUPS      (R13), Z12
+	VMOVUPS      64(R13), Z13
+	VMOVUPD.Z    128(R13), K1, Z14
+	VBROADCASTSD (R10), Z15
+	VFMADD231PD  Z15, Z12, Z0
+	VFMADD231PD  Z15, Z13, Z1
+	VFMADD231PD  Z15, Z14, Z2
+	VBROADCASTSD (R10)(SI*1), Z15
+	VFMADD231PD  Z15, Z12, Z3
+	VFMADD231PD  Z15, Z13, Z4
+	VFMADD231PD  Z15, Z14, Z5
+	VBROADCASTSD (R10)(SI*2), Z15
+	VFMADD231PD  Z15, Z12, Z6
+	VFMADD231PD  Z15, Z13, Z7
+	VFMADD231PD  Z15, Z14, Z8
+	VBROADCASTSD (R10)(R9*1), Z15
+	VFMADD231PD  Z15, Z12, Z9
+	VFMADD231PD  Z15, Z13, Z10
+	VFMADD231PD  Z15, Z14, Z11
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R12
+	JNZ          loop290
+	VBROADCASTSD alpha+24(FP), Z12
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Z13
+	VMOVUPS      64(R10), Z14
+	VMOVUPD.Z    128(R10), K1, Z15
+	VFMADD231PD  Z12, Z0, Z13
+	VFMADD231PD  Z12, Z1, Z14
+	VFMADD231PD  Z12, Z2, Z15
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z0
+	VMOVUPS      64(R10), Z1
+	VMOVUPD.Z    128(R10), K1, Z2
+	VFMADD231PD  Z12, Z3, Z0
+	VFMADD231PD  Z12, Z4, Z1
+	VFMADD231PD  Z12, Z5, Z2
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z3
+	VMOVUPS      64(R10), Z4
+	VMOVUPD.Z    128(R10), K1, Z5
+	VFMADD231PD  Z12, Z6, Z3
+	VFMADD231PD  Z12, Z7, Z4
+	VFMADD231PD  Z12, Z8, Z5
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z6
+	VMOVUPS      64(R10), Z7
+	VMOVUPD.Z    128(R10), K1, Z8
+	VFMADD231PD  Z12, Z9, Z6
+	VFMADD231PD  Z12, Z10, Z7
+	VFMADD231PD  Z12, Z11, Z8
+	VMOVUPS      Z13, (BX)
+	VMOVUPS      Z14, 64(BX)
+	VMOVUPD      Z15, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPD      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPD      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols3rows4
+
+cols3rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols3rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
+
+loop291:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Z9
+	VMOVUPS      64(DX), Z10
+	VMOVUPD.Z    128(DX), K1, Z11
+	VBROADCASTSD (CX), Z12
+	VFMADD231PD  Z12, Z9, Z0
+	VFMADD231PD  Z12, Z10, Z1
+	VFMADD231PD  Z12, Z11, Z2
+	VBROADCASTSD (CX)(SI*1), Z12
+	VFMADD231PD  Z12, Z9, Z3
+	VFMADD231PD  Z12, Z10, Z4
+	VFMADD231PD  Z12, Z11, Z5
+	VBROADCASTSD (CX)(SI*2), Z12
+	VFMADD231PD  Z12, Z9, Z6
+	VFMADD231PD  Z12, Z10, Z7
+	VFMADD231PD  Z12, Z11, Z8
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop291
+	VBROADCASTSD alpha+24(FP), Z9
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z10
+	VMOVUPS      64(AX), Z11
+	VMOVUPD.Z    128(AX), K1, Z12
+	VFMADD231PD  Z9, Z0, Z10
+	VFMADD231PD  Z9, Z1, Z11
+	VFMADD231PD  Z9, Z2, Z12
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPS      64(AX), Z1
+	VMOVUPD.Z    128(AX), K1, Z2
+	VFMADD231PD  Z9, Z3, Z0
+	VFMADD231PD  Z9, Z4, Z1
+	VFMADD231PD  Z9, Z5, Z2
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z3
+	VMOVUPS      64(AX), Z4
+	VMOVUPD.Z    128(AX), K1, Z5
+	VFMADD231PD  Z9, Z6, Z3
+	VFMADD231PD  Z9, Z7, Z4
+	VFMADD231PD  Z9, Z8, Z5
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z11, 64(BX)
+	VMOVUPD      Z12, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPD      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols3rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
+
+loop292:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Z6
+	VMOVUPS      64(DX), Z7
+	VMOVUPD.Z    128(DX), K1, Z8
+	VBROADCASTSD (CX), Z9
+	VFMADD231PD  Z9, Z6, Z0
+	VFMADD231PD  Z9, Z7, Z1
+	VFMADD231PD  Z9, Z8, Z2
+	VBROADCASTSD (CX)(SI*1), Z9
+	VFMADD231PD  Z9, Z6, Z3
+	VFMADD231PD  Z9, Z7, Z4
+	VFMADD231PD  Z9, Z8, Z5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop292
+	VBROADCASTSD alpha+24(FP), Z6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z7
+	VMOVUPS      64(AX), Z8
+	VMOVUPD.Z    128(AX), K1, Z9
+	VFMADD231PD  Z6, Z0, Z7
+	VFMADD231PD  Z6, Z1, Z8
+	VFMADD231PD  Z6, Z2, Z9
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPS      64(AX), Z1
+	VMOVUPD.Z    128(AX), K1, Z2
+	VFMADD231PD  Z6, Z3, Z0
+	VFMADD231PD  Z6, Z4, Z1
+	VFMADD231PD  Z6, Z5, Z2
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z8, 64(BX)
+	VMOVUPD      Z9, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPD      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols3rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
+
+loop293:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPD.Z    128(DX), K1, Z5
+	VBROADCASTSD (CX), Z6
+	VFMADD231PD  Z6, Z3, Z0
+	VFMADD231PD  Z6, Z4, Z1
+	VFMADD231PD  Z6, Z5, Z2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop293
+	VBROADCASTSD alpha+24(FP), Z3
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z4
+	VMOVUPS      64(AX), Z5
+	VMOVUPD.Z    128(AX), K1, Z6
+	VFMADD231PD  Z3, Z0, Z4
+	VFMADD231PD  Z3, Z1, Z5
+	VFMADD231PD  Z3, Z2, Z6
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, 64(BX)
+	VMOVUPD      Z6, K1, 128(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows1end:
+done:
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsAVX2F64<>(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmOffsetsAVX2F64<>(SB), NOSPLIT, $0-88
+	MOVQ b+56(FP), AX
+	MOVQ m+0(FP), CX
+	MOVQ a+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ rsa+40(FP), SI
+	SHLQ $0x03, SI
+	MOVQ csa+48(FP), DI
+	SHLQ $0x03, DI
+	MOVQ ldc+80(FP), R8
+	SHLQ $0x03, R8
+	LEAQ (SI)(SI*2), R9
+	MOVQ n+8(FP), R10
+	CMPQ R10, $0x0000000c
+	JE   cols3full
+	CMPQ R10, $0x00000008
+	JG   cols3
+	CMPQ R10, $0x00000004
+	JG   cols2
+	SUBQ $0x00000000, R10
+	LEAQ ones<>+32(SB), R11
+	SHLQ $0x03, R10
+	SUBQ R10, R11
+
+cols1rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols1rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       offsets+64(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       DX, R10
+
+loop294:
+	MOVQ         (R12), R14
+	LEAQ         (AX)(R14*8), R14
+	VMOVUPS      (R11), Y4
+	VMASKMOVPD   (R14), Y4, Y4
+	VBROADCASTSD (R10), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VBROADCASTSD (R10)(SI*1), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD (R10)(SI*2), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VBROADCASTSD (R10)(R9*1), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R12
+	DECQ         R13
+	JNZ          loop294
+	VBROADCASTSD alpha+24(FP), Y4
+	MOVQ         BX, R10
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   (R10), Y5, Y5
+	VFMADD231PD  Y4, Y0, Y5
+	ADDQ         R8, R10
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   (R10), Y0, Y0
+	VFMADD231PD  Y4, Y1, Y0
+	ADDQ         R8, R10
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   (R10), Y1, Y1
+	VFMADD231PD  Y4, Y2, Y1
+	ADDQ         R8, R10
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   (R10), Y2, Y2
+	VFMADD231PD  Y4, Y3, Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   Y5, Y3, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   Y0, Y3, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y1, Y0, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y2, Y0, (BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols1rows4
+
+cols1rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols1rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop295:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (DX), Y3, Y3
+	VBROADCASTSD (CX), Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD (CX)(SI*1), Y4
+	VFMADD231PD  Y4, Y3, Y1
+	VBROADCASTSD (CX)(SI*2), Y4
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop295
+	VBROADCASTSD alpha+24(FP), Y3
+	MOVQ         BX, AX
+	VMOVUPS      (R11), Y4
+	VMASKMOVPD   (AX), Y4, Y4
+	VFMADD231PD  Y3, Y0, Y4
+	ADDQ         R8, AX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   (AX), Y0, Y0
+	VFMADD231PD  Y3, Y1, Y0
+	ADDQ         R8, AX
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   (AX), Y1, Y1
+	VFMADD231PD  Y3, Y2, Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   Y4, Y2, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   Y0, Y2, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y1, Y0, (BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols1rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols1rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop296:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   (DX), Y2, Y2
+	VBROADCASTSD (CX), Y3
+	VFMADD231PD  Y3, Y2, Y0
+	VBROADCASTSD (CX)(SI*1), Y3
+	VFMADD231PD  Y3, Y2, Y1
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop296
+	VBROADCASTSD alpha+24(FP), Y2
+	MOVQ         BX, AX
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   (AX), Y3, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	ADDQ         R8, AX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   (AX), Y0, Y0
+	VFMADD231PD  Y2, Y1, Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   Y3, Y1, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   Y0, Y1, (BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols1rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols1rows1end
+	VXORPD     Y0, Y0, Y0
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop297:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   (DX), Y1, Y1
+	VBROADCASTSD (CX), Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop297
+	VBROADCASTSD alpha+24(FP), Y1
+	MOVQ         BX, AX
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   (AX), Y2, Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y2, Y0, (BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols1rows1end:
+	JMP done
+
+cols2:
+	SUBQ $0x00000004, R10
+	LEAQ ones<>+32(SB), R11
+	SHLQ $0x03, R10
+	SUBQ R10, R11
+
+cols2rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols2rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       offsets+64(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	MOVQ       DX, R10
+
+loop298:
+	MOVQ         (R12), R14
+	LEAQ         (AX)(R14*8), R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      (R11), Y9
+	VMASKMOVPD   32(R14), Y9, Y9
+	VBROADCASTSD (R10), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VFMADD231PD  Y10, Y9, Y1
+	VBROADCASTSD (R10)(SI*1), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y10, Y9, Y3
+	VBROADCASTSD (R10)(SI*2), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  Y10, Y9, Y5
+	VBROADCASTSD (R10)(R9*1), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R12
+	DECQ         R13
+	JNZ          loop298
+	VBROADCASTSD alpha+24(FP), Y8
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Y9
+	VMOVUPS      (R11), Y10
+	VMASKMOVPD   32(R10), Y10, Y10
+	VFMADD231PD  Y8, Y0, Y9
+	VFMADD231PD  Y8, Y1, Y10
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   32(R10), Y1, Y1
+	VFMADD231PD  Y8, Y2, Y0
+	VFMADD231PD  Y8, Y3, Y1
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   32(R10), Y3, Y3
+	VFMADD231PD  Y8, Y4, Y2
+	VFMADD231PD  Y8, Y5, Y3
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   32(R10), Y5, Y5
+	VFMADD231PD  Y8, Y6, Y4
+	VFMADD231PD  Y8, Y7, Y5
+	VMOVUPS      Y9, (BX)
+	VMOVUPS      (R11), Y6
+	VMASKMOVPD   Y10, Y6, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y5, Y0, 32(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols2rows4
+
+cols2rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols2rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
+
+loop299:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y6
+	VMOVUPS      (R11), Y7
+	VMASKMOVPD   32(DX), Y7, Y7
+	VBROADCASTSD (CX), Y8
+	VFMADD231PD  Y8, Y6, Y0
+	VFMADD231PD  Y8, Y7, Y1
+	VBROADCASTSD (CX)(SI*1), Y8
+	VFMADD231PD  Y8, Y6, Y2
+	VFMADD231PD  Y8, Y7, Y3
+	VBROADCASTSD (CX)(SI*2), Y8
+	VFMADD231PD  Y8, Y6, Y4
+	VFMADD231PD  Y8, Y7, Y5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop299
+	VBROADCASTSD alpha+24(FP), Y6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y7
+	VMOVUPS      (R11), Y8
+	VMASKMOVPD   32(AX), Y8, Y8
+	VFMADD231PD  Y6, Y0, Y7
+	VFMADD231PD  Y6, Y1, Y8
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   32(AX), Y1, Y1
+	VFMADD231PD  Y6, Y2, Y0
+	VFMADD231PD  Y6, Y3, Y1
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   32(AX), Y3, Y3
+	VFMADD231PD  Y6, Y4, Y2
+	VFMADD231PD  Y6, Y5, Y3
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      (R11), Y4
+	VMASKMOVPD   Y8, Y4, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols2rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
+
+loop300:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   32(DX), Y5, Y5
+	VBROADCASTSD (CX), Y6
+	VFMADD231PD  Y6, Y4, Y0
+	VFMADD231PD  Y6, Y5, Y1
+	VBROADCASTSD (CX)(SI*1), Y6
+	VFMADD231PD  Y6, Y4, Y2
+	VFMADD231PD  Y6, Y5, Y3
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop300
+	VBROADCASTSD alpha+24(FP), Y4
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y5
+	VMOVUPS      (R11), Y6
+	VMASKMOVPD   32(AX), Y6, Y6
+	VFMADD231PD  Y4, Y0, Y5
+	VFMADD231PD  Y4, Y1, Y6
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPD   32(AX), Y1, Y1
+	VFMADD231PD  Y4, Y2, Y0
+	VFMADD231PD  Y4, Y3, Y1
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   Y6, Y2, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols2rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
+
+loop301:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   32(DX), Y3, Y3
+	VBROADCASTSD (CX), Y4
+	VFMADD231PD  Y4, Y2, Y0
+	VFMADD231PD  Y4, Y3, Y1
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop301
+	VBROADCASTSD alpha+24(FP), Y2
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y3
+	VMOVUPS      (R11), Y4
+	VMASKMOVPD   32(AX), Y4, Y4
+	VFMADD231PD  Y2, Y0, Y3
+	VFMADD231PD  Y2, Y1, Y4
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y4, Y0, 32(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows1end:
+	JMP done
+
+cols3:
+	SUBQ $0x00000008, R10
+	LEAQ ones<>+32(SB), R11
+	SHLQ $0x03, R10
+	SUBQ R10, R11
+
+cols3rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols3rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       offsets+64(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       DX, R10
+
+loop302:
+	MOVQ         (R12), R14
+	LEAQ         (AX)(R14*8), R14
+	VMOVUPS      (R14), Y12
+	VMOVUPS      32(R14), Y13
+	VMOVUPS      (R11), Y14
+	VMASKMOVPD   64(R14), Y14, Y14
+	VBROADCASTSD (R10), Y15
+	VFMADD231PD  Y15, Y12, Y0
+	VFMADD231PD  Y15, Y13, Y1
+	VFMADD231PD  Y15, Y14, Y2
+	VBROADCASTSD (R10)(SI*1), Y15
+	VFMADD231PD  Y15, Y12, Y3
+	VFMADD231PD  Y15, Y13, Y4
+	VFMADD231PD  Y15, Y14, Y5
+	VBROADCASTSD (R10)(SI*2), Y15
+	VFMADD231PD  Y15, Y12, Y6
+	VFMADD231PD  Y15, Y13, Y7
+	VFMADD231PD  Y15, Y14, Y8
+	VBROADCASTSD (R10)(R9*1), Y15
+	VFMADD231PD  Y15, Y12, Y9
+	VFMADD231PD  Y15, Y13, Y10
+	VFMADD231PD  Y15, Y14, Y11
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R12
+	DECQ         R13
+	JNZ          loop302
+	VBROADCASTSD alpha+24(FP), Y12
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y14
+	VMOVUPS      (R11), Y15
+	VMASKMOVPD   64(R10), Y15, Y15
+	VFMADD231PD  Y12, Y0, Y13
+	VFMADD231PD  Y12, Y1, Y14
+	VFMADD231PD  Y12, Y2, Y15
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y0
+	VMOVUPS      32(R10), Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   64(R10), Y2, Y2
+	VFMADD231PD  Y12, Y3, Y0
+	VFMADD231PD  Y12, Y4, Y1
+	VFMADD231PD  Y12, Y5, Y2
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y3
+	VMOVUPS      32(R10), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   64(R10), Y5, Y5
+	VFMADD231PD  Y12, Y6, Y3
+	VFMADD231PD  Y12, Y7, Y4
+	VFMADD231PD  Y12, Y8, Y5
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y6
+	VMOVUPS      32(R10), Y7
+	VMOVUPS      (R11), Y8
+	VMASKMOVPD   64(R10), Y8, Y8
+	VFMADD231PD  Y12, Y9, Y6
+	VFMADD231PD  Y12, Y10, Y7
+	VFMADD231PD  Y12, Y11, Y8
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
+	VMOVUPS      (R11), Y9
+	VMASKMOVPD   Y15, Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y8, Y0, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols3rows4
+
+cols3rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols3rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop303:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y9
+	VMOVUPS      32(DX), Y10
+	VMOVUPS      (R11), Y11
+	VMASKMOVPD   64(DX), Y11, Y11
+	VBROADCASTSD (CX), Y12
+	VFMADD231PD  Y12, Y9, Y0
+	VFMADD231PD  Y12, Y10, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VBROADCASTSD (CX)(SI*1), Y12
+	VFMADD231PD  Y12, Y9, Y3
+	VFMADD231PD  Y12, Y10, Y4
+	VFMADD231PD  Y12, Y11, Y5
+	VBROADCASTSD (CX)(SI*2), Y12
+	VFMADD231PD  Y12, Y9, Y6
+	VFMADD231PD  Y12, Y10, Y7
+	VFMADD231PD  Y12, Y11, Y8
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop303
+	VBROADCASTSD alpha+24(FP), Y9
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y10
+	VMOVUPS      32(AX), Y11
+	VMOVUPS      (R11), Y12
+	VMASKMOVPD   64(AX), Y12, Y12
+	VFMADD231PD  Y9, Y0, Y10
+	VFMADD231PD  Y9, Y1, Y11
+	VFMADD231PD  Y9, Y2, Y12
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   64(AX), Y2, Y2
+	VFMADD231PD  Y9, Y3, Y0
+	VFMADD231PD  Y9, Y4, Y1
+	VFMADD231PD  Y9, Y5, Y2
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y3
+	VMOVUPS      32(AX), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   64(AX), Y5, Y5
+	VFMADD231PD  Y9, Y6, Y3
+	VFMADD231PD  Y9, Y7, Y4
+	VFMADD231PD  Y9, Y8, Y5
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
+	VMOVUPS      (R11), Y6
+	VMASKMOVPD   Y12, Y6, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols3rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop304:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	VMOVUPS      (R11), Y8
+	VMASKMOVPD   64(DX), Y8, Y8
+	VBROADCASTSD (CX), Y9
+	VFMADD231PD  Y9, Y6, Y0
+	VFMADD231PD  Y9, Y7, Y1
+	VFMADD231PD  Y9, Y8, Y2
+	VBROADCASTSD (CX)(SI*1), Y9
+	VFMADD231PD  Y9, Y6, Y3
+	VFMADD231PD  Y9, Y7, Y4
+	VFMADD231PD  Y9, Y8, Y5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop304
+	VBROADCASTSD alpha+24(FP), Y6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y7
+	VMOVUPS      32(AX), Y8
+	VMOVUPS      (R11), Y9
+	VMASKMOVPD   64(AX), Y9, Y9
+	VFMADD231PD  Y6, Y0, Y7
+	VFMADD231PD  Y6, Y1, Y8
+	VFMADD231PD  Y6, Y2, Y9
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPD   64(AX), Y2, Y2
+	VFMADD231PD  Y6, Y3, Y0
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y6, Y5, Y2
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
+	VMOVUPS      (R11), Y3
+	VMASKMOVPD   Y9, Y3, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols3rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop305:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y3
+	VMOVUPS      32(DX), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPD   64(DX), Y5, Y5
+	VBROADCASTSD (CX), Y6
+	VFMADD231PD  Y6, Y3, Y0
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop305
+	VBROADCASTSD alpha+24(FP), Y3
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y4
+	VMOVUPS      32(AX), Y5
+	VMOVUPS      (R11), Y6
+	VMASKMOVPD   64(AX), Y6, Y6
+	VFMADD231PD  Y3, Y0, Y4
+	VFMADD231PD  Y3, Y1, Y5
+	VFMADD231PD  Y3, Y2, Y6
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPD   Y6, Y0, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows1end:
+	JMP done
+
+cols3full:
+cols3fullrows4:
+	CMPQ       CX, $0x00000004
+	JL         cols3fullrows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       DX, R10
+
+loop306:
+	MOVQ         (R11), R13
+	LEAQ         (AX)(R13*8), R13
+	VMOVUPS      (R13), Y12
+	VMOVUPS      32(R13), Y13
+	VMOVUPS      64(R13), Y14
+	VBROADCASTSD (R10), Y15
+	VFMADD231PD  Y15, Y12, Y0
+	VFMADD231PD  Y15, Y13, Y1
+	VFMADD231PD  Y15, Y14, Y2
+	VBROADCASTSD (R10)(SI*1), Y15
+	VFMADD231PD  Y15, Y12, Y3
+	VFMADD231PD  Y15, Y13, Y4
+	VFMADD231PD  Y15, Y14, Y5
+	VBROADCASTSD (R10)(SI*2), Y15
+	VFMADD231PD  Y15, Y12, Y6
+	VFMADD231PD  Y15, Y13, Y7
+	VFMADD231PD  Y15, Y14, Y8
+	VBROADCASTSD (R10)(R9*1), Y15
+	VFMADD231PD  Y15, Y12, Y9
+	VFMADD231PD  Y15, Y13, Y10
+	VFMADD231PD  Y15, Y14, Y11
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R12
+	JNZ          loop306
+	VBROADCASTSD alpha+24(FP), Y12
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y14
+	VMOVUPS      64(R10), Y15
+	VFMADD231PD  Y12, Y0, Y13
+	VFMADD231PD  Y12, Y1, Y14
+	VFMADD231PD  Y12, Y2, Y15
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y0
+	VMOVUPS      32(R10), Y1
+	VMOVUPS      64(R10), Y2
+	VFMADD231PD  Y12, Y3, Y0
+	VFMADD231PD  Y12, Y4, Y1
+	VFMADD231PD  Y12, Y5, Y2
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y3
+	VMOVUPS      32(R10), Y4
+	VMOVUPS      64(R10), Y5
+	VFMADD231PD  Y12, Y6, Y3
+	VFMADD231PD  Y12, Y7, Y4
+	VFMADD231PD  Y12, Y8, Y5
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y6
+	VMOVUPS      32(R10), Y7
+	VMOVUPS      64(R10), Y8
+	VFMADD231PD  Y12, Y9, Y6
+	VFMADD231PD  Y12, Y10, Y7
+	VFMADD231PD  Y12, Y11, Y8
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
+	VMOVUPS      Y15, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
+	VMOVUPS      Y8, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols3fullrows4
+
+cols3fullrows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols3fullrows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop307:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y9
+	VMOVUPS      32(DX), Y10
+	VMOVUPS      64(DX), Y11
+	VBROADCASTSD (CX), Y12
+	VFMADD231PD  Y12, Y9, Y0
+	VFMADD231PD  Y12, Y10, Y1
+	VFMADD231PD  Y12, Y11, Y2
+	VBROADCASTSD (CX)(SI*1), Y12
+	VFMADD231PD  Y12, Y9, Y3
+	VFMADD231PD  Y12, Y10, Y4
+	VFMADD231PD  Y12, Y11, Y5
+	VBROADCASTSD (CX)(SI*2), Y12
+	VFMADD231PD  Y12, Y9, Y6
+	VFMADD231PD  Y12, Y10, Y7
+	VFMADD231PD  Y12, Y11, Y8
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop307
+	VBROADCASTSD alpha+24(FP), Y9
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y10
+	VMOVUPS      32(AX), Y11
+	VMOVUPS      64(AX), Y12
+	VFMADD231PD  Y9, Y0, Y10
+	VFMADD231PD  Y9, Y1, Y11
+	VFMADD231PD  Y9, Y2, Y12
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      64(AX), Y2
+	VFMADD231PD  Y9, Y3, Y0
+	VFMADD231PD  Y9, Y4, Y1
+	VFMADD231PD  Y9, Y5, Y2
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y3
+	VMOVUPS      32(AX), Y4
+	VMOVUPS      64(AX), Y5
+	VFMADD231PD  Y9, Y6, Y3
+	VFMADD231PD  Y9, Y7, Y4
+	VFMADD231PD  Y9, Y8, Y5
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
+	VMOVUPS      Y12, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3fullrows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols3fullrows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop308:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	VMOVUPS      64(DX), Y8
+	VBROADCASTSD (CX), Y9
+	VFMADD231PD  Y9, Y6, Y0
+	VFMADD231PD  Y9, Y7, Y1
+	VFMADD231PD  Y9, Y8, Y2
+	VBROADCASTSD (CX)(SI*1), Y9
+	VFMADD231PD  Y9, Y6, Y3
+	VFMADD231PD  Y9, Y7, Y4
+	VFMADD231PD  Y9, Y8, Y5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop308
+	VBROADCASTSD alpha+24(FP), Y6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y7
+	VMOVUPS      32(AX), Y8
+	VMOVUPS      64(AX), Y9
+	VFMADD231PD  Y6, Y0, Y7
+	VFMADD231PD  Y6, Y1, Y8
+	VFMADD231PD  Y6, Y2, Y9
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      64(AX), Y2
+	VFMADD231PD  Y6, Y3, Y0
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y6, Y5, Y2
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
+	VMOVUPS      Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3fullrows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols3fullrows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop309:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*8), DX
+	VMOVUPS      (DX), Y3
+	VMOVUPS      32(DX), Y4
+	VMOVUPS      64(DX), Y5
+	VBROADCASTSD (CX), Y6
+	VFMADD231PD  Y6, Y3, Y0
+	VFMADD231PD  Y6, Y4, Y1
+	VFMADD231PD  Y6, Y5, Y2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop309
+	VBROADCASTSD alpha+24(FP), Y3
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y4
+	VMOVUPS      32(AX), Y5
+	VMOVUPS      64(AX), Y6
+	VFMADD231PD  Y3, Y0, Y4
+	VFMADD231PD  Y3, Y1, Y5
+	VFMADD231PD  Y3, Y2, Y6
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
+	VMOVUPS      Y6, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3fullrows1end:
+done:
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsAVX512F32<>(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, offsets *int, c *float32, ldc int)
+// Requires: AVX, AVX512F, BMI2, MMX+
+TEXT ·gemmOffsetsAVX512F32<>(SB), NOSPLIT, $0-88
+	MOVQ  b+56(FP), AX
+	MOVQ  m+0(FP), CX
+	MOVQ  a+32(FP), DX
+	MOVQ  c+72(FP), BX
+	MOVQ  rsa+40(FP), SI
+	SHLQ  $0x02, SI
+	MOVQ  csa+48(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  ldc+80(FP), R8
+	SHLQ  $0x02, R8
+	LEAQ  (SI)(SI*2), R9
+	LEAQ  (SI)(SI*4), R10
+	LEAQ  (R9)(SI*4), R11
+	MOVQ  n+8(FP), R12
+	CMPQ  R12, $0x00000020
+	JG    cols3
+	CMPQ  R12, $0x00000010
+	JG    cols2
+	SUBQ  $0x00000000, R12
+	MOVQ  $-1, R13
+	SHLXQ R12, R13, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+cols1rows8:
+	CMPQ       CX, $0x00000008
+	JL         cols1rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       offsets+64(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	MOVQ       DX, R12
+
+loop310:
+	MOVQ             (R13), R15
+	LEAQ             (AX)(R15*4), R15
+	VMOVUPS.Z        (R15), K1, Z8
+	VFMADD231PS.BCST (R12), Z8, Z0
+	VFMADD231PS.BCST (R12)(SI*1), Z8, Z1
+	VFMADD231PS.BCST (R12)(SI*2), Z8, Z2
+	VFMADD231PS.BCST (R12)(R9*1), Z8, Z3
+	VFMADD231PS.BCST (R12)(SI*4), Z8, Z4
+	VFMADD231PS.BCST (R12)(R10*1), Z8, Z5
+	VFMADD231PS.BCST (R12)(R9*2), Z8, Z6
+	VFMADD231PS.BCST (R12)(R11*1), Z8, Z7
+	ADDQ             DI, R12
+	ADDQ             $0x00000008, R13
+	DECQ             R14
+	JNZ              loop310
+	VBROADCASTSS     alpha+24(FP), Z8
+	MOVQ             BX, R12
+	VMOVUPS.Z        (R12), K1, Z9
+	VFMADD231PS      Z8, Z0, Z9
+	ADDQ             R8, R12
+	VMOVUPS.Z        (R12), K1, Z0
+	VFMADD231PS      Z8, Z1, Z0
+	ADDQ             R8, R12
+	VMOVUPS.Z        (R12), K1, Z1
+	VFMADD231PS      Z8, Z2, Z1
+	ADDQ             R8, R12
+	VMOVUPS.Z        (R12), K1, Z2
+	VFMADD231PS      Z8, Z3, Z2
+	ADDQ             R8, R12
+	VMOVUPS.Z        (R12), K1, Z3
+	VFMADD231PS      Z8, Z4, Z3
+	ADDQ             R8, R12
+	VMOVUPS.Z        (R12), K1, Z4
+	VFMADD231PS      Z8, Z5, Z4
+	ADDQ             R8, R12
+	VMOVUPS.Z        (R12), K1, Z5
+	VFMADD231PS      Z8, Z6, Z5
+	ADDQ             R8, R12
+	VMOVUPS.Z        (R12), K1, Z6
+	VFMADD231PS      Z8, Z7, Z6
+	VMOVUPS          Z9, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z2, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z6, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*8), DX
+	SUBQ             $0x00000008, CX
+	JMP              cols1rows8
+
+cols1rows8end:
+cols1rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols1rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       DX, R10
+
+loop311:
+	MOVQ             (R11), R13
+	LEAQ             (AX)(R13*4), R13
+	VMOVUPS.Z        (R13), K1, Z4
+	VFMADD231PS.BCST (R10), Z4, Z0
+	VFMADD231PS.BCST (R10)(SI*1), Z4, Z1
+	VFMADD231PS.BCST (R10)(SI*2), Z4, Z2
+	VFMADD231PS.BCST (R10)(R9*1), Z4, Z3
+	ADDQ             DI, R10
+	ADDQ             $0x00000008, R11
+	DECQ             R12
+	JNZ              loop311
+	VBROADCASTSS     alpha+24(FP), Z4
+	MOVQ             BX, R10
+	VMOVUPS.Z        (R10), K1, Z5
+	VFMADD231PS      Z4, Z0, Z5
+	ADDQ             R8, R10
+	VMOVUPS.Z        (R10), K1, Z0
+	VFMADD231PS      Z4, Z1, Z0
+	ADDQ             R8, R10
+	VMOVUPS.Z        (R10), K1, Z1
+	VFMADD231PS      Z4, Z2, Z1
+	ADDQ             R8, R10
+	VMOVUPS.Z        (R10), K1, Z2
+	VFMADD231PS      Z4, Z3, Z2
+	VMOVUPS          Z5, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z1, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z2, K1, (BX)
+	ADDQ             R8, BX
+	LEAQ             (DX)(SI*4), DX
+	SUBQ             $0x00000004, CX
+	JMP              cols1rows4
+
+cols1rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols1rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop312:
+	MOVQ             (R9), DX
+	LEAQ             (AX)(DX*4), DX
+	VMOVUPS.Z        (DX), K1, Z3
+	VFMADD231PS.BCST (CX), Z3, Z0
+	VFMADD231PS.BCST (CX)(SI*1), Z3, Z1
+	VFMADD231PS.BCST (CX)(SI*2), Z3, Z2
+	ADDQ             DI, CX
+	ADDQ             $0x00000008, R9
+	DECQ             R10
+	JNZ              loop312
+	VBROADCASTSS     alpha+24(FP), Z3
+	MOVQ             BX, AX
+	VMOVUPS.Z        (AX), K1, Z4
+	VFMADD231PS      Z3, Z0, Z4
+	ADDQ             R8, AX
+	VMOVUPS.Z        (AX), K1, Z0
+	VFMADD231PS      Z3, Z1, Z0
+	ADDQ             R8, AX
+	VMOVUPS.Z        (AX), K1, Z1
+	VFMADD231PS      Z3, Z2, Z1
+	VMOVUPS          Z4, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z1, K1, (BX)
+	ADDQ             R8, BX
+	JMP              done
+
+cols1rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols1rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop313:
+	MOVQ             (R9), DX
+	LEAQ             (AX)(DX*4), DX
+	VMOVUPS.Z        (DX), K1, Z2
+	VFMADD231PS.BCST (CX), Z2, Z0
+	VFMADD231PS.BCST (CX)(SI*1), Z2, Z1
+	ADDQ             DI, CX
+	ADDQ             $0x00000008, R9
+	DECQ             R10
+	JNZ              loop313
+	VBROADCASTSS     alpha+24(FP), Z2
+	MOVQ             BX, AX
+	VMOVUPS.Z        (AX), K1, Z3
+	VFMADD231PS      Z2, Z0, Z3
+	ADDQ             R8, AX
+	VMOVUPS.Z        (AX), K1, Z0
+	VFMADD231PS      Z2, Z1, Z0
+	VMOVUPS          Z3, K1, (BX)
+	ADDQ             R8, BX
+	VMOVUPS          Z0, K1, (BX)
+	ADDQ             R8, BX
+	JMP              done
+
+cols1rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols1rows1end
+	VPXORQ     Z0, Z0, Z0
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop314:
+	MOVQ             (SI), DX
+	LEAQ             (AX)(DX*4), DX
+	VMOVUPS.Z        (DX), K1, Z1
+	VFMADD231PS.BCST (CX), Z1, Z0
+	ADDQ             DI, CX
+	ADDQ             $0x00000008, SI
+	DECQ             R9
+	JNZ              loop314
+	VBROADCASTSS     alpha+24(FP), Z1
+	MOVQ             BX, AX
+	VMOVUPS.Z        (AX), K1, Z2
+	VFMADD231PS      Z1, Z0, Z2
+	VMOVUPS          Z2, K1, (BX)
+	ADDQ             R8, BX
+	JMP              done
+
+cols1rows1end:
+	JMP done
+
+cols2:
+	SUBQ  $0x00000010, R12
+	MOVQ  $-1, R13
+	SHLXQ R12, R13, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+cols2rows8:
+	CMPQ       CX, $0x00000008
+	JL         cols2rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	MOVQ       offsets+64(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	MOVQ       DX, R12
+
+loop315:
+	MOVQ         (R13), R15
+	LEAQ         (AX)(R15*4), R15
+	VMOVUPS      (R15), Z16
+	VMOVUPS.Z    64(R15), K1, Z17
+	VBROADCASTSS (R12), Z18
+	VFMADD231PS  Z18, Z16, Z0
+	VFMADD231PS  Z18, Z17, Z1
+	VBROADCASTSS (R12)(SI*1), Z18
+	VFMADD231PS  Z18, Z16, Z2
+	VFMADD231PS  Z18, Z17, Z3
+	VBROADCASTSS (R12)(SI*2), Z18
+	VFMADD231PS  Z18, Z16, Z4
+	VFMADD231PS  Z18, Z17, Z5
+	VBROADCASTSS (R12)(R9*1), Z18
+	VFMADD231PS  Z18, Z16, Z6
+	VFMADD231PS  Z18, Z17, Z7
+	VBROADCASTSS (R12)(SI*4), Z18
+	VFMADD231PS  Z18, Z16, Z8
+	VFMADD231PS  Z18, Z17, Z9
+	VBROADCASTSS (R12)(R10*1), Z18
+	VFMADD231PS  Z18, Z16, Z10
+	VFMADD231PS  Z18, Z17, Z11
+	VBROADCASTSS (R12)(R9*2), Z18
+	VFMADD231PS  Z18, Z16, Z12
+	VFMADD231PS  Z18, Z17, Z13
+	VBROADCASTSS (R12)(R11*1), Z18
+	VFMADD231PS  Z18, Z16, Z14
+	VFMADD231PS  Z18, Z17, Z15
+	ADDQ         DI, R12
+	ADDQ         $0x00000008, R13
+	DECQ         R14
+	JNZ          loop315
+	VBROADCASTSS alpha+24(FP), Z16
+	MOVQ         BX, R12
+	VMOVUPS      (R12), Z17
+	VMOVUPS.Z    64(R12), K1, Z18
+	VFMADD231PS  Z16, Z0, Z17
+	VFMADD231PS  Z16, Z1, Z18
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z0
+	VMOVUPS.Z    64(R12), K1, Z1
+	VFMADD231PS  Z16, Z2, Z0
+	VFMADD231PS  Z16, Z3, Z1
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z2
+	VMOVUPS.Z    64(R12), K1, Z3
+	VFMADD231PS  Z16, Z4, Z2
+	VFMADD231PS  Z16, Z5, Z3
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z4
+	VMOVUPS.Z    64(R12), K1, Z5
+	VFMADD231PS  Z16, Z6, Z4
+	VFMADD231PS  Z16, Z7, Z5
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z6
+	VMOVUPS.Z    64(R12), K1, Z7
+	VFMADD231PS  Z16, Z8, Z6
+	VFMADD231PS  Z16, Z9, Z7
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z8
+	VMOVUPS.Z    64(R12), K1, Z9
+	VFMADD231PS  Z16, Z10, Z8
+	VFMADD231PS  Z16, Z11, Z9
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z10
+	VMOVUPS.Z    64(R12), K1, Z11
+	VFMADD231PS  Z16, Z12, Z10
+	VFMADD231PS  Z16, Z13, Z11
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z12
+	VMOVUPS.Z    64(R12), K1, Z13
+	VFMADD231PS  Z16, Z14, Z12
+	VFMADD231PS  Z16, Z15, Z13
+	VMOVUPS      Z17, (BX)
+	VMOVUPS      Z18, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z8, (BX)
+	VMOVUPS      Z9, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z11, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
+	JMP          cols2rows8
+
+cols2rows8end:
+cols2rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols2rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	MOVQ       DX, R10
+
+loop316:
+	MOVQ         (R11), R13
+	LEAQ         (AX)(R13*4), R13
+	VMOVUPS      (R13), Z8
+	VMOVUPS.Z    64(R13), K1, Z9
+	VBROADCASTSS (R10), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VBROADCASTSS (R10)(SI*1), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z3
+	VBROADCASTSS (R10)(SI*2), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VBROADCASTSS (R10)(R9*1), Z10
+	VFMADD231PS  Z10, Z8, Z6
+	VFMADD231PS  Z10, Z9, Z7
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R12
+	JNZ          loop316
+	VBROADCASTSS alpha+24(FP), Z8
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Z9
+	VMOVUPS.Z    64(R10), K1, Z10
+	VFMADD231PS  Z8, Z0, Z9
+	VFMADD231PS  Z8, Z1, Z10
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z0
+	VMOVUPS.Z    64(R10), K1, Z1
+	VFMADD231PS  Z8, Z2, Z0
+	VFMADD231PS  Z8, Z3, Z1
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z2
+	VMOVUPS.Z    64(R10), K1, Z3
+	VFMADD231PS  Z8, Z4, Z2
+	VFMADD231PS  Z8, Z5, Z3
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z4
+	VMOVUPS.Z    64(R10), K1, Z5
+	VFMADD231PS  Z8, Z6, Z4
+	VFMADD231PS  Z8, Z7, Z5
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z10, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, K1, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols2rows4
+
+cols2rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols2rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop317:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Z6
+	VMOVUPS.Z    64(DX), K1, Z7
+	VBROADCASTSS (CX), Z8
+	VFMADD231PS  Z8, Z6, Z0
+	VFMADD231PS  Z8, Z7, Z1
+	VBROADCASTSS (CX)(SI*1), Z8
+	VFMADD231PS  Z8, Z6, Z2
+	VFMADD231PS  Z8, Z7, Z3
+	VBROADCASTSS (CX)(SI*2), Z8
+	VFMADD231PS  Z8, Z6, Z4
+	VFMADD231PS  Z8, Z7, Z5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop317
+	VBROADCASTSS alpha+24(FP), Z6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z7
+	VMOVUPS.Z    64(AX), K1, Z8
+	VFMADD231PS  Z6, Z0, Z7
+	VFMADD231PS  Z6, Z1, Z8
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPS.Z    64(AX), K1, Z1
+	VFMADD231PS  Z6, Z2, Z0
+	VFMADD231PS  Z6, Z3, Z1
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z2
+	VMOVUPS.Z    64(AX), K1, Z3
+	VFMADD231PS  Z6, Z4, Z2
+	VFMADD231PS  Z6, Z5, Z3
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z8, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z2, (BX)
+	VMOVUPS      Z3, K1, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols2rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop318:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Z4
+	VMOVUPS.Z    64(DX), K1, Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z6, Z4, Z0
+	VFMADD231PS  Z6, Z5, Z1
+	VBROADCASTSS (CX)(SI*1), Z6
+	VFMADD231PS  Z6, Z4, Z2
+	VFMADD231PS  Z6, Z5, Z3
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop318
+	VBROADCASTSS alpha+24(FP), Z4
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z5
+	VMOVUPS.Z    64(AX), K1, Z6
+	VFMADD231PS  Z4, Z0, Z5
+	VFMADD231PS  Z4, Z1, Z6
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPS.Z    64(AX), K1, Z1
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      Z6, K1, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, K1, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols2rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop319:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Z2
+	VMOVUPS.Z    64(DX), K1, Z3
+	VBROADCASTSS (CX), Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop319
+	VBROADCASTSS alpha+24(FP), Z2
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z3
+	VMOVUPS.Z    64(AX), K1, Z4
+	VFMADD231PS  Z2, Z0, Z3
+	VFMADD231PS  Z2, Z1, Z4
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, K1, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows1end:
+	JMP done
+
+cols3:
+	SUBQ  $0x00000020, R12
+	MOVQ  $-1, R13
+	SHLXQ R12, R13, R13
+	NOTQ  R13
+	KMOVW R13, K1
+
+cols3rows8:
+	CMPQ       CX, $0x00000008
+	JL         cols3rows8end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	VPXORQ     Z12, Z12, Z12
+	VPXORQ     Z13, Z13, Z13
+	VPXORQ     Z14, Z14, Z14
+	VPXORQ     Z15, Z15, Z15
+	VPXORQ     Z16, Z16, Z16
+	VPXORQ     Z17, Z17, Z17
+	VPXORQ     Z18, Z18, Z18
+	VPXORQ     Z19, Z19, Z19
+	VPXORQ     Z20, Z20, Z20
+	VPXORQ     Z21, Z21, Z21
+	VPXORQ     Z22, Z22, Z22
+	VPXORQ     Z23, Z23, Z23
+	MOVQ       offsets+64(FP), R13
+	MOVQ       k+16(FP), R14
+	MOVQ       BX, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	ADDQ       R8, R12
+	PREFETCHT0 (R12)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 128(R12)
+	MOVQ       DX, R12
+
+loop320:
+	MOVQ         (R13), R15
+	LEAQ         (AX)(R15*4), R15
+	VMOVUPS      (R15), Z24
+	VMOVUPS      64(R15), Z25
+	VMOVUPS.Z    128(R15), K1, Z26
+	VBROADCASTSS (R12), Z27
+	VFMADD231PS  Z27, Z24, Z0
+	VFMADD231PS  Z27, Z25, Z1
+	VFMADD231PS  Z27, Z26, Z2
+	VBROADCASTSS (R12)(SI*1), Z27
+	VFMADD231PS  Z27, Z24, Z3
+	VFMADD231PS  Z27, Z25, Z4
+	VFMADD231PS  Z27, Z26, Z5
+	VBROADCASTSS (R12)(SI*2), Z27
+	VFMADD231PS  Z27, Z24, Z6
+	VFMADD231PS  Z27, Z25, Z7
+	VFMADD231PS  Z27, Z26, Z8
+	VBROADCASTSS (R12)(R9*1), Z27
+	VFMADD231PS  Z27, Z24, Z9
+	VFMADD231PS  Z27, Z25, Z10
+	VFMADD231PS  Z27, Z26, Z11
+	VBROADCASTSS (R12)(SI*4), Z27
+	VFMADD231PS  Z27, Z24, Z12
+	VFMADD231PS  Z27, Z25, Z13
+	VFMADD231PS  Z27, Z26, Z14
+	VBROADCASTSS (R12)(R10*1), Z27
+	VFMADD231PS  Z27, Z24, Z15
+	VFMADD231PS  Z27, Z25, Z16
+	VFMADD231PS  Z27, Z26, Z17
+	VBROADCASTSS (R12)(R9*2), Z27
+	VFMADD231PS  Z27, Z24, Z18
+	VFMADD231PS  Z27, Z25, Z19
+	VFMADD231PS  Z27, Z26, Z20
+	VBROADCASTSS (R12)(R11*1), Z27
+	VFMADD231PS  Z27, Z24, Z21
+	VFMADD231PS  Z27, Z25, Z22
+	VFMADD231PS  Z27, Z26, Z23
+	ADDQ         DI, R12
+	ADDQ         $0x00000008, R13
+	DECQ         R14
+	JNZ          loop320
+	VBROADCASTSS alpha+24(FP), Z24
+	MOVQ         BX, R12
+	VMOVUPS      (R12), Z25
+	VMOVUPS      64(R12), Z26
+	VMOVUPS.Z    128(R12), K1, Z27
+	VFMADD231PS  Z24, Z0, Z25
+	VFMADD231PS  Z24, Z1, Z26
+	VFMADD231PS  Z24, Z2, Z27
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z0
+	VMOVUPS      64(R12), Z1
+	VMOVUPS.Z    128(R12), K1, Z2
+	VFMADD231PS  Z24, Z3, Z0
+	VFMADD231PS  Z24, Z4, Z1
+	VFMADD231PS  Z24, Z5, Z2
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z3
+	VMOVUPS      64(R12), Z4
+	VMOVUPS.Z    128(R12), K1, Z5
+	VFMADD231PS  Z24, Z6, Z3
+	VFMADD231PS  Z24, Z7, Z4
+	VFMADD231PS  Z24, Z8, Z5
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z6
+	VMOVUPS      64(R12), Z7
+	VMOVUPS.Z    128(R12), K1, Z8
+	VFMADD231PS  Z24, Z9, Z6
+	VFMADD231PS  Z24, Z10, Z7
+	VFMADD231PS  Z24, Z11, Z8
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z9
+	VMOVUPS      64(R12), Z10
+	VMOVUPS.Z    128(R12), K1, Z11
+	VFMADD231PS  Z24, Z12, Z9
+	VFMADD231PS  Z24, Z13, Z10
+	VFMADD231PS  Z24, Z14, Z11
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z12
+	VMOVUPS      64(R12), Z13
+	VMOVUPS.Z    128(R12), K1, Z14
+	VFMADD231PS  Z24, Z15, Z12
+	VFMADD231PS  Z24, Z16, Z13
+	VFMADD231PS  Z24, Z17, Z14
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z15
+	VMOVUPS      64(R12), Z16
+	VMOVUPS.Z    128(R12), K1, Z17
+	VFMADD231PS  Z24, Z18, Z15
+	VFMADD231PS  Z24, Z19, Z16
+	VFMADD231PS  Z24, Z20, Z17
+	ADDQ         R8, R12
+	VMOVUPS      (R12), Z18
+	VMOVUPS      64(R12), Z19
+	VMOVUPS.Z    128(R12), K1, Z20
+	VFMADD231PS  Z24, Z21, Z18
+	VFMADD231PS  Z24, Z22, Z19
+	VFMADD231PS  Z24, Z23, Z20
+	VMOVUPS      Z25, (BX)
+	VMOVUPS      Z26, 64(BX)
+	VMOVUPS      Z27, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPS      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPS      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      Z10, 64(BX)
+	VMOVUPS      Z11, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z12, (BX)
+	VMOVUPS      Z13, 64(BX)
+	VMOVUPS      Z14, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z15, (BX)
+	VMOVUPS      Z16, 64(BX)
+	VMOVUPS      Z17, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z18, (BX)
+	VMOVUPS      Z19, 64(BX)
+	VMOVUPS      Z20, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*8), DX
+	SUBQ         $0x00000008, CX
+	JMP          cols3rows8
+
+cols3rows8end:
+cols3rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols3rows4end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	VPXORQ     Z9, Z9, Z9
+	VPXORQ     Z10, Z10, Z10
+	VPXORQ     Z11, Z11, Z11
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 64(R10)
+	PREFETCHT0 128(R10)
+	MOVQ       DX, R10
+
+loop321:
+	MOVQ         (R11), R13
+	LEAQ         (AX)(R13*4), R13
+	VMOVUPS      (R13), Z12
+	VMOVUPS      64(R13), Z13
+	VMOVUPS.Z    128(R13), K1, Z14
+	VBROADCASTSS (R10), Z15
+	VFMADD231PS  Z15, Z12, Z0
+	VFMADD231PS  Z15, Z13, Z1
+	VFMADD231PS  Z15, Z14, Z2
+	VBROADCASTSS (R10)(SI*1), Z15
+	VFMADD231PS  Z15, Z12, Z3
+	VFMADD231PS  Z15, Z13, Z4
+	VFMADD231PS  Z15, Z14, Z5
+	VBROADCASTSS (R10)(SI*2), Z15
+	VFMADD231PS  Z15, Z12, Z6
+	VFMADD231PS  Z15, Z13, Z7
+	VFMADD231PS  Z15, Z14, Z8
+	VBROADCASTSS (R10)(R9*1), Z15
+	VFMADD231PS  Z15, Z12, Z9
+	VFMADD231PS  Z15, Z13, Z10
+	VFMADD231PS  Z15, Z14, Z11
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R12
+	JNZ          loop321
+	VBROADCASTSS alpha+24(FP), Z12
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Z13
+	VMOVUPS      64(R10), Z14
+	VMOVUPS.Z    128(R10), K1, Z15
+	VFMADD231PS  Z12, Z0, Z13
+	VFMADD231PS  Z12, Z1, Z14
+	VFMADD231PS  Z12, Z2, Z15
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z0
+	VMOVUPS      64(R10), Z1
+	VMOVUPS.Z    128(R10), K1, Z2
+	VFMADD231PS  Z12, Z3, Z0
+	VFMADD231PS  Z12, Z4, Z1
+	VFMADD231PS  Z12, Z5, Z2
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z3
+	VMOVUPS      64(R10), Z4
+	VMOVUPS.Z    128(R10), K1, Z5
+	VFMADD231PS  Z12, Z6, Z3
+	VFMADD231PS  Z12, Z7, Z4
+	VFMADD231PS  Z12, Z8, Z5
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Z6
+	VMOVUPS      64(R10), Z7
+	VMOVUPS.Z    128(R10), K1, Z8
+	VFMADD231PS  Z12, Z9, Z6
+	VFMADD231PS  Z12, Z10, Z7
+	VFMADD231PS  Z12, Z11, Z8
+	VMOVUPS      Z13, (BX)
+	VMOVUPS      Z14, 64(BX)
+	VMOVUPS      Z15, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPS      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z6, (BX)
+	VMOVUPS      Z7, 64(BX)
+	VMOVUPS      Z8, K1, 128(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols3rows4
+
+cols3rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols3rows3end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	VPXORQ     Z7, Z7, Z7
+	VPXORQ     Z8, Z8, Z8
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
+
+loop322:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Z9
+	VMOVUPS      64(DX), Z10
+	VMOVUPS.Z    128(DX), K1, Z11
+	VBROADCASTSS (CX), Z12
+	VFMADD231PS  Z12, Z9, Z0
+	VFMADD231PS  Z12, Z10, Z1
+	VFMADD231PS  Z12, Z11, Z2
+	VBROADCASTSS (CX)(SI*1), Z12
+	VFMADD231PS  Z12, Z9, Z3
+	VFMADD231PS  Z12, Z10, Z4
+	VFMADD231PS  Z12, Z11, Z5
+	VBROADCASTSS (CX)(SI*2), Z12
+	VFMADD231PS  Z12, Z9, Z6
+	VFMADD231PS  Z12, Z10, Z7
+	VFMADD231PS  Z12, Z11, Z8
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop322
+	VBROADCASTSS alpha+24(FP), Z9
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z10
+	VMOVUPS      64(AX), Z11
+	VMOVUPS.Z    128(AX), K1, Z12
+	VFMADD231PS  Z9, Z0, Z10
+	VFMADD231PS  Z9, Z1, Z11
+	VFMADD231PS  Z9, Z2, Z12
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPS      64(AX), Z1
+	VMOVUPS.Z    128(AX), K1, Z2
+	VFMADD231PS  Z9, Z3, Z0
+	VFMADD231PS  Z9, Z4, Z1
+	VFMADD231PS  Z9, Z5, Z2
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z3
+	VMOVUPS      64(AX), Z4
+	VMOVUPS.Z    128(AX), K1, Z5
+	VFMADD231PS  Z9, Z6, Z3
+	VFMADD231PS  Z9, Z7, Z4
+	VFMADD231PS  Z9, Z8, Z5
+	VMOVUPS      Z10, (BX)
+	VMOVUPS      Z11, 64(BX)
+	VMOVUPS      Z12, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      Z4, 64(BX)
+	VMOVUPS      Z5, K1, 128(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols3rows2end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
+
+loop323:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Z6
+	VMOVUPS      64(DX), Z7
+	VMOVUPS.Z    128(DX), K1, Z8
+	VBROADCASTSS (CX), Z9
+	VFMADD231PS  Z9, Z6, Z0
+	VFMADD231PS  Z9, Z7, Z1
+	VFMADD231PS  Z9, Z8, Z2
+	VBROADCASTSS (CX)(SI*1), Z9
+	VFMADD231PS  Z9, Z6, Z3
+	VFMADD231PS  Z9, Z7, Z4
+	VFMADD231PS  Z9, Z8, Z5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop323
+	VBROADCASTSS alpha+24(FP), Z6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z7
+	VMOVUPS      64(AX), Z8
+	VMOVUPS.Z    128(AX), K1, Z9
+	VFMADD231PS  Z6, Z0, Z7
+	VFMADD231PS  Z6, Z1, Z8
+	VFMADD231PS  Z6, Z2, Z9
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Z0
+	VMOVUPS      64(AX), Z1
+	VMOVUPS.Z    128(AX), K1, Z2
+	VFMADD231PS  Z6, Z3, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	VMOVUPS      Z7, (BX)
+	VMOVUPS      Z8, 64(BX)
+	VMOVUPS      Z9, K1, 128(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, K1, 128(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols3rows1end
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 64(CX)
+	PREFETCHT0 128(CX)
+	MOVQ       DX, CX
+
+loop324:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Z3
+	VMOVUPS      64(DX), Z4
+	VMOVUPS.Z    128(DX), K1, Z5
+	VBROADCASTSS (CX), Z6
+	VFMADD231PS  Z6, Z3, Z0
+	VFMADD231PS  Z6, Z4, Z1
+	VFMADD231PS  Z6, Z5, Z2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop324
+	VBROADCASTSS alpha+24(FP), Z3
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Z4
+	VMOVUPS      64(AX), Z5
+	VMOVUPS.Z    128(AX), K1, Z6
+	VFMADD231PS  Z3, Z0, Z4
+	VFMADD231PS  Z3, Z1, Z5
+	VFMADD231PS  Z3, Z2, Z6
+	VMOVUPS      Z4, (BX)
+	VMOVUPS      Z5, 64(BX)
+	VMOVUPS      Z6, K1, 128(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows1end:
+done:
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsAVX2F32<>(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, offsets *int, c *float32, ldc int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·gemmOffsetsAVX2F32<>(SB), NOSPLIT, $0-88
+	MOVQ b+56(FP), AX
+	MOVQ m+0(FP), CX
+	MOVQ a+32(FP), DX
+	MOVQ c+72(FP), BX
+	MOVQ rsa+40(FP), SI
+	SHLQ $0x02, SI
+	MOVQ csa+48(FP), DI
+	SHLQ $0x02, DI
+	MOVQ ldc+80(FP), R8
+	SHLQ $0x02, R8
+	LEAQ (SI)(SI*2), R9
+	MOVQ n+8(FP), R10
+	CMPQ R10, $0x00000018
+	JE   cols3full
+	CMPQ R10, $0x00000010
+	JG   cols3
+	CMPQ R10, $0x00000008
+	JG   cols2
+	SUBQ $0x00000000, R10
+	LEAQ ones<>+32(SB), R11
+	SHLQ $0x02, R10
+	SUBQ R10, R11
+
+cols1rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols1rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       offsets+64(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	MOVQ       DX, R10
+
+loop325:
+	MOVQ         (R12), R14
+	LEAQ         (AX)(R14*4), R14
+	VMOVUPS      (R11), Y4
+	VMASKMOVPS   (R14), Y4, Y4
+	VBROADCASTSS (R10), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VBROADCASTSS (R10)(SI*1), Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS (R10)(SI*2), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VBROADCASTSS (R10)(R9*1), Y5
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R12
+	DECQ         R13
+	JNZ          loop325
+	VBROADCASTSS alpha+24(FP), Y4
+	MOVQ         BX, R10
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   (R10), Y5, Y5
+	VFMADD231PS  Y4, Y0, Y5
+	ADDQ         R8, R10
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   (R10), Y0, Y0
+	VFMADD231PS  Y4, Y1, Y0
+	ADDQ         R8, R10
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   (R10), Y1, Y1
+	VFMADD231PS  Y4, Y2, Y1
+	ADDQ         R8, R10
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   (R10), Y2, Y2
+	VFMADD231PS  Y4, Y3, Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   Y5, Y3, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   Y0, Y3, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y1, Y0, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y2, Y0, (BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols1rows4
+
+cols1rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols1rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop326:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (DX), Y3, Y3
+	VBROADCASTSS (CX), Y4
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS (CX)(SI*1), Y4
+	VFMADD231PS  Y4, Y3, Y1
+	VBROADCASTSS (CX)(SI*2), Y4
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop326
+	VBROADCASTSS alpha+24(FP), Y3
+	MOVQ         BX, AX
+	VMOVUPS      (R11), Y4
+	VMASKMOVPS   (AX), Y4, Y4
+	VFMADD231PS  Y3, Y0, Y4
+	ADDQ         R8, AX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   (AX), Y0, Y0
+	VFMADD231PS  Y3, Y1, Y0
+	ADDQ         R8, AX
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   (AX), Y1, Y1
+	VFMADD231PS  Y3, Y2, Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   Y4, Y2, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   Y0, Y2, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y1, Y0, (BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols1rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols1rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop327:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   (DX), Y2, Y2
+	VBROADCASTSS (CX), Y3
+	VFMADD231PS  Y3, Y2, Y0
+	VBROADCASTSS (CX)(SI*1), Y3
+	VFMADD231PS  Y3, Y2, Y1
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop327
+	VBROADCASTSS alpha+24(FP), Y2
+	MOVQ         BX, AX
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   (AX), Y3, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	ADDQ         R8, AX
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   (AX), Y0, Y0
+	VFMADD231PS  Y2, Y1, Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   Y3, Y1, (BX)
+	ADDQ         R8, BX
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   Y0, Y1, (BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols1rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols1rows1end
+	VXORPD     Y0, Y0, Y0
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	MOVQ       DX, CX
+
+loop328:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   (DX), Y1, Y1
+	VBROADCASTSS (CX), Y2
+	VFMADD231PS  Y2, Y1, Y0
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop328
+	VBROADCASTSS alpha+24(FP), Y1
+	MOVQ         BX, AX
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   (AX), Y2, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y2, Y0, (BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols1rows1end:
+	JMP done
+
+cols2:
+	SUBQ $0x00000008, R10
+	LEAQ ones<>+32(SB), R11
+	SHLQ $0x02, R10
+	SUBQ R10, R11
+
+cols2rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols2rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	MOVQ       offsets+64(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	MOVQ       DX, R10
+
+loop329:
+	MOVQ         (R12), R14
+	LEAQ         (AX)(R14*4), R14
+	VMOVUPS      (R14), Y8
+	VMOVUPS      (R11), Y9
+	VMASKMOVPS   32(R14), Y9, Y9
+	VBROADCASTSS (R10), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VBROADCASTSS (R10)(SI*1), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VBROADCASTSS (R10)(SI*2), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VBROADCASTSS (R10)(R9*1), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R12
+	DECQ         R13
+	JNZ          loop329
+	VBROADCASTSS alpha+24(FP), Y8
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Y9
+	VMOVUPS      (R11), Y10
+	VMASKMOVPS   32(R10), Y10, Y10
+	VFMADD231PS  Y8, Y0, Y9
+	VFMADD231PS  Y8, Y1, Y10
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   32(R10), Y1, Y1
+	VFMADD231PS  Y8, Y2, Y0
+	VFMADD231PS  Y8, Y3, Y1
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   32(R10), Y3, Y3
+	VFMADD231PS  Y8, Y4, Y2
+	VFMADD231PS  Y8, Y5, Y3
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   32(R10), Y5, Y5
+	VFMADD231PS  Y8, Y6, Y4
+	VFMADD231PS  Y8, Y7, Y5
+	VMOVUPS      Y9, (BX)
+	VMOVUPS      (R11), Y6
+	VMASKMOVPS   Y10, Y6, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y5, Y0, 32(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols2rows4
+
+cols2rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols2rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
+
+loop330:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y6
+	VMOVUPS      (R11), Y7
+	VMASKMOVPS   32(DX), Y7, Y7
+	VBROADCASTSS (CX), Y8
+	VFMADD231PS  Y8, Y6, Y0
+	VFMADD231PS  Y8, Y7, Y1
+	VBROADCASTSS (CX)(SI*1), Y8
+	VFMADD231PS  Y8, Y6, Y2
+	VFMADD231PS  Y8, Y7, Y3
+	VBROADCASTSS (CX)(SI*2), Y8
+	VFMADD231PS  Y8, Y6, Y4
+	VFMADD231PS  Y8, Y7, Y5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop330
+	VBROADCASTSS alpha+24(FP), Y6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y7
+	VMOVUPS      (R11), Y8
+	VMASKMOVPS   32(AX), Y8, Y8
+	VFMADD231PS  Y6, Y0, Y7
+	VFMADD231PS  Y6, Y1, Y8
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   32(AX), Y1, Y1
+	VFMADD231PS  Y6, Y2, Y0
+	VFMADD231PS  Y6, Y3, Y1
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   32(AX), Y3, Y3
+	VFMADD231PS  Y6, Y4, Y2
+	VFMADD231PS  Y6, Y5, Y3
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      (R11), Y4
+	VMASKMOVPS   Y8, Y4, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y2, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y3, Y0, 32(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols2rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
+
+loop331:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   32(DX), Y5, Y5
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y6, Y4, Y0
+	VFMADD231PS  Y6, Y5, Y1
+	VBROADCASTSS (CX)(SI*1), Y6
+	VFMADD231PS  Y6, Y4, Y2
+	VFMADD231PS  Y6, Y5, Y3
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop331
+	VBROADCASTSS alpha+24(FP), Y4
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y5
+	VMOVUPS      (R11), Y6
+	VMASKMOVPS   32(AX), Y6, Y6
+	VFMADD231PS  Y4, Y0, Y5
+	VFMADD231PS  Y4, Y1, Y6
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      (R11), Y1
+	VMASKMOVPS   32(AX), Y1, Y1
+	VFMADD231PS  Y4, Y2, Y0
+	VFMADD231PS  Y4, Y3, Y1
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   Y6, Y2, 32(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y1, Y0, 32(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols2rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	MOVQ       DX, CX
+
+loop332:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y2
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   32(DX), Y3, Y3
+	VBROADCASTSS (CX), Y4
+	VFMADD231PS  Y4, Y2, Y0
+	VFMADD231PS  Y4, Y3, Y1
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop332
+	VBROADCASTSS alpha+24(FP), Y2
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y3
+	VMOVUPS      (R11), Y4
+	VMASKMOVPS   32(AX), Y4, Y4
+	VFMADD231PS  Y2, Y0, Y3
+	VFMADD231PS  Y2, Y1, Y4
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y4, Y0, 32(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols2rows1end:
+	JMP done
+
+cols3:
+	SUBQ $0x00000010, R10
+	LEAQ ones<>+32(SB), R11
+	SHLQ $0x02, R10
+	SUBQ R10, R11
+
+cols3rows4:
+	CMPQ       CX, $0x00000004
+	JL         cols3rows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       offsets+64(FP), R12
+	MOVQ       k+16(FP), R13
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       DX, R10
+
+loop333:
+	MOVQ         (R12), R14
+	LEAQ         (AX)(R14*4), R14
+	VMOVUPS      (R14), Y12
+	VMOVUPS      32(R14), Y13
+	VMOVUPS      (R11), Y14
+	VMASKMOVPS   64(R14), Y14, Y14
+	VBROADCASTSS (R10), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y1
+	VFMADD231PS  Y15, Y14, Y2
+	VBROADCASTSS (R10)(SI*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y5
+	VBROADCASTSS (R10)(SI*2), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y8
+	VBROADCASTSS (R10)(R9*1), Y15
+	VFMADD231PS  Y15, Y12, Y9
+	VFMADD231PS  Y15, Y13, Y10
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R12
+	DECQ         R13
+	JNZ          loop333
+	VBROADCASTSS alpha+24(FP), Y12
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y14
+	VMOVUPS      (R11), Y15
+	VMASKMOVPS   64(R10), Y15, Y15
+	VFMADD231PS  Y12, Y0, Y13
+	VFMADD231PS  Y12, Y1, Y14
+	VFMADD231PS  Y12, Y2, Y15
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y0
+	VMOVUPS      32(R10), Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   64(R10), Y2, Y2
+	VFMADD231PS  Y12, Y3, Y0
+	VFMADD231PS  Y12, Y4, Y1
+	VFMADD231PS  Y12, Y5, Y2
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y3
+	VMOVUPS      32(R10), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   64(R10), Y5, Y5
+	VFMADD231PS  Y12, Y6, Y3
+	VFMADD231PS  Y12, Y7, Y4
+	VFMADD231PS  Y12, Y8, Y5
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y6
+	VMOVUPS      32(R10), Y7
+	VMOVUPS      (R11), Y8
+	VMASKMOVPS   64(R10), Y8, Y8
+	VFMADD231PS  Y12, Y9, Y6
+	VFMADD231PS  Y12, Y10, Y7
+	VFMADD231PS  Y12, Y11, Y8
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
+	VMOVUPS      (R11), Y9
+	VMASKMOVPS   Y15, Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y8, Y0, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols3rows4
+
+cols3rows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols3rows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop334:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y9
+	VMOVUPS      32(DX), Y10
+	VMOVUPS      (R11), Y11
+	VMASKMOVPS   64(DX), Y11, Y11
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y9, Y0
+	VFMADD231PS  Y12, Y10, Y1
+	VFMADD231PS  Y12, Y11, Y2
+	VBROADCASTSS (CX)(SI*1), Y12
+	VFMADD231PS  Y12, Y9, Y3
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (CX)(SI*2), Y12
+	VFMADD231PS  Y12, Y9, Y6
+	VFMADD231PS  Y12, Y10, Y7
+	VFMADD231PS  Y12, Y11, Y8
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop334
+	VBROADCASTSS alpha+24(FP), Y9
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y10
+	VMOVUPS      32(AX), Y11
+	VMOVUPS      (R11), Y12
+	VMASKMOVPS   64(AX), Y12, Y12
+	VFMADD231PS  Y9, Y0, Y10
+	VFMADD231PS  Y9, Y1, Y11
+	VFMADD231PS  Y9, Y2, Y12
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   64(AX), Y2, Y2
+	VFMADD231PS  Y9, Y3, Y0
+	VFMADD231PS  Y9, Y4, Y1
+	VFMADD231PS  Y9, Y5, Y2
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y3
+	VMOVUPS      32(AX), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   64(AX), Y5, Y5
+	VFMADD231PS  Y9, Y6, Y3
+	VFMADD231PS  Y9, Y7, Y4
+	VFMADD231PS  Y9, Y8, Y5
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
+	VMOVUPS      (R11), Y6
+	VMASKMOVPS   Y12, Y6, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y5, Y0, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols3rows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop335:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	VMOVUPS      (R11), Y8
+	VMASKMOVPS   64(DX), Y8, Y8
+	VBROADCASTSS (CX), Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VFMADD231PS  Y9, Y7, Y1
+	VFMADD231PS  Y9, Y8, Y2
+	VBROADCASTSS (CX)(SI*1), Y9
+	VFMADD231PS  Y9, Y6, Y3
+	VFMADD231PS  Y9, Y7, Y4
+	VFMADD231PS  Y9, Y8, Y5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop335
+	VBROADCASTSS alpha+24(FP), Y6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y7
+	VMOVUPS      32(AX), Y8
+	VMOVUPS      (R11), Y9
+	VMASKMOVPS   64(AX), Y9, Y9
+	VFMADD231PS  Y6, Y0, Y7
+	VFMADD231PS  Y6, Y1, Y8
+	VFMADD231PS  Y6, Y2, Y9
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      (R11), Y2
+	VMASKMOVPS   64(AX), Y2, Y2
+	VFMADD231PS  Y6, Y3, Y0
+	VFMADD231PS  Y6, Y4, Y1
+	VFMADD231PS  Y6, Y5, Y2
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
+	VMOVUPS      (R11), Y3
+	VMASKMOVPS   Y9, Y3, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y2, Y0, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols3rows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop336:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y3
+	VMOVUPS      32(DX), Y4
+	VMOVUPS      (R11), Y5
+	VMASKMOVPS   64(DX), Y5, Y5
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y6, Y3, Y0
+	VFMADD231PS  Y6, Y4, Y1
+	VFMADD231PS  Y6, Y5, Y2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop336
+	VBROADCASTSS alpha+24(FP), Y3
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y4
+	VMOVUPS      32(AX), Y5
+	VMOVUPS      (R11), Y6
+	VMASKMOVPS   64(AX), Y6, Y6
+	VFMADD231PS  Y3, Y0, Y4
+	VFMADD231PS  Y3, Y1, Y5
+	VFMADD231PS  Y3, Y2, Y6
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
+	VMOVUPS      (R11), Y0
+	VMASKMOVPS   Y6, Y0, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3rows1end:
+	JMP done
+
+cols3full:
+cols3fullrows4:
+	CMPQ       CX, $0x00000004
+	JL         cols3fullrows4end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	VXORPD     Y9, Y9, Y9
+	VXORPD     Y10, Y10, Y10
+	VXORPD     Y11, Y11, Y11
+	MOVQ       offsets+64(FP), R11
+	MOVQ       k+16(FP), R12
+	MOVQ       BX, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	ADDQ       R8, R10
+	PREFETCHT0 (R10)
+	PREFETCHT0 32(R10)
+	PREFETCHT0 64(R10)
+	MOVQ       DX, R10
+
+loop337:
+	MOVQ         (R11), R13
+	LEAQ         (AX)(R13*4), R13
+	VMOVUPS      (R13), Y12
+	VMOVUPS      32(R13), Y13
+	VMOVUPS      64(R13), Y14
+	VBROADCASTSS (R10), Y15
+	VFMADD231PS  Y15, Y12, Y0
+	VFMADD231PS  Y15, Y13, Y1
+	VFMADD231PS  Y15, Y14, Y2
+	VBROADCASTSS (R10)(SI*1), Y15
+	VFMADD231PS  Y15, Y12, Y3
+	VFMADD231PS  Y15, Y13, Y4
+	VFMADD231PS  Y15, Y14, Y5
+	VBROADCASTSS (R10)(SI*2), Y15
+	VFMADD231PS  Y15, Y12, Y6
+	VFMADD231PS  Y15, Y13, Y7
+	VFMADD231PS  Y15, Y14, Y8
+	VBROADCASTSS (R10)(R9*1), Y15
+	VFMADD231PS  Y15, Y12, Y9
+	VFMADD231PS  Y15, Y13, Y10
+	VFMADD231PS  Y15, Y14, Y11
+	ADDQ         DI, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R12
+	JNZ          loop337
+	VBROADCASTSS alpha+24(FP), Y12
+	MOVQ         BX, R10
+	VMOVUPS      (R10), Y13
+	VMOVUPS      32(R10), Y14
+	VMOVUPS      64(R10), Y15
+	VFMADD231PS  Y12, Y0, Y13
+	VFMADD231PS  Y12, Y1, Y14
+	VFMADD231PS  Y12, Y2, Y15
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y0
+	VMOVUPS      32(R10), Y1
+	VMOVUPS      64(R10), Y2
+	VFMADD231PS  Y12, Y3, Y0
+	VFMADD231PS  Y12, Y4, Y1
+	VFMADD231PS  Y12, Y5, Y2
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y3
+	VMOVUPS      32(R10), Y4
+	VMOVUPS      64(R10), Y5
+	VFMADD231PS  Y12, Y6, Y3
+	VFMADD231PS  Y12, Y7, Y4
+	VFMADD231PS  Y12, Y8, Y5
+	ADDQ         R8, R10
+	VMOVUPS      (R10), Y6
+	VMOVUPS      32(R10), Y7
+	VMOVUPS      64(R10), Y8
+	VFMADD231PS  Y12, Y9, Y6
+	VFMADD231PS  Y12, Y10, Y7
+	VFMADD231PS  Y12, Y11, Y8
+	VMOVUPS      Y13, (BX)
+	VMOVUPS      Y14, 32(BX)
+	VMOVUPS      Y15, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y6, (BX)
+	VMOVUPS      Y7, 32(BX)
+	VMOVUPS      Y8, 64(BX)
+	ADDQ         R8, BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x00000004, CX
+	JMP          cols3fullrows4
+
+cols3fullrows4end:
+	CMPQ       CX, $0x00000003
+	JNE        cols3fullrows3end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	VXORPD     Y6, Y6, Y6
+	VXORPD     Y7, Y7, Y7
+	VXORPD     Y8, Y8, Y8
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop338:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y9
+	VMOVUPS      32(DX), Y10
+	VMOVUPS      64(DX), Y11
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y9, Y0
+	VFMADD231PS  Y12, Y10, Y1
+	VFMADD231PS  Y12, Y11, Y2
+	VBROADCASTSS (CX)(SI*1), Y12
+	VFMADD231PS  Y12, Y9, Y3
+	VFMADD231PS  Y12, Y10, Y4
+	VFMADD231PS  Y12, Y11, Y5
+	VBROADCASTSS (CX)(SI*2), Y12
+	VFMADD231PS  Y12, Y9, Y6
+	VFMADD231PS  Y12, Y10, Y7
+	VFMADD231PS  Y12, Y11, Y8
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop338
+	VBROADCASTSS alpha+24(FP), Y9
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y10
+	VMOVUPS      32(AX), Y11
+	VMOVUPS      64(AX), Y12
+	VFMADD231PS  Y9, Y0, Y10
+	VFMADD231PS  Y9, Y1, Y11
+	VFMADD231PS  Y9, Y2, Y12
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      64(AX), Y2
+	VFMADD231PS  Y9, Y3, Y0
+	VFMADD231PS  Y9, Y4, Y1
+	VFMADD231PS  Y9, Y5, Y2
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y3
+	VMOVUPS      32(AX), Y4
+	VMOVUPS      64(AX), Y5
+	VFMADD231PS  Y9, Y6, Y3
+	VFMADD231PS  Y9, Y7, Y4
+	VFMADD231PS  Y9, Y8, Y5
+	VMOVUPS      Y10, (BX)
+	VMOVUPS      Y11, 32(BX)
+	VMOVUPS      Y12, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y3, (BX)
+	VMOVUPS      Y4, 32(BX)
+	VMOVUPS      Y5, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3fullrows3end:
+	CMPQ       CX, $0x00000002
+	JNE        cols3fullrows2end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	VXORPD     Y4, Y4, Y4
+	VXORPD     Y5, Y5, Y5
+	MOVQ       offsets+64(FP), R9
+	MOVQ       k+16(FP), R10
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	ADDQ       R8, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop339:
+	MOVQ         (R9), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y6
+	VMOVUPS      32(DX), Y7
+	VMOVUPS      64(DX), Y8
+	VBROADCASTSS (CX), Y9
+	VFMADD231PS  Y9, Y6, Y0
+	VFMADD231PS  Y9, Y7, Y1
+	VFMADD231PS  Y9, Y8, Y2
+	VBROADCASTSS (CX)(SI*1), Y9
+	VFMADD231PS  Y9, Y6, Y3
+	VFMADD231PS  Y9, Y7, Y4
+	VFMADD231PS  Y9, Y8, Y5
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, R9
+	DECQ         R10
+	JNZ          loop339
+	VBROADCASTSS alpha+24(FP), Y6
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y7
+	VMOVUPS      32(AX), Y8
+	VMOVUPS      64(AX), Y9
+	VFMADD231PS  Y6, Y0, Y7
+	VFMADD231PS  Y6, Y1, Y8
+	VFMADD231PS  Y6, Y2, Y9
+	ADDQ         R8, AX
+	VMOVUPS      (AX), Y0
+	VMOVUPS      32(AX), Y1
+	VMOVUPS      64(AX), Y2
+	VFMADD231PS  Y6, Y3, Y0
+	VFMADD231PS  Y6, Y4, Y1
+	VFMADD231PS  Y6, Y5, Y2
+	VMOVUPS      Y7, (BX)
+	VMOVUPS      Y8, 32(BX)
+	VMOVUPS      Y9, 64(BX)
+	ADDQ         R8, BX
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3fullrows2end:
+	CMPQ       CX, $0x00000001
+	JNE        cols3fullrows1end
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	MOVQ       offsets+64(FP), SI
+	MOVQ       k+16(FP), R9
+	MOVQ       BX, CX
+	PREFETCHT0 (CX)
+	PREFETCHT0 32(CX)
+	PREFETCHT0 64(CX)
+	MOVQ       DX, CX
+
+loop340:
+	MOVQ         (SI), DX
+	LEAQ         (AX)(DX*4), DX
+	VMOVUPS      (DX), Y3
+	VMOVUPS      32(DX), Y4
+	VMOVUPS      64(DX), Y5
+	VBROADCASTSS (CX), Y6
+	VFMADD231PS  Y6, Y3, Y0
+	VFMADD231PS  Y6, Y4, Y1
+	VFMADD231PS  Y6, Y5, Y2
+	ADDQ         DI, CX
+	ADDQ         $0x00000008, SI
+	DECQ         R9
+	JNZ          loop340
+	VBROADCASTSS alpha+24(FP), Y3
+	MOVQ         BX, AX
+	VMOVUPS      (AX), Y4
+	VMOVUPS      32(AX), Y5
+	VMOVUPS      64(AX), Y6
+	VFMADD231PS  Y3, Y0, Y4
+	VFMADD231PS  Y3, Y1, Y5
+	VFMADD231PS  Y3, Y2, Y6
+	VMOVUPS      Y4, (BX)
+	VMOVUPS      Y5, 32(BX)
+	VMOVUPS      Y6, 64(BX)
+	ADDQ         R8, BX
+	JMP          done
+
+cols3fullrows1end:
+done:
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsRowAVX512F64<>(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·gemmOffsetsRowAVX512F64<>(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         b+40(FP), CX
+	MOVQ         c+56(FP), DX
+	MOVQ         csa+32(FP), BX
+	SHLQ         $0x03, BX
+	VBROADCASTSD alpha+16(FP), Z0
+
+vectors8:
+	CMPQ   AX, $0x00000040
+	JL     vectors8end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop341:
+	VBROADCASTSD (SI), Z9
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Z9, Z1
+	VFMADD231PD  64(R9), Z9, Z2
+	VFMADD231PD  128(R9), Z9, Z3
+	VFMADD231PD  192(R9), Z9, Z4
+	VFMADD231PD  256(R9), Z9, Z5
+	VFMADD231PD  320(R9), Z9, Z6
+	VFMADD231PD  384(R9), Z9, Z7
+	VFMADD231PD  448(R9), Z9, Z8
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop341
+	VMOVUPS      (DX), Z9
+	VFMADD231PD  Z0, Z1, Z9
+	VMOVUPS      Z9, (DX)
+	VMOVUPS      64(DX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      128(DX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(DX)
+	VMOVUPS      192(DX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(DX)
+	VMOVUPS      256(DX), Z1
+	VFMADD231PD  Z0, Z5, Z1
+	VMOVUPS      Z1, 256(DX)
+	VMOVUPS      320(DX), Z1
+	VFMADD231PD  Z0, Z6, Z1
+	VMOVUPS      Z1, 320(DX)
+	VMOVUPS      384(DX), Z1
+	VFMADD231PD  Z0, Z7, Z1
+	VMOVUPS      Z1, 384(DX)
+	VMOVUPS      448(DX), Z1
+	VFMADD231PD  Z0, Z8, Z1
+	VMOVUPS      Z1, 448(DX)
+	ADDQ         $0x00000200, CX
+	ADDQ         $0x00000200, DX
+	SUBQ         $0x00000040, AX
+	JMP          vectors8
+
+vectors8end:
+vectors4:
+	CMPQ   AX, $0x00000020
+	JL     vectors4end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop342:
+	VBROADCASTSD (SI), Z5
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Z5, Z1
+	VFMADD231PD  64(R9), Z5, Z2
+	VFMADD231PD  128(R9), Z5, Z3
+	VFMADD231PD  192(R9), Z5, Z4
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop342
+	VMOVUPS      (DX), Z5
+	VFMADD231PD  Z0, Z1, Z5
+	VMOVUPS      Z5, (DX)
+	VMOVUPS      64(DX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      128(DX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(DX)
+	VMOVUPS      192(DX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(DX)
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000020, AX
+	JMP          vectors4
+
+vectors4end:
+vectors2:
+	CMPQ   AX, $0x00000010
+	JL     vectors2end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop343:
+	VBROADCASTSD (SI), Z3
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Z3, Z1
+	VFMADD231PD  64(R9), Z3, Z2
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop343
+	VMOVUPS      (DX), Z3
+	VFMADD231PD  Z0, Z1, Z3
+	VMOVUPS      Z3, (DX)
+	VMOVUPS      64(DX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(DX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000010, AX
+	JMP          vectors2
+
+vectors2end:
+vectors1:
+	CMPQ   AX, $0x00000008
+	JL     vectors1end
+	VPXORQ Z1, Z1, Z1
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop344:
+	VBROADCASTSD (SI), Z2
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Z2, Z1
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop344
+	VMOVUPS      (DX), Z2
+	VFMADD231PD  Z0, Z1, Z2
+	VMOVUPS      Z2, (DX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000008, AX
+	JMP          vectors1
+
+vectors1end:
+	TESTQ  AX, AX
+	JZ     done
+	MOVQ   $-1, SI
+	SHLXQ  AX, SI, SI
+	NOTQ   SI
+	KMOVW  SI, K1
+	VPXORQ Z1, Z1, Z1
+	MOVQ   a+24(FP), AX
+	MOVQ   offsets+48(FP), SI
+	MOVQ   k+8(FP), DI
+
+loop345:
+	VBROADCASTSD (AX), Z2
+	MOVQ         (SI), R8
+	LEAQ         (CX)(R8*8), R8
+	VMOVUPD.Z    (R8), K1, Z3
+	VFMADD231PD  Z3, Z2, Z1
+	ADDQ         BX, AX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          loop345
+	VMOVUPD.Z    (DX), K1, Z2
+	VFMADD231PD  Z0, Z1, Z2
+	VMOVUPD      Z2, K1, (DX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsRowAVX2F64<>(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
+// Requires: AVX, FMA3
+TEXT ·gemmOffsetsRowAVX2F64<>(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         b+40(FP), CX
+	MOVQ         c+56(FP), DX
+	MOVQ         csa+32(FP), BX
+	SHLQ         $0x03, BX
+	VBROADCASTSD alpha+16(FP), Y0
+
+vectors8:
+	CMPQ   AX, $0x00000020
+	JL     vectors8end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop346:
+	VBROADCASTSD (SI), Y9
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Y9, Y1
+	VFMADD231PD  32(R9), Y9, Y2
+	VFMADD231PD  64(R9), Y9, Y3
+	VFMADD231PD  96(R9), Y9, Y4
+	VFMADD231PD  128(R9), Y9, Y5
+	VFMADD231PD  160(R9), Y9, Y6
+	VFMADD231PD  192(R9), Y9, Y7
+	VFMADD231PD  224(R9), Y9, Y8
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop346
+	VMOVUPS      (DX), Y9
+	VFMADD231PD  Y0, Y1, Y9
+	VMOVUPS      Y9, (DX)
+	VMOVUPS      32(DX), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(DX)
+	VMOVUPS      64(DX), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(DX)
+	VMOVUPS      96(DX), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(DX)
+	VMOVUPS      128(DX), Y1
+	VFMADD231PD  Y0, Y5, Y1
+	VMOVUPS      Y1, 128(DX)
+	VMOVUPS      160(DX), Y1
+	VFMADD231PD  Y0, Y6, Y1
+	VMOVUPS      Y1, 160(DX)
+	VMOVUPS      192(DX), Y1
+	VFMADD231PD  Y0, Y7, Y1
+	VMOVUPS      Y1, 192(DX)
+	VMOVUPS      224(DX), Y1
+	VFMADD231PD  Y0, Y8, Y1
+	VMOVUPS      Y1, 224(DX)
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000020, AX
+	JMP          vectors8
+
+vectors8end:
+vectors4:
+	CMPQ   AX, $0x00000010
+	JL     vectors4end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop347:
+	VBROADCASTSD (SI), Y5
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Y5, Y1
+	VFMADD231PD  32(R9), Y5, Y2
+	VFMADD231PD  64(R9), Y5, Y3
+	VFMADD231PD  96(R9), Y5, Y4
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop347
+	VMOVUPS      (DX), Y5
+	VFMADD231PD  Y0, Y1, Y5
+	VMOVUPS      Y5, (DX)
+	VMOVUPS      32(DX), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(DX)
+	VMOVUPS      64(DX), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(DX)
+	VMOVUPS      96(DX), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(DX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000010, AX
+	JMP          vectors4
+
+vectors4end:
+vectors2:
+	CMPQ   AX, $0x00000008
+	JL     vectors2end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop348:
+	VBROADCASTSD (SI), Y3
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Y3, Y1
+	VFMADD231PD  32(R9), Y3, Y2
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop348
+	VMOVUPS      (DX), Y3
+	VFMADD231PD  Y0, Y1, Y3
+	VMOVUPS      Y3, (DX)
+	VMOVUPS      32(DX), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000008, AX
+	JMP          vectors2
+
+vectors2end:
+vectors1:
+	CMPQ   AX, $0x00000004
+	JL     vectors1end
+	VXORPD Y1, Y1, Y1
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop349:
+	VBROADCASTSD (SI), Y2
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*8), R9
+	VFMADD231PD  (R9), Y2, Y1
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop349
+	VMOVUPS      (DX), Y2
+	VFMADD231PD  Y0, Y1, Y2
+	VMOVUPS      Y2, (DX)
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000004, AX
+	JMP          vectors1
+
+vectors1end:
+	TESTQ   AX, AX
+	JZ      done
+	LEAQ    ones<>+32(SB), SI
+	SHLQ    $0x03, AX
+	SUBQ    AX, SI
+	VMOVUPS (SI), Y1
+	VXORPD  Y2, Y2, Y2
+	MOVQ    a+24(FP), AX
+	MOVQ    offsets+48(FP), SI
+	MOVQ    k+8(FP), DI
+
+loop350:
+	VBROADCASTSD (AX), Y3
+	MOVQ         (SI), R8
+	LEAQ         (CX)(R8*8), R8
+	VMASKMOVPD   (R8), Y1, Y4
+	VFMADD231PD  Y4, Y3, Y2
+	ADDQ         BX, AX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          loop350
+	VMASKMOVPD   (DX), Y1, Y3
+	VFMADD231PD  Y0, Y2, Y3
+	VMASKMOVPD   Y3, Y1, (DX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsRowAVX512F32<>(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·gemmOffsetsRowAVX512F32<>(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         b+40(FP), CX
+	MOVQ         c+56(FP), DX
+	MOVQ         csa+32(FP), BX
+	SHLQ         $0x02, BX
+	VBROADCASTSS alpha+16(FP), Z0
+
+vectors8:
+	CMPQ   AX, $0x00000080
+	JL     vectors8end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop351:
+	VBROADCASTSS (SI), Z9
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Z9, Z1
+	VFMADD231PS  64(R9), Z9, Z2
+	VFMADD231PS  128(R9), Z9, Z3
+	VFMADD231PS  192(R9), Z9, Z4
+	VFMADD231PS  256(R9), Z9, Z5
+	VFMADD231PS  320(R9), Z9, Z6
+	VFMADD231PS  384(R9), Z9, Z7
+	VFMADD231PS  448(R9), Z9, Z8
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop351
+	VMOVUPS      (DX), Z9
+	VFMADD231PS  Z0, Z1, Z9
+	VMOVUPS      Z9, (DX)
+	VMOVUPS      64(DX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      128(DX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(DX)
+	VMOVUPS      192(DX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(DX)
+	VMOVUPS      256(DX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, 256(DX)
+	VMOVUPS      320(DX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, 320(DX)
+	VMOVUPS      384(DX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, 384(DX)
+	VMOVUPS      448(DX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, 448(DX)
+	ADDQ         $0x00000200, CX
+	ADDQ         $0x00000200, DX
+	SUBQ         $0x00000080, AX
+	JMP          vectors8
+
+vectors8end:
+vectors4:
+	CMPQ   AX, $0x00000040
+	JL     vectors4end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop352:
+	VBROADCASTSS (SI), Z5
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Z5, Z1
+	VFMADD231PS  64(R9), Z5, Z2
+	VFMADD231PS  128(R9), Z5, Z3
+	VFMADD231PS  192(R9), Z5, Z4
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop352
+	VMOVUPS      (DX), Z5
+	VFMADD231PS  Z0, Z1, Z5
+	VMOVUPS      Z5, (DX)
+	VMOVUPS      64(DX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(DX)
+	VMOVUPS      128(DX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, 128(DX)
+	VMOVUPS      192(DX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 192(DX)
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000040, AX
+	JMP          vectors4
+
+vectors4end:
+vectors2:
+	CMPQ   AX, $0x00000020
+	JL     vectors2end
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop353:
+	VBROADCASTSS (SI), Z3
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Z3, Z1
+	VFMADD231PS  64(R9), Z3, Z2
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop353
+	VMOVUPS      (DX), Z3
+	VFMADD231PS  Z0, Z1, Z3
+	VMOVUPS      Z3, (DX)
+	VMOVUPS      64(DX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(DX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000020, AX
+	JMP          vectors2
+
+vectors2end:
+vectors1:
+	CMPQ   AX, $0x00000010
+	JL     vectors1end
+	VPXORQ Z1, Z1, Z1
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop354:
+	VBROADCASTSS (SI), Z2
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Z2, Z1
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop354
+	VMOVUPS      (DX), Z2
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z2, (DX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000010, AX
+	JMP          vectors1
+
+vectors1end:
+	TESTQ  AX, AX
+	JZ     done
+	MOVQ   $-1, SI
+	SHLXQ  AX, SI, SI
+	NOTQ   SI
+	KMOVW  SI, K1
+	VPXORQ Z1, Z1, Z1
+	MOVQ   a+24(FP), AX
+	MOVQ   offsets+48(FP), SI
+	MOVQ   k+8(FP), DI
+
+loop355:
+	VBROADCASTSS (AX), Z2
+	MOVQ         (SI), R8
+	LEAQ         (CX)(R8*4), R8
+	VMOVUPS.Z    (R8), K1, Z3
+	VFMADD231PS  Z3, Z2, Z1
+	ADDQ         BX, AX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          loop355
+	VMOVUPS.Z    (DX), K1, Z2
+	VFMADD231PS  Z0, Z1, Z2
+	VMOVUPS      Z2, K1, (DX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func gemmOffsetsRowAVX2F32<>(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
+// Requires: AVX, FMA3
+TEXT ·gemmOffsetsRowAVX2F32<>(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         b+40(FP), CX
+	MOVQ         c+56(FP), DX
+	MOVQ         csa+32(FP), BX
+	SHLQ         $0x02, BX
+	VBROADCASTSS alpha+16(FP), Y0
+
+vectors8:
+	CMPQ   AX, $0x00000040
+	JL     vectors8end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	VXORPD Y8, Y8, Y8
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop356:
+	VBROADCASTSS (SI), Y9
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Y9, Y1
+	VFMADD231PS  32(R9), Y9, Y2
+	VFMADD231PS  64(R9), Y9, Y3
+	VFMADD231PS  96(R9), Y9, Y4
+	VFMADD231PS  128(R9), Y9, Y5
+	VFMADD231PS  160(R9), Y9, Y6
+	VFMADD231PS  192(R9), Y9, Y7
+	VFMADD231PS  224(R9), Y9, Y8
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop356
+	VMOVUPS      (DX), Y9
+	VFMADD231PS  Y0, Y1, Y9
+	VMOVUPS      Y9, (DX)
+	VMOVUPS      32(DX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(DX)
+	VMOVUPS      64(DX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(DX)
+	VMOVUPS      96(DX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(DX)
+	VMOVUPS      128(DX), Y1
+	VFMADD231PS  Y0, Y5, Y1
+	VMOVUPS      Y1, 128(DX)
+	VMOVUPS      160(DX), Y1
+	VFMADD231PS  Y0, Y6, Y1
+	VMOVUPS      Y1, 160(DX)
+	VMOVUPS      192(DX), Y1
+	VFMADD231PS  Y0, Y7, Y1
+	VMOVUPS      Y1, 192(DX)
+	VMOVUPS      224(DX), Y1
+	VFMADD231PS  Y0, Y8, Y1
+	VMOVUPS      Y1, 224(DX)
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000040, AX
+	JMP          vectors8
+
+vectors8end:
+vectors4:
+	CMPQ   AX, $0x00000020
+	JL     vectors4end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop357:
+	VBROADCASTSS (SI), Y5
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Y5, Y1
+	VFMADD231PS  32(R9), Y5, Y2
+	VFMADD231PS  64(R9), Y5, Y3
+	VFMADD231PS  96(R9), Y5, Y4
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop357
+	VMOVUPS      (DX), Y5
+	VFMADD231PS  Y0, Y1, Y5
+	VMOVUPS      Y5, (DX)
+	VMOVUPS      32(DX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(DX)
+	VMOVUPS      64(DX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(DX)
+	VMOVUPS      96(DX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(DX)
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000020, AX
+	JMP          vectors4
+
+vectors4end:
+vectors2:
+	CMPQ   AX, $0x00000010
+	JL     vectors2end
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop358:
+	VBROADCASTSS (SI), Y3
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Y3, Y1
+	VFMADD231PS  32(R9), Y3, Y2
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop358
+	VMOVUPS      (DX), Y3
+	VFMADD231PS  Y0, Y1, Y3
+	VMOVUPS      Y3, (DX)
+	VMOVUPS      32(DX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(DX)
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000010, AX
+	JMP          vectors2
+
+vectors2end:
+vectors1:
+	CMPQ   AX, $0x00000008
+	JL     vectors1end
+	VXORPD Y1, Y1, Y1
+	MOVQ   a+24(FP), SI
+	MOVQ   offsets+48(FP), DI
+	MOVQ   k+8(FP), R8
+
+loop359:
+	VBROADCASTSS (SI), Y2
+	MOVQ         (DI), R9
+	LEAQ         (CX)(R9*4), R9
+	VFMADD231PS  (R9), Y2, Y1
+	ADDQ         BX, SI
+	ADDQ         $0x00000008, DI
+	DECQ         R8
+	JNZ          loop359
+	VMOVUPS      (DX), Y2
+	VFMADD231PS  Y0, Y1, Y2
+	VMOVUPS      Y2, (DX)
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000008, AX
+	JMP          vectors1
+
+vectors1end:
+	TESTQ   AX, AX
+	JZ      done
+	LEAQ    ones<>+32(SB), SI
+	SHLQ    $0x02, AX
+	SUBQ    AX, SI
+	VMOVUPS (SI), Y1
+	VXORPD  Y2, Y2, Y2
+	MOVQ    a+24(FP), AX
+	MOVQ    offsets+48(FP), SI
+	MOVQ    k+8(FP), DI
+
+loop360:
+	VBROADCASTSS (AX), Y3
+	MOVQ         (SI), R8
+	LEAQ         (CX)(R8*4), R8
+	VMASKMOVPS   (R8), Y1, Y4
+	VFMADD231PS  Y4, Y3, Y2
+	ADDQ         BX, AX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          loop360
+	VMASKMOVPS   (DX), Y1, Y3
+	VFMADD231PS  Y0, Y2, Y3
+	VMASKMOVPS   Y3, Y1, (DX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func rowDotsAVX512F64<>(m int, n int, k int, x *float64, ldx int, offsets *int, y *float64, ldy int, out *float64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·rowDotsAVX512F64<>(SB), NOSPLIT, $32-72
+	MOVQ ldx+32(FP), AX
+	SHLQ $0x03, AX
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x03, CX
+	MOVQ k+16(FP), DX
+	MOVQ DX, 8(SP)
+	MOVQ offsets+40(FP), DX
+	MOVQ DX, 16(SP)
+	MOVQ out+64(FP), DX
+	MOVQ DX, 24(SP)
+
+dots5:
+	CMPQ   8(SP), $0x00000005
+	JL     dots5end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x03, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x03, DI
+	MOVQ   24(DX), R8
+	SHLQ   $0x03, R8
+	MOVQ   32(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), R9
+	MOVQ   y+48(FP), R10
+	MOVQ   m+0(FP), R11
+	MOVQ   R11, (SP)
+
+row361:
+	MOVQ n+8(FP), R13
+	MOVQ R9, R11
+	MOVQ R10, R12
+
+whole362:
+	SUBQ        $0x00000008, R13
+	JL          tail363
+	VMOVUPS     (R12), Z5
+	VFMADD231PD (R11)(BX*1), Z5, Z0
+	VFMADD231PD (R11)(SI*1), Z5, Z1
+	VFMADD231PD (R11)(DI*1), Z5, Z2
+	VFMADD231PD (R11)(R8*1), Z5, Z3
+	VFMADD231PD (R11)(DX*1), Z5, Z4
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R12
+	JMP         whole362
+
+tail363:
+	ADDQ        $0x00000008, R13
+	JZ          next364
+	MOVQ        $-1, R14
+	SHLXQ       R13, R14, R14
+	NOTQ        R14
+	KMOVW       R14, K1
+	VMOVUPD.Z   (R12), K1, Z5
+	VMOVUPD.Z   (R11)(BX*1), K1, Z6
+	VFMADD231PD Z6, Z5, Z0
+	VMOVUPD.Z   (R11)(SI*1), K1, Z6
+	VFMADD231PD Z6, Z5, Z1
+	VMOVUPD.Z   (R11)(DI*1), K1, Z6
+	VFMADD231PD Z6, Z5, Z2
+	VMOVUPD.Z   (R11)(R8*1), K1, Z6
+	VFMADD231PD Z6, Z5, Z3
+	VMOVUPD.Z   (R11)(DX*1), K1, Z6
+	VFMADD231PD Z6, Z5, Z4
+
+next364:
+	ADDQ          AX, R9
+	ADDQ          CX, R10
+	DECQ          (SP)
+	JNZ           row361
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPD        Y5, Y0, Y5
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y1
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y2
+	VUNPCKLPD     Y0, Y5, Y3
+	VUNPCKHPD     Y0, Y5, Y0
+	VADDPD        Y0, Y3, Y3
+	VUNPCKLPD     Y2, Y1, Y0
+	VUNPCKHPD     Y2, Y1, Y1
+	VADDPD        Y1, Y0, Y0
+	VSHUFF64X2    $0x00, Y0, Y3, Y1
+	VSHUFF64X2    $0x03, Y0, Y3, Y0
+	VADDPD        Y0, Y1, Y1
+	VMOVUPS       (DX), Y0
+	VADDPD        Y1, Y0, Y0
+	VMOVUPS       Y0, (DX)
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPD        Y0, Y4, Y0
+	VUNPCKLPD     Y0, Y0, Y1
+	VUNPCKHPD     Y0, Y0, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF64X2 $0x01, Y1, X0
+	VADDPD        X0, X1, X0
+	VMOVSD        32(DX), X1
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 32(DX)
+	ADDQ          $0x00000028, 16(SP)
+	ADDQ          $0x00000028, 24(SP)
+	SUBQ          $0x00000005, 8(SP)
+	JMP           dots5
+
+dots5end:
+dots4:
+	CMPQ   8(SP), $0x00000004
+	JL     dots4end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x03, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x03, DI
+	MOVQ   24(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), R8
+	MOVQ   y+48(FP), R9
+	MOVQ   m+0(FP), R10
+	MOVQ   R10, (SP)
+
+row365:
+	MOVQ n+8(FP), R12
+	MOVQ R8, R10
+	MOVQ R9, R11
+
+whole366:
+	SUBQ        $0x00000008, R12
+	JL          tail367
+	VMOVUPS     (R11), Z4
+	VFMADD231PD (R10)(BX*1), Z4, Z0
+	VFMADD231PD (R10)(SI*1), Z4, Z1
+	VFMADD231PD (R10)(DI*1), Z4, Z2
+	VFMADD231PD (R10)(DX*1), Z4, Z3
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	JMP         whole366
+
+tail367:
+	ADDQ        $0x00000008, R12
+	JZ          next368
+	MOVQ        $-1, R13
+	SHLXQ       R12, R13, R13
+	NOTQ        R13
+	KMOVW       R13, K1
+	VMOVUPD.Z   (R11), K1, Z4
+	VMOVUPD.Z   (R10)(BX*1), K1, Z5
+	VFMADD231PD Z5, Z4, Z0
+	VMOVUPD.Z   (R10)(SI*1), K1, Z5
+	VFMADD231PD Z5, Z4, Z1
+	VMOVUPD.Z   (R10)(DI*1), K1, Z5
+	VFMADD231PD Z5, Z4, Z2
+	VMOVUPD.Z   (R10)(DX*1), K1, Z5
+	VFMADD231PD Z5, Z4, Z3
+
+next368:
+	ADDQ          AX, R8
+	ADDQ          CX, R9
+	DECQ          (SP)
+	JNZ           row365
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPD        Y4, Y0, Y4
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y1
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPD        Y2, Y3, Y2
+	VUNPCKLPD     Y0, Y4, Y3
+	VUNPCKHPD     Y0, Y4, Y0
+	VADDPD        Y0, Y3, Y3
+	VUNPCKLPD     Y2, Y1, Y0
+	VUNPCKHPD     Y2, Y1, Y1
+	VADDPD        Y1, Y0, Y0
+	VSHUFF64X2    $0x00, Y0, Y3, Y1
+	VSHUFF64X2    $0x03, Y0, Y3, Y0
+	VADDPD        Y0, Y1, Y1
+	VMOVUPS       (DX), Y0
+	VADDPD        Y1, Y0, Y0
+	VMOVUPS       Y0, (DX)
+	ADDQ          $0x00000020, 16(SP)
+	ADDQ          $0x00000020, 24(SP)
+	SUBQ          $0x00000004, 8(SP)
+	JMP           dots4
+
+dots4end:
+dots3:
+	CMPQ   8(SP), $0x00000003
+	JL     dots3end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x03, SI
+	MOVQ   16(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), DI
+	MOVQ   y+48(FP), R8
+	MOVQ   m+0(FP), R9
+	MOVQ   R9, (SP)
+
+row369:
+	MOVQ n+8(FP), R11
+	MOVQ DI, R9
+	MOVQ R8, R10
+
+whole370:
+	SUBQ        $0x00000008, R11
+	JL          tail371
+	VMOVUPS     (R10), Z3
+	VFMADD231PD (R9)(BX*1), Z3, Z0
+	VFMADD231PD (R9)(SI*1), Z3, Z1
+	VFMADD231PD (R9)(DX*1), Z3, Z2
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000040, R10
+	JMP         whole370
+
+tail371:
+	ADDQ        $0x00000008, R11
+	JZ          next372
+	MOVQ        $-1, R12
+	SHLXQ       R11, R12, R12
+	NOTQ        R12
+	KMOVW       R12, K1
+	VMOVUPD.Z   (R10), K1, Z3
+	VMOVUPD.Z   (R9)(BX*1), K1, Z4
+	VFMADD231PD Z4, Z3, Z0
+	VMOVUPD.Z   (R9)(SI*1), K1, Z4
+	VFMADD231PD Z4, Z3, Z1
+	VMOVUPD.Z   (R9)(DX*1), K1, Z4
+	VFMADD231PD Z4, Z3, Z2
+
+next372:
+	ADDQ          AX, DI
+	ADDQ          CX, R8
+	DECQ          (SP)
+	JNZ           row369
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VADDPD        Y3, Y0, Y3
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPD        Y1, Y2, Y1
+	VUNPCKLPD     Y0, Y3, Y2
+	VUNPCKHPD     Y0, Y3, Y0
+	VADDPD        Y0, Y2, Y2
+	VUNPCKLPD     Y3, Y1, Y0
+	VUNPCKHPD     Y3, Y1, Y1
+	VADDPD        Y1, Y0, Y0
+	VSHUFF64X2    $0x00, Y0, Y2, Y1
+	VSHUFF64X2    $0x03, Y0, Y2, Y0
+	VADDPD        Y0, Y1, Y1
+	VMOVUPS       (DX), X0
+	VADDPD        X1, X0, X0
+	VMOVUPS       X0, (DX)
+	VEXTRACTF64X2 $0x01, Y1, X0
+	VMOVSD        16(DX), X1
+	VADDPD        X0, X1, X1
+	VMOVSD        X1, 16(DX)
+	ADDQ          $0x00000018, 16(SP)
+	ADDQ          $0x00000018, 24(SP)
+	SUBQ          $0x00000003, 8(SP)
+	JMP           dots3
+
+dots3end:
+dots2:
+	CMPQ   8(SP), $0x00000002
+	JL     dots2end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   m+0(FP), R8
+	MOVQ   R8, (SP)
+
+row373:
+	MOVQ n+8(FP), R10
+	MOVQ SI, R8
+	MOVQ DI, R9
+
+whole374:
+	SUBQ        $0x00000008, R10
+	JL          tail375
+	VMOVUPS     (R9), Z2
+	VFMADD231PD (R8)(BX*1), Z2, Z0
+	VFMADD231PD (R8)(DX*1), Z2, Z1
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R9
+	JMP         whole374
+
+tail375:
+	ADDQ        $0x00000008, R10
+	JZ          next376
+	MOVQ        $-1, R11
+	SHLXQ       R10, R11, R11
+	NOTQ        R11
+	KMOVW       R11, K1
+	VMOVUPD.Z   (R9), K1, Z2
+	VMOVUPD.Z   (R8)(BX*1), K1, Z3
+	VFMADD231PD Z3, Z2, Z0
+	VMOVUPD.Z   (R8)(DX*1), K1, Z3
+	VFMADD231PD Z3, Z2, Z1
+
+next376:
+	ADDQ          AX, SI
+	ADDQ          CX, DI
+	DECQ          (SP)
+	JNZ           row373
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y2
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VUNPCKLPD     Y0, Y2, Y1
+	VUNPCKHPD     Y0, Y2, Y0
+	VADDPD        Y0, Y1, Y1
+	VEXTRACTF64X2 $0x01, Y1, X0
+	VADDPD        X0, X1, X0
+	VMOVUPS       (DX), X1
+	VADDPD        X0, X1, X1
+	VMOVUPS       X1, (DX)
+	ADDQ          $0x00000010, 16(SP)
+	ADDQ          $0x00000010, 24(SP)
+	SUBQ          $0x00000002, 8(SP)
+	JMP           dots2
+
+dots2end:
+dots1:
+	CMPQ   8(SP), $0x00000001
+	JL     dots1end
+	VPXORQ Z0, Z0, Z0
+	MOVQ   16(SP), DX
+	MOVQ   (DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), BX
+	MOVQ   y+48(FP), SI
+	MOVQ   m+0(FP), DI
+	MOVQ   DI, (SP)
+
+row377:
+	MOVQ n+8(FP), R9
+	MOVQ BX, DI
+	MOVQ SI, R8
+
+whole378:
+	SUBQ        $0x00000008, R9
+	JL          tail379
+	VMOVUPS     (R8), Z1
+	VFMADD231PD (DI)(DX*1), Z1, Z0
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, R8
+	JMP         whole378
+
+tail379:
+	ADDQ        $0x00000008, R9
+	JZ          next380
+	MOVQ        $-1, R10
+	SHLXQ       R9, R10, R10
+	NOTQ        R10
+	KMOVW       R10, K1
+	VMOVUPD.Z   (R8), K1, Z1
+	VMOVUPD.Z   (DI)(DX*1), K1, Z2
+	VFMADD231PD Z2, Z1, Z0
+
+next380:
+	ADDQ          AX, BX
+	ADDQ          CX, SI
+	DECQ          (SP)
+	JNZ           row377
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPD        Y1, Y0, Y1
+	VUNPCKLPD     Y1, Y1, Y0
+	VUNPCKHPD     Y1, Y1, Y1
+	VADDPD        Y1, Y0, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPD        X1, X0, X1
+	VMOVSD        (DX), X0
+	VADDPD        X1, X0, X0
+	VMOVSD        X0, (DX)
+	ADDQ          $0x00000008, 16(SP)
+	ADDQ          $0x00000008, 24(SP)
+	SUBQ          $0x00000001, 8(SP)
+	JMP           dots1
+
+dots1end:
+	VZEROUPPER
+	RET
+
+// func rowDotsAVX2F64<>(m int, n int, k int, x *float64, ldx int, offsets *int, y *float64, ldy int, out *float64)
+// Requires: AVX, FMA3
+TEXT ·rowDotsAVX2F64<>(SB), NOSPLIT, $32-72
+	MOVQ ldx+32(FP), AX
+	SHLQ $0x03, AX
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x03, CX
+	MOVQ k+16(FP), DX
+	MOVQ DX, 8(SP)
+	MOVQ offsets+40(FP), DX
+	MOVQ DX, 16(SP)
+	MOVQ out+64(FP), DX
+	MOVQ DX, 24(SP)
+
+dots5:
+	CMPQ   8(SP), $0x00000005
+	JL     dots5end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x03, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x03, DI
+	MOVQ   24(DX), R8
+	SHLQ   $0x03, R8
+	MOVQ   32(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), R9
+	MOVQ   y+48(FP), R10
+	MOVQ   m+0(FP), R11
+	MOVQ   R11, (SP)
+
+row381:
+	MOVQ n+8(FP), R13
+	MOVQ R9, R11
+	MOVQ R10, R12
+
+whole382:
+	SUBQ        $0x00000004, R13
+	JL          tail383
+	VMOVUPS     (R12), Y5
+	VFMADD231PD (R11)(BX*1), Y5, Y0
+	VFMADD231PD (R11)(SI*1), Y5, Y1
+	VFMADD231PD (R11)(DI*1), Y5, Y2
+	VFMADD231PD (R11)(R8*1), Y5, Y3
+	VFMADD231PD (R11)(DX*1), Y5, Y4
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	JMP         whole382
+
+tail383:
+	ADDQ        $0x00000004, R13
+	JZ          next384
+	LEAQ        ones<>+32(SB), R14
+	SHLQ        $0x03, R13
+	SUBQ        R13, R14
+	VMOVUPS     (R14), Y5
+	VMASKMOVPD  (R12), Y5, Y5
+	VMOVUPS     (R14), Y6
+	VMASKMOVPD  (R11)(BX*1), Y6, Y6
+	VFMADD231PD Y6, Y5, Y0
+	VMOVUPS     (R14), Y6
+	VMASKMOVPD  (R11)(SI*1), Y6, Y6
+	VFMADD231PD Y6, Y5, Y1
+	VMOVUPS     (R14), Y6
+	VMASKMOVPD  (R11)(DI*1), Y6, Y6
+	VFMADD231PD Y6, Y5, Y2
+	VMOVUPS     (R14), Y6
+	VMASKMOVPD  (R11)(R8*1), Y6, Y6
+	VFMADD231PD Y6, Y5, Y3
+	VMOVUPS     (R14), Y6
+	VMASKMOVPD  (R11)(DX*1), Y6, Y6
+	VFMADD231PD Y6, Y5, Y4
+
+next384:
+	ADDQ         AX, R9
+	ADDQ         CX, R10
+	DECQ         (SP)
+	JNZ          row381
+	MOVQ         24(SP), DX
+	VUNPCKLPD    Y1, Y0, Y5
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y5, Y5
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x20, Y0, Y5, Y1
+	VPERM2F128   $0x31, Y0, Y5, Y0
+	VADDPD       Y0, Y1, Y1
+	VMOVUPS      (DX), Y0
+	VADDPD       Y1, Y0, Y0
+	VMOVUPS      Y0, (DX)
+	VUNPCKLPD    Y4, Y4, Y0
+	VUNPCKHPD    Y4, Y4, Y1
+	VADDPD       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPD       X1, X0, X1
+	VMOVSD       32(DX), X0
+	VADDPD       X1, X0, X0
+	VMOVSD       X0, 32(DX)
+	ADDQ         $0x00000028, 16(SP)
+	ADDQ         $0x00000028, 24(SP)
+	SUBQ         $0x00000005, 8(SP)
+	JMP          dots5
+
+dots5end:
+dots4:
+	CMPQ   8(SP), $0x00000004
+	JL     dots4end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x03, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x03, DI
+	MOVQ   24(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), R8
+	MOVQ   y+48(FP), R9
+	MOVQ   m+0(FP), R10
+	MOVQ   R10, (SP)
+
+row385:
+	MOVQ n+8(FP), R12
+	MOVQ R8, R10
+	MOVQ R9, R11
+
+whole386:
+	SUBQ        $0x00000004, R12
+	JL          tail387
+	VMOVUPS     (R11), Y4
+	VFMADD231PD (R10)(BX*1), Y4, Y0
+	VFMADD231PD (R10)(SI*1), Y4, Y1
+	VFMADD231PD (R10)(DI*1), Y4, Y2
+	VFMADD231PD (R10)(DX*1), Y4, Y3
+	ADDQ        $0x00000020, R10
+	ADDQ        $0x00000020, R11
+	JMP         whole386
+
+tail387:
+	ADDQ        $0x00000004, R12
+	JZ          next388
+	LEAQ        ones<>+32(SB), R13
+	SHLQ        $0x03, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y4
+	VMASKMOVPD  (R11), Y4, Y4
+	VMOVUPS     (R13), Y5
+	VMASKMOVPD  (R10)(BX*1), Y5, Y5
+	VFMADD231PD Y5, Y4, Y0
+	VMOVUPS     (R13), Y5
+	VMASKMOVPD  (R10)(SI*1), Y5, Y5
+	VFMADD231PD Y5, Y4, Y1
+	VMOVUPS     (R13), Y5
+	VMASKMOVPD  (R10)(DI*1), Y5, Y5
+	VFMADD231PD Y5, Y4, Y2
+	VMOVUPS     (R13), Y5
+	VMASKMOVPD  (R10)(DX*1), Y5, Y5
+	VFMADD231PD Y5, Y4, Y3
+
+next388:
+	ADDQ       AX, R8
+	ADDQ       CX, R9
+	DECQ       (SP)
+	JNZ        row385
+	MOVQ       24(SP), DX
+	VUNPCKLPD  Y1, Y0, Y4
+	VUNPCKHPD  Y1, Y0, Y0
+	VADDPD     Y0, Y4, Y4
+	VUNPCKLPD  Y3, Y2, Y0
+	VUNPCKHPD  Y3, Y2, Y1
+	VADDPD     Y1, Y0, Y0
+	VPERM2F128 $0x20, Y0, Y4, Y1
+	VPERM2F128 $0x31, Y0, Y4, Y0
+	VADDPD     Y0, Y1, Y1
+	VMOVUPS    (DX), Y0
+	VADDPD     Y1, Y0, Y0
+	VMOVUPS    Y0, (DX)
+	ADDQ       $0x00000020, 16(SP)
+	ADDQ       $0x00000020, 24(SP)
+	SUBQ       $0x00000004, 8(SP)
+	JMP        dots4
+
+dots4end:
+dots3:
+	CMPQ   8(SP), $0x00000003
+	JL     dots3end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x03, SI
+	MOVQ   16(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), DI
+	MOVQ   y+48(FP), R8
+	MOVQ   m+0(FP), R9
+	MOVQ   R9, (SP)
+
+row389:
+	MOVQ n+8(FP), R11
+	MOVQ DI, R9
+	MOVQ R8, R10
+
+whole390:
+	SUBQ        $0x00000004, R11
+	JL          tail391
+	VMOVUPS     (R10), Y3
+	VFMADD231PD (R9)(BX*1), Y3, Y0
+	VFMADD231PD (R9)(SI*1), Y3, Y1
+	VFMADD231PD (R9)(DX*1), Y3, Y2
+	ADDQ        $0x00000020, R9
+	ADDQ        $0x00000020, R10
+	JMP         whole390
+
+tail391:
+	ADDQ        $0x00000004, R11
+	JZ          next392
+	LEAQ        ones<>+32(SB), R12
+	SHLQ        $0x03, R11
+	SUBQ        R11, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPD  (R10), Y3, Y3
+	VMOVUPS     (R12), Y4
+	VMASKMOVPD  (R9)(BX*1), Y4, Y4
+	VFMADD231PD Y4, Y3, Y0
+	VMOVUPS     (R12), Y4
+	VMASKMOVPD  (R9)(SI*1), Y4, Y4
+	VFMADD231PD Y4, Y3, Y1
+	VMOVUPS     (R12), Y4
+	VMASKMOVPD  (R9)(DX*1), Y4, Y4
+	VFMADD231PD Y4, Y3, Y2
+
+next392:
+	ADDQ         AX, DI
+	ADDQ         CX, R8
+	DECQ         (SP)
+	JNZ          row389
+	MOVQ         24(SP), DX
+	VUNPCKLPD    Y1, Y0, Y3
+	VUNPCKHPD    Y1, Y0, Y1
+	VADDPD       Y1, Y3, Y3
+	VUNPCKLPD    Y0, Y2, Y1
+	VUNPCKHPD    Y0, Y2, Y0
+	VADDPD       Y0, Y1, Y1
+	VPERM2F128   $0x20, Y1, Y3, Y0
+	VPERM2F128   $0x31, Y1, Y3, Y1
+	VADDPD       Y1, Y0, Y0
+	VMOVUPS      (DX), X1
+	VADDPD       X0, X1, X1
+	VMOVUPS      X1, (DX)
+	VEXTRACTF128 $0x01, Y0, X0
+	VMOVSD       16(DX), X1
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, 16(DX)
+	ADDQ         $0x00000018, 16(SP)
+	ADDQ         $0x00000018, 24(SP)
+	SUBQ         $0x00000003, 8(SP)
+	JMP          dots3
+
+dots3end:
+dots2:
+	CMPQ   8(SP), $0x00000002
+	JL     dots2end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x03, BX
+	MOVQ   8(DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   m+0(FP), R8
+	MOVQ   R8, (SP)
+
+row393:
+	MOVQ n+8(FP), R10
+	MOVQ SI, R8
+	MOVQ DI, R9
+
+whole394:
+	SUBQ        $0x00000004, R10
+	JL          tail395
+	VMOVUPS     (R9), Y2
+	VFMADD231PD (R8)(BX*1), Y2, Y0
+	VFMADD231PD (R8)(DX*1), Y2, Y1
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R9
+	JMP         whole394
+
+tail395:
+	ADDQ        $0x00000004, R10
+	JZ          next396
+	LEAQ        ones<>+32(SB), R11
+	SHLQ        $0x03, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y2
+	VMASKMOVPD  (R9), Y2, Y2
+	VMOVUPS     (R11), Y3
+	VMASKMOVPD  (R8)(BX*1), Y3, Y3
+	VFMADD231PD Y3, Y2, Y0
+	VMOVUPS     (R11), Y3
+	VMASKMOVPD  (R8)(DX*1), Y3, Y3
+	VFMADD231PD Y3, Y2, Y1
+
+next396:
+	ADDQ         AX, SI
+	ADDQ         CX, DI
+	DECQ         (SP)
+	JNZ          row393
+	MOVQ         24(SP), DX
+	VUNPCKLPD    Y1, Y0, Y2
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPD       X0, X2, X0
+	VMOVUPS      (DX), X1
+	VADDPD       X0, X1, X1
+	VMOVUPS      X1, (DX)
+	ADDQ         $0x00000010, 16(SP)
+	ADDQ         $0x00000010, 24(SP)
+	SUBQ         $0x00000002, 8(SP)
+	JMP          dots2
+
+dots2end:
+dots1:
+	CMPQ   8(SP), $0x00000001
+	JL     dots1end
+	VXORPD Y0, Y0, Y0
+	MOVQ   16(SP), DX
+	MOVQ   (DX), DX
+	SHLQ   $0x03, DX
+	MOVQ   x+24(FP), BX
+	MOVQ   y+48(FP), SI
+	MOVQ   m+0(FP), DI
+	MOVQ   DI, (SP)
+
+row397:
+	MOVQ n+8(FP), R9
+	MOVQ BX, DI
+	MOVQ SI, R8
+
+whole398:
+	SUBQ        $0x00000004, R9
+	JL          tail399
+	VMOVUPS     (R8), Y1
+	VFMADD231PD (DI)(DX*1), Y1, Y0
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000020, R8
+	JMP         whole398
+
+tail399:
+	ADDQ        $0x00000004, R9
+	JZ          next400
+	LEAQ        ones<>+32(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (R8), Y1, Y1
+	VMOVUPS     (R10), Y2
+	VMASKMOVPD  (DI)(DX*1), Y2, Y2
+	VFMADD231PD Y2, Y1, Y0
+
+next400:
+	ADDQ         AX, BX
+	ADDQ         CX, SI
+	DECQ         (SP)
+	JNZ          row397
+	MOVQ         24(SP), DX
+	VUNPCKLPD    Y0, Y0, Y1
+	VUNPCKHPD    Y0, Y0, Y0
+	VADDPD       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPD       X0, X1, X0
+	VMOVSD       (DX), X1
+	VADDPD       X0, X1, X1
+	VMOVSD       X1, (DX)
+	ADDQ         $0x00000008, 16(SP)
+	ADDQ         $0x00000008, 24(SP)
+	SUBQ         $0x00000001, 8(SP)
+	JMP          dots1
+
+dots1end:
+	VZEROUPPER
+	RET
+
+// func rowDotsAVX512F32<>(m int, n int, k int, x *float32, ldx int, offsets *int, y *float32, ldy int, out *float32)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·rowDotsAVX512F32<>(SB), NOSPLIT, $32-72
+	MOVQ ldx+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x02, CX
+	MOVQ k+16(FP), DX
+	MOVQ DX, 8(SP)
+	MOVQ offsets+40(FP), DX
+	MOVQ DX, 16(SP)
+	MOVQ out+64(FP), DX
+	MOVQ DX, 24(SP)
+
+dots5:
+	CMPQ   8(SP), $0x00000005
+	JL     dots5end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x02, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x02, DI
+	MOVQ   24(DX), R8
+	SHLQ   $0x02, R8
+	MOVQ   32(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), R9
+	MOVQ   y+48(FP), R10
+	MOVQ   m+0(FP), R11
+	MOVQ   R11, (SP)
+
+row401:
+	MOVQ n+8(FP), R13
+	MOVQ R9, R11
+	MOVQ R10, R12
+
+whole402:
+	SUBQ        $0x00000010, R13
+	JL          tail403
+	VMOVUPS     (R12), Z5
+	VFMADD231PS (R11)(BX*1), Z5, Z0
+	VFMADD231PS (R11)(SI*1), Z5, Z1
+	VFMADD231PS (R11)(DI*1), Z5, Z2
+	VFMADD231PS (R11)(R8*1), Z5, Z3
+	VFMADD231PS (R11)(DX*1), Z5, Z4
+	ADDQ        $0x00000040, R11
+	ADDQ        $0x00000040, R12
+	JMP         whole402
+
+tail403:
+	ADDQ        $0x00000010, R13
+	JZ          next404
+	MOVQ        $-1, R14
+	SHLXQ       R13, R14, R14
+	NOTQ        R14
+	KMOVW       R14, K1
+	VMOVUPS.Z   (R12), K1, Z5
+	VMOVUPS.Z   (R11)(BX*1), K1, Z6
+	VFMADD231PS Z6, Z5, Z0
+	VMOVUPS.Z   (R11)(SI*1), K1, Z6
+	VFMADD231PS Z6, Z5, Z1
+	VMOVUPS.Z   (R11)(DI*1), K1, Z6
+	VFMADD231PS Z6, Z5, Z2
+	VMOVUPS.Z   (R11)(R8*1), K1, Z6
+	VFMADD231PS Z6, Z5, Z3
+	VMOVUPS.Z   (R11)(DX*1), K1, Z6
+	VFMADD231PS Z6, Z5, Z4
+
+next404:
+	ADDQ          AX, R9
+	ADDQ          CX, R10
+	DECQ          (SP)
+	JNZ           row401
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPS        Y5, Y0, Y5
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y1
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y2
+	VUNPCKLPS     Y0, Y5, Y3
+	VUNPCKHPS     Y0, Y5, Y0
+	VADDPS        Y0, Y3, Y3
+	VUNPCKLPS     Y2, Y1, Y0
+	VUNPCKHPS     Y2, Y1, Y1
+	VADDPS        Y1, Y0, Y0
+	VUNPCKLPD     Y0, Y3, Y1
+	VUNPCKHPD     Y0, Y3, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF64X2 $0x01, Y1, X0
+	VADDPS        X0, X1, X0
+	VMOVUPS       (DX), X1
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (DX)
+	VEXTRACTF64X4 $0x01, Z4, Y0
+	VADDPS        Y0, Y4, Y0
+	VUNPCKLPS     Y0, Y0, Y1
+	VUNPCKHPS     Y0, Y0, Y0
+	VADDPS        Y0, Y1, Y1
+	VUNPCKLPD     Y1, Y1, Y0
+	VUNPCKHPD     Y1, Y1, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPS        X1, X0, X1
+	VMOVSS        16(DX), X0
+	VADDPS        X1, X0, X0
+	VMOVSS        X0, 16(DX)
+	ADDQ          $0x00000028, 16(SP)
+	ADDQ          $0x00000014, 24(SP)
+	SUBQ          $0x00000005, 8(SP)
+	JMP           dots5
+
+dots5end:
+dots4:
+	CMPQ   8(SP), $0x00000004
+	JL     dots4end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x02, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x02, DI
+	MOVQ   24(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), R8
+	MOVQ   y+48(FP), R9
+	MOVQ   m+0(FP), R10
+	MOVQ   R10, (SP)
+
+row405:
+	MOVQ n+8(FP), R12
+	MOVQ R8, R10
+	MOVQ R9, R11
+
+whole406:
+	SUBQ        $0x00000010, R12
+	JL          tail407
+	VMOVUPS     (R11), Z4
+	VFMADD231PS (R10)(BX*1), Z4, Z0
+	VFMADD231PS (R10)(SI*1), Z4, Z1
+	VFMADD231PS (R10)(DI*1), Z4, Z2
+	VFMADD231PS (R10)(DX*1), Z4, Z3
+	ADDQ        $0x00000040, R10
+	ADDQ        $0x00000040, R11
+	JMP         whole406
+
+tail407:
+	ADDQ        $0x00000010, R12
+	JZ          next408
+	MOVQ        $-1, R13
+	SHLXQ       R12, R13, R13
+	NOTQ        R13
+	KMOVW       R13, K1
+	VMOVUPS.Z   (R11), K1, Z4
+	VMOVUPS.Z   (R10)(BX*1), K1, Z5
+	VFMADD231PS Z5, Z4, Z0
+	VMOVUPS.Z   (R10)(SI*1), K1, Z5
+	VFMADD231PS Z5, Z4, Z1
+	VMOVUPS.Z   (R10)(DI*1), K1, Z5
+	VFMADD231PS Z5, Z4, Z2
+	VMOVUPS.Z   (R10)(DX*1), K1, Z5
+	VFMADD231PS Z5, Z4, Z3
+
+next408:
+	ADDQ          AX, R8
+	ADDQ          CX, R9
+	DECQ          (SP)
+	JNZ           row405
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y4
+	VADDPS        Y4, Y0, Y4
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y1
+	VEXTRACTF64X4 $0x01, Z3, Y2
+	VADDPS        Y2, Y3, Y2
+	VUNPCKLPS     Y0, Y4, Y3
+	VUNPCKHPS     Y0, Y4, Y0
+	VADDPS        Y0, Y3, Y3
+	VUNPCKLPS     Y2, Y1, Y0
+	VUNPCKHPS     Y2, Y1, Y1
+	VADDPS        Y1, Y0, Y0
+	VUNPCKLPD     Y0, Y3, Y1
+	VUNPCKHPD     Y0, Y3, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF64X2 $0x01, Y1, X0
+	VADDPS        X0, X1, X0
+	VMOVUPS       (DX), X1
+	VADDPS        X0, X1, X1
+	VMOVUPS       X1, (DX)
+	ADDQ          $0x00000020, 16(SP)
+	ADDQ          $0x00000010, 24(SP)
+	SUBQ          $0x00000004, 8(SP)
+	JMP           dots4
+
+dots4end:
+dots3:
+	CMPQ   8(SP), $0x00000003
+	JL     dots3end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x02, SI
+	MOVQ   16(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), DI
+	MOVQ   y+48(FP), R8
+	MOVQ   m+0(FP), R9
+	MOVQ   R9, (SP)
+
+row409:
+	MOVQ n+8(FP), R11
+	MOVQ DI, R9
+	MOVQ R8, R10
+
+whole410:
+	SUBQ        $0x00000010, R11
+	JL          tail411
+	VMOVUPS     (R10), Z3
+	VFMADD231PS (R9)(BX*1), Z3, Z0
+	VFMADD231PS (R9)(SI*1), Z3, Z1
+	VFMADD231PS (R9)(DX*1), Z3, Z2
+	ADDQ        $0x00000040, R9
+	ADDQ        $0x00000040, R10
+	JMP         whole410
+
+tail411:
+	ADDQ        $0x00000010, R11
+	JZ          next412
+	MOVQ        $-1, R12
+	SHLXQ       R11, R12, R12
+	NOTQ        R12
+	KMOVW       R12, K1
+	VMOVUPS.Z   (R10), K1, Z3
+	VMOVUPS.Z   (R9)(BX*1), K1, Z4
+	VFMADD231PS Z4, Z3, Z0
+	VMOVUPS.Z   (R9)(SI*1), K1, Z4
+	VFMADD231PS Z4, Z3, Z1
+	VMOVUPS.Z   (R9)(DX*1), K1, Z4
+	VFMADD231PS Z4, Z3, Z2
+
+next412:
+	ADDQ          AX, DI
+	ADDQ          CX, R8
+	DECQ          (SP)
+	JNZ           row409
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y3
+	VADDPS        Y3, Y0, Y3
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VEXTRACTF64X4 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y1
+	VUNPCKLPS     Y0, Y3, Y2
+	VUNPCKHPS     Y0, Y3, Y0
+	VADDPS        Y0, Y2, Y2
+	VUNPCKLPS     Y3, Y1, Y0
+	VUNPCKHPS     Y3, Y1, Y1
+	VADDPS        Y1, Y0, Y0
+	VUNPCKLPD     Y0, Y2, Y1
+	VUNPCKHPD     Y0, Y2, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF64X2 $0x01, Y1, X0
+	VADDPS        X0, X1, X0
+	VMOVSD        (DX), X1
+	VADDPS        X0, X1, X1
+	VMOVSD        X1, (DX)
+	VUNPCKHPD     X0, X0, X0
+	VMOVSS        8(DX), X1
+	VADDPS        X0, X1, X1
+	VMOVSS        X1, 8(DX)
+	ADDQ          $0x00000018, 16(SP)
+	ADDQ          $0x0000000c, 24(SP)
+	SUBQ          $0x00000003, 8(SP)
+	JMP           dots3
+
+dots3end:
+dots2:
+	CMPQ   8(SP), $0x00000002
+	JL     dots2end
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   m+0(FP), R8
+	MOVQ   R8, (SP)
+
+row413:
+	MOVQ n+8(FP), R10
+	MOVQ SI, R8
+	MOVQ DI, R9
+
+whole414:
+	SUBQ        $0x00000010, R10
+	JL          tail415
+	VMOVUPS     (R9), Z2
+	VFMADD231PS (R8)(BX*1), Z2, Z0
+	VFMADD231PS (R8)(DX*1), Z2, Z1
+	ADDQ        $0x00000040, R8
+	ADDQ        $0x00000040, R9
+	JMP         whole414
+
+tail415:
+	ADDQ        $0x00000010, R10
+	JZ          next416
+	MOVQ        $-1, R11
+	SHLXQ       R10, R11, R11
+	NOTQ        R11
+	KMOVW       R11, K1
+	VMOVUPS.Z   (R9), K1, Z2
+	VMOVUPS.Z   (R8)(BX*1), K1, Z3
+	VFMADD231PS Z3, Z2, Z0
+	VMOVUPS.Z   (R8)(DX*1), K1, Z3
+	VFMADD231PS Z3, Z2, Z1
+
+next416:
+	ADDQ          AX, SI
+	ADDQ          CX, DI
+	DECQ          (SP)
+	JNZ           row413
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPS        Y2, Y0, Y2
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y0
+	VUNPCKLPS     Y0, Y2, Y1
+	VUNPCKHPS     Y0, Y2, Y0
+	VADDPS        Y0, Y1, Y1
+	VUNPCKLPD     Y1, Y1, Y0
+	VUNPCKHPD     Y1, Y1, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF64X2 $0x01, Y0, X1
+	VADDPS        X1, X0, X1
+	VMOVSD        (DX), X0
+	VADDPS        X1, X0, X0
+	VMOVSD        X0, (DX)
+	ADDQ          $0x00000010, 16(SP)
+	ADDQ          $0x00000008, 24(SP)
+	SUBQ          $0x00000002, 8(SP)
+	JMP           dots2
+
+dots2end:
+dots1:
+	CMPQ   8(SP), $0x00000001
+	JL     dots1end
+	VPXORQ Z0, Z0, Z0
+	MOVQ   16(SP), DX
+	MOVQ   (DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), BX
+	MOVQ   y+48(FP), SI
+	MOVQ   m+0(FP), DI
+	MOVQ   DI, (SP)
+
+row417:
+	MOVQ n+8(FP), R9
+	MOVQ BX, DI
+	MOVQ SI, R8
+
+whole418:
+	SUBQ        $0x00000010, R9
+	JL          tail419
+	VMOVUPS     (R8), Z1
+	VFMADD231PS (DI)(DX*1), Z1, Z0
+	ADDQ        $0x00000040, DI
+	ADDQ        $0x00000040, R8
+	JMP         whole418
+
+tail419:
+	ADDQ        $0x00000010, R9
+	JZ          next420
+	MOVQ        $-1, R10
+	SHLXQ       R9, R10, R10
+	NOTQ        R10
+	KMOVW       R10, K1
+	VMOVUPS.Z   (R8), K1, Z1
+	VMOVUPS.Z   (DI)(DX*1), K1, Z2
+	VFMADD231PS Z2, Z1, Z0
+
+next420:
+	ADDQ          AX, BX
+	ADDQ          CX, SI
+	DECQ          (SP)
+	JNZ           row417
+	MOVQ          24(SP), DX
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y1
+	VUNPCKLPS     Y1, Y1, Y0
+	VUNPCKHPS     Y1, Y1, Y1
+	VADDPS        Y1, Y0, Y0
+	VUNPCKLPD     Y0, Y0, Y1
+	VUNPCKHPD     Y0, Y0, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF64X2 $0x01, Y1, X0
+	VADDPS        X0, X1, X0
+	VMOVSS        (DX), X1
+	VADDPS        X0, X1, X1
+	VMOVSS        X1, (DX)
+	ADDQ          $0x00000008, 16(SP)
+	ADDQ          $0x00000004, 24(SP)
+	SUBQ          $0x00000001, 8(SP)
+	JMP           dots1
+
+dots1end:
+	VZEROUPPER
+	RET
+
+// func rowDotsAVX2F32<>(m int, n int, k int, x *float32, ldx int, offsets *int, y *float32, ldy int, out *float32)
+// Requires: AVX, FMA3
+TEXT ·rowDotsAVX2F32<>(SB), NOSPLIT, $32-72
+	MOVQ ldx+32(FP), AX
+	SHLQ $0x02, AX
+	MOVQ ldy+56(FP), CX
+	SHLQ $0x02, CX
+	MOVQ k+16(FP), DX
+	MOVQ DX, 8(SP)
+	MOVQ offsets+40(FP), DX
+	MOVQ DX, 16(SP)
+	MOVQ out+64(FP), DX
+	MOVQ DX, 24(SP)
+
+dots5:
+	CMPQ   8(SP), $0x00000005
+	JL     dots5end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x02, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x02, DI
+	MOVQ   24(DX), R8
+	SHLQ   $0x02, R8
+	MOVQ   32(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), R9
+	MOVQ   y+48(FP), R10
+	MOVQ   m+0(FP), R11
+	MOVQ   R11, (SP)
+
+row421:
+	MOVQ n+8(FP), R13
+	MOVQ R9, R11
+	MOVQ R10, R12
+
+whole422:
+	SUBQ        $0x00000008, R13
+	JL          tail423
+	VMOVUPS     (R12), Y5
+	VFMADD231PS (R11)(BX*1), Y5, Y0
+	VFMADD231PS (R11)(SI*1), Y5, Y1
+	VFMADD231PS (R11)(DI*1), Y5, Y2
+	VFMADD231PS (R11)(R8*1), Y5, Y3
+	VFMADD231PS (R11)(DX*1), Y5, Y4
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	JMP         whole422
+
+tail423:
+	ADDQ        $0x00000008, R13
+	JZ          next424
+	LEAQ        ones<>+32(SB), R14
+	SHLQ        $0x02, R13
+	SUBQ        R13, R14
+	VMOVUPS     (R14), Y5
+	VMASKMOVPS  (R12), Y5, Y5
+	VMOVUPS     (R14), Y6
+	VMASKMOVPS  (R11)(BX*1), Y6, Y6
+	VFMADD231PS Y6, Y5, Y0
+	VMOVUPS     (R14), Y6
+	VMASKMOVPS  (R11)(SI*1), Y6, Y6
+	VFMADD231PS Y6, Y5, Y1
+	VMOVUPS     (R14), Y6
+	VMASKMOVPS  (R11)(DI*1), Y6, Y6
+	VFMADD231PS Y6, Y5, Y2
+	VMOVUPS     (R14), Y6
+	VMASKMOVPS  (R11)(R8*1), Y6, Y6
+	VFMADD231PS Y6, Y5, Y3
+	VMOVUPS     (R14), Y6
+	VMASKMOVPS  (R11)(DX*1), Y6, Y6
+	VFMADD231PS Y6, Y5, Y4
+
+next424:
+	ADDQ         AX, R9
+	ADDQ         CX, R10
+	DECQ         (SP)
+	JNZ          row421
+	MOVQ         24(SP), DX
+	VUNPCKLPS    Y1, Y0, Y5
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y0, Y5, Y5
+	VUNPCKLPS    Y3, Y2, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y5, Y1
+	VUNPCKHPD    Y0, Y5, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVUPS      (DX), X1
+	VADDPS       X0, X1, X1
+	VMOVUPS      X1, (DX)
+	VUNPCKLPS    Y4, Y4, Y0
+	VUNPCKHPS    Y4, Y4, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y0, Y1
+	VUNPCKHPD    Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVSS       16(DX), X1
+	VADDPS       X0, X1, X1
+	VMOVSS       X1, 16(DX)
+	ADDQ         $0x00000028, 16(SP)
+	ADDQ         $0x00000014, 24(SP)
+	SUBQ         $0x00000005, 8(SP)
+	JMP          dots5
+
+dots5end:
+dots4:
+	CMPQ   8(SP), $0x00000004
+	JL     dots4end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x02, SI
+	MOVQ   16(DX), DI
+	SHLQ   $0x02, DI
+	MOVQ   24(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), R8
+	MOVQ   y+48(FP), R9
+	MOVQ   m+0(FP), R10
+	MOVQ   R10, (SP)
+
+row425:
+	MOVQ n+8(FP), R12
+	MOVQ R8, R10
+	MOVQ R9, R11
+
+whole426:
+	SUBQ        $0x00000008, R12
+	JL          tail427
+	VMOVUPS     (R11), Y4
+	VFMADD231PS (R10)(BX*1), Y4, Y0
+	VFMADD231PS (R10)(SI*1), Y4, Y1
+	VFMADD231PS (R10)(DI*1), Y4, Y2
+	VFMADD231PS (R10)(DX*1), Y4, Y3
+	ADDQ        $0x00000020, R10
+	ADDQ        $0x00000020, R11
+	JMP         whole426
+
+tail427:
+	ADDQ        $0x00000008, R12
+	JZ          next428
+	LEAQ        ones<>+32(SB), R13
+	SHLQ        $0x02, R12
+	SUBQ        R12, R13
+	VMOVUPS     (R13), Y4
+	VMASKMOVPS  (R11), Y4, Y4
+	VMOVUPS     (R13), Y5
+	VMASKMOVPS  (R10)(BX*1), Y5, Y5
+	VFMADD231PS Y5, Y4, Y0
+	VMOVUPS     (R13), Y5
+	VMASKMOVPS  (R10)(SI*1), Y5, Y5
+	VFMADD231PS Y5, Y4, Y1
+	VMOVUPS     (R13), Y5
+	VMASKMOVPS  (R10)(DI*1), Y5, Y5
+	VFMADD231PS Y5, Y4, Y2
+	VMOVUPS     (R13), Y5
+	VMASKMOVPS  (R10)(DX*1), Y5, Y5
+	VFMADD231PS Y5, Y4, Y3
+
+next428:
+	ADDQ         AX, R8
+	ADDQ         CX, R9
+	DECQ         (SP)
+	JNZ          row425
+	MOVQ         24(SP), DX
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VUNPCKLPS    Y3, Y2, Y0
+	VUNPCKHPS    Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VUNPCKLPD    Y0, Y4, Y1
+	VUNPCKHPD    Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVUPS      (DX), X1
+	VADDPS       X0, X1, X1
+	VMOVUPS      X1, (DX)
+	ADDQ         $0x00000020, 16(SP)
+	ADDQ         $0x00000010, 24(SP)
+	SUBQ         $0x00000004, 8(SP)
+	JMP          dots4
+
+dots4end:
+dots3:
+	CMPQ   8(SP), $0x00000003
+	JL     dots3end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), SI
+	SHLQ   $0x02, SI
+	MOVQ   16(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), DI
+	MOVQ   y+48(FP), R8
+	MOVQ   m+0(FP), R9
+	MOVQ   R9, (SP)
+
+row429:
+	MOVQ n+8(FP), R11
+	MOVQ DI, R9
+	MOVQ R8, R10
+
+whole430:
+	SUBQ        $0x00000008, R11
+	JL          tail431
+	VMOVUPS     (R10), Y3
+	VFMADD231PS (R9)(BX*1), Y3, Y0
+	VFMADD231PS (R9)(SI*1), Y3, Y1
+	VFMADD231PS (R9)(DX*1), Y3, Y2
+	ADDQ        $0x00000020, R9
+	ADDQ        $0x00000020, R10
+	JMP         whole430
+
+tail431:
+	ADDQ        $0x00000008, R11
+	JZ          next432
+	LEAQ        ones<>+32(SB), R12
+	SHLQ        $0x02, R11
+	SUBQ        R11, R12
+	VMOVUPS     (R12), Y3
+	VMASKMOVPS  (R10), Y3, Y3
+	VMOVUPS     (R12), Y4
+	VMASKMOVPS  (R9)(BX*1), Y4, Y4
+	VFMADD231PS Y4, Y3, Y0
+	VMOVUPS     (R12), Y4
+	VMASKMOVPS  (R9)(SI*1), Y4, Y4
+	VFMADD231PS Y4, Y3, Y1
+	VMOVUPS     (R12), Y4
+	VMASKMOVPS  (R9)(DX*1), Y4, Y4
+	VFMADD231PS Y4, Y3, Y2
+
+next432:
+	ADDQ         AX, DI
+	ADDQ         CX, R8
+	DECQ         (SP)
+	JNZ          row429
+	MOVQ         24(SP), DX
+	VUNPCKLPS    Y1, Y0, Y3
+	VUNPCKHPS    Y1, Y0, Y1
+	VADDPS       Y1, Y3, Y3
+	VUNPCKLPS    Y0, Y2, Y1
+	VUNPCKHPS    Y0, Y2, Y0
+	VADDPS       Y0, Y1, Y1
+	VUNPCKLPD    Y1, Y3, Y0
+	VUNPCKHPD    Y1, Y3, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSD       (DX), X0
+	VADDPS       X1, X0, X0
+	VMOVSD       X0, (DX)
+	VUNPCKHPD    X1, X1, X0
+	VMOVSS       8(DX), X1
+	VADDPS       X0, X1, X1
+	VMOVSS       X1, 8(DX)
+	ADDQ         $0x00000018, 16(SP)
+	ADDQ         $0x0000000c, 24(SP)
+	SUBQ         $0x00000003, 8(SP)
+	JMP          dots3
+
+dots3end:
+dots2:
+	CMPQ   8(SP), $0x00000002
+	JL     dots2end
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	MOVQ   16(SP), DX
+	MOVQ   (DX), BX
+	SHLQ   $0x02, BX
+	MOVQ   8(DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), SI
+	MOVQ   y+48(FP), DI
+	MOVQ   m+0(FP), R8
+	MOVQ   R8, (SP)
+
+row433:
+	MOVQ n+8(FP), R10
+	MOVQ SI, R8
+	MOVQ DI, R9
+
+whole434:
+	SUBQ        $0x00000008, R10
+	JL          tail435
+	VMOVUPS     (R9), Y2
+	VFMADD231PS (R8)(BX*1), Y2, Y0
+	VFMADD231PS (R8)(DX*1), Y2, Y1
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R9
+	JMP         whole434
+
+tail435:
+	ADDQ        $0x00000008, R10
+	JZ          next436
+	LEAQ        ones<>+32(SB), R11
+	SHLQ        $0x02, R10
+	SUBQ        R10, R11
+	VMOVUPS     (R11), Y2
+	VMASKMOVPS  (R9), Y2, Y2
+	VMOVUPS     (R11), Y3
+	VMASKMOVPS  (R8)(BX*1), Y3, Y3
+	VFMADD231PS Y3, Y2, Y0
+	VMOVUPS     (R11), Y3
+	VMASKMOVPS  (R8)(DX*1), Y3, Y3
+	VFMADD231PS Y3, Y2, Y1
+
+next436:
+	ADDQ         AX, SI
+	ADDQ         CX, DI
+	DECQ         (SP)
+	JNZ          row433
+	MOVQ         24(SP), DX
+	VUNPCKLPS    Y1, Y0, Y2
+	VUNPCKHPS    Y1, Y0, Y0
+	VADDPS       Y0, Y2, Y2
+	VUNPCKLPD    Y2, Y2, Y0
+	VUNPCKHPD    Y2, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSD       (DX), X0
+	VADDPS       X1, X0, X0
+	VMOVSD       X0, (DX)
+	ADDQ         $0x00000010, 16(SP)
+	ADDQ         $0x00000008, 24(SP)
+	SUBQ         $0x00000002, 8(SP)
+	JMP          dots2
+
+dots2end:
+dots1:
+	CMPQ   8(SP), $0x00000001
+	JL     dots1end
+	VXORPD Y0, Y0, Y0
+	MOVQ   16(SP), DX
+	MOVQ   (DX), DX
+	SHLQ   $0x02, DX
+	MOVQ   x+24(FP), BX
+	MOVQ   y+48(FP), SI
+	MOVQ   m+0(FP), DI
+	MOVQ   DI, (SP)
+
+row437:
+	MOVQ n+8(FP), R9
+	MOVQ BX, DI
+	MOVQ SI, R8
+
+whole438:
+	SUBQ        $0x00000008, R9
+	JL          tail439
+	VMOVUPS     (R8), Y1
+	VFMADD231PS (DI)(DX*1), Y1, Y0
+	ADDQ        $0x00000020, DI
+	ADDQ        $0x00000020, R8
+	JMP         whole438
+
+tail439:
+	ADDQ        $0x00000008, R9
+	JZ          next440
+	LEAQ        ones<>+32(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (R8), Y1, Y1
+	VMOVUPS     (R10), Y2
+	VMASKMOVPS  (DI)(DX*1), Y2, Y2
+	VFMADD231PS Y2, Y1, Y0
+
+next440:
+	ADDQ         AX, BX
+	ADDQ         CX, SI
+	DECQ         (SP)
+	JNZ          row437
+	MOVQ         24(SP), DX
+	VUNPCKLPS    Y0, Y0, Y1
+	VUNPCKHPS    Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VUNPCKLPD    Y1, Y1, Y0
+	VUNPCKHPD    Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSS       (DX), X0
+	VADDPS       X1, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         $0x00000008, 16(SP)
+	ADDQ         $0x00000004, 24(SP)
+	SUBQ         $0x00000001, 8(SP)
+	JMP          dots1
+
+dots1end:
+	VZEROUPPER
+	RET
+
+// func addRowsAVX512F64<>(m int, n int, alpha float64, x *float64, ldx int, y *float64, ldy int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRowsAVX512F64<>(SB), NOSPLIT, $0-56
+	MOVQ         m+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+40(FP), BX
+	MOVQ         ldx+32(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         ldy+48(FP), DI
+	SHLQ         $0x03, DI
+	VBROADCASTSD alpha+16(FP), Z0
+
+loop441:
+	XORQ  R8, R8
+	LEAQ  -16(CX), R9
+	TESTQ R9, R9
+	JL    oneTest444
+
+many442:
+	VMOVUPS     (BX)(R8*8), Z1
+	VMOVUPS     (DX)(R8*8), Z2
+	VFMADD231PD Z0, Z2, Z1
+	VMOVUPS     Z1, (BX)(R8*8)
+	VMOVUPS     64(BX)(R8*8), Z1
+	VMOVUPS     64(DX)(R8*8), Z2
+	VFMADD231PD Z0, Z2, Z1
+	VMOVUPS     Z1, 64(BX)(R8*8)
+	ADDQ        $0x10, R8
+	CMPQ        R8, R9
+	JLE         many442
+
+oneTest444:
+	LEAQ -8(CX), R9
+	CMPQ R8, R9
+	JG   tail445
+
+one443:
+	VMOVUPS     (BX)(R8*8), Z1
+	VMOVUPS     (DX)(R8*8), Z2
+	VFMADD231PD Z0, Z2, Z1
+	VMOVUPS     Z1, (BX)(R8*8)
+	ADDQ        $0x08, R8
+	CMPQ        R8, R9
+	JLE         one443
+
+tail445:
+	MOVQ        CX, R9
+	SUBQ        R8, R9
+	JZ          done446
+	MOVQ        $-1, R10
+	SHLXQ       R9, R10, R10
+	NOTQ        R10
+	KMOVW       R10, K1
+	VMOVUPD.Z   (BX)(R8*8), K1, Z1
+	VMOVUPD.Z   (DX)(R8*8), K1, Z2
+	VFMADD231PD Z0, Z2, Z1
+	VMOVUPD     Z1, K1, (BX)(R8*8)
+
+done446:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	DECQ AX
+	JNZ  loop441
+	VZEROUPPER
+	RET
+
+// func addRowsAVX2F64<>(m int, n int, alpha float64, x *float64, ldx int, y *float64, ldy int)
+// Requires: AVX, FMA3
+TEXT ·addRowsAVX2F64<>(SB), NOSPLIT, $0-56
+	MOVQ         m+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+40(FP), BX
+	MOVQ         ldx+32(FP), SI
+	SHLQ         $0x03, SI
+	MOVQ         ldy+48(FP), DI
+	SHLQ         $0x03, DI
+	VBROADCASTSD alpha+16(FP), Y0
+
+loop447:
+	XORQ  R8, R8
+	LEAQ  -8(CX), R9
+	TESTQ R9, R9
+	JL    oneTest450
+
+many448:
+	VMOVUPS     (BX)(R8*8), Y1
+	VMOVUPS     (DX)(R8*8), Y2
+	VFMADD231PD Y0, Y2, Y1
+	VMOVUPS     Y1, (BX)(R8*8)
+	VMOVUPS     32(BX)(R8*8), Y1
+	VMOVUPS     32(DX)(R8*8), Y2
+	VFMADD231PD Y0, Y2, Y1
+	VMOVUPS     Y1, 32(BX)(R8*8)
+	ADDQ        $0x08, R8
+	CMPQ        R8, R9
+	JLE         many448
+
+oneTest450:
+	LEAQ -4(CX), R9
+	CMPQ R8, R9
+	JG   tail451
+
+one449:
+	VMOVUPS     (BX)(R8*8), Y1
+	VMOVUPS     (DX)(R8*8), Y2
+	VFMADD231PD Y0, Y2, Y1
+	VMOVUPS     Y1, (BX)(R8*8)
+	ADDQ        $0x04, R8
+	CMPQ        R8, R9
+	JLE         one449
+
+tail451:
+	MOVQ        CX, R9
+	SUBQ        R8, R9
+	JZ          done452
+	LEAQ        ones<>+32(SB), R10
+	SHLQ        $0x03, R9
+	SUBQ        R9, R10
+	VMOVUPS     (R10), Y1
+	VMASKMOVPD  (BX)(R8*8), Y1, Y2
+	VMASKMOVPD  (DX)(R8*8), Y1, Y3
+	VFMADD231PD Y0, Y3, Y2
+	VMASKMOVPD  Y2, Y1, (BX)(R8*8)
+
+done452:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	DECQ AX
+	JNZ  loop447
+	VZEROUPPER
+	RET
+
+// func addRowsAVX512F32<>(m int, n int, alpha float32, x *float32, ldx int, y *float32, ldy int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRowsAVX512F32<>(SB), NOSPLIT, $0-56
+	MOVQ         m+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+40(FP), BX
+	MOVQ         ldx+32(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         ldy+48(FP), DI
+	SHLQ         $0x02, DI
+	VBROADCASTSS alpha+16(FP), Z0
+
+loop453:
+	XORQ  R8, R8
+	LEAQ  -32(CX), R9
+	TESTQ R9, R9
+	JL    oneTest456
+
+many454:
+	VMOVUPS     (BX)(R8*4), Z1
+	VMOVUPS     (DX)(R8*4), Z2
+	VFMADD231PS Z0, Z2, Z1
+	VMOVUPS     Z1, (BX)(R8*4)
+	VMOVUPS     64(BX)(R8*4), Z1
+	VMOVUPS     64(DX)(R8*4), Z2
+	VFMADD231PS Z0, Z2, Z1
+	VMOVUPS     Z1, 64(BX)(R8*4)
+	ADDQ        $0x20, R8
+	CMPQ        R8, R9
+	JLE         many454
+
+oneTest456:
+	LEAQ -16(CX), R9
+	CMPQ R8, R9
+	JG   tail457
+
+one455:
+	VMOVUPS     (BX)(R8*4), Z1
+	VMOVUPS     (DX)(R8*4), Z2
+	VFMADD231PS Z0, Z2, Z1
+	VMOVUPS     Z1, (BX)(R8*4)
+	ADDQ        $0x10, R8
+	CMPQ        R8, R9
+	JLE         one455
+
+tail457:
+	MOVQ        CX, R9
+	SUBQ        R8, R9
+	JZ          done458
+	MOVQ        $-1, R10
+	SHLXQ       R9, R10, R10
+	NOTQ        R10
+	KMOVW       R10, K1
+	VMOVUPS.Z   (BX)(R8*4), K1, Z1
+	VMOVUPS.Z   (DX)(R8*4), K1, Z2
+	VFMADD231PS Z0, Z2, Z1
+	VMOVUPS     Z1, K1, (BX)(R8*4)
+
+done458:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	DECQ AX
+	JNZ  loop453
+	VZEROUPPER
+	RET
+
+// func addRowsAVX2F32<>(m int, n int, alpha float32, x *float32, ldx int, y *float32, ldy int)
+// Requires: AVX, FMA3
+TEXT ·addRowsAVX2F32<>(SB), NOSPLIT, $0-56
+	MOVQ         m+0(FP), AX
+	MOVQ         n+8(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+40(FP), BX
+	MOVQ         ldx+32(FP), SI
+	SHLQ         $0x02, SI
+	MOVQ         ldy+48(FP), DI
+	SHLQ         $0x02, DI
+	VBROADCASTSS alpha+16(FP), Y0
+
+loop459:
+	XORQ  R8, R8
+	LEAQ  -16(CX), R9
+	TESTQ R9, R9
+	JL    oneTest462
+
+many460:
+	VMOVUPS     (BX)(R8*4), Y1
+	VMOVUPS     (DX)(R8*4), Y2
+	VFMADD231PS Y0, Y2, Y1
+	VMOVUPS     Y1, (BX)(R8*4)
+	VMOVUPS     32(BX)(R8*4), Y1
+	VMOVUPS     32(DX)(R8*4), Y2
+	VFMADD231PS Y0, Y2, Y1
+	VMOVUPS     Y1, 32(BX)(R8*4)
+	ADDQ        $0x10, R8
+	CMPQ        R8, R9
+	JLE         many460
+
+oneTest462:
+	LEAQ -8(CX), R9
+	CMPQ R8, R9
+	JG   tail463
+
+one461:
+	VMOVUPS     (BX)(R8*4), Y1
+	VMOVUPS     (DX)(R8*4), Y2
+	VFMADD231PS Y0, Y2, Y1
+	VMOVUPS     Y1, (BX)(R8*4)
+	ADDQ        $0x08, R8
+	CMPQ        R8, R9
+	JLE         one461
+
+tail463:
+	MOVQ        CX, R9
+	SUBQ        R8, R9
+	JZ          done464
+	LEAQ        ones<>+32(SB), R10
+	SHLQ        $0x02, R9
+	SUBQ        R9, R10
+	VMOVUPS     (R10), Y1
+	VMASKMOVPS  (BX)(R8*4), Y1, Y2
+	VMASKMOVPS  (DX)(R8*4), Y1, Y3
+	VFMADD231PS Y0, Y3, Y2
+	VMASKMOVPS  Y2, Y1, (BX)(R8*4)
+
+done464:
+	ADDQ SI, DX
+	ADDQ DI, BX
+	DECQ AX
+	JNZ  loop459
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX512F64<>(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
+// Requires: AVX, AVX2, AVX512F, BMI2
+TEXT ·copyRowsAVX512F64<>(SB), NOSPLIT, $0-56
+	MOVQ m+0(FP), AX
+	MOVQ dst+16(FP), CX
+	MOVQ x+32(FP), DX
+	MOVQ ldd+24(FP), BX
+	SHLQ $0x03, BX
+	MOVQ ldx+40(FP), SI
+	SHLQ $0x03, SI
+	CMPQ step+48(FP), $0x00000002
+	JE   second
+	MOVQ n+8(FP), DI
+
+loop465:
+	XORQ  R8, R8
+	LEAQ  -16(DI), R9
+	TESTQ R9, R9
+	JL    oneTest468
+
+many466:
+	VMOVUPS (DX)(R8*8), Z0
+	VMOVUPS Z0, (CX)(R8*8)
+	VMOVUPS 64(DX)(R8*8), Z0
+	VMOVUPS Z0, 64(CX)(R8*8)
+	ADDQ    $0x10, R8
+	CMPQ    R8, R9
+	JLE     many466
+
+oneTest468:
+	LEAQ -8(DI), R9
+	CMPQ R8, R9
+	JG   tail469
+
+one467:
+	VMOVUPS (DX)(R8*8), Z0
+	VMOVUPS Z0, (CX)(R8*8)
+	ADDQ    $0x08, R8
+	CMPQ    R8, R9
+	JLE     one467
+
+tail469:
+	MOVQ      DI, R9
+	SUBQ      R8, R9
+	JZ        done470
+	MOVQ      $-1, R10
+	SHLXQ     R9, R10, R10
+	NOTQ      R10
+	KMOVW     R10, K1
+	VMOVUPD.Z (DX)(R8*8), K1, Z0
+	VMOVUPD   Z0, K1, (CX)(R8*8)
+
+done470:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  loop465
+	JMP  done
+
+second:
+row:
+	MOVQ n+8(FP), R9
+	MOVQ DX, DI
+	MOVQ CX, R8
+
+vector:
+	CMPQ      R9, $0x00000005
+	JL        one
+	VMOVUPS   (DI), Y0
+	VMOVUPS   32(DI), Y1
+	VUNPCKLPD Y1, Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPS   Y0, (R8)
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000020, R8
+	SUBQ      $0x00000004, R9
+	JMP       vector
+
+one:
+	TESTQ  R9, R9
+	JZ     next
+	VMOVSD (DI), X0
+	VMOVSD X0, (R8)
+	ADDQ   $0x00000010, DI
+	ADDQ   $0x00000008, R8
+	DECQ   R9
+	JMP    one
+
+next:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX2F64<>(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
+// Requires: AVX, AVX2
+TEXT ·copyRowsAVX2F64<>(SB), NOSPLIT, $0-56
+	MOVQ m+0(FP), AX
+	MOVQ dst+16(FP), CX
+	MOVQ x+32(FP), DX
+	MOVQ ldd+24(FP), BX
+	SHLQ $0x03, BX
+	MOVQ ldx+40(FP), SI
+	SHLQ $0x03, SI
+	CMPQ step+48(FP), $0x00000002
+	JE   second
+	MOVQ n+8(FP), DI
+
+loop471:
+	XORQ  R8, R8
+	LEAQ  -8(DI), R9
+	TESTQ R9, R9
+	JL    oneTest474
+
+many472:
+	VMOVUPS (DX)(R8*8), Y0
+	VMOVUPS Y0, (CX)(R8*8)
+	VMOVUPS 32(DX)(R8*8), Y0
+	VMOVUPS Y0, 32(CX)(R8*8)
+	ADDQ    $0x08, R8
+	CMPQ    R8, R9
+	JLE     many472
+
+oneTest474:
+	LEAQ -4(DI), R9
+	CMPQ R8, R9
+	JG   tail475
+
+one473:
+	VMOVUPS (DX)(R8*8), Y0
+	VMOVUPS Y0, (CX)(R8*8)
+	ADDQ    $0x04, R8
+	CMPQ    R8, R9
+	JLE     one473
+
+tail475:
+	MOVQ       DI, R9
+	SUBQ       R8, R9
+	JZ         done476
+	LEAQ       ones<>+32(SB), R10
+	SHLQ       $0x03, R9
+	SUBQ       R9, R10
+	VMOVUPS    (R10), Y0
+	VMASKMOVPD (DX)(R8*8), Y0, Y1
+	VMASKMOVPD Y1, Y0, (CX)(R8*8)
+
+done476:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  loop471
+	JMP  done
+
+second:
+row:
+	MOVQ n+8(FP), R9
+	MOVQ DX, DI
+	MOVQ CX, R8
+
+vector:
+	CMPQ      R9, $0x00000005
+	JL        one
+	VMOVUPS   (DI), Y0
+	VMOVUPS   32(DI), Y1
+	VUNPCKLPD Y1, Y0, Y0
+	VPERMPD   $0xd8, Y0, Y0
+	VMOVUPS   Y0, (R8)
+	ADDQ      $0x00000040, DI
+	ADDQ      $0x00000020, R8
+	SUBQ      $0x00000004, R9
+	JMP       vector
+
+one:
+	TESTQ  R9, R9
+	JZ     next
+	VMOVSD (DI), X0
+	VMOVSD X0, (R8)
+	ADDQ   $0x00000010, DI
+	ADDQ   $0x00000008, R8
+	DECQ   R9
+	JMP    one
+
+next:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX512F32<>(m int, n int, dst *float32, ldd int, x *float32, ldx int, step int)
+// Requires: AVX, AVX2, AVX512F, BMI2
+TEXT ·copyRowsAVX512F32<>(SB), NOSPLIT, $0-56
+	MOVQ m+0(FP), AX
+	MOVQ dst+16(FP), CX
+	MOVQ x+32(FP), DX
+	MOVQ ldd+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ ldx+40(FP), SI
+	SHLQ $0x02, SI
+	CMPQ step+48(FP), $0x00000002
+	JE   second
+	MOVQ n+8(FP), DI
+
+loop477:
+	XORQ  R8, R8
+	LEAQ  -32(DI), R9
+	TESTQ R9, R9
+	JL    oneTest480
+
+many478:
+	VMOVUPS (DX)(R8*4), Z0
+	VMOVUPS Z0, (CX)(R8*4)
+	VMOVUPS 64(DX)(R8*4), Z0
+	VMOVUPS Z0, 64(CX)(R8*4)
+	ADDQ    $0x20, R8
+	CMPQ    R8, R9
+	JLE     many478
+
+oneTest480:
+	LEAQ -16(DI), R9
+	CMPQ R8, R9
+	JG   tail481
+
+one479:
+	VMOVUPS (DX)(R8*4), Z0
+	VMOVUPS Z0, (CX)(R8*4)
+	ADDQ    $0x10, R8
+	CMPQ    R8, R9
+	JLE     one479
+
+tail481:
+	MOVQ      DI, R9
+	SUBQ      R8, R9
+	JZ        done482
+	MOVQ      $-1, R10
+	SHLXQ     R9, R10, R10
+	NOTQ      R10
+	KMOVW     R10, K1
+	VMOVUPS.Z (DX)(R8*4), K1, Z0
+	VMOVUPS   Z0, K1, (CX)(R8*4)
+
+done482:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  loop477
+	JMP  done
+
+second:
+row:
+	MOVQ n+8(FP), R9
+	MOVQ DX, DI
+	MOVQ CX, R8
+
+vector:
+	CMPQ    R9, $0x00000009
+	JL      one
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VSHUFPS $0x88, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (R8)
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000020, R8
+	SUBQ    $0x00000008, R9
+	JMP     vector
+
+one:
+	TESTQ  R9, R9
+	JZ     next
+	VMOVSS (DI), X0
+	VMOVSS X0, (R8)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000004, R8
+	DECQ   R9
+	JMP    one
+
+next:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
+// func copyRowsAVX2F32<>(m int, n int, dst *float32, ldd int, x *float32, ldx int, step int)
+// Requires: AVX, AVX2
+TEXT ·copyRowsAVX2F32<>(SB), NOSPLIT, $0-56
+	MOVQ m+0(FP), AX
+	MOVQ dst+16(FP), CX
+	MOVQ x+32(FP), DX
+	MOVQ ldd+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ ldx+40(FP), SI
+	SHLQ $0x02, SI
+	CMPQ step+48(FP), $0x00000002
+	JE   second
+	MOVQ n+8(FP), DI
+
+loop483:
+	XORQ  R8, R8
+	LEAQ  -16(DI), R9
+	TESTQ R9, R9
+	JL    oneTest486
+
+many484:
+	VMOVUPS (DX)(R8*4), Y0
+	VMOVUPS Y0, (CX)(R8*4)
+	VMOVUPS 32(DX)(R8*4), Y0
+	VMOVUPS Y0, 32(CX)(R8*4)
+	ADDQ    $0x10, R8
+	CMPQ    R8, R9
+	JLE     many484
+
+oneTest486:
+	LEAQ -8(DI), R9
+	CMPQ R8, R9
+	JG   tail487
+
+one485:
+	VMOVUPS (DX)(R8*4), Y0
+	VMOVUPS Y0, (CX)(R8*4)
+	ADDQ    $0x08, R8
+	CMPQ    R8, R9
+	JLE     one485
+
+tail487:
+	MOVQ       DI, R9
+	SUBQ       R8, R9
+	JZ         done488
+	LEAQ       ones<>+32(SB), R10
+	SHLQ       $0x02, R9
+	SUBQ       R9, R10
+	VMOVUPS    (R10), Y0
+	VMASKMOVPS (DX)(R8*4), Y0, Y1
+	VMASKMOVPS Y1, Y0, (CX)(R8*4)
+
+done488:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  loop483
+	JMP  done
+
+second:
+row:
+	MOVQ n+8(FP), R9
+	MOVQ DX, DI
+	MOVQ CX, R8
+
+vector:
+	CMPQ    R9, $0x00000009
+	JL      one
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VSHUFPS $0x88, Y1, Y0, Y0
+	VPERMPD $0xd8, Y0, Y0
+	VMOVUPS Y0, (R8)
+	ADDQ    $0x00000040, DI
+	ADDQ    $0x00000020, R8
+	SUBQ    $0x00000008, R9
+	JMP     vector
+
+one:
+	TESTQ  R9, R9
+	JZ     next
+	VMOVSS (DI), X0
+	VMOVSS X0, (R8)
+	ADDQ   $0x00000008, DI
+	ADDQ   $0x00000004, R8
+	DECQ   R9
+	JMP    one
+
+next:
+	ADDQ SI, DX
+	ADDQ BX, CX
+	DECQ AX
+	JNZ  row
+
+done:
+	VZEROUPPER
+	RET
+
 // func rotateAVX512F64<>(r *byte, at int, steps int, x *float64, ldx int, n int, shape int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
@@ -27358,7 +35152,7 @@ TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next279
+	JNE       next489
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27382,7 +35176,7 @@ TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop280:
+loop490:
 	VMOVUPD.Z    (CX), K1, Z0
 	VBROADCASTSD (SI), Z2
 	VBROADCASTSD (DI), Z3
@@ -27395,16 +35189,16 @@ loop280:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop280
+	JNZ          loop490
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next279:
+next489:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next281
+	JNE       next491
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27437,7 +35231,7 @@ next279:
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop282:
+loop492:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    128(CX), K3, Z2
@@ -27468,7 +35262,7 @@ loop282:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop282
+	JNZ          loop492
 	ADDQ         DX, CX
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
@@ -27477,10 +35271,10 @@ loop282:
 	ADDQ         DX, CX
 	JMP          done
 
-next281:
+next491:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next283
+	JNE       next493
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27515,7 +35309,7 @@ next281:
 	SHLQ      $0x03, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop284:
+loop494:
 	VMOVUPD.Z    (CX), K1, Z0
 	VBROADCASTSD (SI), Z5
 	VBROADCASTSD (DI), Z6
@@ -27546,7 +35340,7 @@ loop284:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop284
+	JNZ          loop494
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -27558,10 +35352,10 @@ loop284:
 	ADDQ         DX, CX
 	JMP          done
 
-next283:
+next493:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next285
+	JNE       next495
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27614,7 +35408,7 @@ next283:
 	SHLQ      $0x03, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop286:
+loop496:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    128(CX), K3, Z2
@@ -27699,7 +35493,7 @@ loop286:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop286
+	JNZ          loop496
 	ADDQ         DX, CX
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
@@ -27723,10 +35517,10 @@ loop286:
 	ADDQ         DX, CX
 	JMP          done
 
-next285:
+next495:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next287
+	JNE       next497
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27748,7 +35542,7 @@ next285:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop288:
+loop498:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI), Z2
 	VBROADCASTSD (DI), Z3
@@ -27761,15 +35555,15 @@ loop288:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop288
+	JNZ          loop498
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next287:
+next497:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next289
+	JNE       next499
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27800,7 +35594,7 @@ next287:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop290:
+loop500:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -27831,7 +35625,7 @@ loop290:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop290
+	JNZ          loop500
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -27839,10 +35633,10 @@ loop290:
 	ADDQ         DX, CX
 	JMP          done
 
-next289:
+next499:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next291
+	JNE       next501
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27875,7 +35669,7 @@ next289:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop292:
+loop502:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI)(R9*1), Z5
 	VBROADCASTSD (DI)(R9*1), Z6
@@ -27906,7 +35700,7 @@ loop292:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop292
+	JNZ          loop502
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -27917,10 +35711,10 @@ loop292:
 	ADDQ         DX, CX
 	JMP          done
 
-next291:
+next501:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next293
+	JNE       next503
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27971,7 +35765,7 @@ next291:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop294:
+loop504:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -28056,7 +35850,7 @@ loop294:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop294
+	JNZ          loop504
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -28079,7 +35873,7 @@ loop294:
 	ADDQ         DX, CX
 	JMP          done
 
-next293:
+next503:
 done:
 	VZEROUPPER
 	RET
@@ -28092,7 +35886,7 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next295
+	JNE        next505
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -28117,7 +35911,7 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
 
-loop296:
+loop506:
 	VMASKMOVPD   (CX), Y0, Y1
 	VBROADCASTSD (SI), Y3
 	VBROADCASTSD (DI), Y4
@@ -28130,16 +35924,16 @@ loop296:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop296
+	JNZ          loop506
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next295:
+next505:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next297
+	JNE     next507
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -28160,7 +35954,7 @@ next295:
 	MOVQ    24(DI), DI
 	ADDQ    at+8(FP), DI
 
-loop298:
+loop508:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSD (SI), Y4
@@ -28179,17 +35973,17 @@ loop298:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop298
+	JNZ          loop508
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next297:
+next507:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next299
+	JNE        next509
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -28225,7 +36019,7 @@ next297:
 	SHLQ       $0x03, R8
 	LEAQ       (R8)(R8*2), R9
 
-loop300:
+loop510:
 	VMASKMOVPD   (CX), Y0, Y1
 	VBROADCASTSD (SI), Y6
 	VBROADCASTSD (DI), Y7
@@ -28256,7 +36050,7 @@ loop300:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop300
+	JNZ          loop510
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -28268,10 +36062,10 @@ loop300:
 	ADDQ         DX, CX
 	JMP          done
 
-next299:
+next509:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next301
+	JNE     next511
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -28306,7 +36100,7 @@ next299:
 	SHLQ    $0x03, R8
 	LEAQ    (R8)(R8*2), R9
 
-loop302:
+loop512:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSD (SI), Y10
@@ -28355,7 +36149,7 @@ loop302:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop302
+	JNZ          loop512
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -28371,10 +36165,10 @@ loop302:
 	ADDQ         DX, CX
 	JMP          done
 
-next301:
+next511:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next303
+	JNE        next513
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -28397,7 +36191,7 @@ next301:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop304:
+loop514:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI), Y3
 	VBROADCASTSD (DI), Y4
@@ -28410,15 +36204,15 @@ loop304:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop304
+	JNZ          loop514
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next303:
+next513:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next305
+	JNE     next515
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -28437,7 +36231,7 @@ next303:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop306:
+loop516:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI), Y4
@@ -28456,16 +36250,16 @@ loop306:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop306
+	JNZ          loop516
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next305:
+next515:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next307
+	JNE        next517
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -28499,7 +36293,7 @@ next305:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop308:
+loop518:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI)(R9*1), Y6
 	VBROADCASTSD (DI)(R9*1), Y7
@@ -28530,7 +36324,7 @@ loop308:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop308
+	JNZ          loop518
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -28541,10 +36335,10 @@ loop308:
 	ADDQ         DX, CX
 	JMP          done
 
-next307:
+next517:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next309
+	JNE     next519
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -28577,7 +36371,7 @@ next307:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop310:
+loop520:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI)(R9*1), Y10
@@ -28626,7 +36420,7 @@ loop310:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop310
+	JNZ          loop520
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -28641,7 +36435,7 @@ loop310:
 	ADDQ         DX, CX
 	JMP          done
 
-next309:
+next519:
 done:
 	VZEROUPPER
 	RET
@@ -28654,7 +36448,7 @@ TEXT ·rotateAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next311
+	JNE       next521
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -28678,7 +36472,7 @@ TEXT ·rotateAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop312:
+loop522:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -28691,16 +36485,16 @@ loop312:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop312
+	JNZ          loop522
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next311:
+next521:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next313
+	JNE       next523
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -28733,7 +36527,7 @@ next311:
 	MOVQ      24(DI), DI
 	ADDQ      at+8(FP), DI
 
-loop314:
+loop524:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -28764,7 +36558,7 @@ loop314:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop314
+	JNZ          loop524
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -28773,10 +36567,10 @@ loop314:
 	ADDQ         DX, CX
 	JMP          done
 
-next313:
+next523:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next315
+	JNE       next525
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -28811,7 +36605,7 @@ next313:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop316:
+loop526:
 	VMOVUPS.Z    (CX), K1, Z0
 	VBROADCASTSS (SI), Z5
 	VBROADCASTSS (DI), Z6
@@ -28842,7 +36636,7 @@ loop316:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop316
+	JNZ          loop526
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -28854,10 +36648,10 @@ loop316:
 	ADDQ         DX, CX
 	JMP          done
 
-next315:
+next525:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next317
+	JNE       next527
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -28910,7 +36704,7 @@ next315:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop318:
+loop528:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -28995,7 +36789,7 @@ loop318:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop318
+	JNZ          loop528
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -29019,10 +36813,10 @@ loop318:
 	ADDQ         DX, CX
 	JMP          done
 
-next317:
+next527:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next319
+	JNE       next529
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -29044,7 +36838,7 @@ next317:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop320:
+loop530:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -29057,15 +36851,15 @@ loop320:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop320
+	JNZ          loop530
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next319:
+next529:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next321
+	JNE       next531
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -29096,7 +36890,7 @@ next319:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop322:
+loop532:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -29127,7 +36921,7 @@ loop322:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop322
+	JNZ          loop532
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -29135,10 +36929,10 @@ loop322:
 	ADDQ         DX, CX
 	JMP          done
 
-next321:
+next531:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next323
+	JNE       next533
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -29171,7 +36965,7 @@ next321:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop324:
+loop534:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI)(R9*1), Z5
 	VBROADCASTSS (DI)(R9*1), Z6
@@ -29202,7 +36996,7 @@ loop324:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop324
+	JNZ          loop534
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -29213,10 +37007,10 @@ loop324:
 	ADDQ         DX, CX
 	JMP          done
 
-next323:
+next533:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next325
+	JNE       next535
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -29267,7 +37061,7 @@ next323:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop326:
+loop536:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -29352,7 +37146,7 @@ loop326:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop326
+	JNZ          loop536
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -29375,7 +37169,7 @@ loop326:
 	ADDQ         DX, CX
 	JMP          done
 
-next325:
+next535:
 done:
 	VZEROUPPER
 	RET
@@ -29388,7 +37182,7 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next327
+	JNE        next537
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -29413,7 +37207,7 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
 
-loop328:
+loop538:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -29426,16 +37220,16 @@ loop328:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop328
+	JNZ          loop538
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next327:
+next537:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next329
+	JNE     next539
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -29456,7 +37250,7 @@ next327:
 	MOVQ    24(DI), DI
 	ADDQ    at+8(FP), DI
 
-loop330:
+loop540:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y4
@@ -29475,17 +37269,17 @@ loop330:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop330
+	JNZ          loop540
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next329:
+next539:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next331
+	JNE        next541
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -29521,7 +37315,7 @@ next329:
 	SHLQ       $0x02, R8
 	LEAQ       (R8)(R8*2), R9
 
-loop332:
+loop542:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y6
 	VBROADCASTSS (DI), Y7
@@ -29552,7 +37346,7 @@ loop332:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop332
+	JNZ          loop542
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -29564,10 +37358,10 @@ loop332:
 	ADDQ         DX, CX
 	JMP          done
 
-next331:
+next541:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next333
+	JNE     next543
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -29602,7 +37396,7 @@ next331:
 	SHLQ    $0x02, R8
 	LEAQ    (R8)(R8*2), R9
 
-loop334:
+loop544:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VBROADCASTSS (SI), Y10
@@ -29651,7 +37445,7 @@ loop334:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop334
+	JNZ          loop544
 	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
@@ -29667,10 +37461,10 @@ loop334:
 	ADDQ         DX, CX
 	JMP          done
 
-next333:
+next543:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next335
+	JNE        next545
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -29693,7 +37487,7 @@ next333:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop336:
+loop546:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -29706,15 +37500,15 @@ loop336:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop336
+	JNZ          loop546
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next335:
+next545:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next337
+	JNE     next547
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -29733,7 +37527,7 @@ next335:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop338:
+loop548:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI), Y4
@@ -29752,16 +37546,16 @@ loop338:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop338
+	JNZ          loop548
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next337:
+next547:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next339
+	JNE        next549
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -29795,7 +37589,7 @@ next337:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop340:
+loop550:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -29826,7 +37620,7 @@ loop340:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop340
+	JNZ          loop550
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -29837,10 +37631,10 @@ loop340:
 	ADDQ         DX, CX
 	JMP          done
 
-next339:
+next549:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next341
+	JNE     next551
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -29873,7 +37667,7 @@ next339:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop342:
+loop552:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -29922,7 +37716,7 @@ loop342:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop342
+	JNZ          loop552
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -29937,7 +37731,7 @@ loop342:
 	ADDQ         DX, CX
 	JMP          done
 
-next341:
+next551:
 done:
 	VZEROUPPER
 	RET
@@ -29950,7 +37744,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next343
+	JNE       next553
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -29982,7 +37776,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop344:
+loop554:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z2
 	VMULPD        Z2, Z1, Z4
@@ -30013,17 +37807,17 @@ loop344:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop344
+	JNZ           loop554
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next343:
+next553:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next345
+	JNE       next555
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30059,7 +37853,7 @@ next343:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop346:
+loop556:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z4
@@ -30104,7 +37898,7 @@ loop346:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop346
+	JNZ           loop556
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -30113,10 +37907,10 @@ loop346:
 	ADDQ          DI, SI
 	JMP           done
 
-next345:
+next555:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next347
+	JNE       next557
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30167,7 +37961,7 @@ next345:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop348:
+loop558:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z5
 	VMULPD        Z5, Z4, Z10
@@ -30241,7 +38035,7 @@ loop348:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop348
+	JNZ           loop558
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z2, K1, (CX)
@@ -30260,10 +38054,10 @@ loop348:
 	ADDQ          DI, SI
 	JMP           done
 
-next347:
+next557:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next349
+	JNE       next559
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30324,7 +38118,7 @@ next347:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop350:
+loop560:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z10
@@ -30442,7 +38236,7 @@ loop350:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop350
+	JNZ           loop560
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -30469,7 +38263,7 @@ loop350:
 	ADDQ          DI, SI
 	JMP           done
 
-next349:
+next559:
 done:
 	VZEROUPPER
 	RET
@@ -30482,7 +38276,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next351
+	JNE        next561
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -30515,7 +38309,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop352:
+loop562:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VMULPD       Y3, Y2, Y5
@@ -30544,17 +38338,17 @@ loop352:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop352
+	JNZ          loop562
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next351:
+next561:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next353
+	JNE        next563
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -30606,7 +38400,7 @@ next351:
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop354:
+loop564:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VMULPD       Y6, Y5, Y11
@@ -30676,7 +38470,7 @@ loop354:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop354
+	JNZ          loop564
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -30695,7 +38489,7 @@ loop354:
 	ADDQ         DI, SI
 	JMP          done
 
-next353:
+next563:
 done:
 	VZEROUPPER
 	RET
@@ -30708,7 +38502,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next355
+	JNE       next565
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30740,7 +38534,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop356:
+loop566:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -30773,17 +38567,17 @@ loop356:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop356
+	JNZ           loop566
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next355:
+next565:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next357
+	JNE       next567
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30819,7 +38613,7 @@ next355:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop358:
+loop568:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -30866,7 +38660,7 @@ loop358:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop358
+	JNZ           loop568
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -30875,10 +38669,10 @@ loop358:
 	ADDQ          DI, SI
 	JMP           done
 
-next357:
+next567:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next359
+	JNE       next569
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30929,7 +38723,7 @@ next357:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop360:
+loop570:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -31003,7 +38797,7 @@ loop360:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop360
+	JNZ           loop570
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -31022,10 +38816,10 @@ loop360:
 	ADDQ          DI, SI
 	JMP           done
 
-next359:
+next569:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next361
+	JNE       next571
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -31086,7 +38880,7 @@ next359:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop362:
+loop572:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -31204,7 +38998,7 @@ loop362:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop362
+	JNZ           loop572
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -31231,7 +39025,7 @@ loop362:
 	ADDQ          DI, SI
 	JMP           done
 
-next361:
+next571:
 done:
 	VZEROUPPER
 	RET
@@ -31244,7 +39038,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next363
+	JNE        next573
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -31277,7 +39071,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop364:
+loop574:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -31308,17 +39102,17 @@ loop364:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop364
+	JNZ          loop574
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next363:
+next573:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next365
+	JNE        next575
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -31370,7 +39164,7 @@ next363:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop366:
+loop576:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -31442,7 +39236,7 @@ loop366:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop366
+	JNZ          loop576
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -31461,7 +39255,7 @@ loop366:
 	ADDQ         DI, SI
 	JMP          done
 
-next365:
+next575:
 done:
 	VZEROUPPER
 	RET
@@ -31474,7 +39268,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next367
+	JNE       next577
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31512,7 +39306,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop368:
+loop578:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -31536,7 +39330,7 @@ loop368:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop368
+	JNZ          loop578
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -31545,10 +39339,10 @@ loop368:
 	ADDQ         DI, SI
 	JMP          done
 
-next367:
+next577:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next369
+	JNE       next579
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31590,7 +39384,7 @@ next367:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop370:
+loop580:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z4
@@ -31628,7 +39422,7 @@ loop370:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop370
+	JNZ          loop580
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -31639,10 +39433,10 @@ loop370:
 	ADDQ         DI, SI
 	JMP          done
 
-next369:
+next579:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next371
+	JNE       next581
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31698,7 +39492,7 @@ next369:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop372:
+loop582:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z5
 	VBROADCASTSD (R9), Z10
@@ -31761,7 +39555,7 @@ loop372:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop372
+	JNZ          loop582
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -31782,10 +39576,10 @@ loop372:
 	ADDQ         DI, SI
 	JMP          done
 
-next371:
+next581:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next373
+	JNE       next583
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31851,7 +39645,7 @@ next371:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop374:
+loop584:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z10
@@ -31958,7 +39752,7 @@ loop374:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop374
+	JNZ          loop584
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -31987,10 +39781,10 @@ loop374:
 	ADDQ         DI, SI
 	JMP          done
 
-next373:
+next583:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next375
+	JNE       next585
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32023,7 +39817,7 @@ next373:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop376:
+loop586:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -32047,17 +39841,17 @@ loop376:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop376
+	JNZ          loop586
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next375:
+next585:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next377
+	JNE       next587
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32094,7 +39888,7 @@ next375:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop378:
+loop588:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z4
@@ -32132,7 +39926,7 @@ loop378:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop378
+	JNZ          loop588
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -32141,10 +39935,10 @@ loop378:
 	ADDQ         DI, SI
 	JMP          done
 
-next377:
+next587:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next379
+	JNE       next589
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32195,7 +39989,7 @@ next377:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop380:
+loop590:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSD (R9)(R12*1), Z10
@@ -32258,7 +40052,7 @@ loop380:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop380
+	JNZ          loop590
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -32277,10 +40071,10 @@ loop380:
 	ADDQ         DI, SI
 	JMP          done
 
-next379:
+next589:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next381
+	JNE       next591
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32341,7 +40135,7 @@ next379:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop382:
+loop592:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z10
@@ -32448,7 +40242,7 @@ loop382:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop382
+	JNZ          loop592
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -32475,7 +40269,7 @@ loop382:
 	ADDQ         DI, SI
 	JMP          done
 
-next381:
+next591:
 done:
 	VZEROUPPER
 	RET
@@ -32488,7 +40282,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next383
+	JNE        next593
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32527,7 +40321,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop384:
+loop594:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -32551,7 +40345,7 @@ loop384:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop384
+	JNZ          loop594
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -32560,10 +40354,10 @@ loop384:
 	ADDQ         DI, SI
 	JMP          done
 
-next383:
+next593:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next385
+	JNE        next595
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32620,7 +40414,7 @@ next383:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop386:
+loop596:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y6
 	VBROADCASTSD (R9), Y11
@@ -32683,7 +40477,7 @@ loop386:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop386
+	JNZ          loop596
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -32704,10 +40498,10 @@ loop386:
 	ADDQ         DI, SI
 	JMP          done
 
-next385:
+next595:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next387
+	JNE        next597
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32741,7 +40535,7 @@ next385:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R11)(AX*8), R11
 
-loop388:
+loop598:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -32765,17 +40559,17 @@ loop388:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop388
+	JNZ          loop598
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next387:
+next597:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next389
+	JNE        next599
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32827,7 +40621,7 @@ next387:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R13)(AX*8), R13
 
-loop390:
+loop600:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VBROADCASTSD (R9)(R12*1), Y11
@@ -32890,7 +40684,7 @@ loop390:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop390
+	JNZ          loop600
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -32909,7 +40703,7 @@ loop390:
 	ADDQ         DI, SI
 	JMP          done
 
-next389:
+next599:
 done:
 	VZEROUPPER
 	RET
@@ -32922,7 +40716,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next391
+	JNE       next601
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32960,7 +40754,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop392:
+loop602:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -32984,7 +40778,7 @@ loop392:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop392
+	JNZ          loop602
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -32993,10 +40787,10 @@ loop392:
 	ADDQ         DI, SI
 	JMP          done
 
-next391:
+next601:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next393
+	JNE       next603
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33038,7 +40832,7 @@ next391:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop394:
+loop604:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z4
@@ -33076,7 +40870,7 @@ loop394:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop394
+	JNZ          loop604
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -33087,10 +40881,10 @@ loop394:
 	ADDQ         DI, SI
 	JMP          done
 
-next393:
+next603:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next395
+	JNE       next605
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33146,7 +40940,7 @@ next393:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop396:
+loop606:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z5
 	VBROADCASTSS (R9), Z10
@@ -33209,7 +41003,7 @@ loop396:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop396
+	JNZ          loop606
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -33230,10 +41024,10 @@ loop396:
 	ADDQ         DI, SI
 	JMP          done
 
-next395:
+next605:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next397
+	JNE       next607
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33299,7 +41093,7 @@ next395:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop398:
+loop608:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z10
@@ -33406,7 +41200,7 @@ loop398:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop398
+	JNZ          loop608
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -33435,10 +41229,10 @@ loop398:
 	ADDQ         DI, SI
 	JMP          done
 
-next397:
+next607:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next399
+	JNE       next609
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33471,7 +41265,7 @@ next397:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop400:
+loop610:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -33495,17 +41289,17 @@ loop400:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop400
+	JNZ          loop610
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next399:
+next609:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next401
+	JNE       next611
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33542,7 +41336,7 @@ next399:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop402:
+loop612:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z4
@@ -33580,7 +41374,7 @@ loop402:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop402
+	JNZ          loop612
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -33589,10 +41383,10 @@ loop402:
 	ADDQ         DI, SI
 	JMP          done
 
-next401:
+next611:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next403
+	JNE       next613
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33643,7 +41437,7 @@ next401:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop404:
+loop614:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSS (R9)(R12*1), Z10
@@ -33706,7 +41500,7 @@ loop404:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop404
+	JNZ          loop614
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -33725,10 +41519,10 @@ loop404:
 	ADDQ         DI, SI
 	JMP          done
 
-next403:
+next613:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next405
+	JNE       next615
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33789,7 +41583,7 @@ next403:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop406:
+loop616:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z10
@@ -33896,7 +41690,7 @@ loop406:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop406
+	JNZ          loop616
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -33923,7 +41717,7 @@ loop406:
 	ADDQ         DI, SI
 	JMP          done
 
-next405:
+next615:
 done:
 	VZEROUPPER
 	RET
@@ -33936,7 +41730,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next407
+	JNE        next617
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -33975,7 +41769,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop408:
+loop618:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -33999,7 +41793,7 @@ loop408:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop408
+	JNZ          loop618
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -34008,10 +41802,10 @@ loop408:
 	ADDQ         DI, SI
 	JMP          done
 
-next407:
+next617:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next409
+	JNE        next619
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -34068,7 +41862,7 @@ next407:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop410:
+loop620:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y6
 	VBROADCASTSS (R9), Y11
@@ -34131,7 +41925,7 @@ loop410:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop410
+	JNZ          loop620
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -34152,10 +41946,10 @@ loop410:
 	ADDQ         DI, SI
 	JMP          done
 
-next409:
+next619:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next411
+	JNE        next621
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -34189,7 +41983,7 @@ next409:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R11)(AX*4), R11
 
-loop412:
+loop622:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -34213,17 +42007,17 @@ loop412:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop412
+	JNZ          loop622
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next411:
+next621:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next413
+	JNE        next623
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -34275,7 +42069,7 @@ next411:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R13)(AX*4), R13
 
-loop414:
+loop624:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VBROADCASTSS (R9)(R12*1), Y11
@@ -34338,7 +42132,7 @@ loop414:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop414
+	JNZ          loop624
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -34357,7 +42151,7 @@ loop414:
 	ADDQ         DI, SI
 	JMP          done
 
-next413:
+next623:
 done:
 	VZEROUPPER
 	RET
@@ -34370,7 +42164,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next415
+	JNE       next625
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34400,7 +42194,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop416:
+loop626:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z2
 	VBROADCASTSD   (R9), Z3
@@ -34420,16 +42214,16 @@ loop416:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop416
+	JNZ            loop626
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next415:
+next625:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next417
+	JNE       next627
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34468,7 +42262,7 @@ next415:
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop418:
+loop628:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -34515,7 +42309,7 @@ loop418:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop418
+	JNZ            loop628
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -34524,10 +42318,10 @@ loop418:
 	ADDQ           DX, CX
 	JMP            done
 
-next417:
+next627:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next419
+	JNE       next629
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34568,7 +42362,7 @@ next417:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop420:
+loop630:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z5
 	VBROADCASTSD   (R9), Z6
@@ -34621,7 +42415,7 @@ loop420:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop420
+	JNZ            loop630
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -34633,10 +42427,10 @@ loop420:
 	ADDQ           DX, CX
 	JMP            done
 
-next419:
+next629:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next421
+	JNE       next631
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34695,7 +42489,7 @@ next419:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop422:
+loop632:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -34838,7 +42632,7 @@ loop422:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop422
+	JNZ            loop632
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -34862,10 +42656,10 @@ loop422:
 	ADDQ           DX, CX
 	JMP            done
 
-next421:
+next631:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next423
+	JNE       next633
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34895,7 +42689,7 @@ next421:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop424:
+loop634:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI), Z2
 	VBROADCASTSD   (DI), Z3
@@ -34915,15 +42709,15 @@ loop424:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop424
+	JNZ            loop634
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next423:
+next633:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next425
+	JNE       next635
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34962,7 +42756,7 @@ next423:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop426:
+loop636:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -35009,7 +42803,7 @@ loop426:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop426
+	JNZ            loop636
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -35017,10 +42811,10 @@ loop426:
 	ADDQ           DX, CX
 	JMP            done
 
-next425:
+next635:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next427
+	JNE       next637
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35061,7 +42855,7 @@ next425:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop428:
+loop638:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI)(R11*1), Z5
 	VBROADCASTSD   (DI)(R11*1), Z6
@@ -35114,7 +42908,7 @@ loop428:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop428
+	JNZ            loop638
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -35125,10 +42919,10 @@ loop428:
 	ADDQ           DX, CX
 	JMP            done
 
-next427:
+next637:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next429
+	JNE       next639
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35187,7 +42981,7 @@ next427:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop430:
+loop640:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -35330,7 +43124,7 @@ loop430:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop430
+	JNZ            loop640
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -35353,7 +43147,7 @@ loop430:
 	ADDQ           DX, CX
 	JMP            done
 
-next429:
+next639:
 done:
 	VZEROUPPER
 	RET
@@ -35366,7 +43160,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next431
+	JNE        next641
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35397,7 +43191,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       72(R9), R9
 	ADDQ       at+8(FP), R9
 
-loop432:
+loop642:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y3
 	VBROADCASTSD   (R9), Y4
@@ -35417,16 +43211,16 @@ loop432:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop432
+	JNZ            loop642
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next431:
+next641:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next433
+	JNE     next643
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -35453,7 +43247,7 @@ next431:
 	MOVQ    72(R9), R9
 	ADDQ    at+8(FP), R9
 
-loop434:
+loop644:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y4
@@ -35482,17 +43276,17 @@ loop434:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop434
+	JNZ            loop644
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next433:
+next643:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next435
+	JNE        next645
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35534,7 +43328,7 @@ next433:
 	SHLQ       $0x03, R10
 	LEAQ       (R10)(R10*2), R11
 
-loop436:
+loop646:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y6
 	VBROADCASTSD   (R9), Y7
@@ -35587,7 +43381,7 @@ loop436:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop436
+	JNZ            loop646
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -35599,10 +43393,10 @@ loop436:
 	ADDQ           DX, CX
 	JMP            done
 
-next435:
+next645:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next437
+	JNE     next647
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -35643,7 +43437,7 @@ next435:
 	SHLQ    $0x03, R10
 	LEAQ    (R10)(R10*2), R11
 
-loop438:
+loop648:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y10
@@ -35726,7 +43520,7 @@ loop438:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop438
+	JNZ            loop648
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
@@ -35742,10 +43536,10 @@ loop438:
 	ADDQ           DX, CX
 	JMP            done
 
-next437:
+next647:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next439
+	JNE        next649
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35776,7 +43570,7 @@ next437:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop440:
+loop650:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI), Y3
 	VBROADCASTSD   (DI), Y4
@@ -35796,15 +43590,15 @@ loop440:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop440
+	JNZ            loop650
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next439:
+next649:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next441
+	JNE     next651
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -35831,7 +43625,7 @@ next439:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop442:
+loop652:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI), Y4
@@ -35860,16 +43654,16 @@ loop442:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop442
+	JNZ            loop652
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next441:
+next651:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next443
+	JNE        next653
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35911,7 +43705,7 @@ next441:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop444:
+loop654:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI)(R11*1), Y6
 	VBROADCASTSD   (DI)(R11*1), Y7
@@ -35964,7 +43758,7 @@ loop444:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop444
+	JNZ            loop654
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -35975,10 +43769,10 @@ loop444:
 	ADDQ           DX, CX
 	JMP            done
 
-next443:
+next653:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next445
+	JNE     next655
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36019,7 +43813,7 @@ next443:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop446:
+loop656:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI)(R11*1), Y10
@@ -36102,7 +43896,7 @@ loop446:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop446
+	JNZ            loop656
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
@@ -36117,7 +43911,7 @@ loop446:
 	ADDQ           DX, CX
 	JMP            done
 
-next445:
+next655:
 done:
 	VZEROUPPER
 	RET
@@ -36130,7 +43924,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next447
+	JNE       next657
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -36171,7 +43965,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop448:
+loop658:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VMULPD         Z2, Z1, Z4
@@ -36214,17 +44008,17 @@ loop448:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop448
+	JNZ            loop658
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next447:
+next657:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next449
+	JNE       next659
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -36269,7 +44063,7 @@ next447:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop450:
+loop660:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -36333,7 +44127,7 @@ loop450:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop450
+	JNZ            loop660
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -36342,10 +44136,10 @@ loop450:
 	ADDQ           DI, SI
 	JMP            done
 
-next449:
+next659:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next451
+	JNE       next661
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -36404,7 +44198,7 @@ next449:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop452:
+loop662:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VMULPD         Z5, Z4, Z10
@@ -36537,7 +44331,7 @@ loop452:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop452
+	JNZ            loop662
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -36556,10 +44350,10 @@ loop452:
 	ADDQ           DI, SI
 	JMP            done
 
-next451:
+next661:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next453
+	JNE       next663
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -36628,7 +44422,7 @@ next451:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop454:
+loop664:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -36833,7 +44627,7 @@ loop454:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop454
+	JNZ            loop664
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -36860,7 +44654,7 @@ loop454:
 	ADDQ           DI, SI
 	JMP            done
 
-next453:
+next663:
 done:
 	VZEROUPPER
 	RET
@@ -36873,7 +44667,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next455
+	JNE        next665
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36915,7 +44709,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop456:
+loop666:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VMULPD         Y3, Y2, Y5
@@ -36956,17 +44750,17 @@ loop456:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop456
+	JNZ            loop666
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next455:
+next665:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next457
+	JNE        next667
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37026,7 +44820,7 @@ next455:
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop458:
+loop668:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VMULPD         Y6, Y5, Y11
@@ -37151,7 +44945,7 @@ loop458:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop458
+	JNZ            loop668
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -37170,7 +44964,7 @@ loop458:
 	ADDQ           DI, SI
 	JMP            done
 
-next457:
+next667:
 done:
 	VZEROUPPER
 	RET
@@ -37183,7 +44977,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next459
+	JNE       next669
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37230,7 +45024,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop460:
+loop670:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z2
 	VBROADCASTSD   (R11), Z4
@@ -37269,7 +45063,7 @@ loop460:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop460
+	JNZ            loop670
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -37278,10 +45072,10 @@ loop460:
 	ADDQ           DI, SI
 	JMP            done
 
-next459:
+next669:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next461
+	JNE       next671
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37332,7 +45126,7 @@ next459:
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop462:
+loop672:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z4
@@ -37394,7 +45188,7 @@ loop462:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop462
+	JNZ            loop672
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -37405,10 +45199,10 @@ loop462:
 	ADDQ           DI, SI
 	JMP            done
 
-next461:
+next671:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next463
+	JNE       next673
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37473,7 +45267,7 @@ next461:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop464:
+loop674:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z5
 	VBROADCASTSD   (R11), Z10
@@ -37587,7 +45381,7 @@ loop464:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop464
+	JNZ            loop674
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -37608,10 +45402,10 @@ loop464:
 	ADDQ           DI, SI
 	JMP            done
 
-next463:
+next673:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next465
+	JNE       next675
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37686,7 +45480,7 @@ next463:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop466:
+loop676:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z10
@@ -37880,7 +45674,7 @@ loop466:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop466
+	JNZ            loop676
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -37909,10 +45703,10 @@ loop466:
 	ADDQ           DI, SI
 	JMP            done
 
-next465:
+next675:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next467
+	JNE       next677
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37957,7 +45751,7 @@ next465:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop468:
+loop678:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VBROADCASTSD   (R9), Z4
@@ -37996,17 +45790,17 @@ loop468:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop468
+	JNZ            loop678
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next467:
+next677:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next469
+	JNE       next679
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -38055,7 +45849,7 @@ next467:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop470:
+loop680:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -38117,7 +45911,7 @@ loop470:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop470
+	JNZ            loop680
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -38126,10 +45920,10 @@ loop470:
 	ADDQ           DI, SI
 	JMP            done
 
-next469:
+next679:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next471
+	JNE       next681
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -38192,7 +45986,7 @@ next469:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop472:
+loop682:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VBROADCASTSD   (R9)(R14*1), Z10
@@ -38306,7 +46100,7 @@ loop472:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop472
+	JNZ            loop682
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -38325,10 +46119,10 @@ loop472:
 	ADDQ           DI, SI
 	JMP            done
 
-next471:
+next681:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next473
+	JNE       next683
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -38401,7 +46195,7 @@ next471:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop474:
+loop684:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -38595,7 +46389,7 @@ loop474:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop474
+	JNZ            loop684
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -38622,7 +46416,7 @@ loop474:
 	ADDQ           DI, SI
 	JMP            done
 
-next473:
+next683:
 done:
 	VZEROUPPER
 	RET
@@ -38635,7 +46429,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next475
+	JNE        next685
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38683,7 +46477,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       120(R14), R14
 	ADDQ       at+8(FP), R14
 
-loop476:
+loop686:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y3
 	VBROADCASTSD   (R11), Y5
@@ -38722,7 +46516,7 @@ loop476:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop476
+	JNZ            loop686
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -38731,10 +46525,10 @@ loop476:
 	ADDQ           DI, SI
 	JMP            done
 
-next475:
+next685:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next477
+	JNE        next687
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38800,7 +46594,7 @@ next475:
 	MOVQ       120(BP), BP
 	ADDQ       at+8(FP), BP
 
-loop478:
+loop688:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y6
 	VBROADCASTSD   (R11), Y11
@@ -38914,7 +46708,7 @@ loop478:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop478
+	JNZ            loop688
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -38935,10 +46729,10 @@ loop478:
 	ADDQ           DI, SI
 	JMP            done
 
-next477:
+next687:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next479
+	JNE        next689
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38984,7 +46778,7 @@ next477:
 	LEAQ       -8(R13)(AX*8), R13
 	LEAQ       -8(R14)(AX*8), R14
 
-loop480:
+loop690:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VBROADCASTSD   (R9), Y5
@@ -39023,17 +46817,17 @@ loop480:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop480
+	JNZ            loop690
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next479:
+next689:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next481
+	JNE        next691
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -39097,7 +46891,7 @@ next479:
 	LEAQ       -8(R15)(AX*8), R15
 	LEAQ       -8(BP)(AX*8), BP
 
-loop482:
+loop692:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VBROADCASTSD   (R9)(R14*1), Y11
@@ -39211,7 +47005,7 @@ loop482:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop482
+	JNZ            loop692
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -39230,7 +47024,7 @@ loop482:
 	ADDQ           DI, SI
 	JMP            done
 
-next481:
+next691:
 done:
 	VZEROUPPER
 	RET
@@ -39361,6 +47155,96 @@ TEXT ·symvF64(SB), NOSPLIT, $0-48
 
 avx2:
 	JMP ·symvAVX2F64<>(SB)
+
+// func gemmOffsetsF64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
+TEXT ·gemmOffsetsF64(SB), NOSPLIT, $0-88
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·gemmOffsetsAVX512F64<>(SB)
+
+avx2:
+	JMP ·gemmOffsetsAVX2F64<>(SB)
+
+// func gemmOffsetsF32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, offsets *int, c *float32, ldc int)
+TEXT ·gemmOffsetsF32(SB), NOSPLIT, $0-88
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·gemmOffsetsAVX512F32<>(SB)
+
+avx2:
+	JMP ·gemmOffsetsAVX2F32<>(SB)
+
+// func gemmOffsetsRowF64(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
+TEXT ·gemmOffsetsRowF64(SB), NOSPLIT, $0-64
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·gemmOffsetsRowAVX512F64<>(SB)
+
+avx2:
+	JMP ·gemmOffsetsRowAVX2F64<>(SB)
+
+// func gemmOffsetsRowF32(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
+TEXT ·gemmOffsetsRowF32(SB), NOSPLIT, $0-64
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·gemmOffsetsRowAVX512F32<>(SB)
+
+avx2:
+	JMP ·gemmOffsetsRowAVX2F32<>(SB)
+
+// func rowDotsF64(m int, n int, k int, x *float64, ldx int, offsets *int, y *float64, ldy int, out *float64)
+TEXT ·rowDotsF64(SB), NOSPLIT, $0-72
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rowDotsAVX512F64<>(SB)
+
+avx2:
+	JMP ·rowDotsAVX2F64<>(SB)
+
+// func rowDotsF32(m int, n int, k int, x *float32, ldx int, offsets *int, y *float32, ldy int, out *float32)
+TEXT ·rowDotsF32(SB), NOSPLIT, $0-72
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·rowDotsAVX512F32<>(SB)
+
+avx2:
+	JMP ·rowDotsAVX2F32<>(SB)
+
+// func addRowsF64(m int, n int, alpha float64, x *float64, ldx int, y *float64, ldy int)
+TEXT ·addRowsF64(SB), NOSPLIT, $0-56
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addRowsAVX512F64<>(SB)
+
+avx2:
+	JMP ·addRowsAVX2F64<>(SB)
+
+// func addRowsF32(m int, n int, alpha float32, x *float32, ldx int, y *float32, ldy int)
+TEXT ·addRowsF32(SB), NOSPLIT, $0-56
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addRowsAVX512F32<>(SB)
+
+avx2:
+	JMP ·addRowsAVX2F32<>(SB)
+
+// func copyRowsF64(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
+TEXT ·copyRowsF64(SB), NOSPLIT, $0-56
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·copyRowsAVX512F64<>(SB)
+
+avx2:
+	JMP ·copyRowsAVX2F64<>(SB)
+
+// func copyRowsF32(m int, n int, dst *float32, ldd int, x *float32, ldx int, step int)
+TEXT ·copyRowsF32(SB), NOSPLIT, $0-56
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·copyRowsAVX512F32<>(SB)
+
+avx2:
+	JMP ·copyRowsAVX2F32<>(SB)
 
 // func rotateF64(r *Rotations[float64], at int, steps int, x *float64, ldx int, n int, shape int)
 TEXT ·rotateF64(SB), NOSPLIT, $0-56

@@ -120,6 +120,81 @@ func vectorSymv[T cpu.Float](i int, blocks int, a *T, lda int, x *T, y *T) {
 //go:noescape
 func symvF64(i int, blocks int, a *float64, lda int, x *float64, y *float64)
 
+// vectorGemmOffsets is gemmNN where row l of B begins at element offsets[l] of b.
+func vectorGemmOffsets[T cpu.Float](m int, n int, k int, alpha T, a *T, rsa int, csa int, b *T, offsets *int, c *T, ldc int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		gemmOffsetsF64(m, n, k, float64(alpha), (*float64)(unsafe.Pointer(a)), rsa, csa, (*float64)(unsafe.Pointer(b)), offsets, (*float64)(unsafe.Pointer(c)), ldc)
+	} else {
+		gemmOffsetsF32(m, n, k, float32(alpha), (*float32)(unsafe.Pointer(a)), rsa, csa, (*float32)(unsafe.Pointer(b)), offsets, (*float32)(unsafe.Pointer(c)), ldc)
+	}
+}
+
+//go:noescape
+func gemmOffsetsF64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
+
+//go:noescape
+func gemmOffsetsF32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, offsets *int, c *float32, ldc int)
+
+// vectorGemmOffsetsRow is gemmOffsets for one row of C, of any length n >= 1.
+func vectorGemmOffsetsRow[T cpu.Float](n int, k int, alpha T, a *T, csa int, b *T, offsets *int, c *T) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		gemmOffsetsRowF64(n, k, float64(alpha), (*float64)(unsafe.Pointer(a)), csa, (*float64)(unsafe.Pointer(b)), offsets, (*float64)(unsafe.Pointer(c)))
+	} else {
+		gemmOffsetsRowF32(n, k, float32(alpha), (*float32)(unsafe.Pointer(a)), csa, (*float32)(unsafe.Pointer(b)), offsets, (*float32)(unsafe.Pointer(c)))
+	}
+}
+
+//go:noescape
+func gemmOffsetsRowF64(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
+
+//go:noescape
+func gemmOffsetsRowF32(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
+
+// vectorRowDots is RowDots; m, n, k >= 1.
+func vectorRowDots[T cpu.Float](m int, n int, k int, x *T, ldx int, offsets *int, y *T, ldy int, out *T) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		rowDotsF64(m, n, k, (*float64)(unsafe.Pointer(x)), ldx, offsets, (*float64)(unsafe.Pointer(y)), ldy, (*float64)(unsafe.Pointer(out)))
+	} else {
+		rowDotsF32(m, n, k, (*float32)(unsafe.Pointer(x)), ldx, offsets, (*float32)(unsafe.Pointer(y)), ldy, (*float32)(unsafe.Pointer(out)))
+	}
+}
+
+//go:noescape
+func rowDotsF64(m int, n int, k int, x *float64, ldx int, offsets *int, y *float64, ldy int, out *float64)
+
+//go:noescape
+func rowDotsF32(m int, n int, k int, x *float32, ldx int, offsets *int, y *float32, ldy int, out *float32)
+
+// vectorAddRows is AddRows; m, n >= 1.
+func vectorAddRows[T cpu.Float](m int, n int, alpha T, x *T, ldx int, y *T, ldy int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		addRowsF64(m, n, float64(alpha), (*float64)(unsafe.Pointer(x)), ldx, (*float64)(unsafe.Pointer(y)), ldy)
+	} else {
+		addRowsF32(m, n, float32(alpha), (*float32)(unsafe.Pointer(x)), ldx, (*float32)(unsafe.Pointer(y)), ldy)
+	}
+}
+
+//go:noescape
+func addRowsF64(m int, n int, alpha float64, x *float64, ldx int, y *float64, ldy int)
+
+//go:noescape
+func addRowsF32(m int, n int, alpha float32, x *float32, ldx int, y *float32, ldy int)
+
+// vectorCopyRows is CopyRows for a step of 1 or 2; m, n >= 1.
+func vectorCopyRows[T cpu.Float](m int, n int, dst *T, ldd int, x *T, ldx int, step int) {
+	if unsafe.Sizeof(T(0)) == 8 {
+		copyRowsF64(m, n, (*float64)(unsafe.Pointer(dst)), ldd, (*float64)(unsafe.Pointer(x)), ldx, step)
+	} else {
+		copyRowsF32(m, n, (*float32)(unsafe.Pointer(dst)), ldd, (*float32)(unsafe.Pointer(x)), ldx, step)
+	}
+}
+
+//go:noescape
+func copyRowsF64(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
+
+//go:noescape
+func copyRowsF32(m int, n int, dst *float32, ldd int, x *float32, ldx int, step int)
+
 // vectorRotate is Forward or Back, for n columns and a shape of chains, vectors and direction.
 func vectorRotate[T cpu.Float](r *Rotations[T], at int, steps int, x *T, ldx int, n int, shape int) {
 	if unsafe.Sizeof(T(0)) == 8 {

@@ -27,14 +27,14 @@ GLOBL constants<>(SB), RODATA|NOPTR, $64
 // func gemmNNF64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, rsb int, c *float64, ldc int)
 TEXT ·gemmNNF64(SB), NOSPLIT, $80-88
 	MOVD $ones<>(SB), R3
+	MOVD rsb+64(FP), R0
+	LSL $3, R0, R7
 	MOVD m+0(FP), R11
 	MOVD a+32(FP), R1
 	MOVD c+72(FP), R0
 	MOVD rsa+40(FP), R2
 	LSL $3, R2, R8
 	MOVD csa+48(FP), R2
-	LSL $3, R2, R7
-	MOVD rsb+64(FP), R2
 	LSL $3, R2, R6
 	MOVD ldc+80(FP), R2
 	LSL $3, R2, R5
@@ -113,8 +113,8 @@ doneLanes2:
 	VLD1R (R2), [V0.D2]
 	WORD $0x4e60cd0c // FMLA V12.2D, V8.2D, V0.2D
 	WORD $0x4e60cc2b // FMLA V11.2D, V1.2D, V0.2D
-	ADD R7, R3, R3
-	ADD R6, R12, R12
+	ADD R6, R3, R3
+	ADD R7, R12, R12
 	SUBS $1, R4, R4
 	BNE loop16
 	FMOVD alpha+24(FP), F0
@@ -357,8 +357,8 @@ doneLanes20:
 	VLD1R (R2), [V0.D2]
 	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
 	WORD $0x4e60cc29 // FMLA V9.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop17
 	FMOVD alpha+24(FP), F0
@@ -544,8 +544,8 @@ doneLanes34:
 	VLD1R (R2), [V0.D2]
 	WORD $0x4e60cc88 // FMLA V8.2D, V4.2D, V0.2D
 	WORD $0x4e60cc27 // FMLA V7.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop18
 	FMOVD alpha+24(FP), F0
@@ -677,8 +677,8 @@ doneLanes44:
 	VLD1R (R1), [V0.D2]
 	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
 	WORD $0x4e60cc25 // FMLA V5.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop19
 	FMOVD alpha+24(FP), F0
@@ -819,8 +819,8 @@ doneLanes50:
 	WORD $0x4e60cc95 // FMLA V21.2D, V4.2D, V0.2D
 	WORD $0x4e60cc54 // FMLA V20.2D, V2.2D, V0.2D
 	WORD $0x4e60cc33 // FMLA V19.2D, V1.2D, V0.2D
-	ADD R7, R3, R3
-	ADD R6, R12, R12
+	ADD R6, R3, R3
+	ADD R7, R12, R12
 	SUBS $1, R4, R4
 	BNE loop20
 	FMOVD alpha+24(FP), F0
@@ -1099,8 +1099,8 @@ doneLanes68:
 	WORD $0x4e60cd91 // FMLA V17.2D, V12.2D, V0.2D
 	WORD $0x4e60cd50 // FMLA V16.2D, V10.2D, V0.2D
 	WORD $0x4e60cc2f // FMLA V15.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop21
 	FMOVD alpha+24(FP), F0
@@ -1309,8 +1309,8 @@ doneLanes82:
 	WORD $0x4e60cd0d // FMLA V13.2D, V8.2D, V0.2D
 	WORD $0x4e60cccc // FMLA V12.2D, V6.2D, V0.2D
 	WORD $0x4e60cc2b // FMLA V11.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop22
 	FMOVD alpha+24(FP), F0
@@ -1456,8 +1456,8 @@ doneLanes92:
 	WORD $0x4e60cc89 // FMLA V9.2D, V4.2D, V0.2D
 	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
 	WORD $0x4e60cc27 // FMLA V7.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop23
 	FMOVD alpha+24(FP), F0
@@ -1623,8 +1623,8 @@ doneLanes98:
 	WORD $0x4e60cc6a // FMLA V10.2D, V3.2D, V0.2D
 	WORD $0x4e60cc49 // FMLA V9.2D, V2.2D, V0.2D
 	WORD $0x4e60cc28 // FMLA V8.2D, V1.2D, V0.2D
-	ADD R7, R3, R3
-	ADD R6, R12, R12
+	ADD R6, R3, R3
+	ADD R7, R12, R12
 	SUBS $1, R4, R4
 	BNE loop24
 	FMOVD alpha+24(FP), F0
@@ -1962,8 +1962,8 @@ doneLanes116:
 	WORD $0x4e60cd17 // FMLA V23.2D, V8.2D, V0.2D
 	WORD $0x4e60cc56 // FMLA V22.2D, V2.2D, V0.2D
 	WORD $0x4e60cc35 // FMLA V21.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop25
 	FMOVD alpha+24(FP), F0
@@ -2201,8 +2201,8 @@ doneLanes130:
 	WORD $0x4e60cd51 // FMLA V17.2D, V10.2D, V0.2D
 	WORD $0x4e60cd10 // FMLA V16.2D, V8.2D, V0.2D
 	WORD $0x4e60cc2f // FMLA V15.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop26
 	FMOVD alpha+24(FP), F0
@@ -2362,8 +2362,8 @@ doneLanes140:
 	WORD $0x4e60cc8b // FMLA V11.2D, V4.2D, V0.2D
 	WORD $0x4e60cc4a // FMLA V10.2D, V2.2D, V0.2D
 	WORD $0x4e60cc29 // FMLA V9.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop27
 	FMOVD alpha+24(FP), F0
@@ -2508,8 +2508,8 @@ loop28:
 	WORD $0x4e60cd1b // FMLA V27.2D, V8.2D, V0.2D
 	WORD $0x4e60ccfa // FMLA V26.2D, V7.2D, V0.2D
 	WORD $0x4e60ccd9 // FMLA V25.2D, V6.2D, V0.2D
-	ADD R7, R3, R3
-	ADD R6, R9, R9
+	ADD R6, R3, R3
+	ADD R7, R9, R9
 	SUBS $1, R4, R4
 	BNE loop28
 	FMOVD alpha+24(FP), F0
@@ -2647,8 +2647,8 @@ loop29:
 	WORD $0x4e60cdd5 // FMLA V21.2D, V14.2D, V0.2D
 	WORD $0x4e60cdb4 // FMLA V20.2D, V13.2D, V0.2D
 	WORD $0x4e60cd93 // FMLA V19.2D, V12.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop29
 	FMOVD alpha+24(FP), F0
@@ -2739,8 +2739,8 @@ loop30:
 	WORD $0x4e60cd0f // FMLA V15.2D, V8.2D, V0.2D
 	WORD $0x4e60ccee // FMLA V14.2D, V7.2D, V0.2D
 	WORD $0x4e60cccd // FMLA V13.2D, V6.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop30
 	FMOVD alpha+24(FP), F0
@@ -2799,8 +2799,8 @@ loop31:
 	WORD $0x4e60cc69 // FMLA V9.2D, V3.2D, V0.2D
 	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
 	WORD $0x4e60cc27 // FMLA V7.2D, V1.2D, V0.2D
-	ADD R7, R1, R1
-	ADD R6, R3, R3
+	ADD R6, R1, R1
+	ADD R7, R3, R3
 	SUBS $1, R2, R2
 	BNE loop31
 	FMOVD alpha+24(FP), F0
@@ -2828,14 +2828,14 @@ done:
 // func gemmNNF32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, rsb int, c *float32, ldc int)
 TEXT ·gemmNNF32(SB), NOSPLIT, $192-88
 	MOVD $ones<>(SB), R3
+	MOVD rsb+64(FP), R0
+	LSL $2, R0, R7
 	MOVD m+0(FP), R11
 	MOVD a+32(FP), R1
 	MOVD c+72(FP), R0
 	MOVD rsa+40(FP), R2
 	LSL $2, R2, R8
 	MOVD csa+48(FP), R2
-	LSL $2, R2, R7
-	MOVD rsb+64(FP), R2
 	LSL $2, R2, R6
 	MOVD ldc+80(FP), R2
 	LSL $2, R2, R5
@@ -2930,8 +2930,8 @@ doneLanes2:
 	VLD1R (R2), [V0.S4]
 	WORD $0x4e20cc4d // FMLA V13.4S, V2.4S, V0.4S
 	WORD $0x4e20cc2c // FMLA V12.4S, V1.4S, V0.4S
-	ADD R7, R3, R3
-	ADD R6, R12, R12
+	ADD R6, R3, R3
+	ADD R7, R12, R12
 	SUBS $1, R9, R9
 	BNE loop47
 	FMOVS alpha+24(FP), F0
@@ -3318,8 +3318,8 @@ doneLanes20:
 	VLD1R (R2), [V0.S4]
 	WORD $0x4e20cc4b // FMLA V11.4S, V2.4S, V0.4S
 	WORD $0x4e20cc2a // FMLA V10.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R9, R9
+	ADD R6, R1, R1
+	ADD R7, R9, R9
 	SUBS $1, R3, R3
 	BNE loop48
 	FMOVS alpha+24(FP), F0
@@ -3617,8 +3617,8 @@ doneLanes34:
 	VLD1R (R2), [V0.S4]
 	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
 	WORD $0x4e20cc28 // FMLA V8.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R9, R9
+	ADD R6, R1, R1
+	ADD R7, R9, R9
 	SUBS $1, R3, R3
 	BNE loop49
 	FMOVS alpha+24(FP), F0
@@ -3830,8 +3830,8 @@ doneLanes44:
 	VLD1R (R1), [V0.S4]
 	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
 	WORD $0x4e20cc26 // FMLA V6.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R5, R5
+	ADD R6, R1, R1
+	ADD R7, R5, R5
 	SUBS $1, R3, R3
 	BNE loop50
 	FMOVS alpha+24(FP), F0
@@ -4020,8 +4020,8 @@ doneLanes50:
 	WORD $0x4e20cd96 // FMLA V22.4S, V12.4S, V0.4S
 	WORD $0x4e20cc55 // FMLA V21.4S, V2.4S, V0.4S
 	WORD $0x4e20cc34 // FMLA V20.4S, V1.4S, V0.4S
-	ADD R7, R3, R3
-	ADD R6, R12, R12
+	ADD R6, R3, R3
+	ADD R7, R12, R12
 	SUBS $1, R9, R9
 	BNE loop51
 	FMOVS alpha+24(FP), F0
@@ -4444,8 +4444,8 @@ doneLanes68:
 	WORD $0x4e20cdb2 // FMLA V18.4S, V13.4S, V0.4S
 	WORD $0x4e20cc51 // FMLA V17.4S, V2.4S, V0.4S
 	WORD $0x4e20cc30 // FMLA V16.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R9, R9
+	ADD R6, R1, R1
+	ADD R7, R9, R9
 	SUBS $1, R3, R3
 	BNE loop52
 	FMOVS alpha+24(FP), F0
@@ -4766,8 +4766,8 @@ doneLanes82:
 	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
 	WORD $0x4e20cc4d // FMLA V13.4S, V2.4S, V0.4S
 	WORD $0x4e20cc2c // FMLA V12.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R9, R9
+	ADD R6, R1, R1
+	ADD R7, R9, R9
 	SUBS $1, R3, R3
 	BNE loop53
 	FMOVS alpha+24(FP), F0
@@ -4993,8 +4993,8 @@ doneLanes92:
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
 	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
 	WORD $0x4e20cc28 // FMLA V8.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R5, R5
+	ADD R6, R1, R1
+	ADD R7, R5, R5
 	SUBS $1, R3, R3
 	BNE loop54
 	FMOVS alpha+24(FP), F0
@@ -5217,8 +5217,8 @@ doneLanes98:
 	WORD $0x4e3ecf63 // FMLA V3.4S, V27.4S, V30.4S
 	WORD $0x4e3ecf42 // FMLA V2.4S, V26.4S, V30.4S
 	WORD $0x4e3ecf21 // FMLA V1.4S, V25.4S, V30.4S
-	ADD R7, R3, R3
-	ADD R6, R12, R12
+	ADD R6, R3, R3
+	ADD R7, R12, R12
 	SUBS $1, R4, R4
 	BNE loop55
 	FMOVS alpha+24(FP), F0
@@ -5705,8 +5705,8 @@ doneLanes116:
 	WORD $0x4e20cc78 // FMLA V24.4S, V3.4S, V0.4S
 	WORD $0x4e20cc57 // FMLA V23.4S, V2.4S, V0.4S
 	WORD $0x4e20cc36 // FMLA V22.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop56
 	FMOVS alpha+24(FP), F0
@@ -6062,8 +6062,8 @@ doneLanes130:
 	WORD $0x4e20cd72 // FMLA V18.4S, V11.4S, V0.4S
 	WORD $0x4e20cc51 // FMLA V17.4S, V2.4S, V0.4S
 	WORD $0x4e20cc30 // FMLA V16.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop57
 	FMOVS alpha+24(FP), F0
@@ -6303,8 +6303,8 @@ doneLanes140:
 	WORD $0x4e20ccac // FMLA V12.4S, V5.4S, V0.4S
 	WORD $0x4e20cc4b // FMLA V11.4S, V2.4S, V0.4S
 	WORD $0x4e20cc2a // FMLA V10.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop58
 	FMOVS alpha+24(FP), F0
@@ -6481,8 +6481,8 @@ loop59:
 	WORD $0x4e20cd1b // FMLA V27.4S, V8.4S, V0.4S
 	WORD $0x4e20ccfa // FMLA V26.4S, V7.4S, V0.4S
 	WORD $0x4e20ccd9 // FMLA V25.4S, V6.4S, V0.4S
-	ADD R7, R3, R3
-	ADD R6, R9, R9
+	ADD R6, R3, R3
+	ADD R7, R9, R9
 	SUBS $1, R4, R4
 	BNE loop59
 	FMOVS alpha+24(FP), F0
@@ -6620,8 +6620,8 @@ loop60:
 	WORD $0x4e20cdd5 // FMLA V21.4S, V14.4S, V0.4S
 	WORD $0x4e20cdb4 // FMLA V20.4S, V13.4S, V0.4S
 	WORD $0x4e20cd93 // FMLA V19.4S, V12.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop60
 	FMOVS alpha+24(FP), F0
@@ -6712,8 +6712,8 @@ loop61:
 	WORD $0x4e20cd0f // FMLA V15.4S, V8.4S, V0.4S
 	WORD $0x4e20ccee // FMLA V14.4S, V7.4S, V0.4S
 	WORD $0x4e20cccd // FMLA V13.4S, V6.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R4, R4
+	ADD R6, R1, R1
+	ADD R7, R4, R4
 	SUBS $1, R3, R3
 	BNE loop61
 	FMOVS alpha+24(FP), F0
@@ -6772,8 +6772,8 @@ loop62:
 	WORD $0x4e20cc69 // FMLA V9.4S, V3.4S, V0.4S
 	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
 	WORD $0x4e20cc27 // FMLA V7.4S, V1.4S, V0.4S
-	ADD R7, R1, R1
-	ADD R6, R3, R3
+	ADD R6, R1, R1
+	ADD R7, R3, R3
 	SUBS $1, R2, R2
 	BNE loop62
 	FMOVS alpha+24(FP), F0
@@ -30069,6 +30069,10444 @@ diagonal277:
 	BNE loop276
 	RET
 
+// func gemmOffsetsF64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
+TEXT ·gemmOffsetsF64(SB), NOSPLIT, $80-88
+	MOVD $ones<>(SB), R3
+	MOVD b+56(FP), R7
+	MOVD m+0(FP), R11
+	MOVD a+32(FP), R2
+	MOVD c+72(FP), R0
+	MOVD rsa+40(FP), R1
+	LSL $3, R1, R8
+	MOVD csa+48(FP), R1
+	LSL $3, R1, R6
+	MOVD ldc+80(FP), R1
+	LSL $3, R1, R5
+	ADD R8<<1, R8, R10
+	MOVD n+8(FP), R1
+	CMP $12, R1
+	BEQ cols3full
+	CMP $8, R1
+	BGT cols3
+	CMP $4, R1
+	BGT cols2
+
+cols1:
+	SUB $0, R1, R1
+	ADD $32, R3, R3
+	LSL $3, R1, R1
+	SUB R1, R3, R9
+
+cols1rows4:
+	CMP $4, R11
+	BLT cols1rows4end
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	MOVD offsets+64(FP), R13
+	MOVD k+16(FP), R12
+	PRFM 0(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	MOVD R2, R4
+
+loop294:
+	MOVD (R13), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R9), (F0, F9)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183d21 // UMOV R1, V9.D[1]
+	CBZ R1, someLanes1
+	FMOVQ (R3), F8
+	FMOVQ 16(R3), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes2
+	FMOVD (R3), F8
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes2
+	FMOVD 8(R3), F0
+	WORD $0x6e180408 // MOV V8.D[1], V0.D[0]
+	WORD $0x4e083d21 // UMOV R1, V9.D[0]
+	CBZ R1, doneLanes2
+	FMOVD 16(R3), F1
+
+doneLanes2:
+	VLD1R (R4), [V0.D2]
+	WORD $0x4e60cd07 // FMLA V7.2D, V8.2D, V0.2D
+	WORD $0x4e60cc26 // FMLA V6.2D, V1.2D, V0.2D
+	ADD R8, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cd05 // FMLA V5.2D, V8.2D, V0.2D
+	WORD $0x4e60cc24 // FMLA V4.2D, V1.2D, V0.2D
+	ADD R8<<1, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	WORD $0x4e60cc22 // FMLA V2.2D, V1.2D, V0.2D
+	ADD R10, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cd0c // FMLA V12.2D, V8.2D, V0.2D
+	WORD $0x4e60cc2b // FMLA V11.2D, V1.2D, V0.2D
+	ADD R6, R4, R4
+	ADD $8, R13, R13
+	SUBS $1, R12, R12
+	BNE loop294
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes3
+	FMOVQ (R0), F9
+	FMOVQ 16(R0), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes4
+	FMOVD (R0), F9
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes4
+	FMOVD 8(R0), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes4
+	FMOVD 16(R0), F8
+
+doneLanes4:
+	WORD $0x4e6acce9 // FMLA V9.2D, V7.2D, V10.2D
+	WORD $0x4e6accc8 // FMLA V8.2D, V6.2D, V10.2D
+	ADD R5, R0, R3
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes5
+	FMOVQ (R3), F7
+	FMOVQ 16(R3), F6
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes6
+	FMOVD (R3), F7
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes6
+	FMOVD 8(R3), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes6
+	FMOVD 16(R3), F6
+
+doneLanes6:
+	WORD $0x4e6acca7 // FMLA V7.2D, V5.2D, V10.2D
+	WORD $0x4e6acc86 // FMLA V6.2D, V4.2D, V10.2D
+	ADD R5, R3, R3
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes7
+	FMOVQ (R3), F5
+	FMOVQ 16(R3), F4
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes8
+	FMOVD (R3), F5
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes8
+	FMOVD 8(R3), F0
+	WORD $0x6e180405 // MOV V5.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes8
+	FMOVD 16(R3), F4
+
+doneLanes8:
+	WORD $0x4e6acc65 // FMLA V5.2D, V3.2D, V10.2D
+	WORD $0x4e6acc44 // FMLA V4.2D, V2.2D, V10.2D
+	ADD R5, R3, R3
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes9
+	FMOVQ (R3), F3
+	FMOVQ 16(R3), F2
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes10
+	FMOVD (R3), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes10
+	FMOVD 8(R3), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes10
+	FMOVD 16(R3), F2
+
+doneLanes10:
+	WORD $0x4e6acd83 // FMLA V3.2D, V12.2D, V10.2D
+	WORD $0x4e6acd62 // FMLA V2.2D, V11.2D, V10.2D
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes11
+	FMOVQ F9, (R0)
+	FMOVQ F8, 16(R0)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes12
+	FMOVD F9, (R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes12
+	WORD $0x4e180520 // DUP V0.2D, V9.D[1]
+	FMOVD F0, 8(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes12
+	FMOVD F8, 16(R0)
+
+doneLanes12:
+	ADD R5, R0, R1
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes13
+	FMOVQ F7, (R1)
+	FMOVQ F6, 16(R1)
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes14
+	FMOVD F7, (R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes14
+	WORD $0x4e1804e0 // DUP V0.2D, V7.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes14
+	FMOVD F6, 16(R1)
+
+doneLanes14:
+	ADD R5, R1, R1
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes15
+	FMOVQ F5, (R1)
+	FMOVQ F4, 16(R1)
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes16
+	FMOVD F5, (R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes16
+	WORD $0x4e1804a0 // DUP V0.2D, V5.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes16
+	FMOVD F4, 16(R1)
+
+doneLanes16:
+	ADD R5, R1, R1
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes17
+	FMOVQ F3, (R1)
+	FMOVQ F2, 16(R1)
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes18
+	FMOVD F3, (R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes18
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes18
+	FMOVD F2, 16(R1)
+
+doneLanes18:
+	ADD R5, R1, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols1rows4
+
+cols1rows4end:
+	CMP $3, R11
+	BNE cols1rows3end
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+
+loop295:
+	MOVD (R10), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R9), (F0, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183ce1 // UMOV R1, V7.D[1]
+	CBZ R1, someLanes19
+	FMOVQ (R3), F6
+	FMOVQ 16(R3), F1
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes20
+	FMOVD (R3), F6
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes20
+	FMOVD 8(R3), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce1 // UMOV R1, V7.D[0]
+	CBZ R1, doneLanes20
+	FMOVD 16(R3), F1
+
+doneLanes20:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60ccc5 // FMLA V5.2D, V6.2D, V0.2D
+	WORD $0x4e60cc24 // FMLA V4.2D, V1.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	WORD $0x4e60cc22 // FMLA V2.2D, V1.2D, V0.2D
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
+	WORD $0x4e60cc29 // FMLA V9.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop295
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes21
+	FMOVQ (R0), F7
+	FMOVQ 16(R0), F6
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes22
+	FMOVD (R0), F7
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes22
+	FMOVD 8(R0), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes22
+	FMOVD 16(R0), F6
+
+doneLanes22:
+	WORD $0x4e68cca7 // FMLA V7.2D, V5.2D, V8.2D
+	WORD $0x4e68cc86 // FMLA V6.2D, V4.2D, V8.2D
+	ADD R5, R0, R2
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes23
+	FMOVQ (R2), F5
+	FMOVQ 16(R2), F4
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes24
+	FMOVD (R2), F5
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes24
+	FMOVD 8(R2), F0
+	WORD $0x6e180405 // MOV V5.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes24
+	FMOVD 16(R2), F4
+
+doneLanes24:
+	WORD $0x4e68cc65 // FMLA V5.2D, V3.2D, V8.2D
+	WORD $0x4e68cc44 // FMLA V4.2D, V2.2D, V8.2D
+	ADD R5, R2, R2
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes25
+	FMOVQ (R2), F3
+	FMOVQ 16(R2), F2
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes26
+	FMOVD (R2), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes26
+	FMOVD 8(R2), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes26
+	FMOVD 16(R2), F2
+
+doneLanes26:
+	WORD $0x4e68cd43 // FMLA V3.2D, V10.2D, V8.2D
+	WORD $0x4e68cd22 // FMLA V2.2D, V9.2D, V8.2D
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes27
+	FMOVQ F7, (R0)
+	FMOVQ F6, 16(R0)
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes28
+	FMOVD F7, (R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes28
+	WORD $0x4e1804e0 // DUP V0.2D, V7.D[1]
+	FMOVD F0, 8(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes28
+	FMOVD F6, 16(R0)
+
+doneLanes28:
+	ADD R5, R0, R1
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes29
+	FMOVQ F5, (R1)
+	FMOVQ F4, 16(R1)
+	JMP doneLanes30
+
+someLanes29:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes30
+	FMOVD F5, (R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes30
+	WORD $0x4e1804a0 // DUP V0.2D, V5.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes30
+	FMOVD F4, 16(R1)
+
+doneLanes30:
+	ADD R5, R1, R1
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes31
+	FMOVQ F3, (R1)
+	FMOVQ F2, 16(R1)
+	JMP doneLanes32
+
+someLanes31:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes32
+	FMOVD F3, (R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes32
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes32
+	FMOVD F2, 16(R1)
+
+doneLanes32:
+	JMP done
+
+cols1rows3end:
+	CMP $2, R11
+	BNE cols1rows2end
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+
+loop296:
+	MOVD (R10), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R9), (F0, F5)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183ca1 // UMOV R1, V5.D[1]
+	CBZ R1, someLanes33
+	FMOVQ (R3), F4
+	FMOVQ 16(R3), F1
+	JMP doneLanes34
+
+someLanes33:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes34
+	FMOVD (R3), F4
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes34
+	FMOVD 8(R3), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083ca1 // UMOV R1, V5.D[0]
+	CBZ R1, doneLanes34
+	FMOVD 16(R3), F1
+
+doneLanes34:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cc83 // FMLA V3.2D, V4.2D, V0.2D
+	WORD $0x4e60cc22 // FMLA V2.2D, V1.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cc88 // FMLA V8.2D, V4.2D, V0.2D
+	WORD $0x4e60cc27 // FMLA V7.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop296
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes35
+	FMOVQ (R0), F5
+	FMOVQ 16(R0), F4
+	JMP doneLanes36
+
+someLanes35:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes36
+	FMOVD (R0), F5
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes36
+	FMOVD 8(R0), F0
+	WORD $0x6e180405 // MOV V5.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes36
+	FMOVD 16(R0), F4
+
+doneLanes36:
+	WORD $0x4e66cc65 // FMLA V5.2D, V3.2D, V6.2D
+	WORD $0x4e66cc44 // FMLA V4.2D, V2.2D, V6.2D
+	ADD R5, R0, R2
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes37
+	FMOVQ (R2), F3
+	FMOVQ 16(R2), F2
+	JMP doneLanes38
+
+someLanes37:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes38
+	FMOVD (R2), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes38
+	FMOVD 8(R2), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes38
+	FMOVD 16(R2), F2
+
+doneLanes38:
+	WORD $0x4e66cd03 // FMLA V3.2D, V8.2D, V6.2D
+	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes39
+	FMOVQ F5, (R0)
+	FMOVQ F4, 16(R0)
+	JMP doneLanes40
+
+someLanes39:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes40
+	FMOVD F5, (R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes40
+	WORD $0x4e1804a0 // DUP V0.2D, V5.D[1]
+	FMOVD F0, 8(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes40
+	FMOVD F4, 16(R0)
+
+doneLanes40:
+	ADD R5, R0, R1
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes41
+	FMOVQ F3, (R1)
+	FMOVQ F2, 16(R1)
+	JMP doneLanes42
+
+someLanes41:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes42
+	FMOVD F3, (R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes42
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes42
+	FMOVD F2, 16(R1)
+
+doneLanes42:
+	JMP done
+
+cols1rows2end:
+	CMP $1, R11
+	BNE cols1rows1end
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	MOVD offsets+64(FP), R5
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+
+loop297:
+	MOVD (R5), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R9), (F0, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183c61 // UMOV R1, V3.D[1]
+	CBZ R1, someLanes43
+	FMOVQ (R3), F2
+	FMOVQ 16(R3), F1
+	JMP doneLanes44
+
+someLanes43:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes44
+	FMOVD (R3), F2
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes44
+	FMOVD 8(R3), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c61 // UMOV R1, V3.D[0]
+	CBZ R1, doneLanes44
+	FMOVD 16(R3), F1
+
+doneLanes44:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	WORD $0x4e60cc25 // FMLA V5.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R5, R5
+	SUBS $1, R4, R4
+	BNE loop297
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080404 // DUP V4.2D, V0.D[0]
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes45
+	FMOVQ (R0), F3
+	FMOVQ 16(R0), F2
+	JMP doneLanes46
+
+someLanes45:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes46
+	FMOVD (R0), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes46
+	FMOVD 8(R0), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes46
+	FMOVD 16(R0), F2
+
+doneLanes46:
+	WORD $0x4e64ccc3 // FMLA V3.2D, V6.2D, V4.2D
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes47
+	FMOVQ F3, (R0)
+	FMOVQ F2, 16(R0)
+	JMP doneLanes48
+
+someLanes47:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes48
+	FMOVD F3, (R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes48
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 8(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes48
+	FMOVD F2, 16(R0)
+
+doneLanes48:
+	JMP done
+
+cols1rows1end:
+	JMP done
+
+cols2:
+	SUB $4, R1, R1
+	ADD $32, R3, R3
+	LSL $3, R1, R1
+	SUB R1, R3, R9
+
+cols2rows4:
+	CMP $4, R11
+	BLT cols2rows4end
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	MOVD offsets+64(FP), R13
+	MOVD k+16(FP), R12
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	MOVD R2, R4
+
+loop298:
+	MOVD (R13), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F6, F4)
+	FLDPQ (R9), (F0, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183c61 // UMOV R1, V3.D[1]
+	CBZ R1, someLanes49
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F1
+	JMP doneLanes50
+
+someLanes49:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes50
+	FMOVD 32(R3), F2
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes50
+	FMOVD 40(R3), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c61 // UMOV R1, V3.D[0]
+	CBZ R1, doneLanes50
+	FMOVD 48(R3), F1
+
+doneLanes50:
+	VLD1R (R4), [V0.D2]
+	WORD $0x4e60cccd // FMLA V13.2D, V6.2D, V0.2D
+	WORD $0x4e60cc8c // FMLA V12.2D, V4.2D, V0.2D
+	WORD $0x4e60cc4b // FMLA V11.2D, V2.2D, V0.2D
+	WORD $0x4e60cc2a // FMLA V10.2D, V1.2D, V0.2D
+	ADD R8, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ccda // FMLA V26.2D, V6.2D, V0.2D
+	WORD $0x4e60cc89 // FMLA V9.2D, V4.2D, V0.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	WORD $0x4e60cc27 // FMLA V7.2D, V1.2D, V0.2D
+	ADD R8<<1, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ccd9 // FMLA V25.2D, V6.2D, V0.2D
+	WORD $0x4e60cc98 // FMLA V24.2D, V4.2D, V0.2D
+	WORD $0x4e60cc57 // FMLA V23.2D, V2.2D, V0.2D
+	WORD $0x4e60cc25 // FMLA V5.2D, V1.2D, V0.2D
+	ADD R10, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ccd6 // FMLA V22.2D, V6.2D, V0.2D
+	WORD $0x4e60cc95 // FMLA V21.2D, V4.2D, V0.2D
+	WORD $0x4e60cc54 // FMLA V20.2D, V2.2D, V0.2D
+	WORD $0x4e60cc33 // FMLA V19.2D, V1.2D, V0.2D
+	ADD R6, R4, R4
+	ADD $8, R13, R13
+	SUBS $1, R12, R12
+	BNE loop298
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080412 // DUP V18.2D, V0.D[0]
+	FLDPQ (R0), (F3, F2)
+	FLDPQ (R9), (F4, F6)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e183cc1 // UMOV R1, V6.D[1]
+	CBZ R1, someLanes51
+	FMOVQ 32(R0), F1
+	FMOVQ 48(R0), F0
+	JMP doneLanes52
+
+someLanes51:
+	WORD $0x4e083c81 // UMOV R1, V4.D[0]
+	CBZ R1, doneLanes52
+	FMOVD 32(R0), F1
+	WORD $0x4e183c81 // UMOV R1, V4.D[1]
+	CBZ R1, doneLanes52
+	FMOVD 40(R0), F4
+	WORD $0x6e180481 // MOV V1.D[1], V4.D[0]
+	WORD $0x4e083cc1 // UMOV R1, V6.D[0]
+	CBZ R1, doneLanes52
+	FMOVD 48(R0), F0
+
+doneLanes52:
+	WORD $0x4e72cda3 // FMLA V3.2D, V13.2D, V18.2D
+	WORD $0x4ea31c71 // MOV V17.16B, V3.16B
+	WORD $0x4e72cd82 // FMLA V2.2D, V12.2D, V18.2D
+	WORD $0x4ea21c50 // MOV V16.16B, V2.16B
+	WORD $0x4e72cd61 // FMLA V1.2D, V11.2D, V18.2D
+	WORD $0x4ea11c2f // MOV V15.16B, V1.16B
+	WORD $0x4e72cd40 // FMLA V0.2D, V10.2D, V18.2D
+	WORD $0x4ea01c0e // MOV V14.16B, V0.16B
+	ADD R5, R0, R3
+	FLDPQ (R3), (F13, F12)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes53
+	FMOVQ 32(R3), F11
+	FMOVQ 48(R3), F10
+	JMP doneLanes54
+
+someLanes53:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes54
+	FMOVD 32(R3), F11
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes54
+	FMOVD 40(R3), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes54
+	FMOVD 48(R3), F10
+
+doneLanes54:
+	WORD $0x4e72cf4d // FMLA V13.2D, V26.2D, V18.2D
+	WORD $0x4e72cd2c // FMLA V12.2D, V9.2D, V18.2D
+	WORD $0x4e72cd0b // FMLA V11.2D, V8.2D, V18.2D
+	WORD $0x4e72ccea // FMLA V10.2D, V7.2D, V18.2D
+	ADD R5, R3, R3
+	FLDPQ (R3), (F9, F8)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes55
+	FMOVQ 32(R3), F7
+	FMOVQ 48(R3), F6
+	JMP doneLanes56
+
+someLanes55:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes56
+	FMOVD 32(R3), F7
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes56
+	FMOVD 40(R3), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes56
+	FMOVD 48(R3), F6
+
+doneLanes56:
+	WORD $0x4e72cf29 // FMLA V9.2D, V25.2D, V18.2D
+	WORD $0x4e72cf08 // FMLA V8.2D, V24.2D, V18.2D
+	WORD $0x4e72cee7 // FMLA V7.2D, V23.2D, V18.2D
+	WORD $0x4e72cca6 // FMLA V6.2D, V5.2D, V18.2D
+	ADD R5, R3, R3
+	FLDPQ (R3), (F5, F4)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes57
+	FMOVQ 32(R3), F3
+	FMOVQ 48(R3), F2
+	JMP doneLanes58
+
+someLanes57:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes58
+	FMOVD 32(R3), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes58
+	FMOVD 40(R3), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes58
+	FMOVD 48(R3), F2
+
+doneLanes58:
+	WORD $0x4e72cec5 // FMLA V5.2D, V22.2D, V18.2D
+	WORD $0x4e72cea4 // FMLA V4.2D, V21.2D, V18.2D
+	WORD $0x4e72ce83 // FMLA V3.2D, V20.2D, V18.2D
+	WORD $0x4e72ce62 // FMLA V2.2D, V19.2D, V18.2D
+	FSTPQ (F17, F16), (R0)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes59
+	FMOVQ F15, 32(R0)
+	FMOVQ F14, 48(R0)
+	JMP doneLanes60
+
+someLanes59:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes60
+	FMOVD F15, 32(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes60
+	WORD $0x4e1805e0 // DUP V0.2D, V15.D[1]
+	FMOVD F0, 40(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes60
+	FMOVD F14, 48(R0)
+
+doneLanes60:
+	ADD R5, R0, R1
+	FSTPQ (F13, F12), (R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes61
+	FMOVQ F11, 32(R1)
+	FMOVQ F10, 48(R1)
+	JMP doneLanes62
+
+someLanes61:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes62
+	FMOVD F11, 32(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes62
+	WORD $0x4e180560 // DUP V0.2D, V11.D[1]
+	FMOVD F0, 40(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes62
+	FMOVD F10, 48(R1)
+
+doneLanes62:
+	ADD R5, R1, R1
+	FSTPQ (F9, F8), (R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes63
+	FMOVQ F7, 32(R1)
+	FMOVQ F6, 48(R1)
+	JMP doneLanes64
+
+someLanes63:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes64
+	FMOVD F7, 32(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes64
+	WORD $0x4e1804e0 // DUP V0.2D, V7.D[1]
+	FMOVD F0, 40(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes64
+	FMOVD F6, 48(R1)
+
+doneLanes64:
+	ADD R5, R1, R1
+	FSTPQ (F5, F4), (R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes65
+	FMOVQ F3, 32(R1)
+	FMOVQ F2, 48(R1)
+	JMP doneLanes66
+
+someLanes65:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes66
+	FMOVD F3, 32(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes66
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 40(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes66
+	FMOVD F2, 48(R1)
+
+doneLanes66:
+	ADD R5, R1, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols2rows4
+
+cols2rows4end:
+	CMP $3, R11
+	BNE cols2rows3end
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+
+loop299:
+	MOVD (R10), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F13, F12)
+	FLDPQ (R9), (F0, F11)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183d61 // UMOV R1, V11.D[1]
+	CBZ R1, someLanes67
+	FMOVQ 32(R3), F10
+	FMOVQ 48(R3), F1
+	JMP doneLanes68
+
+someLanes67:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes68
+	FMOVD 32(R3), F10
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes68
+	FMOVD 40(R3), F0
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
+	WORD $0x4e083d61 // UMOV R1, V11.D[0]
+	CBZ R1, doneLanes68
+	FMOVD 48(R3), F1
+
+doneLanes68:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cda9 // FMLA V9.2D, V13.2D, V0.2D
+	WORD $0x4e60cd88 // FMLA V8.2D, V12.2D, V0.2D
+	WORD $0x4e60cd47 // FMLA V7.2D, V10.2D, V0.2D
+	WORD $0x4e60cc26 // FMLA V6.2D, V1.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
+	WORD $0x4e60cd84 // FMLA V4.2D, V12.2D, V0.2D
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	WORD $0x4e60cc22 // FMLA V2.2D, V1.2D, V0.2D
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cdb2 // FMLA V18.2D, V13.2D, V0.2D
+	WORD $0x4e60cd91 // FMLA V17.2D, V12.2D, V0.2D
+	WORD $0x4e60cd50 // FMLA V16.2D, V10.2D, V0.2D
+	WORD $0x4e60cc2f // FMLA V15.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop299
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e08040e // DUP V14.2D, V0.D[0]
+	FLDPQ (R0), (F13, F12)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes69
+	FMOVQ 32(R0), F11
+	FMOVQ 48(R0), F10
+	JMP doneLanes70
+
+someLanes69:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes70
+	FMOVD 32(R0), F11
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes70
+	FMOVD 40(R0), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes70
+	FMOVD 48(R0), F10
+
+doneLanes70:
+	WORD $0x4e6ecd2d // FMLA V13.2D, V9.2D, V14.2D
+	WORD $0x4e6ecd0c // FMLA V12.2D, V8.2D, V14.2D
+	WORD $0x4e6ecceb // FMLA V11.2D, V7.2D, V14.2D
+	WORD $0x4e6eccca // FMLA V10.2D, V6.2D, V14.2D
+	ADD R5, R0, R2
+	FLDPQ (R2), (F9, F8)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes71
+	FMOVQ 32(R2), F7
+	FMOVQ 48(R2), F6
+	JMP doneLanes72
+
+someLanes71:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes72
+	FMOVD 32(R2), F7
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes72
+	FMOVD 40(R2), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes72
+	FMOVD 48(R2), F6
+
+doneLanes72:
+	WORD $0x4e6ecca9 // FMLA V9.2D, V5.2D, V14.2D
+	WORD $0x4e6ecc88 // FMLA V8.2D, V4.2D, V14.2D
+	WORD $0x4e6ecc67 // FMLA V7.2D, V3.2D, V14.2D
+	WORD $0x4e6ecc46 // FMLA V6.2D, V2.2D, V14.2D
+	ADD R5, R2, R2
+	FLDPQ (R2), (F5, F4)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes73
+	FMOVQ 32(R2), F3
+	FMOVQ 48(R2), F2
+	JMP doneLanes74
+
+someLanes73:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes74
+	FMOVD 32(R2), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes74
+	FMOVD 40(R2), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes74
+	FMOVD 48(R2), F2
+
+doneLanes74:
+	WORD $0x4e6ece45 // FMLA V5.2D, V18.2D, V14.2D
+	WORD $0x4e6ece24 // FMLA V4.2D, V17.2D, V14.2D
+	WORD $0x4e6ece03 // FMLA V3.2D, V16.2D, V14.2D
+	WORD $0x4e6ecde2 // FMLA V2.2D, V15.2D, V14.2D
+	FSTPQ (F13, F12), (R0)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes75
+	FMOVQ F11, 32(R0)
+	FMOVQ F10, 48(R0)
+	JMP doneLanes76
+
+someLanes75:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes76
+	FMOVD F11, 32(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes76
+	WORD $0x4e180560 // DUP V0.2D, V11.D[1]
+	FMOVD F0, 40(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes76
+	FMOVD F10, 48(R0)
+
+doneLanes76:
+	ADD R5, R0, R1
+	FSTPQ (F9, F8), (R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes77
+	FMOVQ F7, 32(R1)
+	FMOVQ F6, 48(R1)
+	JMP doneLanes78
+
+someLanes77:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes78
+	FMOVD F7, 32(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes78
+	WORD $0x4e1804e0 // DUP V0.2D, V7.D[1]
+	FMOVD F0, 40(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes78
+	FMOVD F6, 48(R1)
+
+doneLanes78:
+	ADD R5, R1, R1
+	FSTPQ (F5, F4), (R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes79
+	FMOVQ F3, 32(R1)
+	FMOVQ F2, 48(R1)
+	JMP doneLanes80
+
+someLanes79:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes80
+	FMOVD F3, 32(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes80
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 40(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes80
+	FMOVD F2, 48(R1)
+
+doneLanes80:
+	JMP done
+
+cols2rows3end:
+	CMP $2, R11
+	BNE cols2rows2end
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+
+loop300:
+	MOVD (R10), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F9, F8)
+	FLDPQ (R9), (F0, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183ce1 // UMOV R1, V7.D[1]
+	CBZ R1, someLanes81
+	FMOVQ 32(R3), F6
+	FMOVQ 48(R3), F1
+	JMP doneLanes82
+
+someLanes81:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes82
+	FMOVD 32(R3), F6
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes82
+	FMOVD 40(R3), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce1 // UMOV R1, V7.D[0]
+	CBZ R1, doneLanes82
+	FMOVD 48(R3), F1
+
+doneLanes82:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cd25 // FMLA V5.2D, V9.2D, V0.2D
+	WORD $0x4e60cd04 // FMLA V4.2D, V8.2D, V0.2D
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	WORD $0x4e60cc22 // FMLA V2.2D, V1.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cd2e // FMLA V14.2D, V9.2D, V0.2D
+	WORD $0x4e60cd0d // FMLA V13.2D, V8.2D, V0.2D
+	WORD $0x4e60cccc // FMLA V12.2D, V6.2D, V0.2D
+	WORD $0x4e60cc2b // FMLA V11.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop300
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	FLDPQ (R0), (F9, F8)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes83
+	FMOVQ 32(R0), F7
+	FMOVQ 48(R0), F6
+	JMP doneLanes84
+
+someLanes83:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes84
+	FMOVD 32(R0), F7
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes84
+	FMOVD 40(R0), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes84
+	FMOVD 48(R0), F6
+
+doneLanes84:
+	WORD $0x4e6acca9 // FMLA V9.2D, V5.2D, V10.2D
+	WORD $0x4e6acc88 // FMLA V8.2D, V4.2D, V10.2D
+	WORD $0x4e6acc67 // FMLA V7.2D, V3.2D, V10.2D
+	WORD $0x4e6acc46 // FMLA V6.2D, V2.2D, V10.2D
+	ADD R5, R0, R2
+	FLDPQ (R2), (F5, F4)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes85
+	FMOVQ 32(R2), F3
+	FMOVQ 48(R2), F2
+	JMP doneLanes86
+
+someLanes85:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes86
+	FMOVD 32(R2), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes86
+	FMOVD 40(R2), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes86
+	FMOVD 48(R2), F2
+
+doneLanes86:
+	WORD $0x4e6acdc5 // FMLA V5.2D, V14.2D, V10.2D
+	WORD $0x4e6acda4 // FMLA V4.2D, V13.2D, V10.2D
+	WORD $0x4e6acd83 // FMLA V3.2D, V12.2D, V10.2D
+	WORD $0x4e6acd62 // FMLA V2.2D, V11.2D, V10.2D
+	FSTPQ (F9, F8), (R0)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes87
+	FMOVQ F7, 32(R0)
+	FMOVQ F6, 48(R0)
+	JMP doneLanes88
+
+someLanes87:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes88
+	FMOVD F7, 32(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes88
+	WORD $0x4e1804e0 // DUP V0.2D, V7.D[1]
+	FMOVD F0, 40(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes88
+	FMOVD F6, 48(R0)
+
+doneLanes88:
+	ADD R5, R0, R1
+	FSTPQ (F5, F4), (R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes89
+	FMOVQ F3, 32(R1)
+	FMOVQ F2, 48(R1)
+	JMP doneLanes90
+
+someLanes89:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes90
+	FMOVD F3, 32(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes90
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 40(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes90
+	FMOVD F2, 48(R1)
+
+doneLanes90:
+	JMP done
+
+cols2rows2end:
+	CMP $1, R11
+	BNE cols2rows1end
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	MOVD offsets+64(FP), R5
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+
+loop301:
+	MOVD (R5), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F5, F4)
+	FLDPQ (R9), (F0, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183c61 // UMOV R1, V3.D[1]
+	CBZ R1, someLanes91
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F1
+	JMP doneLanes92
+
+someLanes91:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes92
+	FMOVD 32(R3), F2
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes92
+	FMOVD 40(R3), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c61 // UMOV R1, V3.D[0]
+	CBZ R1, doneLanes92
+	FMOVD 48(R3), F1
+
+doneLanes92:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60ccaa // FMLA V10.2D, V5.2D, V0.2D
+	WORD $0x4e60cc89 // FMLA V9.2D, V4.2D, V0.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	WORD $0x4e60cc27 // FMLA V7.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R5, R5
+	SUBS $1, R4, R4
+	BNE loop301
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
+	FLDPQ (R0), (F1, F0)
+	FLDPQ (R9), (F4, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183ca1 // UMOV R1, V5.D[1]
+	CBZ R1, someLanes93
+	FMOVQ 32(R0), F3
+	FMOVQ 48(R0), F2
+	JMP doneLanes94
+
+someLanes93:
+	WORD $0x4e083c81 // UMOV R1, V4.D[0]
+	CBZ R1, doneLanes94
+	FMOVD 32(R0), F3
+	WORD $0x4e183c81 // UMOV R1, V4.D[1]
+	CBZ R1, doneLanes94
+	FMOVD 40(R0), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ca1 // UMOV R1, V5.D[0]
+	CBZ R1, doneLanes94
+	FMOVD 48(R0), F2
+
+doneLanes94:
+	WORD $0x4e66cd41 // FMLA V1.2D, V10.2D, V6.2D
+	WORD $0x4e66cd20 // FMLA V0.2D, V9.2D, V6.2D
+	WORD $0x4e66cd03 // FMLA V3.2D, V8.2D, V6.2D
+	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
+	FSTPQ (F1, F0), (R0)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes95
+	FMOVQ F3, 32(R0)
+	FMOVQ F2, 48(R0)
+	JMP doneLanes96
+
+someLanes95:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes96
+	FMOVD F3, 32(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes96
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 40(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes96
+	FMOVD F2, 48(R0)
+
+doneLanes96:
+	JMP done
+
+cols2rows1end:
+	JMP done
+
+cols3:
+	SUB $8, R1, R1
+	ADD $32, R3, R3
+	LSL $3, R1, R1
+	SUB R1, R3, R9
+
+cols3rows4:
+	CMP $4, R11
+	BLT cols3rows4end
+	WORD $0x6f00e41f // MOVI V31.2D, 0
+	WORD $0x6f00e41e // MOVI V30.2D, 0
+	WORD $0x6f00e41d // MOVI V29.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	MOVD offsets+64(FP), R13
+	MOVD k+16(FP), R12
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	MOVD R2, R4
+
+loop302:
+	MOVD (R13), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F6, F5)
+	FLDPQ 32(R3), (F4, F3)
+	FLDPQ (R9), (F0, F7)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183ce1 // UMOV R1, V7.D[1]
+	CBZ R1, someLanes97
+	FMOVQ 64(R3), F2
+	FMOVQ 80(R3), F1
+	JMP doneLanes98
+
+someLanes97:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes98
+	FMOVD 64(R3), F2
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes98
+	FMOVD 72(R3), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083ce1 // UMOV R1, V7.D[0]
+	CBZ R1, doneLanes98
+	FMOVD 80(R3), F1
+
+doneLanes98:
+	VLD1R (R4), [V0.D2]
+	WORD $0x4e60ccdf // FMLA V31.2D, V6.2D, V0.2D
+	WORD $0x4e60ccbe // FMLA V30.2D, V5.2D, V0.2D
+	WORD $0x4e60cc9d // FMLA V29.2D, V4.2D, V0.2D
+	WORD $0x4e60cc7c // FMLA V28.2D, V3.2D, V0.2D
+	WORD $0x4e60cc5b // FMLA V27.2D, V2.2D, V0.2D
+	WORD $0x4e60cc3a // FMLA V26.2D, V1.2D, V0.2D
+	ADD R8, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ccd9 // FMLA V25.2D, V6.2D, V0.2D
+	WORD $0x4e60ccb8 // FMLA V24.2D, V5.2D, V0.2D
+	WORD $0x4e60cc97 // FMLA V23.2D, V4.2D, V0.2D
+	WORD $0x4e60cc76 // FMLA V22.2D, V3.2D, V0.2D
+	WORD $0x4e60cc55 // FMLA V21.2D, V2.2D, V0.2D
+	WORD $0x4e60cc34 // FMLA V20.2D, V1.2D, V0.2D
+	ADD R8<<1, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ccd3 // FMLA V19.2D, V6.2D, V0.2D
+	WORD $0x4e60ccb2 // FMLA V18.2D, V5.2D, V0.2D
+	WORD $0x4e60cc91 // FMLA V17.2D, V4.2D, V0.2D
+	WORD $0x4e60cc70 // FMLA V16.2D, V3.2D, V0.2D
+	WORD $0x4e60cc4f // FMLA V15.2D, V2.2D, V0.2D
+	WORD $0x4e60cc2e // FMLA V14.2D, V1.2D, V0.2D
+	ADD R10, R4, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cccd // FMLA V13.2D, V6.2D, V0.2D
+	WORD $0x4e60ccac // FMLA V12.2D, V5.2D, V0.2D
+	WORD $0x4e60cc8b // FMLA V11.2D, V4.2D, V0.2D
+	WORD $0x4e60cc6a // FMLA V10.2D, V3.2D, V0.2D
+	WORD $0x4e60cc49 // FMLA V9.2D, V2.2D, V0.2D
+	WORD $0x4e60cc28 // FMLA V8.2D, V1.2D, V0.2D
+	ADD R6, R4, R4
+	ADD $8, R13, R13
+	SUBS $1, R12, R12
+	BNE loop302
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	FLDPQ (R0), (F1, F4)
+	FLDPQ 32(R0), (F3, F2)
+	FLDPQ (R9), (F0, F6)
+	FMOVQ F0, 48(RSP)
+	FMOVQ 48(RSP), F0
+	FMOVQ F0, 64(RSP)
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	FMOVQ F0, 32(RSP)
+	WORD $0x4e183cc1 // UMOV R1, V6.D[1]
+	CBZ R1, someLanes99
+	FMOVQ 64(R0), F5
+	FMOVQ 80(R0), F0
+	FMOVQ F0, 32(RSP)
+	JMP doneLanes100
+
+someLanes99:
+	FMOVQ 64(RSP), F0
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes100
+	FMOVD 64(R0), F5
+	FMOVQ 64(RSP), F0
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes100
+	FMOVD 72(R0), F0
+	WORD $0x6e180405 // MOV V5.D[1], V0.D[0]
+	WORD $0x4e083cc1 // UMOV R1, V6.D[0]
+	CBZ R1, doneLanes100
+	FMOVD 80(R0), F0
+	FMOVQ F0, 32(RSP)
+
+doneLanes100:
+	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
+	FMOVQ 32(RSP), F0
+	WORD $0x4e67cfe1 // FMLA V1.2D, V31.2D, V7.2D
+	FMOVQ F1, 16(RSP)
+	WORD $0x4e67cfc4 // FMLA V4.2D, V30.2D, V7.2D
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e67cfa3 // FMLA V3.2D, V29.2D, V7.2D
+	WORD $0x4ea31c7d // MOV V29.16B, V3.16B
+	WORD $0x4e67cf82 // FMLA V2.2D, V28.2D, V7.2D
+	WORD $0x4ea21c5c // MOV V28.16B, V2.16B
+	WORD $0x4e67cf66 // FMLA V6.2D, V27.2D, V7.2D
+	WORD $0x4ea61cdb // MOV V27.16B, V6.16B
+	WORD $0x4e67cf40 // FMLA V0.2D, V26.2D, V7.2D
+	WORD $0x4ea01c1a // MOV V26.16B, V0.16B
+	ADD R5, R0, R3
+	FLDPQ (R3), (F6, F4)
+	FLDPQ 32(R3), (F3, F2)
+	FLDPQ (R9), (F0, F31)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e41e // MOVI V30.2D, 0
+	WORD $0x4e183fe1 // UMOV R1, V31.D[1]
+	CBZ R1, someLanes101
+	FMOVQ 64(R3), F1
+	FMOVQ 80(R3), F30
+	JMP doneLanes102
+
+someLanes101:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes102
+	FMOVD 64(R3), F1
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes102
+	FMOVD 72(R3), F0
+	WORD $0x6e180401 // MOV V1.D[1], V0.D[0]
+	WORD $0x4e083fe1 // UMOV R1, V31.D[0]
+	CBZ R1, doneLanes102
+	FMOVD 80(R3), F30
+
+doneLanes102:
+	WORD $0x4ebe1fc0 // MOV V0.16B, V30.16B
+	WORD $0x4e67cf26 // FMLA V6.2D, V25.2D, V7.2D
+	WORD $0x4ea61cd9 // MOV V25.16B, V6.16B
+	WORD $0x4e67cf04 // FMLA V4.2D, V24.2D, V7.2D
+	WORD $0x4ea41c98 // MOV V24.16B, V4.16B
+	WORD $0x4e67cee3 // FMLA V3.2D, V23.2D, V7.2D
+	WORD $0x4ea31c77 // MOV V23.16B, V3.16B
+	WORD $0x4e67cec2 // FMLA V2.2D, V22.2D, V7.2D
+	WORD $0x4ea21c56 // MOV V22.16B, V2.16B
+	WORD $0x4e67cea1 // FMLA V1.2D, V21.2D, V7.2D
+	WORD $0x4ea11c35 // MOV V21.16B, V1.16B
+	WORD $0x4e67ce80 // FMLA V0.2D, V20.2D, V7.2D
+	WORD $0x4ea01c14 // MOV V20.16B, V0.16B
+	ADD R5, R3, R3
+	FLDPQ (R3), (F6, F4)
+	FLDPQ 32(R3), (F3, F2)
+	FLDPQ (R9), (F0, F31)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e41e // MOVI V30.2D, 0
+	WORD $0x4e183fe1 // UMOV R1, V31.D[1]
+	CBZ R1, someLanes103
+	FMOVQ 64(R3), F1
+	FMOVQ 80(R3), F30
+	JMP doneLanes104
+
+someLanes103:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes104
+	FMOVD 64(R3), F1
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes104
+	FMOVD 72(R3), F0
+	WORD $0x6e180401 // MOV V1.D[1], V0.D[0]
+	WORD $0x4e083fe1 // UMOV R1, V31.D[0]
+	CBZ R1, doneLanes104
+	FMOVD 80(R3), F30
+
+doneLanes104:
+	WORD $0x4ebe1fc0 // MOV V0.16B, V30.16B
+	WORD $0x4e67ce66 // FMLA V6.2D, V19.2D, V7.2D
+	WORD $0x4ea61cd3 // MOV V19.16B, V6.16B
+	WORD $0x4e67ce44 // FMLA V4.2D, V18.2D, V7.2D
+	WORD $0x4ea41c92 // MOV V18.16B, V4.16B
+	WORD $0x4e67ce23 // FMLA V3.2D, V17.2D, V7.2D
+	WORD $0x4ea31c71 // MOV V17.16B, V3.16B
+	WORD $0x4e67ce02 // FMLA V2.2D, V16.2D, V7.2D
+	WORD $0x4ea21c50 // MOV V16.16B, V2.16B
+	WORD $0x4e67cde1 // FMLA V1.2D, V15.2D, V7.2D
+	WORD $0x4ea11c3e // MOV V30.16B, V1.16B
+	WORD $0x4e67cdc0 // FMLA V0.2D, V14.2D, V7.2D
+	WORD $0x4ea01c0f // MOV V15.16B, V0.16B
+	ADD R5, R3, R3
+	FLDPQ (R3), (F14, F6)
+	FLDPQ 32(R3), (F4, F1)
+	FLDPQ (R9), (F0, F31)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183fe1 // UMOV R1, V31.D[1]
+	CBZ R1, someLanes105
+	FMOVQ 64(R3), F3
+	FMOVQ 80(R3), F2
+	JMP doneLanes106
+
+someLanes105:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes106
+	FMOVD 64(R3), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes106
+	FMOVD 72(R3), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083fe1 // UMOV R1, V31.D[0]
+	CBZ R1, doneLanes106
+	FMOVD 80(R3), F2
+
+doneLanes106:
+	WORD $0x4e67cdae // FMLA V14.2D, V13.2D, V7.2D
+	WORD $0x4e67cd86 // FMLA V6.2D, V12.2D, V7.2D
+	WORD $0x4e67cd64 // FMLA V4.2D, V11.2D, V7.2D
+	WORD $0x4e67cd41 // FMLA V1.2D, V10.2D, V7.2D
+	WORD $0x4e67cd23 // FMLA V3.2D, V9.2D, V7.2D
+	WORD $0x4e67cd02 // FMLA V2.2D, V8.2D, V7.2D
+	FMOVQ 16(RSP), F0
+	FSTPQ (F0, F5), (R0)
+	FSTPQ (F29, F28), 32(R0)
+	FLDPQ (R9), (F0, F5)
+	WORD $0x4e183ca1 // UMOV R1, V5.D[1]
+	CBZ R1, someLanes107
+	FMOVQ F27, 64(R0)
+	FMOVQ F26, 80(R0)
+	JMP doneLanes108
+
+someLanes107:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes108
+	FMOVD F27, 64(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes108
+	WORD $0x4e180760 // DUP V0.2D, V27.D[1]
+	FMOVD F0, 72(R0)
+	WORD $0x4e083ca1 // UMOV R1, V5.D[0]
+	CBZ R1, doneLanes108
+	FMOVD F26, 80(R0)
+
+doneLanes108:
+	ADD R5, R0, R1
+	FSTPQ (F25, F24), (R1)
+	FSTPQ (F23, F22), 32(R1)
+	FLDPQ (R9), (F0, F5)
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes109
+	FMOVQ F21, 64(R1)
+	FMOVQ F20, 80(R1)
+	JMP doneLanes110
+
+someLanes109:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes110
+	FMOVD F21, 64(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes110
+	WORD $0x4e1806a0 // DUP V0.2D, V21.D[1]
+	FMOVD F0, 72(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes110
+	FMOVD F20, 80(R1)
+
+doneLanes110:
+	ADD R5, R1, R1
+	FSTPQ (F19, F18), (R1)
+	FSTPQ (F17, F16), 32(R1)
+	FLDPQ (R9), (F0, F5)
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes111
+	FMOVQ F30, 64(R1)
+	FMOVQ F15, 80(R1)
+	JMP doneLanes112
+
+someLanes111:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes112
+	FMOVD F30, 64(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes112
+	WORD $0x4e1807c0 // DUP V0.2D, V30.D[1]
+	FMOVD F0, 72(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes112
+	FMOVD F15, 80(R1)
+
+doneLanes112:
+	ADD R5, R1, R1
+	FSTPQ (F14, F6), (R1)
+	FSTPQ (F4, F1), 32(R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes113
+	FMOVQ F3, 64(R1)
+	FMOVQ F2, 80(R1)
+	JMP doneLanes114
+
+someLanes113:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes114
+	FMOVD F3, 64(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes114
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 72(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes114
+	FMOVD F2, 80(R1)
+
+doneLanes114:
+	ADD R5, R1, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols3rows4
+
+cols3rows4end:
+	CMP $3, R11
+	BNE cols3rows3end
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop303:
+	MOVD (R10), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F11, F10)
+	FLDPQ 32(R3), (F9, F8)
+	FLDPQ (R9), (F0, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183c61 // UMOV R1, V3.D[1]
+	CBZ R1, someLanes115
+	FMOVQ 64(R3), F2
+	FMOVQ 80(R3), F1
+	JMP doneLanes116
+
+someLanes115:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes116
+	FMOVD 64(R3), F2
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes116
+	FMOVD 72(R3), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c61 // UMOV R1, V3.D[0]
+	CBZ R1, doneLanes116
+	FMOVD 80(R3), F1
+
+doneLanes116:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cd71 // FMLA V17.2D, V11.2D, V0.2D
+	WORD $0x4e60cd50 // FMLA V16.2D, V10.2D, V0.2D
+	WORD $0x4e60cd2f // FMLA V15.2D, V9.2D, V0.2D
+	WORD $0x4e60cd0e // FMLA V14.2D, V8.2D, V0.2D
+	WORD $0x4e60cc4d // FMLA V13.2D, V2.2D, V0.2D
+	WORD $0x4e60cc2c // FMLA V12.2D, V1.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cd7c // FMLA V28.2D, V11.2D, V0.2D
+	WORD $0x4e60cd5b // FMLA V27.2D, V10.2D, V0.2D
+	WORD $0x4e60cd27 // FMLA V7.2D, V9.2D, V0.2D
+	WORD $0x4e60cd06 // FMLA V6.2D, V8.2D, V0.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	WORD $0x4e60cc24 // FMLA V4.2D, V1.2D, V0.2D
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cd7a // FMLA V26.2D, V11.2D, V0.2D
+	WORD $0x4e60cd59 // FMLA V25.2D, V10.2D, V0.2D
+	WORD $0x4e60cd38 // FMLA V24.2D, V9.2D, V0.2D
+	WORD $0x4e60cd17 // FMLA V23.2D, V8.2D, V0.2D
+	WORD $0x4e60cc56 // FMLA V22.2D, V2.2D, V0.2D
+	WORD $0x4e60cc35 // FMLA V21.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop303
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080414 // DUP V20.2D, V0.D[0]
+	FLDPQ (R0), (F9, F8)
+	FLDPQ 32(R0), (F3, F2)
+	FLDPQ (R9), (F10, F11)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e183d61 // UMOV R1, V11.D[1]
+	CBZ R1, someLanes117
+	FMOVQ 64(R0), F1
+	FMOVQ 80(R0), F0
+	JMP doneLanes118
+
+someLanes117:
+	WORD $0x4e083d41 // UMOV R1, V10.D[0]
+	CBZ R1, doneLanes118
+	FMOVD 64(R0), F1
+	WORD $0x4e183d41 // UMOV R1, V10.D[1]
+	CBZ R1, doneLanes118
+	FMOVD 72(R0), F10
+	WORD $0x6e180541 // MOV V1.D[1], V10.D[0]
+	WORD $0x4e083d61 // UMOV R1, V11.D[0]
+	CBZ R1, doneLanes118
+	FMOVD 80(R0), F0
+
+doneLanes118:
+	WORD $0x4e74ce29 // FMLA V9.2D, V17.2D, V20.2D
+	WORD $0x4ea91d33 // MOV V19.16B, V9.16B
+	WORD $0x4e74ce08 // FMLA V8.2D, V16.2D, V20.2D
+	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
+	WORD $0x4e74cde3 // FMLA V3.2D, V15.2D, V20.2D
+	WORD $0x4ea31c71 // MOV V17.16B, V3.16B
+	WORD $0x4e74cdc2 // FMLA V2.2D, V14.2D, V20.2D
+	WORD $0x4ea21c50 // MOV V16.16B, V2.16B
+	WORD $0x4e74cda1 // FMLA V1.2D, V13.2D, V20.2D
+	WORD $0x4ea11c2f // MOV V15.16B, V1.16B
+	WORD $0x4e74cd80 // FMLA V0.2D, V12.2D, V20.2D
+	WORD $0x4ea01c0e // MOV V14.16B, V0.16B
+	ADD R5, R0, R2
+	FLDPQ (R2), (F13, F12)
+	FLDPQ 32(R2), (F11, F10)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes119
+	FMOVQ 64(R2), F9
+	FMOVQ 80(R2), F8
+	JMP doneLanes120
+
+someLanes119:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes120
+	FMOVD 64(R2), F9
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes120
+	FMOVD 72(R2), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes120
+	FMOVD 80(R2), F8
+
+doneLanes120:
+	WORD $0x4e74cf8d // FMLA V13.2D, V28.2D, V20.2D
+	WORD $0x4e74cf6c // FMLA V12.2D, V27.2D, V20.2D
+	WORD $0x4e74cceb // FMLA V11.2D, V7.2D, V20.2D
+	WORD $0x4e74ccca // FMLA V10.2D, V6.2D, V20.2D
+	WORD $0x4e74cca9 // FMLA V9.2D, V5.2D, V20.2D
+	WORD $0x4e74cc88 // FMLA V8.2D, V4.2D, V20.2D
+	ADD R5, R2, R2
+	FLDPQ (R2), (F7, F6)
+	FLDPQ 32(R2), (F5, F4)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes121
+	FMOVQ 64(R2), F3
+	FMOVQ 80(R2), F2
+	JMP doneLanes122
+
+someLanes121:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes122
+	FMOVD 64(R2), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes122
+	FMOVD 72(R2), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes122
+	FMOVD 80(R2), F2
+
+doneLanes122:
+	WORD $0x4e74cf47 // FMLA V7.2D, V26.2D, V20.2D
+	WORD $0x4e74cf26 // FMLA V6.2D, V25.2D, V20.2D
+	WORD $0x4e74cf05 // FMLA V5.2D, V24.2D, V20.2D
+	WORD $0x4e74cee4 // FMLA V4.2D, V23.2D, V20.2D
+	WORD $0x4e74cec3 // FMLA V3.2D, V22.2D, V20.2D
+	WORD $0x4e74cea2 // FMLA V2.2D, V21.2D, V20.2D
+	FSTPQ (F19, F18), (R0)
+	FSTPQ (F17, F16), 32(R0)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes123
+	FMOVQ F15, 64(R0)
+	FMOVQ F14, 80(R0)
+	JMP doneLanes124
+
+someLanes123:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes124
+	FMOVD F15, 64(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes124
+	WORD $0x4e1805e0 // DUP V0.2D, V15.D[1]
+	FMOVD F0, 72(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes124
+	FMOVD F14, 80(R0)
+
+doneLanes124:
+	ADD R5, R0, R1
+	FSTPQ (F13, F12), (R1)
+	FSTPQ (F11, F10), 32(R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes125
+	FMOVQ F9, 64(R1)
+	FMOVQ F8, 80(R1)
+	JMP doneLanes126
+
+someLanes125:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes126
+	FMOVD F9, 64(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes126
+	WORD $0x4e180520 // DUP V0.2D, V9.D[1]
+	FMOVD F0, 72(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes126
+	FMOVD F8, 80(R1)
+
+doneLanes126:
+	ADD R5, R1, R1
+	FSTPQ (F7, F6), (R1)
+	FSTPQ (F5, F4), 32(R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes127
+	FMOVQ F3, 64(R1)
+	FMOVQ F2, 80(R1)
+	JMP doneLanes128
+
+someLanes127:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes128
+	FMOVD F3, 64(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes128
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 72(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes128
+	FMOVD F2, 80(R1)
+
+doneLanes128:
+	JMP done
+
+cols3rows3end:
+	CMP $2, R11
+	BNE cols3rows2end
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop304:
+	MOVD (R10), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F13, F12)
+	FLDPQ 32(R3), (F11, F10)
+	FLDPQ (R9), (F0, F9)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183d21 // UMOV R1, V9.D[1]
+	CBZ R1, someLanes129
+	FMOVQ 64(R3), F8
+	FMOVQ 80(R3), F1
+	JMP doneLanes130
+
+someLanes129:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes130
+	FMOVD 64(R3), F8
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes130
+	FMOVD 72(R3), F0
+	WORD $0x6e180408 // MOV V8.D[1], V0.D[0]
+	WORD $0x4e083d21 // UMOV R1, V9.D[0]
+	CBZ R1, doneLanes130
+	FMOVD 80(R3), F1
+
+doneLanes130:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
+	WORD $0x4e60cd86 // FMLA V6.2D, V12.2D, V0.2D
+	WORD $0x4e60cd65 // FMLA V5.2D, V11.2D, V0.2D
+	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	WORD $0x4e60cc22 // FMLA V2.2D, V1.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cdb4 // FMLA V20.2D, V13.2D, V0.2D
+	WORD $0x4e60cd93 // FMLA V19.2D, V12.2D, V0.2D
+	WORD $0x4e60cd72 // FMLA V18.2D, V11.2D, V0.2D
+	WORD $0x4e60cd51 // FMLA V17.2D, V10.2D, V0.2D
+	WORD $0x4e60cd10 // FMLA V16.2D, V8.2D, V0.2D
+	WORD $0x4e60cc2f // FMLA V15.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop304
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e08040e // DUP V14.2D, V0.D[0]
+	FLDPQ (R0), (F13, F12)
+	FLDPQ 32(R0), (F11, F10)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes131
+	FMOVQ 64(R0), F9
+	FMOVQ 80(R0), F8
+	JMP doneLanes132
+
+someLanes131:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes132
+	FMOVD 64(R0), F9
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes132
+	FMOVD 72(R0), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes132
+	FMOVD 80(R0), F8
+
+doneLanes132:
+	WORD $0x4e6ecced // FMLA V13.2D, V7.2D, V14.2D
+	WORD $0x4e6ecccc // FMLA V12.2D, V6.2D, V14.2D
+	WORD $0x4e6eccab // FMLA V11.2D, V5.2D, V14.2D
+	WORD $0x4e6ecc8a // FMLA V10.2D, V4.2D, V14.2D
+	WORD $0x4e6ecc69 // FMLA V9.2D, V3.2D, V14.2D
+	WORD $0x4e6ecc48 // FMLA V8.2D, V2.2D, V14.2D
+	ADD R5, R0, R2
+	FLDPQ (R2), (F7, F6)
+	FLDPQ 32(R2), (F5, F4)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes133
+	FMOVQ 64(R2), F3
+	FMOVQ 80(R2), F2
+	JMP doneLanes134
+
+someLanes133:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes134
+	FMOVD 64(R2), F3
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes134
+	FMOVD 72(R2), F0
+	WORD $0x6e180403 // MOV V3.D[1], V0.D[0]
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes134
+	FMOVD 80(R2), F2
+
+doneLanes134:
+	WORD $0x4e6ece87 // FMLA V7.2D, V20.2D, V14.2D
+	WORD $0x4e6ece66 // FMLA V6.2D, V19.2D, V14.2D
+	WORD $0x4e6ece45 // FMLA V5.2D, V18.2D, V14.2D
+	WORD $0x4e6ece24 // FMLA V4.2D, V17.2D, V14.2D
+	WORD $0x4e6ece03 // FMLA V3.2D, V16.2D, V14.2D
+	WORD $0x4e6ecde2 // FMLA V2.2D, V15.2D, V14.2D
+	FSTPQ (F13, F12), (R0)
+	FSTPQ (F11, F10), 32(R0)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes135
+	FMOVQ F9, 64(R0)
+	FMOVQ F8, 80(R0)
+	JMP doneLanes136
+
+someLanes135:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes136
+	FMOVD F9, 64(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes136
+	WORD $0x4e180520 // DUP V0.2D, V9.D[1]
+	FMOVD F0, 72(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes136
+	FMOVD F8, 80(R0)
+
+doneLanes136:
+	ADD R5, R0, R1
+	FSTPQ (F7, F6), (R1)
+	FSTPQ (F5, F4), 32(R1)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes137
+	FMOVQ F3, 64(R1)
+	FMOVQ F2, 80(R1)
+	JMP doneLanes138
+
+someLanes137:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes138
+	FMOVD F3, 64(R1)
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes138
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 72(R1)
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes138
+	FMOVD F2, 80(R1)
+
+doneLanes138:
+	JMP done
+
+cols3rows2end:
+	CMP $1, R11
+	BNE cols3rows1end
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	MOVD offsets+64(FP), R5
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+
+loop305:
+	MOVD (R5), R1
+	ADD R1<<3, R7, R3
+	FLDPQ (R3), (F7, F6)
+	FLDPQ 32(R3), (F5, F4)
+	FLDPQ (R9), (F0, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183c61 // UMOV R1, V3.D[1]
+	CBZ R1, someLanes139
+	FMOVQ 64(R3), F2
+	FMOVQ 80(R3), F1
+	JMP doneLanes140
+
+someLanes139:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes140
+	FMOVD 64(R3), F2
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes140
+	FMOVD 72(R3), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c61 // UMOV R1, V3.D[0]
+	CBZ R1, doneLanes140
+	FMOVD 80(R3), F1
+
+doneLanes140:
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60ccee // FMLA V14.2D, V7.2D, V0.2D
+	WORD $0x4e60cccd // FMLA V13.2D, V6.2D, V0.2D
+	WORD $0x4e60ccac // FMLA V12.2D, V5.2D, V0.2D
+	WORD $0x4e60cc8b // FMLA V11.2D, V4.2D, V0.2D
+	WORD $0x4e60cc4a // FMLA V10.2D, V2.2D, V0.2D
+	WORD $0x4e60cc29 // FMLA V9.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R5, R5
+	SUBS $1, R4, R4
+	BNE loop305
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	FLDPQ (R0), (F5, F4)
+	FLDPQ 32(R0), (F1, F0)
+	FLDPQ (R9), (F6, F7)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183ce1 // UMOV R1, V7.D[1]
+	CBZ R1, someLanes141
+	FMOVQ 64(R0), F3
+	FMOVQ 80(R0), F2
+	JMP doneLanes142
+
+someLanes141:
+	WORD $0x4e083cc1 // UMOV R1, V6.D[0]
+	CBZ R1, doneLanes142
+	FMOVD 64(R0), F3
+	WORD $0x4e183cc1 // UMOV R1, V6.D[1]
+	CBZ R1, doneLanes142
+	FMOVD 72(R0), F6
+	WORD $0x6e1804c3 // MOV V3.D[1], V6.D[0]
+	WORD $0x4e083ce1 // UMOV R1, V7.D[0]
+	CBZ R1, doneLanes142
+	FMOVD 80(R0), F2
+
+doneLanes142:
+	WORD $0x4e68cdc5 // FMLA V5.2D, V14.2D, V8.2D
+	WORD $0x4e68cda4 // FMLA V4.2D, V13.2D, V8.2D
+	WORD $0x4e68cd81 // FMLA V1.2D, V12.2D, V8.2D
+	WORD $0x4e68cd60 // FMLA V0.2D, V11.2D, V8.2D
+	WORD $0x4e68cd43 // FMLA V3.2D, V10.2D, V8.2D
+	WORD $0x4e68cd22 // FMLA V2.2D, V9.2D, V8.2D
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F1, F0), 32(R0)
+	FLDPQ (R9), (F0, F1)
+	WORD $0x4e183c21 // UMOV R1, V1.D[1]
+	CBZ R1, someLanes143
+	FMOVQ F3, 64(R0)
+	FMOVQ F2, 80(R0)
+	JMP doneLanes144
+
+someLanes143:
+	WORD $0x4e083c01 // UMOV R1, V0.D[0]
+	CBZ R1, doneLanes144
+	FMOVD F3, 64(R0)
+	WORD $0x4e183c01 // UMOV R1, V0.D[1]
+	CBZ R1, doneLanes144
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 72(R0)
+	WORD $0x4e083c21 // UMOV R1, V1.D[0]
+	CBZ R1, doneLanes144
+	FMOVD F2, 80(R0)
+
+doneLanes144:
+	JMP done
+
+cols3rows1end:
+	JMP done
+
+cols3full:
+
+cols3fullrows4:
+	CMP $4, R11
+	BLT cols3fullrows4end
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e41f // MOVI V31.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e41e // MOVI V30.2D, 0
+	WORD $0x6f00e41d // MOVI V29.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	MOVD offsets+64(FP), R9
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	MOVD R2, R3
+
+loop306:
+	MOVD (R9), R1
+	ADD R1<<3, R7, R1
+	FLDPQ (R1), (F23, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	VLD1R (R3), [V0.D2]
+	WORD $0x4e60cef6 // FMLA V22.2D, V23.2D, V0.2D
+	WORD $0x4e60cd55 // FMLA V21.2D, V10.2D, V0.2D
+	WORD $0x4e60cd34 // FMLA V20.2D, V9.2D, V0.2D
+	WORD $0x4e60cd13 // FMLA V19.2D, V8.2D, V0.2D
+	WORD $0x4e60ccf2 // FMLA V18.2D, V7.2D, V0.2D
+	WORD $0x4e60ccd1 // FMLA V17.2D, V6.2D, V0.2D
+	ADD R8, R3, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cef0 // FMLA V16.2D, V23.2D, V0.2D
+	WORD $0x4e60cd4f // FMLA V15.2D, V10.2D, V0.2D
+	WORD $0x4e60cd2e // FMLA V14.2D, V9.2D, V0.2D
+	WORD $0x4e60cd0d // FMLA V13.2D, V8.2D, V0.2D
+	WORD $0x4e60ccec // FMLA V12.2D, V7.2D, V0.2D
+	WORD $0x4e60cccb // FMLA V11.2D, V6.2D, V0.2D
+	ADD R8<<1, R3, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ceff // FMLA V31.2D, V23.2D, V0.2D
+	WORD $0x4e60cd45 // FMLA V5.2D, V10.2D, V0.2D
+	WORD $0x4e60cd24 // FMLA V4.2D, V9.2D, V0.2D
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	ADD R10, R3, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cefe // FMLA V30.2D, V23.2D, V0.2D
+	WORD $0x4e60cd5d // FMLA V29.2D, V10.2D, V0.2D
+	WORD $0x4e60cd3c // FMLA V28.2D, V9.2D, V0.2D
+	WORD $0x4e60cd1b // FMLA V27.2D, V8.2D, V0.2D
+	WORD $0x4e60ccfa // FMLA V26.2D, V7.2D, V0.2D
+	WORD $0x4e60ccd9 // FMLA V25.2D, V6.2D, V0.2D
+	ADD R6, R3, R3
+	ADD $8, R9, R9
+	SUBS $1, R4, R4
+	BNE loop306
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080418 // DUP V24.2D, V0.D[0]
+	FLDPQ (R0), (F10, F9)
+	FLDPQ 32(R0), (F8, F7)
+	FLDPQ 64(R0), (F6, F0)
+	WORD $0x4e78ceca // FMLA V10.2D, V22.2D, V24.2D
+	WORD $0x4eaa1d57 // MOV V23.16B, V10.16B
+	WORD $0x4e78cea9 // FMLA V9.2D, V21.2D, V24.2D
+	WORD $0x4ea91d36 // MOV V22.16B, V9.16B
+	WORD $0x4e78ce88 // FMLA V8.2D, V20.2D, V24.2D
+	WORD $0x4ea81d15 // MOV V21.16B, V8.16B
+	WORD $0x4e78ce67 // FMLA V7.2D, V19.2D, V24.2D
+	WORD $0x4ea71cf4 // MOV V20.16B, V7.16B
+	WORD $0x4e78ce46 // FMLA V6.2D, V18.2D, V24.2D
+	WORD $0x4ea61cd3 // MOV V19.16B, V6.16B
+	WORD $0x4e78ce20 // FMLA V0.2D, V17.2D, V24.2D
+	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
+	ADD R5, R0, R1
+	FLDPQ (R1), (F10, F9)
+	FLDPQ 32(R1), (F8, F7)
+	FLDPQ 64(R1), (F6, F0)
+	WORD $0x4e78ce0a // FMLA V10.2D, V16.2D, V24.2D
+	WORD $0x4eaa1d51 // MOV V17.16B, V10.16B
+	WORD $0x4e78cde9 // FMLA V9.2D, V15.2D, V24.2D
+	WORD $0x4ea91d30 // MOV V16.16B, V9.16B
+	WORD $0x4e78cdc8 // FMLA V8.2D, V14.2D, V24.2D
+	WORD $0x4ea81d0f // MOV V15.16B, V8.16B
+	WORD $0x4e78cda7 // FMLA V7.2D, V13.2D, V24.2D
+	WORD $0x4ea71cee // MOV V14.16B, V7.16B
+	WORD $0x4e78cd86 // FMLA V6.2D, V12.2D, V24.2D
+	WORD $0x4ea61ccd // MOV V13.16B, V6.16B
+	WORD $0x4e78cd60 // FMLA V0.2D, V11.2D, V24.2D
+	WORD $0x4ea01c0c // MOV V12.16B, V0.16B
+	ADD R5, R1, R1
+	FLDPQ (R1), (F11, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	WORD $0x4e78cfeb // FMLA V11.2D, V31.2D, V24.2D
+	WORD $0x4e78ccaa // FMLA V10.2D, V5.2D, V24.2D
+	WORD $0x4e78cc89 // FMLA V9.2D, V4.2D, V24.2D
+	WORD $0x4e78cc68 // FMLA V8.2D, V3.2D, V24.2D
+	WORD $0x4e78cc47 // FMLA V7.2D, V2.2D, V24.2D
+	WORD $0x4e78cc26 // FMLA V6.2D, V1.2D, V24.2D
+	ADD R5, R1, R1
+	FLDPQ (R1), (F5, F4)
+	FLDPQ 32(R1), (F3, F2)
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e78cfc5 // FMLA V5.2D, V30.2D, V24.2D
+	WORD $0x4e78cfa4 // FMLA V4.2D, V29.2D, V24.2D
+	WORD $0x4e78cf83 // FMLA V3.2D, V28.2D, V24.2D
+	WORD $0x4e78cf62 // FMLA V2.2D, V27.2D, V24.2D
+	WORD $0x4e78cf41 // FMLA V1.2D, V26.2D, V24.2D
+	WORD $0x4e78cf20 // FMLA V0.2D, V25.2D, V24.2D
+	FSTPQ (F23, F22), (R0)
+	FSTPQ (F21, F20), 32(R0)
+	FSTPQ (F19, F18), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F17, F16), (R0)
+	FSTPQ (F15, F14), 32(R0)
+	FSTPQ (F13, F12), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F11, F10), (R0)
+	FSTPQ (F9, F8), 32(R0)
+	FSTPQ (F7, F6), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	ADD R5, R0, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols3fullrows4
+
+cols3fullrows4end:
+	CMP $3, R11
+	BNE cols3fullrows3end
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	MOVD offsets+64(FP), R4
+	MOVD k+16(FP), R3
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop307:
+	MOVD (R4), R1
+	ADD R1<<3, R7, R1
+	FLDPQ (R1), (F17, F16)
+	FLDPQ 32(R1), (F15, F14)
+	FLDPQ 64(R1), (F13, F12)
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60ce2b // FMLA V11.2D, V17.2D, V0.2D
+	WORD $0x4e60ce0a // FMLA V10.2D, V16.2D, V0.2D
+	WORD $0x4e60cde9 // FMLA V9.2D, V15.2D, V0.2D
+	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
+	WORD $0x4e60cda7 // FMLA V7.2D, V13.2D, V0.2D
+	WORD $0x4e60cd86 // FMLA V6.2D, V12.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ce39 // FMLA V25.2D, V17.2D, V0.2D
+	WORD $0x4e60ce05 // FMLA V5.2D, V16.2D, V0.2D
+	WORD $0x4e60cde4 // FMLA V4.2D, V15.2D, V0.2D
+	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60ce38 // FMLA V24.2D, V17.2D, V0.2D
+	WORD $0x4e60ce17 // FMLA V23.2D, V16.2D, V0.2D
+	WORD $0x4e60cdf6 // FMLA V22.2D, V15.2D, V0.2D
+	WORD $0x4e60cdd5 // FMLA V21.2D, V14.2D, V0.2D
+	WORD $0x4e60cdb4 // FMLA V20.2D, V13.2D, V0.2D
+	WORD $0x4e60cd93 // FMLA V19.2D, V12.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R4, R4
+	SUBS $1, R3, R3
+	BNE loop307
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080412 // DUP V18.2D, V0.D[0]
+	FLDPQ (R0), (F17, F16)
+	FLDPQ 32(R0), (F15, F14)
+	FLDPQ 64(R0), (F13, F12)
+	WORD $0x4e72cd71 // FMLA V17.2D, V11.2D, V18.2D
+	WORD $0x4e72cd50 // FMLA V16.2D, V10.2D, V18.2D
+	WORD $0x4e72cd2f // FMLA V15.2D, V9.2D, V18.2D
+	WORD $0x4e72cd0e // FMLA V14.2D, V8.2D, V18.2D
+	WORD $0x4e72cced // FMLA V13.2D, V7.2D, V18.2D
+	WORD $0x4e72cccc // FMLA V12.2D, V6.2D, V18.2D
+	ADD R5, R0, R1
+	FLDPQ (R1), (F11, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	WORD $0x4e72cf2b // FMLA V11.2D, V25.2D, V18.2D
+	WORD $0x4e72ccaa // FMLA V10.2D, V5.2D, V18.2D
+	WORD $0x4e72cc89 // FMLA V9.2D, V4.2D, V18.2D
+	WORD $0x4e72cc68 // FMLA V8.2D, V3.2D, V18.2D
+	WORD $0x4e72cc47 // FMLA V7.2D, V2.2D, V18.2D
+	WORD $0x4e72cc26 // FMLA V6.2D, V1.2D, V18.2D
+	ADD R5, R1, R1
+	FLDPQ (R1), (F5, F4)
+	FLDPQ 32(R1), (F3, F2)
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e72cf05 // FMLA V5.2D, V24.2D, V18.2D
+	WORD $0x4e72cee4 // FMLA V4.2D, V23.2D, V18.2D
+	WORD $0x4e72cec3 // FMLA V3.2D, V22.2D, V18.2D
+	WORD $0x4e72cea2 // FMLA V2.2D, V21.2D, V18.2D
+	WORD $0x4e72ce81 // FMLA V1.2D, V20.2D, V18.2D
+	WORD $0x4e72ce60 // FMLA V0.2D, V19.2D, V18.2D
+	FSTPQ (F17, F16), (R0)
+	FSTPQ (F15, F14), 32(R0)
+	FSTPQ (F13, F12), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F11, F10), (R0)
+	FSTPQ (F9, F8), 32(R0)
+	FSTPQ (F7, F6), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	JMP done
+
+cols3fullrows3end:
+	CMP $2, R11
+	BNE cols3fullrows2end
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	MOVD offsets+64(FP), R4
+	MOVD k+16(FP), R3
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop308:
+	MOVD (R4), R1
+	ADD R1<<3, R7, R1
+	FLDPQ (R1), (F11, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cd73 // FMLA V19.2D, V11.2D, V0.2D
+	WORD $0x4e60cd45 // FMLA V5.2D, V10.2D, V0.2D
+	WORD $0x4e60cd24 // FMLA V4.2D, V9.2D, V0.2D
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.D2]
+	WORD $0x4e60cd72 // FMLA V18.2D, V11.2D, V0.2D
+	WORD $0x4e60cd51 // FMLA V17.2D, V10.2D, V0.2D
+	WORD $0x4e60cd30 // FMLA V16.2D, V9.2D, V0.2D
+	WORD $0x4e60cd0f // FMLA V15.2D, V8.2D, V0.2D
+	WORD $0x4e60ccee // FMLA V14.2D, V7.2D, V0.2D
+	WORD $0x4e60cccd // FMLA V13.2D, V6.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R4, R4
+	SUBS $1, R3, R3
+	BNE loop308
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e08040c // DUP V12.2D, V0.D[0]
+	FLDPQ (R0), (F11, F10)
+	FLDPQ 32(R0), (F9, F8)
+	FLDPQ 64(R0), (F7, F6)
+	WORD $0x4e6cce6b // FMLA V11.2D, V19.2D, V12.2D
+	WORD $0x4e6cccaa // FMLA V10.2D, V5.2D, V12.2D
+	WORD $0x4e6ccc89 // FMLA V9.2D, V4.2D, V12.2D
+	WORD $0x4e6ccc68 // FMLA V8.2D, V3.2D, V12.2D
+	WORD $0x4e6ccc47 // FMLA V7.2D, V2.2D, V12.2D
+	WORD $0x4e6ccc26 // FMLA V6.2D, V1.2D, V12.2D
+	ADD R5, R0, R1
+	FLDPQ (R1), (F5, F4)
+	FLDPQ 32(R1), (F3, F2)
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e6cce45 // FMLA V5.2D, V18.2D, V12.2D
+	WORD $0x4e6cce24 // FMLA V4.2D, V17.2D, V12.2D
+	WORD $0x4e6cce03 // FMLA V3.2D, V16.2D, V12.2D
+	WORD $0x4e6ccde2 // FMLA V2.2D, V15.2D, V12.2D
+	WORD $0x4e6ccdc1 // FMLA V1.2D, V14.2D, V12.2D
+	WORD $0x4e6ccda0 // FMLA V0.2D, V13.2D, V12.2D
+	FSTPQ (F11, F10), (R0)
+	FSTPQ (F9, F8), 32(R0)
+	FSTPQ (F7, F6), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	JMP done
+
+cols3fullrows2end:
+	CMP $1, R11
+	BNE cols3fullrows1end
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	MOVD offsets+64(FP), R4
+	MOVD k+16(FP), R3
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+
+loop309:
+	MOVD (R4), R1
+	ADD R1<<3, R7, R1
+	FLDPQ (R1), (F6, F5)
+	FLDPQ 32(R1), (F4, F3)
+	FLDPQ 64(R1), (F2, F1)
+	VLD1R (R2), [V0.D2]
+	WORD $0x4e60cccc // FMLA V12.2D, V6.2D, V0.2D
+	WORD $0x4e60ccab // FMLA V11.2D, V5.2D, V0.2D
+	WORD $0x4e60cc8a // FMLA V10.2D, V4.2D, V0.2D
+	WORD $0x4e60cc69 // FMLA V9.2D, V3.2D, V0.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	WORD $0x4e60cc27 // FMLA V7.2D, V1.2D, V0.2D
+	ADD R6, R2, R2
+	ADD $8, R4, R4
+	SUBS $1, R3, R3
+	BNE loop309
+	FMOVD alpha+24(FP), F0
+	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
+	FLDPQ (R0), (F5, F4)
+	FLDPQ 32(R0), (F3, F2)
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e66cd85 // FMLA V5.2D, V12.2D, V6.2D
+	WORD $0x4e66cd64 // FMLA V4.2D, V11.2D, V6.2D
+	WORD $0x4e66cd43 // FMLA V3.2D, V10.2D, V6.2D
+	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
+	WORD $0x4e66cd01 // FMLA V1.2D, V8.2D, V6.2D
+	WORD $0x4e66cce0 // FMLA V0.2D, V7.2D, V6.2D
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	JMP done
+
+cols3fullrows1end:
+	JMP done
+
+done:
+	RET
+
+// func gemmOffsetsF32(m int, n int, k int, alpha float32, a *float32, rsa int, csa int, b *float32, offsets *int, c *float32, ldc int)
+TEXT ·gemmOffsetsF32(SB), NOSPLIT, $192-88
+	MOVD $ones<>(SB), R3
+	MOVD b+56(FP), R7
+	MOVD m+0(FP), R11
+	MOVD a+32(FP), R2
+	MOVD c+72(FP), R0
+	MOVD rsa+40(FP), R1
+	LSL $2, R1, R8
+	MOVD csa+48(FP), R1
+	LSL $2, R1, R6
+	MOVD ldc+80(FP), R1
+	LSL $2, R1, R5
+	ADD R8<<1, R8, R10
+	MOVD n+8(FP), R1
+	CMP $24, R1
+	BEQ cols3full
+	CMP $16, R1
+	BGT cols3
+	CMP $8, R1
+	BGT cols2
+
+cols1:
+	SUB $0, R1, R1
+	ADD $32, R3, R3
+	LSL $2, R1, R1
+	SUB R1, R3, R4
+
+cols1rows4:
+	CMP $4, R11
+	BLT cols1rows4end
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	MOVD offsets+64(FP), R13
+	MOVD k+16(FP), R12
+	PRFM 0(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	MOVD R2, R9
+
+loop325:
+	MOVD (R13), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R4), (F10, F9)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3d21 // UMOV R1, V9.S[3]
+	CBZW R1, someLanes1
+	FMOVQ (R3), F2
+	FMOVQ 16(R3), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d41 // UMOV R1, V10.S[0]
+	CBZW R1, doneLanes2
+	FMOVS (R3), F2
+	WORD $0x0e0c3d41 // UMOV R1, V10.S[1]
+	CBZW R1, doneLanes2
+	FMOVS 4(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d41 // UMOV R1, V10.S[2]
+	CBZW R1, doneLanes2
+	FMOVS 8(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d41 // UMOV R1, V10.S[3]
+	CBZW R1, doneLanes2
+	FMOVS 12(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d21 // UMOV R1, V9.S[0]
+	CBZW R1, doneLanes2
+	FMOVS 16(R3), F1
+	WORD $0x0e0c3d21 // UMOV R1, V9.S[1]
+	CBZW R1, doneLanes2
+	FMOVS 20(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d21 // UMOV R1, V9.S[2]
+	CBZW R1, doneLanes2
+	FMOVS 24(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	VLD1R (R9), [V0.S4]
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	WORD $0x4e20cc27 // FMLA V7.4S, V1.4S, V0.4S
+	ADD R8, R9, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
+	WORD $0x4e20cc25 // FMLA V5.4S, V1.4S, V0.4S
+	ADD R8<<1, R9, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	WORD $0x4e20cc23 // FMLA V3.4S, V1.4S, V0.4S
+	ADD R10, R9, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cc4d // FMLA V13.4S, V2.4S, V0.4S
+	WORD $0x4e20cc2c // FMLA V12.4S, V1.4S, V0.4S
+	ADD R6, R9, R9
+	ADD $8, R13, R13
+	SUBS $1, R12, R12
+	BNE loop325
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e04040b // DUP V11.4S, V0.S[0]
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes3
+	FMOVQ (R0), F10
+	FMOVQ 16(R0), F9
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes4
+	FMOVS (R0), F10
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes4
+	FMOVS 4(R0), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes4
+	FMOVS 8(R0), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes4
+	FMOVS 12(R0), F0
+	WORD $0x6e1c040a // MOV V10.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes4
+	FMOVS 16(R0), F9
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes4
+	FMOVS 20(R0), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes4
+	FMOVS 24(R0), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e2bcd0a // FMLA V10.4S, V8.4S, V11.4S
+	WORD $0x4e2bcce9 // FMLA V9.4S, V7.4S, V11.4S
+	ADD R5, R0, R3
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes5
+	FMOVQ (R3), F8
+	FMOVQ 16(R3), F7
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes6
+	FMOVS (R3), F8
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes6
+	FMOVS 4(R3), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes6
+	FMOVS 8(R3), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes6
+	FMOVS 12(R3), F0
+	WORD $0x6e1c0408 // MOV V8.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes6
+	FMOVS 16(R3), F7
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes6
+	FMOVS 20(R3), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes6
+	FMOVS 24(R3), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e2bccc8 // FMLA V8.4S, V6.4S, V11.4S
+	WORD $0x4e2bcca7 // FMLA V7.4S, V5.4S, V11.4S
+	ADD R5, R3, R3
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes7
+	FMOVQ (R3), F6
+	FMOVQ 16(R3), F5
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes8
+	FMOVS (R3), F6
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes8
+	FMOVS 4(R3), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes8
+	FMOVS 8(R3), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes8
+	FMOVS 12(R3), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes8
+	FMOVS 16(R3), F5
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes8
+	FMOVS 20(R3), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes8
+	FMOVS 24(R3), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes8:
+	WORD $0x4e2bcc86 // FMLA V6.4S, V4.4S, V11.4S
+	WORD $0x4e2bcc65 // FMLA V5.4S, V3.4S, V11.4S
+	ADD R5, R3, R3
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes9
+	FMOVQ (R3), F4
+	FMOVQ 16(R3), F3
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes10
+	FMOVS (R3), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes10
+	FMOVS 4(R3), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes10
+	FMOVS 8(R3), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes10
+	FMOVS 12(R3), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes10
+	FMOVS 16(R3), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes10
+	FMOVS 20(R3), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes10
+	FMOVS 24(R3), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes10:
+	WORD $0x4e2bcda4 // FMLA V4.4S, V13.4S, V11.4S
+	WORD $0x4e2bcd83 // FMLA V3.4S, V12.4S, V11.4S
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes11
+	FMOVQ F10, (R0)
+	FMOVQ F9, 16(R0)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes12
+	FMOVS F10, (R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes12
+	WORD $0x4e0c0540 // DUP V0.4S, V10.S[1]
+	FMOVS F0, 4(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes12
+	WORD $0x4e140540 // DUP V0.4S, V10.S[2]
+	FMOVS F0, 8(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes12
+	WORD $0x4e1c0540 // DUP V0.4S, V10.S[3]
+	FMOVS F0, 12(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes12
+	FMOVS F9, 16(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes12
+	WORD $0x4e0c0520 // DUP V0.4S, V9.S[1]
+	FMOVS F0, 20(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes12
+	WORD $0x4e140520 // DUP V0.4S, V9.S[2]
+	FMOVS F0, 24(R0)
+
+doneLanes12:
+	ADD R5, R0, R1
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes13
+	FMOVQ F8, (R1)
+	FMOVQ F7, 16(R1)
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes14
+	FMOVS F8, (R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes14
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes14
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes14
+	WORD $0x4e1c0500 // DUP V0.4S, V8.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes14
+	FMOVS F7, 16(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes14
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes14
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes14:
+	ADD R5, R1, R1
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes15
+	FMOVQ F6, (R1)
+	FMOVQ F5, 16(R1)
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes16
+	FMOVS F6, (R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes16
+	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes16
+	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes16
+	WORD $0x4e1c04c0 // DUP V0.4S, V6.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes16
+	FMOVS F5, 16(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes16
+	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes16
+	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes16:
+	ADD R5, R1, R1
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes17
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes18
+	FMOVS F4, (R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes18
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes18
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes18
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes18
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes18
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes18
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes18:
+	ADD R5, R1, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols1rows4
+
+cols1rows4end:
+	CMP $3, R11
+	BNE cols1rows3end
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R9
+	PRFM 0(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+
+loop326:
+	MOVD (R10), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R4), (F8, F7)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3ce1 // UMOV R1, V7.S[3]
+	CBZW R1, someLanes19
+	FMOVQ (R3), F2
+	FMOVQ 16(R3), F1
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x0e043d01 // UMOV R1, V8.S[0]
+	CBZW R1, doneLanes20
+	FMOVS (R3), F2
+	WORD $0x0e0c3d01 // UMOV R1, V8.S[1]
+	CBZW R1, doneLanes20
+	FMOVS 4(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d01 // UMOV R1, V8.S[2]
+	CBZW R1, doneLanes20
+	FMOVS 8(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d01 // UMOV R1, V8.S[3]
+	CBZW R1, doneLanes20
+	FMOVS 12(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce1 // UMOV R1, V7.S[0]
+	CBZW R1, doneLanes20
+	FMOVS 16(R3), F1
+	WORD $0x0e0c3ce1 // UMOV R1, V7.S[1]
+	CBZW R1, doneLanes20
+	FMOVS 20(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce1 // UMOV R1, V7.S[2]
+	CBZW R1, doneLanes20
+	FMOVS 24(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes20:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
+	WORD $0x4e20cc25 // FMLA V5.4S, V1.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	WORD $0x4e20cc23 // FMLA V3.4S, V1.4S, V0.4S
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cc4b // FMLA V11.4S, V2.4S, V0.4S
+	WORD $0x4e20cc2a // FMLA V10.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R9, R9
+	BNE loop326
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes21
+	FMOVQ (R0), F8
+	FMOVQ 16(R0), F7
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes22
+	FMOVS (R0), F8
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes22
+	FMOVS 4(R0), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes22
+	FMOVS 8(R0), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes22
+	FMOVS 12(R0), F0
+	WORD $0x6e1c0408 // MOV V8.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes22
+	FMOVS 16(R0), F7
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes22
+	FMOVS 20(R0), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes22
+	FMOVS 24(R0), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes22:
+	WORD $0x4e29ccc8 // FMLA V8.4S, V6.4S, V9.4S
+	WORD $0x4e29cca7 // FMLA V7.4S, V5.4S, V9.4S
+	ADD R5, R0, R2
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes23
+	FMOVQ (R2), F6
+	FMOVQ 16(R2), F5
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes24
+	FMOVS (R2), F6
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes24
+	FMOVS 4(R2), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes24
+	FMOVS 8(R2), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes24
+	FMOVS 12(R2), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes24
+	FMOVS 16(R2), F5
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes24
+	FMOVS 20(R2), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes24
+	FMOVS 24(R2), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes24:
+	WORD $0x4e29cc86 // FMLA V6.4S, V4.4S, V9.4S
+	WORD $0x4e29cc65 // FMLA V5.4S, V3.4S, V9.4S
+	ADD R5, R2, R2
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes25
+	FMOVQ (R2), F4
+	FMOVQ 16(R2), F3
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes26
+	FMOVS (R2), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes26
+	FMOVS 4(R2), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes26
+	FMOVS 8(R2), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes26
+	FMOVS 12(R2), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes26
+	FMOVS 16(R2), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes26
+	FMOVS 20(R2), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes26
+	FMOVS 24(R2), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes26:
+	WORD $0x4e29cd64 // FMLA V4.4S, V11.4S, V9.4S
+	WORD $0x4e29cd43 // FMLA V3.4S, V10.4S, V9.4S
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes27
+	FMOVQ F8, (R0)
+	FMOVQ F7, 16(R0)
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes28
+	FMOVS F8, (R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes28
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 4(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes28
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 8(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes28
+	WORD $0x4e1c0500 // DUP V0.4S, V8.S[3]
+	FMOVS F0, 12(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes28
+	FMOVS F7, 16(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes28
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 20(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes28
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 24(R0)
+
+doneLanes28:
+	ADD R5, R0, R1
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes29
+	FMOVQ F6, (R1)
+	FMOVQ F5, 16(R1)
+	JMP doneLanes30
+
+someLanes29:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes30
+	FMOVS F6, (R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes30
+	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes30
+	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes30
+	WORD $0x4e1c04c0 // DUP V0.4S, V6.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes30
+	FMOVS F5, 16(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes30
+	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes30
+	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes30:
+	ADD R5, R1, R1
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes31
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes32
+
+someLanes31:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes32
+	FMOVS F4, (R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes32
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes32
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes32
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes32
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes32
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes32
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes32:
+	JMP done
+
+cols1rows3end:
+	CMP $2, R11
+	BNE cols1rows2end
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R9
+	PRFM 0(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+
+loop327:
+	MOVD (R10), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R4), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3ca1 // UMOV R1, V5.S[3]
+	CBZW R1, someLanes33
+	FMOVQ (R3), F2
+	FMOVQ 16(R3), F1
+	JMP doneLanes34
+
+someLanes33:
+	WORD $0x0e043cc1 // UMOV R1, V6.S[0]
+	CBZW R1, doneLanes34
+	FMOVS (R3), F2
+	WORD $0x0e0c3cc1 // UMOV R1, V6.S[1]
+	CBZW R1, doneLanes34
+	FMOVS 4(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc1 // UMOV R1, V6.S[2]
+	CBZW R1, doneLanes34
+	FMOVS 8(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc1 // UMOV R1, V6.S[3]
+	CBZW R1, doneLanes34
+	FMOVS 12(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca1 // UMOV R1, V5.S[0]
+	CBZW R1, doneLanes34
+	FMOVS 16(R3), F1
+	WORD $0x0e0c3ca1 // UMOV R1, V5.S[1]
+	CBZW R1, doneLanes34
+	FMOVS 20(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca1 // UMOV R1, V5.S[2]
+	CBZW R1, doneLanes34
+	FMOVS 24(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes34:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	WORD $0x4e20cc23 // FMLA V3.4S, V1.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
+	WORD $0x4e20cc28 // FMLA V8.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R9, R9
+	BNE loop327
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes35
+	FMOVQ (R0), F6
+	FMOVQ 16(R0), F5
+	JMP doneLanes36
+
+someLanes35:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes36
+	FMOVS (R0), F6
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes36
+	FMOVS 4(R0), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes36
+	FMOVS 8(R0), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes36
+	FMOVS 12(R0), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes36
+	FMOVS 16(R0), F5
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes36
+	FMOVS 20(R0), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes36
+	FMOVS 24(R0), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes36:
+	WORD $0x4e27cc86 // FMLA V6.4S, V4.4S, V7.4S
+	WORD $0x4e27cc65 // FMLA V5.4S, V3.4S, V7.4S
+	ADD R5, R0, R2
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes37
+	FMOVQ (R2), F4
+	FMOVQ 16(R2), F3
+	JMP doneLanes38
+
+someLanes37:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes38
+	FMOVS (R2), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes38
+	FMOVS 4(R2), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes38
+	FMOVS 8(R2), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes38
+	FMOVS 12(R2), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes38
+	FMOVS 16(R2), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes38
+	FMOVS 20(R2), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes38
+	FMOVS 24(R2), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes38:
+	WORD $0x4e27cd24 // FMLA V4.4S, V9.4S, V7.4S
+	WORD $0x4e27cd03 // FMLA V3.4S, V8.4S, V7.4S
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes39
+	FMOVQ F6, (R0)
+	FMOVQ F5, 16(R0)
+	JMP doneLanes40
+
+someLanes39:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes40
+	FMOVS F6, (R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes40
+	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
+	FMOVS F0, 4(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes40
+	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
+	FMOVS F0, 8(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes40
+	WORD $0x4e1c04c0 // DUP V0.4S, V6.S[3]
+	FMOVS F0, 12(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes40
+	FMOVS F5, 16(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes40
+	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
+	FMOVS F0, 20(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes40
+	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
+	FMOVS F0, 24(R0)
+
+doneLanes40:
+	ADD R5, R0, R1
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes41
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes42
+
+someLanes41:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes42
+	FMOVS F4, (R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes42
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes42
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes42
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes42
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes42
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes42
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes42:
+	JMP done
+
+cols1rows2end:
+	CMP $1, R11
+	BNE cols1rows1end
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD offsets+64(FP), R8
+	MOVD k+16(FP), R5
+	PRFM 0(R0), PLDL1KEEP
+
+loop328:
+	MOVD (R8), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R4), (F4, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3c61 // UMOV R1, V3.S[3]
+	CBZW R1, someLanes43
+	FMOVQ (R3), F2
+	FMOVQ 16(R3), F1
+	JMP doneLanes44
+
+someLanes43:
+	WORD $0x0e043c81 // UMOV R1, V4.S[0]
+	CBZW R1, doneLanes44
+	FMOVS (R3), F2
+	WORD $0x0e0c3c81 // UMOV R1, V4.S[1]
+	CBZW R1, doneLanes44
+	FMOVS 4(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143c81 // UMOV R1, V4.S[2]
+	CBZW R1, doneLanes44
+	FMOVS 8(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3c81 // UMOV R1, V4.S[3]
+	CBZW R1, doneLanes44
+	FMOVS 12(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c61 // UMOV R1, V3.S[0]
+	CBZW R1, doneLanes44
+	FMOVS 16(R3), F1
+	WORD $0x0e0c3c61 // UMOV R1, V3.S[1]
+	CBZW R1, doneLanes44
+	FMOVS 20(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143c61 // UMOV R1, V3.S[2]
+	CBZW R1, doneLanes44
+	FMOVS 24(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes44:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
+	WORD $0x4e20cc26 // FMLA V6.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R8, R8
+	SUBS $1, R5, R5
+	BNE loop328
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040405 // DUP V5.4S, V0.S[0]
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes45
+	FMOVQ (R0), F4
+	FMOVQ 16(R0), F3
+	JMP doneLanes46
+
+someLanes45:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes46
+	FMOVS (R0), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes46
+	FMOVS 4(R0), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes46
+	FMOVS 8(R0), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes46
+	FMOVS 12(R0), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes46
+	FMOVS 16(R0), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes46
+	FMOVS 20(R0), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes46
+	FMOVS 24(R0), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes46:
+	WORD $0x4e25cce4 // FMLA V4.4S, V7.4S, V5.4S
+	WORD $0x4e25ccc3 // FMLA V3.4S, V6.4S, V5.4S
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes47
+	FMOVQ F4, (R0)
+	FMOVQ F3, 16(R0)
+	JMP doneLanes48
+
+someLanes47:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes48
+	FMOVS F4, (R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes48
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes48
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes48
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes48
+	FMOVS F3, 16(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes48
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes48
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R0)
+
+doneLanes48:
+	JMP done
+
+cols1rows1end:
+	JMP done
+
+cols2:
+	SUB $8, R1, R1
+	ADD $32, R3, R3
+	LSL $2, R1, R1
+	SUB R1, R3, R4
+
+cols2rows4:
+	CMP $4, R11
+	BLT cols2rows4end
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	MOVD offsets+64(FP), R13
+	MOVD k+16(FP), R12
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	MOVD R2, R9
+
+loop329:
+	MOVD (R13), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F13, F12)
+	FLDPQ (R4), (F11, F7)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3ce1 // UMOV R1, V7.S[3]
+	CBZW R1, someLanes49
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F1
+	JMP doneLanes50
+
+someLanes49:
+	WORD $0x0e043d61 // UMOV R1, V11.S[0]
+	CBZW R1, doneLanes50
+	FMOVS 32(R3), F2
+	WORD $0x0e0c3d61 // UMOV R1, V11.S[1]
+	CBZW R1, doneLanes50
+	FMOVS 36(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d61 // UMOV R1, V11.S[2]
+	CBZW R1, doneLanes50
+	FMOVS 40(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d61 // UMOV R1, V11.S[3]
+	CBZW R1, doneLanes50
+	FMOVS 44(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce1 // UMOV R1, V7.S[0]
+	CBZW R1, doneLanes50
+	FMOVS 48(R3), F1
+	WORD $0x0e0c3ce1 // UMOV R1, V7.S[1]
+	CBZW R1, doneLanes50
+	FMOVS 52(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce1 // UMOV R1, V7.S[2]
+	CBZW R1, doneLanes50
+	FMOVS 56(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes50:
+	VLD1R (R9), [V0.S4]
+	WORD $0x4e20cdb1 // FMLA V17.4S, V13.4S, V0.4S
+	WORD $0x4e20cd90 // FMLA V16.4S, V12.4S, V0.4S
+	WORD $0x4e20cc4f // FMLA V15.4S, V2.4S, V0.4S
+	WORD $0x4e20cc2e // FMLA V14.4S, V1.4S, V0.4S
+	ADD R8, R9, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cdb8 // FMLA V24.4S, V13.4S, V0.4S
+	WORD $0x4e20cd8a // FMLA V10.4S, V12.4S, V0.4S
+	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
+	WORD $0x4e20cc28 // FMLA V8.4S, V1.4S, V0.4S
+	ADD R8<<1, R9, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
+	WORD $0x4e20cd85 // FMLA V5.4S, V12.4S, V0.4S
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	WORD $0x4e20cc23 // FMLA V3.4S, V1.4S, V0.4S
+	ADD R10, R9, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cdb7 // FMLA V23.4S, V13.4S, V0.4S
+	WORD $0x4e20cd96 // FMLA V22.4S, V12.4S, V0.4S
+	WORD $0x4e20cc55 // FMLA V21.4S, V2.4S, V0.4S
+	WORD $0x4e20cc34 // FMLA V20.4S, V1.4S, V0.4S
+	ADD R6, R9, R9
+	ADD $8, R13, R13
+	SUBS $1, R12, R12
+	BNE loop329
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040413 // DUP V19.4S, V0.S[0]
+	FLDPQ (R0), (F7, F2)
+	FLDPQ (R4), (F13, F12)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x0e1c3d81 // UMOV R1, V12.S[3]
+	CBZW R1, someLanes51
+	FMOVQ 32(R0), F1
+	FMOVQ 48(R0), F0
+	JMP doneLanes52
+
+someLanes51:
+	WORD $0x0e043da1 // UMOV R1, V13.S[0]
+	CBZW R1, doneLanes52
+	FMOVS 32(R0), F1
+	WORD $0x0e0c3da1 // UMOV R1, V13.S[1]
+	CBZW R1, doneLanes52
+	FMOVS 36(R0), F11
+	WORD $0x6e0c0561 // MOV V1.S[1], V11.S[0]
+	WORD $0x0e143da1 // UMOV R1, V13.S[2]
+	CBZW R1, doneLanes52
+	FMOVS 40(R0), F11
+	WORD $0x6e140561 // MOV V1.S[2], V11.S[0]
+	WORD $0x0e1c3da1 // UMOV R1, V13.S[3]
+	CBZW R1, doneLanes52
+	FMOVS 44(R0), F11
+	WORD $0x6e1c0561 // MOV V1.S[3], V11.S[0]
+	WORD $0x0e043d81 // UMOV R1, V12.S[0]
+	CBZW R1, doneLanes52
+	FMOVS 48(R0), F0
+	WORD $0x0e0c3d81 // UMOV R1, V12.S[1]
+	CBZW R1, doneLanes52
+	FMOVS 52(R0), F11
+	WORD $0x6e0c0560 // MOV V0.S[1], V11.S[0]
+	WORD $0x0e143d81 // UMOV R1, V12.S[2]
+	CBZW R1, doneLanes52
+	FMOVS 56(R0), F11
+	WORD $0x6e140560 // MOV V0.S[2], V11.S[0]
+
+doneLanes52:
+	WORD $0x4e33ce27 // FMLA V7.4S, V17.4S, V19.4S
+	WORD $0x4ea71cf2 // MOV V18.16B, V7.16B
+	WORD $0x4e33ce02 // FMLA V2.4S, V16.4S, V19.4S
+	WORD $0x4ea21c51 // MOV V17.16B, V2.16B
+	WORD $0x4e33cde1 // FMLA V1.4S, V15.4S, V19.4S
+	WORD $0x4ea11c30 // MOV V16.16B, V1.16B
+	WORD $0x4e33cdc0 // FMLA V0.4S, V14.4S, V19.4S
+	WORD $0x4ea01c0f // MOV V15.16B, V0.16B
+	ADD R5, R0, R3
+	FLDPQ (R3), (F14, F13)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes53
+	FMOVQ 32(R3), F12
+	FMOVQ 48(R3), F11
+	JMP doneLanes54
+
+someLanes53:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes54
+	FMOVS 32(R3), F12
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes54
+	FMOVS 36(R3), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes54
+	FMOVS 40(R3), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes54
+	FMOVS 44(R3), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes54
+	FMOVS 48(R3), F11
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes54
+	FMOVS 52(R3), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes54
+	FMOVS 56(R3), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+
+doneLanes54:
+	WORD $0x4e33cf0e // FMLA V14.4S, V24.4S, V19.4S
+	WORD $0x4e33cd4d // FMLA V13.4S, V10.4S, V19.4S
+	WORD $0x4e33cd2c // FMLA V12.4S, V9.4S, V19.4S
+	WORD $0x4e33cd0b // FMLA V11.4S, V8.4S, V19.4S
+	ADD R5, R3, R3
+	FLDPQ (R3), (F10, F9)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes55
+	FMOVQ 32(R3), F8
+	FMOVQ 48(R3), F7
+	JMP doneLanes56
+
+someLanes55:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes56
+	FMOVS 32(R3), F8
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes56
+	FMOVS 36(R3), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes56
+	FMOVS 40(R3), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes56
+	FMOVS 44(R3), F0
+	WORD $0x6e1c0408 // MOV V8.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes56
+	FMOVS 48(R3), F7
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes56
+	FMOVS 52(R3), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes56
+	FMOVS 56(R3), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes56:
+	WORD $0x4e33ccca // FMLA V10.4S, V6.4S, V19.4S
+	WORD $0x4e33cca9 // FMLA V9.4S, V5.4S, V19.4S
+	WORD $0x4e33cc88 // FMLA V8.4S, V4.4S, V19.4S
+	WORD $0x4e33cc67 // FMLA V7.4S, V3.4S, V19.4S
+	ADD R5, R3, R3
+	FLDPQ (R3), (F6, F5)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes57
+	FMOVQ 32(R3), F4
+	FMOVQ 48(R3), F3
+	JMP doneLanes58
+
+someLanes57:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes58
+	FMOVS 32(R3), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes58
+	FMOVS 36(R3), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes58
+	FMOVS 40(R3), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes58
+	FMOVS 44(R3), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes58
+	FMOVS 48(R3), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes58
+	FMOVS 52(R3), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes58
+	FMOVS 56(R3), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes58:
+	WORD $0x4e33cee6 // FMLA V6.4S, V23.4S, V19.4S
+	WORD $0x4e33cec5 // FMLA V5.4S, V22.4S, V19.4S
+	WORD $0x4e33cea4 // FMLA V4.4S, V21.4S, V19.4S
+	WORD $0x4e33ce83 // FMLA V3.4S, V20.4S, V19.4S
+	FSTPQ (F18, F17), (R0)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes59
+	FMOVQ F16, 32(R0)
+	FMOVQ F15, 48(R0)
+	JMP doneLanes60
+
+someLanes59:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes60
+	FMOVS F16, 32(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes60
+	WORD $0x4e0c0600 // DUP V0.4S, V16.S[1]
+	FMOVS F0, 36(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes60
+	WORD $0x4e140600 // DUP V0.4S, V16.S[2]
+	FMOVS F0, 40(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes60
+	WORD $0x4e1c0600 // DUP V0.4S, V16.S[3]
+	FMOVS F0, 44(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes60
+	FMOVS F15, 48(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes60
+	WORD $0x4e0c05e0 // DUP V0.4S, V15.S[1]
+	FMOVS F0, 52(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes60
+	WORD $0x4e1405e0 // DUP V0.4S, V15.S[2]
+	FMOVS F0, 56(R0)
+
+doneLanes60:
+	ADD R5, R0, R1
+	FSTPQ (F14, F13), (R1)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes61
+	FMOVQ F12, 32(R1)
+	FMOVQ F11, 48(R1)
+	JMP doneLanes62
+
+someLanes61:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes62
+	FMOVS F12, 32(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes62
+	WORD $0x4e0c0580 // DUP V0.4S, V12.S[1]
+	FMOVS F0, 36(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes62
+	WORD $0x4e140580 // DUP V0.4S, V12.S[2]
+	FMOVS F0, 40(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes62
+	WORD $0x4e1c0580 // DUP V0.4S, V12.S[3]
+	FMOVS F0, 44(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes62
+	FMOVS F11, 48(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes62
+	WORD $0x4e0c0560 // DUP V0.4S, V11.S[1]
+	FMOVS F0, 52(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes62
+	WORD $0x4e140560 // DUP V0.4S, V11.S[2]
+	FMOVS F0, 56(R1)
+
+doneLanes62:
+	ADD R5, R1, R1
+	FSTPQ (F10, F9), (R1)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes63
+	FMOVQ F8, 32(R1)
+	FMOVQ F7, 48(R1)
+	JMP doneLanes64
+
+someLanes63:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes64
+	FMOVS F8, 32(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes64
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 36(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes64
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 40(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes64
+	WORD $0x4e1c0500 // DUP V0.4S, V8.S[3]
+	FMOVS F0, 44(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes64
+	FMOVS F7, 48(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes64
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 52(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes64
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 56(R1)
+
+doneLanes64:
+	ADD R5, R1, R1
+	FSTPQ (F6, F5), (R1)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes65
+	FMOVQ F4, 32(R1)
+	FMOVQ F3, 48(R1)
+	JMP doneLanes66
+
+someLanes65:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes66
+	FMOVS F4, 32(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes66
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 36(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes66
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 40(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes66
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 44(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes66
+	FMOVS F3, 48(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes66
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 52(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes66
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 56(R1)
+
+doneLanes66:
+	ADD R5, R1, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols2rows4
+
+cols2rows4end:
+	CMP $3, R11
+	BNE cols2rows3end
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R9
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+
+loop330:
+	MOVD (R10), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F14, F13)
+	FLDPQ (R4), (F12, F11)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3d61 // UMOV R1, V11.S[3]
+	CBZW R1, someLanes67
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F1
+	JMP doneLanes68
+
+someLanes67:
+	WORD $0x0e043d81 // UMOV R1, V12.S[0]
+	CBZW R1, doneLanes68
+	FMOVS 32(R3), F2
+	WORD $0x0e0c3d81 // UMOV R1, V12.S[1]
+	CBZW R1, doneLanes68
+	FMOVS 36(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d81 // UMOV R1, V12.S[2]
+	CBZW R1, doneLanes68
+	FMOVS 40(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d81 // UMOV R1, V12.S[3]
+	CBZW R1, doneLanes68
+	FMOVS 44(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d61 // UMOV R1, V11.S[0]
+	CBZW R1, doneLanes68
+	FMOVS 48(R3), F1
+	WORD $0x0e0c3d61 // UMOV R1, V11.S[1]
+	CBZW R1, doneLanes68
+	FMOVS 52(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d61 // UMOV R1, V11.S[2]
+	CBZW R1, doneLanes68
+	FMOVS 56(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes68:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cdca // FMLA V10.4S, V14.4S, V0.4S
+	WORD $0x4e20cda9 // FMLA V9.4S, V13.4S, V0.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	WORD $0x4e20cc27 // FMLA V7.4S, V1.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cdc6 // FMLA V6.4S, V14.4S, V0.4S
+	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	WORD $0x4e20cc23 // FMLA V3.4S, V1.4S, V0.4S
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cdd3 // FMLA V19.4S, V14.4S, V0.4S
+	WORD $0x4e20cdb2 // FMLA V18.4S, V13.4S, V0.4S
+	WORD $0x4e20cc51 // FMLA V17.4S, V2.4S, V0.4S
+	WORD $0x4e20cc30 // FMLA V16.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R9, R9
+	BNE loop330
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e04040f // DUP V15.4S, V0.S[0]
+	FLDPQ (R0), (F14, F13)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes69
+	FMOVQ 32(R0), F12
+	FMOVQ 48(R0), F11
+	JMP doneLanes70
+
+someLanes69:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes70
+	FMOVS 32(R0), F12
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes70
+	FMOVS 36(R0), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes70
+	FMOVS 40(R0), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes70
+	FMOVS 44(R0), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes70
+	FMOVS 48(R0), F11
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes70
+	FMOVS 52(R0), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes70
+	FMOVS 56(R0), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+
+doneLanes70:
+	WORD $0x4e2fcd4e // FMLA V14.4S, V10.4S, V15.4S
+	WORD $0x4e2fcd2d // FMLA V13.4S, V9.4S, V15.4S
+	WORD $0x4e2fcd0c // FMLA V12.4S, V8.4S, V15.4S
+	WORD $0x4e2fcceb // FMLA V11.4S, V7.4S, V15.4S
+	ADD R5, R0, R2
+	FLDPQ (R2), (F10, F9)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes71
+	FMOVQ 32(R2), F8
+	FMOVQ 48(R2), F7
+	JMP doneLanes72
+
+someLanes71:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes72
+	FMOVS 32(R2), F8
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes72
+	FMOVS 36(R2), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes72
+	FMOVS 40(R2), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes72
+	FMOVS 44(R2), F0
+	WORD $0x6e1c0408 // MOV V8.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes72
+	FMOVS 48(R2), F7
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes72
+	FMOVS 52(R2), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes72
+	FMOVS 56(R2), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes72:
+	WORD $0x4e2fccca // FMLA V10.4S, V6.4S, V15.4S
+	WORD $0x4e2fcca9 // FMLA V9.4S, V5.4S, V15.4S
+	WORD $0x4e2fcc88 // FMLA V8.4S, V4.4S, V15.4S
+	WORD $0x4e2fcc67 // FMLA V7.4S, V3.4S, V15.4S
+	ADD R5, R2, R2
+	FLDPQ (R2), (F6, F5)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes73
+	FMOVQ 32(R2), F4
+	FMOVQ 48(R2), F3
+	JMP doneLanes74
+
+someLanes73:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes74
+	FMOVS 32(R2), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes74
+	FMOVS 36(R2), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes74
+	FMOVS 40(R2), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes74
+	FMOVS 44(R2), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes74
+	FMOVS 48(R2), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes74
+	FMOVS 52(R2), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes74
+	FMOVS 56(R2), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes74:
+	WORD $0x4e2fce66 // FMLA V6.4S, V19.4S, V15.4S
+	WORD $0x4e2fce45 // FMLA V5.4S, V18.4S, V15.4S
+	WORD $0x4e2fce24 // FMLA V4.4S, V17.4S, V15.4S
+	WORD $0x4e2fce03 // FMLA V3.4S, V16.4S, V15.4S
+	FSTPQ (F14, F13), (R0)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes75
+	FMOVQ F12, 32(R0)
+	FMOVQ F11, 48(R0)
+	JMP doneLanes76
+
+someLanes75:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes76
+	FMOVS F12, 32(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes76
+	WORD $0x4e0c0580 // DUP V0.4S, V12.S[1]
+	FMOVS F0, 36(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes76
+	WORD $0x4e140580 // DUP V0.4S, V12.S[2]
+	FMOVS F0, 40(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes76
+	WORD $0x4e1c0580 // DUP V0.4S, V12.S[3]
+	FMOVS F0, 44(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes76
+	FMOVS F11, 48(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes76
+	WORD $0x4e0c0560 // DUP V0.4S, V11.S[1]
+	FMOVS F0, 52(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes76
+	WORD $0x4e140560 // DUP V0.4S, V11.S[2]
+	FMOVS F0, 56(R0)
+
+doneLanes76:
+	ADD R5, R0, R1
+	FSTPQ (F10, F9), (R1)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes77
+	FMOVQ F8, 32(R1)
+	FMOVQ F7, 48(R1)
+	JMP doneLanes78
+
+someLanes77:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes78
+	FMOVS F8, 32(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes78
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 36(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes78
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 40(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes78
+	WORD $0x4e1c0500 // DUP V0.4S, V8.S[3]
+	FMOVS F0, 44(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes78
+	FMOVS F7, 48(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes78
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 52(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes78
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 56(R1)
+
+doneLanes78:
+	ADD R5, R1, R1
+	FSTPQ (F6, F5), (R1)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes79
+	FMOVQ F4, 32(R1)
+	FMOVQ F3, 48(R1)
+	JMP doneLanes80
+
+someLanes79:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes80
+	FMOVS F4, 32(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes80
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 36(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes80
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 40(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes80
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 44(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes80
+	FMOVS F3, 48(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes80
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 52(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes80
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 56(R1)
+
+doneLanes80:
+	JMP done
+
+cols2rows3end:
+	CMP $2, R11
+	BNE cols2rows2end
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R9
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+
+loop331:
+	MOVD (R10), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F10, F9)
+	FLDPQ (R4), (F8, F7)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3ce1 // UMOV R1, V7.S[3]
+	CBZW R1, someLanes81
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F1
+	JMP doneLanes82
+
+someLanes81:
+	WORD $0x0e043d01 // UMOV R1, V8.S[0]
+	CBZW R1, doneLanes82
+	FMOVS 32(R3), F2
+	WORD $0x0e0c3d01 // UMOV R1, V8.S[1]
+	CBZW R1, doneLanes82
+	FMOVS 36(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d01 // UMOV R1, V8.S[2]
+	CBZW R1, doneLanes82
+	FMOVS 40(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d01 // UMOV R1, V8.S[3]
+	CBZW R1, doneLanes82
+	FMOVS 44(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce1 // UMOV R1, V7.S[0]
+	CBZW R1, doneLanes82
+	FMOVS 48(R3), F1
+	WORD $0x0e0c3ce1 // UMOV R1, V7.S[1]
+	CBZW R1, doneLanes82
+	FMOVS 52(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce1 // UMOV R1, V7.S[2]
+	CBZW R1, doneLanes82
+	FMOVS 56(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes82:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
+	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	WORD $0x4e20cc23 // FMLA V3.4S, V1.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cd4f // FMLA V15.4S, V10.4S, V0.4S
+	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
+	WORD $0x4e20cc4d // FMLA V13.4S, V2.4S, V0.4S
+	WORD $0x4e20cc2c // FMLA V12.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R9, R9
+	BNE loop331
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e04040b // DUP V11.4S, V0.S[0]
+	FLDPQ (R0), (F10, F9)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes83
+	FMOVQ 32(R0), F8
+	FMOVQ 48(R0), F7
+	JMP doneLanes84
+
+someLanes83:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes84
+	FMOVS 32(R0), F8
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes84
+	FMOVS 36(R0), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes84
+	FMOVS 40(R0), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes84
+	FMOVS 44(R0), F0
+	WORD $0x6e1c0408 // MOV V8.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes84
+	FMOVS 48(R0), F7
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes84
+	FMOVS 52(R0), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes84
+	FMOVS 56(R0), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes84:
+	WORD $0x4e2bccca // FMLA V10.4S, V6.4S, V11.4S
+	WORD $0x4e2bcca9 // FMLA V9.4S, V5.4S, V11.4S
+	WORD $0x4e2bcc88 // FMLA V8.4S, V4.4S, V11.4S
+	WORD $0x4e2bcc67 // FMLA V7.4S, V3.4S, V11.4S
+	ADD R5, R0, R2
+	FLDPQ (R2), (F6, F5)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes85
+	FMOVQ 32(R2), F4
+	FMOVQ 48(R2), F3
+	JMP doneLanes86
+
+someLanes85:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes86
+	FMOVS 32(R2), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes86
+	FMOVS 36(R2), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes86
+	FMOVS 40(R2), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes86
+	FMOVS 44(R2), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes86
+	FMOVS 48(R2), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes86
+	FMOVS 52(R2), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes86
+	FMOVS 56(R2), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes86:
+	WORD $0x4e2bcde6 // FMLA V6.4S, V15.4S, V11.4S
+	WORD $0x4e2bcdc5 // FMLA V5.4S, V14.4S, V11.4S
+	WORD $0x4e2bcda4 // FMLA V4.4S, V13.4S, V11.4S
+	WORD $0x4e2bcd83 // FMLA V3.4S, V12.4S, V11.4S
+	FSTPQ (F10, F9), (R0)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes87
+	FMOVQ F8, 32(R0)
+	FMOVQ F7, 48(R0)
+	JMP doneLanes88
+
+someLanes87:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes88
+	FMOVS F8, 32(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes88
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 36(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes88
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 40(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes88
+	WORD $0x4e1c0500 // DUP V0.4S, V8.S[3]
+	FMOVS F0, 44(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes88
+	FMOVS F7, 48(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes88
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 52(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes88
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 56(R0)
+
+doneLanes88:
+	ADD R5, R0, R1
+	FSTPQ (F6, F5), (R1)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes89
+	FMOVQ F4, 32(R1)
+	FMOVQ F3, 48(R1)
+	JMP doneLanes90
+
+someLanes89:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes90
+	FMOVS F4, 32(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes90
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 36(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes90
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 40(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes90
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 44(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes90
+	FMOVS F3, 48(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes90
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 52(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes90
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 56(R1)
+
+doneLanes90:
+	JMP done
+
+cols2rows2end:
+	CMP $1, R11
+	BNE cols2rows1end
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	MOVD offsets+64(FP), R8
+	MOVD k+16(FP), R5
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+
+loop332:
+	MOVD (R8), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F6, F5)
+	FLDPQ (R4), (F4, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3c61 // UMOV R1, V3.S[3]
+	CBZW R1, someLanes91
+	FMOVQ 32(R3), F2
+	FMOVQ 48(R3), F1
+	JMP doneLanes92
+
+someLanes91:
+	WORD $0x0e043c81 // UMOV R1, V4.S[0]
+	CBZW R1, doneLanes92
+	FMOVS 32(R3), F2
+	WORD $0x0e0c3c81 // UMOV R1, V4.S[1]
+	CBZW R1, doneLanes92
+	FMOVS 36(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143c81 // UMOV R1, V4.S[2]
+	CBZW R1, doneLanes92
+	FMOVS 40(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3c81 // UMOV R1, V4.S[3]
+	CBZW R1, doneLanes92
+	FMOVS 44(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c61 // UMOV R1, V3.S[0]
+	CBZW R1, doneLanes92
+	FMOVS 48(R3), F1
+	WORD $0x0e0c3c61 // UMOV R1, V3.S[1]
+	CBZW R1, doneLanes92
+	FMOVS 52(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143c61 // UMOV R1, V3.S[2]
+	CBZW R1, doneLanes92
+	FMOVS 56(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes92:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cccb // FMLA V11.4S, V6.4S, V0.4S
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
+	WORD $0x4e20cc28 // FMLA V8.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R8, R8
+	SUBS $1, R5, R5
+	BNE loop332
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	FLDPQ (R0), (F1, F0)
+	FLDPQ (R4), (F6, F5)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3ca1 // UMOV R1, V5.S[3]
+	CBZW R1, someLanes93
+	FMOVQ 32(R0), F4
+	FMOVQ 48(R0), F3
+	JMP doneLanes94
+
+someLanes93:
+	WORD $0x0e043cc1 // UMOV R1, V6.S[0]
+	CBZW R1, doneLanes94
+	FMOVS 32(R0), F4
+	WORD $0x0e0c3cc1 // UMOV R1, V6.S[1]
+	CBZW R1, doneLanes94
+	FMOVS 36(R0), F2
+	WORD $0x6e0c0444 // MOV V4.S[1], V2.S[0]
+	WORD $0x0e143cc1 // UMOV R1, V6.S[2]
+	CBZW R1, doneLanes94
+	FMOVS 40(R0), F2
+	WORD $0x6e140444 // MOV V4.S[2], V2.S[0]
+	WORD $0x0e1c3cc1 // UMOV R1, V6.S[3]
+	CBZW R1, doneLanes94
+	FMOVS 44(R0), F2
+	WORD $0x6e1c0444 // MOV V4.S[3], V2.S[0]
+	WORD $0x0e043ca1 // UMOV R1, V5.S[0]
+	CBZW R1, doneLanes94
+	FMOVS 48(R0), F3
+	WORD $0x0e0c3ca1 // UMOV R1, V5.S[1]
+	CBZW R1, doneLanes94
+	FMOVS 52(R0), F2
+	WORD $0x6e0c0443 // MOV V3.S[1], V2.S[0]
+	WORD $0x0e143ca1 // UMOV R1, V5.S[2]
+	CBZW R1, doneLanes94
+	FMOVS 56(R0), F2
+	WORD $0x6e140443 // MOV V3.S[2], V2.S[0]
+
+doneLanes94:
+	WORD $0x4e27cd61 // FMLA V1.4S, V11.4S, V7.4S
+	WORD $0x4e27cd40 // FMLA V0.4S, V10.4S, V7.4S
+	WORD $0x4e27cd24 // FMLA V4.4S, V9.4S, V7.4S
+	WORD $0x4e27cd03 // FMLA V3.4S, V8.4S, V7.4S
+	FSTPQ (F1, F0), (R0)
+	FLDPQ (R4), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes95
+	FMOVQ F4, 32(R0)
+	FMOVQ F3, 48(R0)
+	JMP doneLanes96
+
+someLanes95:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes96
+	FMOVS F4, 32(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes96
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 36(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes96
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 40(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes96
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 44(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes96
+	FMOVS F3, 48(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes96
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 52(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes96
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 56(R0)
+
+doneLanes96:
+	JMP done
+
+cols2rows1end:
+	JMP done
+
+cols3:
+	SUB $16, R1, R1
+	ADD $32, R3, R3
+	LSL $2, R1, R1
+	SUB R1, R3, R9
+
+cols3rows4:
+	CMP $4, R11
+	BLT cols3rows4end
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	MOVD offsets+64(FP), R13
+	MOVD k+16(FP), R12
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	MOVD R2, R4
+
+loop333:
+	MOVD (R13), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F0, F29)
+	FMOVQ F0, 160(RSP)
+	FMOVQ 160(RSP), F0
+	FMOVQ F0, 176(RSP)
+	FLDPQ 32(R3), (F28, F27)
+	FLDPQ (R9), (F31, F30)
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x0e1c3fc1 // UMOV R1, V30.S[3]
+	CBZW R1, someLanes97
+	FMOVQ 64(R3), F26
+	FMOVQ 80(R3), F25
+	JMP doneLanes98
+
+someLanes97:
+	WORD $0x0e043fe1 // UMOV R1, V31.S[0]
+	CBZW R1, doneLanes98
+	FMOVS 64(R3), F26
+	WORD $0x0e0c3fe1 // UMOV R1, V31.S[1]
+	CBZW R1, doneLanes98
+	FMOVS 68(R3), F0
+	WORD $0x6e0c041a // MOV V26.S[1], V0.S[0]
+	WORD $0x0e143fe1 // UMOV R1, V31.S[2]
+	CBZW R1, doneLanes98
+	FMOVS 72(R3), F0
+	FMOVQ F0, 144(RSP)
+	FMOVQ 144(RSP), F0
+	WORD $0x6e14041a // MOV V26.S[2], V0.S[0]
+	WORD $0x0e1c3fe1 // UMOV R1, V31.S[3]
+	CBZW R1, doneLanes98
+	FMOVS 76(R3), F0
+	WORD $0x6e1c041a // MOV V26.S[3], V0.S[0]
+	WORD $0x0e043fc1 // UMOV R1, V30.S[0]
+	CBZW R1, doneLanes98
+	FMOVS 80(R3), F25
+	WORD $0x0e0c3fc1 // UMOV R1, V30.S[1]
+	CBZW R1, doneLanes98
+	FMOVS 84(R3), F0
+	WORD $0x6e0c0419 // MOV V25.S[1], V0.S[0]
+	WORD $0x0e143fc1 // UMOV R1, V30.S[2]
+	CBZW R1, doneLanes98
+	FMOVS 88(R3), F0
+	WORD $0x6e140419 // MOV V25.S[2], V0.S[0]
+
+doneLanes98:
+	VLD1R (R4), [V30.S4]
+	FMOVQ 176(RSP), F0
+	WORD $0x4e3ecc18 // FMLA V24.4S, V0.4S, V30.4S
+	WORD $0x4e3ecfb7 // FMLA V23.4S, V29.4S, V30.4S
+	WORD $0x4e3ecf96 // FMLA V22.4S, V28.4S, V30.4S
+	WORD $0x4e3ecf75 // FMLA V21.4S, V27.4S, V30.4S
+	WORD $0x4e3ecf54 // FMLA V20.4S, V26.4S, V30.4S
+	WORD $0x4e3ecf33 // FMLA V19.4S, V25.4S, V30.4S
+	ADD R8, R4, R1
+	VLD1R (R1), [V30.S4]
+	FMOVQ 176(RSP), F0
+	WORD $0x4e3ecc12 // FMLA V18.4S, V0.4S, V30.4S
+	WORD $0x4e3ecfb1 // FMLA V17.4S, V29.4S, V30.4S
+	WORD $0x4e3ecf90 // FMLA V16.4S, V28.4S, V30.4S
+	WORD $0x4e3ecf6f // FMLA V15.4S, V27.4S, V30.4S
+	WORD $0x4e3ecf4e // FMLA V14.4S, V26.4S, V30.4S
+	WORD $0x4e3ecf2d // FMLA V13.4S, V25.4S, V30.4S
+	ADD R8<<1, R4, R1
+	VLD1R (R1), [V30.S4]
+	FMOVQ 176(RSP), F0
+	WORD $0x4e3ecc0c // FMLA V12.4S, V0.4S, V30.4S
+	WORD $0x4e3ecfab // FMLA V11.4S, V29.4S, V30.4S
+	WORD $0x4e3ecf8a // FMLA V10.4S, V28.4S, V30.4S
+	WORD $0x4e3ecf69 // FMLA V9.4S, V27.4S, V30.4S
+	WORD $0x4e3ecf48 // FMLA V8.4S, V26.4S, V30.4S
+	WORD $0x4e3ecf27 // FMLA V7.4S, V25.4S, V30.4S
+	ADD R10, R4, R1
+	VLD1R (R1), [V30.S4]
+	FMOVQ 176(RSP), F0
+	WORD $0x4e3ecc06 // FMLA V6.4S, V0.4S, V30.4S
+	WORD $0x4e3ecfa5 // FMLA V5.4S, V29.4S, V30.4S
+	WORD $0x4e3ecf84 // FMLA V4.4S, V28.4S, V30.4S
+	WORD $0x4e3ecf63 // FMLA V3.4S, V27.4S, V30.4S
+	WORD $0x4e3ecf42 // FMLA V2.4S, V26.4S, V30.4S
+	WORD $0x4e3ecf21 // FMLA V1.4S, V25.4S, V30.4S
+	ADD R6, R4, R4
+	ADD $8, R13, R13
+	SUBS $1, R12, R12
+	BNE loop333
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e04041f // DUP V31.4S, V0.S[0]
+	FLDPQ (R0), (F25, F26)
+	FLDPQ 32(R0), (F30, F29)
+	FLDPQ (R9), (F27, F0)
+	FMOVQ F0, 112(RSP)
+	FMOVQ F27, 80(RSP)
+	FMOVQ 80(RSP), F0
+	FMOVQ F0, 96(RSP)
+	FMOVQ 112(RSP), F0
+	FMOVQ F0, 128(RSP)
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	FMOVQ 128(RSP), F0
+	WORD $0x0e1c3c01 // UMOV R1, V0.S[3]
+	CBZW R1, someLanes99
+	FMOVQ 64(R0), F28
+	FMOVQ 80(R0), F27
+	JMP doneLanes100
+
+someLanes99:
+	FMOVQ 96(RSP), F0
+	WORD $0x0e043c01 // UMOV R1, V0.S[0]
+	CBZW R1, doneLanes100
+	FMOVS 64(R0), F28
+	FMOVQ 96(RSP), F0
+	WORD $0x0e0c3c01 // UMOV R1, V0.S[1]
+	CBZW R1, doneLanes100
+	FMOVS 68(R0), F0
+	WORD $0x6e0c041c // MOV V28.S[1], V0.S[0]
+	FMOVQ 96(RSP), F0
+	WORD $0x0e143c01 // UMOV R1, V0.S[2]
+	CBZW R1, doneLanes100
+	FMOVS 72(R0), F0
+	FMOVQ F0, 32(RSP)
+	FMOVQ 32(RSP), F0
+	WORD $0x6e14041c // MOV V28.S[2], V0.S[0]
+	FMOVQ 96(RSP), F0
+	WORD $0x0e1c3c01 // UMOV R1, V0.S[3]
+	CBZW R1, doneLanes100
+	FMOVS 76(R0), F0
+	WORD $0x6e1c041c // MOV V28.S[3], V0.S[0]
+	FMOVQ 128(RSP), F0
+	WORD $0x0e043c01 // UMOV R1, V0.S[0]
+	CBZW R1, doneLanes100
+	FMOVS 80(R0), F27
+	FMOVQ 128(RSP), F0
+	WORD $0x0e0c3c01 // UMOV R1, V0.S[1]
+	CBZW R1, doneLanes100
+	FMOVS 84(R0), F0
+	FMOVQ F0, 16(RSP)
+	FMOVQ 16(RSP), F0
+	WORD $0x6e0c041b // MOV V27.S[1], V0.S[0]
+	FMOVQ 128(RSP), F0
+	WORD $0x0e143c01 // UMOV R1, V0.S[2]
+	CBZW R1, doneLanes100
+	FMOVS 88(R0), F0
+	WORD $0x6e14041b // MOV V27.S[2], V0.S[0]
+
+doneLanes100:
+	WORD $0x4e3fcf19 // FMLA V25.4S, V24.4S, V31.4S
+	FMOVQ F25, 64(RSP)
+	WORD $0x4e3fcefa // FMLA V26.4S, V23.4S, V31.4S
+	FMOVQ F26, 48(RSP)
+	WORD $0x4e3fcede // FMLA V30.4S, V22.4S, V31.4S
+	WORD $0x4ebe1fd6 // MOV V22.16B, V30.16B
+	WORD $0x4e3fcebd // FMLA V29.4S, V21.4S, V31.4S
+	WORD $0x4ebd1fb5 // MOV V21.16B, V29.16B
+	WORD $0x4e3fce9c // FMLA V28.4S, V20.4S, V31.4S
+	WORD $0x4ebc1f94 // MOV V20.16B, V28.16B
+	WORD $0x4e3fce7b // FMLA V27.4S, V19.4S, V31.4S
+	WORD $0x4ebb1f73 // MOV V19.16B, V27.16B
+	ADD R5, R0, R3
+	FLDPQ (R3), (F27, F26)
+	FLDPQ 32(R3), (F25, F24)
+	FLDPQ (R9), (F30, F29)
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x0e1c3fa1 // UMOV R1, V29.S[3]
+	CBZW R1, someLanes101
+	FMOVQ 64(R3), F23
+	FMOVQ 80(R3), F28
+	JMP doneLanes102
+
+someLanes101:
+	WORD $0x0e043fc1 // UMOV R1, V30.S[0]
+	CBZW R1, doneLanes102
+	FMOVS 64(R3), F23
+	WORD $0x0e0c3fc1 // UMOV R1, V30.S[1]
+	CBZW R1, doneLanes102
+	FMOVS 68(R3), F0
+	WORD $0x6e0c0417 // MOV V23.S[1], V0.S[0]
+	WORD $0x0e143fc1 // UMOV R1, V30.S[2]
+	CBZW R1, doneLanes102
+	FMOVS 72(R3), F0
+	WORD $0x6e140417 // MOV V23.S[2], V0.S[0]
+	WORD $0x0e1c3fc1 // UMOV R1, V30.S[3]
+	CBZW R1, doneLanes102
+	FMOVS 76(R3), F0
+	WORD $0x6e1c0417 // MOV V23.S[3], V0.S[0]
+	WORD $0x0e043fa1 // UMOV R1, V29.S[0]
+	CBZW R1, doneLanes102
+	FMOVS 80(R3), F28
+	WORD $0x0e0c3fa1 // UMOV R1, V29.S[1]
+	CBZW R1, doneLanes102
+	FMOVS 84(R3), F0
+	WORD $0x6e0c041c // MOV V28.S[1], V0.S[0]
+	WORD $0x0e143fa1 // UMOV R1, V29.S[2]
+	CBZW R1, doneLanes102
+	FMOVS 88(R3), F0
+	WORD $0x6e14041c // MOV V28.S[2], V0.S[0]
+
+doneLanes102:
+	WORD $0x4ebc1f80 // MOV V0.16B, V28.16B
+	WORD $0x4e3fce5b // FMLA V27.4S, V18.4S, V31.4S
+	WORD $0x4ebb1f72 // MOV V18.16B, V27.16B
+	WORD $0x4e3fce3a // FMLA V26.4S, V17.4S, V31.4S
+	WORD $0x4eba1f51 // MOV V17.16B, V26.16B
+	WORD $0x4e3fce19 // FMLA V25.4S, V16.4S, V31.4S
+	WORD $0x4eb91f30 // MOV V16.16B, V25.16B
+	WORD $0x4e3fcdf8 // FMLA V24.4S, V15.4S, V31.4S
+	WORD $0x4eb81f0f // MOV V15.16B, V24.16B
+	WORD $0x4e3fcdd7 // FMLA V23.4S, V14.4S, V31.4S
+	WORD $0x4eb71eee // MOV V14.16B, V23.16B
+	WORD $0x4e3fcda0 // FMLA V0.4S, V13.4S, V31.4S
+	WORD $0x4ea01c17 // MOV V23.16B, V0.16B
+	ADD R5, R3, R3
+	FLDPQ (R3), (F24, F25)
+	FLDPQ 32(R3), (F26, F27)
+	FLDPQ (R9), (F30, F29)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x0e1c3fa1 // UMOV R1, V29.S[3]
+	CBZW R1, someLanes103
+	FMOVQ 64(R3), F13
+	FMOVQ 80(R3), F28
+	JMP doneLanes104
+
+someLanes103:
+	WORD $0x0e043fc1 // UMOV R1, V30.S[0]
+	CBZW R1, doneLanes104
+	FMOVS 64(R3), F13
+	WORD $0x0e0c3fc1 // UMOV R1, V30.S[1]
+	CBZW R1, doneLanes104
+	FMOVS 68(R3), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143fc1 // UMOV R1, V30.S[2]
+	CBZW R1, doneLanes104
+	FMOVS 72(R3), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3fc1 // UMOV R1, V30.S[3]
+	CBZW R1, doneLanes104
+	FMOVS 76(R3), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043fa1 // UMOV R1, V29.S[0]
+	CBZW R1, doneLanes104
+	FMOVS 80(R3), F28
+	WORD $0x0e0c3fa1 // UMOV R1, V29.S[1]
+	CBZW R1, doneLanes104
+	FMOVS 84(R3), F0
+	WORD $0x6e0c041c // MOV V28.S[1], V0.S[0]
+	WORD $0x0e143fa1 // UMOV R1, V29.S[2]
+	CBZW R1, doneLanes104
+	FMOVS 88(R3), F0
+	WORD $0x6e14041c // MOV V28.S[2], V0.S[0]
+
+doneLanes104:
+	WORD $0x4ebc1f80 // MOV V0.16B, V28.16B
+	WORD $0x4e3fcd98 // FMLA V24.4S, V12.4S, V31.4S
+	WORD $0x4e3fcd79 // FMLA V25.4S, V11.4S, V31.4S
+	WORD $0x4e3fcd5a // FMLA V26.4S, V10.4S, V31.4S
+	WORD $0x4e3fcd3b // FMLA V27.4S, V9.4S, V31.4S
+	WORD $0x4e3fcd0d // FMLA V13.4S, V8.4S, V31.4S
+	WORD $0x4ead1dbc // MOV V28.16B, V13.16B
+	WORD $0x4e3fcce0 // FMLA V0.4S, V7.4S, V31.4S
+	WORD $0x4ea01c0d // MOV V13.16B, V0.16B
+	ADD R5, R3, R3
+	FLDPQ (R3), (F12, F11)
+	FLDPQ 32(R3), (F10, F9)
+	FLDPQ (R9), (F30, F29)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x0e1c3fa1 // UMOV R1, V29.S[3]
+	CBZW R1, someLanes105
+	FMOVQ 64(R3), F8
+	FMOVQ 80(R3), F7
+	JMP doneLanes106
+
+someLanes105:
+	WORD $0x0e043fc1 // UMOV R1, V30.S[0]
+	CBZW R1, doneLanes106
+	FMOVS 64(R3), F8
+	WORD $0x0e0c3fc1 // UMOV R1, V30.S[1]
+	CBZW R1, doneLanes106
+	FMOVS 68(R3), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143fc1 // UMOV R1, V30.S[2]
+	CBZW R1, doneLanes106
+	FMOVS 72(R3), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+	WORD $0x0e1c3fc1 // UMOV R1, V30.S[3]
+	CBZW R1, doneLanes106
+	FMOVS 76(R3), F0
+	WORD $0x6e1c0408 // MOV V8.S[3], V0.S[0]
+	WORD $0x0e043fa1 // UMOV R1, V29.S[0]
+	CBZW R1, doneLanes106
+	FMOVS 80(R3), F7
+	WORD $0x0e0c3fa1 // UMOV R1, V29.S[1]
+	CBZW R1, doneLanes106
+	FMOVS 84(R3), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143fa1 // UMOV R1, V29.S[2]
+	CBZW R1, doneLanes106
+	FMOVS 88(R3), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes106:
+	WORD $0x4e3fcccc // FMLA V12.4S, V6.4S, V31.4S
+	WORD $0x4e3fccab // FMLA V11.4S, V5.4S, V31.4S
+	WORD $0x4e3fcc8a // FMLA V10.4S, V4.4S, V31.4S
+	WORD $0x4e3fcc69 // FMLA V9.4S, V3.4S, V31.4S
+	WORD $0x4e3fcc48 // FMLA V8.4S, V2.4S, V31.4S
+	WORD $0x4e3fcc27 // FMLA V7.4S, V1.4S, V31.4S
+	FMOVQ 48(RSP), F1
+	FMOVQ 64(RSP), F0
+	FSTPQ (F0, F1), (R0)
+	FSTPQ (F22, F21), 32(R0)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes107
+	FMOVQ F20, 64(R0)
+	FMOVQ F19, 80(R0)
+	JMP doneLanes108
+
+someLanes107:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes108
+	FMOVS F20, 64(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes108
+	WORD $0x4e0c0680 // DUP V0.4S, V20.S[1]
+	FMOVS F0, 68(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes108
+	WORD $0x4e140680 // DUP V0.4S, V20.S[2]
+	FMOVS F0, 72(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes108
+	WORD $0x4e1c0680 // DUP V0.4S, V20.S[3]
+	FMOVS F0, 76(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes108
+	FMOVS F19, 80(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes108
+	WORD $0x4e0c0660 // DUP V0.4S, V19.S[1]
+	FMOVS F0, 84(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes108
+	WORD $0x4e140660 // DUP V0.4S, V19.S[2]
+	FMOVS F0, 88(R0)
+
+doneLanes108:
+	ADD R5, R0, R1
+	FSTPQ (F18, F17), (R1)
+	FSTPQ (F16, F15), 32(R1)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes109
+	FMOVQ F14, 64(R1)
+	FMOVQ F23, 80(R1)
+	JMP doneLanes110
+
+someLanes109:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes110
+	FMOVS F14, 64(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes110
+	WORD $0x4e0c05c0 // DUP V0.4S, V14.S[1]
+	FMOVS F0, 68(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes110
+	WORD $0x4e1405c0 // DUP V0.4S, V14.S[2]
+	FMOVS F0, 72(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes110
+	WORD $0x4e1c05c0 // DUP V0.4S, V14.S[3]
+	FMOVS F0, 76(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes110
+	FMOVS F23, 80(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes110
+	WORD $0x4e0c06e0 // DUP V0.4S, V23.S[1]
+	FMOVS F0, 84(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes110
+	WORD $0x4e1406e0 // DUP V0.4S, V23.S[2]
+	FMOVS F0, 88(R1)
+
+doneLanes110:
+	ADD R5, R1, R1
+	FSTPQ (F24, F25), (R1)
+	FSTPQ (F26, F27), 32(R1)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes111
+	FMOVQ F28, 64(R1)
+	FMOVQ F13, 80(R1)
+	JMP doneLanes112
+
+someLanes111:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes112
+	FMOVS F28, 64(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes112
+	WORD $0x4e0c0780 // DUP V0.4S, V28.S[1]
+	FMOVS F0, 68(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes112
+	WORD $0x4e140780 // DUP V0.4S, V28.S[2]
+	FMOVS F0, 72(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes112
+	WORD $0x4e1c0780 // DUP V0.4S, V28.S[3]
+	FMOVS F0, 76(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes112
+	FMOVS F13, 80(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes112
+	WORD $0x4e0c05a0 // DUP V0.4S, V13.S[1]
+	FMOVS F0, 84(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes112
+	WORD $0x4e1405a0 // DUP V0.4S, V13.S[2]
+	FMOVS F0, 88(R1)
+
+doneLanes112:
+	ADD R5, R1, R1
+	FSTPQ (F12, F11), (R1)
+	FSTPQ (F10, F9), 32(R1)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes113
+	FMOVQ F8, 64(R1)
+	FMOVQ F7, 80(R1)
+	JMP doneLanes114
+
+someLanes113:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes114
+	FMOVS F8, 64(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes114
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 68(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes114
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 72(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes114
+	WORD $0x4e1c0500 // DUP V0.4S, V8.S[3]
+	FMOVS F0, 76(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes114
+	FMOVS F7, 80(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes114
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 84(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes114
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 88(R1)
+
+doneLanes114:
+	ADD R5, R1, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols3rows4
+
+cols3rows4end:
+	CMP $3, R11
+	BNE cols3rows3end
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop334:
+	MOVD (R10), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F6, F5)
+	FLDPQ 32(R3), (F4, F3)
+	FLDPQ (R9), (F8, F7)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3ce1 // UMOV R1, V7.S[3]
+	CBZW R1, someLanes115
+	FMOVQ 64(R3), F2
+	FMOVQ 80(R3), F1
+	JMP doneLanes116
+
+someLanes115:
+	WORD $0x0e043d01 // UMOV R1, V8.S[0]
+	CBZW R1, doneLanes116
+	FMOVS 64(R3), F2
+	WORD $0x0e0c3d01 // UMOV R1, V8.S[1]
+	CBZW R1, doneLanes116
+	FMOVS 68(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d01 // UMOV R1, V8.S[2]
+	CBZW R1, doneLanes116
+	FMOVS 72(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d01 // UMOV R1, V8.S[3]
+	CBZW R1, doneLanes116
+	FMOVS 76(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce1 // UMOV R1, V7.S[0]
+	CBZW R1, doneLanes116
+	FMOVS 80(R3), F1
+	WORD $0x0e0c3ce1 // UMOV R1, V7.S[1]
+	CBZW R1, doneLanes116
+	FMOVS 84(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce1 // UMOV R1, V7.S[2]
+	CBZW R1, doneLanes116
+	FMOVS 88(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes116:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20ccd4 // FMLA V20.4S, V6.4S, V0.4S
+	WORD $0x4e20ccb3 // FMLA V19.4S, V5.4S, V0.4S
+	WORD $0x4e20cc92 // FMLA V18.4S, V4.4S, V0.4S
+	WORD $0x4e20cc71 // FMLA V17.4S, V3.4S, V0.4S
+	WORD $0x4e20cc50 // FMLA V16.4S, V2.4S, V0.4S
+	WORD $0x4e20cc2f // FMLA V15.4S, V1.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20ccce // FMLA V14.4S, V6.4S, V0.4S
+	WORD $0x4e20ccad // FMLA V13.4S, V5.4S, V0.4S
+	WORD $0x4e20cc8c // FMLA V12.4S, V4.4S, V0.4S
+	WORD $0x4e20cc6b // FMLA V11.4S, V3.4S, V0.4S
+	WORD $0x4e20cc4a // FMLA V10.4S, V2.4S, V0.4S
+	WORD $0x4e20cc29 // FMLA V9.4S, V1.4S, V0.4S
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20ccdb // FMLA V27.4S, V6.4S, V0.4S
+	WORD $0x4e20ccba // FMLA V26.4S, V5.4S, V0.4S
+	WORD $0x4e20cc99 // FMLA V25.4S, V4.4S, V0.4S
+	WORD $0x4e20cc78 // FMLA V24.4S, V3.4S, V0.4S
+	WORD $0x4e20cc57 // FMLA V23.4S, V2.4S, V0.4S
+	WORD $0x4e20cc36 // FMLA V22.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop334
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040415 // DUP V21.4S, V0.S[0]
+	FLDPQ (R0), (F5, F4)
+	FLDPQ 32(R0), (F3, F2)
+	FLDPQ (R9), (F8, F7)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x0e1c3ce1 // UMOV R1, V7.S[3]
+	CBZW R1, someLanes117
+	FMOVQ 64(R0), F1
+	FMOVQ 80(R0), F0
+	JMP doneLanes118
+
+someLanes117:
+	WORD $0x0e043d01 // UMOV R1, V8.S[0]
+	CBZW R1, doneLanes118
+	FMOVS 64(R0), F1
+	WORD $0x0e0c3d01 // UMOV R1, V8.S[1]
+	CBZW R1, doneLanes118
+	FMOVS 68(R0), F6
+	WORD $0x6e0c04c1 // MOV V1.S[1], V6.S[0]
+	WORD $0x0e143d01 // UMOV R1, V8.S[2]
+	CBZW R1, doneLanes118
+	FMOVS 72(R0), F6
+	WORD $0x6e1404c1 // MOV V1.S[2], V6.S[0]
+	WORD $0x0e1c3d01 // UMOV R1, V8.S[3]
+	CBZW R1, doneLanes118
+	FMOVS 76(R0), F6
+	WORD $0x6e1c04c1 // MOV V1.S[3], V6.S[0]
+	WORD $0x0e043ce1 // UMOV R1, V7.S[0]
+	CBZW R1, doneLanes118
+	FMOVS 80(R0), F0
+	WORD $0x0e0c3ce1 // UMOV R1, V7.S[1]
+	CBZW R1, doneLanes118
+	FMOVS 84(R0), F6
+	WORD $0x6e0c04c0 // MOV V0.S[1], V6.S[0]
+	WORD $0x0e143ce1 // UMOV R1, V7.S[2]
+	CBZW R1, doneLanes118
+	FMOVS 88(R0), F6
+	WORD $0x6e1404c0 // MOV V0.S[2], V6.S[0]
+
+doneLanes118:
+	WORD $0x4e35ce85 // FMLA V5.4S, V20.4S, V21.4S
+	WORD $0x4ea51cb4 // MOV V20.16B, V5.16B
+	WORD $0x4e35ce64 // FMLA V4.4S, V19.4S, V21.4S
+	WORD $0x4ea41c93 // MOV V19.16B, V4.16B
+	WORD $0x4e35ce43 // FMLA V3.4S, V18.4S, V21.4S
+	WORD $0x4ea31c72 // MOV V18.16B, V3.16B
+	WORD $0x4e35ce22 // FMLA V2.4S, V17.4S, V21.4S
+	WORD $0x4ea21c51 // MOV V17.16B, V2.16B
+	WORD $0x4e35ce01 // FMLA V1.4S, V16.4S, V21.4S
+	WORD $0x4ea11c30 // MOV V16.16B, V1.16B
+	WORD $0x4e35cde0 // FMLA V0.4S, V15.4S, V21.4S
+	WORD $0x4ea01c0f // MOV V15.16B, V0.16B
+	ADD R5, R0, R2
+	FLDPQ (R2), (F5, F4)
+	FLDPQ 32(R2), (F3, F2)
+	FLDPQ (R9), (F8, F7)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x0e1c3ce1 // UMOV R1, V7.S[3]
+	CBZW R1, someLanes119
+	FMOVQ 64(R2), F1
+	FMOVQ 80(R2), F0
+	JMP doneLanes120
+
+someLanes119:
+	WORD $0x0e043d01 // UMOV R1, V8.S[0]
+	CBZW R1, doneLanes120
+	FMOVS 64(R2), F1
+	WORD $0x0e0c3d01 // UMOV R1, V8.S[1]
+	CBZW R1, doneLanes120
+	FMOVS 68(R2), F6
+	WORD $0x6e0c04c1 // MOV V1.S[1], V6.S[0]
+	WORD $0x0e143d01 // UMOV R1, V8.S[2]
+	CBZW R1, doneLanes120
+	FMOVS 72(R2), F6
+	WORD $0x6e1404c1 // MOV V1.S[2], V6.S[0]
+	WORD $0x0e1c3d01 // UMOV R1, V8.S[3]
+	CBZW R1, doneLanes120
+	FMOVS 76(R2), F6
+	WORD $0x6e1c04c1 // MOV V1.S[3], V6.S[0]
+	WORD $0x0e043ce1 // UMOV R1, V7.S[0]
+	CBZW R1, doneLanes120
+	FMOVS 80(R2), F0
+	WORD $0x0e0c3ce1 // UMOV R1, V7.S[1]
+	CBZW R1, doneLanes120
+	FMOVS 84(R2), F6
+	WORD $0x6e0c04c0 // MOV V0.S[1], V6.S[0]
+	WORD $0x0e143ce1 // UMOV R1, V7.S[2]
+	CBZW R1, doneLanes120
+	FMOVS 88(R2), F6
+	WORD $0x6e1404c0 // MOV V0.S[2], V6.S[0]
+
+doneLanes120:
+	WORD $0x4e35cdc5 // FMLA V5.4S, V14.4S, V21.4S
+	WORD $0x4ea51cae // MOV V14.16B, V5.16B
+	WORD $0x4e35cda4 // FMLA V4.4S, V13.4S, V21.4S
+	WORD $0x4ea41c8d // MOV V13.16B, V4.16B
+	WORD $0x4e35cd83 // FMLA V3.4S, V12.4S, V21.4S
+	WORD $0x4ea31c6c // MOV V12.16B, V3.16B
+	WORD $0x4e35cd62 // FMLA V2.4S, V11.4S, V21.4S
+	WORD $0x4ea21c4b // MOV V11.16B, V2.16B
+	WORD $0x4e35cd41 // FMLA V1.4S, V10.4S, V21.4S
+	WORD $0x4ea11c2a // MOV V10.16B, V1.16B
+	WORD $0x4e35cd20 // FMLA V0.4S, V9.4S, V21.4S
+	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
+	ADD R5, R2, R2
+	FLDPQ (R2), (F8, F7)
+	FLDPQ 32(R2), (F6, F5)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes121
+	FMOVQ 64(R2), F4
+	FMOVQ 80(R2), F3
+	JMP doneLanes122
+
+someLanes121:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes122
+	FMOVS 64(R2), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes122
+	FMOVS 68(R2), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes122
+	FMOVS 72(R2), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes122
+	FMOVS 76(R2), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes122
+	FMOVS 80(R2), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes122
+	FMOVS 84(R2), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes122
+	FMOVS 88(R2), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes122:
+	WORD $0x4e35cf68 // FMLA V8.4S, V27.4S, V21.4S
+	WORD $0x4e35cf47 // FMLA V7.4S, V26.4S, V21.4S
+	WORD $0x4e35cf26 // FMLA V6.4S, V25.4S, V21.4S
+	WORD $0x4e35cf05 // FMLA V5.4S, V24.4S, V21.4S
+	WORD $0x4e35cee4 // FMLA V4.4S, V23.4S, V21.4S
+	WORD $0x4e35cec3 // FMLA V3.4S, V22.4S, V21.4S
+	FSTPQ (F20, F19), (R0)
+	FSTPQ (F18, F17), 32(R0)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes123
+	FMOVQ F16, 64(R0)
+	FMOVQ F15, 80(R0)
+	JMP doneLanes124
+
+someLanes123:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes124
+	FMOVS F16, 64(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes124
+	WORD $0x4e0c0600 // DUP V0.4S, V16.S[1]
+	FMOVS F0, 68(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes124
+	WORD $0x4e140600 // DUP V0.4S, V16.S[2]
+	FMOVS F0, 72(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes124
+	WORD $0x4e1c0600 // DUP V0.4S, V16.S[3]
+	FMOVS F0, 76(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes124
+	FMOVS F15, 80(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes124
+	WORD $0x4e0c05e0 // DUP V0.4S, V15.S[1]
+	FMOVS F0, 84(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes124
+	WORD $0x4e1405e0 // DUP V0.4S, V15.S[2]
+	FMOVS F0, 88(R0)
+
+doneLanes124:
+	ADD R5, R0, R1
+	FSTPQ (F14, F13), (R1)
+	FSTPQ (F12, F11), 32(R1)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes125
+	FMOVQ F10, 64(R1)
+	FMOVQ F9, 80(R1)
+	JMP doneLanes126
+
+someLanes125:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes126
+	FMOVS F10, 64(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes126
+	WORD $0x4e0c0540 // DUP V0.4S, V10.S[1]
+	FMOVS F0, 68(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes126
+	WORD $0x4e140540 // DUP V0.4S, V10.S[2]
+	FMOVS F0, 72(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes126
+	WORD $0x4e1c0540 // DUP V0.4S, V10.S[3]
+	FMOVS F0, 76(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes126
+	FMOVS F9, 80(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes126
+	WORD $0x4e0c0520 // DUP V0.4S, V9.S[1]
+	FMOVS F0, 84(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes126
+	WORD $0x4e140520 // DUP V0.4S, V9.S[2]
+	FMOVS F0, 88(R1)
+
+doneLanes126:
+	ADD R5, R1, R1
+	FSTPQ (F8, F7), (R1)
+	FSTPQ (F6, F5), 32(R1)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes127
+	FMOVQ F4, 64(R1)
+	FMOVQ F3, 80(R1)
+	JMP doneLanes128
+
+someLanes127:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes128
+	FMOVS F4, 64(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes128
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 68(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes128
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 72(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes128
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 76(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes128
+	FMOVS F3, 80(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes128
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 84(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes128
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 88(R1)
+
+doneLanes128:
+	JMP done
+
+cols3rows3end:
+	CMP $2, R11
+	BNE cols3rows2end
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	MOVD offsets+64(FP), R10
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop335:
+	MOVD (R10), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F14, F13)
+	FLDPQ 32(R3), (F12, F11)
+	FLDPQ (R9), (F10, F9)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3d21 // UMOV R1, V9.S[3]
+	CBZW R1, someLanes129
+	FMOVQ 64(R3), F2
+	FMOVQ 80(R3), F1
+	JMP doneLanes130
+
+someLanes129:
+	WORD $0x0e043d41 // UMOV R1, V10.S[0]
+	CBZW R1, doneLanes130
+	FMOVS 64(R3), F2
+	WORD $0x0e0c3d41 // UMOV R1, V10.S[1]
+	CBZW R1, doneLanes130
+	FMOVS 68(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d41 // UMOV R1, V10.S[2]
+	CBZW R1, doneLanes130
+	FMOVS 72(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d41 // UMOV R1, V10.S[3]
+	CBZW R1, doneLanes130
+	FMOVS 76(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d21 // UMOV R1, V9.S[0]
+	CBZW R1, doneLanes130
+	FMOVS 80(R3), F1
+	WORD $0x0e0c3d21 // UMOV R1, V9.S[1]
+	CBZW R1, doneLanes130
+	FMOVS 84(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d21 // UMOV R1, V9.S[2]
+	CBZW R1, doneLanes130
+	FMOVS 88(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes130:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cdc8 // FMLA V8.4S, V14.4S, V0.4S
+	WORD $0x4e20cda7 // FMLA V7.4S, V13.4S, V0.4S
+	WORD $0x4e20cd86 // FMLA V6.4S, V12.4S, V0.4S
+	WORD $0x4e20cd65 // FMLA V5.4S, V11.4S, V0.4S
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	WORD $0x4e20cc23 // FMLA V3.4S, V1.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cdd5 // FMLA V21.4S, V14.4S, V0.4S
+	WORD $0x4e20cdb4 // FMLA V20.4S, V13.4S, V0.4S
+	WORD $0x4e20cd93 // FMLA V19.4S, V12.4S, V0.4S
+	WORD $0x4e20cd72 // FMLA V18.4S, V11.4S, V0.4S
+	WORD $0x4e20cc51 // FMLA V17.4S, V2.4S, V0.4S
+	WORD $0x4e20cc30 // FMLA V16.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R10, R10
+	SUBS $1, R4, R4
+	BNE loop335
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e04040f // DUP V15.4S, V0.S[0]
+	FLDPQ (R0), (F14, F13)
+	FLDPQ 32(R0), (F12, F11)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes131
+	FMOVQ 64(R0), F10
+	FMOVQ 80(R0), F9
+	JMP doneLanes132
+
+someLanes131:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes132
+	FMOVS 64(R0), F10
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes132
+	FMOVS 68(R0), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes132
+	FMOVS 72(R0), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes132
+	FMOVS 76(R0), F0
+	WORD $0x6e1c040a // MOV V10.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes132
+	FMOVS 80(R0), F9
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes132
+	FMOVS 84(R0), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes132
+	FMOVS 88(R0), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+
+doneLanes132:
+	WORD $0x4e2fcd0e // FMLA V14.4S, V8.4S, V15.4S
+	WORD $0x4e2fcced // FMLA V13.4S, V7.4S, V15.4S
+	WORD $0x4e2fcccc // FMLA V12.4S, V6.4S, V15.4S
+	WORD $0x4e2fccab // FMLA V11.4S, V5.4S, V15.4S
+	WORD $0x4e2fcc8a // FMLA V10.4S, V4.4S, V15.4S
+	WORD $0x4e2fcc69 // FMLA V9.4S, V3.4S, V15.4S
+	ADD R5, R0, R2
+	FLDPQ (R2), (F8, F7)
+	FLDPQ 32(R2), (F6, F5)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes133
+	FMOVQ 64(R2), F4
+	FMOVQ 80(R2), F3
+	JMP doneLanes134
+
+someLanes133:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes134
+	FMOVS 64(R2), F4
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes134
+	FMOVS 68(R2), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes134
+	FMOVS 72(R2), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes134
+	FMOVS 76(R2), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes134
+	FMOVS 80(R2), F3
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes134
+	FMOVS 84(R2), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes134
+	FMOVS 88(R2), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes134:
+	WORD $0x4e2fcea8 // FMLA V8.4S, V21.4S, V15.4S
+	WORD $0x4e2fce87 // FMLA V7.4S, V20.4S, V15.4S
+	WORD $0x4e2fce66 // FMLA V6.4S, V19.4S, V15.4S
+	WORD $0x4e2fce45 // FMLA V5.4S, V18.4S, V15.4S
+	WORD $0x4e2fce24 // FMLA V4.4S, V17.4S, V15.4S
+	WORD $0x4e2fce03 // FMLA V3.4S, V16.4S, V15.4S
+	FSTPQ (F14, F13), (R0)
+	FSTPQ (F12, F11), 32(R0)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes135
+	FMOVQ F10, 64(R0)
+	FMOVQ F9, 80(R0)
+	JMP doneLanes136
+
+someLanes135:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes136
+	FMOVS F10, 64(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes136
+	WORD $0x4e0c0540 // DUP V0.4S, V10.S[1]
+	FMOVS F0, 68(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes136
+	WORD $0x4e140540 // DUP V0.4S, V10.S[2]
+	FMOVS F0, 72(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes136
+	WORD $0x4e1c0540 // DUP V0.4S, V10.S[3]
+	FMOVS F0, 76(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes136
+	FMOVS F9, 80(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes136
+	WORD $0x4e0c0520 // DUP V0.4S, V9.S[1]
+	FMOVS F0, 84(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes136
+	WORD $0x4e140520 // DUP V0.4S, V9.S[2]
+	FMOVS F0, 88(R0)
+
+doneLanes136:
+	ADD R5, R0, R1
+	FSTPQ (F8, F7), (R1)
+	FSTPQ (F6, F5), 32(R1)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes137
+	FMOVQ F4, 64(R1)
+	FMOVQ F3, 80(R1)
+	JMP doneLanes138
+
+someLanes137:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes138
+	FMOVS F4, 64(R1)
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes138
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 68(R1)
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes138
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 72(R1)
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes138
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 76(R1)
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes138
+	FMOVS F3, 80(R1)
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes138
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 84(R1)
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes138
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 88(R1)
+
+doneLanes138:
+	JMP done
+
+cols3rows2end:
+	CMP $1, R11
+	BNE cols3rows1end
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	MOVD offsets+64(FP), R5
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+
+loop336:
+	MOVD (R5), R1
+	ADD R1<<2, R7, R3
+	FLDPQ (R3), (F8, F7)
+	FLDPQ 32(R3), (F6, F5)
+	FLDPQ (R9), (F4, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3c61 // UMOV R1, V3.S[3]
+	CBZW R1, someLanes139
+	FMOVQ 64(R3), F2
+	FMOVQ 80(R3), F1
+	JMP doneLanes140
+
+someLanes139:
+	WORD $0x0e043c81 // UMOV R1, V4.S[0]
+	CBZW R1, doneLanes140
+	FMOVS 64(R3), F2
+	WORD $0x0e0c3c81 // UMOV R1, V4.S[1]
+	CBZW R1, doneLanes140
+	FMOVS 68(R3), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143c81 // UMOV R1, V4.S[2]
+	CBZW R1, doneLanes140
+	FMOVS 72(R3), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3c81 // UMOV R1, V4.S[3]
+	CBZW R1, doneLanes140
+	FMOVS 76(R3), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c61 // UMOV R1, V3.S[0]
+	CBZW R1, doneLanes140
+	FMOVS 80(R3), F1
+	WORD $0x0e0c3c61 // UMOV R1, V3.S[1]
+	CBZW R1, doneLanes140
+	FMOVS 84(R3), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143c61 // UMOV R1, V3.S[2]
+	CBZW R1, doneLanes140
+	FMOVS 88(R3), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes140:
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cd0f // FMLA V15.4S, V8.4S, V0.4S
+	WORD $0x4e20ccee // FMLA V14.4S, V7.4S, V0.4S
+	WORD $0x4e20cccd // FMLA V13.4S, V6.4S, V0.4S
+	WORD $0x4e20ccac // FMLA V12.4S, V5.4S, V0.4S
+	WORD $0x4e20cc4b // FMLA V11.4S, V2.4S, V0.4S
+	WORD $0x4e20cc2a // FMLA V10.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R5, R5
+	SUBS $1, R4, R4
+	BNE loop336
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
+	FLDPQ (R0), (F5, F2)
+	FLDPQ 32(R0), (F1, F0)
+	FLDPQ (R9), (F8, F7)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3ce1 // UMOV R1, V7.S[3]
+	CBZW R1, someLanes141
+	FMOVQ 64(R0), F4
+	FMOVQ 80(R0), F3
+	JMP doneLanes142
+
+someLanes141:
+	WORD $0x0e043d01 // UMOV R1, V8.S[0]
+	CBZW R1, doneLanes142
+	FMOVS 64(R0), F4
+	WORD $0x0e0c3d01 // UMOV R1, V8.S[1]
+	CBZW R1, doneLanes142
+	FMOVS 68(R0), F6
+	WORD $0x6e0c04c4 // MOV V4.S[1], V6.S[0]
+	WORD $0x0e143d01 // UMOV R1, V8.S[2]
+	CBZW R1, doneLanes142
+	FMOVS 72(R0), F6
+	WORD $0x6e1404c4 // MOV V4.S[2], V6.S[0]
+	WORD $0x0e1c3d01 // UMOV R1, V8.S[3]
+	CBZW R1, doneLanes142
+	FMOVS 76(R0), F6
+	WORD $0x6e1c04c4 // MOV V4.S[3], V6.S[0]
+	WORD $0x0e043ce1 // UMOV R1, V7.S[0]
+	CBZW R1, doneLanes142
+	FMOVS 80(R0), F3
+	WORD $0x0e0c3ce1 // UMOV R1, V7.S[1]
+	CBZW R1, doneLanes142
+	FMOVS 84(R0), F6
+	WORD $0x6e0c04c3 // MOV V3.S[1], V6.S[0]
+	WORD $0x0e143ce1 // UMOV R1, V7.S[2]
+	CBZW R1, doneLanes142
+	FMOVS 88(R0), F6
+	WORD $0x6e1404c3 // MOV V3.S[2], V6.S[0]
+
+doneLanes142:
+	WORD $0x4e29cde5 // FMLA V5.4S, V15.4S, V9.4S
+	WORD $0x4e29cdc2 // FMLA V2.4S, V14.4S, V9.4S
+	WORD $0x4e29cda1 // FMLA V1.4S, V13.4S, V9.4S
+	WORD $0x4e29cd80 // FMLA V0.4S, V12.4S, V9.4S
+	WORD $0x4e29cd64 // FMLA V4.4S, V11.4S, V9.4S
+	WORD $0x4e29cd43 // FMLA V3.4S, V10.4S, V9.4S
+	FSTPQ (F5, F2), (R0)
+	FSTPQ (F1, F0), 32(R0)
+	FLDPQ (R9), (F2, F1)
+	WORD $0x0e1c3c21 // UMOV R1, V1.S[3]
+	CBZW R1, someLanes143
+	FMOVQ F4, 64(R0)
+	FMOVQ F3, 80(R0)
+	JMP doneLanes144
+
+someLanes143:
+	WORD $0x0e043c41 // UMOV R1, V2.S[0]
+	CBZW R1, doneLanes144
+	FMOVS F4, 64(R0)
+	WORD $0x0e0c3c41 // UMOV R1, V2.S[1]
+	CBZW R1, doneLanes144
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 68(R0)
+	WORD $0x0e143c41 // UMOV R1, V2.S[2]
+	CBZW R1, doneLanes144
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 72(R0)
+	WORD $0x0e1c3c41 // UMOV R1, V2.S[3]
+	CBZW R1, doneLanes144
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 76(R0)
+	WORD $0x0e043c21 // UMOV R1, V1.S[0]
+	CBZW R1, doneLanes144
+	FMOVS F3, 80(R0)
+	WORD $0x0e0c3c21 // UMOV R1, V1.S[1]
+	CBZW R1, doneLanes144
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 84(R0)
+	WORD $0x0e143c21 // UMOV R1, V1.S[2]
+	CBZW R1, doneLanes144
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 88(R0)
+
+doneLanes144:
+	JMP done
+
+cols3rows1end:
+	JMP done
+
+cols3full:
+
+cols3fullrows4:
+	CMP $4, R11
+	BLT cols3fullrows4end
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e41f // MOVI V31.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e41e // MOVI V30.2D, 0
+	WORD $0x6f00e41d // MOVI V29.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	MOVD offsets+64(FP), R9
+	MOVD k+16(FP), R4
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	MOVD R2, R3
+
+loop337:
+	MOVD (R9), R1
+	ADD R1<<2, R7, R1
+	FLDPQ (R1), (F23, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	VLD1R (R3), [V0.S4]
+	WORD $0x4e20cef6 // FMLA V22.4S, V23.4S, V0.4S
+	WORD $0x4e20cd55 // FMLA V21.4S, V10.4S, V0.4S
+	WORD $0x4e20cd34 // FMLA V20.4S, V9.4S, V0.4S
+	WORD $0x4e20cd13 // FMLA V19.4S, V8.4S, V0.4S
+	WORD $0x4e20ccf2 // FMLA V18.4S, V7.4S, V0.4S
+	WORD $0x4e20ccd1 // FMLA V17.4S, V6.4S, V0.4S
+	ADD R8, R3, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cef0 // FMLA V16.4S, V23.4S, V0.4S
+	WORD $0x4e20cd4f // FMLA V15.4S, V10.4S, V0.4S
+	WORD $0x4e20cd2e // FMLA V14.4S, V9.4S, V0.4S
+	WORD $0x4e20cd0d // FMLA V13.4S, V8.4S, V0.4S
+	WORD $0x4e20ccec // FMLA V12.4S, V7.4S, V0.4S
+	WORD $0x4e20cccb // FMLA V11.4S, V6.4S, V0.4S
+	ADD R8<<1, R3, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20ceff // FMLA V31.4S, V23.4S, V0.4S
+	WORD $0x4e20cd45 // FMLA V5.4S, V10.4S, V0.4S
+	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
+	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	ADD R10, R3, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cefe // FMLA V30.4S, V23.4S, V0.4S
+	WORD $0x4e20cd5d // FMLA V29.4S, V10.4S, V0.4S
+	WORD $0x4e20cd3c // FMLA V28.4S, V9.4S, V0.4S
+	WORD $0x4e20cd1b // FMLA V27.4S, V8.4S, V0.4S
+	WORD $0x4e20ccfa // FMLA V26.4S, V7.4S, V0.4S
+	WORD $0x4e20ccd9 // FMLA V25.4S, V6.4S, V0.4S
+	ADD R6, R3, R3
+	ADD $8, R9, R9
+	SUBS $1, R4, R4
+	BNE loop337
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040418 // DUP V24.4S, V0.S[0]
+	FLDPQ (R0), (F10, F9)
+	FLDPQ 32(R0), (F8, F7)
+	FLDPQ 64(R0), (F6, F0)
+	WORD $0x4e38ceca // FMLA V10.4S, V22.4S, V24.4S
+	WORD $0x4eaa1d57 // MOV V23.16B, V10.16B
+	WORD $0x4e38cea9 // FMLA V9.4S, V21.4S, V24.4S
+	WORD $0x4ea91d36 // MOV V22.16B, V9.16B
+	WORD $0x4e38ce88 // FMLA V8.4S, V20.4S, V24.4S
+	WORD $0x4ea81d15 // MOV V21.16B, V8.16B
+	WORD $0x4e38ce67 // FMLA V7.4S, V19.4S, V24.4S
+	WORD $0x4ea71cf4 // MOV V20.16B, V7.16B
+	WORD $0x4e38ce46 // FMLA V6.4S, V18.4S, V24.4S
+	WORD $0x4ea61cd3 // MOV V19.16B, V6.16B
+	WORD $0x4e38ce20 // FMLA V0.4S, V17.4S, V24.4S
+	WORD $0x4ea01c12 // MOV V18.16B, V0.16B
+	ADD R5, R0, R1
+	FLDPQ (R1), (F10, F9)
+	FLDPQ 32(R1), (F8, F7)
+	FLDPQ 64(R1), (F6, F0)
+	WORD $0x4e38ce0a // FMLA V10.4S, V16.4S, V24.4S
+	WORD $0x4eaa1d51 // MOV V17.16B, V10.16B
+	WORD $0x4e38cde9 // FMLA V9.4S, V15.4S, V24.4S
+	WORD $0x4ea91d30 // MOV V16.16B, V9.16B
+	WORD $0x4e38cdc8 // FMLA V8.4S, V14.4S, V24.4S
+	WORD $0x4ea81d0f // MOV V15.16B, V8.16B
+	WORD $0x4e38cda7 // FMLA V7.4S, V13.4S, V24.4S
+	WORD $0x4ea71cee // MOV V14.16B, V7.16B
+	WORD $0x4e38cd86 // FMLA V6.4S, V12.4S, V24.4S
+	WORD $0x4ea61ccd // MOV V13.16B, V6.16B
+	WORD $0x4e38cd60 // FMLA V0.4S, V11.4S, V24.4S
+	WORD $0x4ea01c0c // MOV V12.16B, V0.16B
+	ADD R5, R1, R1
+	FLDPQ (R1), (F11, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	WORD $0x4e38cfeb // FMLA V11.4S, V31.4S, V24.4S
+	WORD $0x4e38ccaa // FMLA V10.4S, V5.4S, V24.4S
+	WORD $0x4e38cc89 // FMLA V9.4S, V4.4S, V24.4S
+	WORD $0x4e38cc68 // FMLA V8.4S, V3.4S, V24.4S
+	WORD $0x4e38cc47 // FMLA V7.4S, V2.4S, V24.4S
+	WORD $0x4e38cc26 // FMLA V6.4S, V1.4S, V24.4S
+	ADD R5, R1, R1
+	FLDPQ (R1), (F5, F4)
+	FLDPQ 32(R1), (F3, F2)
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e38cfc5 // FMLA V5.4S, V30.4S, V24.4S
+	WORD $0x4e38cfa4 // FMLA V4.4S, V29.4S, V24.4S
+	WORD $0x4e38cf83 // FMLA V3.4S, V28.4S, V24.4S
+	WORD $0x4e38cf62 // FMLA V2.4S, V27.4S, V24.4S
+	WORD $0x4e38cf41 // FMLA V1.4S, V26.4S, V24.4S
+	WORD $0x4e38cf20 // FMLA V0.4S, V25.4S, V24.4S
+	FSTPQ (F23, F22), (R0)
+	FSTPQ (F21, F20), 32(R0)
+	FSTPQ (F19, F18), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F17, F16), (R0)
+	FSTPQ (F15, F14), 32(R0)
+	FSTPQ (F13, F12), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F11, F10), (R0)
+	FSTPQ (F9, F8), 32(R0)
+	FSTPQ (F7, F6), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	ADD R5, R0, R0
+	ADD R8<<2, R2, R2
+	SUB $4, R11, R11
+	JMP cols3fullrows4
+
+cols3fullrows4end:
+	CMP $3, R11
+	BNE cols3fullrows3end
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e415 // MOVI V21.2D, 0
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	MOVD offsets+64(FP), R4
+	MOVD k+16(FP), R3
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+	ADD R5, R1, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop338:
+	MOVD (R4), R1
+	ADD R1<<2, R7, R1
+	FLDPQ (R1), (F17, F16)
+	FLDPQ 32(R1), (F15, F14)
+	FLDPQ 64(R1), (F13, F12)
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20ce2b // FMLA V11.4S, V17.4S, V0.4S
+	WORD $0x4e20ce0a // FMLA V10.4S, V16.4S, V0.4S
+	WORD $0x4e20cde9 // FMLA V9.4S, V15.4S, V0.4S
+	WORD $0x4e20cdc8 // FMLA V8.4S, V14.4S, V0.4S
+	WORD $0x4e20cda7 // FMLA V7.4S, V13.4S, V0.4S
+	WORD $0x4e20cd86 // FMLA V6.4S, V12.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20ce39 // FMLA V25.4S, V17.4S, V0.4S
+	WORD $0x4e20ce05 // FMLA V5.4S, V16.4S, V0.4S
+	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
+	WORD $0x4e20cdc3 // FMLA V3.4S, V14.4S, V0.4S
+	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	ADD R8<<1, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20ce38 // FMLA V24.4S, V17.4S, V0.4S
+	WORD $0x4e20ce17 // FMLA V23.4S, V16.4S, V0.4S
+	WORD $0x4e20cdf6 // FMLA V22.4S, V15.4S, V0.4S
+	WORD $0x4e20cdd5 // FMLA V21.4S, V14.4S, V0.4S
+	WORD $0x4e20cdb4 // FMLA V20.4S, V13.4S, V0.4S
+	WORD $0x4e20cd93 // FMLA V19.4S, V12.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R4, R4
+	SUBS $1, R3, R3
+	BNE loop338
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040412 // DUP V18.4S, V0.S[0]
+	FLDPQ (R0), (F17, F16)
+	FLDPQ 32(R0), (F15, F14)
+	FLDPQ 64(R0), (F13, F12)
+	WORD $0x4e32cd71 // FMLA V17.4S, V11.4S, V18.4S
+	WORD $0x4e32cd50 // FMLA V16.4S, V10.4S, V18.4S
+	WORD $0x4e32cd2f // FMLA V15.4S, V9.4S, V18.4S
+	WORD $0x4e32cd0e // FMLA V14.4S, V8.4S, V18.4S
+	WORD $0x4e32cced // FMLA V13.4S, V7.4S, V18.4S
+	WORD $0x4e32cccc // FMLA V12.4S, V6.4S, V18.4S
+	ADD R5, R0, R1
+	FLDPQ (R1), (F11, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	WORD $0x4e32cf2b // FMLA V11.4S, V25.4S, V18.4S
+	WORD $0x4e32ccaa // FMLA V10.4S, V5.4S, V18.4S
+	WORD $0x4e32cc89 // FMLA V9.4S, V4.4S, V18.4S
+	WORD $0x4e32cc68 // FMLA V8.4S, V3.4S, V18.4S
+	WORD $0x4e32cc47 // FMLA V7.4S, V2.4S, V18.4S
+	WORD $0x4e32cc26 // FMLA V6.4S, V1.4S, V18.4S
+	ADD R5, R1, R1
+	FLDPQ (R1), (F5, F4)
+	FLDPQ 32(R1), (F3, F2)
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e32cf05 // FMLA V5.4S, V24.4S, V18.4S
+	WORD $0x4e32cee4 // FMLA V4.4S, V23.4S, V18.4S
+	WORD $0x4e32cec3 // FMLA V3.4S, V22.4S, V18.4S
+	WORD $0x4e32cea2 // FMLA V2.4S, V21.4S, V18.4S
+	WORD $0x4e32ce81 // FMLA V1.4S, V20.4S, V18.4S
+	WORD $0x4e32ce60 // FMLA V0.4S, V19.4S, V18.4S
+	FSTPQ (F17, F16), (R0)
+	FSTPQ (F15, F14), 32(R0)
+	FSTPQ (F13, F12), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F11, F10), (R0)
+	FSTPQ (F9, F8), 32(R0)
+	FSTPQ (F7, F6), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	JMP done
+
+cols3fullrows3end:
+	CMP $2, R11
+	BNE cols3fullrows2end
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	MOVD offsets+64(FP), R4
+	MOVD k+16(FP), R3
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	ADD R5, R0, R1
+	PRFM 0(R1), PLDL1KEEP
+	PRFM 32(R1), PLDL1KEEP
+	PRFM 64(R1), PLDL1KEEP
+
+loop339:
+	MOVD (R4), R1
+	ADD R1<<2, R7, R1
+	FLDPQ (R1), (F11, F10)
+	FLDPQ 32(R1), (F9, F8)
+	FLDPQ 64(R1), (F7, F6)
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cd73 // FMLA V19.4S, V11.4S, V0.4S
+	WORD $0x4e20cd45 // FMLA V5.4S, V10.4S, V0.4S
+	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
+	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	ADD R8, R2, R1
+	VLD1R (R1), [V0.S4]
+	WORD $0x4e20cd72 // FMLA V18.4S, V11.4S, V0.4S
+	WORD $0x4e20cd51 // FMLA V17.4S, V10.4S, V0.4S
+	WORD $0x4e20cd30 // FMLA V16.4S, V9.4S, V0.4S
+	WORD $0x4e20cd0f // FMLA V15.4S, V8.4S, V0.4S
+	WORD $0x4e20ccee // FMLA V14.4S, V7.4S, V0.4S
+	WORD $0x4e20cccd // FMLA V13.4S, V6.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R4, R4
+	SUBS $1, R3, R3
+	BNE loop339
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e04040c // DUP V12.4S, V0.S[0]
+	FLDPQ (R0), (F11, F10)
+	FLDPQ 32(R0), (F9, F8)
+	FLDPQ 64(R0), (F7, F6)
+	WORD $0x4e2cce6b // FMLA V11.4S, V19.4S, V12.4S
+	WORD $0x4e2cccaa // FMLA V10.4S, V5.4S, V12.4S
+	WORD $0x4e2ccc89 // FMLA V9.4S, V4.4S, V12.4S
+	WORD $0x4e2ccc68 // FMLA V8.4S, V3.4S, V12.4S
+	WORD $0x4e2ccc47 // FMLA V7.4S, V2.4S, V12.4S
+	WORD $0x4e2ccc26 // FMLA V6.4S, V1.4S, V12.4S
+	ADD R5, R0, R1
+	FLDPQ (R1), (F5, F4)
+	FLDPQ 32(R1), (F3, F2)
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e2cce45 // FMLA V5.4S, V18.4S, V12.4S
+	WORD $0x4e2cce24 // FMLA V4.4S, V17.4S, V12.4S
+	WORD $0x4e2cce03 // FMLA V3.4S, V16.4S, V12.4S
+	WORD $0x4e2ccde2 // FMLA V2.4S, V15.4S, V12.4S
+	WORD $0x4e2ccdc1 // FMLA V1.4S, V14.4S, V12.4S
+	WORD $0x4e2ccda0 // FMLA V0.4S, V13.4S, V12.4S
+	FSTPQ (F11, F10), (R0)
+	FSTPQ (F9, F8), 32(R0)
+	FSTPQ (F7, F6), 64(R0)
+	ADD R5, R0, R0
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	JMP done
+
+cols3fullrows2end:
+	CMP $1, R11
+	BNE cols3fullrows1end
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	MOVD offsets+64(FP), R4
+	MOVD k+16(FP), R3
+	PRFM 0(R0), PLDL1KEEP
+	PRFM 32(R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+
+loop340:
+	MOVD (R4), R1
+	ADD R1<<2, R7, R1
+	FLDPQ (R1), (F6, F5)
+	FLDPQ 32(R1), (F4, F3)
+	FLDPQ 64(R1), (F2, F1)
+	VLD1R (R2), [V0.S4]
+	WORD $0x4e20cccc // FMLA V12.4S, V6.4S, V0.4S
+	WORD $0x4e20ccab // FMLA V11.4S, V5.4S, V0.4S
+	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
+	WORD $0x4e20cc69 // FMLA V9.4S, V3.4S, V0.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	WORD $0x4e20cc27 // FMLA V7.4S, V1.4S, V0.4S
+	ADD R6, R2, R2
+	ADD $8, R4, R4
+	SUBS $1, R3, R3
+	BNE loop340
+	FMOVS alpha+24(FP), F0
+	WORD $0x4e040406 // DUP V6.4S, V0.S[0]
+	FLDPQ (R0), (F5, F4)
+	FLDPQ 32(R0), (F3, F2)
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e26cd85 // FMLA V5.4S, V12.4S, V6.4S
+	WORD $0x4e26cd64 // FMLA V4.4S, V11.4S, V6.4S
+	WORD $0x4e26cd43 // FMLA V3.4S, V10.4S, V6.4S
+	WORD $0x4e26cd22 // FMLA V2.4S, V9.4S, V6.4S
+	WORD $0x4e26cd01 // FMLA V1.4S, V8.4S, V6.4S
+	WORD $0x4e26cce0 // FMLA V0.4S, V7.4S, V6.4S
+	FSTPQ (F5, F4), (R0)
+	FSTPQ (F3, F2), 32(R0)
+	FSTPQ (F1, F0), 64(R0)
+	JMP done
+
+cols3fullrows1end:
+	JMP done
+
+done:
+	RET
+
+// func gemmOffsetsRowF64(n int, k int, alpha float64, a *float64, csa int, b *float64, offsets *int, c *float64)
+TEXT ·gemmOffsetsRowF64(SB), NOSPLIT, $0-64
+	MOVD $ones<>(SB), R8
+	MOVD n+0(FP), R4
+	MOVD b+40(FP), R7
+	MOVD c+56(FP), R5
+	MOVD csa+32(FP), R0
+	LSL $3, R0, R6
+	FMOVD alpha+16(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+
+vectors8:
+	CMP $32, R4
+	BLT vectors8end
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R3
+	MOVD offsets+48(FP), R2
+	MOVD k+8(FP), R1
+
+loop346:
+	VLD1R (R3), [V19.D2]
+	MOVD (R2), R0
+	ADD R0<<3, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61ce72 // FMLA V18.2D, V19.2D, V1.2D
+	WORD $0x4e60ce71 // FMLA V17.2D, V19.2D, V0.2D
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e61ce70 // FMLA V16.2D, V19.2D, V1.2D
+	WORD $0x4e60ce6f // FMLA V15.2D, V19.2D, V0.2D
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e61ce6e // FMLA V14.2D, V19.2D, V1.2D
+	WORD $0x4e60ce6d // FMLA V13.2D, V19.2D, V0.2D
+	FLDPQ 96(R0), (F1, F0)
+	WORD $0x4e61ce6c // FMLA V12.2D, V19.2D, V1.2D
+	WORD $0x4e60ce6b // FMLA V11.2D, V19.2D, V0.2D
+	FLDPQ 128(R0), (F1, F0)
+	WORD $0x4e61ce6a // FMLA V10.2D, V19.2D, V1.2D
+	WORD $0x4e60ce69 // FMLA V9.2D, V19.2D, V0.2D
+	FLDPQ 160(R0), (F1, F0)
+	WORD $0x4e61ce67 // FMLA V7.2D, V19.2D, V1.2D
+	WORD $0x4e60ce66 // FMLA V6.2D, V19.2D, V0.2D
+	FLDPQ 192(R0), (F1, F0)
+	WORD $0x4e61ce65 // FMLA V5.2D, V19.2D, V1.2D
+	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
+	FLDPQ 224(R0), (F1, F0)
+	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
+	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
+	ADD R6, R3, R3
+	ADD $8, R2, R2
+	SUBS $1, R1, R1
+	BNE loop346
+	FLDPQ (R5), (F1, F0)
+	WORD $0x4e68ce41 // FMLA V1.2D, V18.2D, V8.2D
+	WORD $0x4e68ce20 // FMLA V0.2D, V17.2D, V8.2D
+	FSTPQ (F1, F0), (R5)
+	FLDPQ 32(R5), (F1, F0)
+	WORD $0x4e68ce01 // FMLA V1.2D, V16.2D, V8.2D
+	WORD $0x4e68cde0 // FMLA V0.2D, V15.2D, V8.2D
+	FSTPQ (F1, F0), 32(R5)
+	FLDPQ 64(R5), (F1, F0)
+	WORD $0x4e68cdc1 // FMLA V1.2D, V14.2D, V8.2D
+	WORD $0x4e68cda0 // FMLA V0.2D, V13.2D, V8.2D
+	FSTPQ (F1, F0), 64(R5)
+	FLDPQ 96(R5), (F1, F0)
+	WORD $0x4e68cd81 // FMLA V1.2D, V12.2D, V8.2D
+	WORD $0x4e68cd60 // FMLA V0.2D, V11.2D, V8.2D
+	FSTPQ (F1, F0), 96(R5)
+	FLDPQ 128(R5), (F1, F0)
+	WORD $0x4e68cd41 // FMLA V1.2D, V10.2D, V8.2D
+	WORD $0x4e68cd20 // FMLA V0.2D, V9.2D, V8.2D
+	FSTPQ (F1, F0), 128(R5)
+	FLDPQ 160(R5), (F1, F0)
+	WORD $0x4e68cce1 // FMLA V1.2D, V7.2D, V8.2D
+	WORD $0x4e68ccc0 // FMLA V0.2D, V6.2D, V8.2D
+	FSTPQ (F1, F0), 160(R5)
+	FLDPQ 192(R5), (F1, F0)
+	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
+	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
+	FSTPQ (F1, F0), 192(R5)
+	FLDPQ 224(R5), (F1, F0)
+	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
+	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
+	FSTPQ (F1, F0), 224(R5)
+	ADD $256, R7, R7
+	ADD $256, R5, R5
+	SUB $32, R4, R4
+	JMP vectors8
+
+vectors8end:
+
+vectors4:
+	CMP $16, R4
+	BLT vectors4end
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R3
+	MOVD offsets+48(FP), R2
+	MOVD k+8(FP), R1
+
+loop347:
+	VLD1R (R3), [V11.D2]
+	MOVD (R2), R0
+	ADD R0<<3, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cd6a // FMLA V10.2D, V11.2D, V1.2D
+	WORD $0x4e60cd69 // FMLA V9.2D, V11.2D, V0.2D
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
+	WORD $0x4e60cd66 // FMLA V6.2D, V11.2D, V0.2D
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	WORD $0x4e60cd64 // FMLA V4.2D, V11.2D, V0.2D
+	FLDPQ 96(R0), (F1, F0)
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	ADD R6, R3, R3
+	ADD $8, R2, R2
+	SUBS $1, R1, R1
+	BNE loop347
+	FLDPQ (R5), (F1, F0)
+	WORD $0x4e68cd41 // FMLA V1.2D, V10.2D, V8.2D
+	WORD $0x4e68cd20 // FMLA V0.2D, V9.2D, V8.2D
+	FSTPQ (F1, F0), (R5)
+	FLDPQ 32(R5), (F1, F0)
+	WORD $0x4e68cce1 // FMLA V1.2D, V7.2D, V8.2D
+	WORD $0x4e68ccc0 // FMLA V0.2D, V6.2D, V8.2D
+	FSTPQ (F1, F0), 32(R5)
+	FLDPQ 64(R5), (F1, F0)
+	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
+	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
+	FSTPQ (F1, F0), 64(R5)
+	FLDPQ 96(R5), (F1, F0)
+	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
+	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
+	FSTPQ (F1, F0), 96(R5)
+	ADD $128, R7, R7
+	ADD $128, R5, R5
+	SUB $16, R4, R4
+	JMP vectors4
+
+vectors4end:
+
+vectors2:
+	CMP $8, R4
+	BLT vectors2end
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R3
+	MOVD offsets+48(FP), R2
+	MOVD k+8(FP), R1
+
+loop348:
+	VLD1R (R3), [V6.D2]
+	MOVD (R2), R0
+	ADD R0<<3, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61ccc5 // FMLA V5.2D, V6.2D, V1.2D
+	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e61ccc3 // FMLA V3.2D, V6.2D, V1.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	ADD R6, R3, R3
+	ADD $8, R2, R2
+	SUBS $1, R1, R1
+	BNE loop348
+	FLDPQ (R5), (F1, F0)
+	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
+	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
+	FSTPQ (F1, F0), (R5)
+	FLDPQ 32(R5), (F1, F0)
+	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
+	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
+	FSTPQ (F1, F0), 32(R5)
+	ADD $64, R7, R7
+	ADD $64, R5, R5
+	SUB $8, R4, R4
+	JMP vectors2
+
+vectors2end:
+
+vectors1:
+	CMP $4, R4
+	BLT vectors1end
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R3
+	MOVD offsets+48(FP), R2
+	MOVD k+8(FP), R1
+
+loop349:
+	VLD1R (R3), [V4.D2]
+	MOVD (R2), R0
+	ADD R0<<3, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc83 // FMLA V3.2D, V4.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	ADD R6, R3, R3
+	ADD $8, R2, R2
+	SUBS $1, R1, R1
+	BNE loop349
+	FLDPQ (R5), (F1, F0)
+	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
+	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
+	FSTPQ (F1, F0), (R5)
+	ADD $32, R7, R7
+	ADD $32, R5, R5
+	SUB $4, R4, R4
+	JMP vectors1
+
+vectors1end:
+	TST R4, R4
+	BEQ done
+	ADD $32, R8, R1
+	LSL $3, R4, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	MOVD a+24(FP), R4
+	MOVD offsets+48(FP), R3
+	MOVD k+8(FP), R2
+
+loop350:
+	VLD1R (R4), [V5.D2]
+	MOVD (R3), R0
+	ADD R0<<3, R7, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F0
+
+doneLanes2:
+	WORD $0x4e61cca4 // FMLA V4.2D, V5.2D, V1.2D
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	ADD R6, R4, R4
+	ADD $8, R3, R3
+	SUBS $1, R2, R2
+	BNE loop350
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R5), F0
+	FMOVQ 16(R5), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R5), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R5), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R5), F1
+
+doneLanes4:
+	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
+	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R5)
+	FMOVQ F1, 16(R5)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R5)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R5)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R5)
+
+doneLanes6:
+
+done:
+	RET
+
+// func gemmOffsetsRowF32(n int, k int, alpha float32, a *float32, csa int, b *float32, offsets *int, c *float32)
+TEXT ·gemmOffsetsRowF32(SB), NOSPLIT, $0-64
+	MOVD $ones<>(SB), R8
+	MOVD n+0(FP), R5
+	MOVD b+40(FP), R7
+	MOVD c+56(FP), R2
+	MOVD csa+32(FP), R0
+	LSL $2, R0, R6
+	FMOVS alpha+16(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+
+vectors8:
+	CMP $64, R5
+	BLT vectors8end
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R4
+	MOVD offsets+48(FP), R3
+	MOVD k+8(FP), R1
+
+loop356:
+	VLD1R (R4), [V19.S4]
+	MOVD (R3), R0
+	ADD R0<<2, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21ce72 // FMLA V18.4S, V19.4S, V1.4S
+	WORD $0x4e20ce71 // FMLA V17.4S, V19.4S, V0.4S
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e21ce70 // FMLA V16.4S, V19.4S, V1.4S
+	WORD $0x4e20ce6f // FMLA V15.4S, V19.4S, V0.4S
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e21ce6e // FMLA V14.4S, V19.4S, V1.4S
+	WORD $0x4e20ce6d // FMLA V13.4S, V19.4S, V0.4S
+	FLDPQ 96(R0), (F1, F0)
+	WORD $0x4e21ce6c // FMLA V12.4S, V19.4S, V1.4S
+	WORD $0x4e20ce6b // FMLA V11.4S, V19.4S, V0.4S
+	FLDPQ 128(R0), (F1, F0)
+	WORD $0x4e21ce6a // FMLA V10.4S, V19.4S, V1.4S
+	WORD $0x4e20ce69 // FMLA V9.4S, V19.4S, V0.4S
+	FLDPQ 160(R0), (F1, F0)
+	WORD $0x4e21ce67 // FMLA V7.4S, V19.4S, V1.4S
+	WORD $0x4e20ce66 // FMLA V6.4S, V19.4S, V0.4S
+	FLDPQ 192(R0), (F1, F0)
+	WORD $0x4e21ce65 // FMLA V5.4S, V19.4S, V1.4S
+	WORD $0x4e20ce64 // FMLA V4.4S, V19.4S, V0.4S
+	FLDPQ 224(R0), (F1, F0)
+	WORD $0x4e21ce63 // FMLA V3.4S, V19.4S, V1.4S
+	WORD $0x4e20ce62 // FMLA V2.4S, V19.4S, V0.4S
+	ADD R6, R4, R4
+	ADD $8, R3, R3
+	SUBS $1, R1, R1
+	BNE loop356
+	FLDPQ (R2), (F1, F0)
+	WORD $0x4e28ce41 // FMLA V1.4S, V18.4S, V8.4S
+	WORD $0x4e28ce20 // FMLA V0.4S, V17.4S, V8.4S
+	FSTPQ (F1, F0), (R2)
+	FLDPQ 32(R2), (F1, F0)
+	WORD $0x4e28ce01 // FMLA V1.4S, V16.4S, V8.4S
+	WORD $0x4e28cde0 // FMLA V0.4S, V15.4S, V8.4S
+	FSTPQ (F1, F0), 32(R2)
+	FLDPQ 64(R2), (F1, F0)
+	WORD $0x4e28cdc1 // FMLA V1.4S, V14.4S, V8.4S
+	WORD $0x4e28cda0 // FMLA V0.4S, V13.4S, V8.4S
+	FSTPQ (F1, F0), 64(R2)
+	FLDPQ 96(R2), (F1, F0)
+	WORD $0x4e28cd81 // FMLA V1.4S, V12.4S, V8.4S
+	WORD $0x4e28cd60 // FMLA V0.4S, V11.4S, V8.4S
+	FSTPQ (F1, F0), 96(R2)
+	FLDPQ 128(R2), (F1, F0)
+	WORD $0x4e28cd41 // FMLA V1.4S, V10.4S, V8.4S
+	WORD $0x4e28cd20 // FMLA V0.4S, V9.4S, V8.4S
+	FSTPQ (F1, F0), 128(R2)
+	FLDPQ 160(R2), (F1, F0)
+	WORD $0x4e28cce1 // FMLA V1.4S, V7.4S, V8.4S
+	WORD $0x4e28ccc0 // FMLA V0.4S, V6.4S, V8.4S
+	FSTPQ (F1, F0), 160(R2)
+	FLDPQ 192(R2), (F1, F0)
+	WORD $0x4e28cca1 // FMLA V1.4S, V5.4S, V8.4S
+	WORD $0x4e28cc80 // FMLA V0.4S, V4.4S, V8.4S
+	FSTPQ (F1, F0), 192(R2)
+	FLDPQ 224(R2), (F1, F0)
+	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
+	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
+	FSTPQ (F1, F0), 224(R2)
+	ADD $256, R7, R7
+	ADD $256, R2, R2
+	SUB $64, R5, R5
+	JMP vectors8
+
+vectors8end:
+
+vectors4:
+	CMP $32, R5
+	BLT vectors4end
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R4
+	MOVD offsets+48(FP), R3
+	MOVD k+8(FP), R1
+
+loop357:
+	VLD1R (R4), [V11.S4]
+	MOVD (R3), R0
+	ADD R0<<2, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cd6a // FMLA V10.4S, V11.4S, V1.4S
+	WORD $0x4e20cd69 // FMLA V9.4S, V11.4S, V0.4S
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e21cd67 // FMLA V7.4S, V11.4S, V1.4S
+	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e21cd65 // FMLA V5.4S, V11.4S, V1.4S
+	WORD $0x4e20cd64 // FMLA V4.4S, V11.4S, V0.4S
+	FLDPQ 96(R0), (F1, F0)
+	WORD $0x4e21cd63 // FMLA V3.4S, V11.4S, V1.4S
+	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
+	ADD R6, R4, R4
+	ADD $8, R3, R3
+	SUBS $1, R1, R1
+	BNE loop357
+	FLDPQ (R2), (F1, F0)
+	WORD $0x4e28cd41 // FMLA V1.4S, V10.4S, V8.4S
+	WORD $0x4e28cd20 // FMLA V0.4S, V9.4S, V8.4S
+	FSTPQ (F1, F0), (R2)
+	FLDPQ 32(R2), (F1, F0)
+	WORD $0x4e28cce1 // FMLA V1.4S, V7.4S, V8.4S
+	WORD $0x4e28ccc0 // FMLA V0.4S, V6.4S, V8.4S
+	FSTPQ (F1, F0), 32(R2)
+	FLDPQ 64(R2), (F1, F0)
+	WORD $0x4e28cca1 // FMLA V1.4S, V5.4S, V8.4S
+	WORD $0x4e28cc80 // FMLA V0.4S, V4.4S, V8.4S
+	FSTPQ (F1, F0), 64(R2)
+	FLDPQ 96(R2), (F1, F0)
+	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
+	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
+	FSTPQ (F1, F0), 96(R2)
+	ADD $128, R7, R7
+	ADD $128, R2, R2
+	SUB $32, R5, R5
+	JMP vectors4
+
+vectors4end:
+
+vectors2:
+	CMP $16, R5
+	BLT vectors2end
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R4
+	MOVD offsets+48(FP), R3
+	MOVD k+8(FP), R1
+
+loop358:
+	VLD1R (R4), [V6.S4]
+	MOVD (R3), R0
+	ADD R0<<2, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21ccc5 // FMLA V5.4S, V6.4S, V1.4S
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e21ccc3 // FMLA V3.4S, V6.4S, V1.4S
+	WORD $0x4e20ccc2 // FMLA V2.4S, V6.4S, V0.4S
+	ADD R6, R4, R4
+	ADD $8, R3, R3
+	SUBS $1, R1, R1
+	BNE loop358
+	FLDPQ (R2), (F1, F0)
+	WORD $0x4e28cca1 // FMLA V1.4S, V5.4S, V8.4S
+	WORD $0x4e28cc80 // FMLA V0.4S, V4.4S, V8.4S
+	FSTPQ (F1, F0), (R2)
+	FLDPQ 32(R2), (F1, F0)
+	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
+	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
+	FSTPQ (F1, F0), 32(R2)
+	ADD $64, R7, R7
+	ADD $64, R2, R2
+	SUB $16, R5, R5
+	JMP vectors2
+
+vectors2end:
+
+vectors1:
+	CMP $8, R5
+	BLT vectors1end
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	MOVD a+24(FP), R4
+	MOVD offsets+48(FP), R3
+	MOVD k+8(FP), R1
+
+loop359:
+	VLD1R (R4), [V4.S4]
+	MOVD (R3), R0
+	ADD R0<<2, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	ADD R6, R4, R4
+	ADD $8, R3, R3
+	SUBS $1, R1, R1
+	BNE loop359
+	FLDPQ (R2), (F1, F0)
+	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
+	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
+	FSTPQ (F1, F0), (R2)
+	ADD $32, R7, R7
+	ADD $32, R2, R2
+	SUB $8, R5, R5
+	JMP vectors1
+
+vectors1end:
+	TST R5, R5
+	BEQ done
+	ADD $32, R8, R1
+	LSL $2, R5, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	MOVD a+24(FP), R5
+	MOVD offsets+48(FP), R4
+	MOVD k+8(FP), R3
+
+loop360:
+	VLD1R (R5), [V5.S4]
+	MOVD (R4), R0
+	ADD R0<<2, R7, R1
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x4e21cca4 // FMLA V4.4S, V5.4S, V1.4S
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
+	ADD R6, R5, R5
+	ADD $8, R4, R4
+	SUBS $1, R3, R3
+	BNE loop360
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R2), F2
+	FMOVQ 16(R2), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R2), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R2), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R2), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R2), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R2), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R2), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R2), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e28cc82 // FMLA V2.4S, V4.4S, V8.4S
+	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R2)
+	FMOVQ F1, 16(R2)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R2)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R2)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R2)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R2)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R2)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R2)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R2)
+
+doneLanes6:
+
+done:
+	RET
+
+// func rowDotsF64(m int, n int, k int, x *float64, ldx int, offsets *int, y *float64, ldy int, out *float64)
+TEXT ·rowDotsF64(SB), NOSPLIT, $48-72
+	MOVD $ones<>(SB), R4
+	MOVD ldx+32(FP), R0
+	LSL $3, R0, R3
+	MOVD ldy+56(FP), R0
+	LSL $3, R0, R2
+	MOVD k+16(FP), R0
+	MOVD R0, 24(RSP)
+	MOVD offsets+40(FP), R0
+	MOVD R0, 32(RSP)
+	MOVD out+64(FP), R0
+	MOVD R0, 40(RSP)
+
+dots5:
+	MOVD 24(RSP), R0
+	CMP $5, R0
+	BLT dots5end
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $3, R0, R11
+	MOVD 8(R1), R0
+	LSL $3, R0, R10
+	MOVD 16(R1), R0
+	LSL $3, R0, R9
+	MOVD 24(R1), R0
+	LSL $3, R0, R8
+	MOVD 32(R1), R0
+	LSL $3, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row381:
+	MOVD n+8(FP), R1
+	MOVD R6, R13
+	MOVD R5, R14
+
+whole382:
+	SUBS $4, R1, R1
+	BLT tail383
+	FLDPQ (R14), (F3, F2)
+	ADD R11, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc6d // FMLA V13.2D, V3.2D, V1.2D
+	WORD $0x4e60cc4c // FMLA V12.2D, V2.2D, V0.2D
+	ADD R10, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc65 // FMLA V5.2D, V3.2D, V1.2D
+	WORD $0x4e60cc44 // FMLA V4.2D, V2.2D, V0.2D
+	ADD R9, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc6b // FMLA V11.2D, V3.2D, V1.2D
+	WORD $0x4e60cc4a // FMLA V10.2D, V2.2D, V0.2D
+	ADD R8, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	ADD R7, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc67 // FMLA V7.2D, V3.2D, V1.2D
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	ADD $32, R13, R13
+	ADD $32, R14, R14
+	JMP whole382
+
+tail383:
+	ADDS $4, R1, R0
+	BEQ next384
+	ADD $32, R4, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R12
+	FLDPQ (R12), (F0, F1)
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R14), F15
+	FMOVQ 16(R14), F14
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R14), F15
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R14), F0
+	WORD $0x6e18040f // MOV V15.D[1], V0.D[0]
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R14), F14
+
+doneLanes2:
+	FLDPQ (R12), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R11, R13, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x4e61cded // FMLA V13.2D, V15.2D, V1.2D
+	WORD $0x4e60cdcc // FMLA V12.2D, V14.2D, V0.2D
+	FLDPQ (R12), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R10, R13, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F0
+
+doneLanes6:
+	WORD $0x4e61cde5 // FMLA V5.2D, V15.2D, V1.2D
+	WORD $0x4e60cdc4 // FMLA V4.2D, V14.2D, V0.2D
+	FLDPQ (R12), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R9, R13, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F0
+
+doneLanes8:
+	WORD $0x4e61cdeb // FMLA V11.2D, V15.2D, V1.2D
+	WORD $0x4e60cdca // FMLA V10.2D, V14.2D, V0.2D
+	FLDPQ (R12), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R8, R13, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes9
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes10
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes10
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes10
+	FMOVD 16(R1), F0
+
+doneLanes10:
+	WORD $0x4e61cde9 // FMLA V9.2D, V15.2D, V1.2D
+	WORD $0x4e60cdc8 // FMLA V8.2D, V14.2D, V0.2D
+	FLDPQ (R12), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R7, R13, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes11
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes12
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes12
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes12
+	FMOVD 16(R1), F0
+
+doneLanes12:
+	WORD $0x4e61cde7 // FMLA V7.2D, V15.2D, V1.2D
+	WORD $0x4e60cdc6 // FMLA V6.2D, V14.2D, V0.2D
+
+next384:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row381
+	MOVD 40(RSP), R0
+	WORD $0x4ec539a3 // ZIP1 V3.2D, V13.2D, V5.2D
+	WORD $0x4ec43982 // ZIP1 V2.2D, V12.2D, V4.2D
+	WORD $0x4ec579a1 // ZIP2 V1.2D, V13.2D, V5.2D
+	WORD $0x4ec47980 // ZIP2 V0.2D, V12.2D, V4.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d441 // FADD V1.2D, V2.2D, V0.2D
+	WORD $0x4ec93965 // ZIP1 V5.2D, V11.2D, V9.2D
+	WORD $0x4ec83944 // ZIP1 V4.2D, V10.2D, V8.2D
+	WORD $0x4ec97962 // ZIP2 V2.2D, V11.2D, V9.2D
+	WORD $0x4ec87940 // ZIP2 V0.2D, V10.2D, V8.2D
+	WORD $0x4e62d4a2 // FADD V2.2D, V5.2D, V2.2D
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	WORD $0x4ec738e3 // ZIP1 V3.2D, V7.2D, V7.2D
+	WORD $0x4ec638c2 // ZIP1 V2.2D, V6.2D, V6.2D
+	WORD $0x4ec778e1 // ZIP2 V1.2D, V7.2D, V7.2D
+	WORD $0x4ec678c0 // ZIP2 V0.2D, V6.2D, V6.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	FMOVD 32(R0), F0
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FMOVD F0, 32(R0)
+	MOVD 32(RSP), R0
+	ADD $40, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $40, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $5, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots5
+
+dots5end:
+
+dots4:
+	MOVD 24(RSP), R0
+	CMP $4, R0
+	BLT dots4end
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $3, R0, R10
+	MOVD 8(R1), R0
+	LSL $3, R0, R9
+	MOVD 16(R1), R0
+	LSL $3, R0, R8
+	MOVD 24(R1), R0
+	LSL $3, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row385:
+	MOVD n+8(FP), R1
+	MOVD R6, R12
+	MOVD R5, R13
+
+whole386:
+	SUBS $4, R1, R1
+	BLT tail387
+	FLDPQ (R13), (F3, F2)
+	ADD R10, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc6b // FMLA V11.2D, V3.2D, V1.2D
+	WORD $0x4e60cc4a // FMLA V10.2D, V2.2D, V0.2D
+	ADD R9, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc65 // FMLA V5.2D, V3.2D, V1.2D
+	WORD $0x4e60cc44 // FMLA V4.2D, V2.2D, V0.2D
+	ADD R8, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	ADD R7, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc67 // FMLA V7.2D, V3.2D, V1.2D
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	ADD $32, R12, R12
+	ADD $32, R13, R13
+	JMP whole386
+
+tail387:
+	ADDS $4, R1, R0
+	BEQ next388
+	ADD $32, R4, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R11
+	FLDPQ (R11), (F0, F1)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes13
+	FMOVQ (R13), F13
+	FMOVQ 16(R13), F12
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes14
+	FMOVD (R13), F13
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes14
+	FMOVD 8(R13), F0
+	WORD $0x6e18040d // MOV V13.D[1], V0.D[0]
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes14
+	FMOVD 16(R13), F12
+
+doneLanes14:
+	FLDPQ (R11), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R10, R12, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes15
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes16
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes16
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes16
+	FMOVD 16(R1), F0
+
+doneLanes16:
+	WORD $0x4e61cdab // FMLA V11.2D, V13.2D, V1.2D
+	WORD $0x4e60cd8a // FMLA V10.2D, V12.2D, V0.2D
+	FLDPQ (R11), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R9, R12, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes17
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes18
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes18
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes18
+	FMOVD 16(R1), F0
+
+doneLanes18:
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	WORD $0x4e60cd84 // FMLA V4.2D, V12.2D, V0.2D
+	FLDPQ (R11), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R8, R12, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes19
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes20
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes20
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes20
+	FMOVD 16(R1), F0
+
+doneLanes20:
+	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
+	WORD $0x4e60cd88 // FMLA V8.2D, V12.2D, V0.2D
+	FLDPQ (R11), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R7, R12, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes21
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes22
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes22
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes22
+	FMOVD 16(R1), F0
+
+doneLanes22:
+	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
+	WORD $0x4e60cd86 // FMLA V6.2D, V12.2D, V0.2D
+
+next388:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row385
+	MOVD 40(RSP), R0
+	WORD $0x4ec53963 // ZIP1 V3.2D, V11.2D, V5.2D
+	WORD $0x4ec43942 // ZIP1 V2.2D, V10.2D, V4.2D
+	WORD $0x4ec57961 // ZIP2 V1.2D, V11.2D, V5.2D
+	WORD $0x4ec47940 // ZIP2 V0.2D, V10.2D, V4.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d441 // FADD V1.2D, V2.2D, V0.2D
+	WORD $0x4ec73925 // ZIP1 V5.2D, V9.2D, V7.2D
+	WORD $0x4ec63904 // ZIP1 V4.2D, V8.2D, V6.2D
+	WORD $0x4ec77922 // ZIP2 V2.2D, V9.2D, V7.2D
+	WORD $0x4ec67900 // ZIP2 V0.2D, V8.2D, V6.2D
+	WORD $0x4e62d4a2 // FADD V2.2D, V5.2D, V2.2D
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	MOVD 32(RSP), R0
+	ADD $32, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $32, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $4, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots4
+
+dots4end:
+
+dots3:
+	MOVD 24(RSP), R0
+	CMP $3, R0
+	BLT dots3end
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $3, R0, R9
+	MOVD 8(R1), R0
+	LSL $3, R0, R8
+	MOVD 16(R1), R0
+	LSL $3, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row389:
+	MOVD n+8(FP), R1
+	MOVD R6, R11
+	MOVD R5, R12
+
+whole390:
+	SUBS $4, R1, R1
+	BLT tail391
+	FLDPQ (R12), (F3, F2)
+	ADD R9, R11, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	ADD R8, R11, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc65 // FMLA V5.2D, V3.2D, V1.2D
+	WORD $0x4e60cc44 // FMLA V4.2D, V2.2D, V0.2D
+	ADD R7, R11, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc67 // FMLA V7.2D, V3.2D, V1.2D
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	ADD $32, R11, R11
+	ADD $32, R12, R12
+	JMP whole390
+
+tail391:
+	ADDS $4, R1, R0
+	BEQ next392
+	ADD $32, R4, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R10
+	FLDPQ (R10), (F0, F1)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, someLanes23
+	FMOVQ (R12), F11
+	FMOVQ 16(R12), F10
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x4e083c00 // UMOV R0, V0.D[0]
+	CBZ R0, doneLanes24
+	FMOVD (R12), F11
+	WORD $0x4e183c00 // UMOV R0, V0.D[1]
+	CBZ R0, doneLanes24
+	FMOVD 8(R12), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes24
+	FMOVD 16(R12), F10
+
+doneLanes24:
+	FLDPQ (R10), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R9, R11, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes25
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes26
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes26
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes26
+	FMOVD 16(R1), F0
+
+doneLanes26:
+	WORD $0x4e61cd69 // FMLA V9.2D, V11.2D, V1.2D
+	WORD $0x4e60cd48 // FMLA V8.2D, V10.2D, V0.2D
+	FLDPQ (R10), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R8, R11, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes27
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes28
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes28
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes28
+	FMOVD 16(R1), F0
+
+doneLanes28:
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
+	FLDPQ (R10), (F2, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R7, R11, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes29
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes30
+
+someLanes29:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes30
+	FMOVD (R1), F1
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes30
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes30
+	FMOVD 16(R1), F0
+
+doneLanes30:
+	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
+	WORD $0x4e60cd46 // FMLA V6.2D, V10.2D, V0.2D
+
+next392:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row389
+	MOVD 40(RSP), R0
+	WORD $0x4ec53922 // ZIP1 V2.2D, V9.2D, V5.2D
+	WORD $0x4ec43903 // ZIP1 V3.2D, V8.2D, V4.2D
+	WORD $0x4ec57921 // ZIP2 V1.2D, V9.2D, V5.2D
+	WORD $0x4ec47900 // ZIP2 V0.2D, V8.2D, V4.2D
+	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
+	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
+	WORD $0x4ec938e5 // ZIP1 V5.2D, V7.2D, V9.2D
+	WORD $0x4ec838c4 // ZIP1 V4.2D, V6.2D, V8.2D
+	WORD $0x4ec978e3 // ZIP2 V3.2D, V7.2D, V9.2D
+	WORD $0x4ec878c0 // ZIP2 V0.2D, V6.2D, V8.2D
+	WORD $0x4e63d4a3 // FADD V3.2D, V5.2D, V3.2D
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d442 // FADD V2.2D, V2.2D, V1.2D
+	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
+	FMOVQ (R0), F0
+	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
+	FMOVQ F0, (R0)
+	FMOVD 16(R0), F0
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FMOVD F0, 16(R0)
+	MOVD 32(RSP), R0
+	ADD $24, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $24, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $3, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots3
+
+dots3end:
+
+dots2:
+	MOVD 24(RSP), R0
+	CMP $2, R0
+	BLT dots2end
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $3, R0, R9
+	MOVD 8(R1), R0
+	LSL $3, R0, R8
+	MOVD x+24(FP), R7
+	MOVD y+48(FP), R6
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row393:
+	MOVD n+8(FP), R1
+	MOVD R7, R11
+	MOVD R6, R10
+
+whole394:
+	SUBS $4, R1, R1
+	BLT tail395
+	FLDPQ (R10), (F5, F4)
+	ADD R9, R11, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cca7 // FMLA V7.2D, V5.2D, V3.2D
+	WORD $0x4e62cc86 // FMLA V6.2D, V4.2D, V2.2D
+	ADD R8, R11, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD $32, R11, R11
+	ADD $32, R10, R10
+	JMP whole394
+
+tail395:
+	ADDS $4, R1, R0
+	BEQ next396
+	ADD $32, R4, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R5
+	FLDPQ (R5), (F2, F3)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes31
+	FMOVQ (R10), F9
+	FMOVQ 16(R10), F8
+	JMP doneLanes32
+
+someLanes31:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes32
+	FMOVD (R10), F9
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes32
+	FMOVD 8(R10), F2
+	WORD $0x6e180449 // MOV V9.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes32
+	FMOVD 16(R10), F8
+
+doneLanes32:
+	FLDPQ (R5), (F4, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R9, R11, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes33
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes34
+
+someLanes33:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes34
+	FMOVD (R1), F3
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes34
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes34
+	FMOVD 16(R1), F2
+
+doneLanes34:
+	WORD $0x4e63cd27 // FMLA V7.2D, V9.2D, V3.2D
+	WORD $0x4e62cd06 // FMLA V6.2D, V8.2D, V2.2D
+	FLDPQ (R5), (F4, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R8, R11, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes35
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes36
+
+someLanes35:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes36
+	FMOVD (R1), F3
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes36
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes36
+	FMOVD 16(R1), F2
+
+doneLanes36:
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+
+next396:
+	ADD R3, R7, R7
+	ADD R2, R6, R6
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row393
+	MOVD 40(RSP), R0
+	WORD $0x4ec138e3 // ZIP1 V3.2D, V7.2D, V1.2D
+	WORD $0x4ec038c2 // ZIP1 V2.2D, V6.2D, V0.2D
+	WORD $0x4ec178e1 // ZIP2 V1.2D, V7.2D, V1.2D
+	WORD $0x4ec078c0 // ZIP2 V0.2D, V6.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	FMOVQ (R0), F0
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FMOVQ F0, (R0)
+	MOVD 32(RSP), R0
+	ADD $16, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $16, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $2, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots2
+
+dots2end:
+
+dots1:
+	MOVD 24(RSP), R0
+	CMP $1, R0
+	BLT dots1end
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	MOVD 32(RSP), R0
+	MOVD (R0), R0
+	LSL $3, R0, R9
+	MOVD x+24(FP), R8
+	MOVD y+48(FP), R7
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row397:
+	MOVD n+8(FP), R1
+	MOVD R8, R6
+	MOVD R7, R5
+
+whole398:
+	SUBS $4, R1, R1
+	BLT tail399
+	FLDPQ (R5), (F5, F4)
+	ADD R9, R6, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD $32, R6, R6
+	ADD $32, R5, R5
+	JMP whole398
+
+tail399:
+	ADDS $4, R1, R0
+	BEQ next400
+	ADD $32, R4, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R1
+	FLDPQ (R1), (F2, F3)
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes37
+	FMOVQ (R5), F7
+	FMOVQ 16(R5), F6
+	JMP doneLanes38
+
+someLanes37:
+	WORD $0x4e083c40 // UMOV R0, V2.D[0]
+	CBZ R0, doneLanes38
+	FMOVD (R5), F7
+	WORD $0x4e183c40 // UMOV R0, V2.D[1]
+	CBZ R0, doneLanes38
+	FMOVD 8(R5), F2
+	WORD $0x6e180447 // MOV V7.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes38
+	FMOVD 16(R5), F6
+
+doneLanes38:
+	FLDPQ (R1), (F4, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R9, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes39
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes40
+
+someLanes39:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes40
+	FMOVD (R1), F3
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes40
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes40
+	FMOVD 16(R1), F2
+
+doneLanes40:
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+
+next400:
+	ADD R3, R8, R8
+	ADD R2, R7, R7
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row397
+	MOVD 40(RSP), R0
+	WORD $0x4ec13823 // ZIP1 V3.2D, V1.2D, V1.2D
+	WORD $0x4ec03802 // ZIP1 V2.2D, V0.2D, V0.2D
+	WORD $0x4ec17821 // ZIP2 V1.2D, V1.2D, V1.2D
+	WORD $0x4ec07800 // ZIP2 V0.2D, V0.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	FMOVD (R0), F0
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FMOVD F0, (R0)
+	MOVD 32(RSP), R0
+	ADD $8, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $8, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $1, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots1
+
+dots1end:
+	RET
+
+// func rowDotsF32(m int, n int, k int, x *float32, ldx int, offsets *int, y *float32, ldy int, out *float32)
+TEXT ·rowDotsF32(SB), NOSPLIT, $48-72
+	MOVD $ones<>(SB), R4
+	MOVD ldx+32(FP), R0
+	LSL $2, R0, R3
+	MOVD ldy+56(FP), R0
+	LSL $2, R0, R2
+	MOVD k+16(FP), R0
+	MOVD R0, 24(RSP)
+	MOVD offsets+40(FP), R0
+	MOVD R0, 32(RSP)
+	MOVD out+64(FP), R0
+	MOVD R0, 40(RSP)
+
+dots5:
+	MOVD 24(RSP), R0
+	CMP $5, R0
+	BLT dots5end
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $2, R0, R11
+	MOVD 8(R1), R0
+	LSL $2, R0, R10
+	MOVD 16(R1), R0
+	LSL $2, R0, R9
+	MOVD 24(R1), R0
+	LSL $2, R0, R8
+	MOVD 32(R1), R0
+	LSL $2, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row421:
+	MOVD n+8(FP), R1
+	MOVD R6, R13
+	MOVD R5, R14
+
+whole422:
+	SUBS $8, R1, R1
+	BLT tail423
+	FLDPQ (R14), (F3, F2)
+	ADD R11, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc6e // FMLA V14.4S, V3.4S, V1.4S
+	WORD $0x4e20cc4d // FMLA V13.4S, V2.4S, V0.4S
+	ADD R10, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc6c // FMLA V12.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	ADD R9, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc6b // FMLA V11.4S, V3.4S, V1.4S
+	WORD $0x4e20cc4a // FMLA V10.4S, V2.4S, V0.4S
+	ADD R8, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	ADD R7, R13, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc67 // FMLA V7.4S, V3.4S, V1.4S
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
+	ADD $32, R13, R13
+	ADD $32, R14, R14
+	JMP whole422
+
+tail423:
+	ADDS $8, R1, R0
+	BEQ next424
+	ADD $32, R4, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R12
+	FLDPQ (R12), (F2, F1)
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R14), F16
+	FMOVQ 16(R14), F15
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R14), F16
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R14), F0
+	WORD $0x6e0c0410 // MOV V16.S[1], V0.S[0]
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R14), F0
+	WORD $0x6e140410 // MOV V16.S[2], V0.S[0]
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R14), F0
+	WORD $0x6e1c0410 // MOV V16.S[3], V0.S[0]
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R14), F15
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R14), F0
+	WORD $0x6e0c040f // MOV V15.S[1], V0.S[0]
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R14), F0
+	WORD $0x6e14040f // MOV V15.S[2], V0.S[0]
+
+doneLanes2:
+	FLDPQ (R12), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R11, R13, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x4e21ce0e // FMLA V14.4S, V16.4S, V1.4S
+	WORD $0x4e20cded // FMLA V13.4S, V15.4S, V0.4S
+	FLDPQ (R12), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R10, R13, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes6:
+	WORD $0x4e21ce0c // FMLA V12.4S, V16.4S, V1.4S
+	WORD $0x4e20cde5 // FMLA V5.4S, V15.4S, V0.4S
+	FLDPQ (R12), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R9, R13, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes8:
+	WORD $0x4e21ce0b // FMLA V11.4S, V16.4S, V1.4S
+	WORD $0x4e20cdea // FMLA V10.4S, V15.4S, V0.4S
+	FLDPQ (R12), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R8, R13, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes9
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes10
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes10
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes10:
+	WORD $0x4e21ce09 // FMLA V9.4S, V16.4S, V1.4S
+	WORD $0x4e20cde8 // FMLA V8.4S, V15.4S, V0.4S
+	FLDPQ (R12), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R7, R13, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes11
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes12
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes12
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes12
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes12:
+	WORD $0x4e21ce07 // FMLA V7.4S, V16.4S, V1.4S
+	WORD $0x4e20cde6 // FMLA V6.4S, V15.4S, V0.4S
+
+next424:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row421
+	MOVD 40(RSP), R0
+	WORD $0x4e8c39c3 // ZIP1 V3.4S, V14.4S, V12.4S
+	WORD $0x4e8539a2 // ZIP1 V2.4S, V13.4S, V5.4S
+	WORD $0x4e8c79c1 // ZIP2 V1.4S, V14.4S, V12.4S
+	WORD $0x4e8579a0 // ZIP2 V0.4S, V13.4S, V5.4S
+	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
+	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
+	WORD $0x4e893963 // ZIP1 V3.4S, V11.4S, V9.4S
+	WORD $0x4e883942 // ZIP1 V2.4S, V10.4S, V8.4S
+	WORD $0x4e897961 // ZIP2 V1.4S, V11.4S, V9.4S
+	WORD $0x4e887940 // ZIP2 V0.4S, V10.4S, V8.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4ec138a3 // ZIP1 V3.2D, V5.2D, V1.2D
+	WORD $0x4ec03882 // ZIP1 V2.2D, V4.2D, V0.2D
+	WORD $0x4ec178a1 // ZIP2 V1.2D, V5.2D, V1.2D
+	WORD $0x4ec07880 // ZIP2 V0.2D, V4.2D, V0.2D
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	FMOVQ (R0), F0
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FMOVQ F0, (R0)
+	WORD $0x4e8738e3 // ZIP1 V3.4S, V7.4S, V7.4S
+	WORD $0x4e8638c2 // ZIP1 V2.4S, V6.4S, V6.4S
+	WORD $0x4e8778e1 // ZIP2 V1.4S, V7.4S, V7.4S
+	WORD $0x4e8678c0 // ZIP2 V0.4S, V6.4S, V6.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4ec13823 // ZIP1 V3.2D, V1.2D, V1.2D
+	WORD $0x4ec03802 // ZIP1 V2.2D, V0.2D, V0.2D
+	WORD $0x4ec17821 // ZIP2 V1.2D, V1.2D, V1.2D
+	WORD $0x4ec07800 // ZIP2 V0.2D, V0.2D, V0.2D
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	FMOVS 16(R0), F0
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FMOVS F0, 16(R0)
+	MOVD 32(RSP), R0
+	ADD $40, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $20, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $5, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots5
+
+dots5end:
+
+dots4:
+	MOVD 24(RSP), R0
+	CMP $4, R0
+	BLT dots4end
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $2, R0, R10
+	MOVD 8(R1), R0
+	LSL $2, R0, R9
+	MOVD 16(R1), R0
+	LSL $2, R0, R8
+	MOVD 24(R1), R0
+	LSL $2, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row425:
+	MOVD n+8(FP), R1
+	MOVD R6, R12
+	MOVD R5, R13
+
+whole426:
+	SUBS $8, R1, R1
+	BLT tail427
+	FLDPQ (R13), (F3, F2)
+	ADD R10, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc6c // FMLA V12.4S, V3.4S, V1.4S
+	WORD $0x4e20cc4b // FMLA V11.4S, V2.4S, V0.4S
+	ADD R9, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc6a // FMLA V10.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	ADD R8, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	ADD R7, R12, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc67 // FMLA V7.4S, V3.4S, V1.4S
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
+	ADD $32, R12, R12
+	ADD $32, R13, R13
+	JMP whole426
+
+tail427:
+	ADDS $8, R1, R0
+	BEQ next428
+	ADD $32, R4, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R11
+	FLDPQ (R11), (F2, F1)
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes13
+	FMOVQ (R13), F14
+	FMOVQ 16(R13), F13
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes14
+	FMOVS (R13), F14
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes14
+	FMOVS 4(R13), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes14
+	FMOVS 8(R13), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes14
+	FMOVS 12(R13), F0
+	WORD $0x6e1c040e // MOV V14.S[3], V0.S[0]
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes14
+	FMOVS 16(R13), F13
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes14
+	FMOVS 20(R13), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes14
+	FMOVS 24(R13), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+
+doneLanes14:
+	FLDPQ (R11), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R10, R12, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes15
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes16
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes16
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes16
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes16
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes16
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes16
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes16
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes16:
+	WORD $0x4e21cdcc // FMLA V12.4S, V14.4S, V1.4S
+	WORD $0x4e20cdab // FMLA V11.4S, V13.4S, V0.4S
+	FLDPQ (R11), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R9, R12, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes17
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes18
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes18
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes18
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes18:
+	WORD $0x4e21cdca // FMLA V10.4S, V14.4S, V1.4S
+	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
+	FLDPQ (R11), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R8, R12, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes19
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes20
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes20
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes20
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes20
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes20
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes20
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes20
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes20:
+	WORD $0x4e21cdc9 // FMLA V9.4S, V14.4S, V1.4S
+	WORD $0x4e20cda8 // FMLA V8.4S, V13.4S, V0.4S
+	FLDPQ (R11), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R7, R12, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes21
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes22
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes22
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes22
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes22
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes22
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes22
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes22
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes22:
+	WORD $0x4e21cdc7 // FMLA V7.4S, V14.4S, V1.4S
+	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
+
+next428:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row425
+	MOVD 40(RSP), R0
+	WORD $0x4e8a3983 // ZIP1 V3.4S, V12.4S, V10.4S
+	WORD $0x4e853962 // ZIP1 V2.4S, V11.4S, V5.4S
+	WORD $0x4e8a7981 // ZIP2 V1.4S, V12.4S, V10.4S
+	WORD $0x4e857960 // ZIP2 V0.4S, V11.4S, V5.4S
+	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
+	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
+	WORD $0x4e873923 // ZIP1 V3.4S, V9.4S, V7.4S
+	WORD $0x4e863902 // ZIP1 V2.4S, V8.4S, V6.4S
+	WORD $0x4e877921 // ZIP2 V1.4S, V9.4S, V7.4S
+	WORD $0x4e867900 // ZIP2 V0.4S, V8.4S, V6.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4ec138a3 // ZIP1 V3.2D, V5.2D, V1.2D
+	WORD $0x4ec03882 // ZIP1 V2.2D, V4.2D, V0.2D
+	WORD $0x4ec178a1 // ZIP2 V1.2D, V5.2D, V1.2D
+	WORD $0x4ec07880 // ZIP2 V0.2D, V4.2D, V0.2D
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	FMOVQ (R0), F0
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FMOVQ F0, (R0)
+	MOVD 32(RSP), R0
+	ADD $32, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $16, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $4, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots4
+
+dots4end:
+
+dots3:
+	MOVD 24(RSP), R0
+	CMP $3, R0
+	BLT dots3end
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $2, R0, R9
+	MOVD 8(R1), R0
+	LSL $2, R0, R8
+	MOVD 16(R1), R0
+	LSL $2, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row429:
+	MOVD n+8(FP), R1
+	MOVD R6, R11
+	MOVD R5, R12
+
+whole430:
+	SUBS $8, R1, R1
+	BLT tail431
+	FLDPQ (R12), (F3, F2)
+	ADD R9, R11, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc6a // FMLA V10.4S, V3.4S, V1.4S
+	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
+	ADD R8, R11, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc68 // FMLA V8.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	ADD R7, R11, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e21cc67 // FMLA V7.4S, V3.4S, V1.4S
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
+	ADD $32, R11, R11
+	ADD $32, R12, R12
+	JMP whole430
+
+tail431:
+	ADDS $8, R1, R0
+	BEQ next432
+	ADD $32, R4, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R10
+	FLDPQ (R10), (F2, F1)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, someLanes23
+	FMOVQ (R12), F12
+	FMOVQ 16(R12), F11
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x0e043c40 // UMOV R0, V2.S[0]
+	CBZW R0, doneLanes24
+	FMOVS (R12), F12
+	WORD $0x0e0c3c40 // UMOV R0, V2.S[1]
+	CBZW R0, doneLanes24
+	FMOVS 4(R12), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143c40 // UMOV R0, V2.S[2]
+	CBZW R0, doneLanes24
+	FMOVS 8(R12), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
+	CBZW R0, doneLanes24
+	FMOVS 12(R12), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes24
+	FMOVS 16(R12), F11
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes24
+	FMOVS 20(R12), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes24
+	FMOVS 24(R12), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+
+doneLanes24:
+	FLDPQ (R10), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R9, R11, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes25
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes26
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes26
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes26
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes26
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes26
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes26
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes26
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes26:
+	WORD $0x4e21cd8a // FMLA V10.4S, V12.4S, V1.4S
+	WORD $0x4e20cd69 // FMLA V9.4S, V11.4S, V0.4S
+	FLDPQ (R10), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R8, R11, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes27
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes28
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes28
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes28
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes28
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes28
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes28
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes28
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes28:
+	WORD $0x4e21cd88 // FMLA V8.4S, V12.4S, V1.4S
+	WORD $0x4e20cd65 // FMLA V5.4S, V11.4S, V0.4S
+	FLDPQ (R10), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R7, R11, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes29
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes30
+
+someLanes29:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes30
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes30
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes30
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes30
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes30
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes30
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes30
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes30:
+	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
+	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
+
+next432:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row429
+	MOVD 40(RSP), R0
+	WORD $0x4e883943 // ZIP1 V3.4S, V10.4S, V8.4S
+	WORD $0x4e853922 // ZIP1 V2.4S, V9.4S, V5.4S
+	WORD $0x4e887941 // ZIP2 V1.4S, V10.4S, V8.4S
+	WORD $0x4e857920 // ZIP2 V0.4S, V9.4S, V5.4S
+	WORD $0x4e21d465 // FADD V5.4S, V3.4S, V1.4S
+	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
+	WORD $0x4e8a38e3 // ZIP1 V3.4S, V7.4S, V10.4S
+	WORD $0x4e8938c2 // ZIP1 V2.4S, V6.4S, V9.4S
+	WORD $0x4e8a78e1 // ZIP2 V1.4S, V7.4S, V10.4S
+	WORD $0x4e8978c0 // ZIP2 V0.4S, V6.4S, V9.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4ec138a3 // ZIP1 V3.2D, V5.2D, V1.2D
+	WORD $0x4ec03882 // ZIP1 V2.2D, V4.2D, V0.2D
+	WORD $0x4ec178a1 // ZIP2 V1.2D, V5.2D, V1.2D
+	WORD $0x4ec07880 // ZIP2 V0.2D, V4.2D, V0.2D
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	FMOVD (R0), F0
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FMOVD F0, (R0)
+	WORD $0x4ec17821 // ZIP2 V1.2D, V1.2D, V1.2D
+	FMOVS 8(R0), F0
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FMOVS F0, 8(R0)
+	MOVD 32(RSP), R0
+	ADD $24, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $12, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $3, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots3
+
+dots3end:
+
+dots2:
+	MOVD 24(RSP), R0
+	CMP $2, R0
+	BLT dots2end
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	MOVD 32(RSP), R1
+	MOVD (R1), R0
+	LSL $2, R0, R8
+	MOVD 8(R1), R0
+	LSL $2, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row433:
+	MOVD n+8(FP), R1
+	MOVD R6, R10
+	MOVD R5, R11
+
+whole434:
+	SUBS $8, R1, R1
+	BLT tail435
+	FLDPQ (R11), (F5, F4)
+	ADD R8, R10, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e23cca8 // FMLA V8.4S, V5.4S, V3.4S
+	WORD $0x4e22cc87 // FMLA V7.4S, V4.4S, V2.4S
+	ADD R7, R10, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	ADD $32, R10, R10
+	ADD $32, R11, R11
+	JMP whole434
+
+tail435:
+	ADDS $8, R1, R0
+	BEQ next436
+	ADD $32, R4, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R9
+	FLDPQ (R9), (F4, F3)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes31
+	FMOVQ (R11), F10
+	FMOVQ 16(R11), F9
+	JMP doneLanes32
+
+someLanes31:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes32
+	FMOVS (R11), F10
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes32
+	FMOVS 4(R11), F2
+	WORD $0x6e0c044a // MOV V10.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes32
+	FMOVS 8(R11), F2
+	WORD $0x6e14044a // MOV V10.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes32
+	FMOVS 12(R11), F2
+	WORD $0x6e1c044a // MOV V10.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes32
+	FMOVS 16(R11), F9
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes32
+	FMOVS 20(R11), F2
+	WORD $0x6e0c0449 // MOV V9.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes32
+	FMOVS 24(R11), F2
+	WORD $0x6e140449 // MOV V9.S[2], V2.S[0]
+
+doneLanes32:
+	FLDPQ (R9), (F6, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R8, R10, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes33
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes34
+
+someLanes33:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes34
+	FMOVS (R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes34
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes34
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes34
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes34
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes34
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes34
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes34:
+	WORD $0x4e23cd48 // FMLA V8.4S, V10.4S, V3.4S
+	WORD $0x4e22cd27 // FMLA V7.4S, V9.4S, V2.4S
+	FLDPQ (R9), (F6, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R7, R10, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes35
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes36
+
+someLanes35:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes36
+	FMOVS (R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes36
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes36
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes36
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes36
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes36
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes36
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes36:
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+
+next436:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row433
+	MOVD 40(RSP), R0
+	WORD $0x4e813903 // ZIP1 V3.4S, V8.4S, V1.4S
+	WORD $0x4e8038e2 // ZIP1 V2.4S, V7.4S, V0.4S
+	WORD $0x4e817901 // ZIP2 V1.4S, V8.4S, V1.4S
+	WORD $0x4e8078e0 // ZIP2 V0.4S, V7.4S, V0.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4ec13823 // ZIP1 V3.2D, V1.2D, V1.2D
+	WORD $0x4ec03802 // ZIP1 V2.2D, V0.2D, V0.2D
+	WORD $0x4ec17821 // ZIP2 V1.2D, V1.2D, V1.2D
+	WORD $0x4ec07800 // ZIP2 V0.2D, V0.2D, V0.2D
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	FMOVD (R0), F0
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FMOVD F0, (R0)
+	MOVD 32(RSP), R0
+	ADD $16, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $8, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $2, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots2
+
+dots2end:
+
+dots1:
+	MOVD 24(RSP), R0
+	CMP $1, R0
+	BLT dots1end
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	MOVD 32(RSP), R0
+	MOVD (R0), R0
+	LSL $2, R0, R7
+	MOVD x+24(FP), R6
+	MOVD y+48(FP), R5
+	MOVD m+0(FP), R0
+	MOVD R0, 16(RSP)
+
+row437:
+	MOVD n+8(FP), R1
+	MOVD R6, R9
+	MOVD R5, R8
+
+whole438:
+	SUBS $8, R1, R1
+	BLT tail439
+	FLDPQ (R8), (F5, F4)
+	ADD R7, R9, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	ADD $32, R9, R9
+	ADD $32, R8, R8
+	JMP whole438
+
+tail439:
+	ADDS $8, R1, R0
+	BEQ next440
+	ADD $32, R4, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R1
+	FLDPQ (R1), (F4, F3)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes37
+	FMOVQ (R8), F8
+	FMOVQ 16(R8), F7
+	JMP doneLanes38
+
+someLanes37:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes38
+	FMOVS (R8), F8
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes38
+	FMOVS 4(R8), F2
+	WORD $0x6e0c0448 // MOV V8.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes38
+	FMOVS 8(R8), F2
+	WORD $0x6e140448 // MOV V8.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes38
+	FMOVS 12(R8), F2
+	WORD $0x6e1c0448 // MOV V8.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes38
+	FMOVS 16(R8), F7
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes38
+	FMOVS 20(R8), F2
+	WORD $0x6e0c0447 // MOV V7.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes38
+	FMOVS 24(R8), F2
+	WORD $0x6e140447 // MOV V7.S[2], V2.S[0]
+
+doneLanes38:
+	FLDPQ (R1), (F6, F5)
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R7, R9, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes39
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes40
+
+someLanes39:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes40
+	FMOVS (R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes40
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes40
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes40
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes40
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes40
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes40
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes40:
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+
+next440:
+	ADD R3, R6, R6
+	ADD R2, R5, R5
+	MOVD 16(RSP), R0
+	SUBS $1, R0, R0
+	MOVD R0, 16(RSP)
+	BNE row437
+	MOVD 40(RSP), R0
+	WORD $0x4e813823 // ZIP1 V3.4S, V1.4S, V1.4S
+	WORD $0x4e803802 // ZIP1 V2.4S, V0.4S, V0.4S
+	WORD $0x4e817821 // ZIP2 V1.4S, V1.4S, V1.4S
+	WORD $0x4e807800 // ZIP2 V0.4S, V0.4S, V0.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4ec13823 // ZIP1 V3.2D, V1.2D, V1.2D
+	WORD $0x4ec03802 // ZIP1 V2.2D, V0.2D, V0.2D
+	WORD $0x4ec17821 // ZIP2 V1.2D, V1.2D, V1.2D
+	WORD $0x4ec07800 // ZIP2 V0.2D, V0.2D, V0.2D
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	FMOVS (R0), F0
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FMOVS F0, (R0)
+	MOVD 32(RSP), R0
+	ADD $8, R0, R0
+	MOVD R0, 32(RSP)
+	MOVD 40(RSP), R0
+	ADD $4, R0, R0
+	MOVD R0, 40(RSP)
+	MOVD 24(RSP), R0
+	SUB $1, R0, R0
+	MOVD R0, 24(RSP)
+	JMP dots1
+
+dots1end:
+	RET
+
+// func addRowsF64(m int, n int, alpha float64, x *float64, ldx int, y *float64, ldy int)
+TEXT ·addRowsF64(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R9
+	MOVD m+0(FP), R8
+	MOVD n+8(FP), R3
+	MOVD x+24(FP), R7
+	MOVD y+40(FP), R6
+	MOVD ldx+32(FP), R0
+	LSL $3, R0, R5
+	MOVD ldy+48(FP), R0
+	LSL $3, R0, R4
+	FMOVD alpha+16(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+
+loop447:
+	MOVD $0, R10
+	ADD $-8, R3, R2
+	TST R2, R2
+	BLT oneTest450
+
+many448:
+	ADD R10<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	ADD R10<<3, R7, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e67cc61 // FMLA V1.2D, V3.2D, V7.2D
+	WORD $0x4e67cc40 // FMLA V0.2D, V2.2D, V7.2D
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R1), (F1, F0)
+	FLDPQ 32(R0), (F3, F2)
+	WORD $0x4e67cc61 // FMLA V1.2D, V3.2D, V7.2D
+	WORD $0x4e67cc40 // FMLA V0.2D, V2.2D, V7.2D
+	FSTPQ (F1, F0), 32(R1)
+	ADD $8, R10, R10
+	CMP R2, R10
+	BLE many448
+
+oneTest450:
+	ADD $-4, R3, R2
+	CMP R2, R10
+	BGT tail451
+
+one449:
+	ADD R10<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	ADD R10<<3, R7, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e67cc61 // FMLA V1.2D, V3.2D, V7.2D
+	WORD $0x4e67cc40 // FMLA V0.2D, V2.2D, V7.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R10, R10
+	CMP R2, R10
+	BLE one449
+
+tail451:
+	SUBS R10, R3, R0
+	BEQ done452
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R10<<3, R6, R2
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R2), F0
+	FMOVQ 16(R2), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R2), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R2), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R2), F1
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R10<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F3
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F2
+
+doneLanes4:
+	WORD $0x4e67cc60 // FMLA V0.2D, V3.2D, V7.2D
+	WORD $0x4e67cc41 // FMLA V1.2D, V2.2D, V7.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R2)
+	FMOVQ F1, 16(R2)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R2)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R2)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R2)
+
+doneLanes6:
+
+done452:
+	ADD R5, R7, R7
+	ADD R4, R6, R6
+	SUBS $1, R8, R8
+	BNE loop447
+	RET
+
+// func addRowsF32(m int, n int, alpha float32, x *float32, ldx int, y *float32, ldy int)
+TEXT ·addRowsF32(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R9
+	MOVD m+0(FP), R8
+	MOVD n+8(FP), R3
+	MOVD x+24(FP), R7
+	MOVD y+40(FP), R6
+	MOVD ldx+32(FP), R0
+	LSL $2, R0, R5
+	MOVD ldy+48(FP), R0
+	LSL $2, R0, R4
+	FMOVS alpha+16(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+
+loop459:
+	MOVD $0, R10
+	ADD $-16, R3, R2
+	TST R2, R2
+	BLT oneTest462
+
+many460:
+	ADD R10<<2, R6, R1
+	FLDPQ (R1), (F1, F0)
+	ADD R10<<2, R7, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e27cc61 // FMLA V1.4S, V3.4S, V7.4S
+	WORD $0x4e27cc40 // FMLA V0.4S, V2.4S, V7.4S
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R1), (F1, F0)
+	FLDPQ 32(R0), (F3, F2)
+	WORD $0x4e27cc61 // FMLA V1.4S, V3.4S, V7.4S
+	WORD $0x4e27cc40 // FMLA V0.4S, V2.4S, V7.4S
+	FSTPQ (F1, F0), 32(R1)
+	ADD $16, R10, R10
+	CMP R2, R10
+	BLE many460
+
+oneTest462:
+	ADD $-8, R3, R2
+	CMP R2, R10
+	BGT tail463
+
+one461:
+	ADD R10<<2, R6, R1
+	FLDPQ (R1), (F1, F0)
+	ADD R10<<2, R7, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e27cc61 // FMLA V1.4S, V3.4S, V7.4S
+	WORD $0x4e27cc40 // FMLA V0.4S, V2.4S, V7.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R10, R10
+	CMP R2, R10
+	BLE one461
+
+tail463:
+	SUBS R10, R3, R0
+	BEQ done464
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R10<<2, R6, R2
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R2), F2
+	FMOVQ 16(R2), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R2), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R2), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R2), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R2), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R2), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R2), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R2), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R10<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0480 // MOV V0.S[1], V4.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F4
+	WORD $0x6e140480 // MOV V0.S[2], V4.S[0]
+
+doneLanes4:
+	WORD $0x4e27cc62 // FMLA V2.4S, V3.4S, V7.4S
+	WORD $0x4e27cc01 // FMLA V1.4S, V0.4S, V7.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R2)
+	FMOVQ F1, 16(R2)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R2)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R2)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R2)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R2)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R2)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R2)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R2)
+
+doneLanes6:
+
+done464:
+	ADD R5, R7, R7
+	ADD R4, R6, R6
+	SUBS $1, R8, R8
+	BNE loop459
+	RET
+
+// func copyRowsF64(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
+TEXT ·copyRowsF64(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R8
+	MOVD m+0(FP), R7
+	MOVD dst+16(FP), R6
+	MOVD x+32(FP), R5
+	MOVD ldd+24(FP), R0
+	LSL $3, R0, R4
+	MOVD ldx+40(FP), R0
+	LSL $3, R0, R3
+	MOVD step+48(FP), R0
+	CMP $2, R0
+	BEQ second
+	MOVD n+8(FP), R2
+
+loop471:
+	MOVD $0, R10
+	ADD $-8, R2, R9
+	TST R9, R9
+	BLT oneTest474
+
+many472:
+	ADD R10<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	ADD R10<<3, R6, R0
+	FSTPQ (F1, F0), (R0)
+	FLDPQ 32(R1), (F1, F0)
+	FSTPQ (F1, F0), 32(R0)
+	ADD $8, R10, R10
+	CMP R9, R10
+	BLE many472
+
+oneTest474:
+	ADD $-4, R2, R1
+	CMP R1, R10
+	BGT tail475
+
+one473:
+	ADD R10<<3, R5, R0
+	FLDPQ (R0), (F1, F0)
+	ADD R10<<3, R6, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R10, R10
+	CMP R1, R10
+	BLE one473
+
+tail475:
+	SUBS R10, R2, R0
+	BEQ done476
+	ADD $32, R8, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R10<<3, R5, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	ADD R10<<3, R6, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F0, (R1)
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F1, 16(R1)
+
+doneLanes4:
+
+done476:
+	ADD R3, R5, R5
+	ADD R4, R6, R6
+	SUBS $1, R7, R7
+	BNE loop471
+	JMP done
+
+second:
+
+row:
+	MOVD n+8(FP), R2
+	MOVD R5, R1
+	MOVD R6, R0
+
+vector:
+	CMP $5, R2
+	BLT one
+	FLDPQ (R1), (F2, F3)
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4ec13842 // ZIP1 V2.2D, V2.2D, V1.2D
+	WORD $0x4ec03860 // ZIP1 V0.2D, V3.2D, V0.2D
+	WORD $0x4ec03841 // ZIP1 V1.2D, V2.2D, V0.2D
+	WORD $0x4ec07840 // ZIP2 V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $64, R1, R1
+	ADD $32, R0, R0
+	SUB $4, R2, R2
+	JMP vector
+
+one:
+	TST R2, R2
+	BEQ next
+	FMOVD (R1), F0
+	FMOVD F0, (R0)
+	ADD $16, R1, R1
+	ADD $8, R0, R0
+	SUB $1, R2, R2
+	JMP one
+
+next:
+	ADD R3, R5, R5
+	ADD R4, R6, R6
+	SUBS $1, R7, R7
+	BNE row
+
+done:
+	RET
+
+// func copyRowsF32(m int, n int, dst *float32, ldd int, x *float32, ldx int, step int)
+TEXT ·copyRowsF32(SB), NOSPLIT, $0-56
+	MOVD $ones<>(SB), R8
+	MOVD m+0(FP), R7
+	MOVD dst+16(FP), R6
+	MOVD x+32(FP), R5
+	MOVD ldd+24(FP), R0
+	LSL $2, R0, R4
+	MOVD ldx+40(FP), R0
+	LSL $2, R0, R3
+	MOVD step+48(FP), R0
+	CMP $2, R0
+	BEQ second
+	MOVD n+8(FP), R2
+
+loop483:
+	MOVD $0, R9
+	ADD $-16, R2, R10
+	TST R10, R10
+	BLT oneTest486
+
+many484:
+	ADD R9<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	ADD R9<<2, R6, R0
+	FSTPQ (F1, F0), (R0)
+	FLDPQ 32(R1), (F1, F0)
+	FSTPQ (F1, F0), 32(R0)
+	ADD $16, R9, R9
+	CMP R10, R9
+	BLE many484
+
+oneTest486:
+	ADD $-8, R2, R1
+	CMP R1, R9
+	BGT tail487
+
+one485:
+	ADD R9<<2, R5, R0
+	FLDPQ (R0), (F1, F0)
+	ADD R9<<2, R6, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R9, R9
+	CMP R1, R9
+	BLE one485
+
+tail487:
+	SUBS R9, R2, R0
+	BEQ done488
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R9<<2, R5, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	ADD R9<<2, R6, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F2, (R1)
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+
+done488:
+	ADD R3, R5, R5
+	ADD R4, R6, R6
+	SUBS $1, R7, R7
+	BNE loop483
+	JMP done
+
+second:
+
+row:
+	MOVD n+8(FP), R2
+	MOVD R5, R1
+	MOVD R6, R0
+
+vector:
+	CMP $9, R2
+	BLT one
+	FLDPQ (R1), (F2, F3)
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e811842 // UZP1 V2.4S, V2.4S, V1.4S
+	WORD $0x4e801860 // UZP1 V0.4S, V3.4S, V0.4S
+	WORD $0x4ec03841 // ZIP1 V1.2D, V2.2D, V0.2D
+	WORD $0x4ec07840 // ZIP2 V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $64, R1, R1
+	ADD $32, R0, R0
+	SUB $8, R2, R2
+	JMP vector
+
+one:
+	TST R2, R2
+	BEQ next
+	FMOVS (R1), F0
+	FMOVS F0, (R0)
+	ADD $8, R1, R1
+	ADD $4, R0, R0
+	SUB $1, R2, R2
+	JMP one
+
+next:
+	ADD R3, R5, R5
+	ADD R4, R6, R6
+	SUBS $1, R7, R7
+	BNE row
+
+done:
+	RET
+
 // func rotateF64(r *byte, at int, steps int, x *float64, ldx int, n int, shape int)
 TEXT ·rotateF64(SB), NOSPLIT, $0-56
 	MOVD $ones<>(SB), R1
@@ -30077,7 +40515,7 @@ TEXT ·rotateF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next295
+	BNE next505
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -30120,7 +40558,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop296:
+loop506:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
@@ -30178,7 +40616,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop296
+	BNE loop506
 	ADD R5, R4, R1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes7
@@ -30201,10 +40639,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next295:
+next505:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next297
+	BNE next507
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -30223,7 +40661,7 @@ next295:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop298:
+loop508:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.D2]
@@ -30255,16 +40693,16 @@ loop298:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop298
+	BNE loop508
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next297:
+next507:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next299
+	BNE next509
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -30378,7 +40816,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop300:
+loop510:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
@@ -30478,7 +40916,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R9, R9
-	BNE loop300
+	BNE loop510
 	ADD R2, R7, R1
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes21
@@ -30561,10 +40999,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next299:
+next509:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next301
+	BNE next511
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -30597,7 +41035,7 @@ next299:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop302:
+loop512:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.D2]
@@ -30701,7 +41139,7 @@ loop302:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R8, R8
-	BNE loop302
+	BNE loop512
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -30716,10 +41154,10 @@ loop302:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next301:
+next511:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next303
+	BNE next513
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -30763,7 +41201,7 @@ doneLanes30:
 	ADD R6<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop304:
+loop514:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R4, R1
@@ -30821,7 +41259,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop304
+	BNE loop514
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R4)
@@ -30843,10 +41281,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next303:
+next513:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next305
+	BNE next515
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -30866,7 +41304,7 @@ next303:
 	ADD R5<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop306:
+loop516:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -30898,15 +41336,15 @@ loop306:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop306
+	BNE loop516
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next305:
+next515:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next307
+	BNE next517
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -31021,7 +41459,7 @@ doneLanes44:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop308:
+loop518:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R8, R6, R1
@@ -31121,7 +41559,7 @@ doneLanes48:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop308
+	BNE loop518
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -31203,10 +41641,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next307:
+next517:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next309
+	BNE next519
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -31240,7 +41678,7 @@ next307:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop310:
+loop520:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -31344,7 +41782,7 @@ loop310:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R8, R8
-	BNE loop310
+	BNE loop520
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -31358,7 +41796,7 @@ loop310:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next309:
+next519:
 
 done:
 	RET
@@ -31371,7 +41809,7 @@ TEXT ·rotateF32(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next327
+	BNE next537
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -31430,7 +41868,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop328:
+loop538:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
@@ -31520,7 +41958,7 @@ doneLanes6:
 	ADD $4, R3, R3
 	ADD $4, R2, R2
 	SUBS $1, R6, R6
-	BNE loop328
+	BNE loop538
 	ADD R5, R4, R1
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes7
@@ -31559,10 +41997,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next327:
+next537:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next329
+	BNE next539
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -31581,7 +42019,7 @@ next327:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop330:
+loop540:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.S4]
@@ -31613,16 +42051,16 @@ loop330:
 	ADD $4, R2, R2
 	ADD $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop330
+	BNE loop540
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next329:
+next539:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next331
+	BNE next541
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -31800,7 +42238,7 @@ doneLanes16:
 	LSL $2, R0, R4
 	ADD R4<<1, R4, R3
 
-loop332:
+loop542:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
@@ -31932,7 +42370,7 @@ doneLanes20:
 	ADD $4, R6, R6
 	ADD $4, R5, R5
 	SUBS $1, R9, R9
-	BNE loop332
+	BNE loop542
 	ADD R2, R7, R1
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes21
@@ -32079,10 +42517,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next331:
+next541:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next333
+	BNE next543
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -32115,7 +42553,7 @@ next331:
 	LSL $2, R0, R2
 	ADD R2<<1, R2, R1
 
-loop334:
+loop544:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.S4]
@@ -32219,7 +42657,7 @@ loop334:
 	ADD $4, R4, R4
 	ADD $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop334
+	BNE loop544
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -32234,10 +42672,10 @@ loop334:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next333:
+next543:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next335
+	BNE next545
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -32297,7 +42735,7 @@ doneLanes30:
 	ADD R6<<2, R1, R0
 	ADD $-4, R0, R3
 
-loop336:
+loop546:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R2, R1
@@ -32387,7 +42825,7 @@ doneLanes34:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop336
+	BNE loop546
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes35
 	FMOVQ F7, (R2)
@@ -32425,10 +42863,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next335:
+next545:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next337
+	BNE next547
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -32448,7 +42886,7 @@ next335:
 	ADD R5<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop338:
+loop548:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -32480,15 +42918,15 @@ loop338:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop338
+	BNE loop548
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next337:
+next547:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next339
+	BNE next549
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -32667,7 +43105,7 @@ doneLanes44:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop340:
+loop550:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R7, R1, R9
@@ -32799,7 +43237,7 @@ doneLanes48:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop340
+	BNE loop550
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes49
 	FMOVQ F15, (R1)
@@ -32945,10 +43383,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next339:
+next549:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next341
+	BNE next551
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -32982,7 +43420,7 @@ next339:
 	ADD R8<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop342:
+loop552:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -33086,7 +43524,7 @@ loop342:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R8, R8
-	BNE loop342
+	BNE loop552
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -33100,7 +43538,7 @@ loop342:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next341:
+next551:
 
 done:
 	RET
@@ -33113,7 +43551,7 @@ TEXT ·rotateBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next351
+	BNE next561
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -33184,7 +43622,7 @@ doneLanes4:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop352:
+loop562:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R5, R1
@@ -33306,7 +43744,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R7, R7
-	BNE loop352
+	BNE loop562
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F15, (R5)
@@ -33347,10 +43785,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next351:
+next561:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next353
+	BNE next563
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -33560,7 +43998,7 @@ doneLanes32:
 	ADD R7<<3, R13, R0
 	ADD $-8, R0, R1
 
-loop354:
+loop564:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R8, R13
@@ -33780,7 +44218,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop354
+	BNE loop564
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F23, (R8)
@@ -33941,7 +44379,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next353:
+next563:
 
 done:
 	RET
@@ -33954,7 +44392,7 @@ TEXT ·rotateBackCrossF32(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next363
+	BNE next573
 	MOVD steps+16(FP), R6
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -34057,7 +44495,7 @@ doneLanes4:
 	ADD R6<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop364:
+loop574:
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R8, R2, R9
@@ -34245,7 +44683,7 @@ doneLanes12:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop364
+	BNE loop574
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes13
 	FMOVQ F10, (R2)
@@ -34318,10 +44756,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next363:
+next573:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next365
+	BNE next575
 	MOVD steps+16(FP), R8
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -34659,7 +45097,7 @@ doneLanes32:
 	ADD R8<<2, R13, R0
 	ADD $-4, R0, R5
 
-loop366:
+loop576:
 	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R1, R13
@@ -34945,7 +45383,7 @@ doneLanes40:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R8, R8
-	BNE loop366
+	BNE loop576
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
 	FMOVQ F21, (R1)
@@ -35234,7 +45672,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next365:
+next575:
 
 done:
 	RET
@@ -35247,7 +45685,7 @@ TEXT ·rotateTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next383
+	BNE next593
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -35321,7 +45759,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop384:
+loop594:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
@@ -35437,7 +45875,7 @@ doneLanes12:
 	ADD $8, R5, R5
 	ADD $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop384
+	BNE loop594
 	ADD R8, R7, R1
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes13
@@ -35480,10 +45918,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next383:
+next593:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next385
+	BNE next595
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -35695,7 +46133,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop386:
+loop596:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -35901,7 +46339,7 @@ doneLanes40:
 	ADD $8, R8, R8
 	ADD $8, R5, R5
 	SUBS $1, R13, R13
-	BNE loop386
+	BNE loop596
 	ADD R4, R11, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -36064,10 +46502,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next385:
+next595:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next387
+	BNE next597
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -36141,7 +46579,7 @@ doneLanes60:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop388:
+loop598:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R8, R5, R1
@@ -36257,7 +46695,7 @@ doneLanes68:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop388
+	BNE loop598
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F11, (R5)
@@ -36298,10 +46736,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next387:
+next597:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next389
+	BNE next599
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -36513,7 +46951,7 @@ doneLanes88:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop390:
+loop600:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R13
@@ -36719,7 +47157,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R12, R12
-	BNE loop390
+	BNE loop600
 	WORD $0x4e183e00 // UMOV R0, V16.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F24, (R8)
@@ -36880,7 +47318,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next389:
+next599:
 
 done:
 	RET
@@ -36893,7 +47331,7 @@ TEXT ·rotateTangentF32(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next407
+	BNE next617
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -36999,7 +47437,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R4
 
-loop408:
+loop618:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
@@ -37179,7 +47617,7 @@ doneLanes12:
 	ADD $4, R5, R5
 	ADD $4, R4, R4
 	SUBS $1, R9, R9
-	BNE loop408
+	BNE loop618
 	ADD R8, R7, R1
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, someLanes13
@@ -37254,10 +47692,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next407:
+next617:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next409
+	BNE next619
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -37597,7 +48035,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop410:
+loop620:
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
@@ -37867,7 +48305,7 @@ doneLanes40:
 	ADD $4, R8, R8
 	ADD $4, R5, R5
 	SUBS $1, R13, R13
-	BNE loop410
+	BNE loop620
 	ADD R4, R11, R1
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
@@ -38158,10 +48596,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next409:
+next619:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next411
+	BNE next621
 	MOVD steps+16(FP), R8
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -38267,7 +48705,7 @@ doneLanes60:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop412:
+loop622:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R2, R9
@@ -38447,7 +48885,7 @@ doneLanes68:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop412
+	BNE loop622
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes69
 	FMOVQ F13, (R2)
@@ -38520,10 +48958,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next411:
+next621:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next413
+	BNE next623
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -38863,7 +49301,7 @@ doneLanes88:
 	ADD R12<<2, R5, R0
 	ADD $-4, R0, R5
 
-loop414:
+loop624:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	ADD R11, R1, R13
@@ -39133,7 +49571,7 @@ doneLanes96:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R12, R12
-	BNE loop414
+	BNE loop624
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes97
 	FMOVQ F19, (R1)
@@ -39422,7 +49860,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next413:
+next623:
 
 done:
 	RET
@@ -39435,7 +49873,7 @@ TEXT ·rotatePhasesF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next431
+	BNE next641
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -39486,7 +49924,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop432:
+loop642:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
@@ -39558,7 +49996,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop432
+	BNE loop642
 	ADD R7, R6, R1
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, someLanes7
@@ -39581,10 +50019,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next431:
+next641:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next433
+	BNE next643
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -39611,7 +50049,7 @@ next431:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop434:
+loop644:
 	FLDPQ (R5), (F4, F10)
 	FLDPQ 32(R5), (F9, F8)
 	VLD1R (R2), [V7.D2]
@@ -39667,16 +50105,16 @@ loop434:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop434
+	BNE loop644
 	ADD R6, R5, R0
 	FSTPQ (F14, F13), (R0)
 	FSTPQ (F12, F11), 32(R0)
 	JMP done
 
-next433:
+next643:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next435
+	BNE next645
 	MOVD steps+16(FP), R11
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -39798,7 +50236,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop436:
+loop646:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
@@ -39954,7 +50392,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R11, R11
-	BNE loop436
+	BNE loop646
 	ADD R2, R9, R1
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes21
@@ -40037,10 +50475,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next435:
+next645:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next437
+	BNE next647
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -40081,7 +50519,7 @@ next435:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop438:
+loop648:
 	FLDPQ (R8), (F5, F7)
 	FLDPQ 32(R8), (F26, F25)
 	VLD1R (R4), [V24.D2]
@@ -40281,7 +50719,7 @@ loop438:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R10, R10
-	BNE loop438
+	BNE loop648
 	ADD R7, R8, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -40296,10 +50734,10 @@ loop438:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next437:
+next647:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next439
+	BNE next649
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -40355,7 +50793,7 @@ doneLanes30:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop440:
+loop650:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R6, R1
@@ -40427,7 +50865,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop440
+	BNE loop650
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R6)
@@ -40449,10 +50887,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next439:
+next649:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next441
+	BNE next651
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R6
 	MOVD ldx+32(FP), R0
@@ -40484,7 +50922,7 @@ next439:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop442:
+loop652:
 	ADD R5, R6, R0
 	FLDPQ (R0), (F3, F7)
 	FLDPQ 32(R0), (F6, F5)
@@ -40540,15 +50978,15 @@ loop442:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop442
+	BNE loop652
 	FSTPQ (F14, F13), (R6)
 	FSTPQ (F12, F11), 32(R6)
 	JMP done
 
-next441:
+next651:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next443
+	BNE next653
 	MOVD steps+16(FP), R10
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -40675,7 +51113,7 @@ doneLanes44:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop444:
+loop654:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R6, R11
@@ -40831,7 +51269,7 @@ doneLanes48:
 	SUB $8, R3, R3
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop444
+	BNE loop654
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -40913,10 +51351,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next443:
+next653:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next445
+	BNE next655
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R9
 	MOVD ldx+32(FP), R0
@@ -40962,7 +51400,7 @@ next443:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop446:
+loop656:
 	ADD R7, R9, R0
 	FLDPQ (R0), (F5, F7)
 	FLDPQ 32(R0), (F6, F4)
@@ -41162,7 +51600,7 @@ loop446:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop446
+	BNE loop656
 	FSTPQ (F24, F23), (R9)
 	FSTPQ (F22, F21), 32(R9)
 	ADD R8, R9, R0
@@ -41176,7 +51614,7 @@ loop446:
 	FSTPQ (F10, F9), 32(R0)
 	JMP done
 
-next445:
+next655:
 
 done:
 	RET
@@ -41190,7 +51628,7 @@ TEXT ·rotatePhasesBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next455
+	BNE next665
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -41274,7 +51712,7 @@ doneLanes4:
 	ADD R9<<3, R2, R0
 	ADD $-8, R0, R2
 
-loop456:
+loop666:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R11, R7, R1
@@ -41430,7 +51868,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop456
+	BNE loop666
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F17, (R7)
@@ -41471,10 +51909,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next455:
+next665:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next457
+	BNE next667
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -41696,7 +52134,7 @@ doneLanes32:
 	ADD R9<<3, R16, R0
 	ADD $-8, R0, R1
 
-loop458:
+loop668:
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	ADD R14, R11, R16
@@ -42076,7 +52514,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R9, R9
-	BNE loop458
+	BNE loop668
 	WORD $0x4e183e20 // UMOV R0, V17.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F25, (R11)
@@ -42237,7 +52675,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next457:
+next667:
 
 done:
 	RET
@@ -42251,7 +52689,7 @@ TEXT ·rotatePhasesTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next475
+	BNE next685
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -42337,7 +52775,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop476:
+loop686:
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
@@ -42490,7 +52928,7 @@ doneLanes12:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop476
+	BNE loop686
 	ADD R11, R10, R1
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
@@ -42533,10 +52971,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next475:
+next685:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next477
+	BNE next687
 	MOVD steps+16(FP), R17
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -42760,7 +53198,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop478:
+loop688:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -43121,7 +53559,7 @@ doneLanes40:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R17, R17
-	BNE loop478
+	BNE loop688
 	ADD R4, R14, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -43284,10 +53722,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next477:
+next687:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next479
+	BNE next689
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -43379,7 +53817,7 @@ doneLanes60:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop480:
+loop690:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R1
@@ -43532,7 +53970,7 @@ doneLanes68:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop480
+	BNE loop690
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F14, (R8)
@@ -43573,10 +54011,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next479:
+next689:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next481
+	BNE next691
 	MOVD steps+16(FP), R15
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -43806,7 +54244,7 @@ doneLanes88:
 	ADD R15<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop482:
+loop692:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R14, R12, R17
@@ -44160,7 +54598,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R15, R15
-	BNE loop482
+	BNE loop692
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F22, (R12)
@@ -44321,7 +54759,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next481:
+next691:
 
 done:
 	RET

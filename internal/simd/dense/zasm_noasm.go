@@ -46,6 +46,31 @@ func vectorSymv[T cpu.Float](i int, blocks int, a *T, lda int, x *T, y *T) {
 	panic("no assembly")
 }
 
+// vectorGemmOffsets is gemmNN where row l of B begins at element offsets[l] of b.
+func vectorGemmOffsets[T cpu.Float](m int, n int, k int, alpha T, a *T, rsa int, csa int, b *T, offsets *int, c *T, ldc int) {
+	panic("no assembly")
+}
+
+// vectorGemmOffsetsRow is gemmOffsets for one row of C, of any length n >= 1.
+func vectorGemmOffsetsRow[T cpu.Float](n int, k int, alpha T, a *T, csa int, b *T, offsets *int, c *T) {
+	panic("no assembly")
+}
+
+// vectorRowDots is RowDots; m, n, k >= 1.
+func vectorRowDots[T cpu.Float](m int, n int, k int, x *T, ldx int, offsets *int, y *T, ldy int, out *T) {
+	panic("no assembly")
+}
+
+// vectorAddRows is AddRows; m, n >= 1.
+func vectorAddRows[T cpu.Float](m int, n int, alpha T, x *T, ldx int, y *T, ldy int) {
+	panic("no assembly")
+}
+
+// vectorCopyRows is CopyRows for a step of 1 or 2; m, n >= 1.
+func vectorCopyRows[T cpu.Float](m int, n int, dst *T, ldd int, x *T, ldx int, step int) {
+	panic("no assembly")
+}
+
 // vectorRotate is Forward or Back, for n columns and a shape of chains, vectors and direction.
 func vectorRotate[T cpu.Float](r *Rotations[T], at int, steps int, x *T, ldx int, n int, shape int) {
 	panic("no assembly")

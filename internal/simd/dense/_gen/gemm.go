@@ -116,12 +116,19 @@ func (g isa) tileZeros(rows, cols int) [][]VecVirtual {
 }
 
 // gemmNN: C += alpha·A·B over one panel of at most maxCols vectors of columns.
+func (g isa) gemmNN() {
+	rsb := g.Stride("rsb")
+	g.outer(func() GPVirtual { return Arg("b") }, func(pb GPVirtual) { ADDQ(rsb, pb) }, func(pb GPVirtual) Register { return pb })
+}
+
+// outer is gemmNN for any order of the rows of B. first returns a pointer to the first, at
+// returns the row of a pointer, and next moves a pointer on.
 //
 // A tile of C stays in registers while l runs over k: row l of B is loaded as
 // vectors and multiplied by the broadcast elements l of the rows of A.
-func (g isa) gemmNN() {
+func (g isa) outer(first func() GPVirtual, next func(GPVirtual), at func(GPVirtual) Register) {
 	m, a, c := Arg("m"), Arg("a"), Arg("c")
-	rsa, csa, rsb, ldc := g.Stride("rsa"), g.Stride("csa"), g.Stride("rsb"), g.Stride("ldc")
+	rsa, csa, ldc := g.Stride("rsa"), g.Stride("csa"), g.Stride("ldc")
 	w := NewWalk(rsa, g.rows)
 	n := Arg("n")
 	if !g.Wide {
@@ -141,7 +148,7 @@ func (g isa) gemmNN() {
 		}
 		g.overRows(cols.label(), m, "done", func(rows int, _ string) {
 			acc := g.tileZeros(rows, cols.nv)
-			pa, pb, l := GP64(), Arg("b"), Arg("k")
+			pa, pb, l := GP64(), first(), Arg("k")
 			MOVQ(c, pa)
 			for i := range rows { // C may come from afar
 				for v := range cols.nv {
@@ -153,9 +160,9 @@ func (g isa) gemmNN() {
 			}
 			MOVQ(a, pa)
 			Times(l, func() {
-				g.addOuter(acc, w, pa, g.LoadRow(pb, cols.nv, k), 0, false)
+				g.addOuter(acc, w, pa, g.LoadRow(at(pb), cols.nv, k), 0, false)
 				ADDQ(csa, pa)
-				ADDQ(rsb, pb)
+				next(pb)
 			})
 
 			// All loads before the stores: the footprint of a masked store

@@ -27,6 +27,16 @@ func main() {
 			"solves for the rows i0 <= i < i0+rows of X, of at most three vectors of columns, T·X = B, where those before are solved; t is row i0 of T, r the reciprocals of the diagonal from there, x row 0 of X. n, rows >= 1.", isa.triSolve)
 		Float64("symv", "func(i, blocks int, a *T, lda int, x, y *T)",
 			"computes rows i to i+blocks·lanes-1 of Symv, where a vector has that many lanes, and a is row i of A; i is a multiple of lanes, blocks >= 1.", symv)
+		tiles("gemmOffsets", "func(m, n, k int, alpha T, a *T, rsa, csa int, b *T, offsets *int, c *T, ldc int)",
+			"is gemmNN where row l of B begins at element offsets[l] of b.", isa.gemmOffsets)
+		tiles("gemmOffsetsRow", "func(n, k int, alpha T, a *T, csa int, b *T, offsets *int, c *T)",
+			"is gemmOffsets for one row of C, of any length n >= 1.", isa.gemmOffsetsRow)
+		tiles("rowDots", "func(m, n, k int, x *T, ldx int, offsets *int, y *T, ldy int, out *T)",
+			"is RowDots; m, n, k >= 1.", isa.rowDots)
+		tiles("addRows", "func(m, n int, alpha T, x *T, ldx int, y *T, ldy int)",
+			"is AddRows; m, n >= 1.", isa.addRows)
+		tiles("copyRows", "func(m, n int, dst *T, ldd int, x *T, ldx, step int)",
+			"is CopyRows for a step of 1 or 2; m, n >= 1.", isa.copyRows)
 		rotations(Floats, "rotate", false)
 		rotations(Float64, "rotatePhases", true)
 	})
