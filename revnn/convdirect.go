@@ -467,7 +467,7 @@ func (j directJob[T]) add(out rev.General[T], alpha T, bias rev.Vector[T], x, y 
 					j.addSums(out, alpha, sums, a, b, rows, cols)
 				case bias.Data != nil:
 					for q := range j.n {
-						c := alpha * bias.Data[(j.group*s.to+j.first+q)*bias.Inc]
+						c := T(alpha * bias.Data[(j.group*s.to+j.first+q)*bias.Inc])
 						for i := range sums[q*ld:][:lanes] {
 							sums[q*ld+i] += c
 						}
@@ -534,7 +534,7 @@ func (j directJob[T]) addSums(out rev.General[T], alpha T, sums []T, a, b, rows,
 			for i := range rows {
 				row := to[i*down*s.cols.out:]
 				for p, v := range from[i*width:][:cols] {
-					row[p*right] += alpha * v
+					row[p*right] += T(alpha * v)
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package revnn
 
 import (
 	"math"
+	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -66,6 +67,8 @@ type poolPass[T rev.Real] struct {
 	sign        int
 	mean        bool
 	rows, cols  axis
+	scratch32   []floatPool[float32] // of each worker
+	scratch64   []floatPool[float64]
 }
 
 // runPool makes a pass of the kernel K.
@@ -75,14 +78,35 @@ func runPool[K any, T rev.Real](of poolPass[T]) {
 	of.cols = poolAxis[K]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
 	checkProduct[K]("X", k.X.Cols, k.Channels, k.Height, k.Width)
 	w := workspace.Get[poolPass[T]]()
+	of.scratch32, of.scratch64 = w.scratch32, w.scratch64
 	*w = of
-	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
-	*w = poolPass[T]{} // without the caller's storage
+	workers := parallel.Workers(k.Workers)
+	switch {
+	case number.IsFixed[T]():
+	case unsafe.Sizeof(T(0)) == 4:
+		w.scratch32 = workspace.Grow(w.scratch32, max(workers, len(w.scratch32)))
+	default:
+		w.scratch64 = workspace.Grow(w.scratch64, max(workers, len(w.scratch64)))
+	}
+	parallel.Run(workers, k.X.Rows*k.Channels, w)
+	*w = poolPass[T]{scratch32: w.scratch32, scratch64: w.scratch64} // without the caller's storage
 	workspace.Put(w)
 }
 
 // Block works on a plane.
-func (w *poolPass[T]) Block(_, b int) {
+func (w *poolPass[T]) Block(worker, b int) {
+	switch {
+	case number.IsFixed[T]():
+		w.fixedBlock(b)
+	case unsafe.Sizeof(T(0)) == 4:
+		w.scratch32[worker].block(number.As[*poolPass[float32]](w), b)
+	default:
+		w.scratch64[worker].block(number.As[*poolPass[float64]](w), b)
+	}
+}
+
+// fixedBlock is Block over fixed point.
+func (w *poolPass[T]) fixedBlock(b int) {
 	n, c := b/w.k.Channels, b%w.k.Channels
 	in := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.n*w.cols.n) }
 	out := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.places*w.cols.places) }

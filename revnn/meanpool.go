@@ -19,7 +19,7 @@ import (
 //	X̄_c(i·s+u-p, j·s'+v-p') += Ȳ_c(i, j)/m,  Ẏ_c(i, j) += Σ_u Σ_v Ẋ_c(i·s+u-p, j·s'+v-p')/m,
 //	ĠX_c(i·s+u-p, j·s'+v-p') += ĠY_c(i, j)/m.
 //
-// In floating point a mean is within m·ε·Σ|x|/m. In fixed point the sum is exact and
+// In floating point a mean is within (m+2)·ε·Σ|x|/m. In fixed point the sum is exact and
 // wraps at ±2²⁰, and the quotient is rounded once. Inverse restores Y but for the rounding
 // of sums. Workers share the planes.
 type MeanPool[T rev.Real] struct {
