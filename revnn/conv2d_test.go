@@ -90,8 +90,15 @@ func TestConv2DInParts(t *testing.T) {
 	s := convSizes{Channels: 30, Height: 19, Width: 23, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1}
 	rnd := rand.New(rand.NewPCG(61, 1))
 	testConv(t, convOf[float64](rnd, 2, 3, s), 1e-10)
-	kernel := revtest.Spec[Conv2D[float64]]{
-		New:    func(rnd *rand.Rand, n int) Conv2D[float64] { return convOf[float64](rnd, n, 2, s) },
+	testConvFixed(t, convOf[fixed.Q43](rnd, 2, 3, s))
+	revtest.Kernel(t, convPartsSpec[float64](s))
+	revtest.Kernel(t, convPartsSpec[fixed.Q43](s))
+}
+
+// convPartsSpec is for workers and allocation.
+func convPartsSpec[T rev.Real](s convSizes) revtest.Spec[Conv2D[T]] {
+	kernel := revtest.Spec[Conv2D[T]]{
+		New:    func(rnd *rand.Rand, n int) Conv2D[T] { return convOf[T](rnd, n, 2, s) },
 		Sizes:  []int{1},
 		Large:  2,
 		Skip:   map[revtest.Property]string{},
@@ -104,7 +111,70 @@ func TestConv2DInParts(t *testing.T) {
 	} {
 		kernel.Skip[p] = "TestConv2D has it for small planes"
 	}
-	revtest.Kernel(t, kernel) // workers and allocation
+	return kernel
+}
+
+// testConvFixed compares value and gradients with those over float64.
+func testConvFixed(t *testing.T, k Conv2D[fixed.Q43]) {
+	t.Helper()
+	floats := func(x []fixed.Q43) []float64 {
+		y := make([]float64, len(x))
+		for i, v := range x {
+			y[i] = fixed.Float(v)
+		}
+		return y
+	}
+	rnd := rand.New(rand.NewPCG(61, 5))
+	gy := kerneltest.Matrix[fixed.Q43](rnd, k.Y.Rows, k.Y.Cols)
+	g := Conv2D[fixed.Q43]{
+		Y: gy, X: rev.NewGeneral[fixed.Q43](k.X.Rows, k.X.Cols, nil),
+		W: rev.NewGeneral[fixed.Q43](k.W.Rows, k.W.Cols, nil), B: rev.ViewSlice(make([]fixed.Q43, k.W.Rows)),
+	}
+	want := Conv2D[float64]{
+		Y: rev.NewGeneral(k.Y.Rows, k.Y.Cols, floats(k.Y.Data)), X: rev.NewGeneral(k.X.Rows, k.X.Cols, floats(k.X.Data)),
+		W: rev.NewGeneral(k.W.Rows, k.W.Cols, floats(k.W.Data)), B: rev.ViewSlice(floats(k.B.Data)),
+		Channels: k.Channels, Height: k.Height, Width: k.Width, KernelHeight: k.KernelHeight, KernelWidth: k.KernelWidth,
+		StrideHeight: k.StrideHeight, StrideWidth: k.StrideWidth, PadHeight: k.PadHeight, PadWidth: k.PadWidth,
+	}
+	wantG := Conv2D[float64]{
+		Y: rev.NewGeneral(k.Y.Rows, k.Y.Cols, floats(gy.Data)), X: rev.NewGeneral[float64](k.X.Rows, k.X.Cols, nil),
+		W: rev.NewGeneral[float64](k.W.Rows, k.W.Cols, nil), B: rev.ViewSlice(make([]float64, k.W.Rows)),
+	}
+	if err := errors.Join(rev.Gradient(k, g), rev.Gradient(want, wantG)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		got  []fixed.Q43
+		want []float64
+	}{
+		"Y": {k.Y.Data, want.Y.Data}, "gradient of X": {g.X.Data, wantG.X.Data}, "gradient of W": {g.W.Data, wantG.W.Data},
+		"gradient of B": {g.B.Data, wantG.B.Data},
+	} {
+		for i, v := range c.want {
+			if d := fixed.Float(c.got[i]) - v; !(math.Abs(d) < 1e-11) {
+				t.Errorf("element %d of %s over Q43: got %v, want %v", i, name, c.got[i], v)
+				break
+			}
+		}
+	}
+}
+
+// Planes in bands, filters in chunks, and several inputs in a block of which the last has
+// fewer.
+func TestConv2DBlocks(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(61, 6))
+	for name, c := range map[string]struct {
+		inputs, filters int
+		sizes           convSizes
+	}{
+		"Bands":  {1, 70, convSizes{Channels: 40, Height: 60, Width: 61, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1}},
+		"Stride": {1, 20, convSizes{Channels: 40, Height: 91, Width: 60, KernelHeight: 3, KernelWidth: 5, StrideHeight: 2, StrideWidth: 3, PadHeight: 1, DilationHeight: 3}},
+		"Batch":  {70, 140, convSizes{Channels: 2, Height: 10, Width: 10, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1}},
+		"Thin":   {2, 70, convSizes{Channels: 1, Height: 300, Width: 260, KernelHeight: 2, KernelWidth: 2, StrideHeight: 1, StrideWidth: 1}},
+		"Point":  {9, 20, convSizes{Channels: 50, Height: 9, Width: 8, KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1}},
+	} {
+		t.Run(name, func(t *testing.T) { testConv(t, convOf[float64](rnd, c.inputs, c.filters, c.sizes), 1e-9) })
+	}
 }
 
 // Value and gradient are those of loops over the definition.

@@ -444,7 +444,7 @@ func (j directJob[T]) add(out rev.General[T], alpha T, bias rev.Vector[T], x, y 
 	if out.Data == nil || bias.Data == nil && x.isZero() && y.isZero() {
 		return
 	}
-	s, width := j.sweep, j.sweep.cols.n
+	s, width := j.sweep, j.cols.n
 	whole := s.sumsInPlace()
 	at := 0 // of the phase, in offsets
 	for a := range s.rows.phases {
@@ -454,7 +454,8 @@ func (j directJob[T]) add(out rev.General[T], alpha T, bias rev.Vector[T], x, y 
 			rows, cols := min(s.bandRows, s.rows.count(a)-j.row), s.cols.count(b)
 			if rows > 0 && cols > 0 && (taps > 0 || bias.Data != nil) {
 				lanes := (j.inputs-1)*(s.bandRows+s.rows.extra)*width + (rows-1)*width + cols
-				sums, ld, scale := j.scratch.sums, s.slot, T(1)
+				var sums []T
+				ld, scale := s.slot, T(1)
 				if whole {
 					sums, ld, scale = j.result(out, j.input, j.first)[j.row*width:], s.rows.out*s.cols.out, alpha
 				} else {
@@ -515,7 +516,7 @@ func (j directJob[T]) multiply(sums []T, ld int, alpha T, t term[T], l int, offs
 
 // result returns the planes of out from one of a group on, for an input.
 func (j directJob[T]) result(out rev.General[T], input, first int) []T {
-	return out.Row(input)[(j.group*j.to+first)*j.sweep.rows.out*j.sweep.cols.out:]
+	return out.Row(input)[(j.group*j.to+first)*j.rows.out*j.cols.out:]
 }
 
 // addSums adds alpha times the sums of a phase to out.
@@ -622,11 +623,11 @@ func (w *directConv[T]) planWeights(size int) {
 	if cols.step == 1 {
 		p.run = cols.size
 	}
-	p.channels, p.filters = min(channels, weightChannels), min(filters, weightFilters)
+	p.chunks = (channels-1)/weightChannels + 1
+	p.channels, p.filters = (channels-1)/p.chunks+1, min(filters, weightFilters)
 	if p.thin = 2*p.run*p.channels*size <= 64; p.thin {
-		p.channels = channels
+		p.channels, p.chunks = channels, 1
 	}
-	p.chunks = (channels-1)/p.channels + 1
 	if w.groups*p.chunks == 1 {
 		p.filters = min(filters, weightFilters/4)
 	}
@@ -686,7 +687,7 @@ func (j weightJob[T]) add(out, y, x, y1, x1 rev.General[T]) {
 		return
 	}
 	area := j.w.rows.size * j.w.cols.size
-	j.scratch.sums = workspace.Zeros(j.scratch.sums, j.filters*j.channels*area)
+	j.scratch.sums = workspace.Zeros(j.scratch.sums, j.filters*j.w.weight.channels*area)
 	multiply := j.multiply
 	if j.w.weight.thin {
 		multiply = j.multiplyThin
@@ -700,15 +701,15 @@ func (j weightJob[T]) add(out, y, x, y1, x1 rev.General[T]) {
 		return
 	}
 	at := 0 // sums have all filters for an element, and its channels next to each other
-	run := j.w.weight.run
+	run, channels := j.w.weight.run, j.w.weight.channels
 	for e := 0; e < area; e += run {
 		for f := range j.filters {
 			row := out.Row(first + f)[j.channel*area+e:]
 			for v := range run {
-				for c := range j.channels {
-					row[c*area+v] += sums[at]
-					at++
+				for c, sum := range sums[at:][:j.channels] {
+					row[c*area+v] += sum
 				}
+				at += channels
 			}
 		}
 	}
@@ -742,7 +743,7 @@ func (j weightJob[T]) multiply(y, x rev.General[T]) {
 	}
 	w := j.w
 	p := &w.weight
-	n := p.run * j.channels
+	n := p.run * p.channels // the last block may have fewer channels: the others have no meaning
 	for input := 0; input < w.k.X.Rows; input += p.inputs {
 		inputs := min(p.inputs, w.k.X.Rows-input)
 		for row := 0; row < w.rows.places; row += p.bandRows {

@@ -1,6 +1,8 @@
 package revnn
 
 import (
+	"math"
+
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -150,7 +152,7 @@ func (w *floatPool[T]) addMaxima(p *poolPass[T], x, gx, tx, gtx, y, gy, ty, gty 
 // first returns where in x the first element of a window is that equals its maximum m. It goes
 // back from the last one, without branches that depend on elements.
 func (w *poolPass[T]) first(x []T, m T, i, j, at, height, width int) int {
-	if m != m {
+	if math.IsNaN(float64(m)) {
 		return w.largest(x, i, j)
 	}
 	k := at
