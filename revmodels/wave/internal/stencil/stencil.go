@@ -78,7 +78,7 @@ func add[T rev.Real](dst, m []T, u *Band[T], leap bool) {
 
 func addFloat[T cpu.Float](dst, m []T, u *Band[T], leap bool) {
 	c := u[Reach]
-	columns(len(dst), tier != cpu.Generic, func(from, to int) {
+	columns(dst, tier != cpu.Generic, func(from, to int) {
 		for j := from; j < to; j++ {
 			if leap {
 				dst[j] = c[j] + c[j] - dst[j]
@@ -96,7 +96,7 @@ func addFloat[T cpu.Float](dst, m []T, u *Band[T], leap bool) {
 
 func addFixed(dst, m []fixed.Q43, u *Band[fixed.Q43], leap bool) {
 	c := u[Reach]
-	columns(len(dst), tier == cpu.AVX512, func(from, to int) {
+	columns(dst, tier == cpu.AVX512, func(from, to int) {
 		for j := from; j < to; j++ {
 			if leap {
 				dst[j] = 2*c[j] - dst[j]
@@ -127,7 +127,7 @@ func LeapBack[T rev.Real, F cpu.Float](dst, v []T, p *Band[F]) {
 }
 
 func backFloats[T cpu.Float](dst, v []T, p *Band[T]) {
-	columns(len(dst), tier != cpu.Generic, func(from, to int) {
+	columns(dst, tier != cpu.Generic, func(from, to int) {
 		for j := from; j < to; j++ {
 			dst[j] = v[j] + v[j] - dst[j] + laplace[T](p, j, len(dst))
 		}
@@ -137,7 +137,7 @@ func backFloats[T cpu.Float](dst, v []T, p *Band[T]) {
 }
 
 func backFixed(dst, v []fixed.Q43, p *Band[float64]) {
-	columns(len(dst), tier == cpu.AVX512, func(from, to int) {
+	columns(dst, tier == cpu.AVX512, func(from, to int) {
 		for j := from; j < to; j++ {
 			dst[j] = 2*v[j] - dst[j] + round(laplace[float64](p, j, len(dst)))
 		}
@@ -181,36 +181,52 @@ func AddProduct[T rev.Real, F cpu.Float](p []F, a, b []T) {
 	}
 }
 
-// columns computes n columns. If vector is set, assembly computes the inner ones, some from
-// column j on at a time. scalar computes the others.
-func columns(n int, vector bool, scalar func(from, to int), assembly func(j, n int)) {
+// columns computes all columns of dst. If vector is set, assembly computes the inner ones, some
+// from column j on at a time. scalar computes the others. Vectors begin at the addresses of
+// cache lines, where rows of a grid often begin too: those across two lines take twice as long.
+func columns[T any](dst []T, vector bool, scalar func(from, to int), assembly func(j, n int)) {
+	n := len(dst)
 	lo, hi := Reach, n-Reach
 	if !vector || hi <= lo {
 		lo, hi = 0, 0
 	}
 	scalar(0, lo)
-	for j := lo; j < hi; j += chunk {
-		assembly(j, min(chunk, hi-j))
+	for j := lo; j < hi; {
+		columns := min(chunk, hi-j)
+		if past := uintptr(unsafe.Pointer(&dst[j])) % lineBytes; past > 0 {
+			columns = min(columns, int((lineBytes-past)/unsafe.Sizeof(dst[j])))
+		}
+		assembly(j, columns)
+		j += columns
 	}
 	scalar(hi, n)
 }
 
+// lineBytes is the size of a cache line.
+const lineBytes = 64
+
 // laplace returns Lu in column j of n, in the units of u.
 func laplace[F cpu.Float, T rev.Real](u *Band[T], j, n int) F {
 	c := u[Reach]
-	at := func(j int) F {
-		switch j {
-		case -2:
-			return -F(c[0])
-		case -1, n:
-			return 0
-		case n + 1:
-			return -F(c[n-1])
-		}
-		return F(c[j])
+	var left, left2, right, right2 F
+	switch j {
+	case 0:
+		left2 = -F(c[0])
+	case 1:
+		left = F(c[0])
+	default:
+		left, left2 = F(c[j-1]), F(c[j-2])
 	}
-	s := at(j-1) + at(j+1) + (F(u[1][j]) + F(u[3][j]))
-	t := at(j-2) + at(j+2) + (F(u[0][j]) + F(u[4][j]))
+	switch j {
+	case n - 1:
+		right2 = -F(c[n-1])
+	case n - 2:
+		right = F(c[n-1])
+	default:
+		right, right2 = F(c[j+1]), F(c[j+2])
+	}
+	s := left + right + (F(u[1][j]) + F(u[3][j]))
+	t := left2 + right2 + (F(u[0][j]) + F(u[4][j]))
 	return F(near*s) + F(far*t) + F(center*F(c[j]))
 }
 
