@@ -17,9 +17,9 @@ import (
 //
 // and the tangents of cotangents are transformed like X̄. gonum's fourier.CmplxFFT is √n·F.
 //
-// FFT takes some 5·n·log₂ n flops. If n has a large prime factor, from 17 to 61 by the length and
-// always above 61, the transform is computed as a convolution with exp(iπk²/n), which takes some
-// five times as long. The convolution uses transforms of at least 2·n-1 numbers. This is the method
+// FFT takes some 5·n·log₂ n flops. If n has a prime factor above 61, or a smaller one for which
+// this is faster, the transform is computed as a convolution with exp(iπk²/n). That takes some five
+// times as long. The convolution uses transforms of at least 2·n-1 numbers. This is the method
 // of L. I. Bluestein, A linear filtering approach to the computation of discrete Fourier
 // transform (1970). The tables of the last 16 lengths are kept. They hold some n/4 numbers, or 3·n
 // with a convolution.

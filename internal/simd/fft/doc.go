@@ -1,7 +1,7 @@
 // Package fft computes discrete Fourier transforms by vector code.
 //
-// A transform of length n is n = n1·n2 is made of transforms of columns and of rows. Input i
-// is in row i/n2 and column i mod n2 of a matrix, and with w = exp(-2πi/n)
+// A transform of length n = n1·n2 is made of transforms of columns and of rows. Input i is in
+// row i/n2 and column i mod n2 of a matrix, and with w = exp(-2πi/n)
 //
 //	y_(k+n1·j) = Σ_q w^(n1·j·q) · w^(k·q) · Σ_p w^(n2·k·p)·x_(q+n2·p).
 //
