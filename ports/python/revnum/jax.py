@@ -8,14 +8,18 @@
 
 They work under jit, grad, jvp, vmap (all problems in one call of the library) and with
 derivatives of second order in every mode. Derivatives of third order are not there. Operands and
-parameters are those of revnum.numpy. A sparse matrix is a jax.experimental.sparse.BCSR
-or a CSR of (shape, ptr, ind, data), and its gradient is that of its data. The shape
+parameters are those of revnum.numpy. A sparse matrix is a BCSR or BCOO of jax.experimental.sparse
+or a CSR of (shape, ptr, ind, data), and its gradient is that of its data. The entries of a BCOO
+are sorted in each call. The shape
 of an output that the inputs do not tell is given by an array or ShapeDtypeStruct.
 
 The kernels run on the CPU. Under jit XLA calls the library without Python, by jax.ffi; where
 that is not there, uses_ffi is False and the calls go through jax.pure_callback. A second
 derivative forward over forward takes a pass for each element of the outputs, as kernels
 have second derivatives backward.
+
+jax.export takes a call as any custom call: with
+disabled_checks=[export.DisabledSafetyCheck.custom_call("revnum")].
 
 A cotangent of a complex number in JAX is the conjugate of that of a kernel; that is
 taken care of here.
@@ -322,7 +326,15 @@ def _sparse(m):
         if getattr(m, "n_batch", 0) or getattr(m, "n_dense", 0):
             raise ArgumentError("revnum: a BCSR with batch or dense axes")
         return tuple(m.shape), m.indptr, m.indices, m.data
-    raise ArgumentError(f"revnum: want a sparse matrix, a BCSR or CSR, found {type(m).__name__}")
+    if type(m).__name__ == "BCOO":
+        from jax.experimental.sparse import BCSR
+
+        return _sparse(BCSR.from_bcoo(m))  # sorts the entries, under jit too
+    raise ArgumentError(f"revnum: want a sparse matrix, a BCSR, BCOO or CSR, found {type(m).__name__}")
+
+
+def _is_sparse(m):
+    return isinstance(m, (CSR, rn.CSR)) or hasattr(m, "indptr") or type(m).__name__ == "BCOO"
 
 
 def _constant(o, a):
@@ -341,7 +353,7 @@ def call(kernel, *args, **kwargs):
     """The outputs of a kernel: one, or a tuple."""
     if _library.library.forked:  # XLA would wait for its threads to compile the call
         raise InternalError("revnum: the process was forked after the import, and cannot call the library; use multiprocessing with \"spawn\"")
-    values = [_sparse(a)[3] if hasattr(a, "indptr") or isinstance(a, (CSR, rn.CSR)) else a for a in [*args, *kwargs.values()]]
+    values = [a.data if _is_sparse(a) else a for a in [*args, *kwargs.values()]]
     rule = lookup(kernel, rn._type_of([v for v in values if hasattr(v, "dtype")]))
     if rule.missing:
         raise ArgumentError(f"{rule.name} cannot be called: {rule.missing}")

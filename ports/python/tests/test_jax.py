@@ -122,6 +122,42 @@ def test_sparse():
     check_grads(f, [a.data, b], order=2, modes=("fwd", "rev"), atol=1e-5, rtol=1e-5)
 
 
+def test_bcoo():
+    """Entries in any order, under jit, with gradients by the entries as they are given."""
+    from jax.experimental import sparse
+
+    a = sparse.BCOO.fromdense(jnp.array([[0, 2.0, 0], [1, 0, 3]]))
+    b = x(3, 2)
+    f = lambda data, b: rj.revsparse.Mul(A=sparse.BCOO((data, a.indices[::-1]), shape=a.shape), B=b)
+    data = a.data[::-1]
+    np.testing.assert_allclose(f(data, b), a.todense() @ b, rtol=1e-14)
+    np.testing.assert_allclose(jax.jit(f)(data, b), a.todense() @ b, rtol=1e-14)
+    check_grads(f, [data, b], order=1, modes=("rev",), atol=1e-5, rtol=1e-5)
+
+
+def test_export():
+    f, y = jax.jit(jax.grad(rj.revlinalg.Norm2)), x(8)
+    check = jax.export.DisabledSafetyCheck.custom_call("revnum")
+    exported = jax.export.export(f, disabled_checks=[check])(jax.ShapeDtypeStruct((8,), np.float64))
+    np.testing.assert_array_equal(exported.call(y), f(y))
+
+
+def test_nested_vmap():
+    """Problems of problems, of which some share an operand."""
+    a, b = x(2, 3, 4, 2), x(2, 2, 5)
+    f = lambda f: jax.vmap(jax.vmap(f, in_axes=(0, None)), in_axes=(0, 0))
+    g = lambda f: lambda a, b: jnp.sum(f(a, b) ** 2)
+    np.testing.assert_allclose(f(rj.revlinalg.MatMul)(a, b), f(jnp.matmul)(a, b), rtol=1e-12)
+    for ours, theirs in zip(jax.grad(g(f(rj.revlinalg.MatMul)), (0, 1))(a, b), jax.grad(g(f(jnp.matmul)), (0, 1))(a, b)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    text = jax.jit(f(rj.revlinalg.MatMul)).lower(a, b).as_text()
+    assert text.count("@revnum(") == 1 and "while" not in text
+    w = x(4)
+    for ours, theirs in ((rj.revlinalg.Exp, jnp.exp), (rj.revnn.Softmax, jax.nn.softmax), (rj.revnn.LogSumExp, jax.nn.logsumexp)):
+        np.testing.assert_allclose(jax.vmap(ours)(a[0, :, :, 0]), jax.vmap(theirs)(a[0, :, :, 0]), rtol=1e-12)
+        np.testing.assert_allclose(jax.vmap(jax.hessian(lambda v: jnp.sum(w * ours(v))))(a[0, :, :, 0]), jax.vmap(jax.hessian(lambda v: jnp.sum(w * theirs(v))))(a[0, :, :, 0]), rtol=1e-10, atol=1e-13)
+
+
 def test_complex():
     z = x(3) + 1j * x(3)
     w = x(3) + 1j * x(3)
