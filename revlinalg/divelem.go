@@ -33,7 +33,7 @@ type DivElem[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns a *rev.DomainError where y is zero.
 func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
-	for i := range k.Y.N {
+	for i := nonzero(k.Y); i < k.Y.N; i++ {
 		if y := k.Y.Data[i*k.Y.Inc]; y == 0 {
 			x := k.X.Data[i*k.X.Inc]
 			return &rev.DomainError{Func: "quotient", Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i}
@@ -42,35 +42,131 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 	w := workspace.Get[quotients[T]]()
 	w.k, w.g, w.t, w.gt, w.sign = binaryOperands[T](k), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT), p.Sign()
 	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
-	w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
+	if !number.IsFixed[T]() {
+		w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
+	}
 	parallel.Run(workers, blocks, w)
 	*w = quotients[T]{buffers: w.buffers} // without the caller's storage
 	workspace.Put(w)
 	return nil
 }
 
+// nonzero returns the number of elements of y that are known not to be 0.
+func nonzero[T rev.Real](y rev.Vector[T]) int {
+	if y.Inc == 1 {
+		switch y := any(y.Data[:y.N]).(type) {
+		case []float64:
+			return vec.Nonzero(y)
+		case []float32:
+			return vec.Nonzero(y)
+		}
+	}
+	return 0
+}
+
 // quotients are a pass of DivElem in progress.
 type quotients[T rev.Real] struct {
 	k, g, t, gt binaryOperands[T]
 	sign        int
-	buffers     [][elementwise.PieceSize]T // one for each worker
+	buffers     []quotientRoom[T] // one for each worker
+}
+
+// A quotientRoom has copies of operands with gaps, and intermediate values, of one PieceSize.
+type quotientRoom[T rev.Real] struct {
+	x, y, dx, dy, gz, gtz   [elementwise.PieceSize]T
+	q, dq, omega, domega, v [elementwise.PieceSize]T
 }
 
 // Block works on a block of elements.
 func (w *quotients[T]) Block(worker, block int) {
-	g, t, gt := &w.g, &w.t, &w.gt
 	lo := block * elementwise.BlockSize
-	n := min(elementwise.BlockSize, w.k.X.N-lo)
-	if w.k.Z.Data != nil {
-		w.add(lo, n, &w.buffers[worker])
-	}
-	tangent := t.X.Data != nil || t.Y.Data != nil
-	if !tangent && g.Z.Data == nil && gt.Z.Data == nil {
+	hi := min(lo+elementwise.BlockSize, w.k.X.N)
+	if number.IsFixed[T]() || hi-lo < 16 { // calls take longer than so few quotients
+		w.addEach(lo, hi)
 		return
 	}
-	for i := lo; i < lo+n; i++ {
-		y := w.k.Y.Data[i*w.k.Y.Inc]
-		q := fixed.Quotient(w.k.X.Data[i*w.k.X.Inc], y)
+	switch p := any(w).(type) {
+	case *quotients[float64]:
+		addQuotients(p, &p.buffers[worker], lo, hi)
+	case *quotients[float32]:
+		addQuotients(p, &p.buffers[worker], lo, hi)
+	}
+}
+
+// derivatives reports whether the pass has a tangent, and whether it has a tangent of the
+// gradient.
+func (w *quotients[T]) derivatives() (tangent, second bool) {
+	tangent = w.t.X.Data != nil || w.t.Y.Data != nil
+	return tangent, w.gt.Z.Data != nil || tangent && w.g.Z.Data != nil
+}
+
+// addQuotients works on floats, a piece at a time.
+func addQuotients[T rev.Float](w *quotients[T], r *quotientRoom[T], lo, hi int) {
+	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
+	tangent, second := w.derivatives()
+	for ; lo < hi; lo += elementwise.PieceSize {
+		n := min(elementwise.PieceSize, hi-lo)
+		elements := func(buf *[elementwise.PieceSize]T, v rev.Vector[T]) []T {
+			if v.Data == nil {
+				clear(buf[:n])
+				return buf[:n]
+			}
+			return vector.Elements(buf[:], v, lo, n)
+		}
+		add := func(to rev.Vector[T], sign T, v []T) {
+			if to.Data != nil {
+				vector.AddElements(to, lo, sign, v)
+			}
+		}
+		// minus computes (a - b·c)/y.
+		minus := func(dst, a, b, c, y []T) {
+			vec.MulTo(r.v[:n], b, c)
+			vec.AxpyTo(dst, -1, r.v[:n], a)
+			vec.DivTo(dst, dst, y)
+		}
+		y, q, dq, omega, domega, v := elements(&r.y, k.Y), r.q[:n], r.dq[:n], r.omega[:n], r.domega[:n], r.v[:n]
+		vec.DivTo(q, elements(&r.x, k.X), y)
+		add(k.Z, T(w.sign), q)
+		if tangent {
+			minus(dq, elements(&r.dx, t.X), q, elements(&r.dy, t.Y), y)
+			add(t.Z, T(w.sign), dq)
+		}
+		if g.Z.Data == nil && gt.Z.Data == nil {
+			continue
+		}
+		vec.DivTo(omega, elements(&r.gz, g.Z), y)
+		if g.Z.Data != nil {
+			add(g.X, 1, omega)
+			vec.MulTo(v, omega, q)
+			add(g.Y, -1, v)
+		}
+		if !second {
+			continue
+		}
+		minus(domega, elements(&r.gtz, gt.Z), omega, elements(&r.dy, t.Y), y)
+		add(gt.X, 1, domega)
+		vec.MulTo(v, domega, q)
+		if tangent {
+			vec.MulTo(omega, omega, dq)
+			vec.AddTo(v, v, omega)
+		}
+		add(gt.Y, -1, v)
+	}
+}
+
+// addEach works on numbers one by one.
+func (w *quotients[T]) addEach(lo, hi int) {
+	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
+	tangent, second := w.derivatives()
+	for i := lo; i < hi; i++ {
+		y := k.Y.Data[i*k.Y.Inc]
+		q := fixed.Quotient(k.X.Data[i*k.X.Inc], y)
+		if k.Z.Data != nil {
+			k.Z.Data[i*k.Z.Inc] += number.Signed(w.sign, q)
+		}
+		if !tangent && !second && g.Z.Data == nil {
+			continue
+		}
 		dy := vector.Element(t.Y, i)
 		dq := fixed.Quotient(vector.Element(t.X, i)-fixed.Product(q, dy), y)
 		if t.Z.Data != nil {
@@ -80,31 +176,9 @@ func (w *quotients[T]) Block(worker, block int) {
 		if g.Z.Data != nil {
 			g.addInputs(i, omega, -fixed.Product(omega, q))
 		}
-		if gt.Z.Data != nil || tangent && g.Z.Data != nil {
+		if second {
 			domega := fixed.Quotient(vector.Element(gt.Z, i)-fixed.Product(omega, dy), y)
 			gt.addInputs(i, domega, -fixed.Product(domega, q)-fixed.Product(omega, dq))
-		}
-	}
-}
-
-// add computes Z += sign·x/y for n elements.
-func (w *quotients[T]) add(lo, n int, buffer *[elementwise.PieceSize]T) {
-	x, y, z := vector.Between(w.k.X, lo, n), vector.Between(w.k.Y, lo, n), vector.Between(w.k.Z, lo, n)
-	if number.IsFixed[T]() || x.Inc != 1 || y.Inc != 1 || z.Inc != 1 {
-		for i := range n {
-			z.Data[i*z.Inc] += number.Signed(w.sign, fixed.Quotient(x.Data[i*x.Inc], y.Data[i*y.Inc]))
-		}
-		return
-	}
-	for i := 0; i < n; i += len(buffer) {
-		end := min(i+len(buffer), n)
-		switch q := any(buffer[:end-i]).(type) {
-		case []float64:
-			vec.DivTo(q, number.As[[]float64](x.Data[i:end]), number.As[[]float64](y.Data[i:end]))
-			vec.Axpy(float64(w.sign), q, number.As[[]float64](z.Data[i:end]))
-		case []float32:
-			vec.DivTo(q, number.As[[]float32](x.Data[i:end]), number.As[[]float32](y.Data[i:end]))
-			vec.Axpy(float32(w.sign), q, number.As[[]float32](z.Data[i:end]))
 		}
 	}
 }

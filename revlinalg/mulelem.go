@@ -39,9 +39,8 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	w := workspace.Get[elementProducts[T]]()
 	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
 	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
-	w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
 	parallel.Run(workers, blocks, w)
-	*w = elementProducts[T]{buffers: w.buffers} // without the caller's storage
+	*w = elementProducts[T]{} // without the caller's storage
 	workspace.Put(w)
 	return nil
 }
@@ -50,17 +49,16 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 type elementProducts[T rev.Number] struct {
 	k, g, t, gt MulElem[T]
 	sign        int
-	buffers     [][elementwise.PieceSize]T // of each worker
 }
 
 // Block works on a block of elements.
-func (w *elementProducts[T]) Block(worker, block int) {
+func (w *elementProducts[T]) Block(_, block int) {
 	end := min((block+1)*elementwise.BlockSize, w.k.X.N)
 	for lo := block * elementwise.BlockSize; lo < end; lo += elementwise.PieceSize {
 		n := min(elementwise.PieceSize, end-lo)
 		add := func(to rev.Vector[T], sign int, a, b rev.Vector[T], conj bool) {
 			if to.Data != nil && a.Data != nil && b.Data != nil {
-				addElementProducts(vector.Between(to, lo, n), sign, vector.Between(a, lo, n), vector.Between(b, lo, n), conj, w.buffers[worker][:n])
+				addElementProducts(vector.Between(to, lo, n), sign, vector.Between(a, lo, n), vector.Between(b, lo, n), conj)
 			}
 		}
 		k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
@@ -77,18 +75,15 @@ func (w *elementProducts[T]) Block(worker, block int) {
 }
 
 // addElementProducts computes z_i += sign·x_i·y_i, with the conjugate of x_i if conj is set.
-// The buffer has as many elements.
-func addElementProducts[T rev.Number](z rev.Vector[T], sign int, x, y rev.Vector[T], conj bool, buffer []T) {
+func addElementProducts[T rev.Number](z rev.Vector[T], sign int, x, y rev.Vector[T], conj bool) {
 	n := x.N
 	if z.Inc == 1 && x.Inc == 1 && y.Inc == 1 {
-		switch b := any(buffer).(type) {
+		switch zs := any(z.Data[:n]).(type) {
 		case []float64:
-			vec.MulTo(b, number.As[[]float64](x.Data[:n]), number.As[[]float64](y.Data[:n]))
-			vec.Axpy(float64(sign), b, number.As[[]float64](z.Data[:n]))
+			vec.AddProduct(zs, float64(sign), number.As[[]float64](x.Data[:n]), number.As[[]float64](y.Data[:n]))
 			return
 		case []float32:
-			vec.MulTo(b, number.As[[]float32](x.Data[:n]), number.As[[]float32](y.Data[:n]))
-			vec.Axpy(float32(sign), b, number.As[[]float32](z.Data[:n]))
+			vec.AddProduct(zs, float32(sign), number.As[[]float32](x.Data[:n]), number.As[[]float32](y.Data[:n]))
 			return
 		case []fixed.Q43:
 			fixedpoint.AddProducts(sign, number.As[[]fixed.Q43](x.Data[:n]), number.As[[]fixed.Q43](y.Data[:n]), number.As[[]fixed.Q43](z.Data[:n]))
