@@ -90,6 +90,7 @@ type detWork[T rev.Float] struct {
 	ill       bool             // the cofactors come from the singular values
 	svd       singularValues   // of A
 	u, vt, m  rev.General[T]   // U, Vᵀ, and a diagonal or full matrix between them
+	ut        rev.General[T]   // Uᵀ, as the decomposition gives it
 	diag      []T              // of A⁻¹·Ȧ
 	orth      luFactor[T]      // of U and Vᵀ, for their signs
 	sign      float64          // det U·det V
@@ -168,10 +169,12 @@ func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 // there are none.
 func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	n := a.Rows
-	w.u, w.vt = scratch(w.u, n, n), scratch(w.vt, n, n)
-	if _, ok := decomposeSVD(&w.svd, a, w.u, w.vt); !ok {
+	if _, ok := decomposeSVD(w.workers, &w.svd, a, true); !ok {
 		return false
 	}
+	w.u, w.ut, w.vt = scratch(w.u, n, n), scratch(w.ut, n, n), scratch(w.vt, n, n)
+	singularVectors(&w.svd, false, w.ut, w.vt)
+	copyTransposed(w.u, w.ut)
 	w.orth.factor(w.workers, w.u)
 	w.sign = w.orth.determinant().m
 	w.orth.factor(w.workers, w.vt)

@@ -1,56 +1,137 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
+	"cmp"
+	"math"
+	"slices"
 
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
-// singularValues is the scratch of a singular value decomposition, which gonum computes
-// in float64.
+// singularValues is a singular value decomposition in float64.
 type singularValues struct {
-	a, u, vt, s, work []float64
-	size              [1]float64
+	s       []float64
+	reduced bidiagonal
+	sweeps  golubKahan
+	rotated rotatedRows
+
+	left, right rev.General[float64] // Qᵀ and Pᵀ, and then Uᵀ and Vᵀ in any order, within chainPad rows
+	order       []int
 }
 
-// decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) descending singular values w.s. It
-// reports whether A is finite, and whether the iteration converges.
-func decomposeSVD[T rev.Float](w *singularValues, a, u, vt rev.General[T]) (finite, ok bool) {
-	m, n := a.Rows, a.Cols
-	r := min(m, n)
-	w.s = workspace.Grow(w.s, r)
-	if r == 0 {
+// decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) descending singular values w.s. If vectors is
+// set, singularVectors then has U and V. It reports whether A is finite, and whether the iteration
+// converges.
+func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T], vectors bool) (finite, ok bool) {
+	m, n := max(a.Rows, a.Cols), min(a.Rows, a.Cols)
+	w.s, w.order = workspace.Grow(w.s, n), workspace.Grow(w.order, n)
+	if n == 0 {
 		return true, true
 	}
-	w.a, w.u, w.vt = workspace.Grow(w.a, m*n), workspace.Grow(w.u, m*r), workspace.Grow(w.vt, r*n)
-	for i := range m {
-		for j, v := range a.Row(i) {
-			if !isFinite(float64(v)) {
-				return false, false
-			}
-			w.a[i*n+j] = float64(v)
-		}
+	w.reduced.begin(workers, m, n)
+	shift, finite := loadTall(w.reduced.a, a)
+	if !finite {
+		return false, false
 	}
-	ga := blas64.General{Rows: m, Cols: n, Data: w.a, Stride: n}
-	gu := blas64.General{Rows: m, Cols: r, Data: w.u, Stride: r}
-	gvt := blas64.General{Rows: r, Cols: n, Data: w.vt, Stride: n}
-	lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, ga, gu, gvt, w.s, w.size[:], -1)
-	w.work = workspace.Grow(w.work, int(w.size[0]))
-	if !lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, ga, gu, gvt, w.s, w.work, len(w.work)) {
+	w.reduced.reduce()
+	var left, right rev.General[float64]
+	if vectors {
+		left, right = padded(&w.left, n, m), padded(&w.right, n, n)
+		w.reduced.formTransposed(block(left, chainPad, 0, n, m), w.reduced.v, w.reduced.tau, 0)
+		w.reduced.formTransposed(block(right, chainPad, 0, n, n), w.reduced.u, w.reduced.sigma, 1)
+	}
+	d := w.reduced.d
+	w.sweeps.begin(d, w.reduced.e)
+	w.rotated.run(workers, n, &w.sweeps, left, right)
+	if w.sweeps.failed {
 		return true, false
 	}
-	for i := range m {
-		for j := range r {
-			u.Row(i)[j] = T(w.u[i*r+j])
-		}
+	for i := range n {
+		w.order[i] = i
 	}
-	for i := range r {
-		for j := range n {
-			vt.Row(i)[j] = T(w.vt[i*n+j])
-		}
+	slices.SortFunc(w.order, func(i, j int) int { return cmp.Compare(math.Abs(d[j]), math.Abs(d[i])) })
+	for j, i := range w.order {
+		w.s[j] = math.Ldexp(math.Abs(d[i]), shift)
 	}
 	return true, true
+}
+
+// padded returns a matrix of r rows with chainPad rows of zeros above and below.
+func padded(m *rev.General[float64], r, c int) rev.General[float64] {
+	*m = scratch(*m, r+2*chainPad, c)
+	for i := range chainPad {
+		clear(m.Row(i))
+		clear(m.Row(chainPad + r + i))
+	}
+	return *m
+}
+
+// loadTall sets dst to A, or to Aᵀ if A is wide, times 2^-shift. It reports whether A is finite.
+func loadTall[T rev.Float](dst rev.General[float64], a rev.General[T]) (shift int, finite bool) {
+	rs, cs := dst.Stride, 1
+	if a.Rows < a.Cols {
+		rs, cs = 1, dst.Stride
+	}
+	top := 0.0
+	for i := range a.Rows {
+		for j, v := range a.Row(i) {
+			x := float64(v)
+			dst.Data[i*rs+j*cs] = x
+			if x = math.Abs(x); x > top {
+				top = x
+			}
+			if !(x <= math.MaxFloat64) {
+				return 0, false
+			}
+		}
+	}
+	if shift = rangeShift(top); shift != 0 {
+		for i := range dst.Rows {
+			for j, v := range dst.Row(i) {
+				dst.Row(i)[j] = math.Ldexp(v, -shift)
+			}
+		}
+	}
+	return shift, true
+}
+
+// rangeShift returns the e for which the products of a few numbers of magnitude top·2^-e are in
+// range, and so are those of numbers that matter beside them.
+func rangeShift(top float64) int {
+	if top > 0x1p300 || 0 < top && top < 0x1p-100 {
+		return exponent(top)
+	}
+	return 0
+}
+
+// singularVectors sets ut and vt to Uᵀ and Vᵀ, with the signs of SVD.
+func singularVectors[T rev.Float](w *singularValues, wide bool, ut, vt rev.General[T]) {
+	left, right := ut, vt
+	if wide {
+		left, right = vt, ut
+	}
+	for j, i := range w.order {
+		toLeft, toRight := left.Row(j), right.Row(j)
+		for l, v := range w.left.Row(chainPad + i) {
+			toLeft[l] = T(v)
+		}
+		flip := math.Signbit(w.reduced.d[i])
+		for l, v := range w.right.Row(chainPad + i) {
+			if flip {
+				v = -v
+			}
+			toRight[l] = T(v)
+		}
+		if isDownward(ut.Row(j)) {
+			negate(ut.Row(j))
+			negate(vt.Row(j))
+		}
+	}
+}
+
+func negate[T rev.Float](x []T) {
+	for i, v := range x {
+		x[i] = -v
+	}
 }

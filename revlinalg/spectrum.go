@@ -63,18 +63,18 @@ func (s *spectrum[T]) setNaN(x []T, ms ...rev.General[T]) {
 	s.gap = 0
 }
 
-// isDownward reports whether the first large one of the elements 0, inc, 2·inc, ... of x is
-// negative. An element is large if it exceeds 1/π of the largest one. No matrix has elements in
-// the ratio 1/π by construction, so rounding does not decide.
-func isDownward[T rev.Float](x []T, inc int) bool {
+// isDownward reports whether the first large element of x is negative. An element is large
+// if it exceeds 1/π of the largest one. No matrix has elements in the ratio 1/π by
+// construction, so rounding does not decide.
+func isDownward[T rev.Float](x []T) bool {
 	top := T(0)
-	for i := 0; i < len(x); i += inc {
-		if v := abs(x[i]); v > top {
+	for _, v := range x {
+		if v = abs(v); v > top {
 			top = v
 		}
 	}
-	for i := 0; i < len(x); i += inc {
-		if v := x[i]; abs(v) > top/math.Pi {
+	for _, v := range x {
+		if abs(v) > top/math.Pi {
 			return v < 0
 		}
 	}

@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -74,6 +75,95 @@ func TestSVDValue(t *testing.T) {
 		b.Mul(&us, v.T())
 		if !mat.EqualApprox(&b, a, 1e-12) {
 			t.Errorf("%d×%d: U·S·Vᵀ is not A", m, n)
+		}
+	}
+}
+
+// A decomposition is as accurate for spectra that are hard, and has the same bits for any
+// number of workers, and after a matrix between.
+func TestSVDHard(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 10))
+	matrices := map[string]*mat.Dense{}
+	for name, a := range hardSpectra(rnd) {
+		matrices[name] = mat.DenseCopyOf(a)
+	}
+	bidiagonal := func(name string, n int, d, e func(i int) float64) {
+		a := mat.NewDense(n, n, nil)
+		for i := range n {
+			a.Set(i, i, d(i))
+			if i > 0 {
+				a.Set(i-1, i, e(i))
+			}
+		}
+		matrices[name] = a
+	}
+	one := func(int) float64 { return 1 }
+	bidiagonal("bidiagonal", 100, one, one)
+	bidiagonal("graded rows", 60, func(i int) float64 { return math.Pow(1e-5, float64(i)) }, func(i int) float64 { return math.Pow(1e-5, float64(i)) })
+	bidiagonal("zeros on the diagonal", 80, func(i int) float64 { return float64(i % 3) }, one)
+	bidiagonal("nilpotent", 50, func(int) float64 { return 0 }, one)
+	matrices["tall"] = mat.NewDense(300, 40, kerneltest.Normals[float64](rnd, 300*40, 1))
+	matrices["wide"] = mat.NewDense(7, 150, kerneltest.Normals[float64](rnd, 7*150, 1))
+	columns := mat.NewDense(90, 60, kerneltest.Normals[float64](rnd, 90*60, 1))
+	for i := range 90 {
+		columns.Set(i, 0, 0)
+		columns.Set(i, 31, columns.At(i, 30))
+	}
+	matrices["equal and zero columns"] = columns
+
+	for name, a := range matrices {
+		m, n := a.Dims()
+		r := min(m, n)
+		run := func(workers int, between bool) (u *mat.Dense, s []float64, v *mat.Dense) {
+			u, v = mat.NewDense(m, r, nil), mat.NewDense(n, r, nil)
+			k := NewSVD(u, mat.NewVecDense(r, nil), v, a)
+			k.Workers = workers
+			alone := SVD[float64]{S: rev.ViewSlice(make([]float64, r)), A: k.A}
+			err := k.Forward()
+			s = slices.Clone(k.S.Data)
+			copies := [2]*mat.Dense{mat.DenseCopyOf(u), mat.DenseCopyOf(v)}
+			if between {
+				err = errors.Join(err, alone.Forward())
+				if !slices.Equal(alone.S.Data, s) {
+					t.Errorf("%s: other singular values without vectors", name)
+				}
+			}
+			if err = errors.Join(err, k.Inverse()); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if mat.Norm(u, 1) != 0 || mat.Norm(v, 1) != 0 {
+				t.Errorf("%s: Inverse leaves something", name)
+			}
+			return copies[0], s, copies[1]
+		}
+		u, s, v := run(1, false)
+		u2, s2, v2 := run(2, true)
+		if !slices.Equal(s, s2) || !mat.Equal(u, u2) || !mat.Equal(v, v2) {
+			t.Errorf("%s: other bits with two workers", name)
+		}
+		if !slices.IsSortedFunc(s, func(a, b float64) int { return cmp.Compare(b, a) }) || s[r-1] < 0 {
+			t.Errorf("%s: singular values %v", name, s)
+		}
+		top := s[0]
+		if top == 0 {
+			top = 1
+		}
+		var scaled, us, residual mat.Dense
+		scaled.Apply(func(_, _ int, x float64) float64 { return x / top }, a)
+		us.Apply(func(_, j int, x float64) float64 { return x * (s[j] / top) }, u)
+		residual.Mul(&us, v.T())
+		residual.Sub(&residual, &scaled)
+		bound := 8 * 0x1p-53 * float64(max(m, n)+10)
+		if d := mat.Norm(&residual, 2); !(d <= bound) {
+			t.Errorf("%s: U·S·Vᵀ differs from A by %g·‖A‖, want at most %g", name, d, bound)
+		}
+		for _, x := range []*mat.Dense{u, v} {
+			var xx mat.Dense
+			xx.Mul(x.T(), x)
+			xx.Sub(&xx, mat.NewDiagDense(r, slices.Repeat([]float64{1}, r)))
+			if d := mat.Norm(&xx, 2); !(d <= bound) {
+				t.Errorf("%s: vectors are orthonormal to %g, want %g", name, d, bound)
+			}
 		}
 	}
 }

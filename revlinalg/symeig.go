@@ -197,12 +197,7 @@ func (w *eigen[T]) decompose(a rev.General[T], vectors bool) error {
 	w.reduced.reduce()
 	var x rev.General[float64]
 	if vectors {
-		w.rows = scratch(w.rows, n+2*chainPad, n)
-		x = w.rows
-		for i := range chainPad {
-			clear(x.Row(i))
-			clear(x.Row(chainPad + n + i))
-		}
+		x = padded(&w.rows, n, n)
 		w.reduced.formTransposed(block(x, chainPad, 0, n, n))
 	}
 	w.ql.begin(w.reduced.d, w.reduced.e)
@@ -236,8 +231,7 @@ func (w *eigen[T]) load(a rev.General[T]) (shift int, ok bool) {
 			}
 		}
 	}
-	if top > 0x1p300 || 0 < top && top < 0x1p-100 {
-		shift = exponent(top)
+	if shift = rangeShift(top); shift != 0 {
 		for i := range n {
 			row := m.Row(i)[i:n]
 			for j, v := range row {
@@ -267,7 +261,7 @@ func (w *eigen[T]) sort(shift int, vectors bool) {
 	w.vt = scratch(w.vt, n, n)
 	for j, i := range w.order {
 		row, to, sign := w.rows.Row(chainPad+i), w.vt.Row(j), 1.0
-		if isDownward(row, 1) {
+		if isDownward(row) {
 			sign = -1
 		}
 		for l, v := range row {
