@@ -2,6 +2,7 @@ package fixedpoint
 
 import (
 	"math"
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -55,8 +56,14 @@ func Gemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, cs
 		}
 		return
 	}
+	narrow := isNarrow(a, m, k, rsa, csa) && isNarrow(b, n, k, csb, rsb)
+	if !narrow && runtime.GOARCH == "arm64" {
+		// MUL and UMULH beat two limbs: 1.1 cycles a product to 1.8 (llvm-mca, Neoverse V2).
+		genericGemm(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
+		return
+	}
 	w := gemmPool.Get().(*gemm)
-	w.narrow = isNarrow(a, m, k, rsa, csa) && isNarrow(b, n, k, csb, rsb)
+	w.narrow = narrow
 	w.limbs = 2
 	if w.narrow {
 		w.limbs = 1
