@@ -1187,11 +1187,13 @@ func (t *translation) scalar(i int, op string, ops []Op) {
 		} else {
 			t.text(name+" R~1, R~0", nil, []int{b, t.general(ops[0], size)})
 		}
-	case "CMOVQGT":
-		d := t.half(dst, 0)
-		t.text("CSEL GT, R~1, R~2, R~0", []int{d}, []int{t.general(ops[0], 8), d})
 	default:
-		panic(op)
+		condition, ok := strings.CutPrefix(jumps86["J"+strings.TrimPrefix(op, "CMOVQ")], "B")
+		if !ok || !strings.HasPrefix(op, "CMOVQ") {
+			panic(op)
+		}
+		d := t.half(dst, 0)
+		t.text("CSEL "+condition+", R~1, R~2, R~0", []int{d}, []int{t.general(ops[0], 8), d})
 	}
 }
 
