@@ -10,7 +10,7 @@ import "revnum/rev"
 //
 //	x̄ -= sin(x)·ȳ,  ẏ -= sin(x)·ẋ,  ġx -= sin(x)·ġy + cos(x)·ẋ·ȳ.
 //
-// It has the bits of the host. In float64 the cosine is within 1.5 units in the last place, even
+// In fixed point it has the bits of the host. In float64 the cosine is within 1.5 units in the last place, even
 // near its zeros and for large x. It is NaN for infinities. In float32 it is within 0.501 units,
 // and in fixed point within 0.51.
 type Cos[T rev.Real] struct {

@@ -182,7 +182,8 @@ func TestElementwiseBits(t *testing.T) {
 	}, func(k hostTanh[fixed.Q43]) revnn.Tanh[fixed.Q43] { return revnn.Tanh[fixed.Q43](k) })
 }
 
-// TestSameBits compares kernels that have the bits of the host over all number types.
+// TestSameBits compares kernels that have the bits of the host over all number types, and some that
+// have them in fixed point.
 func TestSameBits(t *testing.T) {
 	testDevice = interpreter(t, 1<<22)
 	t.Run("float64", sameBitsOf[float64])
@@ -217,12 +218,14 @@ func sameBitsOf[T rev.Real](t *testing.T) {
 		}
 		return x
 	}
-	same(t, func(rnd *rand.Rand) hostSin[T] { return hostSin[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSin[T]) revlinalg.Sin[T] { return revlinalg.Sin[T](k) })
-	same(t, func(rnd *rand.Rand) hostCos[T] { return hostCos[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostCos[T]) revlinalg.Cos[T] { return revlinalg.Cos[T](k) })
+	if isFixed[T]() {
+		same(t, func(rnd *rand.Rand) hostSin[T] { return hostSin[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSin[T]) revlinalg.Sin[T] { return revlinalg.Sin[T](k) })
+		same(t, func(rnd *rand.Rand) hostCos[T] { return hostCos[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostCos[T]) revlinalg.Cos[T] { return revlinalg.Cos[T](k) })
+		same(t, func(rnd *rand.Rand) hostSoftplus[T] { return hostSoftplus[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSoftplus[T]) revnn.Softplus[T] { return revnn.Softplus[T](k) })
+		same(t, func(rnd *rand.Rand) hostSiLU[T] { return hostSiLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSiLU[T]) revnn.SiLU[T] { return revnn.SiLU[T](k) })
+		same(t, func(rnd *rand.Rand) hostGELU[T] { return hostGELU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostGELU[T]) revnn.GELU[T] { return revnn.GELU[T](k) })
+	}
 	same(t, func(rnd *rand.Rand) hostAbs[T] { return hostAbs[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostAbs[T]) revlinalg.Abs[T] { return revlinalg.Abs[T](k) })
-	same(t, func(rnd *rand.Rand) hostSoftplus[T] { return hostSoftplus[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSoftplus[T]) revnn.Softplus[T] { return revnn.Softplus[T](k) })
-	same(t, func(rnd *rand.Rand) hostSiLU[T] { return hostSiLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSiLU[T]) revnn.SiLU[T] { return revnn.SiLU[T](k) })
-	same(t, func(rnd *rand.Rand) hostGELU[T] { return hostGELU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostGELU[T]) revnn.GELU[T] { return revnn.GELU[T](k) })
 	same(t, func(rnd *rand.Rand) hostReLU[T] { return hostReLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostReLU[T]) revnn.ReLU[T] { return revnn.ReLU[T](k) })
 	for _, slope := range []float64{0, 0.01, -2.5} {
 		same(t, func(rnd *rand.Rand) hostLeakyReLU[T] {
@@ -316,6 +319,58 @@ func TestElementwiseValues(t *testing.T) {
 			want := test.want(test.x[i])
 			if math.Abs(v-want) > 8e-16*math.Abs(want) && math.Abs(v-want) > 1e-323 || math.IsNaN(v) != math.IsNaN(want) || math.IsInf(v, 0) != math.IsInf(want, 0) {
 				t.Errorf("%s(%v) = %v, want %v", name, test.x[i], v, want)
+			}
+		}
+	}
+}
+
+// TestFloatFunctions compares functions and their derivatives with package math, for numbers of all
+// magnitudes.
+func TestFloatFunctions(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	t.Run("float64", func(t *testing.T) { floatFunctionsOf[float64](t, 0x1p-53) })
+	t.Run("float32", func(t *testing.T) { floatFunctionsOf[float32](t, 0x1p-24) })
+}
+
+func floatFunctionsOf[T rev.Float](t *testing.T, u float64) {
+	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	normal := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+	density := func(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
+	cosine := func(x float64) float64 { return -math.Sin(x) }
+	type vec = rev.Vector[T]
+	rnd := rand.New(rand.NewPCG(3, 4))
+	x, one := vector[T](rnd, 700), vector[T](rnd, 700)
+	for i := range x.Data {
+		x.Data[i] = T(rnd.NormFloat64() * math.Exp2(float64(rnd.IntN(26)-10)))
+		one.Data[i] = 1
+	}
+	for i, v := range []float64{0, 0.5, -0.5, 0.625, -0.875, 0.881, 0.882, 40, -40.5, 39, 801, -801, 0x1p19, -0x1p19, 0x1p30, -0x1p40, 1e-9, -1e-12} {
+		x.Data[i] = T(v)
+	}
+	for name, test := range map[string]struct {
+		run         func(y, dy vec) error
+		want, slope func(float64) float64
+	}{
+		"sin": {func(y, dy vec) error { return rev.Tangent(hostSin[T]{Y: y, X: x}, hostSin[T]{Y: dy, X: one}) }, math.Sin, math.Cos},
+		"cos": {func(y, dy vec) error { return rev.Tangent(hostCos[T]{Y: y, X: x}, hostCos[T]{Y: dy, X: one}) }, math.Cos, cosine},
+		"softplus": {func(y, dy vec) error { return rev.Tangent(hostSoftplus[T]{Y: y, X: x}, hostSoftplus[T]{Y: dy, X: one}) },
+			func(x float64) float64 { return max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }, sigmoid},
+		"SiLU": {func(y, dy vec) error { return rev.Tangent(hostSiLU[T]{Y: y, X: x}, hostSiLU[T]{Y: dy, X: one}) },
+			func(x float64) float64 { return x * sigmoid(x) },
+			func(x float64) float64 { return sigmoid(x) + x*sigmoid(x)*sigmoid(-x) }},
+		"GELU": {func(y, dy vec) error { return rev.Tangent(hostGELU[T]{Y: y, X: x}, hostGELU[T]{Y: dy, X: one}) },
+			func(x float64) float64 { return x * normal(x) },
+			func(x float64) float64 { return normal(x) + x*density(x) }},
+	} {
+		y, dy := rev.ViewSlice(make([]T, x.N)), rev.ViewSlice(make([]T, x.N))
+		if err := test.run(y, dy); err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range x.Data {
+			for order, pair := range [][2]float64{{float64(y.Data[i]), test.want(float64(x))}, {float64(dy.Data[i]), test.slope(float64(x))}} {
+				if got, want := pair[0], pair[1]; !(math.Abs(got-want) <= 8*u*max(1, math.Abs(want))) {
+					t.Errorf("%s(%v), derivative %d: %v, want %v", name, x, order, got, want)
+				}
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 //	x̄ -= sin(x)·ȳ,  ẏ -= sin(x)·ẋ,  ġx -= sin(x)·ġy + cos(x)·ẋ·ȳ.
 //
 // In float64 the cosine is within 1.5 units in the last place, even near its zeros and
-// for large x. It is NaN for infinities. In float32 it is within 1.45 units, and in
+// for large x. It is NaN for infinities. In float32 it is within 1.6 units, and in
 // fixed point within 0.51 units for all x.
 type Cos[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`

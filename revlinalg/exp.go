@@ -16,8 +16,8 @@ import (
 //	x̄ += eˣ·ȳ,  ẏ += eˣ·ẋ,  ġx += eˣ·(ġy + ẋ·ȳ).
 //
 // In float64 the exponential is within 0.65 units in the last place, and in float32 within
-// 0.57, over the whole range of normal results. In fixed point it is within 0.51 units. Above 2²⁰, that is for x > 13.86, it
-// is the largest number.
+// 0.6, over the whole range of normal results. In fixed point it is within 0.51 units. Above 2²⁰,
+// that is for x > 13.86, it is the largest number.
 type Exp[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

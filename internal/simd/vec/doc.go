@@ -30,14 +30,14 @@
 //
 // Functions of float32 are computed in float32, 16 lanes at a time, but for SinCos and the
 // exponentials of differences, which are computed in float64. The tests compare float64 with
-// math/big, and float32 with float64 for an even selection of all numbers, or for all of them if
-// REVNUM_LONG is set. They keep these bounds, in units in the last place:
+// math/big, and float32 with float64 for an even selection of all numbers. They keep these bounds, in
+// units in the last place:
 //
 //	           float64   float32
-//	Exp        0.65      0.57
+//	Exp        0.65      0.6
 //	           0.85      1.06     (subnormal results)
-//	Log        0.8       0.87
-//	Sin, Cos   1.5       1.45
+//	Log        0.8       0.9
+//	Sin, Cos   1.5       1.6
 //	SinCos     1.5       0.501
 //	ExpSubTo   0.65      0.501    (and other differences)
 //
@@ -52,11 +52,11 @@
 //
 //	          value              derivative
 //	          float64  float32
-//	Sigmoid   2.5      2.5       5
-//	Tanh      2        2.5       5
+//	Sigmoid   2.5      3         5
+//	Tanh      2        3         5
 //	Softplus  2        2         3.5
-//	GELU      6        7         7
-//	SiLU      2.5      3         5
+//	GELU      6        8         7
+//	SiLU      2.5      4         5
 //
 // Sin, Cos and SinCos are no worse near multiples of π/2. They pass angles above 2²⁰ to Go code,
 // and Sin and Cos those above 2¹⁷ in float32.
