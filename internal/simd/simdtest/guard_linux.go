@@ -26,7 +26,7 @@ func Guarded[T cpu.Float | byte | int | fixed.Q43](t *testing.T) []T {
 	}
 	x := unsafe.Slice((*T)(unsafe.Pointer(&mem[page])), page/int(unsafe.Sizeof(T(0))))
 	for i := range x {
-		x[i] = 1
+		x[i] = 1 // raw: any number
 	}
 	return x
 }
