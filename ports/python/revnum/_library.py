@@ -97,28 +97,42 @@ class _Library:
     def fail(self, status, message=None):
         raise _errors.get(status, InternalError)((message or self.lib.rev_last_error()).decode(errors="replace"))
 
+    def _interrupt(self, done):
+        """Ends tasks until one is done. More interrupts do not matter."""
+        while True:
+            try:
+                while not done.wait(0.01):  # a task that has not begun is not ended
+                    self.lib.rev_interrupt()
+                return
+            except KeyboardInterrupt:
+                pass
+
     def model(self, task, options, args, room):
         """Does a task of rev_model. KeyboardInterrupt ends it before its next iteration."""
         if self.lib is None:
             self.call()
         report = ctypes.create_string_buffer(room)
-        failed = []
+        failed, done = [], threading.Event()
 
         def do():
-            status = self.lib.rev_model(task.encode(), json.dumps(options).encode(), b"".join(args), len(args), report, room)
-            if status:
-                failed.append((status, self.lib.rev_last_error()))  # which is that of this thread
+            try:
+                status = self.lib.rev_model(task.encode(), json.dumps(options).encode(), b"".join(args), len(args), report, room)
+                if status:
+                    failed.append((status, self.lib.rev_last_error()))  # which is that of this thread
+            finally:
+                done.set()
 
         if threading.current_thread() is threading.main_thread():
-            # Only the main thread is interrupted, and not within a call.
-            worker = threading.Thread(target=do)
-            worker.start()
+            # Only the main thread is interrupted, and not within a call. The arrays of the caller
+            # must not go before the task has ended. Thread.join cannot tell: before Python 3.13 it
+            # takes a thread for ended when it is interrupted.
             try:
-                worker.join()
+                threading.Thread(target=do).start()
+                done.wait()
+            except RuntimeError:  # there is no thread
+                raise
             except BaseException:
-                while worker.is_alive():  # a task that has not begun is not ended
-                    self.lib.rev_interrupt()
-                    worker.join(0.01)
+                self._interrupt(done)
                 raise
         else:
             do()
