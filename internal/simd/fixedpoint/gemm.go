@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/dense"
 )
@@ -52,7 +53,7 @@ func Gemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, cs
 		return
 	case n == 1 && csa == 1 && rsb == 1:
 		for i := range m {
-			c[i*ldc] += signed(sign, Dot(a[i*rsa:][:k], b[:k]))
+			c[i*ldc] += number.Signed(sign, Dot(a[i*rsa:][:k], b[:k]))
 		}
 		return
 	}

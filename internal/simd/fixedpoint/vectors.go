@@ -2,6 +2,7 @@ package fixedpoint
 
 import (
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/simd/cpu"
 )
 
@@ -37,7 +38,7 @@ func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {
 	}
 	if tier != cpu.AVX512 || len(x) < vectorLeast {
 		for i, v := range x {
-			y[i] += signed(sign, alpha.Mul(v))
+			y[i] += number.Signed(sign, alpha.Mul(v))
 		}
 		return
 	}
@@ -54,7 +55,7 @@ func AddProducts(sign int, x, y, z []fixed.Q43) {
 	}
 	if tier != cpu.AVX512 || len(z) < vectorLeast {
 		for i, v := range x {
-			z[i] += signed(sign, v.Mul(y[i]))
+			z[i] += number.Signed(sign, v.Mul(y[i]))
 		}
 		return
 	}
@@ -95,12 +96,4 @@ func oneIf(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// signed returns x, or -x if sign is negative.
-func signed(sign int, x fixed.Q43) fixed.Q43 {
-	if sign < 0 {
-		return -x
-	}
-	return x
 }
