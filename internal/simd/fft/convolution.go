@@ -36,8 +36,8 @@ func newConvolution(n, m int) *convolution {
 	return c
 }
 
-// run stores the transform of src in dst. The inverse has the tables conjugated. As the kernel is even, its conjugate
-// is the transform of its conjugate.
+// run stores the transform of src in dst. The inverse has the tables conjugated: conj(c) is even,
+// so the conjugate of its transform is the transform of c.
 func (c *convolution) run(w *Work, dst, src []complex128, back bool, workers int) {
 	n := len(src)
 	w.conv = workspace.Grow(w.conv, c.plan.n)

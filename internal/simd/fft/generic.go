@@ -1,6 +1,9 @@
 package fft
 
-import "revnum/internal/workspace"
+import (
+	"revnum/internal/simd/cpu"
+	"revnum/internal/workspace"
+)
 
 // A simplePass is a pass over a single column, in Go. Its fields are those of pass.
 type simplePass struct {
@@ -12,7 +15,7 @@ type simplePass struct {
 // newSimple returns the passes of n > 1 rows.
 func newSimple(n int) []simplePass {
 	var passes []simplePass
-	for _, p := range newColumns(n, 0).passes {
+	for _, p := range newColumns(n, cpu.Generic).passes {
 		passes = append(passes, simplePass{p.r, p.m, p.s, pairs(p.tw), pairs(p.roots)})
 	}
 	return passes
