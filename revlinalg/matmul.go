@@ -179,7 +179,6 @@ func (w *products[T]) run() {
 		w.list[i].cut(workers, parts)
 		blocks += w.list[i].blocks
 	}
-	workers = min(workers, blocks)
 	parallel.Run(workers, blocks, w)
 	clear(w.list)
 	w.list = w.list[:0]
@@ -226,7 +225,7 @@ func blockSize(n, parts, work int) int {
 }
 
 // Block computes a block of one of the products.
-func (w *products[T]) Block(worker, block int) {
+func (w *products[T]) Block(_, block int) {
 	i := 0
 	for block >= w.list[i].blocks {
 		block -= w.list[i].blocks
