@@ -21,8 +21,8 @@ import (
 // this is faster, the transform is computed as a convolution with exp(iπk²/n). That takes some five
 // times as long. The convolution uses transforms of at least 2·n-1 numbers. This is the method
 // of L. I. Bluestein, A linear filtering approach to the computation of discrete Fourier
-// transform (1970). The tables of the last 16 lengths are kept. They hold some n/4 numbers, or 3·n
-// with a convolution.
+// transform (1970). The tables of the last 16 lengths are kept. For long vectors they hold some n/4
+// complex numbers, n in pure Go, or 3·n to 5·n with a convolution.
 //
 // An element is within about ε·log₂(n)·‖X‖ of the exact one. So is an element that Inverse
 // restores. FixedFFT restores all bits.
