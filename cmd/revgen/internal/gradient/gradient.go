@@ -208,7 +208,7 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 			f.refuse(f.decl, "%s has no parameter %s", name, p)
 		case !hasFloats(v.typ):
 			f.refuse(f.decl, "%s has no parts that are float64 or float32", p)
-		case containsItself(v.typ, nil):
+		case containsItself(v.typ):
 			f.refuse(f.decl, "%s may be a list or a tree, of which the number of parts is not known: use slices", p)
 		}
 		out = append(out, v)

@@ -245,44 +245,34 @@ func hasHeaders(t types.Type) bool {
 	return isHeader(t)
 }
 
-// hasFloats reports whether a value of type t has parts that may have derivatives.
+// hasFloats reports whether a value of type t reaches numbers that may have derivatives.
 func hasFloats(t types.Type) bool {
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return isFloat(t)
-	case *types.Slice:
-		return hasFloats(u.Elem())
-	case *types.Array:
-		return hasFloats(u.Elem())
-	case *types.Pointer:
-		return hasFloats(u.Elem())
-	case *types.Struct:
-		for i := range u.NumFields() {
-			if hasFloats(u.Field(i).Type()) {
-				return true
-			}
-		}
-	}
-	return false
+	return anyPart(t, nil, func(t types.Type, _ bool) bool { return isFloat(t) })
 }
 
-// containsItself reports whether a value of type t reaches others of its type. outer are the types that
-// it is in.
-func containsItself(t types.Type, outer []types.Type) bool {
-	if slices.Contains(outer, t) {
-		return true
+// containsItself reports whether a value of type t reaches others of its type.
+func containsItself(t types.Type) bool {
+	return anyPart(t, nil, func(_ types.Type, again bool) bool { return again })
+}
+
+// anyPart reports whether yes holds for the type of what a value of type t reaches. outer are the types
+// around t, and again says that t is one of them: its parts have been looked at.
+func anyPart(t types.Type, outer []types.Type, yes func(t types.Type, again bool) bool) bool {
+	again := slices.Contains(outer, t)
+	if found := yes(t, again); found || again {
+		return found
 	}
-	inner := append(slices.Clone(outer), t)
+	outer = append(slices.Clone(outer), t)
 	switch u := t.Underlying().(type) {
 	case *types.Slice:
-		return containsItself(u.Elem(), inner)
+		return anyPart(u.Elem(), outer, yes)
 	case *types.Array:
-		return containsItself(u.Elem(), inner)
+		return anyPart(u.Elem(), outer, yes)
 	case *types.Pointer:
-		return containsItself(u.Elem(), inner)
+		return anyPart(u.Elem(), outer, yes)
 	case *types.Struct:
 		for f := range u.Fields() {
-			if containsItself(f.Type(), inner) {
+			if anyPart(f.Type(), outer, yes) {
 				return true
 			}
 		}

@@ -23,6 +23,8 @@ type Written struct {
 	decl *ast.FuncDecl // of the function
 	end  string        // of the name
 	by   []string      // the parameters that it is by
+
+	refused bool // for what the directive says
 }
 
 // Declarations returns a file that declares what is written for functions, so that calls of it have
@@ -36,12 +38,16 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			return
 		}
 		by, hessian := withoutWord(words, "hessian")
+		refused := len(by) == 0 || len(by) > 1 && (hessian || directive == JacobianDirective)
 		var recv string
 		var params, directed, results []string // directed has directions beside the parameters
 		grads := make([]string, len(by))
 		y := output(fn.Signature(), by)
 		note := func(v *types.Var) {
 			k := slices.Index(by, v.Name())
+			if k >= 0 {
+				refused = refused || !hasFloats(v.Type()) || containsItself(v.Type()) || !isVector(v.Type()) && (hessian || directive == JacobianDirective)
+			}
 			if k >= 0 && isHeader(v.Type()) {
 				grads[k] = w.typ(v.Type())
 			} else if k >= 0 {
@@ -66,8 +72,13 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		for v := range fn.Signature().Results().Variables() {
 			results = append(results, w.typ(v.Type()))
 		}
+		for k, g := range grads {
+			if g == "" { // no parameter has the name
+				grads[k], refused = "any", true
+			}
+		}
 		declare := func(end string, params []string, results string) {
-			all = append(all, &Written{f, end, by})
+			all = append(all, &Written{f, end, by, refused})
 			w.line("func %s%s%s(%s) (%s)", recv, f.Name.Name, end, strings.Join(params, ", "), results)
 		}
 		directed = append([]string{"[]float64"}, directed...)
@@ -86,7 +97,7 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		text += fmt.Sprintf("import %q\n", path)
 	}
 	file, err := parser.ParseFile(fset, "declarations", text+w.String(), parser.SkipObjectResolution)
-	if err != nil { // a directive names what is no parameter, which is said where it is read
+	if err != nil {
 		return nil, nil
 	}
 	return file, all
@@ -122,6 +133,9 @@ func asking(files []*ast.File, do func(f *ast.FuncDecl, directive string, words 
 
 // derivative reads a call of what is written for a function.
 func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
+	if d.refused {
+		l.refuse(c, "%s is not differentiated: the directive of %s is refused", types.ExprString(c.Fun), d.decl.Name.Name)
+	}
 	if l.inlining[d.decl] {
 		l.refuse(c, "%s calls itself, which is not differentiated", types.ExprString(c.Fun))
 	}

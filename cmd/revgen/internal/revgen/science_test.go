@@ -55,6 +55,14 @@ type leaf struct { w []float64 }
 //revgen:gradient m
 func (n *leaf) weigh(m *leaf) float64 { return m.w[0] }
 
+type list struct { next *list; w []float64 }
+
+//revgen:gradient n
+func (n *list) first() float64 { return n.w[0] }
+
+//revgen:jacobian
+func bare(dst, x []float64) { dst[0] = x[0] }
+
 func sum(x ...float64) float64 { return x[0] }
 
 var _ iter.Seq[int]
@@ -115,6 +123,8 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x []float64) float64 { storeVJP(x, nil, x, x); return 0 }", "p.go:6:31: store stores its results in another vector than its first"},
 		{gradient + "(x []float64, n []leaf) float64 { return n[0].weighGradient(&n[0], &n[0]) }", "p.go:6:48: give what m points to a name of its own: its derivatives are differentiated again"},
 		{"//revgen:gradient n\nfunc f(n *node) float64 { return n.w[0] }", "p.go:6:1: n may be a list or a tree"},
+		{gradient + "(x []float64) float64 { n := list{w: x}; g := list{w: make([]float64, 1)}; n.firstGradient(&g); return g.w[0] }", "p.go:6:82: n.firstGradient is not differentiated: the directive of first is refused"},
+		{gradient + "(x []float64) float64 { y := make([]float64, 1); bareJVP(y, x); return y[0] }", "p.go:6:56: bareJVP is not differentiated: the directive of bare is refused"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
