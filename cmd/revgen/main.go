@@ -8,7 +8,7 @@
 //
 //	//revgen:jacobian x
 //
-// it writes fJVP, fVJP and fJacobian. Those of file.go go to file_grad.go beside it.
+// it writes fJVP, fVJP and fJacobian, and with the word jvp after x only fJVP. Those of file.go go to file_grad.go beside it.
 //
 // Revgen also writes kernels, from functions of a reversible subset of Go. For each function
 // with the comment
@@ -92,7 +92,7 @@ const usage = `Usage:
 Without folders it takes the current one. What is written for a function is in its comment:
 
   //revgen:gradient p [hessian]
-  //revgen:jacobian x
+  //revgen:jacobian x [jvp]
   //revgen:kernel Name[T rev.Real]
 `
 

@@ -11,7 +11,7 @@ func potential(x []float64, w float64) float64 {
 
 // Potentials is potential, for derivatives along directions.
 //
-//revgen:jacobian x
+//revgen:jacobian x jvp
 func Potentials(dst, x []float64, w float64) { dst[0] = potential(x, w) }
 
 // crossing returns the square of where a particle crosses the axis, by Euler's method. slope computes
@@ -54,10 +54,10 @@ func CrossingF(w []float64) float64 {
 
 // CrossingsR is CrossingR, for derivatives along a direction.
 //
-//revgen:jacobian w
+//revgen:jacobian w jvp
 func CrossingsR(dst, w []float64) { dst[0] = CrossingR(w) }
 
 // CrossingsF is CrossingF, for derivatives along a direction.
 //
-//revgen:jacobian w
+//revgen:jacobian w jvp
 func CrossingsF(dst, w []float64) { dst[0] = CrossingF(w) }

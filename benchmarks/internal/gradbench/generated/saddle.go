@@ -9,7 +9,7 @@ func Saddle(x, y []float64) float64 {
 
 // Saddles is Saddle, for derivatives along directions.
 //
-//revgen:jacobian y
+//revgen:jacobian y jvp
 func Saddles(dst, y, x []float64) { dst[0] = Saddle(x, y) }
 
 // AscendR moves y up to the maximum of Saddle, by the gradient in reverse.
@@ -53,10 +53,10 @@ func HighestF(x, start []float64) float64 {
 
 // MaximaR is HighestR, for derivatives along directions.
 //
-//revgen:jacobian x
+//revgen:jacobian x jvp
 func MaximaR(dst, x, start []float64) { dst[0] = HighestR(x, start) }
 
 // MaximaF is HighestF, for derivatives along directions.
 //
-//revgen:jacobian x
+//revgen:jacobian x jvp
 func MaximaF(dst, x, start []float64) { dst[0] = HighestF(x, start) }

@@ -521,8 +521,9 @@ func (f *function) vjp(by []*variable, y, w *variable) (r *reverser, forward, ba
 }
 
 // jacobian writes the products of the Jacobian with a vector on its right and on its left, and
-// the Jacobian.
+// the Jacobian. With the word jvp it writes the product on the right alone.
 func (f *function) jacobian(words []string) {
+	words, only := withoutWord(words, "jvp")
 	by := f.by(JacobianDirective, words)
 	x, name := by[0], f.decl.Name.Name
 	y := f.output(x)
@@ -542,6 +543,9 @@ func (f *function) jacobian(words []string) {
 		out.line("clear(%s)", dst.name)
 		out.list(list)
 	})
+	if only {
+		return
+	}
 
 	r, forward, back := f.vjp(by, y, w)
 	forward, back = tidied(forward, back, 0)

@@ -37,7 +37,12 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		if !ok || fn.Signature().TypeParams() != nil || fn.Signature().RecvTypeParams() != nil {
 			return
 		}
-		by, hessian := withoutWord(words, "hessian")
+		word := "hessian"
+		if directive == JacobianDirective {
+			word = "jvp"
+		}
+		by, named := withoutWord(words, word)
+		hessian := named && directive == Directive
 		refused := len(by) == 0 || len(by) > 1 && (hessian || directive == JacobianDirective)
 		var recv string
 		var params, directed, results []string // directed has directions beside the parameters
@@ -84,7 +89,9 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		directed = append([]string{"[]float64"}, directed...)
 		if directive == JacobianDirective {
 			declare("JVP", directed, "")
-			declare("VJP", directed, "")
+			if !named {
+				declare("VJP", directed, "")
+			}
 			return
 		}
 		declare("Gradient", append(grads, params...), strings.Join(results, ", "))

@@ -60,6 +60,9 @@ type list struct { next *list; w []float64 }
 //revgen:gradient n
 func (n *list) first() float64 { return n.w[0] }
 
+//revgen:jacobian x jvp
+func right(dst, x []float64) { dst[0] = x[0] }
+
 //revgen:jacobian
 func bare(dst, x []float64) { dst[0] = x[0] }
 
@@ -125,6 +128,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{"//revgen:gradient n\nfunc f(n *node) float64 { return n.w[0] }", "p.go:6:1: n may be a list or a tree"},
 		{gradient + "(x []float64) float64 { n := list{w: x}; g := list{w: make([]float64, 1)}; n.firstGradient(&g); return g.w[0] }", "p.go:6:82: n.firstGradient is not differentiated: the directive of first is refused"},
 		{gradient + "(x []float64) float64 { y := make([]float64, 1); bareJVP(y, x); return y[0] }", "p.go:6:56: bareJVP is not differentiated: the directive of bare is refused"},
+		{gradient + "(x []float64) float64 { y := make([]float64, 1); rightVJP(y, x, x); return y[0] }", "p.go:6:56: rightVJP is not differentiated"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
