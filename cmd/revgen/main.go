@@ -8,7 +8,8 @@
 //
 //	//revgen:jacobian x
 //
-// it writes fJVP, fVJP and fJacobian, and with the word jvp after x only fJVP. Those of file.go go to file_grad.go beside it.
+// it writes fJVP, fVJP and fJacobian, and with the word jvp after x only fJVP. Those of
+// file.go go to file_grad.go beside it.
 //
 // Revgen also writes kernels, from functions of a reversible subset of Go. For each function
 // with the comment

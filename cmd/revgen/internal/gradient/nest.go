@@ -47,7 +47,7 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 		var recv string
 		var params, directed, results []string // directed has directions beside the parameters
 		grads := make([]string, len(by))
-		y := output(fn.Signature(), by)
+		y := output(f, fn.Signature(), by)
 		note := func(v *types.Var) {
 			k := slices.Index(by, v.Name())
 			if k >= 0 {
@@ -110,15 +110,30 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 	return file, all
 }
 
-// output returns the parameter that a function with a Jacobian stores its results in, if another
-// function calls its derivatives.
-func output(sig *types.Signature, by []string) *types.Var {
+// output returns the parameter that a function with a Jacobian stores its results in, as far as can be
+// seen before the function is read: the first vector with an element that its body sets, or the first.
+func output(decl *ast.FuncDecl, sig *types.Signature, by []string) (first *types.Var) {
+	set := map[string]bool{}
+	ast.Inspect(decl.Body, func(n ast.Node) bool {
+		if s, ok := n.(*ast.AssignStmt); ok {
+			for _, e := range s.Lhs {
+				if e, ok := e.(*ast.IndexExpr); ok {
+					set[types.ExprString(e.X)] = true
+				}
+			}
+		}
+		return true
+	})
 	for v := range sig.Params().Variables() {
-		if isVector(v.Type()) && !slices.Contains(by, v.Name()) {
+		switch {
+		case !isVector(v.Type()) || slices.Contains(by, v.Name()):
+		case set[v.Name()]:
 			return v
+		case first == nil:
+			first = v
 		}
 	}
-	return nil
+	return first
 }
 
 // asking calls do for the functions that ask for derivatives, with the words of the directives.
@@ -166,7 +181,7 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 		dst = vector("dst", into[0])
 		l.setZero(ref(dst))
 	}
-	out := output(l.Info.Defs[d.decl.Name].(*types.Func).Signature(), d.by)
+	out := output(d.decl, l.Info.Defs[d.decl.Name].(*types.Func).Signature(), d.by)
 	stored := map[*variable]expr{} // where the derivatives by numbers and structs go
 	for _, field := range fields {
 		for _, id := range field.Names {
@@ -221,7 +236,7 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 	if y != nil {
 		y.param = true
 		if f.output(f.named[d.by[0]]) != y {
-			l.refuse(c, "%s stores its results in another vector than its first: make it the first, as its derivatives are differentiated again", d.decl.Name.Name)
+			l.refuse(c, "%s stores its results in another vector than its first: set its elements there, or make it the first, as its derivatives are differentiated again", d.decl.Name.Name)
 		}
 	}
 	by := f.by(Directive, d.by)

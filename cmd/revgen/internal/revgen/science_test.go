@@ -48,7 +48,7 @@ func helper(x float64) float64 { return x }
 func grow(x []float64) float64 { var y []float64; for _, v := range x { y = append(y, v*v) }; return y[0]*y[1] }
 
 //revgen:jacobian x
-func store(w, dst, x []float64) { dst[0] = w[0] * x[0] }
+func store(w, dst, x []float64) { (dst)[0] = w[0] * x[0] } // parentheses hide that dst is set
 
 type leaf struct { w []float64 }
 

@@ -93,6 +93,29 @@ func products(x []float64) float64 {
 	return sum + j[0]
 }
 
+// scaledWaves has its results after other vectors.
+//
+//revgen:jacobian x
+func scaledWaves(scale []float64, k float64, dst, x []float64) {
+	waves(dst, x, k)
+	for i, s := range scale {
+		dst[i] *= s
+	}
+}
+
+// pulled is xᵀ·Jᵀ·scale, of the Jacobian of scaledWaves.
+//
+//revgen:gradient x
+func pulled(x []float64) float64 {
+	scale, g := []float64{0.5, -2}, make([]float64, len(x))
+	scaledWavesVJP(g, scale, 0.5, x, scale)
+	sum := 0.0
+	for i, v := range g {
+		sum += v * x[i]
+	}
+	return sum
+}
+
 // along is the derivative along an axis, forward.
 //
 //revgen:jacobian x

@@ -424,6 +424,7 @@ func TestNested(t *testing.T) {
 		check(t, "curvature", x, curvature, curvatureGradient)
 		check(t, "steepest", x, steepest, steepestGradient)
 		check(t, "products", x, products, productsGradient)
+		check(t, "pulled", x, pulled, pulledGradient)
 		jacobian(t, "along", 5, x, along, alongJVP, alongVJP, alongJacobian)
 		jacobian(t, "uphill", 5, x, uphill, uphillJVP, uphillVJP, uphillJacobian)
 		forward, reverse := make([]float64, 5), make([]float64, 5)
