@@ -112,7 +112,7 @@ func TestNested(t *testing.T) {
 				t.Fatalf("%s.%s: %v, want %v", c.module, function, got, c.want)
 			}
 			for i, want := range c.want {
-				if !(math.Abs(got[i]-want) <= 1e-9*want) {
+				if !(math.Abs(got[i]-want) <= 1e-12*want) {
 					t.Errorf("%s.%s: number %d is %v, want %v", c.module, function, i, got[i], want)
 				}
 			}

@@ -206,6 +206,8 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 		switch {
 		case v == nil:
 			f.refuse(f.decl, "%s has no parameter %s", name, p)
+		case slices.Contains(out, v):
+			f.refuse(f.decl, "%s is named twice", p)
 		case !hasFloats(v.typ):
 			f.refuse(f.decl, "%s has no parts that are float64 or float32", p)
 		case containsItself(v.typ):

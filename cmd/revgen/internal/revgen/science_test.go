@@ -80,6 +80,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 	for _, c := range []struct{ text, want string }{
 		{"//revgen:gradient\nfunc f(x float64) float64 { return x }", "p.go:6:1: write the names of the parameters that the derivatives are by: //revgen:gradient p"},
 		{"//revgen:gradient y\nfunc f(x float64) float64 { return x }", "p.go:6:1: f has no parameter y"},
+		{"//revgen:gradient x x\nfunc f(x float64) float64 { return x }", "p.go:6:1: x is named twice"},
 		{gradient + "(x int) float64 { return 1 }", "p.go:6:1: x has no parts that are float64 or float32"},
 		{gradient + "(x float64) {}", "p.go:6:1: a gradient is that of a number that the function returns, and f returns none"},
 		{gradient + "(x float64) (a, b float64) { return x, x }", "p.go:6:1: a gradient is that of one number, and f returns several"},
