@@ -98,25 +98,30 @@ class _Library:
         raise _errors.get(status, InternalError)((message or self.lib.rev_last_error()).decode(errors="replace"))
 
     def _interrupt(self, done):
-        """Ends tasks until one is done. More interrupts do not matter."""
+        """Ends tasks until one is done. More interrupts, and what other signals raise, do not matter."""
         while True:
             try:
                 while not done.wait(0.01):  # a task that has not begun is not ended
                     self.lib.rev_interrupt()
                 return
-            except KeyboardInterrupt:
+            except BaseException:
                 pass
 
     def model(self, task, options, args, room):
         """Does a task of rev_model. KeyboardInterrupt ends it before its next iteration."""
         if self.lib is None:
             self.call()
-        report = ctypes.create_string_buffer(room)
+        report, text = ctypes.create_string_buffer(room), json.dumps(options).encode()
         failed, done = [], threading.Event()
+        ticket = [None]  # who takes it decides whether the task begins
 
         def do():
             try:
-                status = self.lib.rev_model(task.encode(), json.dumps(options).encode(), b"".join(args), len(args), report, room)
+                ticket.pop()
+            except IndexError:
+                return
+            try:
+                status = self.lib.rev_model(task.encode(), text, b"".join(args), len(args), report, room)
                 if status:
                     failed.append((status, self.lib.rev_last_error()))  # which is that of this thread
             finally:
@@ -129,10 +134,11 @@ class _Library:
             try:
                 threading.Thread(target=do).start()
                 done.wait()
-            except RuntimeError:  # there is no thread
-                raise
             except BaseException:
-                self._interrupt(done)
+                try:
+                    ticket.pop()  # there is no thread, or it has not begun
+                except IndexError:
+                    self._interrupt(done)
                 raise
         else:
             do()

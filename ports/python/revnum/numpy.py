@@ -270,7 +270,7 @@ def prepare(kernel, which, operands, cotangents=None, tangents=None, cotangent_t
     parts = [operands, cotangents or {}, tangents or {}, cotangent_tangents or {}]
     rule = lookup(kernel, _type_of(operands.values()))
     byname = {o.name: o for o in rule.operands}
-    packed = []
+    packed, used = [], []  # used has the arrays, as a dict or a CSR may get others
     for part, arrays in enumerate(parts):
         for name, a in arrays.items():
             if name not in byname:
@@ -282,12 +282,13 @@ def prepare(kernel, which, operands, cotangents=None, tangents=None, cotangent_t
                 if not (a.data if o.sparse else a).flags.writeable:
                     raise ArgumentError(f"revnum: {name} is read-only")
             packed.append(argument(o, part, a))
+            used += (a.ptr, a.ind, a.data) if o.sparse else (a,)
     if which not in _PASSES:
         raise ValueError(f"revnum: no pass {which!r}, want one of {', '.join(_PASSES)}")
     packed += rule.settings(params)
     args, n, number, which = b"".join(packed), len(packed), rule.number, _PASSES[which]
 
-    def go(keep=parts):
+    def go(keep=used):
         status = _library.library.call(number, which, args, n)
         if status:
             _library.library.fail(status)

@@ -603,7 +603,8 @@ def _function(kernel):
     kept = {}
 
     def function(*args, **kwargs):
-        if torch.compiler.is_compiling():
+        # Other parameters may change, as a tensor does, or be large.
+        if torch.compiler.is_compiling() or not all(isinstance(v, (int, float)) for v in kwargs.values()):
             return call(kernel, *args, **kwargs)
         try:
             key = [(a.dtype, a.shape, a.stride(), type(a), a.is_cpu, a.is_conj(), a.is_neg()) for a in args]

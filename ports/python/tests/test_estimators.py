@@ -141,20 +141,28 @@ def test_bundle():
         solve_bundle(cameras[:, :8], points, features, camera, point)
 
 
-def test_interrupt():
-    """Ctrl-C ends a fit before its next iteration."""
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, RuntimeError, TimeoutError])
+def test_interrupt(raised):
+    """Ctrl-C, and any error of a handler of signals, ends a fit before its next iteration."""
     import os
     import signal
     import threading
-    import time
+
+    def handler(*_):
+        raise raised
 
     x = np.random.default_rng(5).normal(size=(20000, 8))
     KMeans(2).fit(x[:10])
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
+    before = signal.signal(signal.SIGINT, handler)  # a shell ignores it for what runs in the background
+    threads = threading.enumerate()
     try:
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(raised):
             GaussianMixture(32, tol=0, max_iter=10**6, n_init=10).fit(x)
+        for t in threading.enumerate():
+            if t not in threads:
+                t.join(1)
+                assert not t.is_alive()  # while the arrays are there
     finally:
         signal.signal(signal.SIGINT, before)
     assert GaussianMixture(2, max_iter=1000, random_state=1).fit(x[:50]).converged_  # another fit goes on

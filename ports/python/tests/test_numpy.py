@@ -335,3 +335,17 @@ def test_import():
     """The import loads no library, and starts no threads."""
     r = run("import os, numpy; n = len(os.listdir('/proc/self/task')); import revnum; print(len(os.listdir('/proc/self/task')) - n, 'librevnum' in open('/proc/self/maps').read())")
     assert r.stdout == "0 False\n", r.stderr
+
+
+def test_prepared_arrays():
+    """A prepared pass keeps its arrays, whatever becomes of the dict."""
+    import weakref
+
+    x, out = np.ones(3), np.zeros(())
+    kept, operands = weakref.ref(x), {"X": x, "Out": out}
+    go = rn.prepare("revlinalg.Sum", "Forward", operands)
+    del x
+    operands.clear()
+    assert kept() is not None
+    go()
+    assert out == 3

@@ -136,6 +136,21 @@ def test_opcheck(name):
     torch.library.opcheck(torch.ops.revnum.second.default, (kernel, layout, [a.detach() for a in args], ct, t, [], sizes, []))
 
 
+def test_tensors_by_name():
+    """A parameter that is a tensor may change from call to call, and no call keeps a tensor."""
+    import weakref
+
+    a, slope = torch.tensor([1.0, -1.0]), torch.tensor(0.5)
+    assert rt.revnn.LeakyReLU(a, Slope=slope)[1] == -0.5
+    slope.fill_(0.25)
+    assert rt.revnn.LeakyReLU(a, Slope=slope)[1] == -0.25
+    c = torch.empty(2, 2)
+    gone = weakref.ref(c)
+    rt.revlinalg.MatMul(torch.ones(2, 3), torch.ones(3, 2), C=c)
+    del c
+    assert gone() is None
+
+
 def test_sparse():
     a = torch.tensor([[0, 2.0, 0], [1, 0, 3]], dtype=torch.float64)
     m = a.to_sparse_csr().requires_grad_()
