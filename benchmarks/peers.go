@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -56,13 +57,18 @@ peers store them. For a kernel in place, "value" is the mean of Forward and Inve
 				return fmt.Errorf("--run: no kernel over %v matches %q", types, only)
 			}
 			runtime.GOMAXPROCS(threads)
-			session, err := peers.Start(cmd.Context(), python, threads)
-			if err != nil {
-				return err
+			ctx, end := program.Interruptible(cmd.Context())
+			defer end()
+			session, err := peers.Start(ctx, python, threads)
+			var results []peers.Result
+			if err == nil {
+				results, err = measurePeers(ctx, cmd, session, cases, rounds, threads, budget)
+				if cerr := session.Close(); err == nil {
+					err = cerr
+				}
 			}
-			results, err := measurePeers(cmd, session, cases, rounds, threads, budget)
-			if cerr := session.Close(); err == nil {
-				err = cerr
+			if ctx.Err() != nil {
+				return program.ErrInterrupted
 			}
 			if err != nil {
 				return err
@@ -86,7 +92,7 @@ peers store them. For a kernel in place, "value" is the mean of Forward and Inve
 	return cmd
 }
 
-func measurePeers(cmd *cobra.Command, session *peers.Session, cases []*peers.Case, rounds, threads int, budget time.Duration) ([]peers.Result, error) {
+func measurePeers(ctx context.Context, cmd *cobra.Command, session *peers.Session, cases []*peers.Case, rounds, threads int, budget time.Duration) ([]peers.Result, error) {
 	bar := program.Bar(cmd.ErrOrStderr(), len(cases)+1)
 	bar.Describe("machine")
 	m := machine.Measure(20 * budget)
@@ -94,10 +100,7 @@ func measurePeers(cmd *cobra.Command, session *peers.Session, cases []*peers.Cas
 	var results []peers.Result
 	for _, c := range cases {
 		bar.Describe(c.Name())
-		if err := cmd.Context().Err(); err != nil {
-			return nil, err
-		}
-		rs, err := session.Measure(c, rounds, budget)
+		rs, err := session.Measure(ctx, c, rounds, budget)
 		if err != nil {
 			return nil, err
 		}

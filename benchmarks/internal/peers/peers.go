@@ -114,7 +114,7 @@ func (s *Session) ask(message, answer any) error {
 
 // Measure measures the passes of a case. Ours and the peers take turns, for the given number
 // of rounds, and each takes about the given time in a round.
-func (s *Session) Measure(c *Case, rounds int, budget time.Duration) ([]Result, error) {
+func (s *Session) Measure(ctx context.Context, c *Case, rounds int, budget time.Duration) ([]Result, error) {
 	file, args := filepath.Join(s.folder, "case.npz"), c.args()
 	if err := vectors.WriteValue(file, c.Rule, args); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name(), err)
@@ -137,6 +137,9 @@ func (s *Session) Measure(c *Case, rounds int, budget time.Duration) ([]Result, 
 		}
 		var ratios []float64
 		for range rounds {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			ours, err := fastest(run, budget)
 			if err != nil {
 				r.Failed = err.Error()

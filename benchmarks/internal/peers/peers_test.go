@@ -2,7 +2,9 @@ package peers
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -54,7 +56,7 @@ func TestPeers(t *testing.T) {
 			continue
 		}
 		done[c.Rule.Name] = true
-		rs, err := s.Measure(c, 1, 0)
+		rs, err := s.Measure(t.Context(), c, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,5 +82,36 @@ func TestPeers(t *testing.T) {
 	}
 	if !strings.HasPrefix(csv.String(), "kernel,pass,program,seconds,ratio,of_peak\n") {
 		t.Errorf("the file begins %.80q", csv.String())
+	}
+}
+
+// NumPy alone is enough.
+func TestWithoutOthers(t *testing.T) {
+	if err := exec.CommandContext(t.Context(), "python3", "-c", "import numpy").Run(); err != nil {
+		t.Skip("python3 has no numpy: ", err)
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"scipy", "torch", "pyfftw"} {
+		if err := os.WriteFile(filepath.Join(folder, name+".py"), []byte("raise ImportError"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PYTHONPATH", folder)
+	s, err := Start(t.Context(), "python3", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, c := range Cases(map[string]bool{"float64": true}) {
+		switch c.Name() {
+		case "revlinalg.Norm2[float64] 100", "revlinalg.Solve[float64] 64", "revsparse.CG[float64] 64", "revmath.Bessel[float64] 100":
+			if _, err := s.Measure(t.Context(), c, 1, 0); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
