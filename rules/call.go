@@ -72,11 +72,8 @@ var partPrefix = [...]string{"", "g.", "t.", "gt."}
 // Call keeps nothing of a. After the first calls it allocates
 // nothing but the graph or the hand of a kernel that has one, which it makes in each call.
 func (r *Rule) Call(p Pass, a Args) (err error) {
-	if r.Missing != "" {
-		return fmt.Errorf("%w: %s cannot be called: %s", ErrArgument, r.Name, r.Missing)
-	}
-	if p < 0 || int(p) >= len(passes) {
-		return fmt.Errorf("%w: there is no %v", ErrArgument, p)
+	if err := r.callable(p); err != nil {
+		return err
 	}
 	f := r.frames.Get().(catalog.Frame)
 	defer r.end(f, &err)
@@ -86,12 +83,24 @@ func (r *Rule) Call(p Pass, a Args) (err error) {
 	return f.Run(p.String())
 }
 
+// callable returns an error if the rule cannot be called, or there is no such pass.
+func (r *Rule) callable(p Pass) error {
+	if r.Missing != "" {
+		return fmt.Errorf("%w: %s cannot be called: %s", ErrArgument, r.Name, r.Missing)
+	}
+	if p < 0 || int(p) >= len(passes) {
+		return fmt.Errorf("%w: there is no %v", ErrArgument, p)
+	}
+	return nil
+}
+
 // Prepare returns a function that makes the pass p over a kernel each time it is called, on the
 // memory of a. It takes little longer than the method of the kernel, so that you can measure it. Prepare
-// has the errors of Call. The function has those of the method, and panics as it does.
+// has the errors of Call for arguments, and the kernel's for operands. The function has those of the
+// method, also rev.ErrUnsupported, and panics as it does, where derivatives are wrong.
 func (r *Rule) Prepare(p Pass, a Args) (run func() error, err error) {
-	if r.Missing != "" || !r.Has(p) {
-		return nil, fmt.Errorf("%w: %s has no pass %v by buffers", ErrArgument, r.Name, p)
+	if err := r.callable(p); err != nil {
+		return nil, err
 	}
 	f := r.newFrame()
 	defer func() {

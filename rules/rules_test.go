@@ -408,4 +408,12 @@ func TestPrepare(t *testing.T) {
 	if _, err := dot.Prepare(Pass(9), Args{}); !errors.Is(err, ErrArgument) {
 		t.Error("a pass that there is not:", err)
 	}
+	for _, r := range All() {
+		if r.Missing == "" {
+			continue
+		}
+		if _, err := r.Prepare(Forward, Args{}); err == nil || err.Error() != r.Call(Forward, Args{}).Error() {
+			t.Error("a rule that cannot be called:", err)
+		}
+	}
 }
