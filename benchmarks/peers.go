@@ -29,7 +29,8 @@ func newPeers() *cobra.Command {
 		Short: "Measure every kernel beside NumPy, SciPy, PyTorch, FFTW and loops in C",
 		Long: `peers measures every kernel, and the functions that users would call instead: those of
 NumPy, SciPy, PyTorch and pyFFTW, as far as the Python of --python has them, and loops in C as far as
-there is a cc. All get the same operands, and what they compute is compared.
+there is a cc. All get the same operands. Values are compared, but for those that have no one answer, such as
+eigenvectors; gradients are not.
 
 Ours and the peers take turns in rounds. Times are those of the fastest call, and the ratio is
 the median over the rounds of the best peer's time over ours. Kernels add to their outputs, and

@@ -313,13 +313,15 @@ class Case:
         got = [np.asarray(g) for g in got]
         if self.kernel in ("revlinalg.SymEig", "revlinalg.SVD", "revlinalg.QR"):
             return  # whose vectors may have other signs
+        if [g.shape for g in got] != [w.shape for w in self.want]:
+            self.wrong[name] = 1e300
+            return
         for g, w in zip(got, self.want):
-            if g.shape == w.shape:
-                with np.errstate(invalid="ignore"):
-                    d = np.where(g == w, 0, np.abs(g - w) / (1 + np.abs(w)))
-                d = float(np.max(d, initial=0))
-                if not d < (1e-3 if w.dtype == np.float32 else 1e-6):
-                    self.wrong[name] = d if np.isfinite(d) else 1e300
+            with np.errstate(invalid="ignore"):
+                d = np.where(g == w, 0, np.abs(g - w) / (1 + np.abs(w)))
+            d = float(np.max(d, initial=0))
+            if not d < (1e-3 if w.dtype == np.float32 else 1e-6):
+                self.wrong[name] = d if np.isfinite(d) else 1e300
 
 
 def once(f):
