@@ -44,9 +44,10 @@ static int64_t element(int32_t type) {
 /* A call or a batch of calls. A batch has count, and n numbers moves, before its arguments. */
 static int32_t call(const memory *m, const int64_t *step, int64_t words, int batch, char *text) {
 	rev_arg args[max_args];
-	int64_t n = (words - batch) / (argument_words + batch), count = batch ? step[4] : 1;
-	const int64_t *moves = step + 5;
+	int64_t n = (words - batch) / (argument_words + batch);
 	if (words != n * (argument_words + batch) + batch || n > max_args) return refuse(text, "a call of words:", words);
+	int64_t count = batch ? step[4] : 1; /* which is there now */
+	const int64_t *moves = step + 5;
 	if (count < 0) return refuse(text, "a batch of", count);
 	memcpy(args, step + 4 + batch * (1 + n), (size_t)n * sizeof *args);
 	for (int64_t i = 0; i < n; i++) {
