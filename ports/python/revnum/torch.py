@@ -126,15 +126,15 @@ def _plan(write, spec, layouts, wanted):
     return _Plan(write, spec, tensors, results)
 
 
-def _check(spec, tensors):
-    for name, a in zip(spec.inputs, tensors):
+def _check(spec, x, constants):
+    for name, a in zip([*spec.inputs, *(name for name, _ in spec.constants)], [*x, *constants]):
         if not a.is_cpu:
             raise ArgumentError(f"revnum: {name} is on {a.device}; the kernels run on the CPU: give {name}.cpu()")
 
 
 def _run(write, spec, x, others, constants, wanted=None):
     """Makes a call: x are its inputs, others their and the outputs' derivatives."""
-    _check(spec, [*x, *others[: spec.n]])
+    _check(spec, x, constants)
     rule = _library.rules[spec.rule]
     x = [_readable(rule, name, a, spec.batch >= 0) for name, a in zip(spec.inputs, x)]
     others = [_dense(a) for a in others]
@@ -448,7 +448,7 @@ class _Plans:
         self.parts, self.tensors = spec, tensors
         self.spec = _parsed(*spec[:2], tuple(spec.sizes), tuple(spec.params))
         self.n, self.vjp = self.spec.n, {}
-        _check(self.spec, tensors)
+        _check(self.spec, tensors[: self.n], tensors[self.n :])
         self.shapes = [(shape, _TORCH[dtype]) for shape, dtype in self.spec.outputs]
         self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors)
         rule = _library.rules[self.spec.rule]

@@ -236,6 +236,7 @@ BAD = {
     "axes": (lambda: rt.revlinalg.Frobenius(V(2, 3, 1)), revnum.ArgumentError, "3 axes"),
     "missing": (lambda: rt.revlinalg.Dot(V(3)), revnum.ArgumentError, "Y"),
     "device": (lambda: rt.revlinalg.Sum(torch.ones(3, dtype=torch.float64, device="meta")), revnum.ArgumentError, "CPU"),
+    "device of indices": (lambda: rt.revnn.Gather(torch.ones(3, 2, dtype=torch.float64), torch.zeros(2, dtype=torch.int64, device="meta")), revnum.ArgumentError, "Index is on meta"),
     "structure": (lambda: rt.revsparse.Mul(A=rt.CSR((2, 2), torch.tensor([0, 1, 2]), torch.tensor([0, 5]), V(2)), B=V(2, 1)), revnum.ArgumentError, "column 5"),
     "not sparse": (lambda: rt.revsparse.Mul(A=V(2, 2), B=V(2, 1)), revnum.ArgumentError, "sparse"),
     "indices": (lambda: rt.revnn.Gather(V(3, 2), V(2)), revnum.ArgumentError, "want integers"),
