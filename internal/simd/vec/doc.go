@@ -55,7 +55,7 @@
 //	Sigmoid   2.5      3         5
 //	Tanh      2        3         5
 //	Softplus  2        2         3.5
-//	GELU      6        8         7
+//	GELU      6        5         7
 //	SiLU      2.5      4         5
 //
 // Sin, Cos and SinCos are no worse near multiples of π/2. They pass angles above 2²⁰ to Go code,

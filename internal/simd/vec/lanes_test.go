@@ -35,7 +35,7 @@ var lanes = []lane{
 	{"sigmoid", Sigmoid[float32], Sigmoid[float64], 3, 5, nil},
 	{"tanh", Tanh[float32], Tanh[float64], 3, 5, nil},
 	{"softplus", Softplus[float32], Softplus[float64], 2, 3.5, nil},
-	{"GELU", GELU[float32], GELU[float64], 8, 7, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
+	{"GELU", GELU[float32], GELU[float64], 5, 3, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
 	{"SiLU", SiLU[float32], SiLU[float64], 4, 5, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
 }
 

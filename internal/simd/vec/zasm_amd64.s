@@ -22802,133 +22802,153 @@ many1226:
 	VBROADCASTSS      constants<>+11136(SB), Z4
 	VMINPS            Z3, Z4, Z3
 	VMULPS            Z2, Z2, Z4
-	VMULPS            Z3, Z3, Z9
-	VMOVUPS           Z4, Z10
-	VFMSUB231PS       Z2, Z2, Z10
-	VMOVUPS           Z9, Z11
-	VFMSUB231PS       Z3, Z3, Z11
-	VMULPS.BCST       constants<>+1856(SB), Z10, Z10
-	VMULPS.BCST       constants<>+1856(SB), Z11, Z11
-	VMULPS.BCST       constants<>+4864(SB), Z4, Z4
-	VMULPS.BCST       constants<>+4864(SB), Z9, Z9
-	VBROADCASTSS      constants<>+1600(SB), Z12
-	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+1600(SB), Z12
-	VFMADD213PS.BCST  constants<>+1664(SB), Z4, Z12
-	VBROADCASTSS      constants<>+1600(SB), Z13
-	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+1600(SB), Z13
-	VFMADD213PS.BCST  constants<>+1664(SB), Z9, Z13
-	VSUBPS.BCST       constants<>+1664(SB), Z12, Z14
-	VSUBPS.BCST       constants<>+1664(SB), Z13, Z15
-	VFNMADD231PS.BCST constants<>+1728(SB), Z14, Z4
-	VFNMADD231PS.BCST constants<>+1728(SB), Z15, Z9
-	VFNMADD231PS.BCST constants<>+1792(SB), Z14, Z4
-	VFNMADD231PS.BCST constants<>+1792(SB), Z15, Z9
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z4, Z4
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z9, Z9
+	VMULPS            Z3, Z3, Z13
+	VMOVUPS           Z4, Z14
+	VFMSUB231PS       Z2, Z2, Z14
+	VMOVUPS           Z13, Z15
+	VFMSUB231PS       Z3, Z3, Z15
+	VMULPS.BCST       constants<>+1856(SB), Z14, Z14
+	VMULPS.BCST       constants<>+1856(SB), Z15, Z15
+	VMULPS.BCST       constants<>+4864(SB), Z4, Z16
+	VMULPS.BCST       constants<>+4864(SB), Z13, Z17
+	VBROADCASTSS      constants<>+1600(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSS      constants<>+1600(SB), Z18
+	VFMADD213PS.BCST  constants<>+1664(SB), Z16, Z18
+	VBROADCASTSS      constants<>+1600(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSS      constants<>+1600(SB), Z19
+	VFMADD213PS.BCST  constants<>+1664(SB), Z17, Z19
+	VSUBPS.BCST       constants<>+1664(SB), Z18, Z20
+	VSUBPS.BCST       constants<>+1664(SB), Z19, Z21
+	VFNMADD231PS.BCST constants<>+1728(SB), Z20, Z16
+	VFNMADD231PS.BCST constants<>+1728(SB), Z21, Z17
+	VFNMADD231PS.BCST constants<>+1792(SB), Z20, Z16
+	VFNMADD231PS.BCST constants<>+1792(SB), Z21, Z17
+	VSUBPS            Z14, Z16, Z14
+	VSUBPS            Z15, Z17, Z15
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z14, Z14
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z15, Z15
 	VBROADCASTSS      constants<>+1920(SB), Z16
 	VMOVUPS           Z16, Z16
 	VBROADCASTSS      constants<>+1920(SB), Z16
-	VFMADD213PS.BCST  constants<>+1984(SB), Z4, Z16
+	VFMADD213PS.BCST  constants<>+1984(SB), Z14, Z16
 	VBROADCASTSS      constants<>+1920(SB), Z17
 	VMOVUPS           Z17, Z17
 	VBROADCASTSS      constants<>+1920(SB), Z17
-	VFMADD213PS.BCST  constants<>+1984(SB), Z9, Z17
-	VFMADD213PS.BCST  constants<>+1856(SB), Z4, Z16
-	VFMADD213PS.BCST  constants<>+1856(SB), Z9, Z17
-	VMULPS            Z4, Z4, Z18
-	VMULPS            Z9, Z9, Z19
-	VMOVUPS           constants<>+2048(SB), Z20
-	VPERMPS           Z20, Z12, Z20
-	VMOVUPS           constants<>+2048(SB), Z21
-	VPERMPS           Z21, Z13, Z21
-	VADDPS            Z20, Z4, Z4
-	VADDPS            Z21, Z9, Z9
-	VFMADD231PS       Z18, Z16, Z4
-	VFMADD231PS       Z19, Z17, Z9
+	VFMADD213PS.BCST  constants<>+1984(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+1856(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+1856(SB), Z15, Z17
+	VMULPS            Z14, Z14, Z22
+	VMULPS            Z15, Z15, Z23
+	VMOVUPS           constants<>+2048(SB), Z24
+	VPERMPS           Z24, Z18, Z24
+	VMOVUPS           constants<>+2048(SB), Z25
+	VPERMPS           Z25, Z19, Z25
+	VADDPS            Z24, Z14, Z14
+	VADDPS            Z25, Z15, Z15
+	VFMADD231PS       Z22, Z16, Z14
+	VFMADD231PS       Z23, Z17, Z15
 	VMOVUPS           constants<>+2112(SB), Z16
-	VPERMPS           Z16, Z12, Z12
-	VMOVUPS           constants<>+2112(SB), Z16
-	VPERMPS           Z16, Z13, Z13
-	VMOVUPS           Z12, Z16
-	VFMADD231PS       Z4, Z12, Z16
-	VMOVUPS           Z13, Z4
-	VFMADD231PS       Z9, Z13, Z4
-	VSCALEFPS         Z14, Z16, Z9
-	VSCALEFPS         Z15, Z4, Z4
-	VFNMADD213PS      Z9, Z9, Z10
-	VFNMADD213PS      Z4, Z4, Z11
-	VMULPS.BCST       constants<>+11200(SB), Z10, Z4
-	VMULPS.BCST       constants<>+11200(SB), Z11, Z9
-	VADDPS.BCST       constants<>+11264(SB), Z2, Z10
-	VADDPS.BCST       constants<>+11264(SB), Z3, Z11
-	VBROADCASTSS      constants<>+4288(SB), Z12
-	VDIVPS            Z10, Z12, Z10
-	VBROADCASTSS      constants<>+4288(SB), Z12
-	VDIVPS            Z11, Z12, Z11
-	VSUBPS.BCST       constants<>+11264(SB), Z2, Z2
-	VSUBPS.BCST       constants<>+11264(SB), Z3, Z3
-	VMULPS            Z10, Z2, Z2
-	VMULPS            Z11, Z3, Z3
-	VBROADCASTSS      constants<>+11328(SB), Z12
-	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+11328(SB), Z12
-	VFMADD213PS.BCST  constants<>+11392(SB), Z2, Z12
-	VBROADCASTSS      constants<>+11328(SB), Z13
-	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+11328(SB), Z13
-	VFMADD213PS.BCST  constants<>+11392(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11456(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11456(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11520(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11520(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11584(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11584(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11648(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11648(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11712(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11712(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11776(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11776(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11840(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11840(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+11904(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+11904(SB), Z3, Z13
-	VMULPS            Z10, Z12, Z2
-	VMULPS            Z11, Z13, Z3
-	VMULPS            Z4, Z2, Z2
-	VMULPS            Z9, Z3, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z10
-	VSUBPS            Z2, Z10, Z10
-	VBROADCASTSS      constants<>+4288(SB), Z11
-	VSUBPS            Z3, Z11, Z11
-	VBROADCASTSS      constants<>+5312(SB), Z12
-	VCMPPS            $0x11, Z12, Z0, K1
-	VBROADCASTSS      constants<>+5312(SB), Z12
-	VCMPPS            $0x11, Z12, Z1, K2
-	VBLENDMPS         Z2, Z10, K1, Z5
-	VBLENDMPS         Z3, Z11, K2, Z6
-	VBROADCASTSS      constants<>+11968(SB), Z2
-	VMAXPS            Z0, Z2, Z2
-	VBROADCASTSS      constants<>+11968(SB), Z3
-	VMAXPS            Z1, Z3, Z3
-	VMULPS            Z5, Z2, Z2
-	VMULPS            Z6, Z3, Z3
-	VBROADCASTSS      constants<>+11968(SB), Z10
-	VMAXPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+11968(SB), Z10
-	VMAXPS            Z1, Z10, Z1
-	VBROADCASTSS      constants<>+11136(SB), Z10
-	VMINPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+11136(SB), Z10
-	VMINPS            Z1, Z10, Z1
-	VFMADD231PS       Z0, Z4, Z5
-	VFMADD231PS       Z1, Z9, Z6
-	VMOVUPS           Z2, (AX)(SI*4)
-	VMOVUPS           Z3, 64(AX)(SI*4)
-	VMOVUPS           Z5, (CX)(SI*4)
-	VMOVUPS           Z6, 64(CX)(SI*4)
+	VPERMPS           Z16, Z18, Z16
+	VMOVUPS           constants<>+2112(SB), Z17
+	VPERMPS           Z17, Z19, Z17
+	VMOVUPS           Z16, Z18
+	VFMADD231PS       Z14, Z16, Z18
+	VMOVUPS           Z17, Z14
+	VFMADD231PS       Z15, Z17, Z14
+	VSCALEFPS         Z20, Z18, Z15
+	VSCALEFPS         Z21, Z14, Z14
+	VADDPS.BCST       constants<>+11200(SB), Z2, Z16
+	VADDPS.BCST       constants<>+11200(SB), Z3, Z17
+	VBROADCASTSS      constants<>+4288(SB), Z18
+	VDIVPS            Z16, Z18, Z16
+	VBROADCASTSS      constants<>+4288(SB), Z18
+	VDIVPS            Z17, Z18, Z17
+	VSUBPS.BCST       constants<>+11200(SB), Z2, Z18
+	VSUBPS.BCST       constants<>+11200(SB), Z3, Z19
+	VMULPS            Z16, Z18, Z18
+	VMULPS            Z17, Z19, Z19
+	VBROADCASTSS      constants<>+11264(SB), Z20
+	VMOVUPS           Z20, Z20
+	VBROADCASTSS      constants<>+11264(SB), Z20
+	VFMADD213PS.BCST  constants<>+11328(SB), Z18, Z20
+	VBROADCASTSS      constants<>+11264(SB), Z21
+	VMOVUPS           Z21, Z21
+	VBROADCASTSS      constants<>+11264(SB), Z21
+	VFMADD213PS.BCST  constants<>+11328(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11392(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11392(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11456(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11456(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11520(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11520(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11584(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11584(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11648(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11648(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11712(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11712(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11776(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11776(SB), Z19, Z21
+	VMULPS            Z16, Z20, Z16
+	VMULPS            Z17, Z21, Z17
+	VMULPS            Z15, Z16, Z16
+	VMULPS            Z14, Z17, Z17
+	VBROADCASTSS      constants<>+11840(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSS      constants<>+11840(SB), Z18
+	VFMADD213PS.BCST  constants<>+11904(SB), Z4, Z18
+	VBROADCASTSS      constants<>+11840(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSS      constants<>+11840(SB), Z19
+	VFMADD213PS.BCST  constants<>+11904(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+11968(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+11968(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+12032(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+12096(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+12096(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z18
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z19
+	VBROADCASTSS      constants<>+12160(SB), Z4
+	VCMPPS            $0x11, Z4, Z2, K1
+	VBROADCASTSS      constants<>+12160(SB), Z2
+	VCMPPS            $0x11, Z2, Z3, K2
+	VBROADCASTSS      constants<>+4288(SB), Z2
+	VSUBPS            Z16, Z2, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VSUBPS            Z17, Z3, Z3
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z0, K3
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z1, K4
+	VBLENDMPS         Z16, Z2, K3, Z5
+	VBLENDMPS         Z17, Z3, K4, Z6
+	VBLENDMPS         Z18, Z5, K1, Z7
+	VBLENDMPS         Z19, Z6, K2, Z8
+	VMULPS.BCST       constants<>+12096(SB), Z15, Z2
+	VMULPS.BCST       constants<>+12096(SB), Z14, Z3
+	VBROADCASTSS      constants<>+12224(SB), Z4
+	VMAXPS            Z0, Z4, Z4
+	VBROADCASTSS      constants<>+12224(SB), Z13
+	VMAXPS            Z1, Z13, Z13
+	VMULPS            Z7, Z4, Z4
+	VMULPS            Z8, Z13, Z13
+	VBROADCASTSS      constants<>+12224(SB), Z14
+	VMAXPS            Z0, Z14, Z0
+	VBROADCASTSS      constants<>+12224(SB), Z14
+	VMAXPS            Z1, Z14, Z1
+	VBROADCASTSS      constants<>+11136(SB), Z14
+	VMINPS            Z0, Z14, Z0
+	VBROADCASTSS      constants<>+11136(SB), Z14
+	VMINPS            Z1, Z14, Z1
+	VFMADD231PS       Z0, Z2, Z7
+	VFMADD231PS       Z1, Z3, Z8
+	VMOVUPS           Z4, (AX)(SI*4)
+	VMOVUPS           Z13, 64(AX)(SI*4)
+	VMOVUPS           Z7, (CX)(SI*4)
+	VMOVUPS           Z8, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
 	JLE               many1226
@@ -22947,66 +22967,76 @@ one1227:
 	VMOVUPS           Z2, Z3
 	VFMSUB231PS       Z1, Z1, Z3
 	VMULPS.BCST       constants<>+1856(SB), Z3, Z3
-	VMULPS.BCST       constants<>+4864(SB), Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMULPS.BCST       constants<>+4864(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+1600(SB), Z5
+	VFMADD213PS.BCST  constants<>+1664(SB), Z4, Z5
+	VSUBPS.BCST       constants<>+1664(SB), Z5, Z6
+	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z4
+	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z4
+	VSUBPS            Z3, Z4, Z3
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VBROADCASTSS      constants<>+1920(SB), Z6
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z4
+	VMULPS            Z3, Z3, Z7
+	VMOVUPS           constants<>+2048(SB), Z8
+	VPERMPS           Z8, Z5, Z8
+	VADDPS            Z8, Z3, Z3
+	VFMADD231PS       Z7, Z4, Z3
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z5, Z4
+	VMOVUPS           Z4, Z5
+	VFMADD231PS       Z3, Z4, Z5
+	VSCALEFPS         Z6, Z5, Z3
+	VADDPS.BCST       constants<>+11200(SB), Z1, Z4
+	VBROADCASTSS      constants<>+4288(SB), Z5
+	VDIVPS            Z4, Z5, Z4
+	VSUBPS.BCST       constants<>+11200(SB), Z1, Z5
+	VMULPS            Z4, Z5, Z5
+	VBROADCASTSS      constants<>+11264(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+1920(SB), Z6
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z6
-	VMULPS            Z2, Z2, Z9
-	VMOVUPS           constants<>+2048(SB), Z10
-	VPERMPS           Z10, Z4, Z10
-	VADDPS            Z10, Z2, Z2
-	VFMADD231PS       Z9, Z6, Z2
-	VMOVUPS           constants<>+2112(SB), Z6
-	VPERMPS           Z6, Z4, Z4
-	VMOVUPS           Z4, Z6
-	VFMADD231PS       Z2, Z4, Z6
-	VSCALEFPS         Z5, Z6, Z2
-	VFNMADD213PS      Z2, Z2, Z3
-	VMULPS.BCST       constants<>+11200(SB), Z3, Z2
-	VADDPS.BCST       constants<>+11264(SB), Z1, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z4
-	VDIVPS            Z3, Z4, Z3
-	VSUBPS.BCST       constants<>+11264(SB), Z1, Z1
-	VMULPS            Z3, Z1, Z1
-	VBROADCASTSS      constants<>+11328(SB), Z4
-	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+11328(SB), Z4
-	VFMADD213PS.BCST  constants<>+11392(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11456(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11520(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11584(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11648(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11712(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11776(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11840(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11904(SB), Z1, Z4
-	VMULPS            Z3, Z4, Z1
-	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+4288(SB), Z3
-	VSUBPS            Z1, Z3, Z3
-	VBROADCASTSS      constants<>+5312(SB), Z4
-	VCMPPS            $0x11, Z4, Z0, K1
-	VBLENDMPS         Z1, Z3, K1, Z7
-	VBROADCASTSS      constants<>+11968(SB), Z1
-	VMAXPS            Z0, Z1, Z1
-	VMULPS            Z7, Z1, Z1
-	VBROADCASTSS      constants<>+11968(SB), Z3
+	VBROADCASTSS      constants<>+11264(SB), Z6
+	VFMADD213PS.BCST  constants<>+11328(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11392(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11456(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11520(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z6
+	VMULPS            Z4, Z6, Z4
+	VMULPS            Z3, Z4, Z4
+	VBROADCASTSS      constants<>+11840(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+11840(SB), Z5
+	VFMADD213PS.BCST  constants<>+11904(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+11968(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+12032(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+12096(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z5
+	VBROADCASTSS      constants<>+12160(SB), Z2
+	VCMPPS            $0x11, Z2, Z1, K1
+	VBROADCASTSS      constants<>+4288(SB), Z1
+	VSUBPS            Z4, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z2
+	VCMPPS            $0x11, Z2, Z0, K2
+	VBLENDMPS         Z4, Z1, K2, Z9
+	VBLENDMPS         Z5, Z9, K1, Z10
+	VMULPS.BCST       constants<>+12096(SB), Z3, Z1
+	VBROADCASTSS      constants<>+12224(SB), Z2
+	VMAXPS            Z0, Z2, Z2
+	VMULPS            Z10, Z2, Z2
+	VBROADCASTSS      constants<>+12224(SB), Z3
 	VMAXPS            Z0, Z3, Z0
 	VBROADCASTSS      constants<>+11136(SB), Z3
 	VMINPS            Z0, Z3, Z0
-	VFMADD231PS       Z0, Z2, Z7
-	VMOVUPS           Z1, (AX)(SI*4)
-	VMOVUPS           Z7, (CX)(SI*4)
+	VFMADD231PS       Z0, Z1, Z10
+	VMOVUPS           Z2, (AX)(SI*4)
+	VMOVUPS           Z10, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
 	JLE               one1227
@@ -23026,66 +23056,76 @@ tail1229:
 	VMOVUPS           Z2, Z3
 	VFMSUB231PS       Z1, Z1, Z3
 	VMULPS.BCST       constants<>+1856(SB), Z3, Z3
-	VMULPS.BCST       constants<>+4864(SB), Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMULPS.BCST       constants<>+4864(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+1600(SB), Z5
+	VFMADD213PS.BCST  constants<>+1664(SB), Z4, Z5
+	VSUBPS.BCST       constants<>+1664(SB), Z5, Z6
+	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z4
+	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z4
+	VSUBPS            Z3, Z4, Z3
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VBROADCASTSS      constants<>+1920(SB), Z6
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z4
+	VMULPS            Z3, Z3, Z7
+	VMOVUPS           constants<>+2048(SB), Z8
+	VPERMPS           Z8, Z5, Z8
+	VADDPS            Z8, Z3, Z3
+	VFMADD231PS       Z7, Z4, Z3
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z5, Z4
+	VMOVUPS           Z4, Z5
+	VFMADD231PS       Z3, Z4, Z5
+	VSCALEFPS         Z6, Z5, Z3
+	VADDPS.BCST       constants<>+11200(SB), Z1, Z4
+	VBROADCASTSS      constants<>+4288(SB), Z5
+	VDIVPS            Z4, Z5, Z4
+	VSUBPS.BCST       constants<>+11200(SB), Z1, Z5
+	VMULPS            Z4, Z5, Z5
+	VBROADCASTSS      constants<>+11264(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+1920(SB), Z6
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z6
-	VMULPS            Z2, Z2, Z7
-	VMOVUPS           constants<>+2048(SB), Z9
-	VPERMPS           Z9, Z4, Z9
-	VADDPS            Z9, Z2, Z2
-	VFMADD231PS       Z7, Z6, Z2
-	VMOVUPS           constants<>+2112(SB), Z6
-	VPERMPS           Z6, Z4, Z4
-	VMOVUPS           Z4, Z6
-	VFMADD231PS       Z2, Z4, Z6
-	VSCALEFPS         Z5, Z6, Z2
-	VFNMADD213PS      Z2, Z2, Z3
-	VMULPS.BCST       constants<>+11200(SB), Z3, Z2
-	VADDPS.BCST       constants<>+11264(SB), Z1, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z4
-	VDIVPS            Z3, Z4, Z3
-	VSUBPS.BCST       constants<>+11264(SB), Z1, Z1
-	VMULPS            Z3, Z1, Z1
-	VBROADCASTSS      constants<>+11328(SB), Z4
-	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+11328(SB), Z4
-	VFMADD213PS.BCST  constants<>+11392(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11456(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11520(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11584(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11648(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11712(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11776(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11840(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+11904(SB), Z1, Z4
-	VMULPS            Z3, Z4, Z1
-	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+4288(SB), Z3
-	VSUBPS            Z1, Z3, Z3
-	VBROADCASTSS      constants<>+5312(SB), Z4
-	VCMPPS            $0x11, Z4, Z0, K2
-	VBLENDMPS         Z1, Z3, K2, Z8
-	VBROADCASTSS      constants<>+11968(SB), Z1
-	VMAXPS            Z0, Z1, Z1
-	VMULPS            Z8, Z1, Z1
-	VBROADCASTSS      constants<>+11968(SB), Z3
+	VBROADCASTSS      constants<>+11264(SB), Z6
+	VFMADD213PS.BCST  constants<>+11328(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11392(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11456(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11520(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z6
+	VMULPS            Z4, Z6, Z4
+	VMULPS            Z3, Z4, Z4
+	VBROADCASTSS      constants<>+11840(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+11840(SB), Z5
+	VFMADD213PS.BCST  constants<>+11904(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+11968(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+12032(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+12096(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z5
+	VBROADCASTSS      constants<>+12160(SB), Z2
+	VCMPPS            $0x11, Z2, Z1, K2
+	VBROADCASTSS      constants<>+4288(SB), Z1
+	VSUBPS            Z4, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z2
+	VCMPPS            $0x11, Z2, Z0, K3
+	VBLENDMPS         Z4, Z1, K3, Z11
+	VBLENDMPS         Z5, Z11, K2, Z12
+	VMULPS.BCST       constants<>+12096(SB), Z3, Z1
+	VBROADCASTSS      constants<>+12224(SB), Z2
+	VMAXPS            Z0, Z2, Z2
+	VMULPS            Z12, Z2, Z2
+	VBROADCASTSS      constants<>+12224(SB), Z3
 	VMAXPS            Z0, Z3, Z0
 	VBROADCASTSS      constants<>+11136(SB), Z3
 	VMINPS            Z0, Z3, Z0
-	VFMADD231PS       Z0, Z2, Z8
-	VMOVUPS           Z1, K1, (AX)(SI*4)
-	VMOVUPS           Z8, K1, (CX)(SI*4)
+	VFMADD231PS       Z0, Z1, Z12
+	VMOVUPS           Z2, K1, (AX)(SI*4)
+	VMOVUPS           Z12, K1, (CX)(SI*4)
 
 done1230:
 	VZEROUPPER
@@ -23112,67 +23152,77 @@ one1233:
 	VMOVUPS      Y2, Y3
 	VFMSUB231PS  Y1, Y1, Y3
 	VMULPS       constants<>+1856(SB), Y3, Y3
-	VMULPS       constants<>+4864(SB), Y2, Y2
-	VBROADCASTSS constants<>+2176(SB), Y4
-	VMINPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+2240(SB), Y4
-	VMAXPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+1600(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1600(SB), Y4
-	VFMADD213PS  constants<>+1664(SB), Y2, Y4
-	VSUBPS       constants<>+1664(SB), Y4, Y5
-	VFNMADD231PS constants<>+1728(SB), Y5, Y2
-	VFNMADD231PS constants<>+1792(SB), Y5, Y2
-	VBROADCASTSS constants<>+1920(SB), Y5
+	VMULPS       constants<>+4864(SB), Y2, Y4
+	VBROADCASTSS constants<>+2176(SB), Y5
+	VMINPS       Y4, Y5, Y4
+	VBROADCASTSS constants<>+2240(SB), Y5
+	VMAXPS       Y4, Y5, Y4
+	VBROADCASTSS constants<>+1600(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+1920(SB), Y5
-	VFMADD213PS  constants<>+1984(SB), Y2, Y5
-	VFMADD213PS  constants<>+1856(SB), Y2, Y5
-	VMULPS       Y2, Y2, Y6
-	VPERMD       constants<>+2048(SB), Y4, Y7
-	VADDPS       Y7, Y2, Y2
-	VFMADD231PS  Y6, Y5, Y2
-	VPERMD       constants<>+2112(SB), Y4, Y5
-	VMOVUPS      Y5, Y6
-	VFMADD231PS  Y2, Y5, Y6
-	VPSRLD       $0x03, Y4, Y2
-	VPSRLD       $0x01, Y2, Y4
+	VBROADCASTSS constants<>+1600(SB), Y5
+	VFMADD213PS  constants<>+1664(SB), Y4, Y5
+	VSUBPS       constants<>+1664(SB), Y5, Y6
+	VFNMADD231PS constants<>+1728(SB), Y6, Y4
+	VFNMADD231PS constants<>+1792(SB), Y6, Y4
+	VSUBPS       Y3, Y4, Y3
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VFMADD213PS  constants<>+1984(SB), Y3, Y4
+	VFMADD213PS  constants<>+1856(SB), Y3, Y4
+	VMULPS       Y3, Y3, Y6
+	VPERMD       constants<>+2048(SB), Y5, Y7
+	VADDPS       Y7, Y3, Y3
+	VFMADD231PS  Y6, Y4, Y3
+	VPERMD       constants<>+2112(SB), Y5, Y4
+	VMOVUPS      Y4, Y6
+	VFMADD231PS  Y3, Y4, Y6
+	VPSRLD       $0x03, Y5, Y3
+	VPSRLD       $0x01, Y3, Y4
 	VPSLLD       $0x17, Y4, Y5
 	VMULPS       Y5, Y6, Y5
-	VPSUBD       Y4, Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y5, Y2
-	VFNMADD213PS Y2, Y2, Y3
-	VMULPS       constants<>+11200(SB), Y3, Y2
-	VADDPS       constants<>+11264(SB), Y1, Y3
-	VBROADCASTSS constants<>+4288(SB), Y4
-	VDIVPS       Y3, Y4, Y3
-	VSUBPS       constants<>+11264(SB), Y1, Y1
-	VMULPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+11328(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+11328(SB), Y4
-	VFMADD213PS  constants<>+11392(SB), Y1, Y4
-	VFMADD213PS  constants<>+11456(SB), Y1, Y4
-	VFMADD213PS  constants<>+11520(SB), Y1, Y4
-	VFMADD213PS  constants<>+11584(SB), Y1, Y4
-	VFMADD213PS  constants<>+11648(SB), Y1, Y4
-	VFMADD213PS  constants<>+11712(SB), Y1, Y4
-	VFMADD213PS  constants<>+11776(SB), Y1, Y4
-	VFMADD213PS  constants<>+11840(SB), Y1, Y4
-	VFMADD213PS  constants<>+11904(SB), Y1, Y4
-	VMULPS       Y3, Y4, Y1
-	VMULPS       Y2, Y1, Y1
-	VBROADCASTSS constants<>+4288(SB), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS constants<>+5312(SB), Y4
-	VCMPPS       $0x11, Y4, Y0, Y4
-	VBLENDVPS    Y4, Y1, Y3, Y1
-	VBROADCASTSS constants<>+11968(SB), Y3
+	VPSUBD       Y4, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y3
+	VADDPS       constants<>+11200(SB), Y1, Y4
+	VBROADCASTSS constants<>+4288(SB), Y5
+	VDIVPS       Y4, Y5, Y4
+	VSUBPS       constants<>+11200(SB), Y1, Y5
+	VMULPS       Y4, Y5, Y5
+	VBROADCASTSS constants<>+11264(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+11264(SB), Y6
+	VFMADD213PS  constants<>+11328(SB), Y5, Y6
+	VFMADD213PS  constants<>+11392(SB), Y5, Y6
+	VFMADD213PS  constants<>+11456(SB), Y5, Y6
+	VFMADD213PS  constants<>+11520(SB), Y5, Y6
+	VFMADD213PS  constants<>+11584(SB), Y5, Y6
+	VFMADD213PS  constants<>+11648(SB), Y5, Y6
+	VFMADD213PS  constants<>+11712(SB), Y5, Y6
+	VFMADD213PS  constants<>+11776(SB), Y5, Y6
+	VMULPS       Y4, Y6, Y4
+	VMULPS       Y3, Y4, Y4
+	VBROADCASTSS constants<>+11840(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+11840(SB), Y5
+	VFMADD213PS  constants<>+11904(SB), Y2, Y5
+	VFMADD213PS  constants<>+11968(SB), Y2, Y5
+	VFMADD213PS  constants<>+12032(SB), Y2, Y5
+	VFMADD213PS  constants<>+12096(SB), Y2, Y5
+	VFMADD213PS  constants<>+1856(SB), Y0, Y5
+	VBROADCASTSS constants<>+12160(SB), Y2
+	VCMPPS       $0x11, Y2, Y1, Y1
+	VBROADCASTSS constants<>+4288(SB), Y2
+	VSUBPS       Y4, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y6
+	VCMPPS       $0x11, Y6, Y0, Y6
+	VBLENDVPS    Y6, Y4, Y2, Y2
+	VBLENDVPS    Y1, Y5, Y2, Y1
+	VMULPS       constants<>+12096(SB), Y3, Y2
+	VBROADCASTSS constants<>+12224(SB), Y3
 	VMAXPS       Y0, Y3, Y3
 	VMULPS       Y1, Y3, Y3
-	VBROADCASTSS constants<>+11968(SB), Y4
+	VBROADCASTSS constants<>+12224(SB), Y4
 	VMAXPS       Y0, Y4, Y0
 	VBROADCASTSS constants<>+11136(SB), Y4
 	VMINPS       Y0, Y4, Y0
@@ -23198,67 +23248,77 @@ tail1235:
 	VMOVUPS      Y3, Y4
 	VFMSUB231PS  Y2, Y2, Y4
 	VMULPS       constants<>+1856(SB), Y4, Y4
-	VMULPS       constants<>+4864(SB), Y3, Y3
-	VBROADCASTSS constants<>+2176(SB), Y5
-	VMINPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+2240(SB), Y5
-	VMAXPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+1600(SB), Y5
-	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+1600(SB), Y5
-	VFMADD213PS  constants<>+1664(SB), Y3, Y5
-	VSUBPS       constants<>+1664(SB), Y5, Y6
-	VFNMADD231PS constants<>+1728(SB), Y6, Y3
-	VFNMADD231PS constants<>+1792(SB), Y6, Y3
-	VBROADCASTSS constants<>+1920(SB), Y6
+	VMULPS       constants<>+4864(SB), Y3, Y5
+	VBROADCASTSS constants<>+2176(SB), Y6
+	VMINPS       Y5, Y6, Y5
+	VBROADCASTSS constants<>+2240(SB), Y6
+	VMAXPS       Y5, Y6, Y5
+	VBROADCASTSS constants<>+1600(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+1920(SB), Y6
-	VFMADD213PS  constants<>+1984(SB), Y3, Y6
-	VFMADD213PS  constants<>+1856(SB), Y3, Y6
-	VMULPS       Y3, Y3, Y7
-	VPERMD       constants<>+2048(SB), Y5, Y8
-	VADDPS       Y8, Y3, Y3
-	VFMADD231PS  Y7, Y6, Y3
-	VPERMD       constants<>+2112(SB), Y5, Y6
-	VMOVUPS      Y6, Y7
-	VFMADD231PS  Y3, Y6, Y7
-	VPSRLD       $0x03, Y5, Y3
-	VPSRLD       $0x01, Y3, Y5
+	VBROADCASTSS constants<>+1600(SB), Y6
+	VFMADD213PS  constants<>+1664(SB), Y5, Y6
+	VSUBPS       constants<>+1664(SB), Y6, Y7
+	VFNMADD231PS constants<>+1728(SB), Y7, Y5
+	VFNMADD231PS constants<>+1792(SB), Y7, Y5
+	VSUBPS       Y4, Y5, Y4
+	VBROADCASTSS constants<>+1920(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+1920(SB), Y5
+	VFMADD213PS  constants<>+1984(SB), Y4, Y5
+	VFMADD213PS  constants<>+1856(SB), Y4, Y5
+	VMULPS       Y4, Y4, Y7
+	VPERMD       constants<>+2048(SB), Y6, Y8
+	VADDPS       Y8, Y4, Y4
+	VFMADD231PS  Y7, Y5, Y4
+	VPERMD       constants<>+2112(SB), Y6, Y5
+	VMOVUPS      Y5, Y7
+	VFMADD231PS  Y4, Y5, Y7
+	VPSRLD       $0x03, Y6, Y4
+	VPSRLD       $0x01, Y4, Y5
 	VPSLLD       $0x17, Y5, Y6
 	VMULPS       Y6, Y7, Y6
-	VPSUBD       Y5, Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y6, Y3
-	VFNMADD213PS Y3, Y3, Y4
-	VMULPS       constants<>+11200(SB), Y4, Y3
-	VADDPS       constants<>+11264(SB), Y2, Y4
-	VBROADCASTSS constants<>+4288(SB), Y5
-	VDIVPS       Y4, Y5, Y4
-	VSUBPS       constants<>+11264(SB), Y2, Y2
-	VMULPS       Y4, Y2, Y2
-	VBROADCASTSS constants<>+11328(SB), Y5
-	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+11328(SB), Y5
-	VFMADD213PS  constants<>+11392(SB), Y2, Y5
-	VFMADD213PS  constants<>+11456(SB), Y2, Y5
-	VFMADD213PS  constants<>+11520(SB), Y2, Y5
-	VFMADD213PS  constants<>+11584(SB), Y2, Y5
-	VFMADD213PS  constants<>+11648(SB), Y2, Y5
-	VFMADD213PS  constants<>+11712(SB), Y2, Y5
-	VFMADD213PS  constants<>+11776(SB), Y2, Y5
-	VFMADD213PS  constants<>+11840(SB), Y2, Y5
-	VFMADD213PS  constants<>+11904(SB), Y2, Y5
-	VMULPS       Y4, Y5, Y2
-	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+4288(SB), Y4
-	VSUBPS       Y2, Y4, Y4
-	VBROADCASTSS constants<>+5312(SB), Y5
-	VCMPPS       $0x11, Y5, Y1, Y5
-	VBLENDVPS    Y5, Y2, Y4, Y2
-	VBROADCASTSS constants<>+11968(SB), Y4
+	VPSUBD       Y5, Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y6, Y4
+	VADDPS       constants<>+11200(SB), Y2, Y5
+	VBROADCASTSS constants<>+4288(SB), Y6
+	VDIVPS       Y5, Y6, Y5
+	VSUBPS       constants<>+11200(SB), Y2, Y6
+	VMULPS       Y5, Y6, Y6
+	VBROADCASTSS constants<>+11264(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+11264(SB), Y7
+	VFMADD213PS  constants<>+11328(SB), Y6, Y7
+	VFMADD213PS  constants<>+11392(SB), Y6, Y7
+	VFMADD213PS  constants<>+11456(SB), Y6, Y7
+	VFMADD213PS  constants<>+11520(SB), Y6, Y7
+	VFMADD213PS  constants<>+11584(SB), Y6, Y7
+	VFMADD213PS  constants<>+11648(SB), Y6, Y7
+	VFMADD213PS  constants<>+11712(SB), Y6, Y7
+	VFMADD213PS  constants<>+11776(SB), Y6, Y7
+	VMULPS       Y5, Y7, Y5
+	VMULPS       Y4, Y5, Y5
+	VBROADCASTSS constants<>+11840(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+11840(SB), Y6
+	VFMADD213PS  constants<>+11904(SB), Y3, Y6
+	VFMADD213PS  constants<>+11968(SB), Y3, Y6
+	VFMADD213PS  constants<>+12032(SB), Y3, Y6
+	VFMADD213PS  constants<>+12096(SB), Y3, Y6
+	VFMADD213PS  constants<>+1856(SB), Y1, Y6
+	VBROADCASTSS constants<>+12160(SB), Y3
+	VCMPPS       $0x11, Y3, Y2, Y2
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VSUBPS       Y5, Y3, Y3
+	VBROADCASTSS constants<>+5312(SB), Y7
+	VCMPPS       $0x11, Y7, Y1, Y7
+	VBLENDVPS    Y7, Y5, Y3, Y3
+	VBLENDVPS    Y2, Y6, Y3, Y2
+	VMULPS       constants<>+12096(SB), Y4, Y3
+	VBROADCASTSS constants<>+12224(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y2, Y4, Y4
-	VBROADCASTSS constants<>+11968(SB), Y5
+	VBROADCASTSS constants<>+12224(SB), Y5
 	VMAXPS       Y1, Y5, Y1
 	VBROADCASTSS constants<>+11136(SB), Y5
 	VMINPS       Y1, Y5, Y1
@@ -23358,9 +23418,9 @@ scaled1243:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+12032(SB), Z3
+	VMOVUPS     constants<>+12288(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+12096(SB), Z3
+	VMOVUPS     constants<>+12352(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z14, Z3, Z2
 	VMULPD      Z14, Z4, Z4
@@ -23372,9 +23432,9 @@ scaled1243:
 	VMOVUPS     64(DX)(SI*8), Z6
 	VPMOVQ2M    Z6, K1
 	VBLENDMPD   Z11, Z5, K1, Z15
-	VMOVUPS     constants<>+12032(SB), Z5
+	VMOVUPS     constants<>+12288(SB), Z5
 	VMAXPD      Z6, Z5, Z6
-	VMOVUPS     constants<>+12096(SB), Z5
+	VMOVUPS     constants<>+12352(SB), Z5
 	VMINPD      Z6, Z5, Z5
 	VFMADD213PD Z15, Z5, Z3
 	VMULPD      Z15, Z6, Z6
@@ -23436,9 +23496,9 @@ scaled1245:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z6, Z3, K1, Z16
-	VMOVUPS     constants<>+12032(SB), Z3
+	VMOVUPS     constants<>+12288(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+12096(SB), Z3
+	VMOVUPS     constants<>+12352(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z16, Z3, Z2
 	VMULPD      Z16, Z4, Z4
@@ -23499,9 +23559,9 @@ scaled1247:
 	VMOVUPD.Z   (DX)(SI*8), K1, Z2
 	VPMOVQ2M    Z2, K2
 	VBLENDMPD   Z6, Z1, K2, Z17
-	VMOVUPS     constants<>+12032(SB), Z1
+	VMOVUPS     constants<>+12288(SB), Z1
 	VMAXPD      Z2, Z1, Z2
-	VMOVUPS     constants<>+12096(SB), Z1
+	VMOVUPS     constants<>+12352(SB), Z1
 	VMINPD      Z2, Z1, Z1
 	VFMADD213PD Z17, Z1, Z0
 	VMULPD      Z17, Z2, Z2
@@ -23634,9 +23694,9 @@ scaled1254:
 	VMULPD      Y8, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y8, Y3, Y3
-	VMOVUPS     constants<>+12032(SB), Y5
+	VMOVUPS     constants<>+12288(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+12096(SB), Y5
+	VMOVUPS     constants<>+12352(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -23647,9 +23707,9 @@ scaled1254:
 	VMULPD      Y9, Y5, Y3
 	VMOVUPS     32(DX)(SI*8), Y6
 	VBLENDVPD   Y6, Y9, Y5, Y5
-	VMOVUPS     constants<>+12032(SB), Y7
+	VMOVUPS     constants<>+12288(SB), Y7
 	VMAXPD      Y6, Y7, Y6
-	VMOVUPS     constants<>+12096(SB), Y7
+	VMOVUPS     constants<>+12352(SB), Y7
 	VMINPD      Y6, Y7, Y7
 	VFMADD213PD Y5, Y7, Y3
 	VMULPD      Y5, Y6, Y6
@@ -23728,9 +23788,9 @@ scaled1256:
 	VMULPD      Y5, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y5, Y3, Y3
-	VMOVUPS     constants<>+12032(SB), Y5
+	VMOVUPS     constants<>+12288(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+12096(SB), Y5
+	VMOVUPS     constants<>+12352(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -23808,9 +23868,9 @@ scaled1258:
 	VMULPD      Y4, Y1, Y0
 	VMASKMOVPD  (DX)(SI*8), Y2, Y3
 	VBLENDVPD   Y3, Y4, Y1, Y1
-	VMOVUPS     constants<>+12032(SB), Y4
+	VMOVUPS     constants<>+12288(SB), Y4
 	VMAXPD      Y3, Y4, Y3
-	VMOVUPS     constants<>+12096(SB), Y4
+	VMOVUPS     constants<>+12352(SB), Y4
 	VMINPD      Y3, Y4, Y4
 	VFMADD213PD Y1, Y4, Y0
 	VMULPD      Y1, Y3, Y3
@@ -23900,19 +23960,19 @@ many1260:
 	VBLENDMPS         Z2, Z9, K2, Z6
 	VMULPS            Z4, Z3, Z3
 	VMULPS            Z9, Z2, Z2
-	VBROADCASTSS      constants<>+12160(SB), Z4
+	VBROADCASTSS      constants<>+12416(SB), Z4
 	VMAXPS            Z0, Z4, Z4
-	VBROADCASTSS      constants<>+12160(SB), Z9
+	VBROADCASTSS      constants<>+12416(SB), Z9
 	VMAXPS            Z1, Z9, Z9
 	VMULPS            Z5, Z4, Z4
 	VMULPS            Z6, Z9, Z9
-	VBROADCASTSS      constants<>+12160(SB), Z10
+	VBROADCASTSS      constants<>+12416(SB), Z10
 	VMAXPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+12160(SB), Z10
+	VBROADCASTSS      constants<>+12416(SB), Z10
 	VMAXPS            Z1, Z10, Z1
-	VBROADCASTSS      constants<>+12224(SB), Z10
+	VBROADCASTSS      constants<>+12480(SB), Z10
 	VMINPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+12224(SB), Z10
+	VBROADCASTSS      constants<>+12480(SB), Z10
 	VMINPS            Z1, Z10, Z1
 	VFMADD231PS       Z0, Z3, Z5
 	VFMADD231PS       Z1, Z2, Z6
@@ -23963,12 +24023,12 @@ one1261:
 	VCMPPS            $0x11, Z3, Z0, K1
 	VBLENDMPS         Z1, Z2, K1, Z7
 	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+12160(SB), Z2
+	VBROADCASTSS      constants<>+12416(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z7, Z2, Z2
-	VBROADCASTSS      constants<>+12160(SB), Z3
+	VBROADCASTSS      constants<>+12416(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+12224(SB), Z3
+	VBROADCASTSS      constants<>+12480(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z7
 	VMOVUPS           Z2, (AX)(SI*4)
@@ -24017,12 +24077,12 @@ tail1263:
 	VCMPPS            $0x11, Z3, Z0, K2
 	VBLENDMPS         Z1, Z2, K2, Z8
 	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+12160(SB), Z2
+	VBROADCASTSS      constants<>+12416(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z8, Z2, Z2
-	VBROADCASTSS      constants<>+12160(SB), Z3
+	VBROADCASTSS      constants<>+12416(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+12224(SB), Z3
+	VBROADCASTSS      constants<>+12480(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z8
 	VMOVUPS           Z2, K1, (AX)(SI*4)
@@ -24085,12 +24145,12 @@ one1267:
 	VCMPPS       $0x11, Y3, Y0, Y3
 	VBLENDVPS    Y3, Y1, Y2, Y3
 	VMULPS       Y2, Y1, Y1
-	VBROADCASTSS constants<>+12160(SB), Y2
+	VBROADCASTSS constants<>+12416(SB), Y2
 	VMAXPS       Y0, Y2, Y2
 	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+12160(SB), Y4
+	VBROADCASTSS constants<>+12416(SB), Y4
 	VMAXPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+12224(SB), Y4
+	VBROADCASTSS constants<>+12480(SB), Y4
 	VMINPS       Y0, Y4, Y0
 	VFMADD231PS  Y0, Y1, Y3
 	VMOVUPS      Y2, (AX)(SI*4)
@@ -24146,12 +24206,12 @@ tail1269:
 	VCMPPS       $0x11, Y4, Y1, Y4
 	VBLENDVPS    Y4, Y2, Y3, Y4
 	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+12160(SB), Y3
+	VBROADCASTSS constants<>+12416(SB), Y3
 	VMAXPS       Y1, Y3, Y3
 	VMULPS       Y4, Y3, Y3
-	VBROADCASTSS constants<>+12160(SB), Y5
+	VBROADCASTSS constants<>+12416(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+12224(SB), Y5
+	VBROADCASTSS constants<>+12480(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y2, Y4
 	VMASKMOVPS   Y3, Y0, (AX)(SI*4)
@@ -26421,263 +26481,327 @@ DATA constants<>+11184(SB)/4, $0x41680000
 DATA constants<>+11188(SB)/4, $0x41680000
 DATA constants<>+11192(SB)/4, $0x41680000
 DATA constants<>+11196(SB)/4, $0x41680000
-DATA constants<>+11200(SB)/4, $0x3ecc422a
-DATA constants<>+11204(SB)/4, $0x3ecc422a
-DATA constants<>+11208(SB)/4, $0x3ecc422a
-DATA constants<>+11212(SB)/4, $0x3ecc422a
-DATA constants<>+11216(SB)/4, $0x3ecc422a
-DATA constants<>+11220(SB)/4, $0x3ecc422a
-DATA constants<>+11224(SB)/4, $0x3ecc422a
-DATA constants<>+11228(SB)/4, $0x3ecc422a
-DATA constants<>+11232(SB)/4, $0x3ecc422a
-DATA constants<>+11236(SB)/4, $0x3ecc422a
-DATA constants<>+11240(SB)/4, $0x3ecc422a
-DATA constants<>+11244(SB)/4, $0x3ecc422a
-DATA constants<>+11248(SB)/4, $0x3ecc422a
-DATA constants<>+11252(SB)/4, $0x3ecc422a
-DATA constants<>+11256(SB)/4, $0x3ecc422a
-DATA constants<>+11260(SB)/4, $0x3ecc422a
-DATA constants<>+11264(SB)/4, $0x40600000
-DATA constants<>+11268(SB)/4, $0x40600000
-DATA constants<>+11272(SB)/4, $0x40600000
-DATA constants<>+11276(SB)/4, $0x40600000
-DATA constants<>+11280(SB)/4, $0x40600000
-DATA constants<>+11284(SB)/4, $0x40600000
-DATA constants<>+11288(SB)/4, $0x40600000
-DATA constants<>+11292(SB)/4, $0x40600000
-DATA constants<>+11296(SB)/4, $0x40600000
-DATA constants<>+11300(SB)/4, $0x40600000
-DATA constants<>+11304(SB)/4, $0x40600000
-DATA constants<>+11308(SB)/4, $0x40600000
-DATA constants<>+11312(SB)/4, $0x40600000
-DATA constants<>+11316(SB)/4, $0x40600000
-DATA constants<>+11320(SB)/4, $0x40600000
-DATA constants<>+11324(SB)/4, $0x40600000
-DATA constants<>+11328(SB)/4, $0x39a10a95
-DATA constants<>+11332(SB)/4, $0x39a10a95
-DATA constants<>+11336(SB)/4, $0x39a10a95
-DATA constants<>+11340(SB)/4, $0x39a10a95
-DATA constants<>+11344(SB)/4, $0x39a10a95
-DATA constants<>+11348(SB)/4, $0x39a10a95
-DATA constants<>+11352(SB)/4, $0x39a10a95
-DATA constants<>+11356(SB)/4, $0x39a10a95
-DATA constants<>+11360(SB)/4, $0x39a10a95
-DATA constants<>+11364(SB)/4, $0x39a10a95
-DATA constants<>+11368(SB)/4, $0x39a10a95
-DATA constants<>+11372(SB)/4, $0x39a10a95
-DATA constants<>+11376(SB)/4, $0x39a10a95
-DATA constants<>+11380(SB)/4, $0x39a10a95
-DATA constants<>+11384(SB)/4, $0x39a10a95
-DATA constants<>+11388(SB)/4, $0x39a10a95
-DATA constants<>+11392(SB)/4, $0x3a933268
-DATA constants<>+11396(SB)/4, $0x3a933268
-DATA constants<>+11400(SB)/4, $0x3a933268
-DATA constants<>+11404(SB)/4, $0x3a933268
-DATA constants<>+11408(SB)/4, $0x3a933268
-DATA constants<>+11412(SB)/4, $0x3a933268
-DATA constants<>+11416(SB)/4, $0x3a933268
-DATA constants<>+11420(SB)/4, $0x3a933268
-DATA constants<>+11424(SB)/4, $0x3a933268
-DATA constants<>+11428(SB)/4, $0x3a933268
-DATA constants<>+11432(SB)/4, $0x3a933268
-DATA constants<>+11436(SB)/4, $0x3a933268
-DATA constants<>+11440(SB)/4, $0x3a933268
-DATA constants<>+11444(SB)/4, $0x3a933268
-DATA constants<>+11448(SB)/4, $0x3a933268
-DATA constants<>+11452(SB)/4, $0x3a933268
-DATA constants<>+11456(SB)/4, $0xbaa13bc2
-DATA constants<>+11460(SB)/4, $0xbaa13bc2
-DATA constants<>+11464(SB)/4, $0xbaa13bc2
-DATA constants<>+11468(SB)/4, $0xbaa13bc2
-DATA constants<>+11472(SB)/4, $0xbaa13bc2
-DATA constants<>+11476(SB)/4, $0xbaa13bc2
-DATA constants<>+11480(SB)/4, $0xbaa13bc2
-DATA constants<>+11484(SB)/4, $0xbaa13bc2
-DATA constants<>+11488(SB)/4, $0xbaa13bc2
-DATA constants<>+11492(SB)/4, $0xbaa13bc2
-DATA constants<>+11496(SB)/4, $0xbaa13bc2
-DATA constants<>+11500(SB)/4, $0xbaa13bc2
-DATA constants<>+11504(SB)/4, $0xbaa13bc2
-DATA constants<>+11508(SB)/4, $0xbaa13bc2
-DATA constants<>+11512(SB)/4, $0xbaa13bc2
-DATA constants<>+11516(SB)/4, $0xbaa13bc2
-DATA constants<>+11520(SB)/4, $0xbc034b39
-DATA constants<>+11524(SB)/4, $0xbc034b39
-DATA constants<>+11528(SB)/4, $0xbc034b39
-DATA constants<>+11532(SB)/4, $0xbc034b39
-DATA constants<>+11536(SB)/4, $0xbc034b39
-DATA constants<>+11540(SB)/4, $0xbc034b39
-DATA constants<>+11544(SB)/4, $0xbc034b39
-DATA constants<>+11548(SB)/4, $0xbc034b39
-DATA constants<>+11552(SB)/4, $0xbc034b39
-DATA constants<>+11556(SB)/4, $0xbc034b39
-DATA constants<>+11560(SB)/4, $0xbc034b39
-DATA constants<>+11564(SB)/4, $0xbc034b39
-DATA constants<>+11568(SB)/4, $0xbc034b39
-DATA constants<>+11572(SB)/4, $0xbc034b39
-DATA constants<>+11576(SB)/4, $0xbc034b39
-DATA constants<>+11580(SB)/4, $0xbc034b39
-DATA constants<>+11584(SB)/4, $0x3c852b75
-DATA constants<>+11588(SB)/4, $0x3c852b75
-DATA constants<>+11592(SB)/4, $0x3c852b75
-DATA constants<>+11596(SB)/4, $0x3c852b75
-DATA constants<>+11600(SB)/4, $0x3c852b75
-DATA constants<>+11604(SB)/4, $0x3c852b75
-DATA constants<>+11608(SB)/4, $0x3c852b75
-DATA constants<>+11612(SB)/4, $0x3c852b75
-DATA constants<>+11616(SB)/4, $0x3c852b75
-DATA constants<>+11620(SB)/4, $0x3c852b75
-DATA constants<>+11624(SB)/4, $0x3c852b75
-DATA constants<>+11628(SB)/4, $0x3c852b75
-DATA constants<>+11632(SB)/4, $0x3c852b75
-DATA constants<>+11636(SB)/4, $0x3c852b75
-DATA constants<>+11640(SB)/4, $0x3c852b75
-DATA constants<>+11644(SB)/4, $0x3c852b75
-DATA constants<>+11648(SB)/4, $0x3d32c782
-DATA constants<>+11652(SB)/4, $0x3d32c782
-DATA constants<>+11656(SB)/4, $0x3d32c782
-DATA constants<>+11660(SB)/4, $0x3d32c782
-DATA constants<>+11664(SB)/4, $0x3d32c782
-DATA constants<>+11668(SB)/4, $0x3d32c782
-DATA constants<>+11672(SB)/4, $0x3d32c782
-DATA constants<>+11676(SB)/4, $0x3d32c782
-DATA constants<>+11680(SB)/4, $0x3d32c782
-DATA constants<>+11684(SB)/4, $0x3d32c782
-DATA constants<>+11688(SB)/4, $0x3d32c782
-DATA constants<>+11692(SB)/4, $0x3d32c782
-DATA constants<>+11696(SB)/4, $0x3d32c782
-DATA constants<>+11700(SB)/4, $0x3d32c782
-DATA constants<>+11704(SB)/4, $0x3d32c782
-DATA constants<>+11708(SB)/4, $0x3d32c782
-DATA constants<>+11712(SB)/4, $0xbe94f06b
-DATA constants<>+11716(SB)/4, $0xbe94f06b
-DATA constants<>+11720(SB)/4, $0xbe94f06b
-DATA constants<>+11724(SB)/4, $0xbe94f06b
-DATA constants<>+11728(SB)/4, $0xbe94f06b
-DATA constants<>+11732(SB)/4, $0xbe94f06b
-DATA constants<>+11736(SB)/4, $0xbe94f06b
-DATA constants<>+11740(SB)/4, $0xbe94f06b
-DATA constants<>+11744(SB)/4, $0xbe94f06b
-DATA constants<>+11748(SB)/4, $0xbe94f06b
-DATA constants<>+11752(SB)/4, $0xbe94f06b
-DATA constants<>+11756(SB)/4, $0xbe94f06b
-DATA constants<>+11760(SB)/4, $0xbe94f06b
-DATA constants<>+11764(SB)/4, $0xbe94f06b
-DATA constants<>+11768(SB)/4, $0xbe94f06b
-DATA constants<>+11772(SB)/4, $0xbe94f06b
-DATA constants<>+11776(SB)/4, $0x3f4a6822
-DATA constants<>+11780(SB)/4, $0x3f4a6822
-DATA constants<>+11784(SB)/4, $0x3f4a6822
-DATA constants<>+11788(SB)/4, $0x3f4a6822
-DATA constants<>+11792(SB)/4, $0x3f4a6822
-DATA constants<>+11796(SB)/4, $0x3f4a6822
-DATA constants<>+11800(SB)/4, $0x3f4a6822
-DATA constants<>+11804(SB)/4, $0x3f4a6822
-DATA constants<>+11808(SB)/4, $0x3f4a6822
-DATA constants<>+11812(SB)/4, $0x3f4a6822
-DATA constants<>+11816(SB)/4, $0x3f4a6822
-DATA constants<>+11820(SB)/4, $0x3f4a6822
-DATA constants<>+11824(SB)/4, $0x3f4a6822
-DATA constants<>+11828(SB)/4, $0x3f4a6822
-DATA constants<>+11832(SB)/4, $0x3f4a6822
-DATA constants<>+11836(SB)/4, $0x3f4a6822
-DATA constants<>+11840(SB)/4, $0xbfb575aa
-DATA constants<>+11844(SB)/4, $0xbfb575aa
-DATA constants<>+11848(SB)/4, $0xbfb575aa
-DATA constants<>+11852(SB)/4, $0xbfb575aa
-DATA constants<>+11856(SB)/4, $0xbfb575aa
-DATA constants<>+11860(SB)/4, $0xbfb575aa
-DATA constants<>+11864(SB)/4, $0xbfb575aa
-DATA constants<>+11868(SB)/4, $0xbfb575aa
-DATA constants<>+11872(SB)/4, $0xbfb575aa
-DATA constants<>+11876(SB)/4, $0xbfb575aa
-DATA constants<>+11880(SB)/4, $0xbfb575aa
-DATA constants<>+11884(SB)/4, $0xbfb575aa
-DATA constants<>+11888(SB)/4, $0xbfb575aa
-DATA constants<>+11892(SB)/4, $0xbfb575aa
-DATA constants<>+11896(SB)/4, $0xbfb575aa
-DATA constants<>+11900(SB)/4, $0xbfb575aa
-DATA constants<>+11904(SB)/4, $0x3feed840
-DATA constants<>+11908(SB)/4, $0x3feed840
-DATA constants<>+11912(SB)/4, $0x3feed840
-DATA constants<>+11916(SB)/4, $0x3feed840
-DATA constants<>+11920(SB)/4, $0x3feed840
-DATA constants<>+11924(SB)/4, $0x3feed840
-DATA constants<>+11928(SB)/4, $0x3feed840
-DATA constants<>+11932(SB)/4, $0x3feed840
-DATA constants<>+11936(SB)/4, $0x3feed840
-DATA constants<>+11940(SB)/4, $0x3feed840
-DATA constants<>+11944(SB)/4, $0x3feed840
-DATA constants<>+11948(SB)/4, $0x3feed840
-DATA constants<>+11952(SB)/4, $0x3feed840
-DATA constants<>+11956(SB)/4, $0x3feed840
-DATA constants<>+11960(SB)/4, $0x3feed840
-DATA constants<>+11964(SB)/4, $0x3feed840
-DATA constants<>+11968(SB)/4, $0xc1680000
-DATA constants<>+11972(SB)/4, $0xc1680000
-DATA constants<>+11976(SB)/4, $0xc1680000
-DATA constants<>+11980(SB)/4, $0xc1680000
-DATA constants<>+11984(SB)/4, $0xc1680000
-DATA constants<>+11988(SB)/4, $0xc1680000
-DATA constants<>+11992(SB)/4, $0xc1680000
-DATA constants<>+11996(SB)/4, $0xc1680000
-DATA constants<>+12000(SB)/4, $0xc1680000
-DATA constants<>+12004(SB)/4, $0xc1680000
-DATA constants<>+12008(SB)/4, $0xc1680000
-DATA constants<>+12012(SB)/4, $0xc1680000
-DATA constants<>+12016(SB)/4, $0xc1680000
-DATA constants<>+12020(SB)/4, $0xc1680000
-DATA constants<>+12024(SB)/4, $0xc1680000
-DATA constants<>+12028(SB)/4, $0xc1680000
-DATA constants<>+12032(SB)/8, $0xc089000000000000
-DATA constants<>+12040(SB)/8, $0xc089000000000000
-DATA constants<>+12048(SB)/8, $0xc089000000000000
-DATA constants<>+12056(SB)/8, $0xc089000000000000
-DATA constants<>+12064(SB)/8, $0xc089000000000000
-DATA constants<>+12072(SB)/8, $0xc089000000000000
-DATA constants<>+12080(SB)/8, $0xc089000000000000
-DATA constants<>+12088(SB)/8, $0xc089000000000000
-DATA constants<>+12096(SB)/8, $0x4089000000000000
-DATA constants<>+12104(SB)/8, $0x4089000000000000
-DATA constants<>+12112(SB)/8, $0x4089000000000000
-DATA constants<>+12120(SB)/8, $0x4089000000000000
-DATA constants<>+12128(SB)/8, $0x4089000000000000
-DATA constants<>+12136(SB)/8, $0x4089000000000000
-DATA constants<>+12144(SB)/8, $0x4089000000000000
-DATA constants<>+12152(SB)/8, $0x4089000000000000
-DATA constants<>+12160(SB)/4, $0xc4480000
-DATA constants<>+12164(SB)/4, $0xc4480000
-DATA constants<>+12168(SB)/4, $0xc4480000
-DATA constants<>+12172(SB)/4, $0xc4480000
-DATA constants<>+12176(SB)/4, $0xc4480000
-DATA constants<>+12180(SB)/4, $0xc4480000
-DATA constants<>+12184(SB)/4, $0xc4480000
-DATA constants<>+12188(SB)/4, $0xc4480000
-DATA constants<>+12192(SB)/4, $0xc4480000
-DATA constants<>+12196(SB)/4, $0xc4480000
-DATA constants<>+12200(SB)/4, $0xc4480000
-DATA constants<>+12204(SB)/4, $0xc4480000
-DATA constants<>+12208(SB)/4, $0xc4480000
-DATA constants<>+12212(SB)/4, $0xc4480000
-DATA constants<>+12216(SB)/4, $0xc4480000
-DATA constants<>+12220(SB)/4, $0xc4480000
-DATA constants<>+12224(SB)/4, $0x44480000
-DATA constants<>+12228(SB)/4, $0x44480000
-DATA constants<>+12232(SB)/4, $0x44480000
-DATA constants<>+12236(SB)/4, $0x44480000
-DATA constants<>+12240(SB)/4, $0x44480000
-DATA constants<>+12244(SB)/4, $0x44480000
-DATA constants<>+12248(SB)/4, $0x44480000
-DATA constants<>+12252(SB)/4, $0x44480000
-DATA constants<>+12256(SB)/4, $0x44480000
-DATA constants<>+12260(SB)/4, $0x44480000
-DATA constants<>+12264(SB)/4, $0x44480000
-DATA constants<>+12268(SB)/4, $0x44480000
-DATA constants<>+12272(SB)/4, $0x44480000
-DATA constants<>+12276(SB)/4, $0x44480000
-DATA constants<>+12280(SB)/4, $0x44480000
-DATA constants<>+12284(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $12288
+DATA constants<>+11200(SB)/4, $0x40600000
+DATA constants<>+11204(SB)/4, $0x40600000
+DATA constants<>+11208(SB)/4, $0x40600000
+DATA constants<>+11212(SB)/4, $0x40600000
+DATA constants<>+11216(SB)/4, $0x40600000
+DATA constants<>+11220(SB)/4, $0x40600000
+DATA constants<>+11224(SB)/4, $0x40600000
+DATA constants<>+11228(SB)/4, $0x40600000
+DATA constants<>+11232(SB)/4, $0x40600000
+DATA constants<>+11236(SB)/4, $0x40600000
+DATA constants<>+11240(SB)/4, $0x40600000
+DATA constants<>+11244(SB)/4, $0x40600000
+DATA constants<>+11248(SB)/4, $0x40600000
+DATA constants<>+11252(SB)/4, $0x40600000
+DATA constants<>+11256(SB)/4, $0x40600000
+DATA constants<>+11260(SB)/4, $0x40600000
+DATA constants<>+11264(SB)/4, $0x39c9a0f6
+DATA constants<>+11268(SB)/4, $0x39c9a0f6
+DATA constants<>+11272(SB)/4, $0x39c9a0f6
+DATA constants<>+11276(SB)/4, $0x39c9a0f6
+DATA constants<>+11280(SB)/4, $0x39c9a0f6
+DATA constants<>+11284(SB)/4, $0x39c9a0f6
+DATA constants<>+11288(SB)/4, $0x39c9a0f6
+DATA constants<>+11292(SB)/4, $0x39c9a0f6
+DATA constants<>+11296(SB)/4, $0x39c9a0f6
+DATA constants<>+11300(SB)/4, $0x39c9a0f6
+DATA constants<>+11304(SB)/4, $0x39c9a0f6
+DATA constants<>+11308(SB)/4, $0x39c9a0f6
+DATA constants<>+11312(SB)/4, $0x39c9a0f6
+DATA constants<>+11316(SB)/4, $0x39c9a0f6
+DATA constants<>+11320(SB)/4, $0x39c9a0f6
+DATA constants<>+11324(SB)/4, $0x39c9a0f6
+DATA constants<>+11328(SB)/4, $0xb9cd295a
+DATA constants<>+11332(SB)/4, $0xb9cd295a
+DATA constants<>+11336(SB)/4, $0xb9cd295a
+DATA constants<>+11340(SB)/4, $0xb9cd295a
+DATA constants<>+11344(SB)/4, $0xb9cd295a
+DATA constants<>+11348(SB)/4, $0xb9cd295a
+DATA constants<>+11352(SB)/4, $0xb9cd295a
+DATA constants<>+11356(SB)/4, $0xb9cd295a
+DATA constants<>+11360(SB)/4, $0xb9cd295a
+DATA constants<>+11364(SB)/4, $0xb9cd295a
+DATA constants<>+11368(SB)/4, $0xb9cd295a
+DATA constants<>+11372(SB)/4, $0xb9cd295a
+DATA constants<>+11376(SB)/4, $0xb9cd295a
+DATA constants<>+11380(SB)/4, $0xb9cd295a
+DATA constants<>+11384(SB)/4, $0xb9cd295a
+DATA constants<>+11388(SB)/4, $0xb9cd295a
+DATA constants<>+11392(SB)/4, $0xbb4e31ee
+DATA constants<>+11396(SB)/4, $0xbb4e31ee
+DATA constants<>+11400(SB)/4, $0xbb4e31ee
+DATA constants<>+11404(SB)/4, $0xbb4e31ee
+DATA constants<>+11408(SB)/4, $0xbb4e31ee
+DATA constants<>+11412(SB)/4, $0xbb4e31ee
+DATA constants<>+11416(SB)/4, $0xbb4e31ee
+DATA constants<>+11420(SB)/4, $0xbb4e31ee
+DATA constants<>+11424(SB)/4, $0xbb4e31ee
+DATA constants<>+11428(SB)/4, $0xbb4e31ee
+DATA constants<>+11432(SB)/4, $0xbb4e31ee
+DATA constants<>+11436(SB)/4, $0xbb4e31ee
+DATA constants<>+11440(SB)/4, $0xbb4e31ee
+DATA constants<>+11444(SB)/4, $0xbb4e31ee
+DATA constants<>+11448(SB)/4, $0xbb4e31ee
+DATA constants<>+11452(SB)/4, $0xbb4e31ee
+DATA constants<>+11456(SB)/4, $0x3bd3acc9
+DATA constants<>+11460(SB)/4, $0x3bd3acc9
+DATA constants<>+11464(SB)/4, $0x3bd3acc9
+DATA constants<>+11468(SB)/4, $0x3bd3acc9
+DATA constants<>+11472(SB)/4, $0x3bd3acc9
+DATA constants<>+11476(SB)/4, $0x3bd3acc9
+DATA constants<>+11480(SB)/4, $0x3bd3acc9
+DATA constants<>+11484(SB)/4, $0x3bd3acc9
+DATA constants<>+11488(SB)/4, $0x3bd3acc9
+DATA constants<>+11492(SB)/4, $0x3bd3acc9
+DATA constants<>+11496(SB)/4, $0x3bd3acc9
+DATA constants<>+11500(SB)/4, $0x3bd3acc9
+DATA constants<>+11504(SB)/4, $0x3bd3acc9
+DATA constants<>+11508(SB)/4, $0x3bd3acc9
+DATA constants<>+11512(SB)/4, $0x3bd3acc9
+DATA constants<>+11516(SB)/4, $0x3bd3acc9
+DATA constants<>+11520(SB)/4, $0x3c8e889f
+DATA constants<>+11524(SB)/4, $0x3c8e889f
+DATA constants<>+11528(SB)/4, $0x3c8e889f
+DATA constants<>+11532(SB)/4, $0x3c8e889f
+DATA constants<>+11536(SB)/4, $0x3c8e889f
+DATA constants<>+11540(SB)/4, $0x3c8e889f
+DATA constants<>+11544(SB)/4, $0x3c8e889f
+DATA constants<>+11548(SB)/4, $0x3c8e889f
+DATA constants<>+11552(SB)/4, $0x3c8e889f
+DATA constants<>+11556(SB)/4, $0x3c8e889f
+DATA constants<>+11560(SB)/4, $0x3c8e889f
+DATA constants<>+11564(SB)/4, $0x3c8e889f
+DATA constants<>+11568(SB)/4, $0x3c8e889f
+DATA constants<>+11572(SB)/4, $0x3c8e889f
+DATA constants<>+11576(SB)/4, $0x3c8e889f
+DATA constants<>+11580(SB)/4, $0x3c8e889f
+DATA constants<>+11584(SB)/4, $0xbdedab0f
+DATA constants<>+11588(SB)/4, $0xbdedab0f
+DATA constants<>+11592(SB)/4, $0xbdedab0f
+DATA constants<>+11596(SB)/4, $0xbdedab0f
+DATA constants<>+11600(SB)/4, $0xbdedab0f
+DATA constants<>+11604(SB)/4, $0xbdedab0f
+DATA constants<>+11608(SB)/4, $0xbdedab0f
+DATA constants<>+11612(SB)/4, $0xbdedab0f
+DATA constants<>+11616(SB)/4, $0xbdedab0f
+DATA constants<>+11620(SB)/4, $0xbdedab0f
+DATA constants<>+11624(SB)/4, $0xbdedab0f
+DATA constants<>+11628(SB)/4, $0xbdedab0f
+DATA constants<>+11632(SB)/4, $0xbdedab0f
+DATA constants<>+11636(SB)/4, $0xbdedab0f
+DATA constants<>+11640(SB)/4, $0xbdedab0f
+DATA constants<>+11644(SB)/4, $0xbdedab0f
+DATA constants<>+11648(SB)/4, $0x3ea17f7a
+DATA constants<>+11652(SB)/4, $0x3ea17f7a
+DATA constants<>+11656(SB)/4, $0x3ea17f7a
+DATA constants<>+11660(SB)/4, $0x3ea17f7a
+DATA constants<>+11664(SB)/4, $0x3ea17f7a
+DATA constants<>+11668(SB)/4, $0x3ea17f7a
+DATA constants<>+11672(SB)/4, $0x3ea17f7a
+DATA constants<>+11676(SB)/4, $0x3ea17f7a
+DATA constants<>+11680(SB)/4, $0x3ea17f7a
+DATA constants<>+11684(SB)/4, $0x3ea17f7a
+DATA constants<>+11688(SB)/4, $0x3ea17f7a
+DATA constants<>+11692(SB)/4, $0x3ea17f7a
+DATA constants<>+11696(SB)/4, $0x3ea17f7a
+DATA constants<>+11700(SB)/4, $0x3ea17f7a
+DATA constants<>+11704(SB)/4, $0x3ea17f7a
+DATA constants<>+11708(SB)/4, $0x3ea17f7a
+DATA constants<>+11712(SB)/4, $0xbf10c8aa
+DATA constants<>+11716(SB)/4, $0xbf10c8aa
+DATA constants<>+11720(SB)/4, $0xbf10c8aa
+DATA constants<>+11724(SB)/4, $0xbf10c8aa
+DATA constants<>+11728(SB)/4, $0xbf10c8aa
+DATA constants<>+11732(SB)/4, $0xbf10c8aa
+DATA constants<>+11736(SB)/4, $0xbf10c8aa
+DATA constants<>+11740(SB)/4, $0xbf10c8aa
+DATA constants<>+11744(SB)/4, $0xbf10c8aa
+DATA constants<>+11748(SB)/4, $0xbf10c8aa
+DATA constants<>+11752(SB)/4, $0xbf10c8aa
+DATA constants<>+11756(SB)/4, $0xbf10c8aa
+DATA constants<>+11760(SB)/4, $0xbf10c8aa
+DATA constants<>+11764(SB)/4, $0xbf10c8aa
+DATA constants<>+11768(SB)/4, $0xbf10c8aa
+DATA constants<>+11772(SB)/4, $0xbf10c8aa
+DATA constants<>+11776(SB)/4, $0x3f3e920d
+DATA constants<>+11780(SB)/4, $0x3f3e920d
+DATA constants<>+11784(SB)/4, $0x3f3e920d
+DATA constants<>+11788(SB)/4, $0x3f3e920d
+DATA constants<>+11792(SB)/4, $0x3f3e920d
+DATA constants<>+11796(SB)/4, $0x3f3e920d
+DATA constants<>+11800(SB)/4, $0x3f3e920d
+DATA constants<>+11804(SB)/4, $0x3f3e920d
+DATA constants<>+11808(SB)/4, $0x3f3e920d
+DATA constants<>+11812(SB)/4, $0x3f3e920d
+DATA constants<>+11816(SB)/4, $0x3f3e920d
+DATA constants<>+11820(SB)/4, $0x3f3e920d
+DATA constants<>+11824(SB)/4, $0x3f3e920d
+DATA constants<>+11828(SB)/4, $0x3f3e920d
+DATA constants<>+11832(SB)/4, $0x3f3e920d
+DATA constants<>+11836(SB)/4, $0x3f3e920d
+DATA constants<>+11840(SB)/4, $0x38e5dc70
+DATA constants<>+11844(SB)/4, $0x38e5dc70
+DATA constants<>+11848(SB)/4, $0x38e5dc70
+DATA constants<>+11852(SB)/4, $0x38e5dc70
+DATA constants<>+11856(SB)/4, $0x38e5dc70
+DATA constants<>+11860(SB)/4, $0x38e5dc70
+DATA constants<>+11864(SB)/4, $0x38e5dc70
+DATA constants<>+11868(SB)/4, $0x38e5dc70
+DATA constants<>+11872(SB)/4, $0x38e5dc70
+DATA constants<>+11876(SB)/4, $0x38e5dc70
+DATA constants<>+11880(SB)/4, $0x38e5dc70
+DATA constants<>+11884(SB)/4, $0x38e5dc70
+DATA constants<>+11888(SB)/4, $0x38e5dc70
+DATA constants<>+11892(SB)/4, $0x38e5dc70
+DATA constants<>+11896(SB)/4, $0x38e5dc70
+DATA constants<>+11900(SB)/4, $0x38e5dc70
+DATA constants<>+11904(SB)/4, $0xba9bc906
+DATA constants<>+11908(SB)/4, $0xba9bc906
+DATA constants<>+11912(SB)/4, $0xba9bc906
+DATA constants<>+11916(SB)/4, $0xba9bc906
+DATA constants<>+11920(SB)/4, $0xba9bc906
+DATA constants<>+11924(SB)/4, $0xba9bc906
+DATA constants<>+11928(SB)/4, $0xba9bc906
+DATA constants<>+11932(SB)/4, $0xba9bc906
+DATA constants<>+11936(SB)/4, $0xba9bc906
+DATA constants<>+11940(SB)/4, $0xba9bc906
+DATA constants<>+11944(SB)/4, $0xba9bc906
+DATA constants<>+11948(SB)/4, $0xba9bc906
+DATA constants<>+11952(SB)/4, $0xba9bc906
+DATA constants<>+11956(SB)/4, $0xba9bc906
+DATA constants<>+11960(SB)/4, $0xba9bc906
+DATA constants<>+11964(SB)/4, $0xba9bc906
+DATA constants<>+11968(SB)/4, $0x3c236e0f
+DATA constants<>+11972(SB)/4, $0x3c236e0f
+DATA constants<>+11976(SB)/4, $0x3c236e0f
+DATA constants<>+11980(SB)/4, $0x3c236e0f
+DATA constants<>+11984(SB)/4, $0x3c236e0f
+DATA constants<>+11988(SB)/4, $0x3c236e0f
+DATA constants<>+11992(SB)/4, $0x3c236e0f
+DATA constants<>+11996(SB)/4, $0x3c236e0f
+DATA constants<>+12000(SB)/4, $0x3c236e0f
+DATA constants<>+12004(SB)/4, $0x3c236e0f
+DATA constants<>+12008(SB)/4, $0x3c236e0f
+DATA constants<>+12012(SB)/4, $0x3c236e0f
+DATA constants<>+12016(SB)/4, $0x3c236e0f
+DATA constants<>+12020(SB)/4, $0x3c236e0f
+DATA constants<>+12024(SB)/4, $0x3c236e0f
+DATA constants<>+12028(SB)/4, $0x3c236e0f
+DATA constants<>+12032(SB)/4, $0xbd882c3f
+DATA constants<>+12036(SB)/4, $0xbd882c3f
+DATA constants<>+12040(SB)/4, $0xbd882c3f
+DATA constants<>+12044(SB)/4, $0xbd882c3f
+DATA constants<>+12048(SB)/4, $0xbd882c3f
+DATA constants<>+12052(SB)/4, $0xbd882c3f
+DATA constants<>+12056(SB)/4, $0xbd882c3f
+DATA constants<>+12060(SB)/4, $0xbd882c3f
+DATA constants<>+12064(SB)/4, $0xbd882c3f
+DATA constants<>+12068(SB)/4, $0xbd882c3f
+DATA constants<>+12072(SB)/4, $0xbd882c3f
+DATA constants<>+12076(SB)/4, $0xbd882c3f
+DATA constants<>+12080(SB)/4, $0xbd882c3f
+DATA constants<>+12084(SB)/4, $0xbd882c3f
+DATA constants<>+12088(SB)/4, $0xbd882c3f
+DATA constants<>+12092(SB)/4, $0xbd882c3f
+DATA constants<>+12096(SB)/4, $0x3ecc422a
+DATA constants<>+12100(SB)/4, $0x3ecc422a
+DATA constants<>+12104(SB)/4, $0x3ecc422a
+DATA constants<>+12108(SB)/4, $0x3ecc422a
+DATA constants<>+12112(SB)/4, $0x3ecc422a
+DATA constants<>+12116(SB)/4, $0x3ecc422a
+DATA constants<>+12120(SB)/4, $0x3ecc422a
+DATA constants<>+12124(SB)/4, $0x3ecc422a
+DATA constants<>+12128(SB)/4, $0x3ecc422a
+DATA constants<>+12132(SB)/4, $0x3ecc422a
+DATA constants<>+12136(SB)/4, $0x3ecc422a
+DATA constants<>+12140(SB)/4, $0x3ecc422a
+DATA constants<>+12144(SB)/4, $0x3ecc422a
+DATA constants<>+12148(SB)/4, $0x3ecc422a
+DATA constants<>+12152(SB)/4, $0x3ecc422a
+DATA constants<>+12156(SB)/4, $0x3ecc422a
+DATA constants<>+12160(SB)/4, $0x3f333333
+DATA constants<>+12164(SB)/4, $0x3f333333
+DATA constants<>+12168(SB)/4, $0x3f333333
+DATA constants<>+12172(SB)/4, $0x3f333333
+DATA constants<>+12176(SB)/4, $0x3f333333
+DATA constants<>+12180(SB)/4, $0x3f333333
+DATA constants<>+12184(SB)/4, $0x3f333333
+DATA constants<>+12188(SB)/4, $0x3f333333
+DATA constants<>+12192(SB)/4, $0x3f333333
+DATA constants<>+12196(SB)/4, $0x3f333333
+DATA constants<>+12200(SB)/4, $0x3f333333
+DATA constants<>+12204(SB)/4, $0x3f333333
+DATA constants<>+12208(SB)/4, $0x3f333333
+DATA constants<>+12212(SB)/4, $0x3f333333
+DATA constants<>+12216(SB)/4, $0x3f333333
+DATA constants<>+12220(SB)/4, $0x3f333333
+DATA constants<>+12224(SB)/4, $0xc1680000
+DATA constants<>+12228(SB)/4, $0xc1680000
+DATA constants<>+12232(SB)/4, $0xc1680000
+DATA constants<>+12236(SB)/4, $0xc1680000
+DATA constants<>+12240(SB)/4, $0xc1680000
+DATA constants<>+12244(SB)/4, $0xc1680000
+DATA constants<>+12248(SB)/4, $0xc1680000
+DATA constants<>+12252(SB)/4, $0xc1680000
+DATA constants<>+12256(SB)/4, $0xc1680000
+DATA constants<>+12260(SB)/4, $0xc1680000
+DATA constants<>+12264(SB)/4, $0xc1680000
+DATA constants<>+12268(SB)/4, $0xc1680000
+DATA constants<>+12272(SB)/4, $0xc1680000
+DATA constants<>+12276(SB)/4, $0xc1680000
+DATA constants<>+12280(SB)/4, $0xc1680000
+DATA constants<>+12284(SB)/4, $0xc1680000
+DATA constants<>+12288(SB)/8, $0xc089000000000000
+DATA constants<>+12296(SB)/8, $0xc089000000000000
+DATA constants<>+12304(SB)/8, $0xc089000000000000
+DATA constants<>+12312(SB)/8, $0xc089000000000000
+DATA constants<>+12320(SB)/8, $0xc089000000000000
+DATA constants<>+12328(SB)/8, $0xc089000000000000
+DATA constants<>+12336(SB)/8, $0xc089000000000000
+DATA constants<>+12344(SB)/8, $0xc089000000000000
+DATA constants<>+12352(SB)/8, $0x4089000000000000
+DATA constants<>+12360(SB)/8, $0x4089000000000000
+DATA constants<>+12368(SB)/8, $0x4089000000000000
+DATA constants<>+12376(SB)/8, $0x4089000000000000
+DATA constants<>+12384(SB)/8, $0x4089000000000000
+DATA constants<>+12392(SB)/8, $0x4089000000000000
+DATA constants<>+12400(SB)/8, $0x4089000000000000
+DATA constants<>+12408(SB)/8, $0x4089000000000000
+DATA constants<>+12416(SB)/4, $0xc4480000
+DATA constants<>+12420(SB)/4, $0xc4480000
+DATA constants<>+12424(SB)/4, $0xc4480000
+DATA constants<>+12428(SB)/4, $0xc4480000
+DATA constants<>+12432(SB)/4, $0xc4480000
+DATA constants<>+12436(SB)/4, $0xc4480000
+DATA constants<>+12440(SB)/4, $0xc4480000
+DATA constants<>+12444(SB)/4, $0xc4480000
+DATA constants<>+12448(SB)/4, $0xc4480000
+DATA constants<>+12452(SB)/4, $0xc4480000
+DATA constants<>+12456(SB)/4, $0xc4480000
+DATA constants<>+12460(SB)/4, $0xc4480000
+DATA constants<>+12464(SB)/4, $0xc4480000
+DATA constants<>+12468(SB)/4, $0xc4480000
+DATA constants<>+12472(SB)/4, $0xc4480000
+DATA constants<>+12476(SB)/4, $0xc4480000
+DATA constants<>+12480(SB)/4, $0x44480000
+DATA constants<>+12484(SB)/4, $0x44480000
+DATA constants<>+12488(SB)/4, $0x44480000
+DATA constants<>+12492(SB)/4, $0x44480000
+DATA constants<>+12496(SB)/4, $0x44480000
+DATA constants<>+12500(SB)/4, $0x44480000
+DATA constants<>+12504(SB)/4, $0x44480000
+DATA constants<>+12508(SB)/4, $0x44480000
+DATA constants<>+12512(SB)/4, $0x44480000
+DATA constants<>+12516(SB)/4, $0x44480000
+DATA constants<>+12520(SB)/4, $0x44480000
+DATA constants<>+12524(SB)/4, $0x44480000
+DATA constants<>+12528(SB)/4, $0x44480000
+DATA constants<>+12532(SB)/4, $0x44480000
+DATA constants<>+12536(SB)/4, $0x44480000
+DATA constants<>+12540(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $12544
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40

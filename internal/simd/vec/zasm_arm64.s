@@ -1904,263 +1904,327 @@ DATA constants<>+11184(SB)/4, $0x41680000
 DATA constants<>+11188(SB)/4, $0x41680000
 DATA constants<>+11192(SB)/4, $0x41680000
 DATA constants<>+11196(SB)/4, $0x41680000
-DATA constants<>+11200(SB)/4, $0x3ecc422a
-DATA constants<>+11204(SB)/4, $0x3ecc422a
-DATA constants<>+11208(SB)/4, $0x3ecc422a
-DATA constants<>+11212(SB)/4, $0x3ecc422a
-DATA constants<>+11216(SB)/4, $0x3ecc422a
-DATA constants<>+11220(SB)/4, $0x3ecc422a
-DATA constants<>+11224(SB)/4, $0x3ecc422a
-DATA constants<>+11228(SB)/4, $0x3ecc422a
-DATA constants<>+11232(SB)/4, $0x3ecc422a
-DATA constants<>+11236(SB)/4, $0x3ecc422a
-DATA constants<>+11240(SB)/4, $0x3ecc422a
-DATA constants<>+11244(SB)/4, $0x3ecc422a
-DATA constants<>+11248(SB)/4, $0x3ecc422a
-DATA constants<>+11252(SB)/4, $0x3ecc422a
-DATA constants<>+11256(SB)/4, $0x3ecc422a
-DATA constants<>+11260(SB)/4, $0x3ecc422a
-DATA constants<>+11264(SB)/4, $0x40600000
-DATA constants<>+11268(SB)/4, $0x40600000
-DATA constants<>+11272(SB)/4, $0x40600000
-DATA constants<>+11276(SB)/4, $0x40600000
-DATA constants<>+11280(SB)/4, $0x40600000
-DATA constants<>+11284(SB)/4, $0x40600000
-DATA constants<>+11288(SB)/4, $0x40600000
-DATA constants<>+11292(SB)/4, $0x40600000
-DATA constants<>+11296(SB)/4, $0x40600000
-DATA constants<>+11300(SB)/4, $0x40600000
-DATA constants<>+11304(SB)/4, $0x40600000
-DATA constants<>+11308(SB)/4, $0x40600000
-DATA constants<>+11312(SB)/4, $0x40600000
-DATA constants<>+11316(SB)/4, $0x40600000
-DATA constants<>+11320(SB)/4, $0x40600000
-DATA constants<>+11324(SB)/4, $0x40600000
-DATA constants<>+11328(SB)/4, $0x39a10a95
-DATA constants<>+11332(SB)/4, $0x39a10a95
-DATA constants<>+11336(SB)/4, $0x39a10a95
-DATA constants<>+11340(SB)/4, $0x39a10a95
-DATA constants<>+11344(SB)/4, $0x39a10a95
-DATA constants<>+11348(SB)/4, $0x39a10a95
-DATA constants<>+11352(SB)/4, $0x39a10a95
-DATA constants<>+11356(SB)/4, $0x39a10a95
-DATA constants<>+11360(SB)/4, $0x39a10a95
-DATA constants<>+11364(SB)/4, $0x39a10a95
-DATA constants<>+11368(SB)/4, $0x39a10a95
-DATA constants<>+11372(SB)/4, $0x39a10a95
-DATA constants<>+11376(SB)/4, $0x39a10a95
-DATA constants<>+11380(SB)/4, $0x39a10a95
-DATA constants<>+11384(SB)/4, $0x39a10a95
-DATA constants<>+11388(SB)/4, $0x39a10a95
-DATA constants<>+11392(SB)/4, $0x3a933268
-DATA constants<>+11396(SB)/4, $0x3a933268
-DATA constants<>+11400(SB)/4, $0x3a933268
-DATA constants<>+11404(SB)/4, $0x3a933268
-DATA constants<>+11408(SB)/4, $0x3a933268
-DATA constants<>+11412(SB)/4, $0x3a933268
-DATA constants<>+11416(SB)/4, $0x3a933268
-DATA constants<>+11420(SB)/4, $0x3a933268
-DATA constants<>+11424(SB)/4, $0x3a933268
-DATA constants<>+11428(SB)/4, $0x3a933268
-DATA constants<>+11432(SB)/4, $0x3a933268
-DATA constants<>+11436(SB)/4, $0x3a933268
-DATA constants<>+11440(SB)/4, $0x3a933268
-DATA constants<>+11444(SB)/4, $0x3a933268
-DATA constants<>+11448(SB)/4, $0x3a933268
-DATA constants<>+11452(SB)/4, $0x3a933268
-DATA constants<>+11456(SB)/4, $0xbaa13bc2
-DATA constants<>+11460(SB)/4, $0xbaa13bc2
-DATA constants<>+11464(SB)/4, $0xbaa13bc2
-DATA constants<>+11468(SB)/4, $0xbaa13bc2
-DATA constants<>+11472(SB)/4, $0xbaa13bc2
-DATA constants<>+11476(SB)/4, $0xbaa13bc2
-DATA constants<>+11480(SB)/4, $0xbaa13bc2
-DATA constants<>+11484(SB)/4, $0xbaa13bc2
-DATA constants<>+11488(SB)/4, $0xbaa13bc2
-DATA constants<>+11492(SB)/4, $0xbaa13bc2
-DATA constants<>+11496(SB)/4, $0xbaa13bc2
-DATA constants<>+11500(SB)/4, $0xbaa13bc2
-DATA constants<>+11504(SB)/4, $0xbaa13bc2
-DATA constants<>+11508(SB)/4, $0xbaa13bc2
-DATA constants<>+11512(SB)/4, $0xbaa13bc2
-DATA constants<>+11516(SB)/4, $0xbaa13bc2
-DATA constants<>+11520(SB)/4, $0xbc034b39
-DATA constants<>+11524(SB)/4, $0xbc034b39
-DATA constants<>+11528(SB)/4, $0xbc034b39
-DATA constants<>+11532(SB)/4, $0xbc034b39
-DATA constants<>+11536(SB)/4, $0xbc034b39
-DATA constants<>+11540(SB)/4, $0xbc034b39
-DATA constants<>+11544(SB)/4, $0xbc034b39
-DATA constants<>+11548(SB)/4, $0xbc034b39
-DATA constants<>+11552(SB)/4, $0xbc034b39
-DATA constants<>+11556(SB)/4, $0xbc034b39
-DATA constants<>+11560(SB)/4, $0xbc034b39
-DATA constants<>+11564(SB)/4, $0xbc034b39
-DATA constants<>+11568(SB)/4, $0xbc034b39
-DATA constants<>+11572(SB)/4, $0xbc034b39
-DATA constants<>+11576(SB)/4, $0xbc034b39
-DATA constants<>+11580(SB)/4, $0xbc034b39
-DATA constants<>+11584(SB)/4, $0x3c852b75
-DATA constants<>+11588(SB)/4, $0x3c852b75
-DATA constants<>+11592(SB)/4, $0x3c852b75
-DATA constants<>+11596(SB)/4, $0x3c852b75
-DATA constants<>+11600(SB)/4, $0x3c852b75
-DATA constants<>+11604(SB)/4, $0x3c852b75
-DATA constants<>+11608(SB)/4, $0x3c852b75
-DATA constants<>+11612(SB)/4, $0x3c852b75
-DATA constants<>+11616(SB)/4, $0x3c852b75
-DATA constants<>+11620(SB)/4, $0x3c852b75
-DATA constants<>+11624(SB)/4, $0x3c852b75
-DATA constants<>+11628(SB)/4, $0x3c852b75
-DATA constants<>+11632(SB)/4, $0x3c852b75
-DATA constants<>+11636(SB)/4, $0x3c852b75
-DATA constants<>+11640(SB)/4, $0x3c852b75
-DATA constants<>+11644(SB)/4, $0x3c852b75
-DATA constants<>+11648(SB)/4, $0x3d32c782
-DATA constants<>+11652(SB)/4, $0x3d32c782
-DATA constants<>+11656(SB)/4, $0x3d32c782
-DATA constants<>+11660(SB)/4, $0x3d32c782
-DATA constants<>+11664(SB)/4, $0x3d32c782
-DATA constants<>+11668(SB)/4, $0x3d32c782
-DATA constants<>+11672(SB)/4, $0x3d32c782
-DATA constants<>+11676(SB)/4, $0x3d32c782
-DATA constants<>+11680(SB)/4, $0x3d32c782
-DATA constants<>+11684(SB)/4, $0x3d32c782
-DATA constants<>+11688(SB)/4, $0x3d32c782
-DATA constants<>+11692(SB)/4, $0x3d32c782
-DATA constants<>+11696(SB)/4, $0x3d32c782
-DATA constants<>+11700(SB)/4, $0x3d32c782
-DATA constants<>+11704(SB)/4, $0x3d32c782
-DATA constants<>+11708(SB)/4, $0x3d32c782
-DATA constants<>+11712(SB)/4, $0xbe94f06b
-DATA constants<>+11716(SB)/4, $0xbe94f06b
-DATA constants<>+11720(SB)/4, $0xbe94f06b
-DATA constants<>+11724(SB)/4, $0xbe94f06b
-DATA constants<>+11728(SB)/4, $0xbe94f06b
-DATA constants<>+11732(SB)/4, $0xbe94f06b
-DATA constants<>+11736(SB)/4, $0xbe94f06b
-DATA constants<>+11740(SB)/4, $0xbe94f06b
-DATA constants<>+11744(SB)/4, $0xbe94f06b
-DATA constants<>+11748(SB)/4, $0xbe94f06b
-DATA constants<>+11752(SB)/4, $0xbe94f06b
-DATA constants<>+11756(SB)/4, $0xbe94f06b
-DATA constants<>+11760(SB)/4, $0xbe94f06b
-DATA constants<>+11764(SB)/4, $0xbe94f06b
-DATA constants<>+11768(SB)/4, $0xbe94f06b
-DATA constants<>+11772(SB)/4, $0xbe94f06b
-DATA constants<>+11776(SB)/4, $0x3f4a6822
-DATA constants<>+11780(SB)/4, $0x3f4a6822
-DATA constants<>+11784(SB)/4, $0x3f4a6822
-DATA constants<>+11788(SB)/4, $0x3f4a6822
-DATA constants<>+11792(SB)/4, $0x3f4a6822
-DATA constants<>+11796(SB)/4, $0x3f4a6822
-DATA constants<>+11800(SB)/4, $0x3f4a6822
-DATA constants<>+11804(SB)/4, $0x3f4a6822
-DATA constants<>+11808(SB)/4, $0x3f4a6822
-DATA constants<>+11812(SB)/4, $0x3f4a6822
-DATA constants<>+11816(SB)/4, $0x3f4a6822
-DATA constants<>+11820(SB)/4, $0x3f4a6822
-DATA constants<>+11824(SB)/4, $0x3f4a6822
-DATA constants<>+11828(SB)/4, $0x3f4a6822
-DATA constants<>+11832(SB)/4, $0x3f4a6822
-DATA constants<>+11836(SB)/4, $0x3f4a6822
-DATA constants<>+11840(SB)/4, $0xbfb575aa
-DATA constants<>+11844(SB)/4, $0xbfb575aa
-DATA constants<>+11848(SB)/4, $0xbfb575aa
-DATA constants<>+11852(SB)/4, $0xbfb575aa
-DATA constants<>+11856(SB)/4, $0xbfb575aa
-DATA constants<>+11860(SB)/4, $0xbfb575aa
-DATA constants<>+11864(SB)/4, $0xbfb575aa
-DATA constants<>+11868(SB)/4, $0xbfb575aa
-DATA constants<>+11872(SB)/4, $0xbfb575aa
-DATA constants<>+11876(SB)/4, $0xbfb575aa
-DATA constants<>+11880(SB)/4, $0xbfb575aa
-DATA constants<>+11884(SB)/4, $0xbfb575aa
-DATA constants<>+11888(SB)/4, $0xbfb575aa
-DATA constants<>+11892(SB)/4, $0xbfb575aa
-DATA constants<>+11896(SB)/4, $0xbfb575aa
-DATA constants<>+11900(SB)/4, $0xbfb575aa
-DATA constants<>+11904(SB)/4, $0x3feed840
-DATA constants<>+11908(SB)/4, $0x3feed840
-DATA constants<>+11912(SB)/4, $0x3feed840
-DATA constants<>+11916(SB)/4, $0x3feed840
-DATA constants<>+11920(SB)/4, $0x3feed840
-DATA constants<>+11924(SB)/4, $0x3feed840
-DATA constants<>+11928(SB)/4, $0x3feed840
-DATA constants<>+11932(SB)/4, $0x3feed840
-DATA constants<>+11936(SB)/4, $0x3feed840
-DATA constants<>+11940(SB)/4, $0x3feed840
-DATA constants<>+11944(SB)/4, $0x3feed840
-DATA constants<>+11948(SB)/4, $0x3feed840
-DATA constants<>+11952(SB)/4, $0x3feed840
-DATA constants<>+11956(SB)/4, $0x3feed840
-DATA constants<>+11960(SB)/4, $0x3feed840
-DATA constants<>+11964(SB)/4, $0x3feed840
-DATA constants<>+11968(SB)/4, $0xc1680000
-DATA constants<>+11972(SB)/4, $0xc1680000
-DATA constants<>+11976(SB)/4, $0xc1680000
-DATA constants<>+11980(SB)/4, $0xc1680000
-DATA constants<>+11984(SB)/4, $0xc1680000
-DATA constants<>+11988(SB)/4, $0xc1680000
-DATA constants<>+11992(SB)/4, $0xc1680000
-DATA constants<>+11996(SB)/4, $0xc1680000
-DATA constants<>+12000(SB)/4, $0xc1680000
-DATA constants<>+12004(SB)/4, $0xc1680000
-DATA constants<>+12008(SB)/4, $0xc1680000
-DATA constants<>+12012(SB)/4, $0xc1680000
-DATA constants<>+12016(SB)/4, $0xc1680000
-DATA constants<>+12020(SB)/4, $0xc1680000
-DATA constants<>+12024(SB)/4, $0xc1680000
-DATA constants<>+12028(SB)/4, $0xc1680000
-DATA constants<>+12032(SB)/8, $0xc089000000000000
-DATA constants<>+12040(SB)/8, $0xc089000000000000
-DATA constants<>+12048(SB)/8, $0xc089000000000000
-DATA constants<>+12056(SB)/8, $0xc089000000000000
-DATA constants<>+12064(SB)/8, $0xc089000000000000
-DATA constants<>+12072(SB)/8, $0xc089000000000000
-DATA constants<>+12080(SB)/8, $0xc089000000000000
-DATA constants<>+12088(SB)/8, $0xc089000000000000
-DATA constants<>+12096(SB)/8, $0x4089000000000000
-DATA constants<>+12104(SB)/8, $0x4089000000000000
-DATA constants<>+12112(SB)/8, $0x4089000000000000
-DATA constants<>+12120(SB)/8, $0x4089000000000000
-DATA constants<>+12128(SB)/8, $0x4089000000000000
-DATA constants<>+12136(SB)/8, $0x4089000000000000
-DATA constants<>+12144(SB)/8, $0x4089000000000000
-DATA constants<>+12152(SB)/8, $0x4089000000000000
-DATA constants<>+12160(SB)/4, $0xc4480000
-DATA constants<>+12164(SB)/4, $0xc4480000
-DATA constants<>+12168(SB)/4, $0xc4480000
-DATA constants<>+12172(SB)/4, $0xc4480000
-DATA constants<>+12176(SB)/4, $0xc4480000
-DATA constants<>+12180(SB)/4, $0xc4480000
-DATA constants<>+12184(SB)/4, $0xc4480000
-DATA constants<>+12188(SB)/4, $0xc4480000
-DATA constants<>+12192(SB)/4, $0xc4480000
-DATA constants<>+12196(SB)/4, $0xc4480000
-DATA constants<>+12200(SB)/4, $0xc4480000
-DATA constants<>+12204(SB)/4, $0xc4480000
-DATA constants<>+12208(SB)/4, $0xc4480000
-DATA constants<>+12212(SB)/4, $0xc4480000
-DATA constants<>+12216(SB)/4, $0xc4480000
-DATA constants<>+12220(SB)/4, $0xc4480000
-DATA constants<>+12224(SB)/4, $0x44480000
-DATA constants<>+12228(SB)/4, $0x44480000
-DATA constants<>+12232(SB)/4, $0x44480000
-DATA constants<>+12236(SB)/4, $0x44480000
-DATA constants<>+12240(SB)/4, $0x44480000
-DATA constants<>+12244(SB)/4, $0x44480000
-DATA constants<>+12248(SB)/4, $0x44480000
-DATA constants<>+12252(SB)/4, $0x44480000
-DATA constants<>+12256(SB)/4, $0x44480000
-DATA constants<>+12260(SB)/4, $0x44480000
-DATA constants<>+12264(SB)/4, $0x44480000
-DATA constants<>+12268(SB)/4, $0x44480000
-DATA constants<>+12272(SB)/4, $0x44480000
-DATA constants<>+12276(SB)/4, $0x44480000
-DATA constants<>+12280(SB)/4, $0x44480000
-DATA constants<>+12284(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $12288
+DATA constants<>+11200(SB)/4, $0x40600000
+DATA constants<>+11204(SB)/4, $0x40600000
+DATA constants<>+11208(SB)/4, $0x40600000
+DATA constants<>+11212(SB)/4, $0x40600000
+DATA constants<>+11216(SB)/4, $0x40600000
+DATA constants<>+11220(SB)/4, $0x40600000
+DATA constants<>+11224(SB)/4, $0x40600000
+DATA constants<>+11228(SB)/4, $0x40600000
+DATA constants<>+11232(SB)/4, $0x40600000
+DATA constants<>+11236(SB)/4, $0x40600000
+DATA constants<>+11240(SB)/4, $0x40600000
+DATA constants<>+11244(SB)/4, $0x40600000
+DATA constants<>+11248(SB)/4, $0x40600000
+DATA constants<>+11252(SB)/4, $0x40600000
+DATA constants<>+11256(SB)/4, $0x40600000
+DATA constants<>+11260(SB)/4, $0x40600000
+DATA constants<>+11264(SB)/4, $0x39c9a0f6
+DATA constants<>+11268(SB)/4, $0x39c9a0f6
+DATA constants<>+11272(SB)/4, $0x39c9a0f6
+DATA constants<>+11276(SB)/4, $0x39c9a0f6
+DATA constants<>+11280(SB)/4, $0x39c9a0f6
+DATA constants<>+11284(SB)/4, $0x39c9a0f6
+DATA constants<>+11288(SB)/4, $0x39c9a0f6
+DATA constants<>+11292(SB)/4, $0x39c9a0f6
+DATA constants<>+11296(SB)/4, $0x39c9a0f6
+DATA constants<>+11300(SB)/4, $0x39c9a0f6
+DATA constants<>+11304(SB)/4, $0x39c9a0f6
+DATA constants<>+11308(SB)/4, $0x39c9a0f6
+DATA constants<>+11312(SB)/4, $0x39c9a0f6
+DATA constants<>+11316(SB)/4, $0x39c9a0f6
+DATA constants<>+11320(SB)/4, $0x39c9a0f6
+DATA constants<>+11324(SB)/4, $0x39c9a0f6
+DATA constants<>+11328(SB)/4, $0xb9cd295a
+DATA constants<>+11332(SB)/4, $0xb9cd295a
+DATA constants<>+11336(SB)/4, $0xb9cd295a
+DATA constants<>+11340(SB)/4, $0xb9cd295a
+DATA constants<>+11344(SB)/4, $0xb9cd295a
+DATA constants<>+11348(SB)/4, $0xb9cd295a
+DATA constants<>+11352(SB)/4, $0xb9cd295a
+DATA constants<>+11356(SB)/4, $0xb9cd295a
+DATA constants<>+11360(SB)/4, $0xb9cd295a
+DATA constants<>+11364(SB)/4, $0xb9cd295a
+DATA constants<>+11368(SB)/4, $0xb9cd295a
+DATA constants<>+11372(SB)/4, $0xb9cd295a
+DATA constants<>+11376(SB)/4, $0xb9cd295a
+DATA constants<>+11380(SB)/4, $0xb9cd295a
+DATA constants<>+11384(SB)/4, $0xb9cd295a
+DATA constants<>+11388(SB)/4, $0xb9cd295a
+DATA constants<>+11392(SB)/4, $0xbb4e31ee
+DATA constants<>+11396(SB)/4, $0xbb4e31ee
+DATA constants<>+11400(SB)/4, $0xbb4e31ee
+DATA constants<>+11404(SB)/4, $0xbb4e31ee
+DATA constants<>+11408(SB)/4, $0xbb4e31ee
+DATA constants<>+11412(SB)/4, $0xbb4e31ee
+DATA constants<>+11416(SB)/4, $0xbb4e31ee
+DATA constants<>+11420(SB)/4, $0xbb4e31ee
+DATA constants<>+11424(SB)/4, $0xbb4e31ee
+DATA constants<>+11428(SB)/4, $0xbb4e31ee
+DATA constants<>+11432(SB)/4, $0xbb4e31ee
+DATA constants<>+11436(SB)/4, $0xbb4e31ee
+DATA constants<>+11440(SB)/4, $0xbb4e31ee
+DATA constants<>+11444(SB)/4, $0xbb4e31ee
+DATA constants<>+11448(SB)/4, $0xbb4e31ee
+DATA constants<>+11452(SB)/4, $0xbb4e31ee
+DATA constants<>+11456(SB)/4, $0x3bd3acc9
+DATA constants<>+11460(SB)/4, $0x3bd3acc9
+DATA constants<>+11464(SB)/4, $0x3bd3acc9
+DATA constants<>+11468(SB)/4, $0x3bd3acc9
+DATA constants<>+11472(SB)/4, $0x3bd3acc9
+DATA constants<>+11476(SB)/4, $0x3bd3acc9
+DATA constants<>+11480(SB)/4, $0x3bd3acc9
+DATA constants<>+11484(SB)/4, $0x3bd3acc9
+DATA constants<>+11488(SB)/4, $0x3bd3acc9
+DATA constants<>+11492(SB)/4, $0x3bd3acc9
+DATA constants<>+11496(SB)/4, $0x3bd3acc9
+DATA constants<>+11500(SB)/4, $0x3bd3acc9
+DATA constants<>+11504(SB)/4, $0x3bd3acc9
+DATA constants<>+11508(SB)/4, $0x3bd3acc9
+DATA constants<>+11512(SB)/4, $0x3bd3acc9
+DATA constants<>+11516(SB)/4, $0x3bd3acc9
+DATA constants<>+11520(SB)/4, $0x3c8e889f
+DATA constants<>+11524(SB)/4, $0x3c8e889f
+DATA constants<>+11528(SB)/4, $0x3c8e889f
+DATA constants<>+11532(SB)/4, $0x3c8e889f
+DATA constants<>+11536(SB)/4, $0x3c8e889f
+DATA constants<>+11540(SB)/4, $0x3c8e889f
+DATA constants<>+11544(SB)/4, $0x3c8e889f
+DATA constants<>+11548(SB)/4, $0x3c8e889f
+DATA constants<>+11552(SB)/4, $0x3c8e889f
+DATA constants<>+11556(SB)/4, $0x3c8e889f
+DATA constants<>+11560(SB)/4, $0x3c8e889f
+DATA constants<>+11564(SB)/4, $0x3c8e889f
+DATA constants<>+11568(SB)/4, $0x3c8e889f
+DATA constants<>+11572(SB)/4, $0x3c8e889f
+DATA constants<>+11576(SB)/4, $0x3c8e889f
+DATA constants<>+11580(SB)/4, $0x3c8e889f
+DATA constants<>+11584(SB)/4, $0xbdedab0f
+DATA constants<>+11588(SB)/4, $0xbdedab0f
+DATA constants<>+11592(SB)/4, $0xbdedab0f
+DATA constants<>+11596(SB)/4, $0xbdedab0f
+DATA constants<>+11600(SB)/4, $0xbdedab0f
+DATA constants<>+11604(SB)/4, $0xbdedab0f
+DATA constants<>+11608(SB)/4, $0xbdedab0f
+DATA constants<>+11612(SB)/4, $0xbdedab0f
+DATA constants<>+11616(SB)/4, $0xbdedab0f
+DATA constants<>+11620(SB)/4, $0xbdedab0f
+DATA constants<>+11624(SB)/4, $0xbdedab0f
+DATA constants<>+11628(SB)/4, $0xbdedab0f
+DATA constants<>+11632(SB)/4, $0xbdedab0f
+DATA constants<>+11636(SB)/4, $0xbdedab0f
+DATA constants<>+11640(SB)/4, $0xbdedab0f
+DATA constants<>+11644(SB)/4, $0xbdedab0f
+DATA constants<>+11648(SB)/4, $0x3ea17f7a
+DATA constants<>+11652(SB)/4, $0x3ea17f7a
+DATA constants<>+11656(SB)/4, $0x3ea17f7a
+DATA constants<>+11660(SB)/4, $0x3ea17f7a
+DATA constants<>+11664(SB)/4, $0x3ea17f7a
+DATA constants<>+11668(SB)/4, $0x3ea17f7a
+DATA constants<>+11672(SB)/4, $0x3ea17f7a
+DATA constants<>+11676(SB)/4, $0x3ea17f7a
+DATA constants<>+11680(SB)/4, $0x3ea17f7a
+DATA constants<>+11684(SB)/4, $0x3ea17f7a
+DATA constants<>+11688(SB)/4, $0x3ea17f7a
+DATA constants<>+11692(SB)/4, $0x3ea17f7a
+DATA constants<>+11696(SB)/4, $0x3ea17f7a
+DATA constants<>+11700(SB)/4, $0x3ea17f7a
+DATA constants<>+11704(SB)/4, $0x3ea17f7a
+DATA constants<>+11708(SB)/4, $0x3ea17f7a
+DATA constants<>+11712(SB)/4, $0xbf10c8aa
+DATA constants<>+11716(SB)/4, $0xbf10c8aa
+DATA constants<>+11720(SB)/4, $0xbf10c8aa
+DATA constants<>+11724(SB)/4, $0xbf10c8aa
+DATA constants<>+11728(SB)/4, $0xbf10c8aa
+DATA constants<>+11732(SB)/4, $0xbf10c8aa
+DATA constants<>+11736(SB)/4, $0xbf10c8aa
+DATA constants<>+11740(SB)/4, $0xbf10c8aa
+DATA constants<>+11744(SB)/4, $0xbf10c8aa
+DATA constants<>+11748(SB)/4, $0xbf10c8aa
+DATA constants<>+11752(SB)/4, $0xbf10c8aa
+DATA constants<>+11756(SB)/4, $0xbf10c8aa
+DATA constants<>+11760(SB)/4, $0xbf10c8aa
+DATA constants<>+11764(SB)/4, $0xbf10c8aa
+DATA constants<>+11768(SB)/4, $0xbf10c8aa
+DATA constants<>+11772(SB)/4, $0xbf10c8aa
+DATA constants<>+11776(SB)/4, $0x3f3e920d
+DATA constants<>+11780(SB)/4, $0x3f3e920d
+DATA constants<>+11784(SB)/4, $0x3f3e920d
+DATA constants<>+11788(SB)/4, $0x3f3e920d
+DATA constants<>+11792(SB)/4, $0x3f3e920d
+DATA constants<>+11796(SB)/4, $0x3f3e920d
+DATA constants<>+11800(SB)/4, $0x3f3e920d
+DATA constants<>+11804(SB)/4, $0x3f3e920d
+DATA constants<>+11808(SB)/4, $0x3f3e920d
+DATA constants<>+11812(SB)/4, $0x3f3e920d
+DATA constants<>+11816(SB)/4, $0x3f3e920d
+DATA constants<>+11820(SB)/4, $0x3f3e920d
+DATA constants<>+11824(SB)/4, $0x3f3e920d
+DATA constants<>+11828(SB)/4, $0x3f3e920d
+DATA constants<>+11832(SB)/4, $0x3f3e920d
+DATA constants<>+11836(SB)/4, $0x3f3e920d
+DATA constants<>+11840(SB)/4, $0x38e5dc70
+DATA constants<>+11844(SB)/4, $0x38e5dc70
+DATA constants<>+11848(SB)/4, $0x38e5dc70
+DATA constants<>+11852(SB)/4, $0x38e5dc70
+DATA constants<>+11856(SB)/4, $0x38e5dc70
+DATA constants<>+11860(SB)/4, $0x38e5dc70
+DATA constants<>+11864(SB)/4, $0x38e5dc70
+DATA constants<>+11868(SB)/4, $0x38e5dc70
+DATA constants<>+11872(SB)/4, $0x38e5dc70
+DATA constants<>+11876(SB)/4, $0x38e5dc70
+DATA constants<>+11880(SB)/4, $0x38e5dc70
+DATA constants<>+11884(SB)/4, $0x38e5dc70
+DATA constants<>+11888(SB)/4, $0x38e5dc70
+DATA constants<>+11892(SB)/4, $0x38e5dc70
+DATA constants<>+11896(SB)/4, $0x38e5dc70
+DATA constants<>+11900(SB)/4, $0x38e5dc70
+DATA constants<>+11904(SB)/4, $0xba9bc906
+DATA constants<>+11908(SB)/4, $0xba9bc906
+DATA constants<>+11912(SB)/4, $0xba9bc906
+DATA constants<>+11916(SB)/4, $0xba9bc906
+DATA constants<>+11920(SB)/4, $0xba9bc906
+DATA constants<>+11924(SB)/4, $0xba9bc906
+DATA constants<>+11928(SB)/4, $0xba9bc906
+DATA constants<>+11932(SB)/4, $0xba9bc906
+DATA constants<>+11936(SB)/4, $0xba9bc906
+DATA constants<>+11940(SB)/4, $0xba9bc906
+DATA constants<>+11944(SB)/4, $0xba9bc906
+DATA constants<>+11948(SB)/4, $0xba9bc906
+DATA constants<>+11952(SB)/4, $0xba9bc906
+DATA constants<>+11956(SB)/4, $0xba9bc906
+DATA constants<>+11960(SB)/4, $0xba9bc906
+DATA constants<>+11964(SB)/4, $0xba9bc906
+DATA constants<>+11968(SB)/4, $0x3c236e0f
+DATA constants<>+11972(SB)/4, $0x3c236e0f
+DATA constants<>+11976(SB)/4, $0x3c236e0f
+DATA constants<>+11980(SB)/4, $0x3c236e0f
+DATA constants<>+11984(SB)/4, $0x3c236e0f
+DATA constants<>+11988(SB)/4, $0x3c236e0f
+DATA constants<>+11992(SB)/4, $0x3c236e0f
+DATA constants<>+11996(SB)/4, $0x3c236e0f
+DATA constants<>+12000(SB)/4, $0x3c236e0f
+DATA constants<>+12004(SB)/4, $0x3c236e0f
+DATA constants<>+12008(SB)/4, $0x3c236e0f
+DATA constants<>+12012(SB)/4, $0x3c236e0f
+DATA constants<>+12016(SB)/4, $0x3c236e0f
+DATA constants<>+12020(SB)/4, $0x3c236e0f
+DATA constants<>+12024(SB)/4, $0x3c236e0f
+DATA constants<>+12028(SB)/4, $0x3c236e0f
+DATA constants<>+12032(SB)/4, $0xbd882c3f
+DATA constants<>+12036(SB)/4, $0xbd882c3f
+DATA constants<>+12040(SB)/4, $0xbd882c3f
+DATA constants<>+12044(SB)/4, $0xbd882c3f
+DATA constants<>+12048(SB)/4, $0xbd882c3f
+DATA constants<>+12052(SB)/4, $0xbd882c3f
+DATA constants<>+12056(SB)/4, $0xbd882c3f
+DATA constants<>+12060(SB)/4, $0xbd882c3f
+DATA constants<>+12064(SB)/4, $0xbd882c3f
+DATA constants<>+12068(SB)/4, $0xbd882c3f
+DATA constants<>+12072(SB)/4, $0xbd882c3f
+DATA constants<>+12076(SB)/4, $0xbd882c3f
+DATA constants<>+12080(SB)/4, $0xbd882c3f
+DATA constants<>+12084(SB)/4, $0xbd882c3f
+DATA constants<>+12088(SB)/4, $0xbd882c3f
+DATA constants<>+12092(SB)/4, $0xbd882c3f
+DATA constants<>+12096(SB)/4, $0x3ecc422a
+DATA constants<>+12100(SB)/4, $0x3ecc422a
+DATA constants<>+12104(SB)/4, $0x3ecc422a
+DATA constants<>+12108(SB)/4, $0x3ecc422a
+DATA constants<>+12112(SB)/4, $0x3ecc422a
+DATA constants<>+12116(SB)/4, $0x3ecc422a
+DATA constants<>+12120(SB)/4, $0x3ecc422a
+DATA constants<>+12124(SB)/4, $0x3ecc422a
+DATA constants<>+12128(SB)/4, $0x3ecc422a
+DATA constants<>+12132(SB)/4, $0x3ecc422a
+DATA constants<>+12136(SB)/4, $0x3ecc422a
+DATA constants<>+12140(SB)/4, $0x3ecc422a
+DATA constants<>+12144(SB)/4, $0x3ecc422a
+DATA constants<>+12148(SB)/4, $0x3ecc422a
+DATA constants<>+12152(SB)/4, $0x3ecc422a
+DATA constants<>+12156(SB)/4, $0x3ecc422a
+DATA constants<>+12160(SB)/4, $0x3f333333
+DATA constants<>+12164(SB)/4, $0x3f333333
+DATA constants<>+12168(SB)/4, $0x3f333333
+DATA constants<>+12172(SB)/4, $0x3f333333
+DATA constants<>+12176(SB)/4, $0x3f333333
+DATA constants<>+12180(SB)/4, $0x3f333333
+DATA constants<>+12184(SB)/4, $0x3f333333
+DATA constants<>+12188(SB)/4, $0x3f333333
+DATA constants<>+12192(SB)/4, $0x3f333333
+DATA constants<>+12196(SB)/4, $0x3f333333
+DATA constants<>+12200(SB)/4, $0x3f333333
+DATA constants<>+12204(SB)/4, $0x3f333333
+DATA constants<>+12208(SB)/4, $0x3f333333
+DATA constants<>+12212(SB)/4, $0x3f333333
+DATA constants<>+12216(SB)/4, $0x3f333333
+DATA constants<>+12220(SB)/4, $0x3f333333
+DATA constants<>+12224(SB)/4, $0xc1680000
+DATA constants<>+12228(SB)/4, $0xc1680000
+DATA constants<>+12232(SB)/4, $0xc1680000
+DATA constants<>+12236(SB)/4, $0xc1680000
+DATA constants<>+12240(SB)/4, $0xc1680000
+DATA constants<>+12244(SB)/4, $0xc1680000
+DATA constants<>+12248(SB)/4, $0xc1680000
+DATA constants<>+12252(SB)/4, $0xc1680000
+DATA constants<>+12256(SB)/4, $0xc1680000
+DATA constants<>+12260(SB)/4, $0xc1680000
+DATA constants<>+12264(SB)/4, $0xc1680000
+DATA constants<>+12268(SB)/4, $0xc1680000
+DATA constants<>+12272(SB)/4, $0xc1680000
+DATA constants<>+12276(SB)/4, $0xc1680000
+DATA constants<>+12280(SB)/4, $0xc1680000
+DATA constants<>+12284(SB)/4, $0xc1680000
+DATA constants<>+12288(SB)/8, $0xc089000000000000
+DATA constants<>+12296(SB)/8, $0xc089000000000000
+DATA constants<>+12304(SB)/8, $0xc089000000000000
+DATA constants<>+12312(SB)/8, $0xc089000000000000
+DATA constants<>+12320(SB)/8, $0xc089000000000000
+DATA constants<>+12328(SB)/8, $0xc089000000000000
+DATA constants<>+12336(SB)/8, $0xc089000000000000
+DATA constants<>+12344(SB)/8, $0xc089000000000000
+DATA constants<>+12352(SB)/8, $0x4089000000000000
+DATA constants<>+12360(SB)/8, $0x4089000000000000
+DATA constants<>+12368(SB)/8, $0x4089000000000000
+DATA constants<>+12376(SB)/8, $0x4089000000000000
+DATA constants<>+12384(SB)/8, $0x4089000000000000
+DATA constants<>+12392(SB)/8, $0x4089000000000000
+DATA constants<>+12400(SB)/8, $0x4089000000000000
+DATA constants<>+12408(SB)/8, $0x4089000000000000
+DATA constants<>+12416(SB)/4, $0xc4480000
+DATA constants<>+12420(SB)/4, $0xc4480000
+DATA constants<>+12424(SB)/4, $0xc4480000
+DATA constants<>+12428(SB)/4, $0xc4480000
+DATA constants<>+12432(SB)/4, $0xc4480000
+DATA constants<>+12436(SB)/4, $0xc4480000
+DATA constants<>+12440(SB)/4, $0xc4480000
+DATA constants<>+12444(SB)/4, $0xc4480000
+DATA constants<>+12448(SB)/4, $0xc4480000
+DATA constants<>+12452(SB)/4, $0xc4480000
+DATA constants<>+12456(SB)/4, $0xc4480000
+DATA constants<>+12460(SB)/4, $0xc4480000
+DATA constants<>+12464(SB)/4, $0xc4480000
+DATA constants<>+12468(SB)/4, $0xc4480000
+DATA constants<>+12472(SB)/4, $0xc4480000
+DATA constants<>+12476(SB)/4, $0xc4480000
+DATA constants<>+12480(SB)/4, $0x44480000
+DATA constants<>+12484(SB)/4, $0x44480000
+DATA constants<>+12488(SB)/4, $0x44480000
+DATA constants<>+12492(SB)/4, $0x44480000
+DATA constants<>+12496(SB)/4, $0x44480000
+DATA constants<>+12500(SB)/4, $0x44480000
+DATA constants<>+12504(SB)/4, $0x44480000
+DATA constants<>+12508(SB)/4, $0x44480000
+DATA constants<>+12512(SB)/4, $0x44480000
+DATA constants<>+12516(SB)/4, $0x44480000
+DATA constants<>+12520(SB)/4, $0x44480000
+DATA constants<>+12524(SB)/4, $0x44480000
+DATA constants<>+12528(SB)/4, $0x44480000
+DATA constants<>+12532(SB)/4, $0x44480000
+DATA constants<>+12536(SB)/4, $0x44480000
+DATA constants<>+12540(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $12544
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -28457,7 +28521,7 @@ TEXT ·gELUF32(SB), NOSPLIT, $0-32
 	MOVD $neon<>(SB), R0
 	FMOVQ 0(R0), F22
 	FMOVQ 16(R0), F21
-	FMOVQ 32(R0), F20
+	FMOVQ 32(R0), F7
 	MOVD $ones<>(SB), R7
 	MOVD y+0(FP), R6
 	MOVD d+8(FP), R3
@@ -28470,173 +28534,196 @@ TEXT ·gELUF32(SB), NOSPLIT, $0-32
 
 one1233:
 	ADD R2<<2, R5, R1
-	FLDPQ (R1), (F10, F9)
+	FLDPQ (R1), (F11, F10)
 	FMOVQ 6976(R8), F0
-	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
-	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	FMOVQ 11136(R8), F0
-	WORD $0x4ea2f40c // FMIN V12.4S, V0.4S, V2.4S
-	WORD $0x4ea1f40b // FMIN V11.4S, V0.4S, V1.4S
-	WORD $0x6e2cdd84 // FMUL V4.4S, V12.4S, V12.4S
-	WORD $0x6e2bdd63 // FMUL V3.4S, V11.4S, V11.4S
-	WORD $0x6ea0f882 // FNEG V2.4S, V4.4S
-	WORD $0x4e2ccd82 // FMLA V2.4S, V12.4S, V12.4S
-	WORD $0x6ea0f861 // FNEG V1.4S, V3.4S
-	WORD $0x4e2bcd61 // FMLA V1.4S, V11.4S, V11.4S
+	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
+	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
+	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
+	WORD $0x6e23dc65 // FMUL V5.4S, V3.4S, V3.4S
+	WORD $0x6ea0f8c2 // FNEG V2.4S, V6.4S
+	WORD $0x4e24cc82 // FMLA V2.4S, V4.4S, V4.4S
+	WORD $0x6ea0f8a1 // FNEG V1.4S, V5.4S
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	FMOVQ 1856(R8), F0
 	WORD $0x6e20dc4d // FMUL V13.4S, V2.4S, V0.4S
-	WORD $0x6e20dc28 // FMUL V8.4S, V1.4S, V0.4S
+	WORD $0x6e20dc2c // FMUL V12.4S, V1.4S, V0.4S
 	FMOVQ 4864(R8), F0
-	WORD $0x6e20dc82 // FMUL V2.4S, V4.4S, V0.4S
-	WORD $0x6e20dc61 // FMUL V1.4S, V3.4S, V0.4S
+	WORD $0x6e20dcc1 // FMUL V1.4S, V6.4S, V0.4S
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
 	FMOVQ 2176(R8), F0
-	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	FMOVQ 2240(R8), F0
-	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
-	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 1600(R8), F8
+	FMOVQ 1600(R8), F2
+	FMOVQ 1664(R8), F18
+	WORD $0x4e28cc32 // FMLA V18.4S, V1.4S, V8.4S
 	FMOVQ 1664(R8), F17
-	WORD $0x4e21cc71 // FMLA V17.4S, V3.4S, V1.4S
-	FMOVQ 1664(R8), F16
-	WORD $0x4e20cc90 // FMLA V16.4S, V4.4S, V0.4S
-	FMOVQ 1664(R8), F0
-	WORD $0x4ea0d622 // FSUB V2.4S, V17.4S, V0.4S
-	WORD $0x4ea0d601 // FSUB V1.4S, V16.4S, V0.4S
-	FMOVQ 1728(R8), F0
-	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
-	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	WORD $0x4e22cc11 // FMLA V17.4S, V0.4S, V2.4S
+	FMOVQ 1664(R8), F2
+	WORD $0x4ea2d649 // FSUB V9.4S, V18.4S, V2.4S
+	WORD $0x4ea2d628 // FSUB V8.4S, V17.4S, V2.4S
+	FMOVQ 1728(R8), F2
+	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
+	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
+	FMOVQ 1792(R8), F2
+	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
+	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
+	WORD $0x4eadd433 // FSUB V19.4S, V1.4S, V13.4S
+	WORD $0x4eacd409 // FSUB V9.4S, V0.4S, V12.4S
 	FMOVQ 1920(R8), F0
 	FMOVQ 1920(R8), F2
 	FMOVQ 1984(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
 	FMOVQ 1984(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 1856(R8), F16
+	WORD $0x4e21ce70 // FMLA V16.4S, V19.4S, V1.4S
 	FMOVQ 1856(R8), F15
-	WORD $0x4e21cc6f // FMLA V15.4S, V3.4S, V1.4S
-	FMOVQ 1856(R8), F14
-	WORD $0x4e20cc8e // FMLA V14.4S, V4.4S, V0.4S
-	WORD $0x6e23dc67 // FMUL V7.4S, V3.4S, V3.4S
-	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
+	WORD $0x4e20cd2f // FMLA V15.4S, V9.4S, V0.4S
+	WORD $0x6e33de6e // FMUL V14.4S, V19.4S, V19.4S
+	WORD $0x6e29dd2d // FMUL V13.4S, V9.4S, V9.4S
+	WORD $0x4e361e40 // AND V0.16B, V18.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea7840c // ADD V12.4S, V0.4S, V7.4S
 	WORD $0x4e361e20 // AND V0.16B, V17.16B, V22.16B
 	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
-	WORD $0x4eb48405 // ADD V5.4S, V0.4S, V20.4S
-	WORD $0x4e361e00 // AND V0.16B, V16.16B, V22.16B
-	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
-	WORD $0x4eb48402 // ADD V2.4S, V0.4S, V20.4S
+	WORD $0x4ea78408 // ADD V8.4S, V0.4S, V7.4S
 	FLDPQ 2048(R8), (F30, F31)
-	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	WORD $0x4e0c23c1 // TBL V1.16B, {V30.16B, V31.16B}, V12.16B
 	FLDPQ 2048(R8), (F30, F31)
-	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
-	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
-	WORD $0x4e27cde3 // FMLA V3.4S, V15.4S, V7.4S
-	WORD $0x4e26cdc4 // FMLA V4.4S, V14.4S, V6.4S
+	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
+	WORD $0x4e21d662 // FADD V2.4S, V19.4S, V1.4S
+	WORD $0x4e20d529 // FADD V9.4S, V9.4S, V0.4S
+	WORD $0x4e2ece02 // FMLA V2.4S, V16.4S, V14.4S
+	WORD $0x4e2dcde9 // FMLA V9.4S, V15.4S, V13.4S
 	FLDPQ 2112(R8), (F30, F31)
-	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	WORD $0x4e0c23c1 // TBL V1.16B, {V30.16B, V31.16B}, V12.16B
 	FLDPQ 2112(R8), (F30, F31)
-	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
-	WORD $0x4e23cc22 // FMLA V2.4S, V1.4S, V3.4S
-	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
-	WORD $0x4e24cc03 // FMLA V3.4S, V0.4S, V4.4S
-	WORD $0x6f3d0627 // USHR V7.4S, V17.4S, 3
-	WORD $0x6f3d0606 // USHR V6.4S, V16.4S, 3
-	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
-	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
-	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
-	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
-	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
-	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
-	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
-	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
+	WORD $0x4ea11c28 // MOV V8.16B, V1.16B
+	WORD $0x4e22cc28 // FMLA V8.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e29cc02 // FMLA V2.4S, V0.4S, V9.4S
+	WORD $0x6f3d064e // USHR V14.4S, V18.4S, 3
+	WORD $0x6f3d062d // USHR V13.4S, V17.4S, 3
+	WORD $0x6f3f05cc // USHR V12.4S, V14.4S, 1
+	WORD $0x6f3f05a9 // USHR V9.4S, V13.4S, 1
+	WORD $0x4f375581 // SHL V1.4S, V12.4S, 23
+	WORD $0x4f375520 // SHL V0.4S, V9.4S, 23
+	WORD $0x6e21dd08 // FMUL V8.4S, V8.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6eac85c1 // SUB V1.4S, V14.4S, V12.4S
+	WORD $0x6ea985a0 // SUB V0.4S, V13.4S, V9.4S
 	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
-	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
-	WORD $0x6e20dc61 // FMUL V1.4S, V3.4S, V0.4S
-	WORD $0x4eadcc42 // FMLS V2.4S, V2.4S, V13.4S
-	WORD $0x4ea8cc21 // FMLS V1.4S, V1.4S, V8.4S
+	WORD $0x6e21dd0d // FMUL V13.4S, V8.4S, V1.4S
+	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
 	FMOVQ 11200(R8), F0
-	WORD $0x6e20dc48 // FMUL V8.4S, V2.4S, V0.4S
-	WORD $0x6e20dc27 // FMUL V7.4S, V1.4S, V0.4S
-	FMOVQ 11264(R8), F0
-	WORD $0x4e20d582 // FADD V2.4S, V12.4S, V0.4S
-	WORD $0x4e20d561 // FADD V1.4S, V11.4S, V0.4S
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 4288(R8), F0
-	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
-	WORD $0x6e21fc04 // FDIV V4.4S, V0.4S, V1.4S
-	FMOVQ 11264(R8), F0
-	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
-	WORD $0x4ea0d560 // FSUB V0.4S, V11.4S, V0.4S
-	WORD $0x6e25dc26 // FMUL V6.4S, V1.4S, V5.4S
-	WORD $0x6e24dc03 // FMUL V3.4S, V0.4S, V4.4S
-	FMOVQ 11328(R8), F1
+	WORD $0x6e22fc0e // FDIV V14.4S, V0.4S, V2.4S
+	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
+	FMOVQ 11200(R8), F0
+	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
+	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
+	WORD $0x6e2edc2f // FMUL V15.4S, V1.4S, V14.4S
+	WORD $0x6e29dc08 // FMUL V8.4S, V0.4S, V9.4S
+	FMOVQ 11264(R8), F2
+	FMOVQ 11264(R8), F1
 	FMOVQ 11328(R8), F0
-	FMOVQ 11392(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
+	FMOVQ 11328(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 11392(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 11456(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 11392(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	FMOVQ 11456(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 11520(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
+	FMOVQ 11456(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FMOVQ 11520(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11584(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
+	FMOVQ 11520(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 11584(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 11648(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 11584(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	FMOVQ 11648(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 11712(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
+	FMOVQ 11648(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FMOVQ 11712(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11776(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
+	FMOVQ 11712(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 11776(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 11776(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	WORD $0x6e2edc21 // FMUL V1.4S, V1.4S, V14.4S
+	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
+	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
+	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
 	FMOVQ 11840(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 11840(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
 	FMOVQ 11904(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 11904(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
-	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
-	WORD $0x6e28dc25 // FMUL V5.4S, V1.4S, V8.4S
-	WORD $0x6e27dc04 // FMUL V4.4S, V0.4S, V7.4S
-	FMOVQ 4288(R8), F0
-	WORD $0x4ea5d403 // FSUB V3.4S, V0.4S, V5.4S
-	WORD $0x4ea4d402 // FSUB V2.4S, V0.4S, V4.4S
-	FMOVQ 5312(R8), F0
-	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
-	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
-	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
-	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 11968(R8), F2
-	WORD $0x4e2af443 // FMAX V3.4S, V2.4S, V10.4S
-	WORD $0x4e29f442 // FMAX V2.4S, V2.4S, V9.4S
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 11968(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 12032(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 12032(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 12096(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 12096(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 1856(R8), F8
+	WORD $0x4e21cd68 // FMLA V8.4S, V11.4S, V1.4S
+	FMOVQ 1856(R8), F6
+	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
+	FMOVQ 12160(R8), F0
+	WORD $0x6ea4e401 // FCMGT V1.4S, V0.4S, V4.4S
+	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
+	FMOVQ 4288(R8), F2
+	WORD $0x4eaed445 // FSUB V5.4S, V2.4S, V14.4S
+	WORD $0x4ea9d444 // FSUB V4.4S, V2.4S, V9.4S
+	FMOVQ 5312(R8), F2
+	WORD $0x6eabe443 // FCMGT V3.4S, V2.4S, V11.4S
+	WORD $0x6eaae442 // FCMGT V2.4S, V2.4S, V10.4S
+	WORD $0x6e651dc3 // BSL V3.16B, V14.16B, V5.16B
+	WORD $0x6e641d22 // BSL V2.16B, V9.16B, V4.16B
+	WORD $0x6e631d01 // BSL V1.16B, V8.16B, V3.16B
+	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
+	FMOVQ 12096(R8), F2
+	WORD $0x6e22dda9 // FMUL V9.4S, V13.4S, V2.4S
+	WORD $0x6e22dd88 // FMUL V8.4S, V12.4S, V2.4S
+	FMOVQ 12224(R8), F2
+	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
+	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc66 // FMUL V6.4S, V3.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 11968(R8), F2
-	WORD $0x4e2af443 // FMAX V3.4S, V2.4S, V10.4S
-	WORD $0x4e29f444 // FMAX V4.4S, V2.4S, V9.4S
+	FMOVQ 12224(R8), F2
+	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
+	WORD $0x4e2af444 // FMAX V4.4S, V2.4S, V10.4S
 	FMOVQ 11136(R8), F2
 	WORD $0x4ea3f443 // FMIN V3.4S, V2.4S, V3.4S
 	WORD $0x4ea4f442 // FMIN V2.4S, V2.4S, V4.4S
-	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	ADD R2<<2, R6, R1
 	FSTPQ (F6, F5), (R1)
 	ADD R2<<2, R3, R1
@@ -28651,40 +28738,40 @@ tail1235:
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F8, F7)
+	FLDPQ (R0), (F10, F9)
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R2<<2, R5, R1
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes1
 	FMOVQ (R1), F12
 	FMOVQ 16(R1), F11
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes2
 	FMOVS (R1), F12
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R1), F0
 	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R1), F0
 	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, doneLanes2
 	FMOVS 12(R1), F0
 	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes2
 	FMOVS 16(R1), F11
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 20(R1), F0
 	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 24(R1), F0
 	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
@@ -28694,235 +28781,258 @@ doneLanes2:
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	FMOVQ 11136(R8), F0
-	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
-	WORD $0x4ea1f40d // FMIN V13.4S, V0.4S, V1.4S
-	WORD $0x6e2eddc4 // FMUL V4.4S, V14.4S, V14.4S
-	WORD $0x6e2ddda3 // FMUL V3.4S, V13.4S, V13.4S
-	WORD $0x6ea0f882 // FNEG V2.4S, V4.4S
-	WORD $0x4e2ecdc2 // FMLA V2.4S, V14.4S, V14.4S
-	WORD $0x6ea0f861 // FNEG V1.4S, V3.4S
-	WORD $0x4e2dcda1 // FMLA V1.4S, V13.4S, V13.4S
+	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
+	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
+	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
+	WORD $0x6e23dc65 // FMUL V5.4S, V3.4S, V3.4S
+	WORD $0x6ea0f8c2 // FNEG V2.4S, V6.4S
+	WORD $0x4e24cc82 // FMLA V2.4S, V4.4S, V4.4S
+	WORD $0x6ea0f8a1 // FNEG V1.4S, V5.4S
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	FMOVQ 1856(R8), F0
 	WORD $0x6e20dc4f // FMUL V15.4S, V2.4S, V0.4S
-	WORD $0x6e20dc2a // FMUL V10.4S, V1.4S, V0.4S
+	WORD $0x6e20dc2e // FMUL V14.4S, V1.4S, V0.4S
 	FMOVQ 4864(R8), F0
-	WORD $0x6e20dc82 // FMUL V2.4S, V4.4S, V0.4S
-	WORD $0x6e20dc61 // FMUL V1.4S, V3.4S, V0.4S
+	WORD $0x6e20dcc1 // FMUL V1.4S, V6.4S, V0.4S
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
 	FMOVQ 2176(R8), F0
-	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	FMOVQ 2240(R8), F0
-	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
-	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 1600(R8), F8
+	FMOVQ 1600(R8), F2
 	FMOVQ 1664(R8), F19
-	WORD $0x4e21cc73 // FMLA V19.4S, V3.4S, V1.4S
+	WORD $0x4e28cc33 // FMLA V19.4S, V1.4S, V8.4S
 	FMOVQ 1664(R8), F18
-	WORD $0x4e20cc92 // FMLA V18.4S, V4.4S, V0.4S
-	FMOVQ 1664(R8), F0
-	WORD $0x4ea0d662 // FSUB V2.4S, V19.4S, V0.4S
-	WORD $0x4ea0d641 // FSUB V1.4S, V18.4S, V0.4S
-	FMOVQ 1728(R8), F0
-	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
-	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
-	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 1664(R8), F2
+	WORD $0x4ea2d66d // FSUB V13.4S, V19.4S, V2.4S
+	WORD $0x4ea2d648 // FSUB V8.4S, V18.4S, V2.4S
+	FMOVQ 1728(R8), F2
+	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
+	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
+	FMOVQ 1792(R8), F2
+	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
+	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
+	WORD $0x4eafd434 // FSUB V20.4S, V1.4S, V15.4S
+	WORD $0x4eaed408 // FSUB V8.4S, V0.4S, V14.4S
 	FMOVQ 1920(R8), F0
 	FMOVQ 1920(R8), F2
 	FMOVQ 1984(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
 	FMOVQ 1984(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	FMOVQ 1856(R8), F17
-	WORD $0x4e21cc71 // FMLA V17.4S, V3.4S, V1.4S
+	WORD $0x4e21ce91 // FMLA V17.4S, V20.4S, V1.4S
 	FMOVQ 1856(R8), F16
-	WORD $0x4e20cc90 // FMLA V16.4S, V4.4S, V0.4S
-	WORD $0x6e23dc69 // FMUL V9.4S, V3.4S, V3.4S
-	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
+	WORD $0x4e20cd10 // FMLA V16.4S, V8.4S, V0.4S
+	WORD $0x6e34de8f // FMUL V15.4S, V20.4S, V20.4S
+	WORD $0x6e28dd0e // FMUL V14.4S, V8.4S, V8.4S
 	WORD $0x4e361e60 // AND V0.16B, V19.16B, V22.16B
 	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
-	WORD $0x4eb48405 // ADD V5.4S, V0.4S, V20.4S
+	WORD $0x4ea7840d // ADD V13.4S, V0.4S, V7.4S
 	WORD $0x4e361e40 // AND V0.16B, V18.16B, V22.16B
 	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
-	WORD $0x4eb48402 // ADD V2.4S, V0.4S, V20.4S
+	WORD $0x4ea78407 // ADD V7.4S, V0.4S, V7.4S
 	FLDPQ 2048(R8), (F30, F31)
-	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	WORD $0x4e0d23c1 // TBL V1.16B, {V30.16B, V31.16B}, V13.16B
 	FLDPQ 2048(R8), (F30, F31)
-	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
-	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
-	WORD $0x4e29ce23 // FMLA V3.4S, V17.4S, V9.4S
-	WORD $0x4e26ce04 // FMLA V4.4S, V16.4S, V6.4S
+	WORD $0x4e0723c0 // TBL V0.16B, {V30.16B, V31.16B}, V7.16B
+	WORD $0x4e21d682 // FADD V2.4S, V20.4S, V1.4S
+	WORD $0x4e20d508 // FADD V8.4S, V8.4S, V0.4S
+	WORD $0x4e2fce22 // FMLA V2.4S, V17.4S, V15.4S
+	WORD $0x4e2ece08 // FMLA V8.4S, V16.4S, V14.4S
 	FLDPQ 2112(R8), (F30, F31)
-	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	WORD $0x4e0d23c1 // TBL V1.16B, {V30.16B, V31.16B}, V13.16B
 	FLDPQ 2112(R8), (F30, F31)
-	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
-	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
-	WORD $0x4e23cc22 // FMLA V2.4S, V1.4S, V3.4S
-	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
-	WORD $0x4e24cc03 // FMLA V3.4S, V0.4S, V4.4S
-	WORD $0x6f3d0669 // USHR V9.4S, V19.4S, 3
-	WORD $0x6f3d0646 // USHR V6.4S, V18.4S, 3
-	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
-	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
-	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
-	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
-	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
-	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
-	WORD $0x6ea58521 // SUB V1.4S, V9.4S, V5.4S
-	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4e0723c0 // TBL V0.16B, {V30.16B, V31.16B}, V7.16B
+	WORD $0x4ea11c27 // MOV V7.16B, V1.16B
+	WORD $0x4e22cc27 // FMLA V7.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e28cc02 // FMLA V2.4S, V0.4S, V8.4S
+	WORD $0x6f3d066f // USHR V15.4S, V19.4S, 3
+	WORD $0x6f3d064e // USHR V14.4S, V18.4S, 3
+	WORD $0x6f3f05ed // USHR V13.4S, V15.4S, 1
+	WORD $0x6f3f05c8 // USHR V8.4S, V14.4S, 1
+	WORD $0x4f3755a1 // SHL V1.4S, V13.4S, 23
+	WORD $0x4f375500 // SHL V0.4S, V8.4S, 23
+	WORD $0x6e21dce7 // FMUL V7.4S, V7.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ead85e1 // SUB V1.4S, V15.4S, V13.4S
+	WORD $0x6ea885c0 // SUB V0.4S, V14.4S, V8.4S
 	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
-	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
-	WORD $0x6e20dc61 // FMUL V1.4S, V3.4S, V0.4S
-	WORD $0x4eafcc42 // FMLS V2.4S, V2.4S, V15.4S
-	WORD $0x4eaacc21 // FMLS V1.4S, V1.4S, V10.4S
+	WORD $0x6e21dcef // FMUL V15.4S, V7.4S, V1.4S
+	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
 	FMOVQ 11200(R8), F0
-	WORD $0x6e20dc4a // FMUL V10.4S, V2.4S, V0.4S
-	WORD $0x6e20dc29 // FMUL V9.4S, V1.4S, V0.4S
-	FMOVQ 11264(R8), F0
-	WORD $0x4e20d5c2 // FADD V2.4S, V14.4S, V0.4S
-	WORD $0x4e20d5a1 // FADD V1.4S, V13.4S, V0.4S
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 4288(R8), F0
-	WORD $0x6e22fc06 // FDIV V6.4S, V0.4S, V2.4S
-	WORD $0x6e21fc05 // FDIV V5.4S, V0.4S, V1.4S
-	FMOVQ 11264(R8), F0
-	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	WORD $0x4ea0d5a0 // FSUB V0.4S, V13.4S, V0.4S
-	WORD $0x6e26dc24 // FMUL V4.4S, V1.4S, V6.4S
-	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
-	FMOVQ 11328(R8), F1
+	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
+	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
+	FMOVQ 11200(R8), F0
+	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
+	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
+	WORD $0x6e2ddc30 // FMUL V16.4S, V1.4S, V13.4S
+	WORD $0x6e28dc07 // FMUL V7.4S, V0.4S, V8.4S
+	FMOVQ 11264(R8), F2
+	FMOVQ 11264(R8), F1
 	FMOVQ 11328(R8), F0
-	FMOVQ 11392(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
+	FMOVQ 11328(R8), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
 	FMOVQ 11392(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 11456(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 11392(R8), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	FMOVQ 11456(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 11520(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
+	FMOVQ 11456(R8), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 11520(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11584(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
+	FMOVQ 11520(R8), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
 	FMOVQ 11584(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 11648(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 11584(R8), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	FMOVQ 11648(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 11712(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
+	FMOVQ 11648(R8), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 11712(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11776(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
+	FMOVQ 11712(R8), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
 	FMOVQ 11776(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 11776(R8), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
+	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
+	WORD $0x6e2fdc2d // FMUL V13.4S, V1.4S, V15.4S
+	WORD $0x6e2edc08 // FMUL V8.4S, V0.4S, V14.4S
 	FMOVQ 11840(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	FMOVQ 11840(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
 	FMOVQ 11904(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 11904(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
-	WORD $0x6e25dc00 // FMUL V0.4S, V0.4S, V5.4S
-	WORD $0x6e2adc26 // FMUL V6.4S, V1.4S, V10.4S
-	WORD $0x6e29dc05 // FMUL V5.4S, V0.4S, V9.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 11968(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 11968(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 12032(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 12032(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 12096(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 12096(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 1856(R8), F7
+	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
+	FMOVQ 1856(R8), F6
+	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
+	FMOVQ 12160(R8), F0
+	WORD $0x6ea4e402 // FCMGT V2.4S, V0.4S, V4.4S
+	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
 	FMOVQ 4288(R8), F0
-	WORD $0x4ea6d404 // FSUB V4.4S, V0.4S, V6.4S
-	WORD $0x4ea5d403 // FSUB V3.4S, V0.4S, V5.4S
+	WORD $0x4eadd405 // FSUB V5.4S, V0.4S, V13.4S
+	WORD $0x4ea8d404 // FSUB V4.4S, V0.4S, V8.4S
 	FMOVQ 5312(R8), F0
-	WORD $0x6eace402 // FCMGT V2.4S, V0.4S, V12.4S
-	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
-	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
-	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
-	FMOVQ 11968(R8), F0
+	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
+	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
+	WORD $0x6e651da3 // BSL V3.16B, V13.16B, V5.16B
+	WORD $0x6e641d00 // BSL V0.16B, V8.16B, V4.16B
+	WORD $0x6e631ce2 // BSL V2.16B, V7.16B, V3.16B
+	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
+	FMOVQ 12096(R8), F0
+	WORD $0x6e20dde8 // FMUL V8.4S, V15.4S, V0.4S
+	WORD $0x6e20ddc7 // FMUL V7.4S, V14.4S, V0.4S
+	FMOVQ 12224(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 11968(R8), F0
+	FMOVQ 12224(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
 	FMOVQ 11136(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
-	WORD $0x4e23cd42 // FMLA V2.4S, V10.4S, V3.4S
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	ADD R2<<2, R6, R1
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes3
 	FMOVQ F6, (R1)
 	FMOVQ F5, 16(R1)
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes4
 	FMOVS F6, (R1)
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes4
 	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes4
 	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, doneLanes4
 	WORD $0x4e1c04c0 // DUP V0.4S, V6.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes4
 	FMOVS F5, 16(R1)
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes4
 	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes4
 	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
 	FMOVS F0, 24(R1)
 
 doneLanes4:
 	ADD R2<<2, R3, R1
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, someLanes5
 	FMOVQ F2, (R1)
 	FMOVQ F1, 16(R1)
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F2, (R1)
-	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, doneLanes6
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F1, 16(R1)
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
 	FMOVS F0, 24(R1)
@@ -29225,10 +29335,10 @@ scaled1254:
 	WORD $0x6e641c65 // BSL V5.16B, V3.16B, V4.16B
 	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
 	WORD $0x6e6b1c04 // BSL V4.16B, V0.16B, V11.16B
-	FMOVQ 12032(R6), F0
+	FMOVQ 12288(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 12096(R6), F0
+	FMOVQ 12352(R6), F0
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x4ea51cb3 // MOV V19.16B, V5.16B
@@ -29253,10 +29363,10 @@ scaled1254:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 12032(R6), F0
+	FMOVQ 12288(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 12096(R6), F0
+	FMOVQ 12352(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -29430,10 +29540,10 @@ scaled1256:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 12032(R6), F0
+	FMOVQ 12288(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 12096(R6), F0
+	FMOVQ 12352(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -29646,10 +29756,10 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 12032(R6), F0
+	FMOVQ 12288(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 12096(R6), F0
+	FMOVQ 12352(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -29809,15 +29919,15 @@ one1267:
 	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
 	WORD $0x6e26dc89 // FMUL V9.4S, V4.4S, V6.4S
 	WORD $0x6e25dc48 // FMUL V8.4S, V2.4S, V5.4S
-	FMOVQ 12160(R8), F2
+	FMOVQ 12416(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc87 // FMUL V7.4S, V4.4S, V1.4S
 	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
-	FMOVQ 12160(R8), F2
+	FMOVQ 12416(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af445 // FMAX V5.4S, V2.4S, V10.4S
-	FMOVQ 12224(R8), F2
+	FMOVQ 12480(R8), F2
 	WORD $0x4ea4f444 // FMIN V4.4S, V2.4S, V4.4S
 	WORD $0x4ea5f442 // FMIN V2.4S, V2.4S, V5.4S
 	WORD $0x4e24cd21 // FMLA V1.4S, V9.4S, V4.4S
@@ -29962,15 +30072,15 @@ doneLanes2:
 	WORD $0x6e651c61 // BSL V1.16B, V3.16B, V5.16B
 	WORD $0x6e26dc88 // FMUL V8.4S, V4.4S, V6.4S
 	WORD $0x6e25dc67 // FMUL V7.4S, V3.4S, V5.4S
-	FMOVQ 12160(R8), F0
+	FMOVQ 12416(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 12160(R8), F0
+	FMOVQ 12416(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 12224(R8), F0
+	FMOVQ 12480(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S

@@ -21,7 +21,8 @@ type exponent struct {
 	hi, q, n, t val
 }
 
-func (p *core) exponent(x val) exponent {
+// exponent returns exp(x - Σ less) for small numbers less.
+func (p *core) exponent(x val, less ...val) exponent {
 	const magic = 0x1.8p20 + 2*127 // its unit is 1/8
 	if !p.wide {
 		x = p.max(p.num(-105), p.min(p.num(90), x)) // NaN stays
@@ -30,6 +31,9 @@ func (p *core) exponent(x val) exponent {
 	n := p.sub(t, p.num(magic))
 	r := p.fnma(n, p.num(coef.Ln2F), x)
 	r = p.fnma(n, p.num(coef.Ln2LoF), r)
+	for _, l := range less {
+		r = p.sub(r, l)
+	}
 	if p.wide { // VSCALEF is right for all n, if only the other factor is finite
 		r = p.step("bound", 0, r, p.num(0.5))
 	}
@@ -48,8 +52,8 @@ func (e exponent) scale(a val) val {
 	return p.mul(p.mul(a, p.shl(half, 23)), p.shl(p.isub(sum, half), 23))
 }
 
-func (p *core) exp(x val) val {
-	e := p.exponent(x)
+func (p *core) exp(x val, less ...val) val {
+	e := p.exponent(x, less...)
 	return e.scale(p.fma(e.hi, e.q, e.hi))
 }
 
@@ -140,17 +144,23 @@ func (p *core) softplus(x val) (y, d val) {
 	return p.add(log, p.max(x, p.num(0))), p.bySign(x, small, large)
 }
 
+// gELU takes exp(-u²/2) from u² = h + 2·low. Near 0, where Φ(-u) by Mills' ratio would lose digits,
+// Φ(x) is 1/2 + x·Normal32(x²).
 func (p *core) gELU(x val) (y, d val) {
-	const bound = 14.5 // from which Φ(-u) is 0
+	const (
+		bound = 14.5 // from which Φ(-u) is 0
+		near  = 0.7
+	)
 	u := p.min(p.num(bound), p.abs(x))
 	h := p.mul(u, u)
 	low := p.mul(p.fms(u, u, h), p.num(0.5))
-	e := p.exp(p.mul(h, p.num(-0.5)))
-	phi := p.mul(p.fnma(low, e, e), p.num(coef.InvSqrt2Pi))
+	e := p.exp(p.mul(h, p.num(-0.5)), low)
 	r := p.div(p.num(1), p.add(u, p.num(coef.MillsCenter)))
 	t := p.mul(p.sub(u, p.num(coef.MillsCenter)), r)
-	tail := p.mul(p.mul(p.poly(coef.Mills32[:], t), r), phi)
-	return p.product(x, p.bySign(x, tail, p.sub(p.num(1), tail)), bound, phi)
+	tail := p.mul(p.mul(p.poly(coef.Mills32[:], t), r), e)
+	centre := p.fma(x, p.poly(coef.Normal32[:], h), p.num(0.5))
+	cdf := p.blend(p.cmp(LT, u, p.num(near)), centre, p.bySign(x, tail, p.sub(p.num(1), tail)))
+	return p.product(x, cdf, bound, p.mul(e, p.num(coef.InvSqrt2Pi)))
 }
 
 // Functions over both types, of a step or two.
@@ -192,7 +202,7 @@ func (f function) overBoth() function {
 }
 
 var functions = []function{
-	one("exp", (*core).exp), one("log", (*core).log),
+	one("exp", func(p *core, x val) val { return p.exp(x) }), one("log", (*core).log),
 	angle("sin", 0), angle("cos", 1),
 	pair("sigmoid", (*core).sigmoid), pair("tanh", (*core).tanh), pair("softplus", (*core).softplus),
 	pair("gELU", (*core).gELU), pair("siLU", (*core).siLU),

@@ -80,8 +80,10 @@ var (
 	HalfPi64 = [3]float64{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed9p-110}
 	HalfPi32 = [3]float64{0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50}
 
-	// The function of Mills for 0 <= u <= 14.5, with an error of 2⁻²⁵.
-	Mills32 = [10]float64{0x1.ddb08p+0, -0x1.6aeb54p+0, 0x1.94d044p-1, -0x1.29e0d6p-2, 0x1.658f04p-5, 0x1.0a56eap-6, -0x1.069672p-7, -0x1.427784p-10, 0x1.2664dp-10, 0x1.42152ap-12}
+	// The function of Mills divided by √(2π), for 0.7 <= u <= 14.5, and (Φ(x) - 1/2)/x in x² for
+	// |x| < 0.7, with relative errors of 2⁻²⁵.
+	Mills32  = [9]float64{0x1.7d241ap-1, -0x1.219154p-1, 0x1.42fef4p-2, -0x1.db561ep-4, 0x1.1d113ep-6, 0x1.a75992p-8, -0x1.9c63dcp-9, -0x1.9a52b4p-12, 0x1.9341ecp-12}
+	Normal32 = [5]float64{0x1.988454p-2, -0x1.10587ep-4, 0x1.46dc1ep-7, -0x1.37920cp-10, 0x1.cbb8ep-14}
 
 	// Bits of hi = 2^(j/8) in float32, and of 2^(j/8)/hi - 1.
 	Eighths32   = bitsOf(0x1p+0, 0x1.172b84p+0, 0x1.306fep+0, 0x1.4bfdaep+0, 0x1.6a09e6p+0, 0x1.8ace54p+0, 0x1.ae89fap+0, 0x1.d5818ep+0)
