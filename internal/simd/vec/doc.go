@@ -51,12 +51,12 @@
 // units of 2⁻⁵³, or 2⁻²⁴ in float32, of the sum of the magnitudes of their terms:
 //
 //	          value              derivative
-//	          float64  float32
-//	Sigmoid   2.5      3         5
-//	Tanh      2        3         5
-//	Softplus  2        2         3.5
-//	GELU      6        5         7
-//	SiLU      2.5      4         5
+//	          float64  float32   float64  float32
+//	Sigmoid   2.5      1.6       5        3
+//	Tanh      2        3         5        5
+//	Softplus  2        2         3.5      1.6
+//	GELU      6        5         7        3
+//	SiLU      2.5      2.5       5        3
 //
 // Sin, Cos and SinCos are no worse near multiples of π/2. They pass angles above 2²⁰ to Go code,
 // and Sin and Cos those above 2¹⁷ in float32.

@@ -32,11 +32,11 @@ var lanes = []lane{
 	{"log", valueOnly(Log[float32]), valueOnly(Log[float64]), 0.9, 0, nil},
 	{"sin", valueOnly(Sin[float32]), valueOnly(Sin[float64]), 1.6, 0, nil},
 	{"cos", valueOnly(Cos[float32]), valueOnly(Cos[float64]), 1.6, 0, nil},
-	{"sigmoid", Sigmoid[float32], Sigmoid[float64], 3, 5, nil},
+	{"sigmoid", Sigmoid[float32], Sigmoid[float64], 1.6, 3, nil},
 	{"tanh", Tanh[float32], Tanh[float64], 3, 5, nil},
-	{"softplus", Softplus[float32], Softplus[float64], 2, 3.5, nil},
+	{"softplus", Softplus[float32], Softplus[float64], 2, 1.6, nil},
 	{"GELU", GELU[float32], GELU[float64], 5, 3, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
-	{"SiLU", SiLU[float32], SiLU[float64], 4, 5, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
+	{"SiLU", SiLU[float32], SiLU[float64], 2.5, 3, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
 }
 
 // unitOf returns a unit in the last place of a float32 near w.

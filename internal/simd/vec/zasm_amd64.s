@@ -19414,16 +19414,26 @@ many1124:
 	VDIVPS            Z4, Z10, Z4
 	VBROADCASTSS      constants<>+4288(SB), Z10
 	VDIVPS            Z9, Z10, Z9
-	VMULPS            Z4, Z3, Z3
-	VMULPS            Z9, Z2, Z2
-	VBROADCASTSS      constants<>+5312(SB), Z10
-	VCMPPS            $0x11, Z10, Z0, K1
+	VMULPS            Z4, Z3, Z10
+	VMULPS            Z9, Z2, Z11
+	VSUBPS            Z10, Z3, Z12
+	VSUBPS            Z11, Z2, Z13
+	VFNMADD231PS      Z10, Z3, Z12
+	VFNMADD231PS      Z11, Z2, Z13
+	VFMADD231PS       Z4, Z12, Z10
+	VFMADD231PS       Z9, Z13, Z11
+	VBROADCASTSS      constants<>+4288(SB), Z2
+	VSUBPS            Z10, Z2, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VSUBPS            Z11, Z3, Z3
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z0, K1
 	VBROADCASTSS      constants<>+5312(SB), Z0
 	VCMPPS            $0x11, Z0, Z1, K2
-	VBLENDMPS         Z3, Z4, K1, Z5
-	VBLENDMPS         Z2, Z9, K2, Z6
-	VMULPS            Z4, Z3, Z0
-	VMULPS            Z9, Z2, Z1
+	VBLENDMPS         Z10, Z2, K1, Z5
+	VBLENDMPS         Z11, Z3, K2, Z6
+	VMULPS            Z2, Z10, Z0
+	VMULPS            Z3, Z11, Z1
 	VMOVUPS           Z5, (AX)(SI*4)
 	VMOVUPS           Z6, 64(AX)(SI*4)
 	VMOVUPS           Z0, (CX)(SI*4)
@@ -19466,11 +19476,16 @@ one1125:
 	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
 	VBROADCASTSS      constants<>+4288(SB), Z3
 	VDIVPS            Z2, Z3, Z2
-	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z3
-	VCMPPS            $0x11, Z3, Z0, K1
-	VBLENDMPS         Z1, Z2, K1, Z7
-	VMULPS            Z2, Z1, Z0
+	VMULPS            Z2, Z1, Z3
+	VSUBPS            Z3, Z1, Z4
+	VFNMADD231PS      Z3, Z1, Z4
+	VFMADD231PS       Z2, Z4, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z1
+	VSUBPS            Z3, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z2
+	VCMPPS            $0x11, Z2, Z0, K1
+	VBLENDMPS         Z3, Z1, K1, Z7
+	VMULPS            Z1, Z3, Z0
 	VMOVUPS           Z7, (AX)(SI*4)
 	VMOVUPS           Z0, (CX)(SI*4)
 	ADDQ              $0x10, SI
@@ -19512,11 +19527,16 @@ tail1127:
 	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
 	VBROADCASTSS      constants<>+4288(SB), Z3
 	VDIVPS            Z2, Z3, Z2
-	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z3
-	VCMPPS            $0x11, Z3, Z0, K2
-	VBLENDMPS         Z1, Z2, K2, Z8
-	VMULPS            Z2, Z1, Z0
+	VMULPS            Z2, Z1, Z3
+	VSUBPS            Z3, Z1, Z4
+	VFNMADD231PS      Z3, Z1, Z4
+	VFMADD231PS       Z2, Z4, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z1
+	VSUBPS            Z3, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z2
+	VCMPPS            $0x11, Z2, Z0, K2
+	VBLENDMPS         Z3, Z1, K2, Z8
+	VMULPS            Z1, Z3, Z0
 	VMOVUPS           Z8, K1, (AX)(SI*4)
 	VMOVUPS           Z0, K1, (CX)(SI*4)
 
@@ -19572,11 +19592,16 @@ one1131:
 	VADDPS       constants<>+4288(SB), Y1, Y2
 	VBROADCASTSS constants<>+4288(SB), Y3
 	VDIVPS       Y2, Y3, Y2
-	VMULPS       Y2, Y1, Y1
-	VBROADCASTSS constants<>+5312(SB), Y3
-	VCMPPS       $0x11, Y3, Y0, Y0
-	VBLENDVPS    Y0, Y1, Y2, Y0
-	VMULPS       Y2, Y1, Y1
+	VMULPS       Y2, Y1, Y3
+	VSUBPS       Y3, Y1, Y4
+	VFNMADD231PS Y3, Y1, Y4
+	VFMADD231PS  Y2, Y4, Y3
+	VBROADCASTSS constants<>+4288(SB), Y1
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+5312(SB), Y2
+	VCMPPS       $0x11, Y2, Y0, Y0
+	VBLENDVPS    Y0, Y3, Y1, Y0
+	VMULPS       Y1, Y3, Y1
 	VMOVUPS      Y0, (AX)(SI*4)
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
@@ -19625,11 +19650,16 @@ tail1133:
 	VADDPS       constants<>+4288(SB), Y2, Y3
 	VBROADCASTSS constants<>+4288(SB), Y4
 	VDIVPS       Y3, Y4, Y3
-	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y4
-	VCMPPS       $0x11, Y4, Y1, Y1
-	VBLENDVPS    Y1, Y2, Y3, Y1
-	VMULPS       Y3, Y2, Y2
+	VMULPS       Y3, Y2, Y4
+	VSUBPS       Y4, Y2, Y5
+	VFNMADD231PS Y4, Y2, Y5
+	VFMADD231PS  Y3, Y5, Y4
+	VBROADCASTSS constants<>+4288(SB), Y2
+	VSUBPS       Y4, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x11, Y3, Y1, Y1
+	VBLENDVPS    Y1, Y4, Y2, Y1
+	VMULPS       Y2, Y4, Y2
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
@@ -21540,6 +21570,16 @@ many1192:
 	VDIVPS            Z9, Z10, Z9
 	VMULPS            Z4, Z3, Z10
 	VMULPS            Z9, Z2, Z11
+	VSUBPS            Z10, Z3, Z12
+	VSUBPS            Z11, Z2, Z13
+	VFNMADD231PS      Z3, Z10, Z12
+	VFNMADD231PS      Z2, Z11, Z13
+	VFMADD231PS       Z4, Z12, Z10
+	VFMADD231PS       Z9, Z13, Z11
+	VBROADCASTSS      constants<>+4288(SB), Z4
+	VSUBPS            Z10, Z4, Z4
+	VBROADCASTSS      constants<>+4288(SB), Z9
+	VSUBPS            Z11, Z9, Z9
 	VBROADCASTSS      constants<>+8768(SB), Z12
 	VMOVUPS           Z12, Z12
 	VBROADCASTSS      constants<>+8768(SB), Z12
@@ -21619,6 +21659,11 @@ one1193:
 	VBROADCASTSS      constants<>+4288(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
+	VSUBPS            Z3, Z1, Z4
+	VFNMADD231PS      Z1, Z3, Z4
+	VFMADD231PS       Z2, Z4, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z2
+	VSUBPS            Z3, Z2, Z2
 	VBROADCASTSS      constants<>+8768(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSS      constants<>+8768(SB), Z4
@@ -21679,6 +21724,11 @@ tail1195:
 	VBROADCASTSS      constants<>+4288(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
+	VSUBPS            Z3, Z1, Z4
+	VFNMADD231PS      Z1, Z3, Z4
+	VFMADD231PS       Z2, Z4, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z2
+	VSUBPS            Z3, Z2, Z2
 	VBROADCASTSS      constants<>+8768(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSS      constants<>+8768(SB), Z4
@@ -21753,6 +21803,11 @@ one1199:
 	VBROADCASTSS constants<>+4288(SB), Y3
 	VDIVPS       Y2, Y3, Y2
 	VMULPS       Y2, Y1, Y3
+	VSUBPS       Y3, Y1, Y4
+	VFNMADD231PS Y1, Y3, Y4
+	VFMADD231PS  Y2, Y4, Y3
+	VBROADCASTSS constants<>+4288(SB), Y2
+	VSUBPS       Y3, Y2, Y2
 	VBROADCASTSS constants<>+8768(SB), Y4
 	VMOVUPS      Y4, Y4
 	VBROADCASTSS constants<>+8768(SB), Y4
@@ -21820,6 +21875,11 @@ tail1201:
 	VBROADCASTSS constants<>+4288(SB), Y4
 	VDIVPS       Y3, Y4, Y3
 	VMULPS       Y3, Y2, Y4
+	VSUBPS       Y4, Y2, Y5
+	VFNMADD231PS Y2, Y4, Y5
+	VFMADD231PS  Y3, Y5, Y4
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VSUBPS       Y4, Y3, Y3
 	VBROADCASTSS constants<>+8768(SB), Y5
 	VMOVUPS      Y5, Y5
 	VBROADCASTSS constants<>+8768(SB), Y5
@@ -23950,16 +24010,26 @@ many1260:
 	VDIVPS            Z4, Z10, Z4
 	VBROADCASTSS      constants<>+4288(SB), Z10
 	VDIVPS            Z9, Z10, Z9
-	VMULPS            Z4, Z3, Z3
-	VMULPS            Z9, Z2, Z2
-	VBROADCASTSS      constants<>+5312(SB), Z10
-	VCMPPS            $0x11, Z10, Z0, K1
-	VBROADCASTSS      constants<>+5312(SB), Z10
-	VCMPPS            $0x11, Z10, Z1, K2
-	VBLENDMPS         Z3, Z4, K1, Z5
-	VBLENDMPS         Z2, Z9, K2, Z6
-	VMULPS            Z4, Z3, Z3
-	VMULPS            Z9, Z2, Z2
+	VMULPS            Z4, Z3, Z10
+	VMULPS            Z9, Z2, Z11
+	VSUBPS            Z10, Z3, Z12
+	VSUBPS            Z11, Z2, Z13
+	VFNMADD231PS      Z10, Z3, Z12
+	VFNMADD231PS      Z11, Z2, Z13
+	VFMADD231PS       Z4, Z12, Z10
+	VFMADD231PS       Z9, Z13, Z11
+	VBROADCASTSS      constants<>+4288(SB), Z2
+	VSUBPS            Z10, Z2, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VSUBPS            Z11, Z3, Z3
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z0, K1
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z1, K2
+	VBLENDMPS         Z10, Z2, K1, Z5
+	VBLENDMPS         Z11, Z3, K2, Z6
+	VMULPS            Z2, Z10, Z2
+	VMULPS            Z3, Z11, Z3
 	VBROADCASTSS      constants<>+12416(SB), Z4
 	VMAXPS            Z0, Z4, Z4
 	VBROADCASTSS      constants<>+12416(SB), Z9
@@ -23974,8 +24044,8 @@ many1260:
 	VMINPS            Z0, Z10, Z0
 	VBROADCASTSS      constants<>+12480(SB), Z10
 	VMINPS            Z1, Z10, Z1
-	VFMADD231PS       Z0, Z3, Z5
-	VFMADD231PS       Z1, Z2, Z6
+	VFMADD231PS       Z0, Z2, Z5
+	VFMADD231PS       Z1, Z3, Z6
 	VMOVUPS           Z4, (AX)(SI*4)
 	VMOVUPS           Z9, 64(AX)(SI*4)
 	VMOVUPS           Z5, (CX)(SI*4)
@@ -24018,11 +24088,16 @@ one1261:
 	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
 	VBROADCASTSS      constants<>+4288(SB), Z3
 	VDIVPS            Z2, Z3, Z2
-	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z3
-	VCMPPS            $0x11, Z3, Z0, K1
-	VBLENDMPS         Z1, Z2, K1, Z7
-	VMULPS            Z2, Z1, Z1
+	VMULPS            Z2, Z1, Z3
+	VSUBPS            Z3, Z1, Z4
+	VFNMADD231PS      Z3, Z1, Z4
+	VFMADD231PS       Z2, Z4, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z1
+	VSUBPS            Z3, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z2
+	VCMPPS            $0x11, Z2, Z0, K1
+	VBLENDMPS         Z3, Z1, K1, Z7
+	VMULPS            Z1, Z3, Z1
 	VBROADCASTSS      constants<>+12416(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z7, Z2, Z2
@@ -24072,11 +24147,16 @@ tail1263:
 	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
 	VBROADCASTSS      constants<>+4288(SB), Z3
 	VDIVPS            Z2, Z3, Z2
-	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z3
-	VCMPPS            $0x11, Z3, Z0, K2
-	VBLENDMPS         Z1, Z2, K2, Z8
-	VMULPS            Z2, Z1, Z1
+	VMULPS            Z2, Z1, Z3
+	VSUBPS            Z3, Z1, Z4
+	VFNMADD231PS      Z3, Z1, Z4
+	VFMADD231PS       Z2, Z4, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z1
+	VSUBPS            Z3, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z2
+	VCMPPS            $0x11, Z2, Z0, K2
+	VBLENDMPS         Z3, Z1, K2, Z8
+	VMULPS            Z1, Z3, Z1
 	VBROADCASTSS      constants<>+12416(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z8, Z2, Z2
@@ -24140,21 +24220,26 @@ one1267:
 	VADDPS       constants<>+4288(SB), Y1, Y2
 	VBROADCASTSS constants<>+4288(SB), Y3
 	VDIVPS       Y2, Y3, Y2
-	VMULPS       Y2, Y1, Y1
-	VBROADCASTSS constants<>+5312(SB), Y3
-	VCMPPS       $0x11, Y3, Y0, Y3
-	VBLENDVPS    Y3, Y1, Y2, Y3
-	VMULPS       Y2, Y1, Y1
-	VBROADCASTSS constants<>+12416(SB), Y2
-	VMAXPS       Y0, Y2, Y2
-	VMULPS       Y3, Y2, Y2
+	VMULPS       Y2, Y1, Y3
+	VSUBPS       Y3, Y1, Y4
+	VFNMADD231PS Y3, Y1, Y4
+	VFMADD231PS  Y2, Y4, Y3
+	VBROADCASTSS constants<>+4288(SB), Y1
+	VSUBPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+5312(SB), Y2
+	VCMPPS       $0x11, Y2, Y0, Y2
+	VBLENDVPS    Y2, Y3, Y1, Y2
+	VMULPS       Y1, Y3, Y1
+	VBROADCASTSS constants<>+12416(SB), Y3
+	VMAXPS       Y0, Y3, Y3
+	VMULPS       Y2, Y3, Y3
 	VBROADCASTSS constants<>+12416(SB), Y4
 	VMAXPS       Y0, Y4, Y0
 	VBROADCASTSS constants<>+12480(SB), Y4
 	VMINPS       Y0, Y4, Y0
-	VFMADD231PS  Y0, Y1, Y3
-	VMOVUPS      Y2, (AX)(SI*4)
-	VMOVUPS      Y3, (CX)(SI*4)
+	VFMADD231PS  Y0, Y1, Y2
+	VMOVUPS      Y3, (AX)(SI*4)
+	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
 	JLE          one1267
@@ -24201,21 +24286,26 @@ tail1269:
 	VADDPS       constants<>+4288(SB), Y2, Y3
 	VBROADCASTSS constants<>+4288(SB), Y4
 	VDIVPS       Y3, Y4, Y3
-	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y4
-	VCMPPS       $0x11, Y4, Y1, Y4
-	VBLENDVPS    Y4, Y2, Y3, Y4
-	VMULPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+12416(SB), Y3
-	VMAXPS       Y1, Y3, Y3
-	VMULPS       Y4, Y3, Y3
+	VMULPS       Y3, Y2, Y4
+	VSUBPS       Y4, Y2, Y5
+	VFNMADD231PS Y4, Y2, Y5
+	VFMADD231PS  Y3, Y5, Y4
+	VBROADCASTSS constants<>+4288(SB), Y2
+	VSUBPS       Y4, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x11, Y3, Y1, Y3
+	VBLENDVPS    Y3, Y4, Y2, Y3
+	VMULPS       Y2, Y4, Y2
+	VBROADCASTSS constants<>+12416(SB), Y4
+	VMAXPS       Y1, Y4, Y4
+	VMULPS       Y3, Y4, Y4
 	VBROADCASTSS constants<>+12416(SB), Y5
 	VMAXPS       Y1, Y5, Y1
 	VBROADCASTSS constants<>+12480(SB), Y5
 	VMINPS       Y1, Y5, Y1
-	VFMADD231PS  Y1, Y2, Y4
-	VMASKMOVPS   Y3, Y0, (AX)(SI*4)
-	VMASKMOVPS   Y4, Y0, (CX)(SI*4)
+	VFMADD231PS  Y1, Y2, Y3
+	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y3, Y0, (CX)(SI*4)
 
 done1270:
 	VZEROUPPER

@@ -372,10 +372,14 @@ func sigmoid32(x float32) (float32, float32) {
 	v36 := v33 + float32(1)
 	v37 := float32(1) / v36
 	v38 := float32(v33 * v37)
-	v40 := x < float32(0)
-	v41 := choose(v40, v38, v37)
-	v42 := float32(v38 * v37)
-	return v41, v42
+	v39 := v33 - v38
+	v40 := fma32(-v38, v33, v39)
+	v41 := fma32(v40, v37, v38)
+	v43 := float32(1) - v41
+	v45 := x < float32(0)
+	v46 := choose(v45, v41, v43)
+	v47 := float32(v41 * v43)
+	return v46, v47
 }
 
 func genericTanh[T cpu.Float](y, d, x []T) {
@@ -464,21 +468,25 @@ func softplus32(x float32) (float32, float32) {
 	v36 := v33 + float32(1)
 	v37 := float32(1) / v36
 	v38 := float32(v33 * v37)
-	v41 := fma32(float32(-0.0033061429858207703), v33, float32(0.020148975774645805))
-	v43 := fma32(v41, v33, float32(-0.0575597770512104))
-	v45 := fma32(v43, v33, float32(0.10669910162687302))
-	v47 := fma32(v45, v33, float32(-0.15349072217941284))
-	v49 := fma32(v47, v33, float32(0.19693191349506378))
-	v51 := fma32(v49, v33, float32(-0.24958156049251556))
-	v53 := fma32(v51, v33, float32(0.3333047032356262))
-	v55 := fma32(v53, v33, float32(-0.4999993145465851))
-	v56 := float32(v33 * v33)
-	v57 := fma32(v55, v56, v33)
-	v59 := maxOf(x, float32(0))
-	v60 := v57 + v59
-	v62 := x < float32(0)
-	v63 := choose(v62, v38, v37)
-	return v60, v63
+	v39 := v33 - v38
+	v40 := fma32(-v38, v33, v39)
+	v41 := fma32(v40, v37, v38)
+	v43 := float32(1) - v41
+	v46 := fma32(float32(-0.0033061429858207703), v33, float32(0.020148975774645805))
+	v48 := fma32(v46, v33, float32(-0.0575597770512104))
+	v50 := fma32(v48, v33, float32(0.10669910162687302))
+	v52 := fma32(v50, v33, float32(-0.15349072217941284))
+	v54 := fma32(v52, v33, float32(0.19693191349506378))
+	v56 := fma32(v54, v33, float32(-0.24958156049251556))
+	v58 := fma32(v56, v33, float32(0.3333047032356262))
+	v60 := fma32(v58, v33, float32(-0.4999993145465851))
+	v61 := float32(v33 * v33)
+	v62 := fma32(v60, v61, v33)
+	v64 := maxOf(x, float32(0))
+	v65 := v62 + v64
+	v67 := x < float32(0)
+	v68 := choose(v67, v41, v43)
+	return v65, v68
 }
 
 func genericGELU[T cpu.Float](y, d, x []T) {
@@ -593,15 +601,19 @@ func siLU32(x float32) (float32, float32) {
 	v36 := v33 + float32(1)
 	v37 := float32(1) / v36
 	v38 := float32(v33 * v37)
-	v40 := x < float32(0)
-	v41 := choose(v40, v38, v37)
-	v42 := float32(v38 * v37)
-	v44 := maxOf(float32(-800), x)
-	v45 := float32(v44 * v41)
-	v48 := maxOf(float32(-800), x)
-	v49 := minOf(float32(800), v48)
-	v50 := fma32(v42, v49, v41)
-	return v45, v50
+	v39 := v33 - v38
+	v40 := fma32(-v38, v33, v39)
+	v41 := fma32(v40, v37, v38)
+	v43 := float32(1) - v41
+	v45 := x < float32(0)
+	v46 := choose(v45, v41, v43)
+	v47 := float32(v41 * v43)
+	v49 := maxOf(float32(-800), x)
+	v50 := float32(v49 * v46)
+	v53 := maxOf(float32(-800), x)
+	v54 := minOf(float32(800), v53)
+	v55 := fma32(v47, v54, v46)
+	return v50, v55
 }
 
 func genericSqrt[T cpu.Float](dst, x []T) {

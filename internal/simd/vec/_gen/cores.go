@@ -101,11 +101,14 @@ func (p *core) sin(x val, quadrants float64) val {
 	return p.xor(y, p.and(p.shl(t, uint64(8*p.size-2)), p.word(p.signBit())))
 }
 
-// halves returns e = exp(-|x|), p = e/(1 + e) and q = 1/(1 + e).
+// halves returns e = exp(-|x|), small = e/(1 + e) and large = 1 - small. The remainder
+// e - small·(1 + e) = (e - small) - small·e corrects the quotient. Its difference is exact.
 func (p *core) halves(x val) (e, small, large val) {
 	e = p.exp(p.or(x, p.word(p.signBit())))
-	large = p.div(p.num(1), p.add(e, p.num(1)))
-	return e, p.mul(e, large), large
+	r := p.div(p.num(1), p.add(e, p.num(1)))
+	small = p.mul(e, r)
+	small = p.fma(p.fnma(small, e, p.sub(e, small)), r, small)
+	return e, small, p.sub(p.num(1), small)
 }
 
 // bySign returns neg if x is negative, and pos otherwise.
