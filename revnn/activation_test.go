@@ -138,7 +138,7 @@ var activationTable = []struct {
 // Values, first and second derivatives over all number types.
 func TestActivationTable(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testActivationTable[float64](t, 1e-15, 1e-300) })
-	t.Run("float32", func(t *testing.T) { testActivationTable[float32](t, 3e-7, 1e-30) })
+	t.Run("float32", func(t *testing.T) { testActivationTable[float32](t, 1e-7, 1e-30) })
 	t.Run("Q43", func(t *testing.T) { testActivationTable[fixed.Q43](t, 1e-16, 0x1.2p-44) })
 }
 
