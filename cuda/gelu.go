@@ -11,9 +11,9 @@ import "revnum/rev"
 //	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + (2 - x²)·φ(x)·ẋ·ȳ.
 //
 // It is the exact function, which is PyTorch's default, and not the approximation by tanh. In
-// fixed point it has the bits of the host. In float64 the value is within 6 units in the last place, even for large
-// negative x, and f′ is within 7·2⁻⁵³·(Φ + |x·φ|). In float32 and fixed point both are within
-// 0.51 units. At -Inf the value is 0, its limit.
+// float64 and fixed point it has the bits of the host. In float64 the value is within 6 units in the
+// last place, even for large negative x, and f′ is within 7·2⁻⁵³·(Φ + |x·φ|). In float32 and fixed
+// point both are within 0.51 units. At -Inf the value is 0, its limit.
 //
 // Source: D. Hendrycks and K. Gimpel, Gaussian Error Linear Units, arXiv 1606.08415.
 type GELU[T rev.Real] struct {

@@ -10,9 +10,9 @@ import "revnum/rev"
 //
 //	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + σ′·(2 + x·(1 - 2σ(x)))·ẋ·ȳ.
 //
-// Nothing overflows. In fixed point it has the bits of the host. In float64 the value is within 2.5 units in the
-// last place, and f′ is within 5·2⁻⁵³·(σ + |x|·σ′). In float32 and fixed point both are within
-// 0.51 units. At -Inf the value is 0, its limit.
+// Nothing overflows. In float64 and fixed point it has the bits of the host. In float64 the value is
+// within 2.5 units in the last place, and f′ is within 5·2⁻⁵³·(σ + |x|·σ′). In float32 and fixed
+// point both are within 0.51 units. At -Inf the value is 0, its limit.
 type SiLU[T rev.Real] struct {
 	Y Vector[T] `rev:"acc" shape:"n"`
 	X Vector[T] `rev:"in" shape:"n"`

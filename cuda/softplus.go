@@ -10,8 +10,9 @@ import "revnum/rev"
 //
 //	x̄ += σ(x)·ȳ,  ẏ += σ(x)·ẋ,  ġx += σ(x)·ġy + σ(x)·σ(-x)·ẋ·ȳ.
 //
-// Nothing overflows. In fixed point it has the bits of the host. In float64 the value is within 2 units in the
-// last place, and σ within 3.5. In float32 and fixed point both are within 0.51 units.
+// Nothing overflows. In float64 and fixed point it has the bits of the host. In float64 the value is
+// within 2 units in the last place, and σ within 3.5. In float32 and fixed point both are within
+// 0.51 units.
 type Softplus[T rev.Real] struct {
 	Y Vector[T] `rev:"acc" shape:"n"`
 	X Vector[T] `rev:"in" shape:"n"`

@@ -43,7 +43,7 @@ func geluCurves[T rev.Float](d, x, y []T) {
 	for i, v := range x {
 		v = max(min(v, 40), -40)
 		y[i] = -0.5 * v * v
-		d[i] = (2 - T(v*v)) * (1 / (math.Sqrt2 * math.SqrtPi))
+		d[i] = (2 - T(v*v)) / T(math.Sqrt(2*math.Pi)) // as package cuda does
 	}
 	vec.Exp(y, y)
 	vec.MulTo(d, d, y)
