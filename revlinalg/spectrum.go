@@ -1,7 +1,9 @@
 package revlinalg
 
 import (
+	"bytes"
 	"math"
+	"unsafe"
 
 	"revnum/rev"
 )
@@ -46,6 +48,15 @@ func (s *spectrum[T]) tolerance(ms ...rev.General[T]) T {
 		}
 	}
 	return s.rounding(top)
+}
+
+// sameBits reports whether x and y, of the same length, have the same bits. Elements 0 and -0 are
+// equal, but lead to other roundings of a decomposition.
+func sameBits[T rev.Float](x, y []T) bool {
+	size := int(unsafe.Sizeof(T(0)))
+	return bytes.Equal(
+		unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), size*len(x)),
+		unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(y))), size*len(y)))
 }
 
 // setNaN sets the values, x and matrices to NaN.

@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -180,7 +179,7 @@ func (w *svdWork[T]) has(a rev.General[T], vectors bool) bool {
 		return false
 	}
 	for i := range a.Rows {
-		if !slices.Equal(w.of.Row(i), a.Row(i)) {
+		if !sameBits(w.of.Row(i), a.Row(i)) {
 			return false
 		}
 	}

@@ -172,7 +172,7 @@ func (w *eigen[T]) has(a rev.General[T], vectors bool) bool {
 		return false
 	}
 	for i := range a.Rows {
-		if !slices.Equal(w.of.Row(i)[i:], a.Row(i)[i:]) {
+		if !sameBits(w.of.Row(i)[i:], a.Row(i)[i:]) {
 			return false
 		}
 	}

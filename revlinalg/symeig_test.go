@@ -62,7 +62,7 @@ func TestSymEigValue(t *testing.T) {
 		if err := NewSymEig(w, v, a).Forward(); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := w.RawVector().Data, f.Values(nil); !floats.EqualApprox(got, want, 1e-14*float64(n+9)) {
+		if got, want := w.RawVector().Data, f.Values(nil); !floats.EqualApprox(got, want, 0x1p-51*float64(n+10)) {
 			t.Errorf("n=%d: eigenvalues %v, want %v", n, got, want)
 		}
 		var av, vw mat.Dense
@@ -381,6 +381,60 @@ func TestSymEigBits(t *testing.T) {
 					t.Fatalf("%d workers, another matrix between: %v: Adjoint leaves %v in output %d", workers, between, v, i)
 				}
 			}
+		}
+	}
+}
+
+// A matrix with other signs of zeros has other bits: SymEig and SVD do not take its decomposition
+// for that of theirs.
+func TestDecompositionOfZeros(t *testing.T) {
+	t.Run("float64", testDecompositionOfZeros[float64])
+	t.Run("float32", testDecompositionOfZeros[float32])
+}
+
+func testDecompositionOfZeros[T rev.Float](t *testing.T) {
+	for seed := range uint64(8) {
+		checkDecompositionOfZeros[T](t, rand.New(rand.NewPCG(28, 12+seed)), 41)
+	}
+}
+
+func checkDecompositionOfZeros[T rev.Float](t *testing.T, rnd *rand.Rand, n int) {
+	a, minus := rev.NewGeneral[T](n, n, nil), rev.NewGeneral[T](n, n, nil)
+	for i := range a.Data {
+		if rnd.IntN(2) == 0 {
+			a.Data[i] = T(rnd.IntN(5) - 2)
+		}
+		minus.Data[i] = a.Data[i]
+		if a.Data[i] == 0 && rnd.IntN(2) == 0 {
+			minus.Data[i] = T(math.Copysign(0, -1))
+		}
+	}
+	zeros := func() (rev.Vector[T], rev.General[T]) {
+		return rev.ViewSlice(make([]T, n)), rev.NewGeneral[T](n, n, nil)
+	}
+	for name, inverse := range map[string]func(before rev.General[T]) ([]T, error){
+		"SymEig": func(before rev.General[T]) ([]T, error) {
+			forward, back := SymEig[T]{A: before}, SymEig[T]{A: minus}
+			forward.W, forward.V = zeros()
+			back.W, back.V = zeros()
+			err := errors.Join(forward.Forward(), back.Inverse())
+			return slices.Concat(back.W.Data, back.V.Data), err
+		},
+		"SVD": func(before rev.General[T]) ([]T, error) {
+			forward, back := SVD[T]{A: before}, SVD[T]{A: minus}
+			forward.S, forward.U = zeros()
+			back.S, back.U = zeros()
+			err := errors.Join(forward.Forward(), back.Inverse())
+			return slices.Concat(back.S.Data, back.U.Data), err
+		},
+	} {
+		want, err := inverse(minus)
+		got, err2 := inverse(a)
+		if err = errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: other bits after a matrix with other signs of zeros", name)
 		}
 	}
 }
