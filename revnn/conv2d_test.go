@@ -55,6 +55,7 @@ var convCases = map[string]convSizes{
 	},
 	"Groups":    {Channels: 4, Height: 3, Width: 4, KernelHeight: 2, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadWidth: 1, Groups: 2},
 	"Depthwise": {Channels: 3, Height: 4, Width: 3, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1, Groups: 3},
+	"OnePlace":  {Channels: 2, Height: 3, Width: 4, KernelHeight: 2, KernelWidth: 2, StrideHeight: math.MaxInt, StrideWidth: 1, PadWidth: 1},
 	"OneRow":    {Channels: 2, Height: 1, Width: 9, KernelHeight: 1, KernelWidth: 4, StrideHeight: 1, StrideWidth: 2, PadWidth: 2},
 }
 

@@ -408,14 +408,14 @@ func (w *directConv[T]) packTransposed(buf []T, m rev.General[T]) []T {
 type directJob[T rev.Float] struct {
 	*sweep
 	scratch       *directScratch[T]
-	group, groups int
+	group         int
 	input, inputs int
 	row           int // in each phase
 	first, n      int
 }
 
 func (w *directConv[T]) job(s *sweep, scratch *directScratch[T], b int) directJob[T] {
-	j := directJob[T]{sweep: s, scratch: scratch, groups: w.groups}
+	j := directJob[T]{sweep: s, scratch: scratch}
 	chunks, bands := (s.to+s.chunk-1)/s.chunk, s.bands()
 	j.first = b % chunks * s.chunk
 	b /= chunks
@@ -529,7 +529,7 @@ func (j directJob[T]) addSums(out rev.General[T], alpha T, sums []T, a, b, rows,
 			from := sums[q*s.slot+m*height*width:]
 			to := j.result(out, j.input+m, j.first+q)[(a+j.row*down)*s.cols.out+b:]
 			if right == 1 {
-				dense.AddRows(rows, cols, alpha, from, width, to, down*s.cols.out)
+				dense.AddRows(rows, cols, alpha, from, width, to, min(down, s.rows.out)*s.cols.out)
 				continue
 			}
 			for i := range rows {
@@ -723,7 +723,7 @@ func (j weightJob[T]) multiplyThin(y, x rev.General[T]) {
 	w := j.w
 	s := &w.value
 	taps := len(s.offsets)
-	d := directJob[T]{sweep: s, scratch: j.scratch, group: j.group, groups: w.groups, inputs: 1}
+	d := directJob[T]{sweep: s, scratch: j.scratch, group: j.group, inputs: 1}
 	for d.input = range w.k.X.Rows {
 		for d.row = 0; d.row < w.rows.places; d.row += s.bandRows {
 			image := d.image(x)
