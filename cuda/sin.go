@@ -10,8 +10,8 @@ import "revnum/rev"
 //
 //	x̄ += cos(x)·ȳ,  ẏ += cos(x)·ẋ,  ġx += cos(x)·ġy - sin(x)·ẋ·ȳ.
 //
-// In fixed point it has the bits of the host. In float64 the sine is within 1.5 units in the last place, also
-// near multiples of π and for large x. It is NaN for infinities. In float32 it is within 0.501
+// In fixed point it has the bits of the host. In float64 the sine is within 1.5 units in the last
+// place, also near multiples of π and for large x. It is NaN for infinities. In float32 it is within 0.501
 // units, and in fixed point within 0.51.
 type Sin[T rev.Real] struct {
 	Y Vector[T] `rev:"acc" shape:"n"`

@@ -21,7 +21,7 @@ import (
 // *rev.DomainError with its index and change nothing. NaN is passed on.
 //
 // In float64 the logarithm is within 0.8 units in the last place, and in float32 within
-// 0.9, over the whole range. Derivatives that overflow are infinite: 1/x for x below 2⁻¹⁰²⁴ and
+// 0.94, over the whole range. Derivatives that overflow are infinite: 1/x for x below 2⁻¹⁰²⁴ and
 // 1/x² for x below 2⁻⁵¹². Times a cotangent of zero they are NaN. In fixed point the logarithm is
 // within 0.51 units, and derivatives wrap if they are out of range, as they are for
 // small x.

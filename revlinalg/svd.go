@@ -81,7 +81,8 @@ import (
 // that diagonal. The rotations of many sweeps are applied to the vectors together. If U
 // and V are nil and no derivative is computed, there are no vectors, and this takes about half
 // of the time. Adjoint and Inverse use the vectors that Forward has left in a workspace, if no
-// other matrix came between, and decompose A again otherwise.
+// other matrix came between, and decompose A again otherwise. The workspace keeps a copy of A for
+// this.
 //
 // Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 5.4 and 8.6; Demmel
 // and Kahan, Accurate singular values of bidiagonal matrices, SIAM J. Sci. Stat. Comput. 11

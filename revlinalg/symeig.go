@@ -71,7 +71,7 @@ import (
 // rotations of many sweeps are applied to the vectors together. If V is nil and no
 // derivative is computed, there are no vectors, and this takes a third to a half of the time.
 // Adjoint and Inverse use the vectors that Forward has left in a workspace, if no other
-// matrix came between, and decompose A again otherwise.
+// matrix came between, and decompose A again otherwise. The workspace keeps a copy of A for this.
 //
 // Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 8.3; Dongarra,
 // Hammarling and Sorensen, Block reduction of matrices to condensed forms for eigenvalue

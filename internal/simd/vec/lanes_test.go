@@ -29,7 +29,7 @@ func valueOnly[T cpu.Float](f func(dst, x []T)) func(y, d, x []T) {
 
 var lanes = []lane{
 	{"exp", valueOnly(Exp[float32]), valueOnly(Exp[float64]), 0.6, 0, nil},
-	{"log", valueOnly(Log[float32]), valueOnly(Log[float64]), 0.9, 0, nil},
+	{"log", valueOnly(Log[float32]), valueOnly(Log[float64]), 0.94, 0, nil},
 	{"sin", valueOnly(Sin[float32]), valueOnly(Sin[float64]), 1.6, 0, nil},
 	{"cos", valueOnly(Cos[float32]), valueOnly(Cos[float64]), 1.6, 0, nil},
 	{"sigmoid", Sigmoid[float32], Sigmoid[float64], 1.6, 3, nil},
