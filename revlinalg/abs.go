@@ -47,7 +47,7 @@ func sign[T rev.Real](x T) T {
 }
 
 func absLoops[T rev.Float]() elementwise.Loops[T] {
-	return elementwise.Loops[T]{Values: vec.Abs[T], Slopes: vec.Sign[T]}
+	return elementwise.Loops[T]{Values: vec.Abs[T], Slopes: vec.Sign[T], Add: vec.AddAbs[T], AddSlope: vec.AddSignProduct[T]}
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -56,6 +56,37 @@ func TestNormsValue(t *testing.T) {
 	}
 }
 
+// Vectors that are longer than a call of vector code.
+func TestLongNorms(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(22, 2))
+	const n, at = 20011, 17003
+	x, dx := kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1)
+	x[5], x[at], x[at+1] = 0, -50, 50
+	var norms, rates [2]float64
+	g1, gInf := make([]float64, n), make([]float64, n)
+	one, infinity := Norm1[float64]{Out: &norms[0], X: rev.ViewSlice(x)}, NormInf[float64]{Out: &norms[1], X: rev.ViewSlice(x)}
+	one.Tangent(Norm1[float64]{Out: &rates[0], X: rev.ViewSlice(dx)})
+	infinity.Tangent(NormInf[float64]{Out: &rates[1], X: rev.ViewSlice(dx)})
+	m := mat.NewVecDense(n, x)
+	if want := mat.Norm(m, 1); !(math.Abs(norms[0]-want) <= 1e-12*want) || norms[1] != 50 {
+		t.Errorf("norms %v, want %v and 50", norms, want)
+	}
+	rate := 0.0
+	two := 2.0
+	one.Adjoint(Norm1[float64]{Out: &two, X: rev.ViewSlice(g1)})
+	infinity.Adjoint(NormInf[float64]{Out: &two, X: rev.ViewSlice(gInf)})
+	for i, v := range x {
+		want := 2 * sign(v)
+		rate += sign(v) * dx[i]
+		if g1[i] != want || i == at && gInf[i] != want || i != at && gInf[i] != 0 {
+			t.Fatalf("gradients at element %d, which is %v: %v and %v", i, v, g1[i], gInf[i])
+		}
+	}
+	if !(math.Abs(rates[0]-rate) <= 1e-11) || rates[1] != -dx[at] {
+		t.Errorf("tangents %v, want %v and %v", rates, rate, -dx[at])
+	}
+}
+
 // The subgradients at a corner, and NaN.
 func TestNormsSubgradient(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/internal/number"
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -27,15 +28,16 @@ type NormInf[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k NormInf[T]) Run(p rev.Pass[NormInf[T]]) error {
-	m, x := k.largest()
+	top := largestMagnitude(k.X)
 	if k.Out != nil {
-		*k.Out += number.Signed(p.Sign(), magnitude(x))
+		*k.Out += number.Signed(p.Sign(), top)
 	}
-	if m < 0 {
+	if !p.Adjoint && !p.Tangent || top == 0 {
 		return nil
 	}
+	m := firstOf(k.X, top)
 	if p.T.Out != nil && p.T.X.Data != nil {
-		*p.T.Out += number.Signed(p.Sign(), T(sign(x)*p.T.X.Data[m*p.T.X.Inc]))
+		*p.T.Out += number.Signed(p.Sign(), T(sign(k.X.Data[m*k.X.Inc])*p.T.X.Data[m*p.T.X.Inc]))
 	}
 	at := vector.Between(k.X, m, 1)
 	addSigns(p.G.Out, at, vector.Between(p.G.X, m, 1))
@@ -43,19 +45,39 @@ func (k NormInf[T]) Run(p rev.Pass[NormInf[T]]) error {
 	return nil
 }
 
-// largest returns m and x_m. If there is a NaN, it returns the first one. m is -1 if
-// all elements are zero.
-func (k *NormInf[T]) largest() (m int, x T) {
-	m = -1
-	for i := range k.X.N {
-		v := k.X.Data[i*k.X.Inc]
-		isNaN := math.IsNaN(float64(v))
-		if -magnitude(v) < -magnitude(x) || isNaN { // so that -2²⁰, whose magnitude has no number, counts
-			m, x = i, v
-		}
-		if isNaN {
-			break
+// largestMagnitude returns max |x_i|, NaN if any element is NaN, and 0 if there are none.
+func largestMagnitude[T rev.Real](x rev.Vector[T]) T {
+	if x.Inc == 1 {
+		switch x := any(x.Data[:x.N]).(type) {
+		case []float64:
+			return T(vec.MaxAbs(x))
+		case []float32:
+			return T(vec.MaxAbs(x))
 		}
 	}
-	return m, x
+	var least T
+	for i := range x.N {
+		least = min(least, -magnitude(x.Data[i*x.Inc])) // which -2²⁰ has, too
+	}
+	return -least
+}
+
+// firstOf returns the index of the first element of the magnitude top, which one has, or of the
+// first NaN if top is NaN.
+func firstOf[T rev.Real](x rev.Vector[T], top T) int {
+	i := 0
+	if x.Inc == 1 && !math.IsNaN(float64(top)) {
+		switch x := any(x.Data[:x.N]).(type) {
+		case []float64:
+			return vec.Smaller(x, float64(top))
+		case []float32:
+			return vec.Smaller(x, float32(top))
+		}
+	}
+	for {
+		if v := x.Data[i*x.Inc]; magnitude(v) == top || math.IsNaN(float64(v)) {
+			return i
+		}
+		i++
+	}
 }

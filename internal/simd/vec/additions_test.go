@@ -26,6 +26,8 @@ func testAdditions[T cpu.Float](t *testing.T) {
 		{"cos", Cos[T], AddCos[T], AddCosProduct[T]},
 		{"sqrt", Sqrt[T], AddSqrt[T], AddSqrtProduct[T]},
 		{"recip", Recip[T], AddRecip[T], AddRecipProduct[T]},
+		{"abs", Abs[T], AddAbs[T], AddAbsProduct[T]},
+		{"sign", Sign[T], AddSign[T], AddSignProduct[T]},
 	} {
 		for _, n := range []int{0, 1, 3, 4, 5, 8, 17, 40, 70, 1000} {
 			x, from, dst := simdtest.Normal[T](n, 1), simdtest.Normal[T](n, 2), simdtest.Normal[T](n+2, 3)

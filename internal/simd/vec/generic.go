@@ -37,6 +37,41 @@ func genericMax[T cpu.Float](x []T) T {
 	return m
 }
 
+func genericSumAbs[T cpu.Float](x []T) T {
+	var s T
+	for _, v := range x {
+		s += T(math.Abs(float64(v)))
+	}
+	return s
+}
+
+func genericDotSign[T cpu.Float](x, y []T) T {
+	var s T
+	for i, v := range x {
+		s += T(signOf(v) * y[i])
+	}
+	return s
+}
+
+// signOf returns 1 or -1, or x if x is zero or NaN.
+func signOf[T cpu.Float](x T) T {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x
+}
+
+func genericMaxAbs[T cpu.Float](x []T) T {
+	var m T
+	for _, v := range x {
+		m = max(m, T(math.Abs(float64(v))))
+	}
+	return m
+}
+
 func genericAxpyTo[T cpu.Float](dst []T, alpha T, x, y []T) {
 	for i, v := range x {
 		dst[i] = y[i] + T(alpha*v)

@@ -175,6 +175,12 @@ func Nonzero[T cpu.Float](x []T) int {
 	return prefix(x, vectorNonzero[T], func(v T) bool { return v != 0 })
 }
 
+// Smaller returns the index of the first element of x that is NaN or whose magnitude is not below
+// bound, or len(x).
+func Smaller[T cpu.Float](x []T, bound T) int {
+	return prefix(x, func(n int, x *T) int { return vectorSmaller(n, x, bound) }, func(v T) bool { return -bound < v && v < bound })
+}
+
 // prefix returns the index of the first element that is not good. vector stops before a group that
 // has one.
 func prefix[T cpu.Float](x []T, vector func(n int, x *T) int, good func(v T) bool) int {

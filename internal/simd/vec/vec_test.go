@@ -32,10 +32,14 @@ func loops[T cpu.Float]() []loop[T] {
 		{"Dot", func(_, x, y []T, _ T) T { return Dot(x, y) }, func(x, y, _ float64) float64 { return x * y }},
 		{"Sum", func(_, x, _ []T, _ T) T { return Sum(x) }, func(x, _, _ float64) float64 { return x }},
 		{"SumSquares", func(_, x, _ []T, _ T) T { return SumSquares(x) }, func(x, _, _ float64) float64 { return x * x }},
+		{"SumAbs", func(_, x, _ []T, _ T) T { return SumAbs(x) }, func(x, _, _ float64) float64 { return x }},
+		{"DotSign", func(_, x, y []T, _ T) T { return DotSign(x, y) }, func(_, y, _ float64) float64 { return y }},
 		{"SumExp", func(_, x, _ []T, a T) T { return SumExp(x, a) }, func(x, _, a float64) float64 { return math.Exp(x - a) }},
 		{"ExpShiftSum", func(dst, x, _ []T, a T) T { return ExpShiftSum(dst, x, a) }, func(x, _, a float64) float64 { return math.Exp(x - a) }},
 		{"Max", func(_, x, _ []T, _ T) T { return Max(x) }, nil},
+		{"MaxAbs", func(_, x, _ []T, _ T) T { return MaxAbs(x) }, nil},
 		{"Axpy", nothing(func(dst, x, _ []T, a T) { Axpy(a, x, dst) }), nil},
+		{"AddSign", nothing(func(dst, x, _ []T, a T) { AddSign(dst, a, x) }), nil},
 		{"AxpyTo", nothing(func(dst, x, y []T, a T) { AxpyTo(dst, a, x, y) }), nil},
 		{"AddTo", nothing(func(dst, x, y []T, _ T) { AddTo(dst, x, y) }), nil},
 		{"MulTo", nothing(func(dst, x, y []T, _ T) { MulTo(dst, x, y) }), nil},
@@ -149,7 +153,7 @@ func TestAliasing(t *testing.T) {
 
 func testAliasing[T cpu.Float](t *testing.T) {
 	for _, l := range loops[T]() {
-		if l.name == "Axpy" || strings.HasPrefix(l.name, "Rectify") || l.writesX() { // dst is read
+		if l.name == "Axpy" || l.name == "AddSign" || strings.HasPrefix(l.name, "Rectify") || l.writesX() { // dst is read
 			continue
 		}
 		for _, n := range []int{1, 7, 64, 150} {
@@ -158,7 +162,7 @@ func testAliasing[T cpu.Float](t *testing.T) {
 			inX, inY := slices.Clone(x), slices.Clone(y)
 			l.run(inX, inX, y, 0.7)
 			l.run(inY, x, inY, 0.7)
-			if l.name == "Max" || l.terms != nil && l.name != "ExpShiftSum" {
+			if strings.HasPrefix(l.name, "Max") && l.name != "MaxTo" || l.terms != nil && l.name != "ExpShiftSum" {
 				dst = x
 				copy(inY, x)
 			}
@@ -234,6 +238,13 @@ func TestMax(t *testing.T) {
 			if got := Max(test.x); !simdtest.Same(got, test.want) {
 				t.Errorf("Max(%v) = %v, want %v", test.x, got, test.want)
 			}
+			want := 0.
+			for _, v := range test.x {
+				want = max(want, math.Abs(v))
+			}
+			if got := MaxAbs(test.x); !simdtest.Same(got, want) {
+				t.Errorf("MaxAbs(%v) = %v, want %v", test.x, got, want)
+			}
 		}
 		// A NaN, the maximum or a zero with another sign in each place.
 		for n := 1; n < 150; n++ {
@@ -259,6 +270,13 @@ func TestMax(t *testing.T) {
 					x[i] = v
 					if got := Max(x); !simdtest.Same(got, v) {
 						t.Fatalf("Max of %d with %v at %d is %v", n, v, i, got)
+					}
+					if v == -1 {
+						v = -3
+						x[i] = v
+					}
+					if got, first := MaxAbs(x), Smaller(x, 2.5); !simdtest.Same(got, math.Abs(v)) || first != i {
+						t.Fatalf("MaxAbs of %d with %v at %d is %v, the first that is not smaller %d", n, v, i, got, first)
 					}
 				}
 				x[i] = -2
@@ -349,6 +367,8 @@ func TestPanics(t *testing.T) {
 			f          func()
 		}{
 			{"Dot", badLength, func() { Dot(three, four) }},
+			{"DotSign", badLength, func() { DotSign(three, four) }},
+			{"AddSign", badLength, func() { AddSign(three, 1, four) }},
 			{"Axpy", badLength, func() { Axpy(1, three, four) }},
 			{"AxpyTo", badLength, func() { AxpyTo(three, 1, three, four) }},
 			{"AxpyTo", badLength, func() { AxpyTo(three, 1, four, three) }},

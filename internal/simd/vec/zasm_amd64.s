@@ -4260,6 +4260,1196 @@ numbers292:
 	VZEROUPPER
 	RET
 
+// func sumAbsAVX512F64<>(x *float64, n int) float64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·sumAbsAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   DX, DX
+	LEAQ   -32(CX), BX
+	TESTQ  BX, BX
+	JL     oneTest295
+
+many293:
+	VMOVUPS (AX)(DX*8), Z4
+	VANDPD  constants<>+384(SB), Z4, Z4
+	VADDPD  Z4, Z0, Z0
+	VMOVUPS 64(AX)(DX*8), Z4
+	VANDPD  constants<>+384(SB), Z4, Z4
+	VADDPD  Z4, Z1, Z1
+	VMOVUPS 128(AX)(DX*8), Z4
+	VANDPD  constants<>+384(SB), Z4, Z4
+	VADDPD  Z4, Z2, Z2
+	VMOVUPS 192(AX)(DX*8), Z4
+	VANDPD  constants<>+384(SB), Z4, Z4
+	VADDPD  Z4, Z3, Z3
+	ADDQ    $0x20, DX
+	CMPQ    DX, BX
+	JLE     many293
+	VADDPD  Z1, Z0, Z0
+	VADDPD  Z3, Z2, Z2
+	VADDPD  Z2, Z0, Z0
+
+oneTest295:
+	LEAQ -8(CX), BX
+	CMPQ DX, BX
+	JG   tail296
+
+one294:
+	VMOVUPS (AX)(DX*8), Z1
+	VANDPD  constants<>+384(SB), Z1, Z1
+	VADDPD  Z1, Z0, Z0
+	ADDQ    $0x08, DX
+	CMPQ    DX, BX
+	JLE     one294
+
+tail296:
+	SUBQ      DX, CX
+	JZ        done297
+	MOVQ      $-1, BX
+	SHLXQ     CX, BX, BX
+	NOTQ      BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (AX)(DX*8), K1, Z1
+	VANDPD    constants<>+384(SB), Z1, Z1
+	VADDPD    Z1, Z0, Z0
+
+done297:
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPD        Z5, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X5
+	VADDPD        Z5, Z0, Z0
+	VPERMILPD     $0x01, X0, X5
+	VADDPD        Z5, Z0, Z0
+	VMOVSD        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumAbsAVX2F64<>(x *float64, n int) float64
+// Requires: AVX
+TEXT ·sumAbsAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   DX, DX
+	LEAQ   -16(CX), BX
+	TESTQ  BX, BX
+	JL     oneTest300
+
+many298:
+	VMOVUPS (AX)(DX*8), Y4
+	VANDPD  constants<>+384(SB), Y4, Y4
+	VADDPD  Y4, Y0, Y0
+	VMOVUPS 32(AX)(DX*8), Y4
+	VANDPD  constants<>+384(SB), Y4, Y4
+	VADDPD  Y4, Y1, Y1
+	VMOVUPS 64(AX)(DX*8), Y4
+	VANDPD  constants<>+384(SB), Y4, Y4
+	VADDPD  Y4, Y2, Y2
+	VMOVUPS 96(AX)(DX*8), Y4
+	VANDPD  constants<>+384(SB), Y4, Y4
+	VADDPD  Y4, Y3, Y3
+	ADDQ    $0x10, DX
+	CMPQ    DX, BX
+	JLE     many298
+	VADDPD  Y1, Y0, Y0
+	VADDPD  Y3, Y2, Y2
+	VADDPD  Y2, Y0, Y0
+
+oneTest300:
+	LEAQ -4(CX), BX
+	CMPQ DX, BX
+	JG   tail301
+
+one299:
+	VMOVUPS (AX)(DX*8), Y1
+	VANDPD  constants<>+384(SB), Y1, Y1
+	VADDPD  Y1, Y0, Y0
+	ADDQ    $0x04, DX
+	CMPQ    DX, BX
+	JLE     one299
+
+tail301:
+	SUBQ       DX, CX
+	JZ         done302
+	LEAQ       ones<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPD (AX)(DX*8), Y1, Y1
+	VANDPD     constants<>+384(SB), Y1, Y1
+	VADDPD     Y1, Y0, Y0
+
+done302:
+	VEXTRACTF128 $0x01, Y0, X5
+	VADDPD       Y5, Y0, Y0
+	VPERMILPD    $0x01, X0, X5
+	VADDPD       Y5, Y0, Y0
+	VMOVSD       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumAbsAVX512F32<>(x *float32, n int) float32
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·sumAbsAVX512F32<>(SB), NOSPLIT, $0-20
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   DX, DX
+	LEAQ   -64(CX), BX
+	TESTQ  BX, BX
+	JL     oneTest305
+
+many303:
+	VMOVUPS (AX)(DX*4), Z4
+	VANDPS  constants<>+448(SB), Z4, Z4
+	VADDPS  Z4, Z0, Z0
+	VMOVUPS 64(AX)(DX*4), Z4
+	VANDPS  constants<>+448(SB), Z4, Z4
+	VADDPS  Z4, Z1, Z1
+	VMOVUPS 128(AX)(DX*4), Z4
+	VANDPS  constants<>+448(SB), Z4, Z4
+	VADDPS  Z4, Z2, Z2
+	VMOVUPS 192(AX)(DX*4), Z4
+	VANDPS  constants<>+448(SB), Z4, Z4
+	VADDPS  Z4, Z3, Z3
+	ADDQ    $0x40, DX
+	CMPQ    DX, BX
+	JLE     many303
+	VADDPS  Z1, Z0, Z0
+	VADDPS  Z3, Z2, Z2
+	VADDPS  Z2, Z0, Z0
+
+oneTest305:
+	LEAQ -16(CX), BX
+	CMPQ DX, BX
+	JG   tail306
+
+one304:
+	VMOVUPS (AX)(DX*4), Z1
+	VANDPS  constants<>+448(SB), Z1, Z1
+	VADDPS  Z1, Z0, Z0
+	ADDQ    $0x10, DX
+	CMPQ    DX, BX
+	JLE     one304
+
+tail306:
+	SUBQ      DX, CX
+	JZ        done307
+	MOVQ      $-1, BX
+	SHLXQ     CX, BX, BX
+	NOTQ      BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX)(DX*4), K1, Z1
+	VANDPS    constants<>+448(SB), Z1, Z1
+	VADDPS    Z1, Z0, Z0
+
+done307:
+	VEXTRACTF64X4 $0x01, Z0, Y5
+	VADDPS        Z5, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X5
+	VADDPS        Z5, Z0, Z0
+	VPERMILPD     $0x01, X0, X5
+	VADDPS        Z5, Z0, Z0
+	VMOVSHDUP     X0, X5
+	VADDPS        Z5, Z0, Z0
+	VMOVSS        X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func sumAbsAVX2F32<>(x *float32, n int) float32
+// Requires: AVX
+TEXT ·sumAbsAVX2F32<>(SB), NOSPLIT, $0-20
+	MOVQ   x+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   DX, DX
+	LEAQ   -32(CX), BX
+	TESTQ  BX, BX
+	JL     oneTest310
+
+many308:
+	VMOVUPS (AX)(DX*4), Y4
+	VANDPS  constants<>+448(SB), Y4, Y4
+	VADDPS  Y4, Y0, Y0
+	VMOVUPS 32(AX)(DX*4), Y4
+	VANDPS  constants<>+448(SB), Y4, Y4
+	VADDPS  Y4, Y1, Y1
+	VMOVUPS 64(AX)(DX*4), Y4
+	VANDPS  constants<>+448(SB), Y4, Y4
+	VADDPS  Y4, Y2, Y2
+	VMOVUPS 96(AX)(DX*4), Y4
+	VANDPS  constants<>+448(SB), Y4, Y4
+	VADDPS  Y4, Y3, Y3
+	ADDQ    $0x20, DX
+	CMPQ    DX, BX
+	JLE     many308
+	VADDPS  Y1, Y0, Y0
+	VADDPS  Y3, Y2, Y2
+	VADDPS  Y2, Y0, Y0
+
+oneTest310:
+	LEAQ -8(CX), BX
+	CMPQ DX, BX
+	JG   tail311
+
+one309:
+	VMOVUPS (AX)(DX*4), Y1
+	VANDPS  constants<>+448(SB), Y1, Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x08, DX
+	CMPQ    DX, BX
+	JLE     one309
+
+tail311:
+	SUBQ       DX, CX
+	JZ         done312
+	LEAQ       ones<>+32(SB), BX
+	SHLQ       $0x02, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y1
+	VMASKMOVPS (AX)(DX*4), Y1, Y1
+	VANDPS     constants<>+448(SB), Y1, Y1
+	VADDPS     Y1, Y0, Y0
+
+done312:
+	VEXTRACTF128 $0x01, Y0, X5
+	VADDPS       Y5, Y0, Y0
+	VPERMILPD    $0x01, X0, X5
+	VADDPS       Y5, Y0, Y0
+	VMOVSHDUP    X0, X5
+	VADDPS       Y5, Y0, Y0
+	VMOVSS       X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func dotSignAVX512F64<>(x *float64, y *float64, n int) float64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·dotSignAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   BX, BX
+	LEAQ   -32(DX), SI
+	TESTQ  SI, SI
+	JL     oneTest315
+
+many313:
+	VMOVUPS      (AX)(BX*8), Z4
+	VANDPD.BCST  constants<>+384(SB), Z4, Z5
+	VBROADCASTSD constants<>+512(SB), Z6
+	VCMPPD       $0x1e, Z6, Z5, K1
+	VANDPD.BCST  constants<>+128(SB), Z4, Z5
+	VORPD.BCST   constants<>+576(SB), Z5, Z5
+	VBLENDMPD    Z5, Z4, K1, Z7
+	VMOVUPS      (CX)(BX*8), Z4
+	VFMADD231PD  Z4, Z7, Z0
+	VMOVUPS      64(AX)(BX*8), Z4
+	VANDPD.BCST  constants<>+384(SB), Z4, Z5
+	VBROADCASTSD constants<>+512(SB), Z6
+	VCMPPD       $0x1e, Z6, Z5, K1
+	VANDPD.BCST  constants<>+128(SB), Z4, Z5
+	VORPD.BCST   constants<>+576(SB), Z5, Z5
+	VBLENDMPD    Z5, Z4, K1, Z8
+	VMOVUPS      64(CX)(BX*8), Z4
+	VFMADD231PD  Z4, Z8, Z1
+	VMOVUPS      128(AX)(BX*8), Z4
+	VANDPD.BCST  constants<>+384(SB), Z4, Z5
+	VBROADCASTSD constants<>+512(SB), Z6
+	VCMPPD       $0x1e, Z6, Z5, K1
+	VANDPD.BCST  constants<>+128(SB), Z4, Z5
+	VORPD.BCST   constants<>+576(SB), Z5, Z5
+	VBLENDMPD    Z5, Z4, K1, Z9
+	VMOVUPS      128(CX)(BX*8), Z4
+	VFMADD231PD  Z4, Z9, Z2
+	VMOVUPS      192(AX)(BX*8), Z4
+	VANDPD.BCST  constants<>+384(SB), Z4, Z5
+	VBROADCASTSD constants<>+512(SB), Z6
+	VCMPPD       $0x1e, Z6, Z5, K1
+	VANDPD.BCST  constants<>+128(SB), Z4, Z5
+	VORPD.BCST   constants<>+576(SB), Z5, Z5
+	VBLENDMPD    Z5, Z4, K1, Z10
+	VMOVUPS      192(CX)(BX*8), Z4
+	VFMADD231PD  Z4, Z10, Z3
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many313
+	VADDPD       Z1, Z0, Z0
+	VADDPD       Z3, Z2, Z2
+	VADDPD       Z2, Z0, Z0
+
+oneTest315:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail316
+
+one314:
+	VMOVUPS      (AX)(BX*8), Z1
+	VANDPD.BCST  constants<>+384(SB), Z1, Z2
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z2, K1
+	VANDPD.BCST  constants<>+128(SB), Z1, Z2
+	VORPD.BCST   constants<>+576(SB), Z2, Z2
+	VBLENDMPD    Z2, Z1, K1, Z11
+	VMOVUPS      (CX)(BX*8), Z1
+	VFMADD231PD  Z1, Z11, Z0
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one314
+
+tail316:
+	SUBQ         BX, DX
+	JZ           done317
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (AX)(BX*8), K1, Z1
+	VANDPD.BCST  constants<>+384(SB), Z1, Z2
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z2, K2
+	VANDPD.BCST  constants<>+128(SB), Z1, Z2
+	VORPD.BCST   constants<>+576(SB), Z2, Z2
+	VBLENDMPD    Z2, Z1, K2, Z12
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VFMADD231PD  Z1, Z12, Z0
+
+done317:
+	VEXTRACTF64X4 $0x01, Z0, Y13
+	VADDPD        Z13, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X13
+	VADDPD        Z13, Z0, Z0
+	VPERMILPD     $0x01, X0, X13
+	VADDPD        Z13, Z0, Z0
+	VMOVSD        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotSignAVX2F64<>(x *float64, y *float64, n int) float64
+// Requires: AVX, FMA3
+TEXT ·dotSignAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   BX, BX
+	LEAQ   -16(DX), SI
+	TESTQ  SI, SI
+	JL     oneTest320
+
+many318:
+	VMOVUPS      (AX)(BX*8), Y4
+	VANDPD       constants<>+384(SB), Y4, Y5
+	VBROADCASTSD constants<>+512(SB), Y6
+	VCMPPD       $0x1e, Y6, Y5, Y5
+	VANDPD       constants<>+128(SB), Y4, Y6
+	VORPD        constants<>+576(SB), Y6, Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VMOVUPS      (CX)(BX*8), Y5
+	VFMADD231PD  Y5, Y4, Y0
+	VMOVUPS      32(AX)(BX*8), Y4
+	VANDPD       constants<>+384(SB), Y4, Y5
+	VBROADCASTSD constants<>+512(SB), Y6
+	VCMPPD       $0x1e, Y6, Y5, Y5
+	VANDPD       constants<>+128(SB), Y4, Y6
+	VORPD        constants<>+576(SB), Y6, Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VMOVUPS      32(CX)(BX*8), Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VMOVUPS      64(AX)(BX*8), Y4
+	VANDPD       constants<>+384(SB), Y4, Y5
+	VBROADCASTSD constants<>+512(SB), Y6
+	VCMPPD       $0x1e, Y6, Y5, Y5
+	VANDPD       constants<>+128(SB), Y4, Y6
+	VORPD        constants<>+576(SB), Y6, Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VMOVUPS      64(CX)(BX*8), Y5
+	VFMADD231PD  Y5, Y4, Y2
+	VMOVUPS      96(AX)(BX*8), Y4
+	VANDPD       constants<>+384(SB), Y4, Y5
+	VBROADCASTSD constants<>+512(SB), Y6
+	VCMPPD       $0x1e, Y6, Y5, Y5
+	VANDPD       constants<>+128(SB), Y4, Y6
+	VORPD        constants<>+576(SB), Y6, Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VMOVUPS      96(CX)(BX*8), Y5
+	VFMADD231PD  Y5, Y4, Y3
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many318
+	VADDPD       Y1, Y0, Y0
+	VADDPD       Y3, Y2, Y2
+	VADDPD       Y2, Y0, Y0
+
+oneTest320:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail321
+
+one319:
+	VMOVUPS      (AX)(BX*8), Y1
+	VANDPD       constants<>+384(SB), Y1, Y2
+	VBROADCASTSD constants<>+512(SB), Y3
+	VCMPPD       $0x1e, Y3, Y2, Y2
+	VANDPD       constants<>+128(SB), Y1, Y3
+	VORPD        constants<>+576(SB), Y3, Y3
+	VBLENDVPD    Y2, Y3, Y1, Y1
+	VMOVUPS      (CX)(BX*8), Y2
+	VFMADD231PD  Y2, Y1, Y0
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one319
+
+tail321:
+	SUBQ         BX, DX
+	JZ           done322
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPD   (AX)(BX*8), Y1, Y2
+	VANDPD       constants<>+384(SB), Y2, Y3
+	VBROADCASTSD constants<>+512(SB), Y4
+	VCMPPD       $0x1e, Y4, Y3, Y3
+	VANDPD       constants<>+128(SB), Y2, Y4
+	VORPD        constants<>+576(SB), Y4, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y2
+	VMASKMOVPD   (CX)(BX*8), Y1, Y1
+	VFMADD231PD  Y1, Y2, Y0
+
+done322:
+	VEXTRACTF128 $0x01, Y0, X7
+	VADDPD       Y7, Y0, Y0
+	VPERMILPD    $0x01, X0, X7
+	VADDPD       Y7, Y0, Y0
+	VMOVSD       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotSignAVX512F32<>(x *float32, y *float32, n int) float32
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·dotSignAVX512F32<>(SB), NOSPLIT, $0-28
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	XORQ   BX, BX
+	LEAQ   -64(DX), SI
+	TESTQ  SI, SI
+	JL     oneTest325
+
+many323:
+	VMOVUPS      (AX)(BX*4), Z4
+	VANDPS.BCST  constants<>+448(SB), Z4, Z5
+	VBROADCASTSS constants<>+640(SB), Z6
+	VCMPPS       $0x1e, Z6, Z5, K1
+	VANDPS.BCST  constants<>+320(SB), Z4, Z5
+	VORPS.BCST   constants<>+704(SB), Z5, Z5
+	VBLENDMPS    Z5, Z4, K1, Z7
+	VMOVUPS      (CX)(BX*4), Z4
+	VFMADD231PS  Z4, Z7, Z0
+	VMOVUPS      64(AX)(BX*4), Z4
+	VANDPS.BCST  constants<>+448(SB), Z4, Z5
+	VBROADCASTSS constants<>+640(SB), Z6
+	VCMPPS       $0x1e, Z6, Z5, K1
+	VANDPS.BCST  constants<>+320(SB), Z4, Z5
+	VORPS.BCST   constants<>+704(SB), Z5, Z5
+	VBLENDMPS    Z5, Z4, K1, Z8
+	VMOVUPS      64(CX)(BX*4), Z4
+	VFMADD231PS  Z4, Z8, Z1
+	VMOVUPS      128(AX)(BX*4), Z4
+	VANDPS.BCST  constants<>+448(SB), Z4, Z5
+	VBROADCASTSS constants<>+640(SB), Z6
+	VCMPPS       $0x1e, Z6, Z5, K1
+	VANDPS.BCST  constants<>+320(SB), Z4, Z5
+	VORPS.BCST   constants<>+704(SB), Z5, Z5
+	VBLENDMPS    Z5, Z4, K1, Z9
+	VMOVUPS      128(CX)(BX*4), Z4
+	VFMADD231PS  Z4, Z9, Z2
+	VMOVUPS      192(AX)(BX*4), Z4
+	VANDPS.BCST  constants<>+448(SB), Z4, Z5
+	VBROADCASTSS constants<>+640(SB), Z6
+	VCMPPS       $0x1e, Z6, Z5, K1
+	VANDPS.BCST  constants<>+320(SB), Z4, Z5
+	VORPS.BCST   constants<>+704(SB), Z5, Z5
+	VBLENDMPS    Z5, Z4, K1, Z10
+	VMOVUPS      192(CX)(BX*4), Z4
+	VFMADD231PS  Z4, Z10, Z3
+	ADDQ         $0x40, BX
+	CMPQ         BX, SI
+	JLE          many323
+	VADDPS       Z1, Z0, Z0
+	VADDPS       Z3, Z2, Z2
+	VADDPS       Z2, Z0, Z0
+
+oneTest325:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail326
+
+one324:
+	VMOVUPS      (AX)(BX*4), Z1
+	VANDPS.BCST  constants<>+448(SB), Z1, Z2
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z2, K1
+	VANDPS.BCST  constants<>+320(SB), Z1, Z2
+	VORPS.BCST   constants<>+704(SB), Z2, Z2
+	VBLENDMPS    Z2, Z1, K1, Z11
+	VMOVUPS      (CX)(BX*4), Z1
+	VFMADD231PS  Z1, Z11, Z0
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          one324
+
+tail326:
+	SUBQ         BX, DX
+	JZ           done327
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (AX)(BX*4), K1, Z1
+	VANDPS.BCST  constants<>+448(SB), Z1, Z2
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z2, K2
+	VANDPS.BCST  constants<>+320(SB), Z1, Z2
+	VORPS.BCST   constants<>+704(SB), Z2, Z2
+	VBLENDMPS    Z2, Z1, K2, Z12
+	VMOVUPS.Z    (CX)(BX*4), K1, Z1
+	VFMADD231PS  Z1, Z12, Z0
+
+done327:
+	VEXTRACTF64X4 $0x01, Z0, Y13
+	VADDPS        Z13, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X13
+	VADDPS        Z13, Z0, Z0
+	VPERMILPD     $0x01, X0, X13
+	VADDPS        Z13, Z0, Z0
+	VMOVSHDUP     X0, X13
+	VADDPS        Z13, Z0, Z0
+	VMOVSS        X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func dotSignAVX2F32<>(x *float32, y *float32, n int) float32
+// Requires: AVX, FMA3
+TEXT ·dotSignAVX2F32<>(SB), NOSPLIT, $0-28
+	MOVQ   x+0(FP), AX
+	MOVQ   y+8(FP), CX
+	MOVQ   n+16(FP), DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	XORQ   BX, BX
+	LEAQ   -32(DX), SI
+	TESTQ  SI, SI
+	JL     oneTest330
+
+many328:
+	VMOVUPS      (AX)(BX*4), Y4
+	VANDPS       constants<>+448(SB), Y4, Y5
+	VBROADCASTSS constants<>+640(SB), Y6
+	VCMPPS       $0x1e, Y6, Y5, Y5
+	VANDPS       constants<>+320(SB), Y4, Y6
+	VORPS        constants<>+704(SB), Y6, Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	VMOVUPS      (CX)(BX*4), Y5
+	VFMADD231PS  Y5, Y4, Y0
+	VMOVUPS      32(AX)(BX*4), Y4
+	VANDPS       constants<>+448(SB), Y4, Y5
+	VBROADCASTSS constants<>+640(SB), Y6
+	VCMPPS       $0x1e, Y6, Y5, Y5
+	VANDPS       constants<>+320(SB), Y4, Y6
+	VORPS        constants<>+704(SB), Y6, Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	VMOVUPS      32(CX)(BX*4), Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMOVUPS      64(AX)(BX*4), Y4
+	VANDPS       constants<>+448(SB), Y4, Y5
+	VBROADCASTSS constants<>+640(SB), Y6
+	VCMPPS       $0x1e, Y6, Y5, Y5
+	VANDPS       constants<>+320(SB), Y4, Y6
+	VORPS        constants<>+704(SB), Y6, Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	VMOVUPS      64(CX)(BX*4), Y5
+	VFMADD231PS  Y5, Y4, Y2
+	VMOVUPS      96(AX)(BX*4), Y4
+	VANDPS       constants<>+448(SB), Y4, Y5
+	VBROADCASTSS constants<>+640(SB), Y6
+	VCMPPS       $0x1e, Y6, Y5, Y5
+	VANDPS       constants<>+320(SB), Y4, Y6
+	VORPS        constants<>+704(SB), Y6, Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	VMOVUPS      96(CX)(BX*4), Y5
+	VFMADD231PS  Y5, Y4, Y3
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many328
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+
+oneTest330:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail331
+
+one329:
+	VMOVUPS      (AX)(BX*4), Y1
+	VANDPS       constants<>+448(SB), Y1, Y2
+	VBROADCASTSS constants<>+640(SB), Y3
+	VCMPPS       $0x1e, Y3, Y2, Y2
+	VANDPS       constants<>+320(SB), Y1, Y3
+	VORPS        constants<>+704(SB), Y3, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VMOVUPS      (CX)(BX*4), Y2
+	VFMADD231PS  Y2, Y1, Y0
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one329
+
+tail331:
+	SUBQ         BX, DX
+	JZ           done332
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (AX)(BX*4), Y1, Y2
+	VANDPS       constants<>+448(SB), Y2, Y3
+	VBROADCASTSS constants<>+640(SB), Y4
+	VCMPPS       $0x1e, Y4, Y3, Y3
+	VANDPS       constants<>+320(SB), Y2, Y4
+	VORPS        constants<>+704(SB), Y4, Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMASKMOVPS   (CX)(BX*4), Y1, Y1
+	VFMADD231PS  Y1, Y2, Y0
+
+done332:
+	VEXTRACTF128 $0x01, Y0, X7
+	VADDPS       Y7, Y0, Y0
+	VPERMILPD    $0x01, X0, X7
+	VADDPS       Y7, Y0, Y0
+	VMOVSHDUP    X0, X7
+	VADDPS       Y7, Y0, Y0
+	VMOVSS       X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX512F64<>(x *float64, n int) float64
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·maxAbsAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    n+8(FP), CX
+	VMOVUPS constants<>+512(SB), Z0
+	VMOVUPS constants<>+512(SB), Z1
+	VMOVUPS constants<>+512(SB), Z2
+	VMOVUPS constants<>+512(SB), Z3
+	KXNORW  K1, K1, K1
+	KXNORW  K2, K2, K2
+	XORQ    DX, DX
+	LEAQ    -32(CX), BX
+	TESTQ   BX, BX
+	JL      oneTest335
+
+many333:
+	VMOVUPS  (AX)(DX*8), Z4
+	VANDPD   constants<>+384(SB), Z4, Z4
+	VRANGEPD $0x05, Z4, Z0, Z0
+	VMOVUPS  64(AX)(DX*8), Z5
+	VANDPD   constants<>+384(SB), Z5, Z5
+	VRANGEPD $0x05, Z5, Z1, Z1
+	VMOVUPS  128(AX)(DX*8), Z6
+	VANDPD   constants<>+384(SB), Z6, Z6
+	VRANGEPD $0x05, Z6, Z2, Z2
+	VMOVUPS  192(AX)(DX*8), Z7
+	VANDPD   constants<>+384(SB), Z7, Z7
+	VRANGEPD $0x05, Z7, Z3, Z3
+	VCMPPD   $0x07, Z4, Z5, K1, K1
+	VCMPPD   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x20, DX
+	CMPQ     DX, BX
+	JLE      many333
+
+oneTest335:
+	LEAQ -8(CX), BX
+	CMPQ DX, BX
+	JG   tail336
+
+one334:
+	VMOVUPS  (AX)(DX*8), Z4
+	VANDPD   constants<>+384(SB), Z4, Z4
+	VRANGEPD $0x05, Z4, Z0, Z0
+	VCMPPD   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x08, DX
+	CMPQ     DX, BX
+	JLE      one334
+
+tail336:
+	SUBQ         DX, CX
+	JZ           done337
+	MOVQ         $-1, BX
+	SHLXQ        CX, BX, BX
+	NOTQ         BX
+	KMOVW        BX, K3
+	VMOVUPD.Z    (AX)(DX*8), K3, Z4
+	KNOTW        K3, K3
+	VBROADCASTSD constants<>+512(SB), K3, Z4
+	VANDPD       constants<>+384(SB), Z4, Z4
+	VRANGEPD     $0x05, Z4, Z0, Z0
+	VCMPPD       $0x07, Z4, Z4, K1, K1
+
+done337:
+	VRANGEPD      $0x05, Z1, Z0, Z0
+	VRANGEPD      $0x05, Z2, Z0, Z0
+	VRANGEPD      $0x05, Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VRANGEPD      $0x05, Z8, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X8
+	VRANGEPD      $0x05, Z8, Z0, Z0
+	VPERMILPD     $0x01, X0, X8
+	VRANGEPD      $0x05, Z8, Z0, Z0
+	KANDW         K1, K2, K1
+	KORTESTB      K1, K1
+	JCS           numbers338
+	VMOVUPS       constants<>+64(SB), Z0
+
+numbers338:
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX2F64<>(x *float64, n int) float64
+// Requires: AVX
+TEXT ·maxAbsAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ    x+0(FP), AX
+	MOVQ    n+8(FP), CX
+	VMOVUPS constants<>+512(SB), Y0
+	VMOVUPS constants<>+512(SB), Y1
+	VMOVUPS constants<>+512(SB), Y2
+	VMOVUPS constants<>+512(SB), Y3
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VMOVUPS constants<>+0(SB), Y4
+	VMOVUPS constants<>+0(SB), Y5
+	XORQ    DX, DX
+	LEAQ    -16(CX), BX
+	TESTQ   BX, BX
+	JL      oneTest341
+
+many339:
+	VMOVUPS (AX)(DX*8), Y8
+	VANDPD  constants<>+384(SB), Y8, Y8
+
+	// On NEON: FMAX (53)
+	VMAXPD Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
+	VMOVUPS 32(AX)(DX*8), Y9
+	VANDPD  constants<>+384(SB), Y9, Y9
+
+	// On NEON: FMAX (54)
+	VMAXPD Y1, Y9, Y1
+	VANDPS Y9, Y5, Y5
+
+	// As on NEON:
+	VMOVUPS 64(AX)(DX*8), Y10
+	VANDPD  constants<>+384(SB), Y10, Y10
+
+	// On NEON: FMAX (55)
+	VMAXPD Y2, Y10, Y2
+	VANDPS Y10, Y4, Y4
+
+	// As on NEON:
+	VMOVUPS 96(AX)(DX*8), Y11
+	VANDPD  constants<>+384(SB), Y11, Y11
+
+	// On NEON: FMAX (56)
+	VMAXPD Y3, Y11, Y3
+	VANDPS Y11, Y5, Y5
+
+	// As on NEON:
+	// On NEON:  (57)
+	VCMPPD $0x03, Y8, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	// On NEON:  (58)
+	VCMPPD $0x03, Y10, Y11, Y8
+	VORPS  Y8, Y7, Y7
+
+	// As on NEON:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  many339
+
+oneTest341:
+	LEAQ -4(CX), BX
+	CMPQ DX, BX
+	JG   tail342
+
+one340:
+	VMOVUPS (AX)(DX*8), Y8
+	VANDPD  constants<>+384(SB), Y8, Y8
+
+	// On NEON: FMAX (59)
+	VMAXPD Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (60)
+	VCMPPD $0x03, Y8, Y8, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	ADDQ $0x04, DX
+	CMPQ DX, BX
+	JLE  one340
+
+tail342:
+	SUBQ       DX, CX
+	JZ         done343
+	LEAQ       ones<>+32(SB), BX
+	SHLQ       $0x03, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y8
+	VMASKMOVPD (AX)(DX*8), Y8, Y9
+	VMOVUPS    constants<>+512(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VANDPD     constants<>+384(SB), Y9, Y9
+
+	// On NEON: FMAX (61)
+	VMAXPD Y0, Y9, Y0
+	VANDPS Y9, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (62)
+	VCMPPD $0x03, Y9, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+done343:
+	// On NEON: FMAX (63)
+	VMAXPD Y1, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (64)
+	VMAXPD Y2, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (65)
+	VMAXPD Y3, Y0, Y0
+
+	// As on NEON:
+	VEXTRACTF128 $0x01, Y0, X12
+
+	// On NEON: FMAX (66)
+	VMAXPD Y12, Y0, Y0
+
+	// As on NEON:
+	VPERMILPD $0x01, X0, X12
+
+	// On NEON: FMAX (67)
+	VMAXPD Y12, Y0, Y0
+
+	// As on NEON:
+	// On NEON:  (68)
+	VANDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X12
+	VANDPS       Y12, Y4, Y4
+	VPERMILPD    $0x01, X4, X12
+	VANDPS       Y12, Y4, Y4
+	VXORPD       Y1, Y1, Y1
+	VANDPS       constants<>+128(SB), Y4, Y4
+	VCMPPD       $0x00, Y1, Y0, Y1
+	VBLENDVPD    Y1, Y4, Y0, Y0
+	VORPS        Y7, Y6, Y6
+	VMOVMSKPS    Y6, AX
+	TESTL        AX, AX
+	JZ           numbers344
+	VMOVUPS      constants<>+64(SB), Y0
+
+	// As on NEON:
+numbers344:
+	VMOVSD X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX512F32<>(x *float32, n int) float32
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+TEXT ·maxAbsAVX512F32<>(SB), NOSPLIT, $0-20
+	MOVQ    x+0(FP), AX
+	MOVQ    n+8(FP), CX
+	VMOVUPS constants<>+640(SB), Z0
+	VMOVUPS constants<>+640(SB), Z1
+	VMOVUPS constants<>+640(SB), Z2
+	VMOVUPS constants<>+640(SB), Z3
+	KXNORW  K1, K1, K1
+	KXNORW  K2, K2, K2
+	XORQ    DX, DX
+	LEAQ    -64(CX), BX
+	TESTQ   BX, BX
+	JL      oneTest347
+
+many345:
+	VMOVUPS  (AX)(DX*4), Z4
+	VANDPS   constants<>+448(SB), Z4, Z4
+	VRANGEPS $0x05, Z4, Z0, Z0
+	VMOVUPS  64(AX)(DX*4), Z5
+	VANDPS   constants<>+448(SB), Z5, Z5
+	VRANGEPS $0x05, Z5, Z1, Z1
+	VMOVUPS  128(AX)(DX*4), Z6
+	VANDPS   constants<>+448(SB), Z6, Z6
+	VRANGEPS $0x05, Z6, Z2, Z2
+	VMOVUPS  192(AX)(DX*4), Z7
+	VANDPS   constants<>+448(SB), Z7, Z7
+	VRANGEPS $0x05, Z7, Z3, Z3
+	VCMPPS   $0x07, Z4, Z5, K1, K1
+	VCMPPS   $0x07, Z6, Z7, K2, K2
+	ADDQ     $0x40, DX
+	CMPQ     DX, BX
+	JLE      many345
+
+oneTest347:
+	LEAQ -16(CX), BX
+	CMPQ DX, BX
+	JG   tail348
+
+one346:
+	VMOVUPS  (AX)(DX*4), Z4
+	VANDPS   constants<>+448(SB), Z4, Z4
+	VRANGEPS $0x05, Z4, Z0, Z0
+	VCMPPS   $0x07, Z4, Z4, K1, K1
+	ADDQ     $0x10, DX
+	CMPQ     DX, BX
+	JLE      one346
+
+tail348:
+	SUBQ         DX, CX
+	JZ           done349
+	MOVQ         $-1, BX
+	SHLXQ        CX, BX, BX
+	NOTQ         BX
+	KMOVW        BX, K3
+	VMOVUPS.Z    (AX)(DX*4), K3, Z4
+	KNOTW        K3, K3
+	VBROADCASTSS constants<>+640(SB), K3, Z4
+	VANDPS       constants<>+448(SB), Z4, Z4
+	VRANGEPS     $0x05, Z4, Z0, Z0
+	VCMPPS       $0x07, Z4, Z4, K1, K1
+
+done349:
+	VRANGEPS      $0x05, Z1, Z0, Z0
+	VRANGEPS      $0x05, Z2, Z0, Z0
+	VRANGEPS      $0x05, Z3, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VRANGEPS      $0x05, Z8, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X8
+	VRANGEPS      $0x05, Z8, Z0, Z0
+	VPERMILPD     $0x01, X0, X8
+	VRANGEPS      $0x05, Z8, Z0, Z0
+	VMOVSHDUP     X0, X8
+	VRANGEPS      $0x05, Z8, Z0, Z0
+	KANDW         K1, K2, K1
+	KORTESTW      K1, K1
+	JCS           numbers350
+	VMOVUPS       constants<>+256(SB), Z0
+
+numbers350:
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
+// func maxAbsAVX2F32<>(x *float32, n int) float32
+// Requires: AVX
+TEXT ·maxAbsAVX2F32<>(SB), NOSPLIT, $0-20
+	MOVQ    x+0(FP), AX
+	MOVQ    n+8(FP), CX
+	VMOVUPS constants<>+640(SB), Y0
+	VMOVUPS constants<>+640(SB), Y1
+	VMOVUPS constants<>+640(SB), Y2
+	VMOVUPS constants<>+640(SB), Y3
+	VXORPD  Y6, Y6, Y6
+	VXORPD  Y7, Y7, Y7
+	VMOVUPS constants<>+192(SB), Y4
+	VMOVUPS constants<>+192(SB), Y5
+	XORQ    DX, DX
+	LEAQ    -32(CX), BX
+	TESTQ   BX, BX
+	JL      oneTest353
+
+many351:
+	VMOVUPS (AX)(DX*4), Y8
+	VANDPS  constants<>+448(SB), Y8, Y8
+
+	// On NEON: FMAX (69)
+	VMAXPS Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
+	VMOVUPS 32(AX)(DX*4), Y9
+	VANDPS  constants<>+448(SB), Y9, Y9
+
+	// On NEON: FMAX (70)
+	VMAXPS Y1, Y9, Y1
+	VANDPS Y9, Y5, Y5
+
+	// As on NEON:
+	VMOVUPS 64(AX)(DX*4), Y10
+	VANDPS  constants<>+448(SB), Y10, Y10
+
+	// On NEON: FMAX (71)
+	VMAXPS Y2, Y10, Y2
+	VANDPS Y10, Y4, Y4
+
+	// As on NEON:
+	VMOVUPS 96(AX)(DX*4), Y11
+	VANDPS  constants<>+448(SB), Y11, Y11
+
+	// On NEON: FMAX (72)
+	VMAXPS Y3, Y11, Y3
+	VANDPS Y11, Y5, Y5
+
+	// As on NEON:
+	// On NEON:  (73)
+	VCMPPS $0x03, Y8, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	// On NEON:  (74)
+	VCMPPS $0x03, Y10, Y11, Y8
+	VORPS  Y8, Y7, Y7
+
+	// As on NEON:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many351
+
+oneTest353:
+	LEAQ -8(CX), BX
+	CMPQ DX, BX
+	JG   tail354
+
+one352:
+	VMOVUPS (AX)(DX*4), Y8
+	VANDPS  constants<>+448(SB), Y8, Y8
+
+	// On NEON: FMAX (75)
+	VMAXPS Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (76)
+	VCMPPS $0x03, Y8, Y8, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one352
+
+tail354:
+	SUBQ       DX, CX
+	JZ         done355
+	LEAQ       ones<>+32(SB), BX
+	SHLQ       $0x02, CX
+	SUBQ       CX, BX
+	VMOVUPS    (BX), Y8
+	VMASKMOVPS (AX)(DX*4), Y8, Y9
+	VMOVUPS    constants<>+640(SB), Y10
+	VBLENDVPS  Y8, Y9, Y10, Y9
+	VANDPS     constants<>+448(SB), Y9, Y9
+
+	// On NEON: FMAX (77)
+	VMAXPS Y0, Y9, Y0
+	VANDPS Y9, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (78)
+	VCMPPS $0x03, Y9, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+done355:
+	// On NEON: FMAX (79)
+	VMAXPS Y1, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (80)
+	VMAXPS Y2, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (81)
+	VMAXPS Y3, Y0, Y0
+
+	// As on NEON:
+	VEXTRACTF128 $0x01, Y0, X12
+
+	// On NEON: FMAX (82)
+	VMAXPS Y12, Y0, Y0
+
+	// As on NEON:
+	VPERMILPD $0x01, X0, X12
+
+	// On NEON: FMAX (83)
+	VMAXPS Y12, Y0, Y0
+
+	// As on NEON:
+	VMOVSHDUP X0, X12
+
+	// On NEON: FMAX (84)
+	VMAXPS Y12, Y0, Y0
+
+	// As on NEON:
+	// On NEON:  (85)
+	VANDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X12
+	VANDPS       Y12, Y4, Y4
+	VPERMILPD    $0x01, X4, X12
+	VANDPS       Y12, Y4, Y4
+	VMOVSHDUP    X4, X12
+	VANDPS       Y12, Y4, Y4
+	VXORPD       Y1, Y1, Y1
+	VANDPS       constants<>+320(SB), Y4, Y4
+	VCMPPS       $0x00, Y1, Y0, Y1
+	VBLENDVPS    Y1, Y4, Y0, Y0
+	VORPS        Y7, Y6, Y6
+	VMOVMSKPS    Y6, AX
+	TESTL        AX, AX
+	JZ           numbers356
+	VMOVUPS      constants<>+256(SB), Y0
+
+	// As on NEON:
+numbers356:
+	VMOVSS X0, ret+16(FP)
+	VZEROUPPER
+	RET
+
 // func expAVX512F64<>(dst *float64, x *float64, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·expAVX512F64<>(SB), NOSPLIT, $0-24
@@ -4271,65 +5461,65 @@ TEXT ·expAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest295
+	JL      oneTest359
 
-many293:
+many357:
 	VMOVUPS           (CX)(BX*8), Z2
 	VMOVUPS           64(CX)(BX*8), Z3
 	VMOVUPS           128(CX)(BX*8), Z4
 	VMOVUPS           192(CX)(BX*8), Z5
-	VBROADCASTSD      constants<>+384(SB), Z6
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z9
-	VSUBPD.BCST       constants<>+448(SB), Z6, Z10
-	VSUBPD.BCST       constants<>+448(SB), Z7, Z11
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
-	VFNMADD231PD.BCST constants<>+512(SB), Z10, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+576(SB), Z10, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
+	VBROADCASTSD      constants<>+768(SB), Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z6
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z9
+	VSUBPD.BCST       constants<>+832(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+832(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z13
+	VFNMADD231PD.BCST constants<>+896(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
 	VMULPD            Z2, Z2, Z14
 	VMULPD            Z3, Z3, Z15
 	VMULPD            Z4, Z4, Z16
 	VMULPD            Z5, Z5, Z17
-	VBROADCASTSD      constants<>+704(SB), Z18
-	VFMADD213PD.BCST  constants<>+768(SB), Z14, Z18
-	VBROADCASTSD      constants<>+704(SB), Z19
-	VFMADD213PD.BCST  constants<>+768(SB), Z15, Z19
-	VBROADCASTSD      constants<>+704(SB), Z20
-	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
-	VBROADCASTSD      constants<>+704(SB), Z21
-	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+832(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+832(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
-	VBROADCASTSD      constants<>+896(SB), Z22
-	VFMADD213PD.BCST  constants<>+960(SB), Z14, Z22
-	VBROADCASTSD      constants<>+896(SB), Z23
-	VFMADD213PD.BCST  constants<>+960(SB), Z15, Z23
-	VBROADCASTSD      constants<>+896(SB), Z24
-	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
-	VBROADCASTSD      constants<>+896(SB), Z25
-	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
-	VFMADD213PD.BCST  constants<>+1024(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+1024(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
-	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
 	VFMADD231PD       Z22, Z2, Z18
 	VFMADD231PD       Z23, Z3, Z19
 	VFMADD231PD       Z24, Z4, Z20
@@ -4357,141 +5547,141 @@ many293:
 	VMINPD            Z10, Z11, Z2
 	VMINPD            Z2, Z12, Z2
 	VMINPD            Z2, Z13, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal298
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
-	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
-	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
+	JZ                normal362
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z10, K1
+	VADDPD.BCST       constants<>+1536(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1600(SB), Z10, K1, Z10
 	VSCALEFPD         Z10, Z18, Z18
-	VADDPD.BCST       constants<>+1280(SB), Z18, K1, Z18
-	VPSUBQ.BCST       constants<>+1280(SB), Z18, K1, Z18
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
-	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
-	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	VADDPD.BCST       constants<>+1664(SB), Z18, K1, Z18
+	VPSUBQ.BCST       constants<>+1664(SB), Z18, K1, Z18
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
+	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
 	VSCALEFPD         Z11, Z19, Z19
-	VADDPD.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VPSUBQ.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
-	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
-	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	VADDPD.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z12, K1
+	VADDPD.BCST       constants<>+1536(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1600(SB), Z12, K1, Z12
 	VSCALEFPD         Z12, Z20, Z20
-	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
-	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
-	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VADDPD.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z13, K1
+	VADDPD.BCST       constants<>+1536(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1600(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled299
+	VADDPD.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1664(SB), Z21, K1, Z21
+	JMP               scaled363
 
-normal298:
+normal362:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled299:
+scaled363:
 	VMOVUPS Z18, (AX)(BX*8)
 	VMOVUPS Z19, 64(AX)(BX*8)
 	VMOVUPS Z20, 128(AX)(BX*8)
 	VMOVUPS Z21, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many293
+	JLE     many357
 
-oneTest295:
+oneTest359:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail296
+	JG   tail360
 
-one294:
+one358:
 	VMOVUPS           (CX)(BX*8), Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z2
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal300
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal364
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled301
+	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
+	JMP               scaled365
 
-normal300:
+normal364:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled301:
+scaled365:
 	VMOVUPS Z6, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one294
+	JLE     one358
 
-tail296:
+tail360:
 	SUBQ              BX, DX
-	JZ                done297
+	JZ                done361
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
 	VMOVUPD.Z         (CX)(BX*8), K1, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z0
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal302
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal366
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled303
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled367
 
-normal302:
+normal366:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled303:
+scaled367:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 
-done297:
+done361:
 	VZEROUPPER
 	RET
 
@@ -4545,44 +5735,44 @@ TEXT ·expAVX2F64<>(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest306
+	JL      oneTest370
 
-many304:
+many368:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VSUBPD       constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y2
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y6, Y2
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VSUBPD       constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y2
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -4602,13 +5792,13 @@ many304:
 	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
 	VMINPD       Y4, Y5, Y2
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal309
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	JZ           normal373
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y2
 	VPSUBQ       Y2, Y4, Y4
@@ -4616,12 +5806,12 @@ many304:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y2, Y8, Y8
 	VMULPD       Y4, Y8, Y8
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y8, Y8
 	VPSUBQ       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -4629,12 +5819,12 @@ many304:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled310
+	JMP          scaled374
 
-normal309:
+normal373:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -4650,34 +5840,34 @@ normal309:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled310:
+scaled374:
 	VMOVUPS Y8, (AX)(BX*8)
 	VMOVUPS Y9, 32(AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many304
+	JLE     many368
 
-oneTest306:
+oneTest370:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail307
+	JG   tail371
 
-one305:
+one369:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
-	VBROADCASTSD constants<>+384(SB), Y3
-	VFMADD213PD  constants<>+448(SB), Y2, Y3
-	VSUBPD       constants<>+448(SB), Y3, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y2
-	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VMOVSLDUP    Y3, Y2
@@ -4687,13 +5877,13 @@ one305:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal311
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	JZ           normal375
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y3, Y3
 	VPSRLQ       $0x01, Y3, Y2
 	VPSUBQ       Y2, Y3, Y3
@@ -4701,12 +5891,12 @@ one305:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled312
+	JMP          scaled376
 
-normal311:
+normal375:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -4715,15 +5905,15 @@ normal311:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled312:
+scaled376:
 	VMOVUPS Y5, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one305
+	JLE     one369
 
-tail307:
+tail371:
 	SUBQ         BX, DX
-	JZ           done308
+	JZ           done372
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -4731,18 +5921,18 @@ tail307:
 	VMASKMOVPD   (CX)(BX*8), Y2, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y3, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y3
-	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y3, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y3
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+704(SB), Y4
-	VFMADD213PD  constants<>+768(SB), Y1, Y4
-	VFMADD213PD  constants<>+832(SB), Y1, Y4
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VMOVSLDUP    Y0, Y1
@@ -4752,13 +5942,13 @@ tail307:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal313
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	JZ           normal377
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y3, Y1
+	VPAND        constants<>+1920(SB), Y3, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -4766,12 +5956,12 @@ tail307:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled314
+	JMP          scaled378
 
-normal313:
+normal377:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -4780,10 +5970,10 @@ normal313:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled314:
+scaled378:
 	VMASKMOVPD Y4, Y2, (AX)(BX*8)
 
-done308:
+done372:
 	VZEROUPPER
 	RET
 
@@ -4796,50 +5986,50 @@ TEXT ·expAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest318
+	JL    oneTest382
 
-many316:
+many380:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z0, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z3
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z0, Z2
+	VBROADCASTSS      constants<>+1984(SB), Z3
 	VMOVUPS           Z3, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z3
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z3
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z4
-	VSUBPS.BCST       constants<>+1664(SB), Z3, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z4, Z0
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z4, Z0
-	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z6
+	VBROADCASTSS      constants<>+1984(SB), Z3
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z3
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+2048(SB), Z3, Z5
+	VFNMADD231PS.BCST constants<>+2112(SB), Z4, Z0
+	VFNMADD231PS.BCST constants<>+2112(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z4, Z0
+	VFNMADD231PS.BCST constants<>+2176(SB), Z5, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+1920(SB), Z6
-	VFMADD213PS.BCST  constants<>+1984(SB), Z0, Z6
-	VBROADCASTSS      constants<>+1920(SB), Z7
+	VBROADCASTSS      constants<>+2304(SB), Z6
+	VFMADD213PS.BCST  constants<>+2368(SB), Z0, Z6
+	VBROADCASTSS      constants<>+2304(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+1920(SB), Z7
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z7
-	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z6
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z7
+	VBROADCASTSS      constants<>+2304(SB), Z7
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z7
+	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z6
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z7
 	VMULPS            Z0, Z0, Z8
 	VMULPS            Z1, Z1, Z9
-	VMOVUPS           constants<>+2048(SB), Z10
+	VMOVUPS           constants<>+2432(SB), Z10
 	VPERMPS           Z10, Z2, Z10
-	VMOVUPS           constants<>+2048(SB), Z11
+	VMOVUPS           constants<>+2432(SB), Z11
 	VPERMPS           Z11, Z3, Z11
 	VADDPS            Z10, Z0, Z0
 	VADDPS            Z11, Z1, Z1
 	VFMADD231PS       Z8, Z6, Z0
 	VFMADD231PS       Z9, Z7, Z1
-	VMOVUPS           constants<>+2112(SB), Z6
+	VMOVUPS           constants<>+2496(SB), Z6
 	VPERMPS           Z6, Z2, Z2
-	VMOVUPS           constants<>+2112(SB), Z6
+	VMOVUPS           constants<>+2496(SB), Z6
 	VPERMPS           Z6, Z3, Z3
 	VMOVUPS           Z2, Z6
 	VFMADD231PS       Z0, Z2, Z6
@@ -4851,34 +6041,34 @@ many316:
 	VMOVUPS           Z0, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many316
+	JLE               many380
 
-oneTest318:
+oneTest382:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail319
+	JG   tail383
 
-one317:
+one381:
 	VMOVUPS           (CX)(BX*4), Z0
-	VBROADCASTSS      constants<>+1600(SB), Z1
+	VBROADCASTSS      constants<>+1984(SB), Z1
 	VMOVUPS           Z1, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z1
-	VFMADD213PS.BCST  constants<>+1664(SB), Z0, Z1
-	VSUBPS.BCST       constants<>+1664(SB), Z1, Z2
-	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z0
-	VFNMADD231PS.BCST constants<>+1792(SB), Z2, Z0
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z0, Z0
-	VBROADCASTSS      constants<>+1920(SB), Z3
+	VBROADCASTSS      constants<>+1984(SB), Z1
+	VFMADD213PS.BCST  constants<>+2048(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+2048(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+2112(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+2176(SB), Z2, Z0
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z0, Z0
+	VBROADCASTSS      constants<>+2304(SB), Z3
 	VMOVUPS           Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z3
-	VFMADD213PS.BCST  constants<>+1984(SB), Z0, Z3
-	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z3
+	VFMADD213PS.BCST  constants<>+2368(SB), Z0, Z3
+	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z3
 	VMULPS            Z0, Z0, Z4
-	VMOVUPS           constants<>+2048(SB), Z5
+	VMOVUPS           constants<>+2432(SB), Z5
 	VPERMPS           Z5, Z1, Z5
 	VADDPS            Z5, Z0, Z0
 	VFMADD231PS       Z4, Z3, Z0
-	VMOVUPS           constants<>+2112(SB), Z3
+	VMOVUPS           constants<>+2496(SB), Z3
 	VPERMPS           Z3, Z1, Z1
 	VMOVUPS           Z1, Z3
 	VFMADD231PS       Z0, Z1, Z3
@@ -4886,42 +6076,42 @@ one317:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one317
+	JLE               one381
 
-tail319:
+tail383:
 	SUBQ              BX, DX
-	JZ                done320
+	JZ                done384
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
 	VMOVUPS.Z         (CX)(BX*4), K1, Z0
-	VBROADCASTSS      constants<>+1600(SB), Z1
+	VBROADCASTSS      constants<>+1984(SB), Z1
 	VMOVUPS           Z1, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z1
-	VFMADD213PS.BCST  constants<>+1664(SB), Z0, Z1
-	VSUBPS.BCST       constants<>+1664(SB), Z1, Z2
-	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z0
-	VFNMADD231PS.BCST constants<>+1792(SB), Z2, Z0
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z0, Z0
-	VBROADCASTSS      constants<>+1920(SB), Z3
+	VBROADCASTSS      constants<>+1984(SB), Z1
+	VFMADD213PS.BCST  constants<>+2048(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+2048(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+2112(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+2176(SB), Z2, Z0
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z0, Z0
+	VBROADCASTSS      constants<>+2304(SB), Z3
 	VMOVUPS           Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z3
-	VFMADD213PS.BCST  constants<>+1984(SB), Z0, Z3
-	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z3
+	VFMADD213PS.BCST  constants<>+2368(SB), Z0, Z3
+	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z3
 	VMULPS            Z0, Z0, Z4
-	VMOVUPS           constants<>+2048(SB), Z5
+	VMOVUPS           constants<>+2432(SB), Z5
 	VPERMPS           Z5, Z1, Z5
 	VADDPS            Z5, Z0, Z0
 	VFMADD231PS       Z4, Z3, Z0
-	VMOVUPS           constants<>+2112(SB), Z3
+	VMOVUPS           constants<>+2496(SB), Z3
 	VPERMPS           Z3, Z1, Z1
 	VMOVUPS           Z1, Z3
 	VFMADD231PS       Z0, Z1, Z3
 	VSCALEFPS         Z2, Z3, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-done320:
+done384:
 	VZEROUPPER
 	RET
 
@@ -4934,31 +6124,31 @@ TEXT ·expAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail325
+	JG   tail389
 
-one323:
+one387:
 	VMOVUPS      (CX)(BX*4), Y0
-	VBROADCASTSS constants<>+2176(SB), Y1
+	VBROADCASTSS constants<>+2560(SB), Y1
 	VMINPS       Y0, Y1, Y0
-	VBROADCASTSS constants<>+2240(SB), Y1
+	VBROADCASTSS constants<>+2624(SB), Y1
 	VMAXPS       Y0, Y1, Y0
-	VBROADCASTSS constants<>+1600(SB), Y1
+	VBROADCASTSS constants<>+1984(SB), Y1
 	VMOVUPS      Y1, Y1
-	VBROADCASTSS constants<>+1600(SB), Y1
-	VFMADD213PS  constants<>+1664(SB), Y0, Y1
-	VSUBPS       constants<>+1664(SB), Y1, Y2
-	VFNMADD231PS constants<>+1728(SB), Y2, Y0
-	VFNMADD231PS constants<>+1792(SB), Y2, Y0
-	VBROADCASTSS constants<>+1920(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y1
+	VFMADD213PS  constants<>+2048(SB), Y0, Y1
+	VSUBPS       constants<>+2048(SB), Y1, Y2
+	VFNMADD231PS constants<>+2112(SB), Y2, Y0
+	VFNMADD231PS constants<>+2176(SB), Y2, Y0
+	VBROADCASTSS constants<>+2304(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1920(SB), Y2
-	VFMADD213PS  constants<>+1984(SB), Y0, Y2
-	VFMADD213PS  constants<>+1856(SB), Y0, Y2
+	VBROADCASTSS constants<>+2304(SB), Y2
+	VFMADD213PS  constants<>+2368(SB), Y0, Y2
+	VFMADD213PS  constants<>+2240(SB), Y0, Y2
 	VMULPS       Y0, Y0, Y3
-	VPERMD       constants<>+2048(SB), Y1, Y4
+	VPERMD       constants<>+2432(SB), Y1, Y4
 	VADDPS       Y4, Y0, Y0
 	VFMADD231PS  Y3, Y2, Y0
-	VPERMD       constants<>+2112(SB), Y1, Y2
+	VPERMD       constants<>+2496(SB), Y1, Y2
 	VMOVUPS      Y2, Y3
 	VFMADD231PS  Y0, Y2, Y3
 	VPSRLD       $0x03, Y1, Y0
@@ -4971,37 +6161,37 @@ one323:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one323
+	JLE          one387
 
-tail325:
+tail389:
 	SUBQ         BX, DX
-	JZ           done326
+	JZ           done390
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y0
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VBROADCASTSS constants<>+2176(SB), Y2
+	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+2240(SB), Y2
+	VBROADCASTSS constants<>+2624(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+1600(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1600(SB), Y2
-	VFMADD213PS  constants<>+1664(SB), Y1, Y2
-	VSUBPS       constants<>+1664(SB), Y2, Y3
-	VFNMADD231PS constants<>+1728(SB), Y3, Y1
-	VFNMADD231PS constants<>+1792(SB), Y3, Y1
-	VBROADCASTSS constants<>+1920(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1920(SB), Y3
-	VFMADD213PS  constants<>+1984(SB), Y1, Y3
-	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
 	VMULPS       Y1, Y1, Y4
-	VPERMD       constants<>+2048(SB), Y2, Y5
+	VPERMD       constants<>+2432(SB), Y2, Y5
 	VADDPS       Y5, Y1, Y1
 	VFMADD231PS  Y4, Y3, Y1
-	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPERMD       constants<>+2496(SB), Y2, Y3
 	VMOVUPS      Y3, Y4
 	VFMADD231PS  Y1, Y3, Y4
 	VPSRLD       $0x03, Y2, Y1
@@ -5013,7 +6203,7 @@ tail325:
 	VMULPS       Y1, Y3, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done326:
+done390:
 	VZEROUPPER
 	RET
 
@@ -5029,9 +6219,9 @@ TEXT ·expSubToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest329
+	JL      oneTest393
 
-many327:
+many391:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -5044,58 +6234,58 @@ many327:
 	VMOVUPS           192(DX)(SI*8), Z2
 	VMOVUPS           192(CX)(SI*8), Z6
 	VSUBPD            Z2, Z6, Z6
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z2
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z9
-	VSUBPD.BCST       constants<>+448(SB), Z2, Z10
-	VSUBPD.BCST       constants<>+448(SB), Z7, Z11
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
-	VFNMADD231PD.BCST constants<>+512(SB), Z10, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z6
-	VFNMADD231PD.BCST constants<>+576(SB), Z10, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z5
-	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z2
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z9
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z10
+	VSUBPD.BCST       constants<>+832(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z13
+	VFNMADD231PD.BCST constants<>+896(SB), Z10, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z11, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z12, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z13, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z14
 	VMULPD            Z4, Z4, Z15
 	VMULPD            Z5, Z5, Z16
 	VMULPD            Z6, Z6, Z17
-	VBROADCASTSD      constants<>+704(SB), Z18
-	VFMADD213PD.BCST  constants<>+768(SB), Z14, Z18
-	VBROADCASTSD      constants<>+704(SB), Z19
-	VFMADD213PD.BCST  constants<>+768(SB), Z15, Z19
-	VBROADCASTSD      constants<>+704(SB), Z20
-	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
-	VBROADCASTSD      constants<>+704(SB), Z21
-	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+832(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+832(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
-	VBROADCASTSD      constants<>+896(SB), Z22
-	VFMADD213PD.BCST  constants<>+960(SB), Z14, Z22
-	VBROADCASTSD      constants<>+896(SB), Z23
-	VFMADD213PD.BCST  constants<>+960(SB), Z15, Z23
-	VBROADCASTSD      constants<>+896(SB), Z24
-	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
-	VBROADCASTSD      constants<>+896(SB), Z25
-	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
-	VFMADD213PD.BCST  constants<>+1024(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+1024(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
-	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
 	VFMADD231PD       Z22, Z3, Z18
 	VFMADD231PD       Z23, Z4, Z19
 	VFMADD231PD       Z24, Z5, Z20
@@ -5123,101 +6313,101 @@ many327:
 	VMINPD            Z10, Z11, Z2
 	VMINPD            Z2, Z12, Z2
 	VMINPD            Z2, Z13, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal332
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
-	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
-	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
+	JZ                normal396
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z10, K1
+	VADDPD.BCST       constants<>+1536(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1600(SB), Z10, K1, Z10
 	VSCALEFPD         Z10, Z18, Z18
-	VADDPD.BCST       constants<>+1280(SB), Z18, K1, Z18
-	VPSUBQ.BCST       constants<>+1280(SB), Z18, K1, Z18
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
-	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
-	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	VADDPD.BCST       constants<>+1664(SB), Z18, K1, Z18
+	VPSUBQ.BCST       constants<>+1664(SB), Z18, K1, Z18
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
+	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
 	VSCALEFPD         Z11, Z19, Z19
-	VADDPD.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VPSUBQ.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
-	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
-	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	VADDPD.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z12, K1
+	VADDPD.BCST       constants<>+1536(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1600(SB), Z12, K1, Z12
 	VSCALEFPD         Z12, Z20, Z20
-	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
-	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
-	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VADDPD.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z13, K1
+	VADDPD.BCST       constants<>+1536(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1600(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled333
+	VADDPD.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1664(SB), Z21, K1, Z21
+	JMP               scaled397
 
-normal332:
+normal396:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled333:
+scaled397:
 	VMOVUPS Z18, (AX)(SI*8)
 	VMOVUPS Z19, 64(AX)(SI*8)
 	VMOVUPS Z20, 128(AX)(SI*8)
 	VMOVUPS Z21, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many327
+	JLE     many391
 
-oneTest329:
+oneTest393:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail330
+	JG   tail394
 
-one328:
+one392:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z2
-	VSUBPD.BCST       constants<>+448(SB), Z2, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z2
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
 	VPERMPD           Z0, Z2, Z3
 	VPERMPD           Z1, Z2, Z2
 	VFMADD213PD       Z2, Z3, Z6
 	VADDPD            Z3, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal334
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal398
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled335
+	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
+	JMP               scaled399
 
-normal334:
+normal398:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled335:
+scaled399:
 	VMOVUPS Z6, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one328
+	JLE     one392
 
-tail330:
+tail394:
 	SUBQ              SI, BX
-	JZ                done331
+	JZ                done395
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -5225,43 +6415,43 @@ tail330:
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VMOVUPD.Z         (CX)(SI*8), K1, Z3
 	VSUBPD            Z2, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z2
-	VSUBPD.BCST       constants<>+448(SB), Z2, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z2
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
 	VPERMPD           Z0, Z2, Z0
 	VPERMPD           Z1, Z2, Z2
 	VFMADD213PD       Z2, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal336
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal400
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled337
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled401
 
-normal336:
+normal400:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled337:
+scaled401:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 
-done331:
+done395:
 	VZEROUPPER
 	RET
 
@@ -5272,14 +6462,14 @@ TEXT ·expSubToAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest340
+	JL      oneTest404
 
-many338:
+many402:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -5290,30 +6480,30 @@ many338:
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y3, Y1, Y3
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+448(SB), Y3, Y2
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y4, Y5
-	VSUBPD       constants<>+448(SB), Y2, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y3
-	VFNMADD231PD constants<>+512(SB), Y7, Y4
-	VFNMADD231PD constants<>+576(SB), Y6, Y3
-	VFNMADD231PD constants<>+576(SB), Y7, Y4
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+832(SB), Y3, Y2
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VSUBPD       constants<>+832(SB), Y2, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y3
+	VFNMADD231PD constants<>+896(SB), Y7, Y4
+	VFNMADD231PD constants<>+960(SB), Y6, Y3
+	VFNMADD231PD constants<>+960(SB), Y7, Y4
 	VMULPD       Y3, Y3, Y6
 	VMULPD       Y4, Y4, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y3, Y8
 	VFMADD231PD  Y11, Y4, Y9
 	VFMADD213PD  Y3, Y6, Y8
@@ -5333,13 +6523,13 @@ many338:
 	VFMADD213PD  Y6, Y4, Y9
 	VADDPD       Y4, Y9, Y9
 	VMINPD       Y2, Y5, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal343
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
+	JZ           normal407
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y2, Y2
 	VPSRLQ       $0x01, Y2, Y3
 	VPSUBQ       Y3, Y2, Y2
@@ -5347,12 +6537,12 @@ many338:
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y3, Y8, Y8
 	VMULPD       Y2, Y8, Y8
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y8, Y8
 	VPSUBQ       Y4, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -5360,12 +6550,12 @@ many338:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled344
+	JMP          scaled408
 
-normal343:
+normal407:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -5381,36 +6571,36 @@ normal343:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled344:
+scaled408:
 	VMOVUPS Y8, (AX)(SI*8)
 	VMOVUPS Y9, 32(AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many338
+	JLE     many402
 
-oneTest340:
+oneTest404:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail341
+	JG   tail405
 
-one339:
+one403:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+448(SB), Y3, Y2
-	VSUBPD       constants<>+448(SB), Y2, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y3
-	VFNMADD231PD constants<>+576(SB), Y4, Y3
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+832(SB), Y3, Y2
+	VSUBPD       constants<>+832(SB), Y2, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y3
+	VFNMADD231PD constants<>+960(SB), Y4, Y3
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y3, Y5
 	VFMADD213PD  Y3, Y4, Y5
 	VMOVSLDUP    Y2, Y3
@@ -5420,13 +6610,13 @@ one339:
 	VPERMD       exp64Words<>+64(SB), Y3, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal345
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
+	JZ           normal409
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y2, Y2
 	VPSRLQ       $0x01, Y2, Y3
 	VPSUBQ       Y3, Y2, Y2
@@ -5434,12 +6624,12 @@ one339:
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y2, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled346
+	JMP          scaled410
 
-normal345:
+normal409:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -5448,15 +6638,15 @@ normal345:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled346:
+scaled410:
 	VMOVUPS Y5, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one339
+	JLE     one403
 
-tail341:
+tail405:
 	SUBQ         SI, BX
-	JZ           done342
+	JZ           done406
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -5466,18 +6656,18 @@ tail341:
 	VSUBPD       Y3, Y4, Y4
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y4, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y4
-	VFNMADD231PD constants<>+576(SB), Y1, Y4
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y4, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y4
+	VFNMADD231PD constants<>+960(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+704(SB), Y3
-	VFMADD213PD  constants<>+768(SB), Y1, Y3
-	VFMADD213PD  constants<>+832(SB), Y1, Y3
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y3
+	VFMADD213PD  constants<>+1152(SB), Y1, Y3
+	VFMADD213PD  constants<>+1216(SB), Y1, Y3
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y3
 	VFMADD213PD  Y4, Y1, Y3
 	VMOVSLDUP    Y0, Y1
@@ -5487,13 +6677,13 @@ tail341:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y4, Y3
 	VADDPD       Y4, Y3, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal347
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y4
+	JZ           normal411
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y4, Y1
+	VPAND        constants<>+1920(SB), Y4, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -5501,12 +6691,12 @@ tail341:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y3, Y3
 	VMULPD       Y0, Y3, Y3
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled348
+	JMP          scaled412
 
-normal347:
+normal411:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -5515,10 +6705,10 @@ normal347:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled348:
+scaled412:
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 
-done342:
+done406:
 	VZEROUPPER
 	RET
 
@@ -5529,13 +6719,13 @@ TEXT ·expSubToAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+2304(SB), Z0
+	VMOVUPS constants<>+2688(SB), Z0
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest351
+	JL      oneTest415
 
-many349:
+many413:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -5548,54 +6738,54 @@ many349:
 	VCVTPS2PD         96(DX)(SI*4), Z1
 	VCVTPS2PD         96(CX)(SI*4), Z5
 	VSUBPD            Z1, Z5, Z5
-	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
-	VBROADCASTSD      constants<>+384(SB), Z6
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z8
-	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
-	VSUBPD.BCST       constants<>+2368(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
-	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z8, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+2752(SB), Z2, Z1
+	VBROADCASTSD      constants<>+768(SB), Z6
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z6
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z8
+	VSUBPD.BCST       constants<>+2752(SB), Z1, Z1
+	VSUBPD.BCST       constants<>+2752(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+2752(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2752(SB), Z8, Z8
+	VFNMADD231PD.BCST constants<>+896(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z8, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
 	VMULPD            Z2, Z2, Z9
 	VMULPD            Z3, Z3, Z10
 	VMULPD            Z4, Z4, Z11
 	VMULPD            Z5, Z5, Z12
-	VBROADCASTSD      constants<>+2432(SB), Z13
-	VFMADD213PD.BCST  constants<>+2496(SB), Z9, Z13
-	VBROADCASTSD      constants<>+2432(SB), Z14
-	VFMADD213PD.BCST  constants<>+2496(SB), Z10, Z14
-	VBROADCASTSD      constants<>+2432(SB), Z15
-	VFMADD213PD.BCST  constants<>+2496(SB), Z11, Z15
-	VBROADCASTSD      constants<>+2432(SB), Z16
-	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+2560(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+2560(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+2560(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
-	VBROADCASTSD      constants<>+2624(SB), Z17
-	VFMADD213PD.BCST  constants<>+2688(SB), Z9, Z17
-	VBROADCASTSD      constants<>+2624(SB), Z18
-	VFMADD213PD.BCST  constants<>+2688(SB), Z10, Z18
-	VBROADCASTSD      constants<>+2624(SB), Z19
-	VFMADD213PD.BCST  constants<>+2688(SB), Z11, Z19
-	VBROADCASTSD      constants<>+2624(SB), Z20
-	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2752(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2752(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2752(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2816(SB), Z13
+	VFMADD213PD.BCST  constants<>+2880(SB), Z9, Z13
+	VBROADCASTSD      constants<>+2816(SB), Z14
+	VFMADD213PD.BCST  constants<>+2880(SB), Z10, Z14
+	VBROADCASTSD      constants<>+2816(SB), Z15
+	VFMADD213PD.BCST  constants<>+2880(SB), Z11, Z15
+	VBROADCASTSD      constants<>+2816(SB), Z16
+	VFMADD213PD.BCST  constants<>+2880(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2944(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+2944(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+2944(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+2944(SB), Z12, Z16
+	VBROADCASTSD      constants<>+3008(SB), Z17
+	VFMADD213PD.BCST  constants<>+3072(SB), Z9, Z17
+	VBROADCASTSD      constants<>+3008(SB), Z18
+	VFMADD213PD.BCST  constants<>+3072(SB), Z10, Z18
+	VBROADCASTSD      constants<>+3008(SB), Z19
+	VFMADD213PD.BCST  constants<>+3072(SB), Z11, Z19
+	VBROADCASTSD      constants<>+3008(SB), Z20
+	VFMADD213PD.BCST  constants<>+3072(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+3136(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+3136(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+3136(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+3136(SB), Z12, Z20
 	VFMADD231PD       Z17, Z2, Z13
 	VFMADD231PD       Z18, Z3, Z14
 	VFMADD231PD       Z19, Z4, Z15
@@ -5604,16 +6794,16 @@ many349:
 	VFMADD213PD       Z3, Z10, Z14
 	VFMADD213PD       Z4, Z11, Z15
 	VFMADD213PD       Z5, Z12, Z16
-	VADDPD.BCST       constants<>+2816(SB), Z13, Z13
+	VADDPD.BCST       constants<>+576(SB), Z13, Z13
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z13, Z13
-	VADDPD.BCST       constants<>+2816(SB), Z14, Z14
+	VADDPD.BCST       constants<>+576(SB), Z14, Z14
 	VMAXPD            Z6, Z0, Z6
 	VSCALEFPD         Z6, Z14, Z14
-	VADDPD.BCST       constants<>+2816(SB), Z15, Z15
+	VADDPD.BCST       constants<>+576(SB), Z15, Z15
 	VMAXPD            Z7, Z0, Z7
 	VSCALEFPD         Z7, Z15, Z15
-	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
+	VADDPD.BCST       constants<>+576(SB), Z16, Z16
 	VMAXPD            Z8, Z0, Z8
 	VSCALEFPD         Z8, Z16, Z16
 	VCVTPD2PS         Z13, Y13
@@ -5626,43 +6816,43 @@ many349:
 	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many349
+	JLE               many413
 
-oneTest351:
+oneTest415:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail352
+	JG   tail416
 
-one350:
+one414:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+2752(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2752(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+896(SB), Z1, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+2432(SB), Z4
-	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
-	VBROADCASTSD      constants<>+2624(SB), Z5
-	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2816(SB), Z4
+	VFMADD213PD.BCST  constants<>+2880(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2944(SB), Z3, Z4
+	VBROADCASTSD      constants<>+3008(SB), Z5
+	VFMADD213PD.BCST  constants<>+3072(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+3136(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
+	VADDPD.BCST       constants<>+576(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one350
+	JLE               one414
 
-tail352:
+tail416:
 	SUBQ              SI, BX
-	JZ                done353
+	JZ                done417
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -5670,27 +6860,27 @@ tail352:
 	VCVTPS2PD.Z       (DX)(SI*4), K1, Z1
 	VCVTPS2PD.Z       (CX)(SI*4), K1, Z2
 	VSUBPD            Z1, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+2752(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2752(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+896(SB), Z1, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+2432(SB), Z4
-	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
-	VBROADCASTSD      constants<>+2624(SB), Z5
-	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2816(SB), Z4
+	VFMADD213PD.BCST  constants<>+2880(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2944(SB), Z3, Z4
+	VBROADCASTSD      constants<>+3008(SB), Z5
+	VFMADD213PD.BCST  constants<>+3072(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+3136(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
+	VADDPD.BCST       constants<>+576(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done353:
+done417:
 	VZEROUPPER
 	RET
 
@@ -5701,14 +6891,14 @@ TEXT ·expSubToAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+2880(SB), Y0
-	VMOVUPS constants<>+2944(SB), Y1
+	VMOVUPS constants<>+3200(SB), Y0
+	VMOVUPS constants<>+3264(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest356
+	JL      oneTest420
 
-many354:
+many418:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -5719,36 +6909,36 @@ many354:
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y3, Y1, Y3
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+2368(SB), Y3, Y2
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+2368(SB), Y4, Y5
-	VSUBPD       constants<>+2368(SB), Y2, Y6
-	VSUBPD       constants<>+2368(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y3
-	VFNMADD231PD constants<>+512(SB), Y7, Y4
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+2752(SB), Y3, Y2
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+2752(SB), Y4, Y5
+	VSUBPD       constants<>+2752(SB), Y2, Y6
+	VSUBPD       constants<>+2752(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y3
+	VFNMADD231PD constants<>+896(SB), Y7, Y4
 	VMULPD       Y3, Y3, Y6
 	VMULPD       Y4, Y4, Y7
-	VBROADCASTSD constants<>+2432(SB), Y8
-	VFMADD213PD  constants<>+2496(SB), Y6, Y8
-	VBROADCASTSD constants<>+2432(SB), Y9
-	VFMADD213PD  constants<>+2496(SB), Y7, Y9
-	VFMADD213PD  constants<>+2560(SB), Y6, Y8
-	VFMADD213PD  constants<>+2560(SB), Y7, Y9
-	VBROADCASTSD constants<>+2624(SB), Y10
-	VFMADD213PD  constants<>+2688(SB), Y6, Y10
-	VBROADCASTSD constants<>+2624(SB), Y11
-	VFMADD213PD  constants<>+2688(SB), Y7, Y11
-	VFMADD213PD  constants<>+2752(SB), Y6, Y10
-	VFMADD213PD  constants<>+2752(SB), Y7, Y11
+	VBROADCASTSD constants<>+2816(SB), Y8
+	VFMADD213PD  constants<>+2880(SB), Y6, Y8
+	VBROADCASTSD constants<>+2816(SB), Y9
+	VFMADD213PD  constants<>+2880(SB), Y7, Y9
+	VFMADD213PD  constants<>+2944(SB), Y6, Y8
+	VFMADD213PD  constants<>+2944(SB), Y7, Y9
+	VBROADCASTSD constants<>+3008(SB), Y10
+	VFMADD213PD  constants<>+3072(SB), Y6, Y10
+	VBROADCASTSD constants<>+3008(SB), Y11
+	VFMADD213PD  constants<>+3072(SB), Y7, Y11
+	VFMADD213PD  constants<>+3136(SB), Y6, Y10
+	VFMADD213PD  constants<>+3136(SB), Y7, Y11
 	VFMADD231PD  Y10, Y3, Y8
 	VFMADD231PD  Y11, Y4, Y9
 	VFMADD213PD  Y3, Y6, Y8
 	VFMADD213PD  Y4, Y7, Y9
-	VADDPD       constants<>+2816(SB), Y8, Y8
+	VADDPD       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y8, Y8
-	VADDPD       constants<>+2816(SB), Y9, Y9
+	VADDPD       constants<>+576(SB), Y9, Y9
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y9, Y9
 	VCVTPD2PSY   Y8, X8
@@ -5757,44 +6947,44 @@ many354:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many354
+	JLE          many418
 
-oneTest356:
+oneTest420:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail357
+	JG   tail421
 
-one355:
+one419:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+2368(SB), Y3, Y2
-	VSUBPD       constants<>+2368(SB), Y2, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y3
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+2752(SB), Y3, Y2
+	VSUBPD       constants<>+2752(SB), Y2, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y3
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+2432(SB), Y5
-	VFMADD213PD  constants<>+2496(SB), Y4, Y5
-	VFMADD213PD  constants<>+2560(SB), Y4, Y5
-	VBROADCASTSD constants<>+2624(SB), Y6
-	VFMADD213PD  constants<>+2688(SB), Y4, Y6
-	VFMADD213PD  constants<>+2752(SB), Y4, Y6
+	VBROADCASTSD constants<>+2816(SB), Y5
+	VFMADD213PD  constants<>+2880(SB), Y4, Y5
+	VFMADD213PD  constants<>+2944(SB), Y4, Y5
+	VBROADCASTSD constants<>+3008(SB), Y6
+	VFMADD213PD  constants<>+3072(SB), Y4, Y6
+	VFMADD213PD  constants<>+3136(SB), Y4, Y6
 	VFMADD231PD  Y6, Y3, Y5
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       constants<>+2816(SB), Y5, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y5, Y5
 	VCVTPD2PSY   Y5, X5
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one355
+	JLE          one419
 
-tail357:
+tail421:
 	SUBQ         SI, BX
-	JZ           done358
+	JZ           done422
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -5806,26 +6996,26 @@ tail357:
 	VSUBPD       Y3, Y4, Y4
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+2368(SB), Y4, Y0
-	VSUBPD       constants<>+2368(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y4
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+2752(SB), Y4, Y0
+	VSUBPD       constants<>+2752(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+2432(SB), Y3
-	VFMADD213PD  constants<>+2496(SB), Y1, Y3
-	VFMADD213PD  constants<>+2560(SB), Y1, Y3
-	VBROADCASTSD constants<>+2624(SB), Y5
-	VFMADD213PD  constants<>+2688(SB), Y1, Y5
-	VFMADD213PD  constants<>+2752(SB), Y1, Y5
+	VBROADCASTSD constants<>+2816(SB), Y3
+	VFMADD213PD  constants<>+2880(SB), Y1, Y3
+	VFMADD213PD  constants<>+2944(SB), Y1, Y3
+	VBROADCASTSD constants<>+3008(SB), Y5
+	VFMADD213PD  constants<>+3072(SB), Y1, Y5
+	VFMADD213PD  constants<>+3136(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y3
 	VFMADD213PD  Y4, Y1, Y3
-	VADDPD       constants<>+2816(SB), Y3, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X2, (AX)(SI*4)
 
-done358:
+done422:
 	VZEROUPPER
 	RET
 
@@ -5842,9 +7032,9 @@ TEXT ·expShiftSumAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest361
+	JL           oneTest425
 
-many359:
+many423:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -5853,58 +7043,58 @@ many359:
 	VSUBPD            Z0, Z6, Z6
 	VMOVUPS           192(AX)(BX*8), Z7
 	VSUBPD            Z0, Z7, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z9
-	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z10
-	VBROADCASTSD      constants<>+384(SB), Z11
-	VFMADD213PD.BCST  constants<>+448(SB), Z7, Z11
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
-	VSUBPD.BCST       constants<>+448(SB), Z10, Z14
-	VSUBPD.BCST       constants<>+448(SB), Z11, Z15
-	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z14, Z6
-	VFNMADD231PD.BCST constants<>+512(SB), Z15, Z7
-	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+576(SB), Z14, Z6
-	VFNMADD231PD.BCST constants<>+576(SB), Z15, Z7
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z7, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z9
+	VBROADCASTSD      constants<>+768(SB), Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z10
+	VBROADCASTSD      constants<>+768(SB), Z11
+	VFMADD213PD.BCST  constants<>+832(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+832(SB), Z10, Z14
+	VSUBPD.BCST       constants<>+832(SB), Z11, Z15
+	VFNMADD231PD.BCST constants<>+896(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+896(SB), Z15, Z7
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z15, Z7
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z7, Z7
 	VMULPD            Z4, Z4, Z16
 	VMULPD            Z5, Z5, Z17
 	VMULPD            Z6, Z6, Z18
 	VMULPD            Z7, Z7, Z19
-	VBROADCASTSD      constants<>+704(SB), Z20
-	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
-	VBROADCASTSD      constants<>+704(SB), Z21
-	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
-	VBROADCASTSD      constants<>+704(SB), Z22
-	VFMADD213PD.BCST  constants<>+768(SB), Z18, Z22
-	VBROADCASTSD      constants<>+704(SB), Z23
-	VFMADD213PD.BCST  constants<>+768(SB), Z19, Z23
-	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+832(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+832(SB), Z19, Z23
-	VBROADCASTSD      constants<>+896(SB), Z24
-	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
-	VBROADCASTSD      constants<>+896(SB), Z25
-	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
-	VBROADCASTSD      constants<>+896(SB), Z26
-	VFMADD213PD.BCST  constants<>+960(SB), Z18, Z26
-	VBROADCASTSD      constants<>+896(SB), Z27
-	VFMADD213PD.BCST  constants<>+960(SB), Z19, Z27
-	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
-	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
-	VFMADD213PD.BCST  constants<>+1024(SB), Z18, Z26
-	VFMADD213PD.BCST  constants<>+1024(SB), Z19, Z27
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1088(SB), Z22
+	VFMADD213PD.BCST  constants<>+1152(SB), Z18, Z22
+	VBROADCASTSD      constants<>+1088(SB), Z23
+	VFMADD213PD.BCST  constants<>+1152(SB), Z19, Z23
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+1216(SB), Z19, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1280(SB), Z26
+	VFMADD213PD.BCST  constants<>+1344(SB), Z18, Z26
+	VBROADCASTSD      constants<>+1280(SB), Z27
+	VFMADD213PD.BCST  constants<>+1344(SB), Z19, Z27
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1408(SB), Z19, Z27
 	VFMADD231PD       Z24, Z4, Z20
 	VFMADD231PD       Z25, Z5, Z21
 	VFMADD231PD       Z26, Z6, Z22
@@ -5932,42 +7122,42 @@ many359:
 	VMINPD            Z12, Z13, Z4
 	VMINPD            Z4, Z14, Z4
 	VMINPD            Z4, Z15, Z4
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal364
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
-	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
-	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	JZ                normal428
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z12, K1
+	VADDPD.BCST       constants<>+1536(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1600(SB), Z12, K1, Z12
 	VSCALEFPD         Z12, Z20, Z20
-	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
-	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
-	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VADDPD.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z13, K1
+	VADDPD.BCST       constants<>+1536(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1600(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z14, K1
-	VADDPD.BCST       constants<>+1152(SB), Z14, K1, Z14
-	VMAXPD.BCST       constants<>+1216(SB), Z14, K1, Z14
+	VADDPD.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z14, K1
+	VADDPD.BCST       constants<>+1536(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1600(SB), Z14, K1, Z14
 	VSCALEFPD         Z14, Z22, Z22
-	VADDPD.BCST       constants<>+1280(SB), Z22, K1, Z22
-	VPSUBQ.BCST       constants<>+1280(SB), Z22, K1, Z22
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z15, K1
-	VADDPD.BCST       constants<>+1152(SB), Z15, K1, Z15
-	VMAXPD.BCST       constants<>+1216(SB), Z15, K1, Z15
+	VADDPD.BCST       constants<>+1664(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1664(SB), Z22, K1, Z22
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z15, K1
+	VADDPD.BCST       constants<>+1536(SB), Z15, K1, Z15
+	VMAXPD.BCST       constants<>+1600(SB), Z15, K1, Z15
 	VSCALEFPD         Z15, Z23, Z23
-	VADDPD.BCST       constants<>+1280(SB), Z23, K1, Z23
-	VPSUBQ.BCST       constants<>+1280(SB), Z23, K1, Z23
-	JMP               scaled365
+	VADDPD.BCST       constants<>+1664(SB), Z23, K1, Z23
+	VPSUBQ.BCST       constants<>+1664(SB), Z23, K1, Z23
+	JMP               scaled429
 
-normal364:
+normal428:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled365:
+scaled429:
 	VADDPD  Z20, Z1, Z1
 	VMOVUPS Z20, (DX)(BX*8)
 	VADDPD  Z21, Z1, Z1
@@ -5978,103 +7168,103 @@ scaled365:
 	VMOVUPS Z23, 192(DX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many359
+	JLE     many423
 
-oneTest361:
+oneTest425:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail362
+	JG   tail426
 
-one360:
+one424:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
-	VBROADCASTSD      constants<>+384(SB), Z5
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z5
-	VSUBPD.BCST       constants<>+448(SB), Z5, Z6
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z6
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
 	VMULPD            Z4, Z4, Z7
-	VBROADCASTSD      constants<>+704(SB), Z8
-	VFMADD213PD.BCST  constants<>+768(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+832(SB), Z7, Z8
-	VBROADCASTSD      constants<>+896(SB), Z9
-	VFMADD213PD.BCST  constants<>+960(SB), Z7, Z9
-	VFMADD213PD.BCST  constants<>+1024(SB), Z7, Z9
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+1152(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+1216(SB), Z7, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VFMADD213PD.BCST  constants<>+1344(SB), Z7, Z9
+	VFMADD213PD.BCST  constants<>+1408(SB), Z7, Z9
 	VFMADD231PD       Z9, Z4, Z8
 	VFMADD213PD       Z4, Z7, Z8
 	VPERMPD           Z2, Z5, Z4
 	VPERMPD           Z3, Z5, Z5
 	VFMADD213PD       Z5, Z4, Z8
 	VADDPD            Z4, Z8, Z8
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal366
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
-	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
-	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	JZ                normal430
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
+	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
-	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
-	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled367
+	VADDPD.BCST       constants<>+1664(SB), Z8, K1, Z8
+	VPSUBQ.BCST       constants<>+1664(SB), Z8, K1, Z8
+	JMP               scaled431
 
-normal366:
+normal430:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled367:
+scaled431:
 	VADDPD  Z8, Z1, Z1
 	VMOVUPS Z8, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one360
+	JLE     one424
 
-tail362:
+tail426:
 	SUBQ              BX, CX
-	JZ                done363
+	JZ                done427
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
 	VMOVUPD.Z         (AX)(BX*8), K1, Z4
 	VSUBPD            Z0, Z4, Z4
-	VBROADCASTSD      constants<>+384(SB), Z0
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z0
-	VSUBPD.BCST       constants<>+448(SB), Z0, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
+	VBROADCASTSD      constants<>+768(SB), Z0
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z0
+	VSUBPD.BCST       constants<>+832(SB), Z0, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z5, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
 	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      constants<>+704(SB), Z7
-	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
-	VBROADCASTSD      constants<>+896(SB), Z8
-	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
-	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
 	VFMADD231PD       Z8, Z4, Z7
 	VFMADD213PD       Z4, Z6, Z7
 	VPERMPD           Z2, Z0, Z2
 	VPERMPD           Z3, Z0, Z0
 	VFMADD213PD       Z0, Z2, Z7
 	VADDPD            Z2, Z7, Z7
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal368
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
-	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
-	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
+	JZ                normal432
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
+	VADDPD.BCST       constants<>+1536(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1600(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
-	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled369
+	VADDPD.BCST       constants<>+1664(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1664(SB), Z7, K2, Z7
+	JMP               scaled433
 
-normal368:
+normal432:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled369:
+scaled433:
 	VADDPD  Z7, Z1, K1, Z1
 	VMOVUPD Z7, K1, (DX)(BX*8)
 
-done363:
+done427:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -6093,14 +7283,14 @@ TEXT ·expShiftSumAVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), DX
 	VBROADCASTSD shift+16(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+1344(SB), Y2
-	VMOVUPS      constants<>+1408(SB), Y3
+	VMOVUPS      constants<>+1728(SB), Y2
+	VMOVUPS      constants<>+1792(SB), Y3
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest372
+	JL           oneTest436
 
-many370:
+many434:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -6109,30 +7299,30 @@ many370:
 	VMAXPD       Y5, Y2, Y5
 	VMINPD       Y4, Y3, Y4
 	VMINPD       Y5, Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+448(SB), Y4, Y6
-	VBROADCASTSD constants<>+384(SB), Y7
-	VFMADD213PD  constants<>+448(SB), Y5, Y7
-	VSUBPD       constants<>+448(SB), Y6, Y8
-	VSUBPD       constants<>+448(SB), Y7, Y9
-	VFNMADD231PD constants<>+512(SB), Y8, Y4
-	VFNMADD231PD constants<>+512(SB), Y9, Y5
-	VFNMADD231PD constants<>+576(SB), Y8, Y4
-	VFNMADD231PD constants<>+576(SB), Y9, Y5
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
+	VBROADCASTSD constants<>+768(SB), Y7
+	VFMADD213PD  constants<>+832(SB), Y5, Y7
+	VSUBPD       constants<>+832(SB), Y6, Y8
+	VSUBPD       constants<>+832(SB), Y7, Y9
+	VFNMADD231PD constants<>+896(SB), Y8, Y4
+	VFNMADD231PD constants<>+896(SB), Y9, Y5
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+704(SB), Y11
-	VFMADD213PD  constants<>+768(SB), Y8, Y11
-	VBROADCASTSD constants<>+704(SB), Y12
-	VFMADD213PD  constants<>+768(SB), Y9, Y12
-	VFMADD213PD  constants<>+832(SB), Y8, Y11
-	VFMADD213PD  constants<>+832(SB), Y9, Y12
-	VBROADCASTSD constants<>+896(SB), Y13
-	VFMADD213PD  constants<>+960(SB), Y8, Y13
-	VBROADCASTSD constants<>+896(SB), Y14
-	VFMADD213PD  constants<>+960(SB), Y9, Y14
-	VFMADD213PD  constants<>+1024(SB), Y8, Y13
-	VFMADD213PD  constants<>+1024(SB), Y9, Y14
+	VBROADCASTSD constants<>+1088(SB), Y11
+	VFMADD213PD  constants<>+1152(SB), Y8, Y11
+	VBROADCASTSD constants<>+1088(SB), Y12
+	VFMADD213PD  constants<>+1152(SB), Y9, Y12
+	VFMADD213PD  constants<>+1216(SB), Y8, Y11
+	VFMADD213PD  constants<>+1216(SB), Y9, Y12
+	VBROADCASTSD constants<>+1280(SB), Y13
+	VFMADD213PD  constants<>+1344(SB), Y8, Y13
+	VBROADCASTSD constants<>+1280(SB), Y14
+	VFMADD213PD  constants<>+1344(SB), Y9, Y14
+	VFMADD213PD  constants<>+1408(SB), Y8, Y13
+	VFMADD213PD  constants<>+1408(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
@@ -6152,13 +7342,13 @@ many370:
 	VFMADD213PD  Y8, Y5, Y12
 	VADDPD       Y5, Y12, Y12
 	VMINPD       Y6, Y7, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y4
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal375
-	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y5
+	JZ           normal439
+	VCMPPD       $0x11, constants<>+1856(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
-	VPAND        constants<>+1536(SB), Y5, Y4
+	VPAND        constants<>+1920(SB), Y5, Y4
 	VPADDQ       Y4, Y6, Y6
 	VPSRLQ       $0x01, Y6, Y4
 	VPSUBQ       Y4, Y6, Y6
@@ -6166,12 +7356,12 @@ many370:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y4, Y11, Y11
 	VMULPD       Y6, Y11, Y11
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y11, Y11
 	VPSUBQ       Y5, Y11, Y11
-	VCMPPD       $0x11, constants<>+1472(SB), Y7, Y5
+	VCMPPD       $0x11, constants<>+1856(SB), Y7, Y5
 	VPSRLQ       $0x03, Y7, Y7
-	VPAND        constants<>+1536(SB), Y5, Y4
+	VPAND        constants<>+1920(SB), Y5, Y4
 	VPADDQ       Y4, Y7, Y7
 	VPSRLQ       $0x01, Y7, Y4
 	VPSUBQ       Y4, Y7, Y7
@@ -6179,12 +7369,12 @@ many370:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y4, Y12, Y12
 	VMULPD       Y7, Y12, Y12
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled376
+	JMP          scaled440
 
-normal375:
+normal439:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -6200,37 +7390,37 @@ normal375:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled376:
+scaled440:
 	VADDPD  Y11, Y1, Y1
 	VMOVUPS Y11, (DX)(BX*8)
 	VADDPD  Y12, Y1, Y1
 	VMOVUPS Y12, 32(DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many370
+	JLE     many434
 
-oneTest372:
+oneTest436:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail373
+	JG   tail437
 
-one371:
+one435:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y4, Y5
-	VSUBPD       constants<>+448(SB), Y5, Y6
-	VFNMADD231PD constants<>+512(SB), Y6, Y4
-	VFNMADD231PD constants<>+576(SB), Y6, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VSUBPD       constants<>+832(SB), Y5, Y6
+	VFNMADD231PD constants<>+896(SB), Y6, Y4
+	VFNMADD231PD constants<>+960(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+704(SB), Y7
-	VFMADD213PD  constants<>+768(SB), Y6, Y7
-	VFMADD213PD  constants<>+832(SB), Y6, Y7
-	VBROADCASTSD constants<>+896(SB), Y8
-	VFMADD213PD  constants<>+960(SB), Y6, Y8
-	VFMADD213PD  constants<>+1024(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VFMADD213PD  constants<>+1152(SB), Y6, Y7
+	VFMADD213PD  constants<>+1216(SB), Y6, Y7
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VFMADD213PD  constants<>+1344(SB), Y6, Y8
+	VFMADD213PD  constants<>+1408(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
 	VMOVSLDUP    Y5, Y4
@@ -6240,13 +7430,13 @@ one371:
 	VPERMD       exp64Words<>+64(SB), Y4, Y8
 	VFMADD213PD  Y8, Y6, Y7
 	VADDPD       Y6, Y7, Y7
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal377
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y6
+	JZ           normal441
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y6, Y4
+	VPAND        constants<>+1920(SB), Y6, Y4
 	VPADDQ       Y4, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y4
 	VPSUBQ       Y4, Y5, Y5
@@ -6254,12 +7444,12 @@ one371:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y4, Y7, Y7
 	VMULPD       Y5, Y7, Y7
-	VPAND        constants<>+1280(SB), Y6, Y6
+	VPAND        constants<>+1664(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled378
+	JMP          scaled442
 
-normal377:
+normal441:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -6268,16 +7458,16 @@ normal377:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled378:
+scaled442:
 	VADDPD  Y7, Y1, Y1
 	VMOVUPS Y7, (DX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one371
+	JLE     one435
 
-tail373:
+tail437:
 	SUBQ         BX, CX
-	JZ           done374
+	JZ           done438
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, CX
 	SUBQ         CX, SI
@@ -6286,18 +7476,18 @@ tail373:
 	VSUBPD       Y0, Y5, Y5
 	VMAXPD       Y5, Y2, Y5
 	VMINPD       Y5, Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y5, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y2
-	VFNMADD231PD constants<>+512(SB), Y2, Y5
-	VFNMADD231PD constants<>+576(SB), Y2, Y5
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y5, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y2
+	VFNMADD231PD constants<>+896(SB), Y2, Y5
+	VFNMADD231PD constants<>+960(SB), Y2, Y5
 	VMULPD       Y5, Y5, Y2
-	VBROADCASTSD constants<>+704(SB), Y3
-	VFMADD213PD  constants<>+768(SB), Y2, Y3
-	VFMADD213PD  constants<>+832(SB), Y2, Y3
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y2, Y6
-	VFMADD213PD  constants<>+1024(SB), Y2, Y6
+	VBROADCASTSD constants<>+1088(SB), Y3
+	VFMADD213PD  constants<>+1152(SB), Y2, Y3
+	VFMADD213PD  constants<>+1216(SB), Y2, Y3
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y2, Y6
+	VFMADD213PD  constants<>+1408(SB), Y2, Y6
 	VFMADD231PD  Y6, Y5, Y3
 	VFMADD213PD  Y5, Y2, Y3
 	VMOVSLDUP    Y0, Y2
@@ -6307,13 +7497,13 @@ tail373:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y5, Y3
 	VADDPD       Y5, Y3, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal379
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y5
+	JZ           normal443
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y5, Y2
+	VPAND        constants<>+1920(SB), Y5, Y2
 	VPADDQ       Y2, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y2
 	VPSUBQ       Y2, Y0, Y0
@@ -6321,12 +7511,12 @@ tail373:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y2, Y3, Y3
 	VMULPD       Y0, Y3, Y3
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled380
+	JMP          scaled444
 
-normal379:
+normal443:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -6335,12 +7525,12 @@ normal379:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled380:
+scaled444:
 	VANDPD     Y4, Y3, Y0
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y3, Y4, (DX)(BX*8)
 
-done374:
+done438:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -6358,13 +7548,13 @@ TEXT ·expShiftSumAVX512F32<>(SB), NOSPLIT, $0-40
 	VBROADCASTSS shift+16(FP), Z0
 	VCVTPS2PD    Y0, Z0
 	VPXORQ       Z1, Z1, Z1
-	VMOVUPS      constants<>+2304(SB), Z2
+	VMOVUPS      constants<>+2688(SB), Z2
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest383
+	JL           oneTest447
 
-many381:
+many445:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VCVTPS2PD         32(AX)(BX*4), Z4
@@ -6373,54 +7563,54 @@ many381:
 	VSUBPD            Z0, Z5, Z5
 	VCVTPS2PD         96(AX)(BX*4), Z6
 	VSUBPD            Z0, Z6, Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z9
-	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+2368(SB), Z6, Z10
-	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
-	VSUBPD.BCST       constants<>+2368(SB), Z9, Z9
-	VSUBPD.BCST       constants<>+2368(SB), Z10, Z10
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z8, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z9, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z10, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z9
+	VBROADCASTSD      constants<>+768(SB), Z10
+	VFMADD213PD.BCST  constants<>+2752(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+2752(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2752(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+2752(SB), Z9, Z9
+	VSUBPD.BCST       constants<>+2752(SB), Z10, Z10
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z8, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z10, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z12
 	VMULPD            Z4, Z4, Z13
 	VMULPD            Z5, Z5, Z14
 	VMULPD            Z6, Z6, Z15
-	VBROADCASTSD      constants<>+2432(SB), Z16
-	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
-	VBROADCASTSD      constants<>+2432(SB), Z17
-	VFMADD213PD.BCST  constants<>+2496(SB), Z13, Z17
-	VBROADCASTSD      constants<>+2432(SB), Z18
-	VFMADD213PD.BCST  constants<>+2496(SB), Z14, Z18
-	VBROADCASTSD      constants<>+2432(SB), Z19
-	VFMADD213PD.BCST  constants<>+2496(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+2560(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+2560(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+2560(SB), Z15, Z19
-	VBROADCASTSD      constants<>+2624(SB), Z20
-	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
-	VBROADCASTSD      constants<>+2624(SB), Z21
-	VFMADD213PD.BCST  constants<>+2688(SB), Z13, Z21
-	VBROADCASTSD      constants<>+2624(SB), Z22
-	VFMADD213PD.BCST  constants<>+2688(SB), Z14, Z22
-	VBROADCASTSD      constants<>+2624(SB), Z23
-	VFMADD213PD.BCST  constants<>+2688(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2752(SB), Z13, Z21
-	VFMADD213PD.BCST  constants<>+2752(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+2752(SB), Z15, Z23
+	VBROADCASTSD      constants<>+2816(SB), Z16
+	VFMADD213PD.BCST  constants<>+2880(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2816(SB), Z17
+	VFMADD213PD.BCST  constants<>+2880(SB), Z13, Z17
+	VBROADCASTSD      constants<>+2816(SB), Z18
+	VFMADD213PD.BCST  constants<>+2880(SB), Z14, Z18
+	VBROADCASTSD      constants<>+2816(SB), Z19
+	VFMADD213PD.BCST  constants<>+2880(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+2944(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2944(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+2944(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+2944(SB), Z15, Z19
+	VBROADCASTSD      constants<>+3008(SB), Z20
+	VFMADD213PD.BCST  constants<>+3072(SB), Z12, Z20
+	VBROADCASTSD      constants<>+3008(SB), Z21
+	VFMADD213PD.BCST  constants<>+3072(SB), Z13, Z21
+	VBROADCASTSD      constants<>+3008(SB), Z22
+	VFMADD213PD.BCST  constants<>+3072(SB), Z14, Z22
+	VBROADCASTSD      constants<>+3008(SB), Z23
+	VFMADD213PD.BCST  constants<>+3072(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+3136(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+3136(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+3136(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+3136(SB), Z15, Z23
 	VFMADD231PD       Z20, Z3, Z16
 	VFMADD231PD       Z21, Z4, Z17
 	VFMADD231PD       Z22, Z5, Z18
@@ -6429,16 +7619,16 @@ many381:
 	VFMADD213PD       Z4, Z13, Z17
 	VFMADD213PD       Z5, Z14, Z18
 	VFMADD213PD       Z6, Z15, Z19
-	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
+	VADDPD.BCST       constants<>+576(SB), Z16, Z16
 	VMAXPD            Z7, Z2, Z7
 	VSCALEFPD         Z7, Z16, Z16
-	VADDPD.BCST       constants<>+2816(SB), Z17, Z17
+	VADDPD.BCST       constants<>+576(SB), Z17, Z17
 	VMAXPD            Z8, Z2, Z8
 	VSCALEFPD         Z8, Z17, Z17
-	VADDPD.BCST       constants<>+2816(SB), Z18, Z18
+	VADDPD.BCST       constants<>+576(SB), Z18, Z18
 	VMAXPD            Z9, Z2, Z9
 	VSCALEFPD         Z9, Z18, Z18
-	VADDPD.BCST       constants<>+2816(SB), Z19, Z19
+	VADDPD.BCST       constants<>+576(SB), Z19, Z19
 	VMAXPD            Z10, Z2, Z10
 	VSCALEFPD         Z10, Z19, Z19
 	VADDPD            Z16, Z1, Z1
@@ -6455,31 +7645,31 @@ many381:
 	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many381
+	JLE               many445
 
-oneTest383:
+oneTest447:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail384
+	JG   tail448
 
-one382:
+one446:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+2368(SB), Z4, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+2752(SB), Z4, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+2432(SB), Z6
-	VFMADD213PD.BCST  constants<>+2496(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+2560(SB), Z5, Z6
-	VBROADCASTSD      constants<>+2624(SB), Z7
-	VFMADD213PD.BCST  constants<>+2688(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z7
+	VBROADCASTSD      constants<>+2816(SB), Z6
+	VFMADD213PD.BCST  constants<>+2880(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+2944(SB), Z5, Z6
+	VBROADCASTSD      constants<>+3008(SB), Z7
+	VFMADD213PD.BCST  constants<>+3072(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+3136(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
-	VADDPD.BCST       constants<>+2816(SB), Z6, Z6
+	VADDPD.BCST       constants<>+576(SB), Z6, Z6
 	VMAXPD            Z4, Z2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD            Z6, Z1, Z1
@@ -6487,39 +7677,39 @@ one382:
 	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one382
+	JLE               one446
 
-tail384:
+tail448:
 	SUBQ              BX, CX
-	JZ                done385
+	JZ                done449
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
 	VCVTPS2PD.Z       (AX)(BX*4), K1, Z3
 	VSUBPD            Z0, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z0
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z0
-	VSUBPD.BCST       constants<>+2368(SB), Z0, Z0
-	VFNMADD231PD.BCST constants<>+512(SB), Z0, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z0
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z0
+	VSUBPD.BCST       constants<>+2752(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+896(SB), Z0, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+2432(SB), Z5
-	VFMADD213PD.BCST  constants<>+2496(SB), Z4, Z5
-	VFMADD213PD.BCST  constants<>+2560(SB), Z4, Z5
-	VBROADCASTSD      constants<>+2624(SB), Z6
-	VFMADD213PD.BCST  constants<>+2688(SB), Z4, Z6
-	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z6
+	VBROADCASTSD      constants<>+2816(SB), Z5
+	VFMADD213PD.BCST  constants<>+2880(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+2944(SB), Z4, Z5
+	VBROADCASTSD      constants<>+3008(SB), Z6
+	VFMADD213PD.BCST  constants<>+3072(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+3136(SB), Z4, Z6
 	VFMADD231PD       Z6, Z3, Z5
 	VFMADD213PD       Z3, Z4, Z5
-	VADDPD.BCST       constants<>+2816(SB), Z5, Z5
+	VADDPD.BCST       constants<>+576(SB), Z5, Z5
 	VMAXPD            Z0, Z2, Z0
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 	VCVTPD2PS         Z5, Y5
 	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done385:
+done449:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -6539,14 +7729,14 @@ TEXT ·expShiftSumAVX2F32<>(SB), NOSPLIT, $0-40
 	VBROADCASTSS shift+16(FP), Y0
 	VCVTPS2PD    X0, Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+2880(SB), Y2
-	VMOVUPS      constants<>+2944(SB), Y3
+	VMOVUPS      constants<>+3200(SB), Y2
+	VMOVUPS      constants<>+3264(SB), Y3
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest388
+	JL           oneTest452
 
-many386:
+many450:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -6555,36 +7745,36 @@ many386:
 	VMAXPD       Y5, Y2, Y5
 	VMINPD       Y4, Y3, Y4
 	VMINPD       Y5, Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+2368(SB), Y4, Y6
-	VBROADCASTSD constants<>+384(SB), Y7
-	VFMADD213PD  constants<>+2368(SB), Y5, Y7
-	VSUBPD       constants<>+2368(SB), Y6, Y8
-	VSUBPD       constants<>+2368(SB), Y7, Y9
-	VFNMADD231PD constants<>+512(SB), Y8, Y4
-	VFNMADD231PD constants<>+512(SB), Y9, Y5
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+2752(SB), Y4, Y6
+	VBROADCASTSD constants<>+768(SB), Y7
+	VFMADD213PD  constants<>+2752(SB), Y5, Y7
+	VSUBPD       constants<>+2752(SB), Y6, Y8
+	VSUBPD       constants<>+2752(SB), Y7, Y9
+	VFNMADD231PD constants<>+896(SB), Y8, Y4
+	VFNMADD231PD constants<>+896(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+2432(SB), Y11
-	VFMADD213PD  constants<>+2496(SB), Y8, Y11
-	VBROADCASTSD constants<>+2432(SB), Y12
-	VFMADD213PD  constants<>+2496(SB), Y9, Y12
-	VFMADD213PD  constants<>+2560(SB), Y8, Y11
-	VFMADD213PD  constants<>+2560(SB), Y9, Y12
-	VBROADCASTSD constants<>+2624(SB), Y13
-	VFMADD213PD  constants<>+2688(SB), Y8, Y13
-	VBROADCASTSD constants<>+2624(SB), Y14
-	VFMADD213PD  constants<>+2688(SB), Y9, Y14
-	VFMADD213PD  constants<>+2752(SB), Y8, Y13
-	VFMADD213PD  constants<>+2752(SB), Y9, Y14
+	VBROADCASTSD constants<>+2816(SB), Y11
+	VFMADD213PD  constants<>+2880(SB), Y8, Y11
+	VBROADCASTSD constants<>+2816(SB), Y12
+	VFMADD213PD  constants<>+2880(SB), Y9, Y12
+	VFMADD213PD  constants<>+2944(SB), Y8, Y11
+	VFMADD213PD  constants<>+2944(SB), Y9, Y12
+	VBROADCASTSD constants<>+3008(SB), Y13
+	VFMADD213PD  constants<>+3072(SB), Y8, Y13
+	VBROADCASTSD constants<>+3008(SB), Y14
+	VFMADD213PD  constants<>+3072(SB), Y9, Y14
+	VFMADD213PD  constants<>+3136(SB), Y8, Y13
+	VFMADD213PD  constants<>+3136(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
 	VFMADD213PD  Y5, Y9, Y12
-	VADDPD       constants<>+2816(SB), Y11, Y11
+	VADDPD       constants<>+576(SB), Y11, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y11, Y11
-	VADDPD       constants<>+2816(SB), Y12, Y12
+	VADDPD       constants<>+576(SB), Y12, Y12
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y12, Y12
 	VADDPD       Y11, Y1, Y1
@@ -6595,32 +7785,32 @@ many386:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many386
+	JLE          many450
 
-oneTest388:
+oneTest452:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail389
+	JG   tail453
 
-one387:
+one451:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+2368(SB), Y4, Y5
-	VSUBPD       constants<>+2368(SB), Y5, Y6
-	VFNMADD231PD constants<>+512(SB), Y6, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+2752(SB), Y4, Y5
+	VSUBPD       constants<>+2752(SB), Y5, Y6
+	VFNMADD231PD constants<>+896(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+2432(SB), Y7
-	VFMADD213PD  constants<>+2496(SB), Y6, Y7
-	VFMADD213PD  constants<>+2560(SB), Y6, Y7
-	VBROADCASTSD constants<>+2624(SB), Y8
-	VFMADD213PD  constants<>+2688(SB), Y6, Y8
-	VFMADD213PD  constants<>+2752(SB), Y6, Y8
+	VBROADCASTSD constants<>+2816(SB), Y7
+	VFMADD213PD  constants<>+2880(SB), Y6, Y7
+	VFMADD213PD  constants<>+2944(SB), Y6, Y7
+	VBROADCASTSD constants<>+3008(SB), Y8
+	VFMADD213PD  constants<>+3072(SB), Y6, Y8
+	VFMADD213PD  constants<>+3136(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
-	VADDPD       constants<>+2816(SB), Y7, Y7
+	VADDPD       constants<>+576(SB), Y7, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y7, Y1, Y1
@@ -6628,11 +7818,11 @@ one387:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one387
+	JLE          one451
 
-tail389:
+tail453:
 	SUBQ         BX, CX
-	JZ           done390
+	JZ           done454
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, CX
 	SUBQ         CX, SI
@@ -6642,20 +7832,20 @@ tail389:
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+2368(SB), Y4, Y0
-	VSUBPD       constants<>+2368(SB), Y0, Y2
-	VFNMADD231PD constants<>+512(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+2752(SB), Y4, Y0
+	VSUBPD       constants<>+2752(SB), Y0, Y2
+	VFNMADD231PD constants<>+896(SB), Y2, Y4
 	VMULPD       Y4, Y4, Y2
-	VBROADCASTSD constants<>+2432(SB), Y3
-	VFMADD213PD  constants<>+2496(SB), Y2, Y3
-	VFMADD213PD  constants<>+2560(SB), Y2, Y3
-	VBROADCASTSD constants<>+2624(SB), Y6
-	VFMADD213PD  constants<>+2688(SB), Y2, Y6
-	VFMADD213PD  constants<>+2752(SB), Y2, Y6
+	VBROADCASTSD constants<>+2816(SB), Y3
+	VFMADD213PD  constants<>+2880(SB), Y2, Y3
+	VFMADD213PD  constants<>+2944(SB), Y2, Y3
+	VBROADCASTSD constants<>+3008(SB), Y6
+	VFMADD213PD  constants<>+3072(SB), Y2, Y6
+	VFMADD213PD  constants<>+3136(SB), Y2, Y6
 	VFMADD231PD  Y6, Y4, Y3
 	VFMADD213PD  Y4, Y2, Y3
-	VADDPD       constants<>+2816(SB), Y3, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VPMOVSXDQ    X5, Y0
@@ -6664,7 +7854,7 @@ tail389:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X5, (DX)(BX*4)
 
-done390:
+done454:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -6685,9 +7875,9 @@ TEXT ·sumExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest393
+	JL           oneTest457
 
-many391:
+many455:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -6700,58 +7890,58 @@ many391:
 	PREFETCHT0        8384(AX)(DX*8)
 	VMOVUPS           192(AX)(DX*8), Z7
 	VSUBPD            Z0, Z7, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z9
-	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z10
-	VBROADCASTSD      constants<>+384(SB), Z11
-	VFMADD213PD.BCST  constants<>+448(SB), Z7, Z11
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
-	VSUBPD.BCST       constants<>+448(SB), Z10, Z14
-	VSUBPD.BCST       constants<>+448(SB), Z11, Z15
-	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z14, Z6
-	VFNMADD231PD.BCST constants<>+512(SB), Z15, Z7
-	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+576(SB), Z14, Z6
-	VFNMADD231PD.BCST constants<>+576(SB), Z15, Z7
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z7, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z9
+	VBROADCASTSD      constants<>+768(SB), Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z10
+	VBROADCASTSD      constants<>+768(SB), Z11
+	VFMADD213PD.BCST  constants<>+832(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+832(SB), Z10, Z14
+	VSUBPD.BCST       constants<>+832(SB), Z11, Z15
+	VFNMADD231PD.BCST constants<>+896(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+896(SB), Z15, Z7
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z15, Z7
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z7, Z7
 	VMULPD            Z4, Z4, Z16
 	VMULPD            Z5, Z5, Z17
 	VMULPD            Z6, Z6, Z18
 	VMULPD            Z7, Z7, Z19
-	VBROADCASTSD      constants<>+704(SB), Z20
-	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
-	VBROADCASTSD      constants<>+704(SB), Z21
-	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
-	VBROADCASTSD      constants<>+704(SB), Z22
-	VFMADD213PD.BCST  constants<>+768(SB), Z18, Z22
-	VBROADCASTSD      constants<>+704(SB), Z23
-	VFMADD213PD.BCST  constants<>+768(SB), Z19, Z23
-	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+832(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+832(SB), Z19, Z23
-	VBROADCASTSD      constants<>+896(SB), Z24
-	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
-	VBROADCASTSD      constants<>+896(SB), Z25
-	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
-	VBROADCASTSD      constants<>+896(SB), Z26
-	VFMADD213PD.BCST  constants<>+960(SB), Z18, Z26
-	VBROADCASTSD      constants<>+896(SB), Z27
-	VFMADD213PD.BCST  constants<>+960(SB), Z19, Z27
-	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
-	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
-	VFMADD213PD.BCST  constants<>+1024(SB), Z18, Z26
-	VFMADD213PD.BCST  constants<>+1024(SB), Z19, Z27
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1088(SB), Z22
+	VFMADD213PD.BCST  constants<>+1152(SB), Z18, Z22
+	VBROADCASTSD      constants<>+1088(SB), Z23
+	VFMADD213PD.BCST  constants<>+1152(SB), Z19, Z23
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+1216(SB), Z19, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1280(SB), Z26
+	VFMADD213PD.BCST  constants<>+1344(SB), Z18, Z26
+	VBROADCASTSD      constants<>+1280(SB), Z27
+	VFMADD213PD.BCST  constants<>+1344(SB), Z19, Z27
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1408(SB), Z19, Z27
 	VFMADD231PD       Z24, Z4, Z20
 	VFMADD231PD       Z25, Z5, Z21
 	VFMADD231PD       Z26, Z6, Z22
@@ -6779,101 +7969,101 @@ many391:
 	VMINPD            Z12, Z13, Z4
 	VMINPD            Z4, Z14, Z4
 	VMINPD            Z4, Z15, Z4
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal396
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
-	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
-	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	JZ                normal460
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z12, K1
+	VADDPD.BCST       constants<>+1536(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1600(SB), Z12, K1, Z12
 	VSCALEFPD         Z12, Z20, Z20
-	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
-	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
-	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VADDPD.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z13, K1
+	VADDPD.BCST       constants<>+1536(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1600(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z14, K1
-	VADDPD.BCST       constants<>+1152(SB), Z14, K1, Z14
-	VMAXPD.BCST       constants<>+1216(SB), Z14, K1, Z14
+	VADDPD.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z14, K1
+	VADDPD.BCST       constants<>+1536(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1600(SB), Z14, K1, Z14
 	VSCALEFPD         Z14, Z22, Z22
-	VADDPD.BCST       constants<>+1280(SB), Z22, K1, Z22
-	VPSUBQ.BCST       constants<>+1280(SB), Z22, K1, Z22
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z15, K1
-	VADDPD.BCST       constants<>+1152(SB), Z15, K1, Z15
-	VMAXPD.BCST       constants<>+1216(SB), Z15, K1, Z15
+	VADDPD.BCST       constants<>+1664(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1664(SB), Z22, K1, Z22
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z15, K1
+	VADDPD.BCST       constants<>+1536(SB), Z15, K1, Z15
+	VMAXPD.BCST       constants<>+1600(SB), Z15, K1, Z15
 	VSCALEFPD         Z15, Z23, Z23
-	VADDPD.BCST       constants<>+1280(SB), Z23, K1, Z23
-	VPSUBQ.BCST       constants<>+1280(SB), Z23, K1, Z23
-	JMP               scaled397
+	VADDPD.BCST       constants<>+1664(SB), Z23, K1, Z23
+	VPSUBQ.BCST       constants<>+1664(SB), Z23, K1, Z23
+	JMP               scaled461
 
-normal396:
+normal460:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled397:
+scaled461:
 	VADDPD Z20, Z1, Z1
 	VADDPD Z21, Z1, Z1
 	VADDPD Z22, Z1, Z1
 	VADDPD Z23, Z1, Z1
 	ADDQ   $0x20, DX
 	CMPQ   DX, BX
-	JLE    many391
+	JLE    many455
 
-oneTest393:
+oneTest457:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail394
+	JG   tail458
 
-one392:
+one456:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
-	VBROADCASTSD      constants<>+384(SB), Z5
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z5
-	VSUBPD.BCST       constants<>+448(SB), Z5, Z6
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z6
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
 	VMULPD            Z4, Z4, Z7
-	VBROADCASTSD      constants<>+704(SB), Z8
-	VFMADD213PD.BCST  constants<>+768(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+832(SB), Z7, Z8
-	VBROADCASTSD      constants<>+896(SB), Z9
-	VFMADD213PD.BCST  constants<>+960(SB), Z7, Z9
-	VFMADD213PD.BCST  constants<>+1024(SB), Z7, Z9
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+1152(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+1216(SB), Z7, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VFMADD213PD.BCST  constants<>+1344(SB), Z7, Z9
+	VFMADD213PD.BCST  constants<>+1408(SB), Z7, Z9
 	VFMADD231PD       Z9, Z4, Z8
 	VFMADD213PD       Z4, Z7, Z8
 	VPERMPD           Z2, Z5, Z4
 	VPERMPD           Z3, Z5, Z5
 	VFMADD213PD       Z5, Z4, Z8
 	VADDPD            Z4, Z8, Z8
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal398
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
-	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
-	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	JZ                normal462
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
+	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
-	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
-	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled399
+	VADDPD.BCST       constants<>+1664(SB), Z8, K1, Z8
+	VPSUBQ.BCST       constants<>+1664(SB), Z8, K1, Z8
+	JMP               scaled463
 
-normal398:
+normal462:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled399:
+scaled463:
 	VADDPD Z8, Z1, Z1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    one392
+	JLE    one456
 
-tail394:
+tail458:
 	SUBQ              DX, CX
-	JZ                done395
+	JZ                done459
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -6881,43 +8071,43 @@ tail394:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPD.Z         (AX)(DX*8), K1, Z4
 	VSUBPD            Z0, Z4, Z4
-	VBROADCASTSD      constants<>+384(SB), Z0
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z0
-	VSUBPD.BCST       constants<>+448(SB), Z0, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
+	VBROADCASTSD      constants<>+768(SB), Z0
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z0
+	VSUBPD.BCST       constants<>+832(SB), Z0, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z5, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
 	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      constants<>+704(SB), Z7
-	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
-	VBROADCASTSD      constants<>+896(SB), Z8
-	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
-	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
 	VFMADD231PD       Z8, Z4, Z7
 	VFMADD213PD       Z4, Z6, Z7
 	VPERMPD           Z2, Z0, Z2
 	VPERMPD           Z3, Z0, Z0
 	VFMADD213PD       Z0, Z2, Z7
 	VADDPD            Z2, Z7, Z7
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal400
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
-	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
-	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
+	JZ                normal464
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
+	VADDPD.BCST       constants<>+1536(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1600(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
-	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled401
+	VADDPD.BCST       constants<>+1664(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1664(SB), Z7, K2, Z7
+	JMP               scaled465
 
-normal400:
+normal464:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled401:
+scaled465:
 	VADDPD Z7, Z1, K1, Z1
 
-done395:
+done459:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -6935,14 +8125,14 @@ TEXT ·sumExpAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ         n+16(FP), CX
 	VBROADCASTSD shift+8(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+1344(SB), Y2
-	VMOVUPS      constants<>+1408(SB), Y3
+	VMOVUPS      constants<>+1728(SB), Y2
+	VMOVUPS      constants<>+1792(SB), Y3
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest404
+	JL           oneTest468
 
-many402:
+many466:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6952,30 +8142,30 @@ many402:
 	VMAXPD       Y5, Y2, Y5
 	VMINPD       Y4, Y3, Y4
 	VMINPD       Y5, Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+448(SB), Y4, Y6
-	VBROADCASTSD constants<>+384(SB), Y7
-	VFMADD213PD  constants<>+448(SB), Y5, Y7
-	VSUBPD       constants<>+448(SB), Y6, Y8
-	VSUBPD       constants<>+448(SB), Y7, Y9
-	VFNMADD231PD constants<>+512(SB), Y8, Y4
-	VFNMADD231PD constants<>+512(SB), Y9, Y5
-	VFNMADD231PD constants<>+576(SB), Y8, Y4
-	VFNMADD231PD constants<>+576(SB), Y9, Y5
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
+	VBROADCASTSD constants<>+768(SB), Y7
+	VFMADD213PD  constants<>+832(SB), Y5, Y7
+	VSUBPD       constants<>+832(SB), Y6, Y8
+	VSUBPD       constants<>+832(SB), Y7, Y9
+	VFNMADD231PD constants<>+896(SB), Y8, Y4
+	VFNMADD231PD constants<>+896(SB), Y9, Y5
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+704(SB), Y11
-	VFMADD213PD  constants<>+768(SB), Y8, Y11
-	VBROADCASTSD constants<>+704(SB), Y12
-	VFMADD213PD  constants<>+768(SB), Y9, Y12
-	VFMADD213PD  constants<>+832(SB), Y8, Y11
-	VFMADD213PD  constants<>+832(SB), Y9, Y12
-	VBROADCASTSD constants<>+896(SB), Y13
-	VFMADD213PD  constants<>+960(SB), Y8, Y13
-	VBROADCASTSD constants<>+896(SB), Y14
-	VFMADD213PD  constants<>+960(SB), Y9, Y14
-	VFMADD213PD  constants<>+1024(SB), Y8, Y13
-	VFMADD213PD  constants<>+1024(SB), Y9, Y14
+	VBROADCASTSD constants<>+1088(SB), Y11
+	VFMADD213PD  constants<>+1152(SB), Y8, Y11
+	VBROADCASTSD constants<>+1088(SB), Y12
+	VFMADD213PD  constants<>+1152(SB), Y9, Y12
+	VFMADD213PD  constants<>+1216(SB), Y8, Y11
+	VFMADD213PD  constants<>+1216(SB), Y9, Y12
+	VBROADCASTSD constants<>+1280(SB), Y13
+	VFMADD213PD  constants<>+1344(SB), Y8, Y13
+	VBROADCASTSD constants<>+1280(SB), Y14
+	VFMADD213PD  constants<>+1344(SB), Y9, Y14
+	VFMADD213PD  constants<>+1408(SB), Y8, Y13
+	VFMADD213PD  constants<>+1408(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
@@ -6995,13 +8185,13 @@ many402:
 	VFMADD213PD  Y8, Y5, Y12
 	VADDPD       Y5, Y12, Y12
 	VMINPD       Y6, Y7, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y4
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal407
-	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y5
+	JZ           normal471
+	VCMPPD       $0x11, constants<>+1856(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
-	VPAND        constants<>+1536(SB), Y5, Y4
+	VPAND        constants<>+1920(SB), Y5, Y4
 	VPADDQ       Y4, Y6, Y6
 	VPSRLQ       $0x01, Y6, Y4
 	VPSUBQ       Y4, Y6, Y6
@@ -7009,12 +8199,12 @@ many402:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y4, Y11, Y11
 	VMULPD       Y6, Y11, Y11
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y11, Y11
 	VPSUBQ       Y5, Y11, Y11
-	VCMPPD       $0x11, constants<>+1472(SB), Y7, Y5
+	VCMPPD       $0x11, constants<>+1856(SB), Y7, Y5
 	VPSRLQ       $0x03, Y7, Y7
-	VPAND        constants<>+1536(SB), Y5, Y4
+	VPAND        constants<>+1920(SB), Y5, Y4
 	VPADDQ       Y4, Y7, Y7
 	VPSRLQ       $0x01, Y7, Y4
 	VPSUBQ       Y4, Y7, Y7
@@ -7022,12 +8212,12 @@ many402:
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y4, Y12, Y12
 	VMULPD       Y7, Y12, Y12
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled408
+	JMP          scaled472
 
-normal407:
+normal471:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -7043,36 +8233,36 @@ normal407:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled408:
+scaled472:
 	VADDPD Y11, Y1, Y1
 	VADDPD Y12, Y1, Y1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    many402
+	JLE    many466
 
-oneTest404:
+oneTest468:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail405
+	JG   tail469
 
-one403:
+one467:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y4, Y5
-	VSUBPD       constants<>+448(SB), Y5, Y6
-	VFNMADD231PD constants<>+512(SB), Y6, Y4
-	VFNMADD231PD constants<>+576(SB), Y6, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VSUBPD       constants<>+832(SB), Y5, Y6
+	VFNMADD231PD constants<>+896(SB), Y6, Y4
+	VFNMADD231PD constants<>+960(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+704(SB), Y7
-	VFMADD213PD  constants<>+768(SB), Y6, Y7
-	VFMADD213PD  constants<>+832(SB), Y6, Y7
-	VBROADCASTSD constants<>+896(SB), Y8
-	VFMADD213PD  constants<>+960(SB), Y6, Y8
-	VFMADD213PD  constants<>+1024(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VFMADD213PD  constants<>+1152(SB), Y6, Y7
+	VFMADD213PD  constants<>+1216(SB), Y6, Y7
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VFMADD213PD  constants<>+1344(SB), Y6, Y8
+	VFMADD213PD  constants<>+1408(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
 	VMOVSLDUP    Y5, Y4
@@ -7082,13 +8272,13 @@ one403:
 	VPERMD       exp64Words<>+64(SB), Y4, Y8
 	VFMADD213PD  Y8, Y6, Y7
 	VADDPD       Y6, Y7, Y7
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal409
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y6
+	JZ           normal473
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y6, Y4
+	VPAND        constants<>+1920(SB), Y6, Y4
 	VPADDQ       Y4, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y4
 	VPSUBQ       Y4, Y5, Y5
@@ -7096,12 +8286,12 @@ one403:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y4, Y7, Y7
 	VMULPD       Y5, Y7, Y7
-	VPAND        constants<>+1280(SB), Y6, Y6
+	VPAND        constants<>+1664(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled410
+	JMP          scaled474
 
-normal409:
+normal473:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -7110,15 +8300,15 @@ normal409:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled410:
+scaled474:
 	VADDPD Y7, Y1, Y1
 	ADDQ   $0x04, DX
 	CMPQ   DX, BX
-	JLE    one403
+	JLE    one467
 
-tail405:
+tail469:
 	SUBQ         DX, CX
-	JZ           done406
+	JZ           done470
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x03, CX
 	SUBQ         CX, BX
@@ -7128,18 +8318,18 @@ tail405:
 	VSUBPD       Y0, Y5, Y5
 	VMAXPD       Y5, Y2, Y5
 	VMINPD       Y5, Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y5, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y2
-	VFNMADD231PD constants<>+512(SB), Y2, Y5
-	VFNMADD231PD constants<>+576(SB), Y2, Y5
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y5, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y2
+	VFNMADD231PD constants<>+896(SB), Y2, Y5
+	VFNMADD231PD constants<>+960(SB), Y2, Y5
 	VMULPD       Y5, Y5, Y2
-	VBROADCASTSD constants<>+704(SB), Y3
-	VFMADD213PD  constants<>+768(SB), Y2, Y3
-	VFMADD213PD  constants<>+832(SB), Y2, Y3
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y2, Y6
-	VFMADD213PD  constants<>+1024(SB), Y2, Y6
+	VBROADCASTSD constants<>+1088(SB), Y3
+	VFMADD213PD  constants<>+1152(SB), Y2, Y3
+	VFMADD213PD  constants<>+1216(SB), Y2, Y3
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y2, Y6
+	VFMADD213PD  constants<>+1408(SB), Y2, Y6
 	VFMADD231PD  Y6, Y5, Y3
 	VFMADD213PD  Y5, Y2, Y3
 	VMOVSLDUP    Y0, Y2
@@ -7149,13 +8339,13 @@ tail405:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y5, Y3
 	VADDPD       Y5, Y3, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal411
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y5
+	JZ           normal475
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y5, Y2
+	VPAND        constants<>+1920(SB), Y5, Y2
 	VPADDQ       Y2, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y2
 	VPSUBQ       Y2, Y0, Y0
@@ -7163,12 +8353,12 @@ tail405:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y2, Y3, Y3
 	VMULPD       Y0, Y3, Y3
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled412
+	JMP          scaled476
 
-normal411:
+normal475:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -7177,11 +8367,11 @@ normal411:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled412:
+scaled476:
 	VANDPD Y4, Y3, Y0
 	VADDPD Y0, Y1, Y1
 
-done406:
+done470:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -7198,13 +8388,13 @@ TEXT ·sumExpAVX512F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS shift+8(FP), Z0
 	VCVTPS2PD    Y0, Z0
 	VPXORQ       Z1, Z1, Z1
-	VMOVUPS      constants<>+2304(SB), Z2
+	VMOVUPS      constants<>+2688(SB), Z2
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest415
+	JL           oneTest479
 
-many413:
+many477:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -7215,54 +8405,54 @@ many413:
 	VSUBPD            Z0, Z5, Z5
 	VCVTPS2PD         96(AX)(DX*4), Z6
 	VSUBPD            Z0, Z6, Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z9
-	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+2368(SB), Z6, Z10
-	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
-	VSUBPD.BCST       constants<>+2368(SB), Z9, Z9
-	VSUBPD.BCST       constants<>+2368(SB), Z10, Z10
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z8, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z9, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z10, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z9
+	VBROADCASTSD      constants<>+768(SB), Z10
+	VFMADD213PD.BCST  constants<>+2752(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+2752(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2752(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+2752(SB), Z9, Z9
+	VSUBPD.BCST       constants<>+2752(SB), Z10, Z10
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z8, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z10, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z12
 	VMULPD            Z4, Z4, Z13
 	VMULPD            Z5, Z5, Z14
 	VMULPD            Z6, Z6, Z15
-	VBROADCASTSD      constants<>+2432(SB), Z16
-	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
-	VBROADCASTSD      constants<>+2432(SB), Z17
-	VFMADD213PD.BCST  constants<>+2496(SB), Z13, Z17
-	VBROADCASTSD      constants<>+2432(SB), Z18
-	VFMADD213PD.BCST  constants<>+2496(SB), Z14, Z18
-	VBROADCASTSD      constants<>+2432(SB), Z19
-	VFMADD213PD.BCST  constants<>+2496(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+2560(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+2560(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+2560(SB), Z15, Z19
-	VBROADCASTSD      constants<>+2624(SB), Z20
-	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
-	VBROADCASTSD      constants<>+2624(SB), Z21
-	VFMADD213PD.BCST  constants<>+2688(SB), Z13, Z21
-	VBROADCASTSD      constants<>+2624(SB), Z22
-	VFMADD213PD.BCST  constants<>+2688(SB), Z14, Z22
-	VBROADCASTSD      constants<>+2624(SB), Z23
-	VFMADD213PD.BCST  constants<>+2688(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2752(SB), Z13, Z21
-	VFMADD213PD.BCST  constants<>+2752(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+2752(SB), Z15, Z23
+	VBROADCASTSD      constants<>+2816(SB), Z16
+	VFMADD213PD.BCST  constants<>+2880(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2816(SB), Z17
+	VFMADD213PD.BCST  constants<>+2880(SB), Z13, Z17
+	VBROADCASTSD      constants<>+2816(SB), Z18
+	VFMADD213PD.BCST  constants<>+2880(SB), Z14, Z18
+	VBROADCASTSD      constants<>+2816(SB), Z19
+	VFMADD213PD.BCST  constants<>+2880(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+2944(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2944(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+2944(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+2944(SB), Z15, Z19
+	VBROADCASTSD      constants<>+3008(SB), Z20
+	VFMADD213PD.BCST  constants<>+3072(SB), Z12, Z20
+	VBROADCASTSD      constants<>+3008(SB), Z21
+	VFMADD213PD.BCST  constants<>+3072(SB), Z13, Z21
+	VBROADCASTSD      constants<>+3008(SB), Z22
+	VFMADD213PD.BCST  constants<>+3072(SB), Z14, Z22
+	VBROADCASTSD      constants<>+3008(SB), Z23
+	VFMADD213PD.BCST  constants<>+3072(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+3136(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+3136(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+3136(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+3136(SB), Z15, Z23
 	VFMADD231PD       Z20, Z3, Z16
 	VFMADD231PD       Z21, Z4, Z17
 	VFMADD231PD       Z22, Z5, Z18
@@ -7271,16 +8461,16 @@ many413:
 	VFMADD213PD       Z4, Z13, Z17
 	VFMADD213PD       Z5, Z14, Z18
 	VFMADD213PD       Z6, Z15, Z19
-	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
+	VADDPD.BCST       constants<>+576(SB), Z16, Z16
 	VMAXPD            Z7, Z2, Z7
 	VSCALEFPD         Z7, Z16, Z16
-	VADDPD.BCST       constants<>+2816(SB), Z17, Z17
+	VADDPD.BCST       constants<>+576(SB), Z17, Z17
 	VMAXPD            Z8, Z2, Z8
 	VSCALEFPD         Z8, Z17, Z17
-	VADDPD.BCST       constants<>+2816(SB), Z18, Z18
+	VADDPD.BCST       constants<>+576(SB), Z18, Z18
 	VMAXPD            Z9, Z2, Z9
 	VSCALEFPD         Z9, Z18, Z18
-	VADDPD.BCST       constants<>+2816(SB), Z19, Z19
+	VADDPD.BCST       constants<>+576(SB), Z19, Z19
 	VMAXPD            Z10, Z2, Z10
 	VSCALEFPD         Z10, Z19, Z19
 	VADDPD            Z16, Z1, Z1
@@ -7289,42 +8479,42 @@ many413:
 	VADDPD            Z19, Z1, Z1
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many413
+	JLE               many477
 
-oneTest415:
+oneTest479:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail416
+	JG   tail480
 
-one414:
+one478:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+2368(SB), Z4, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+2752(SB), Z4, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+2432(SB), Z6
-	VFMADD213PD.BCST  constants<>+2496(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+2560(SB), Z5, Z6
-	VBROADCASTSD      constants<>+2624(SB), Z7
-	VFMADD213PD.BCST  constants<>+2688(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z7
+	VBROADCASTSD      constants<>+2816(SB), Z6
+	VFMADD213PD.BCST  constants<>+2880(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+2944(SB), Z5, Z6
+	VBROADCASTSD      constants<>+3008(SB), Z7
+	VFMADD213PD.BCST  constants<>+3072(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+3136(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
-	VADDPD.BCST       constants<>+2816(SB), Z6, Z6
+	VADDPD.BCST       constants<>+576(SB), Z6, Z6
 	VMAXPD            Z4, Z2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD            Z6, Z1, Z1
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one414
+	JLE               one478
 
-tail416:
+tail480:
 	SUBQ              DX, CX
-	JZ                done417
+	JZ                done481
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -7332,26 +8522,26 @@ tail416:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD.Z       (AX)(DX*4), K1, Z3
 	VSUBPD            Z0, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z0
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z0
-	VSUBPD.BCST       constants<>+2368(SB), Z0, Z0
-	VFNMADD231PD.BCST constants<>+512(SB), Z0, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z0
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z0
+	VSUBPD.BCST       constants<>+2752(SB), Z0, Z0
+	VFNMADD231PD.BCST constants<>+896(SB), Z0, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+2432(SB), Z5
-	VFMADD213PD.BCST  constants<>+2496(SB), Z4, Z5
-	VFMADD213PD.BCST  constants<>+2560(SB), Z4, Z5
-	VBROADCASTSD      constants<>+2624(SB), Z6
-	VFMADD213PD.BCST  constants<>+2688(SB), Z4, Z6
-	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z6
+	VBROADCASTSD      constants<>+2816(SB), Z5
+	VFMADD213PD.BCST  constants<>+2880(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+2944(SB), Z4, Z5
+	VBROADCASTSD      constants<>+3008(SB), Z6
+	VFMADD213PD.BCST  constants<>+3072(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+3136(SB), Z4, Z6
 	VFMADD231PD       Z6, Z3, Z5
 	VFMADD213PD       Z3, Z4, Z5
-	VADDPD.BCST       constants<>+2816(SB), Z5, Z5
+	VADDPD.BCST       constants<>+576(SB), Z5, Z5
 	VMAXPD            Z0, Z2, Z0
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 
-done417:
+done481:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -7370,14 +8560,14 @@ TEXT ·sumExpAVX2F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS shift+8(FP), Y0
 	VCVTPS2PD    X0, Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+2880(SB), Y2
-	VMOVUPS      constants<>+2944(SB), Y3
+	VMOVUPS      constants<>+3200(SB), Y2
+	VMOVUPS      constants<>+3264(SB), Y3
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest420
+	JL           oneTest484
 
-many418:
+many482:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -7387,79 +8577,79 @@ many418:
 	VMAXPD       Y5, Y2, Y5
 	VMINPD       Y4, Y3, Y4
 	VMINPD       Y5, Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+2368(SB), Y4, Y6
-	VBROADCASTSD constants<>+384(SB), Y7
-	VFMADD213PD  constants<>+2368(SB), Y5, Y7
-	VSUBPD       constants<>+2368(SB), Y6, Y8
-	VSUBPD       constants<>+2368(SB), Y7, Y9
-	VFNMADD231PD constants<>+512(SB), Y8, Y4
-	VFNMADD231PD constants<>+512(SB), Y9, Y5
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+2752(SB), Y4, Y6
+	VBROADCASTSD constants<>+768(SB), Y7
+	VFMADD213PD  constants<>+2752(SB), Y5, Y7
+	VSUBPD       constants<>+2752(SB), Y6, Y8
+	VSUBPD       constants<>+2752(SB), Y7, Y9
+	VFNMADD231PD constants<>+896(SB), Y8, Y4
+	VFNMADD231PD constants<>+896(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+2432(SB), Y11
-	VFMADD213PD  constants<>+2496(SB), Y8, Y11
-	VBROADCASTSD constants<>+2432(SB), Y12
-	VFMADD213PD  constants<>+2496(SB), Y9, Y12
-	VFMADD213PD  constants<>+2560(SB), Y8, Y11
-	VFMADD213PD  constants<>+2560(SB), Y9, Y12
-	VBROADCASTSD constants<>+2624(SB), Y13
-	VFMADD213PD  constants<>+2688(SB), Y8, Y13
-	VBROADCASTSD constants<>+2624(SB), Y14
-	VFMADD213PD  constants<>+2688(SB), Y9, Y14
-	VFMADD213PD  constants<>+2752(SB), Y8, Y13
-	VFMADD213PD  constants<>+2752(SB), Y9, Y14
+	VBROADCASTSD constants<>+2816(SB), Y11
+	VFMADD213PD  constants<>+2880(SB), Y8, Y11
+	VBROADCASTSD constants<>+2816(SB), Y12
+	VFMADD213PD  constants<>+2880(SB), Y9, Y12
+	VFMADD213PD  constants<>+2944(SB), Y8, Y11
+	VFMADD213PD  constants<>+2944(SB), Y9, Y12
+	VBROADCASTSD constants<>+3008(SB), Y13
+	VFMADD213PD  constants<>+3072(SB), Y8, Y13
+	VBROADCASTSD constants<>+3008(SB), Y14
+	VFMADD213PD  constants<>+3072(SB), Y9, Y14
+	VFMADD213PD  constants<>+3136(SB), Y8, Y13
+	VFMADD213PD  constants<>+3136(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
 	VFMADD213PD  Y5, Y9, Y12
-	VADDPD       constants<>+2816(SB), Y11, Y11
+	VADDPD       constants<>+576(SB), Y11, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y11, Y11
-	VADDPD       constants<>+2816(SB), Y12, Y12
+	VADDPD       constants<>+576(SB), Y12, Y12
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y12, Y12
 	VADDPD       Y11, Y1, Y1
 	VADDPD       Y12, Y1, Y1
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many418
+	JLE          many482
 
-oneTest420:
+oneTest484:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail421
+	JG   tail485
 
-one419:
+one483:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+2368(SB), Y4, Y5
-	VSUBPD       constants<>+2368(SB), Y5, Y6
-	VFNMADD231PD constants<>+512(SB), Y6, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+2752(SB), Y4, Y5
+	VSUBPD       constants<>+2752(SB), Y5, Y6
+	VFNMADD231PD constants<>+896(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+2432(SB), Y7
-	VFMADD213PD  constants<>+2496(SB), Y6, Y7
-	VFMADD213PD  constants<>+2560(SB), Y6, Y7
-	VBROADCASTSD constants<>+2624(SB), Y8
-	VFMADD213PD  constants<>+2688(SB), Y6, Y8
-	VFMADD213PD  constants<>+2752(SB), Y6, Y8
+	VBROADCASTSD constants<>+2816(SB), Y7
+	VFMADD213PD  constants<>+2880(SB), Y6, Y7
+	VFMADD213PD  constants<>+2944(SB), Y6, Y7
+	VBROADCASTSD constants<>+3008(SB), Y8
+	VFMADD213PD  constants<>+3072(SB), Y6, Y8
+	VFMADD213PD  constants<>+3136(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
-	VADDPD       constants<>+2816(SB), Y7, Y7
+	VADDPD       constants<>+576(SB), Y7, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y7, Y1, Y1
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one419
+	JLE          one483
 
-tail421:
+tail485:
 	SUBQ         DX, CX
-	JZ           done422
+	JZ           done486
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x02, CX
 	SUBQ         CX, BX
@@ -7470,27 +8660,27 @@ tail421:
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+2368(SB), Y4, Y0
-	VSUBPD       constants<>+2368(SB), Y0, Y2
-	VFNMADD231PD constants<>+512(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+2752(SB), Y4, Y0
+	VSUBPD       constants<>+2752(SB), Y0, Y2
+	VFNMADD231PD constants<>+896(SB), Y2, Y4
 	VMULPD       Y4, Y4, Y2
-	VBROADCASTSD constants<>+2432(SB), Y3
-	VFMADD213PD  constants<>+2496(SB), Y2, Y3
-	VFMADD213PD  constants<>+2560(SB), Y2, Y3
-	VBROADCASTSD constants<>+2624(SB), Y6
-	VFMADD213PD  constants<>+2688(SB), Y2, Y6
-	VFMADD213PD  constants<>+2752(SB), Y2, Y6
+	VBROADCASTSD constants<>+2816(SB), Y3
+	VFMADD213PD  constants<>+2880(SB), Y2, Y3
+	VFMADD213PD  constants<>+2944(SB), Y2, Y3
+	VBROADCASTSD constants<>+3008(SB), Y6
+	VFMADD213PD  constants<>+3072(SB), Y2, Y6
+	VFMADD213PD  constants<>+3136(SB), Y2, Y6
 	VFMADD231PD  Y6, Y4, Y3
 	VFMADD213PD  Y4, Y2, Y3
-	VADDPD       constants<>+2816(SB), Y3, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VPMOVSXDQ    X5, Y0
 	VANDPD       Y0, Y3, Y0
 	VADDPD       Y0, Y1, Y1
 
-done422:
+done486:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -7511,9 +8701,9 @@ TEXT ·expSubAddAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest425
+	JL      oneTest489
 
-many423:
+many487:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -7526,58 +8716,58 @@ many423:
 	VMOVUPS           192(CX)(SI*8), Z2
 	VMOVUPS           192(AX)(SI*8), Z6
 	VSUBPD            Z2, Z6, Z6
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z2
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z9
-	VSUBPD.BCST       constants<>+448(SB), Z2, Z10
-	VSUBPD.BCST       constants<>+448(SB), Z7, Z11
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
-	VFNMADD231PD.BCST constants<>+512(SB), Z10, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z6
-	VFNMADD231PD.BCST constants<>+576(SB), Z10, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z5
-	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z2
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z9
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z10
+	VSUBPD.BCST       constants<>+832(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z13
+	VFNMADD231PD.BCST constants<>+896(SB), Z10, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z11, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z12, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z13, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z14
 	VMULPD            Z4, Z4, Z15
 	VMULPD            Z5, Z5, Z16
 	VMULPD            Z6, Z6, Z17
-	VBROADCASTSD      constants<>+704(SB), Z18
-	VFMADD213PD.BCST  constants<>+768(SB), Z14, Z18
-	VBROADCASTSD      constants<>+704(SB), Z19
-	VFMADD213PD.BCST  constants<>+768(SB), Z15, Z19
-	VBROADCASTSD      constants<>+704(SB), Z20
-	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
-	VBROADCASTSD      constants<>+704(SB), Z21
-	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+832(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+832(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
-	VBROADCASTSD      constants<>+896(SB), Z22
-	VFMADD213PD.BCST  constants<>+960(SB), Z14, Z22
-	VBROADCASTSD      constants<>+896(SB), Z23
-	VFMADD213PD.BCST  constants<>+960(SB), Z15, Z23
-	VBROADCASTSD      constants<>+896(SB), Z24
-	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
-	VBROADCASTSD      constants<>+896(SB), Z25
-	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
-	VFMADD213PD.BCST  constants<>+1024(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+1024(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
-	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
 	VFMADD231PD       Z22, Z3, Z18
 	VFMADD231PD       Z23, Z4, Z19
 	VFMADD231PD       Z24, Z5, Z20
@@ -7605,42 +8795,42 @@ many423:
 	VMINPD            Z10, Z11, Z2
 	VMINPD            Z2, Z12, Z2
 	VMINPD            Z2, Z13, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal428
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
-	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
-	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
+	JZ                normal492
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z10, K1
+	VADDPD.BCST       constants<>+1536(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1600(SB), Z10, K1, Z10
 	VSCALEFPD         Z10, Z18, Z18
-	VADDPD.BCST       constants<>+1280(SB), Z18, K1, Z18
-	VPSUBQ.BCST       constants<>+1280(SB), Z18, K1, Z18
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
-	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
-	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	VADDPD.BCST       constants<>+1664(SB), Z18, K1, Z18
+	VPSUBQ.BCST       constants<>+1664(SB), Z18, K1, Z18
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
+	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
 	VSCALEFPD         Z11, Z19, Z19
-	VADDPD.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VPSUBQ.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
-	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
-	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	VADDPD.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z12, K1
+	VADDPD.BCST       constants<>+1536(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1600(SB), Z12, K1, Z12
 	VSCALEFPD         Z12, Z20, Z20
-	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
-	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
-	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VADDPD.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z13, K1
+	VADDPD.BCST       constants<>+1536(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1600(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled429
+	VADDPD.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1664(SB), Z21, K1, Z21
+	JMP               scaled493
 
-normal428:
+normal492:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled429:
+scaled493:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z18, Z2, Z2
 	VMOVUPS Z18, (AX)(SI*8)
@@ -7659,62 +8849,62 @@ scaled429:
 	VMOVUPS Z2, 192(DX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many423
+	JLE     many487
 
-oneTest425:
+oneTest489:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail426
+	JG   tail490
 
-one424:
+one488:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z2
-	VSUBPD.BCST       constants<>+448(SB), Z2, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z2
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
 	VPERMPD           Z0, Z2, Z3
 	VPERMPD           Z1, Z2, Z2
 	VFMADD213PD       Z2, Z3, Z6
 	VADDPD            Z3, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal430
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal494
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled431
+	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
+	JMP               scaled495
 
-normal430:
+normal494:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled431:
+scaled495:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z6, Z2, Z2
 	VMOVUPS Z6, (AX)(SI*8)
 	VMOVUPS Z2, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one424
+	JLE     one488
 
-tail426:
+tail490:
 	SUBQ              SI, BX
-	JZ                done427
+	JZ                done491
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -7722,46 +8912,46 @@ tail426:
 	VMOVUPD.Z         (CX)(SI*8), K1, Z2
 	VMOVUPD.Z         (AX)(SI*8), K1, Z3
 	VSUBPD            Z2, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z2
-	VSUBPD.BCST       constants<>+448(SB), Z2, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z2
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
 	VPERMPD           Z0, Z2, Z0
 	VPERMPD           Z1, Z2, Z2
 	VFMADD213PD       Z2, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal432
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal496
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled433
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled497
 
-normal432:
+normal496:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled433:
+scaled497:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD   Z6, K1, (AX)(SI*8)
 	VMOVUPD   Z0, K1, (DX)(SI*8)
 
-done427:
+done491:
 	VZEROUPPER
 	RET
 
@@ -7772,14 +8962,14 @@ TEXT ·expSubAddAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest436
+	JL      oneTest500
 
-many434:
+many498:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -7790,30 +8980,30 @@ many434:
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y3, Y1, Y3
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+448(SB), Y3, Y2
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y4, Y5
-	VSUBPD       constants<>+448(SB), Y2, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y3
-	VFNMADD231PD constants<>+512(SB), Y7, Y4
-	VFNMADD231PD constants<>+576(SB), Y6, Y3
-	VFNMADD231PD constants<>+576(SB), Y7, Y4
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+832(SB), Y3, Y2
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y4, Y5
+	VSUBPD       constants<>+832(SB), Y2, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y3
+	VFNMADD231PD constants<>+896(SB), Y7, Y4
+	VFNMADD231PD constants<>+960(SB), Y6, Y3
+	VFNMADD231PD constants<>+960(SB), Y7, Y4
 	VMULPD       Y3, Y3, Y6
 	VMULPD       Y4, Y4, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y3, Y8
 	VFMADD231PD  Y11, Y4, Y9
 	VFMADD213PD  Y3, Y6, Y8
@@ -7833,13 +9023,13 @@ many434:
 	VFMADD213PD  Y6, Y4, Y9
 	VADDPD       Y4, Y9, Y9
 	VMINPD       Y2, Y5, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal439
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
+	JZ           normal503
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y2, Y2
 	VPSRLQ       $0x01, Y2, Y3
 	VPSUBQ       Y3, Y2, Y2
@@ -7847,12 +9037,12 @@ many434:
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y3, Y8, Y8
 	VMULPD       Y2, Y8, Y8
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y8, Y8
 	VPSUBQ       Y4, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -7860,12 +9050,12 @@ many434:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled440
+	JMP          scaled504
 
-normal439:
+normal503:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -7881,7 +9071,7 @@ normal439:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled440:
+scaled504:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y8, Y2, Y2
 	VMOVUPS Y8, (AX)(SI*8)
@@ -7892,31 +9082,31 @@ scaled440:
 	VMOVUPS Y2, 32(DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many434
+	JLE     many498
 
-oneTest436:
+oneTest500:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail437
+	JG   tail501
 
-one435:
+one499:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+448(SB), Y3, Y2
-	VSUBPD       constants<>+448(SB), Y2, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y3
-	VFNMADD231PD constants<>+576(SB), Y4, Y3
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+832(SB), Y3, Y2
+	VSUBPD       constants<>+832(SB), Y2, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y3
+	VFNMADD231PD constants<>+960(SB), Y4, Y3
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y3, Y5
 	VFMADD213PD  Y3, Y4, Y5
 	VMOVSLDUP    Y2, Y3
@@ -7926,13 +9116,13 @@ one435:
 	VPERMD       exp64Words<>+64(SB), Y3, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal441
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
+	JZ           normal505
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y2, Y2
 	VPSRLQ       $0x01, Y2, Y3
 	VPSUBQ       Y3, Y2, Y2
@@ -7940,12 +9130,12 @@ one435:
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y2, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled442
+	JMP          scaled506
 
-normal441:
+normal505:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -7954,18 +9144,18 @@ normal441:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled442:
+scaled506:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y5, Y2, Y2
 	VMOVUPS Y5, (AX)(SI*8)
 	VMOVUPS Y2, (DX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one435
+	JLE     one499
 
-tail437:
+tail501:
 	SUBQ         SI, BX
-	JZ           done438
+	JZ           done502
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -7975,18 +9165,18 @@ tail437:
 	VSUBPD       Y3, Y4, Y4
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y4, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y4
-	VFNMADD231PD constants<>+576(SB), Y1, Y4
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y4, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y4
+	VFNMADD231PD constants<>+960(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+704(SB), Y3
-	VFMADD213PD  constants<>+768(SB), Y1, Y3
-	VFMADD213PD  constants<>+832(SB), Y1, Y3
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y3
+	VFMADD213PD  constants<>+1152(SB), Y1, Y3
+	VFMADD213PD  constants<>+1216(SB), Y1, Y3
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y3
 	VFMADD213PD  Y4, Y1, Y3
 	VMOVSLDUP    Y0, Y1
@@ -7996,13 +9186,13 @@ tail437:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y4, Y3
 	VADDPD       Y4, Y3, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal443
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y4
+	JZ           normal507
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y4, Y1
+	VPAND        constants<>+1920(SB), Y4, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -8010,12 +9200,12 @@ tail437:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y3, Y3
 	VMULPD       Y0, Y3, Y3
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled444
+	JMP          scaled508
 
-normal443:
+normal507:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -8024,13 +9214,13 @@ normal443:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled444:
+scaled508:
 	VMASKMOVPD (DX)(SI*8), Y2, Y0
 	VADDPD     Y3, Y0, Y0
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (DX)(SI*8)
 
-done438:
+done502:
 	VZEROUPPER
 	RET
 
@@ -8041,13 +9231,13 @@ TEXT ·expSubAddAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+2304(SB), Z0
+	VMOVUPS constants<>+2688(SB), Z0
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest447
+	JL      oneTest511
 
-many445:
+many509:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -8060,54 +9250,54 @@ many445:
 	VCVTPS2PD         96(CX)(SI*4), Z1
 	VCVTPS2PD         96(AX)(SI*4), Z5
 	VSUBPD            Z1, Z5, Z5
-	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
-	VBROADCASTSD      constants<>+384(SB), Z6
-	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z8
-	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
-	VSUBPD.BCST       constants<>+2368(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
-	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z8, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+2752(SB), Z2, Z1
+	VBROADCASTSD      constants<>+768(SB), Z6
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z6
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z8
+	VSUBPD.BCST       constants<>+2752(SB), Z1, Z1
+	VSUBPD.BCST       constants<>+2752(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+2752(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2752(SB), Z8, Z8
+	VFNMADD231PD.BCST constants<>+896(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z8, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
 	VMULPD            Z2, Z2, Z9
 	VMULPD            Z3, Z3, Z10
 	VMULPD            Z4, Z4, Z11
 	VMULPD            Z5, Z5, Z12
-	VBROADCASTSD      constants<>+2432(SB), Z13
-	VFMADD213PD.BCST  constants<>+2496(SB), Z9, Z13
-	VBROADCASTSD      constants<>+2432(SB), Z14
-	VFMADD213PD.BCST  constants<>+2496(SB), Z10, Z14
-	VBROADCASTSD      constants<>+2432(SB), Z15
-	VFMADD213PD.BCST  constants<>+2496(SB), Z11, Z15
-	VBROADCASTSD      constants<>+2432(SB), Z16
-	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+2560(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+2560(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+2560(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
-	VBROADCASTSD      constants<>+2624(SB), Z17
-	VFMADD213PD.BCST  constants<>+2688(SB), Z9, Z17
-	VBROADCASTSD      constants<>+2624(SB), Z18
-	VFMADD213PD.BCST  constants<>+2688(SB), Z10, Z18
-	VBROADCASTSD      constants<>+2624(SB), Z19
-	VFMADD213PD.BCST  constants<>+2688(SB), Z11, Z19
-	VBROADCASTSD      constants<>+2624(SB), Z20
-	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2752(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2752(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2752(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2816(SB), Z13
+	VFMADD213PD.BCST  constants<>+2880(SB), Z9, Z13
+	VBROADCASTSD      constants<>+2816(SB), Z14
+	VFMADD213PD.BCST  constants<>+2880(SB), Z10, Z14
+	VBROADCASTSD      constants<>+2816(SB), Z15
+	VFMADD213PD.BCST  constants<>+2880(SB), Z11, Z15
+	VBROADCASTSD      constants<>+2816(SB), Z16
+	VFMADD213PD.BCST  constants<>+2880(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2944(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+2944(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+2944(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+2944(SB), Z12, Z16
+	VBROADCASTSD      constants<>+3008(SB), Z17
+	VFMADD213PD.BCST  constants<>+3072(SB), Z9, Z17
+	VBROADCASTSD      constants<>+3008(SB), Z18
+	VFMADD213PD.BCST  constants<>+3072(SB), Z10, Z18
+	VBROADCASTSD      constants<>+3008(SB), Z19
+	VFMADD213PD.BCST  constants<>+3072(SB), Z11, Z19
+	VBROADCASTSD      constants<>+3008(SB), Z20
+	VFMADD213PD.BCST  constants<>+3072(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+3136(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+3136(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+3136(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+3136(SB), Z12, Z20
 	VFMADD231PD       Z17, Z2, Z13
 	VFMADD231PD       Z18, Z3, Z14
 	VFMADD231PD       Z19, Z4, Z15
@@ -8116,16 +9306,16 @@ many445:
 	VFMADD213PD       Z3, Z10, Z14
 	VFMADD213PD       Z4, Z11, Z15
 	VFMADD213PD       Z5, Z12, Z16
-	VADDPD.BCST       constants<>+2816(SB), Z13, Z13
+	VADDPD.BCST       constants<>+576(SB), Z13, Z13
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z13, Z13
-	VADDPD.BCST       constants<>+2816(SB), Z14, Z14
+	VADDPD.BCST       constants<>+576(SB), Z14, Z14
 	VMAXPD            Z6, Z0, Z6
 	VSCALEFPD         Z6, Z14, Z14
-	VADDPD.BCST       constants<>+2816(SB), Z15, Z15
+	VADDPD.BCST       constants<>+576(SB), Z15, Z15
 	VMAXPD            Z7, Z0, Z7
 	VSCALEFPD         Z7, Z15, Z15
-	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
+	VADDPD.BCST       constants<>+576(SB), Z16, Z16
 	VMAXPD            Z8, Z0, Z8
 	VSCALEFPD         Z8, Z16, Z16
 	VCVTPS2PD         (DX)(SI*4), Z1
@@ -8154,32 +9344,32 @@ many445:
 	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many445
+	JLE               many509
 
-oneTest447:
+oneTest511:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail448
+	JG   tail512
 
-one446:
+one510:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+2752(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2752(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+896(SB), Z1, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+2432(SB), Z4
-	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
-	VBROADCASTSD      constants<>+2624(SB), Z5
-	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2816(SB), Z4
+	VFMADD213PD.BCST  constants<>+2880(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2944(SB), Z3, Z4
+	VBROADCASTSD      constants<>+3008(SB), Z5
+	VFMADD213PD.BCST  constants<>+3072(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+3136(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
+	VADDPD.BCST       constants<>+576(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPS2PD         (DX)(SI*4), Z1
@@ -8190,11 +9380,11 @@ one446:
 	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one446
+	JLE               one510
 
-tail448:
+tail512:
 	SUBQ              SI, BX
-	JZ                done449
+	JZ                done513
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -8202,21 +9392,21 @@ tail448:
 	VCVTPS2PD.Z       (CX)(SI*4), K1, Z1
 	VCVTPS2PD.Z       (AX)(SI*4), K1, Z2
 	VSUBPD            Z1, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
-	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+2752(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2752(SB), Z1, Z1
+	VFNMADD231PD.BCST constants<>+896(SB), Z1, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+2432(SB), Z4
-	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
-	VBROADCASTSD      constants<>+2624(SB), Z5
-	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2816(SB), Z4
+	VFMADD213PD.BCST  constants<>+2880(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2944(SB), Z3, Z4
+	VBROADCASTSD      constants<>+3008(SB), Z5
+	VFMADD213PD.BCST  constants<>+3072(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+3136(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
+	VADDPD.BCST       constants<>+576(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPS2PD.Z       (DX)(SI*4), K1, Z0
@@ -8226,7 +9416,7 @@ tail448:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done449:
+done513:
 	VZEROUPPER
 	RET
 
@@ -8237,14 +9427,14 @@ TEXT ·expSubAddAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+2880(SB), Y0
-	VMOVUPS constants<>+2944(SB), Y1
+	VMOVUPS constants<>+3200(SB), Y0
+	VMOVUPS constants<>+3264(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest452
+	JL      oneTest516
 
-many450:
+many514:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -8255,36 +9445,36 @@ many450:
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y3, Y1, Y3
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+2368(SB), Y3, Y2
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+2368(SB), Y4, Y5
-	VSUBPD       constants<>+2368(SB), Y2, Y6
-	VSUBPD       constants<>+2368(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y3
-	VFNMADD231PD constants<>+512(SB), Y7, Y4
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+2752(SB), Y3, Y2
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+2752(SB), Y4, Y5
+	VSUBPD       constants<>+2752(SB), Y2, Y6
+	VSUBPD       constants<>+2752(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y3
+	VFNMADD231PD constants<>+896(SB), Y7, Y4
 	VMULPD       Y3, Y3, Y6
 	VMULPD       Y4, Y4, Y7
-	VBROADCASTSD constants<>+2432(SB), Y8
-	VFMADD213PD  constants<>+2496(SB), Y6, Y8
-	VBROADCASTSD constants<>+2432(SB), Y9
-	VFMADD213PD  constants<>+2496(SB), Y7, Y9
-	VFMADD213PD  constants<>+2560(SB), Y6, Y8
-	VFMADD213PD  constants<>+2560(SB), Y7, Y9
-	VBROADCASTSD constants<>+2624(SB), Y10
-	VFMADD213PD  constants<>+2688(SB), Y6, Y10
-	VBROADCASTSD constants<>+2624(SB), Y11
-	VFMADD213PD  constants<>+2688(SB), Y7, Y11
-	VFMADD213PD  constants<>+2752(SB), Y6, Y10
-	VFMADD213PD  constants<>+2752(SB), Y7, Y11
+	VBROADCASTSD constants<>+2816(SB), Y8
+	VFMADD213PD  constants<>+2880(SB), Y6, Y8
+	VBROADCASTSD constants<>+2816(SB), Y9
+	VFMADD213PD  constants<>+2880(SB), Y7, Y9
+	VFMADD213PD  constants<>+2944(SB), Y6, Y8
+	VFMADD213PD  constants<>+2944(SB), Y7, Y9
+	VBROADCASTSD constants<>+3008(SB), Y10
+	VFMADD213PD  constants<>+3072(SB), Y6, Y10
+	VBROADCASTSD constants<>+3008(SB), Y11
+	VFMADD213PD  constants<>+3072(SB), Y7, Y11
+	VFMADD213PD  constants<>+3136(SB), Y6, Y10
+	VFMADD213PD  constants<>+3136(SB), Y7, Y11
 	VFMADD231PD  Y10, Y3, Y8
 	VFMADD231PD  Y11, Y4, Y9
 	VFMADD213PD  Y3, Y6, Y8
 	VFMADD213PD  Y4, Y7, Y9
-	VADDPD       constants<>+2816(SB), Y8, Y8
+	VADDPD       constants<>+576(SB), Y8, Y8
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y8, Y8
-	VADDPD       constants<>+2816(SB), Y9, Y9
+	VADDPD       constants<>+576(SB), Y9, Y9
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y9, Y9
 	VCVTPS2PD    (DX)(SI*4), Y2
@@ -8301,33 +9491,33 @@ many450:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many450
+	JLE          many514
 
-oneTest452:
+oneTest516:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail453
+	JG   tail517
 
-one451:
+one515:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+2368(SB), Y3, Y2
-	VSUBPD       constants<>+2368(SB), Y2, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y3
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+2752(SB), Y3, Y2
+	VSUBPD       constants<>+2752(SB), Y2, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y3
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+2432(SB), Y5
-	VFMADD213PD  constants<>+2496(SB), Y4, Y5
-	VFMADD213PD  constants<>+2560(SB), Y4, Y5
-	VBROADCASTSD constants<>+2624(SB), Y6
-	VFMADD213PD  constants<>+2688(SB), Y4, Y6
-	VFMADD213PD  constants<>+2752(SB), Y4, Y6
+	VBROADCASTSD constants<>+2816(SB), Y5
+	VFMADD213PD  constants<>+2880(SB), Y4, Y5
+	VFMADD213PD  constants<>+2944(SB), Y4, Y5
+	VBROADCASTSD constants<>+3008(SB), Y6
+	VFMADD213PD  constants<>+3072(SB), Y4, Y6
+	VFMADD213PD  constants<>+3136(SB), Y4, Y6
 	VFMADD231PD  Y6, Y3, Y5
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       constants<>+2816(SB), Y5, Y5
+	VADDPD       constants<>+576(SB), Y5, Y5
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y5, Y5
 	VCVTPS2PD    (DX)(SI*4), Y2
@@ -8338,11 +9528,11 @@ one451:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one451
+	JLE          one515
 
-tail453:
+tail517:
 	SUBQ         SI, BX
-	JZ           done454
+	JZ           done518
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -8354,20 +9544,20 @@ tail453:
 	VSUBPD       Y3, Y4, Y4
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y4, Y1, Y4
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+2368(SB), Y4, Y0
-	VSUBPD       constants<>+2368(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y4
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+2752(SB), Y4, Y0
+	VSUBPD       constants<>+2752(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+2432(SB), Y3
-	VFMADD213PD  constants<>+2496(SB), Y1, Y3
-	VFMADD213PD  constants<>+2560(SB), Y1, Y3
-	VBROADCASTSD constants<>+2624(SB), Y5
-	VFMADD213PD  constants<>+2688(SB), Y1, Y5
-	VFMADD213PD  constants<>+2752(SB), Y1, Y5
+	VBROADCASTSD constants<>+2816(SB), Y3
+	VFMADD213PD  constants<>+2880(SB), Y1, Y3
+	VFMADD213PD  constants<>+2944(SB), Y1, Y3
+	VBROADCASTSD constants<>+3008(SB), Y5
+	VFMADD213PD  constants<>+3072(SB), Y1, Y5
+	VFMADD213PD  constants<>+3136(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y3
 	VFMADD213PD  Y4, Y1, Y3
-	VADDPD       constants<>+2816(SB), Y3, Y3
+	VADDPD       constants<>+576(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VMASKMOVPS   (DX)(SI*4), X2, X0
@@ -8378,7 +9568,7 @@ tail453:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done454:
+done518:
 	VZEROUPPER
 	RET
 
@@ -8388,41 +9578,41 @@ TEXT ·logAVX512F64<>(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         n+16(FP), CX
 	MOVQ         x+8(FP), DX
-	VBROADCASTSD constants<>+2816(SB), Z0
-	VBROADCASTSD constants<>+3008(SB), Z1
-	VBROADCASTSD constants<>+3072(SB), Z2
-	VBROADCASTSD constants<>+3136(SB), Z3
-	VBROADCASTSD constants<>+3200(SB), Z4
-	VBROADCASTSD constants<>+1280(SB), Z5
-	VBROADCASTSD constants<>+3264(SB), Z6
-	VBROADCASTSD constants<>+3328(SB), Z7
-	VBROADCASTSD constants<>+3392(SB), Z8
-	VBROADCASTSD constants<>+3456(SB), Z9
-	VBROADCASTSD constants<>+3520(SB), Z10
-	VBROADCASTSD constants<>+3584(SB), Z11
-	VBROADCASTSD constants<>+3648(SB), Z12
-	VBROADCASTSD constants<>+3712(SB), Z13
-	VBROADCASTSD constants<>+3776(SB), Z14
-	VBROADCASTSD constants<>+640(SB), Z15
-	VBROADCASTSD constants<>+3840(SB), Z16
-	VBROADCASTSD constants<>+3904(SB), Z17
+	VBROADCASTSD constants<>+576(SB), Z0
+	VBROADCASTSD constants<>+3328(SB), Z1
+	VBROADCASTSD constants<>+3392(SB), Z2
+	VBROADCASTSD constants<>+3456(SB), Z3
+	VBROADCASTSD constants<>+3520(SB), Z4
+	VBROADCASTSD constants<>+1664(SB), Z5
+	VBROADCASTSD constants<>+3584(SB), Z6
+	VBROADCASTSD constants<>+3648(SB), Z7
+	VBROADCASTSD constants<>+3712(SB), Z8
+	VBROADCASTSD constants<>+3776(SB), Z9
+	VBROADCASTSD constants<>+3840(SB), Z10
+	VBROADCASTSD constants<>+3904(SB), Z11
+	VBROADCASTSD constants<>+3968(SB), Z12
+	VBROADCASTSD constants<>+4032(SB), Z13
+	VBROADCASTSD constants<>+4096(SB), Z14
+	VBROADCASTSD constants<>+1024(SB), Z15
+	VBROADCASTSD constants<>+4160(SB), Z16
+	VBROADCASTSD constants<>+4224(SB), Z17
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail458
+	JG           tail522
 
-one456:
+one520:
 	VMOVUPS     (DX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal460
+	JZ          normal524
 	VMOVUPS     Z18, Z19
 	VPXORQ      Z20, Z20, Z20
-	VMULPD      constants<>+3968(SB), Z18, Z21
-	VCMPPD      $0x11, constants<>+3264(SB), Z18, K1
+	VMULPD      constants<>+4288(SB), Z18, Z21
+	VCMPPD      $0x11, constants<>+3584(SB), Z18, K1
 	VMOVUPD     Z21, K1, Z19
-	VMOVUPD     constants<>+4032(SB), K1, Z20
+	VMOVUPD     constants<>+4352(SB), K1, Z20
 	VPSUBQ      Z2, Z19, Z21
 	VPSRLQ      $0x34, Z21, Z19
 	VORPD       Z5, Z19, Z19
@@ -8456,16 +9646,16 @@ one456:
 	VFMADD231PD Z21, Z25, Z23
 	VSUBPD      Z24, Z23, Z23
 	VADDPD      Z23, Z26, Z26
-	VCMPPD      $0x15, constants<>+4096(SB), Z18, K1
+	VCMPPD      $0x15, constants<>+4416(SB), Z18, K1
 	VMOVUPD     Z18, K1, Z26
-	VCMPPD      $0x00, constants<>+4160(SB), Z18, K1
+	VCMPPD      $0x00, constants<>+512(SB), Z18, K1
 	VMOVUPD     constants<>+0(SB), K1, Z26
-	VCMPPD      $0x11, constants<>+4160(SB), Z18, K1
-	VMOVUPD     constants<>+4224(SB), K1, Z26
+	VCMPPD      $0x11, constants<>+512(SB), Z18, K1
+	VMOVUPD     constants<>+4480(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored461
+	JMP         stored525
 
-normal460:
+normal524:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -8500,14 +9690,14 @@ normal460:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored461:
+stored525:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one456
+	JLE  one520
 
-tail458:
+tail522:
 	SUBQ        BX, CX
-	JZ          done459
+	JZ          done523
 	MOVQ        $-1, SI
 	SHLXQ       CX, SI, SI
 	NOTQ        SI
@@ -8515,10 +9705,10 @@ tail458:
 	VMOVUPD.Z   (DX)(BX*8), K1, Z6
 	VMOVUPS     Z6, Z7
 	VPXORQ      Z18, Z18, Z18
-	VMULPD      constants<>+3968(SB), Z6, Z19
-	VCMPPD      $0x11, constants<>+3264(SB), Z6, K2
+	VMULPD      constants<>+4288(SB), Z6, Z19
+	VCMPPD      $0x11, constants<>+3584(SB), Z6, K2
 	VMOVUPD     Z19, K2, Z7
-	VMOVUPD     constants<>+4032(SB), K2, Z18
+	VMOVUPD     constants<>+4352(SB), K2, Z18
 	VPSUBQ      Z2, Z7, Z7
 	VPSRLQ      $0x34, Z7, Z2
 	VORPD       Z5, Z2, Z2
@@ -8552,15 +9742,15 @@ tail458:
 	VFMADD231PD Z0, Z5, Z3
 	VSUBPD      Z7, Z3, Z3
 	VADDPD      Z3, Z8, Z8
-	VCMPPD      $0x15, constants<>+4096(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+4416(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z8
-	VCMPPD      $0x00, constants<>+4160(SB), Z6, K2
+	VCMPPD      $0x00, constants<>+512(SB), Z6, K2
 	VMOVUPD     constants<>+0(SB), K2, Z8
-	VCMPPD      $0x11, constants<>+4160(SB), Z6, K2
-	VMOVUPD     constants<>+4224(SB), K2, Z8
+	VCMPPD      $0x11, constants<>+512(SB), Z6, K2
+	VMOVUPD     constants<>+4480(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done459:
+done523:
 	VZEROUPPER
 	RET
 
@@ -8573,108 +9763,108 @@ TEXT ·logAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail465
+	JG   tail529
 
-one463:
+one527:
 	VMOVUPS     (DX)(BX*8), Y0
-	VPSUBQ      constants<>+3264(SB), Y0, Y1
-	VPCMPGTQ    constants<>+3328(SB), Y1, Y2
+	VPSUBQ      constants<>+3584(SB), Y0, Y1
+	VPCMPGTQ    constants<>+3648(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal467
+	JZ          normal531
 	VMOVUPS     Y0, Y1
 	VXORPD      Y2, Y2, Y2
-	VMULPD      constants<>+3968(SB), Y0, Y3
-	VCMPPD      $0x11, constants<>+3264(SB), Y0, Y4
+	VMULPD      constants<>+4288(SB), Y0, Y3
+	VCMPPD      $0x11, constants<>+3584(SB), Y0, Y4
 	VBLENDVPD   Y4, Y3, Y1, Y1
-	VBLENDVPD   Y4, constants<>+4032(SB), Y2, Y2
-	VPSUBQ      constants<>+3072(SB), Y1, Y3
+	VBLENDVPD   Y4, constants<>+4352(SB), Y2, Y2
+	VPSUBQ      constants<>+3392(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y1
-	VORPD       constants<>+1280(SB), Y1, Y1
-	VSUBPD      constants<>+3008(SB), Y1, Y1
-	VANDPD      constants<>+3200(SB), Y3, Y3
-	VPADDQ      constants<>+3136(SB), Y3, Y3
-	VSUBPD      constants<>+2816(SB), Y3, Y4
-	VADDPD      constants<>+2816(SB), Y3, Y3
+	VORPD       constants<>+1664(SB), Y1, Y1
+	VSUBPD      constants<>+3328(SB), Y1, Y1
+	VANDPD      constants<>+3520(SB), Y3, Y3
+	VPADDQ      constants<>+3456(SB), Y3, Y3
+	VSUBPD      constants<>+576(SB), Y3, Y4
+	VADDPD      constants<>+576(SB), Y3, Y3
 	VDIVPD      Y3, Y4, Y3
 	VMULPD      Y3, Y3, Y5
 	VMULPD      Y5, Y5, Y6
-	VMOVUPS     constants<>+3776(SB), Y7
-	VFMADD213PD constants<>+3648(SB), Y6, Y7
-	VFMADD213PD constants<>+3520(SB), Y6, Y7
-	VFMADD213PD constants<>+3392(SB), Y6, Y7
-	VMOVUPS     constants<>+3712(SB), Y8
-	VFMADD213PD constants<>+3584(SB), Y6, Y8
-	VFMADD213PD constants<>+3456(SB), Y6, Y8
+	VMOVUPS     constants<>+4096(SB), Y7
+	VFMADD213PD constants<>+3968(SB), Y6, Y7
+	VFMADD213PD constants<>+3840(SB), Y6, Y7
+	VFMADD213PD constants<>+3712(SB), Y6, Y7
+	VMOVUPS     constants<>+4032(SB), Y8
+	VFMADD213PD constants<>+3904(SB), Y6, Y8
+	VFMADD213PD constants<>+3776(SB), Y6, Y8
 	VFMADD231PD Y8, Y5, Y7
 	VSUBPD      Y2, Y1, Y1
-	VMULPD      constants<>+640(SB), Y4, Y2
+	VMULPD      constants<>+1024(SB), Y4, Y2
 	VMULPD      Y2, Y4, Y6
 	VFMSUB213PD Y6, Y4, Y2
 	VFMADD213PD Y6, Y5, Y7
-	VMULPD      constants<>+3840(SB), Y1, Y5
+	VMULPD      constants<>+4160(SB), Y1, Y5
 	VADDPD      Y4, Y5, Y8
 	VSUBPD      Y5, Y8, Y5
 	VSUBPD      Y5, Y4, Y5
-	VFMADD231PD constants<>+3904(SB), Y1, Y5
+	VFMADD231PD constants<>+4224(SB), Y1, Y5
 	VSUBPD      Y2, Y5, Y5
 	VFMADD231PD Y3, Y7, Y5
 	VSUBPD      Y6, Y5, Y5
 	VADDPD      Y5, Y8, Y8
-	VCMPPD      $0x15, constants<>+4096(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+4416(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y8, Y8
-	VCMPPD      $0x00, constants<>+4160(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+512(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+0(SB), Y8, Y8
-	VCMPPD      $0x11, constants<>+4160(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+4224(SB), Y8, Y8
+	VCMPPD      $0x11, constants<>+512(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+4480(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored468
+	JMP         stored532
 
-normal467:
-	VPSUBQ      constants<>+3072(SB), Y0, Y1
+normal531:
+	VPSUBQ      constants<>+3392(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+1280(SB), Y0, Y0
-	VSUBPD      constants<>+3008(SB), Y0, Y0
-	VANDPD      constants<>+3200(SB), Y1, Y1
-	VPADDQ      constants<>+3136(SB), Y1, Y1
-	VSUBPD      constants<>+2816(SB), Y1, Y2
-	VADDPD      constants<>+2816(SB), Y1, Y1
+	VORPD       constants<>+1664(SB), Y0, Y0
+	VSUBPD      constants<>+3328(SB), Y0, Y0
+	VANDPD      constants<>+3520(SB), Y1, Y1
+	VPADDQ      constants<>+3456(SB), Y1, Y1
+	VSUBPD      constants<>+576(SB), Y1, Y2
+	VADDPD      constants<>+576(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPS     constants<>+3776(SB), Y5
-	VFMADD213PD constants<>+3648(SB), Y4, Y5
-	VFMADD213PD constants<>+3520(SB), Y4, Y5
-	VFMADD213PD constants<>+3392(SB), Y4, Y5
-	VMOVUPS     constants<>+3712(SB), Y6
-	VFMADD213PD constants<>+3584(SB), Y4, Y6
-	VFMADD213PD constants<>+3456(SB), Y4, Y6
+	VMOVUPS     constants<>+4096(SB), Y5
+	VFMADD213PD constants<>+3968(SB), Y4, Y5
+	VFMADD213PD constants<>+3840(SB), Y4, Y5
+	VFMADD213PD constants<>+3712(SB), Y4, Y5
+	VMOVUPS     constants<>+4032(SB), Y6
+	VFMADD213PD constants<>+3904(SB), Y4, Y6
+	VFMADD213PD constants<>+3776(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
-	VMULPD      constants<>+640(SB), Y2, Y4
+	VMULPD      constants<>+1024(SB), Y2, Y4
 	VMULPD      Y4, Y2, Y6
 	VFMSUB213PD Y6, Y2, Y4
 	VFMADD213PD Y6, Y3, Y5
-	VMULPD      constants<>+3840(SB), Y0, Y3
+	VMULPD      constants<>+4160(SB), Y0, Y3
 	VADDPD      Y2, Y3, Y7
 	VSUBPD      Y3, Y7, Y3
 	VSUBPD      Y3, Y2, Y3
-	VFMADD231PD constants<>+3904(SB), Y0, Y3
+	VFMADD231PD constants<>+4224(SB), Y0, Y3
 	VSUBPD      Y4, Y3, Y3
 	VFMADD231PD Y1, Y5, Y3
 	VSUBPD      Y6, Y3, Y3
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored468:
+stored532:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one463
+	JLE  one527
 
-tail465:
+tail529:
 	SUBQ        BX, CX
-	JZ          done466
+	JZ          done530
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, CX
 	SUBQ        CX, SI
@@ -8682,52 +9872,52 @@ tail465:
 	VMASKMOVPD  (DX)(BX*8), Y0, Y1
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
-	VMULPD      constants<>+3968(SB), Y1, Y4
-	VCMPPD      $0x11, constants<>+3264(SB), Y1, Y5
+	VMULPD      constants<>+4288(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+3584(SB), Y1, Y5
 	VBLENDVPD   Y5, Y4, Y2, Y2
-	VBLENDVPD   Y5, constants<>+4032(SB), Y3, Y3
-	VPSUBQ      constants<>+3072(SB), Y2, Y4
+	VBLENDVPD   Y5, constants<>+4352(SB), Y3, Y3
+	VPSUBQ      constants<>+3392(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+1280(SB), Y2, Y2
-	VSUBPD      constants<>+3008(SB), Y2, Y2
-	VANDPD      constants<>+3200(SB), Y4, Y4
-	VPADDQ      constants<>+3136(SB), Y4, Y4
-	VSUBPD      constants<>+2816(SB), Y4, Y5
-	VADDPD      constants<>+2816(SB), Y4, Y4
+	VORPD       constants<>+1664(SB), Y2, Y2
+	VSUBPD      constants<>+3328(SB), Y2, Y2
+	VANDPD      constants<>+3520(SB), Y4, Y4
+	VPADDQ      constants<>+3456(SB), Y4, Y4
+	VSUBPD      constants<>+576(SB), Y4, Y5
+	VADDPD      constants<>+576(SB), Y4, Y4
 	VDIVPD      Y4, Y5, Y4
 	VMULPD      Y4, Y4, Y6
 	VMULPD      Y6, Y6, Y7
-	VMOVUPS     constants<>+3776(SB), Y8
-	VFMADD213PD constants<>+3648(SB), Y7, Y8
-	VFMADD213PD constants<>+3520(SB), Y7, Y8
-	VFMADD213PD constants<>+3392(SB), Y7, Y8
-	VMOVUPS     constants<>+3712(SB), Y9
-	VFMADD213PD constants<>+3584(SB), Y7, Y9
-	VFMADD213PD constants<>+3456(SB), Y7, Y9
+	VMOVUPS     constants<>+4096(SB), Y8
+	VFMADD213PD constants<>+3968(SB), Y7, Y8
+	VFMADD213PD constants<>+3840(SB), Y7, Y8
+	VFMADD213PD constants<>+3712(SB), Y7, Y8
+	VMOVUPS     constants<>+4032(SB), Y9
+	VFMADD213PD constants<>+3904(SB), Y7, Y9
+	VFMADD213PD constants<>+3776(SB), Y7, Y9
 	VFMADD231PD Y9, Y6, Y8
 	VSUBPD      Y3, Y2, Y2
-	VMULPD      constants<>+640(SB), Y5, Y3
+	VMULPD      constants<>+1024(SB), Y5, Y3
 	VMULPD      Y3, Y5, Y7
 	VFMSUB213PD Y7, Y5, Y3
 	VFMADD213PD Y7, Y6, Y8
-	VMULPD      constants<>+3840(SB), Y2, Y6
+	VMULPD      constants<>+4160(SB), Y2, Y6
 	VADDPD      Y5, Y6, Y9
 	VSUBPD      Y6, Y9, Y6
 	VSUBPD      Y6, Y5, Y6
-	VFMADD231PD constants<>+3904(SB), Y2, Y6
+	VFMADD231PD constants<>+4224(SB), Y2, Y6
 	VSUBPD      Y3, Y6, Y6
 	VFMADD231PD Y4, Y8, Y6
 	VSUBPD      Y7, Y6, Y6
 	VADDPD      Y6, Y9, Y9
-	VCMPPD      $0x15, constants<>+4096(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+4416(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+4160(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+512(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+4160(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+4224(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+512(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4480(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done466:
+done530:
 	VZEROUPPER
 	RET
 
@@ -8740,9 +9930,9 @@ TEXT ·logAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest472
+	JL    oneTest536
 
-many470:
+many534:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z1
 	VGETMANTPS        $0x0b, Z0, Z2
@@ -8753,23 +9943,17 @@ many470:
 	VGETEXPPS         Z3, Z7
 	VSUBPS            Z6, Z4, Z4
 	VSUBPS            Z7, Z5, Z5
-	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
-	VSUBPS.BCST       constants<>+4288(SB), Z3, Z3
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z3, Z3
 	VMULPS            Z2, Z2, Z6
 	VMULPS            Z3, Z3, Z7
-	VBROADCASTSS      constants<>+4352(SB), Z8
+	VBROADCASTSS      constants<>+4544(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+4352(SB), Z8
-	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z8
-	VBROADCASTSS      constants<>+4352(SB), Z9
-	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+4352(SB), Z9
-	VFMADD213PS.BCST  constants<>+4416(SB), Z3, Z9
-	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z8
-	VFMADD213PS.BCST  constants<>+4480(SB), Z3, Z9
-	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z8
-	VFMADD213PS.BCST  constants<>+4544(SB), Z3, Z9
+	VBROADCASTSS      constants<>+4544(SB), Z8
 	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z8
+	VBROADCASTSS      constants<>+4544(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+4544(SB), Z9
 	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z9
 	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z8
 	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z9
@@ -8779,74 +9963,80 @@ many470:
 	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z9
 	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z8
 	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z9
-	VMULPS.BCST       constants<>+1792(SB), Z4, Z10
-	VMULPS.BCST       constants<>+1792(SB), Z5, Z11
+	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4928(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4992(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z9
+	VMULPS.BCST       constants<>+2176(SB), Z4, Z10
+	VMULPS.BCST       constants<>+2176(SB), Z5, Z11
 	VFMADD231PS       Z6, Z8, Z10
 	VFMADD231PS       Z7, Z9, Z11
 	VMOVUPS           Z2, Z6
-	VFMADD231PS.BCST  constants<>+1728(SB), Z4, Z6
+	VFMADD231PS.BCST  constants<>+2112(SB), Z4, Z6
 	VMOVUPS           Z3, Z7
-	VFMADD231PS.BCST  constants<>+1728(SB), Z5, Z7
+	VFMADD231PS.BCST  constants<>+2112(SB), Z5, Z7
 	VMOVUPS           Z6, Z8
-	VFNMADD231PS.BCST constants<>+1728(SB), Z4, Z8
+	VFNMADD231PS.BCST constants<>+2112(SB), Z4, Z8
 	VMOVUPS           Z7, Z4
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z4
+	VFNMADD231PS.BCST constants<>+2112(SB), Z5, Z4
 	VSUBPS            Z8, Z2, Z2
 	VSUBPS            Z4, Z3, Z3
 	VADDPS            Z2, Z10, Z2
 	VADDPS            Z3, Z11, Z3
 	VADDPS            Z2, Z6, Z2
 	VADDPS            Z3, Z7, Z3
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z0, Z2
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z3
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z0, Z2
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z3
 	VMOVUPS           Z2, (AX)(BX*4)
 	VMOVUPS           Z3, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many470
+	JLE               many534
 
-oneTest472:
+oneTest536:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail473
+	JG   tail537
 
-one471:
+one535:
 	VMOVUPS           (CX)(BX*4), Z0
 	VGETMANTPS        $0x0b, Z0, Z1
 	VGETEXPPS         Z0, Z2
 	VGETEXPPS         Z1, Z3
 	VSUBPS            Z3, Z2, Z2
-	VSUBPS.BCST       constants<>+4288(SB), Z1, Z1
+	VSUBPS.BCST       constants<>+704(SB), Z1, Z1
 	VMULPS            Z1, Z1, Z3
-	VBROADCASTSS      constants<>+4352(SB), Z4
+	VBROADCASTSS      constants<>+4544(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+4352(SB), Z4
-	VFMADD213PS.BCST  constants<>+4416(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+4480(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+4544(SB), Z1, Z4
+	VBROADCASTSS      constants<>+4544(SB), Z4
 	VFMADD213PS.BCST  constants<>+4608(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4672(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4736(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4800(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4864(SB), Z1, Z4
-	VMULPS.BCST       constants<>+1792(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4928(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4992(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z1, Z4
+	VMULPS.BCST       constants<>+2176(SB), Z2, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VMOVUPS           Z1, Z3
-	VFMADD231PS.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD231PS.BCST  constants<>+2112(SB), Z2, Z3
 	VMOVUPS           Z3, Z4
-	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z4
+	VFNMADD231PS.BCST constants<>+2112(SB), Z2, Z4
 	VSUBPS            Z4, Z1, Z1
 	VADDPS            Z1, Z5, Z1
 	VADDPS            Z1, Z3, Z1
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z0, Z1
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z0, Z1
 	VMOVUPS           Z1, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one471
+	JLE               one535
 
-tail473:
+tail537:
 	SUBQ              BX, DX
-	JZ                done474
+	JZ                done538
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -8856,32 +10046,32 @@ tail473:
 	VGETEXPPS         Z0, Z2
 	VGETEXPPS         Z1, Z3
 	VSUBPS            Z3, Z2, Z2
-	VSUBPS.BCST       constants<>+4288(SB), Z1, Z1
+	VSUBPS.BCST       constants<>+704(SB), Z1, Z1
 	VMULPS            Z1, Z1, Z3
-	VBROADCASTSS      constants<>+4352(SB), Z4
+	VBROADCASTSS      constants<>+4544(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+4352(SB), Z4
-	VFMADD213PS.BCST  constants<>+4416(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+4480(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+4544(SB), Z1, Z4
+	VBROADCASTSS      constants<>+4544(SB), Z4
 	VFMADD213PS.BCST  constants<>+4608(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4672(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4736(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4800(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+4864(SB), Z1, Z4
-	VMULPS.BCST       constants<>+1792(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4928(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4992(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z1, Z4
+	VMULPS.BCST       constants<>+2176(SB), Z2, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VMOVUPS           Z1, Z3
-	VFMADD231PS.BCST  constants<>+1728(SB), Z2, Z3
+	VFMADD231PS.BCST  constants<>+2112(SB), Z2, Z3
 	VMOVUPS           Z3, Z4
-	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z4
+	VFNMADD231PS.BCST constants<>+2112(SB), Z2, Z4
 	VSUBPS            Z4, Z1, Z1
 	VADDPS            Z1, Z5, Z1
 	VADDPS            Z1, Z3, Z1
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z0, Z1
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(BX*4)
 
-done474:
+done538:
 	VZEROUPPER
 	RET
 
@@ -8894,118 +10084,118 @@ TEXT ·logAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail479
+	JG   tail543
 
-one477:
+one541:
 	VMOVUPS      (CX)(BX*4), Y0
-	VBROADCASTSS constants<>+4992(SB), Y1
+	VBROADCASTSS constants<>+5184(SB), Y1
 	VCMPPS       $0x11, Y1, Y0, Y1
-	VMULPS       constants<>+5056(SB), Y0, Y2
+	VMULPS       constants<>+5248(SB), Y0, Y2
 	VBLENDVPS    Y1, Y2, Y0, Y2
-	VPSUBD       constants<>+5120(SB), Y2, Y2
-	VANDPS       constants<>+5184(SB), Y2, Y3
-	VPADDD       constants<>+5120(SB), Y3, Y3
+	VPSUBD       constants<>+5312(SB), Y2, Y2
+	VANDPS       constants<>+5376(SB), Y2, Y3
+	VPADDD       constants<>+5312(SB), Y3, Y3
 	VPSRAD       $0x17, Y2, Y2
 	VCVTDQ2PS    Y2, Y2
-	VBROADCASTSS constants<>+5248(SB), Y4
-	VBROADCASTSS constants<>+5312(SB), Y5
+	VBROADCASTSS constants<>+5440(SB), Y4
+	VBROADCASTSS constants<>+640(SB), Y5
 	VBLENDVPS    Y1, Y4, Y5, Y1
 	VSUBPS       Y1, Y2, Y1
-	VSUBPS       constants<>+4288(SB), Y3, Y2
+	VSUBPS       constants<>+704(SB), Y3, Y2
 	VMULPS       Y2, Y2, Y3
-	VBROADCASTSS constants<>+4352(SB), Y4
+	VBROADCASTSS constants<>+4544(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+4352(SB), Y4
-	VFMADD213PS  constants<>+4416(SB), Y2, Y4
-	VFMADD213PS  constants<>+4480(SB), Y2, Y4
-	VFMADD213PS  constants<>+4544(SB), Y2, Y4
+	VBROADCASTSS constants<>+4544(SB), Y4
 	VFMADD213PS  constants<>+4608(SB), Y2, Y4
 	VFMADD213PS  constants<>+4672(SB), Y2, Y4
 	VFMADD213PS  constants<>+4736(SB), Y2, Y4
 	VFMADD213PS  constants<>+4800(SB), Y2, Y4
 	VFMADD213PS  constants<>+4864(SB), Y2, Y4
-	VMULPS       constants<>+1792(SB), Y1, Y5
+	VFMADD213PS  constants<>+4928(SB), Y2, Y4
+	VFMADD213PS  constants<>+4992(SB), Y2, Y4
+	VFMADD213PS  constants<>+5056(SB), Y2, Y4
+	VMULPS       constants<>+2176(SB), Y1, Y5
 	VFMADD231PS  Y3, Y4, Y5
 	VMOVUPS      Y2, Y3
-	VFMADD231PS  constants<>+1728(SB), Y1, Y3
+	VFMADD231PS  constants<>+2112(SB), Y1, Y3
 	VMOVUPS      Y3, Y4
-	VFNMADD231PS constants<>+1728(SB), Y1, Y4
+	VFNMADD231PS constants<>+2112(SB), Y1, Y4
 	VSUBPS       Y4, Y2, Y1
 	VADDPS       Y1, Y5, Y1
 	VADDPS       Y1, Y3, Y1
-	VBROADCASTSS constants<>+5376(SB), Y2
+	VBROADCASTSS constants<>+5504(SB), Y2
 	VCMPPS       $0x15, Y2, Y0, Y2
 	VBLENDVPS    Y2, Y0, Y1, Y1
-	VBROADCASTSS constants<>+5312(SB), Y2
+	VBROADCASTSS constants<>+640(SB), Y2
 	VCMPPS       $0x00, Y2, Y0, Y2
 	VBROADCASTSS constants<>+192(SB), Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
-	VBROADCASTSS constants<>+5312(SB), Y2
+	VBROADCASTSS constants<>+640(SB), Y2
 	VCMPPS       $0x11, Y2, Y0, Y0
 	VBROADCASTSS constants<>+256(SB), Y2
 	VBLENDVPS    Y0, Y2, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one477
+	JLE          one541
 
-tail479:
+tail543:
 	SUBQ         BX, DX
-	JZ           done480
+	JZ           done544
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y0
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VBROADCASTSS constants<>+4992(SB), Y2
+	VBROADCASTSS constants<>+5184(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y2
-	VMULPS       constants<>+5056(SB), Y1, Y3
+	VMULPS       constants<>+5248(SB), Y1, Y3
 	VBLENDVPS    Y2, Y3, Y1, Y3
-	VPSUBD       constants<>+5120(SB), Y3, Y3
-	VANDPS       constants<>+5184(SB), Y3, Y4
-	VPADDD       constants<>+5120(SB), Y4, Y4
+	VPSUBD       constants<>+5312(SB), Y3, Y3
+	VANDPS       constants<>+5376(SB), Y3, Y4
+	VPADDD       constants<>+5312(SB), Y4, Y4
 	VPSRAD       $0x17, Y3, Y3
 	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS constants<>+5248(SB), Y5
-	VBROADCASTSS constants<>+5312(SB), Y6
+	VBROADCASTSS constants<>+5440(SB), Y5
+	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y2, Y5, Y6, Y2
 	VSUBPS       Y2, Y3, Y2
-	VSUBPS       constants<>+4288(SB), Y4, Y3
+	VSUBPS       constants<>+704(SB), Y4, Y3
 	VMULPS       Y3, Y3, Y4
-	VBROADCASTSS constants<>+4352(SB), Y5
+	VBROADCASTSS constants<>+4544(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+4352(SB), Y5
-	VFMADD213PS  constants<>+4416(SB), Y3, Y5
-	VFMADD213PS  constants<>+4480(SB), Y3, Y5
-	VFMADD213PS  constants<>+4544(SB), Y3, Y5
+	VBROADCASTSS constants<>+4544(SB), Y5
 	VFMADD213PS  constants<>+4608(SB), Y3, Y5
 	VFMADD213PS  constants<>+4672(SB), Y3, Y5
 	VFMADD213PS  constants<>+4736(SB), Y3, Y5
 	VFMADD213PS  constants<>+4800(SB), Y3, Y5
 	VFMADD213PS  constants<>+4864(SB), Y3, Y5
-	VMULPS       constants<>+1792(SB), Y2, Y6
+	VFMADD213PS  constants<>+4928(SB), Y3, Y5
+	VFMADD213PS  constants<>+4992(SB), Y3, Y5
+	VFMADD213PS  constants<>+5056(SB), Y3, Y5
+	VMULPS       constants<>+2176(SB), Y2, Y6
 	VFMADD231PS  Y4, Y5, Y6
 	VMOVUPS      Y3, Y4
-	VFMADD231PS  constants<>+1728(SB), Y2, Y4
+	VFMADD231PS  constants<>+2112(SB), Y2, Y4
 	VMOVUPS      Y4, Y5
-	VFNMADD231PS constants<>+1728(SB), Y2, Y5
+	VFNMADD231PS constants<>+2112(SB), Y2, Y5
 	VSUBPS       Y5, Y3, Y2
 	VADDPS       Y2, Y6, Y2
 	VADDPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+5376(SB), Y3
+	VBROADCASTSS constants<>+5504(SB), Y3
 	VCMPPS       $0x15, Y3, Y1, Y3
 	VBLENDVPS    Y3, Y1, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
 	VBROADCASTSS constants<>+192(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x11, Y3, Y1, Y1
 	VBROADCASTSS constants<>+256(SB), Y3
 	VBLENDVPS    Y1, Y3, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done480:
+done544:
 	VZEROUPPER
 	RET
 
@@ -9019,60 +10209,60 @@ TEXT ·sinCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail485
+	JG   tail549
 
-one483:
+one547:
 	VMOVUPS  (DX)(SI*8), Z0
-	VANDPD   constants<>+5440(SB), Z0, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z0, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok487
+	JZ       ok551
 	MOVQ     SI, ret+32(FP)
-	JMP      done481
+	JMP      done545
 
-ok487:
-	VMULPD    constants<>+5568(SB), Z0, Z1
-	VADDPD    constants<>+5632(SB), Z1, Z1
-	VSUBPD    constants<>+5632(SB), Z1, Z6
-	VMULPD    constants<>+5696(SB), Z6, Z7
-	VSUBPD    Z7, Z0, Z0
+ok551:
+	VMULPD    constants<>+5632(SB), Z0, Z1
+	VADDPD    constants<>+5696(SB), Z1, Z1
+	VSUBPD    constants<>+5696(SB), Z1, Z6
 	VMULPD    constants<>+5760(SB), Z6, Z7
+	VSUBPD    Z7, Z0, Z0
+	VMULPD    constants<>+5824(SB), Z6, Z7
 	VSUBPD    Z7, Z0, Z8
 	VSUBPD    Z8, Z0, Z0
 	VSUBPD    Z7, Z0, Z0
-	VMULPD    constants<>+5824(SB), Z6, Z7
+	VMULPD    constants<>+5888(SB), Z6, Z7
 	VSUBPD    Z0, Z7, Z7
 	VSUBPD    Z7, Z8, Z8
 	VMULPD    Z8, Z8, Z0
-	VMOVUPD   constants<>+5888(SB), Z6
-	VMOVUPD   constants<>+5952(SB), Z9
+	VMOVUPD   constants<>+5952(SB), Z6
+	VMOVUPD   constants<>+6016(SB), Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6016(SB), Z6, Z6
+	VADDPD    constants<>+6080(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6080(SB), Z9, Z9
+	VADDPD    constants<>+6144(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6144(SB), Z6, Z6
+	VADDPD    constants<>+6208(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6208(SB), Z9, Z9
+	VADDPD    constants<>+6272(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6272(SB), Z6, Z6
+	VADDPD    constants<>+6336(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6336(SB), Z9, Z9
+	VADDPD    constants<>+6400(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6400(SB), Z6, Z6
+	VADDPD    constants<>+6464(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6464(SB), Z9, Z9
+	VADDPD    constants<>+6528(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6528(SB), Z6, Z6
+	VADDPD    constants<>+6592(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6592(SB), Z9, Z9
+	VADDPD    constants<>+6656(SB), Z9, Z9
 	VMULPD    Z8, Z0, Z7
 	VMULPD    Z7, Z6, Z6
 	VADDPD    Z8, Z6, Z6
-	VMULPD    constants<>+640(SB), Z0, Z8
-	VMOVUPD   constants<>+2816(SB), Z10
+	VMULPD    constants<>+1024(SB), Z0, Z8
+	VMOVUPD   constants<>+576(SB), Z10
 	VSUBPD    Z8, Z10, Z10
-	VMOVUPD   constants<>+2816(SB), Z7
+	VMOVUPD   constants<>+576(SB), Z7
 	VSUBPD    Z10, Z7, Z7
 	VSUBPD    Z8, Z7, Z7
 	VMULPD    Z0, Z0, Z8
@@ -9093,67 +10283,67 @@ ok487:
 	VMOVUPS   Z3, (CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one483
+	JLE       one547
 
-tail485:
+tail549:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done486
+	JZ        done550
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
 	KMOVW     R8, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
-	VANDPD    constants<>+5440(SB), Z0, Z1
-	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD    constants<>+384(SB), Z0, Z1
+	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok488
+	JZ        ok552
 	MOVQ      SI, ret+32(FP)
-	JMP       done481
+	JMP       done545
 
-ok488:
-	VMULPD    constants<>+5568(SB), Z0, Z1
-	VADDPD    constants<>+5632(SB), Z1, Z1
-	VSUBPD    constants<>+5632(SB), Z1, Z2
-	VMULPD    constants<>+5696(SB), Z2, Z3
-	VSUBPD    Z3, Z0, Z0
+ok552:
+	VMULPD    constants<>+5632(SB), Z0, Z1
+	VADDPD    constants<>+5696(SB), Z1, Z1
+	VSUBPD    constants<>+5696(SB), Z1, Z2
 	VMULPD    constants<>+5760(SB), Z2, Z3
+	VSUBPD    Z3, Z0, Z0
+	VMULPD    constants<>+5824(SB), Z2, Z3
 	VSUBPD    Z3, Z0, Z6
 	VSUBPD    Z6, Z0, Z0
 	VSUBPD    Z3, Z0, Z0
-	VMULPD    constants<>+5824(SB), Z2, Z3
+	VMULPD    constants<>+5888(SB), Z2, Z3
 	VSUBPD    Z0, Z3, Z3
 	VSUBPD    Z3, Z6, Z6
 	VMULPD    Z6, Z6, Z0
-	VMOVUPD   constants<>+5888(SB), Z2
-	VMOVUPD   constants<>+5952(SB), Z7
+	VMOVUPD   constants<>+5952(SB), Z2
+	VMOVUPD   constants<>+6016(SB), Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6016(SB), Z2, Z2
+	VADDPD    constants<>+6080(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6080(SB), Z7, Z7
+	VADDPD    constants<>+6144(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6144(SB), Z2, Z2
+	VADDPD    constants<>+6208(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6208(SB), Z7, Z7
+	VADDPD    constants<>+6272(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6272(SB), Z2, Z2
+	VADDPD    constants<>+6336(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6336(SB), Z7, Z7
+	VADDPD    constants<>+6400(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6400(SB), Z2, Z2
+	VADDPD    constants<>+6464(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6464(SB), Z7, Z7
+	VADDPD    constants<>+6528(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6528(SB), Z2, Z2
+	VADDPD    constants<>+6592(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6592(SB), Z7, Z7
+	VADDPD    constants<>+6656(SB), Z7, Z7
 	VMULPD    Z6, Z0, Z3
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z6, Z2, Z2
-	VMULPD    constants<>+640(SB), Z0, Z6
-	VMOVUPD   constants<>+2816(SB), Z8
+	VMULPD    constants<>+1024(SB), Z0, Z6
+	VMOVUPD   constants<>+576(SB), Z8
 	VSUBPD    Z6, Z8, Z8
-	VMOVUPD   constants<>+2816(SB), Z3
+	VMOVUPD   constants<>+576(SB), Z3
 	VSUBPD    Z8, Z3, Z3
 	VSUBPD    Z6, Z3, Z3
 	VMULPD    Z0, Z0, Z6
@@ -9173,10 +10363,10 @@ ok488:
 	VMOVUPD   Z4, K1, (AX)(SI*8)
 	VMOVUPD   Z5, K1, (CX)(SI*8)
 
-done486:
+done550:
 	MOVQ BX, ret+32(FP)
 
-done481:
+done545:
 	VZEROUPPER
 	RET
 
@@ -9190,61 +10380,61 @@ TEXT ·sinCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail493
+	JG   tail557
 
-one491:
+one555:
 	VMOVUPS   (DX)(SI*8), Y0
-	VANDPD    constants<>+5440(SB), Y0, Y1
-	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD    constants<>+384(SB), Y0, Y1
+	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok495
+	JZ        ok559
 	MOVQ      SI, ret+32(FP)
-	JMP       done489
+	JMP       done553
 
-ok495:
-	VMULPD    constants<>+5568(SB), Y0, Y1
-	VADDPD    constants<>+5632(SB), Y1, Y1
-	VSUBPD    constants<>+5632(SB), Y1, Y2
-	VMULPD    constants<>+5696(SB), Y2, Y3
-	VSUBPD    Y3, Y0, Y0
+ok559:
+	VMULPD    constants<>+5632(SB), Y0, Y1
+	VADDPD    constants<>+5696(SB), Y1, Y1
+	VSUBPD    constants<>+5696(SB), Y1, Y2
 	VMULPD    constants<>+5760(SB), Y2, Y3
+	VSUBPD    Y3, Y0, Y0
+	VMULPD    constants<>+5824(SB), Y2, Y3
 	VSUBPD    Y3, Y0, Y4
 	VSUBPD    Y4, Y0, Y0
 	VSUBPD    Y3, Y0, Y0
-	VMULPD    constants<>+5824(SB), Y2, Y3
+	VMULPD    constants<>+5888(SB), Y2, Y3
 	VSUBPD    Y0, Y3, Y3
 	VSUBPD    Y3, Y4, Y4
 	VMULPD    Y4, Y4, Y0
-	VMOVUPD   constants<>+5888(SB), Y2
-	VMOVUPD   constants<>+5952(SB), Y5
+	VMOVUPD   constants<>+5952(SB), Y2
+	VMOVUPD   constants<>+6016(SB), Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+6016(SB), Y2, Y2
+	VADDPD    constants<>+6080(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+6080(SB), Y5, Y5
+	VADDPD    constants<>+6144(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+6144(SB), Y2, Y2
+	VADDPD    constants<>+6208(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+6208(SB), Y5, Y5
+	VADDPD    constants<>+6272(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+6272(SB), Y2, Y2
+	VADDPD    constants<>+6336(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+6336(SB), Y5, Y5
+	VADDPD    constants<>+6400(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+6400(SB), Y2, Y2
+	VADDPD    constants<>+6464(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+6464(SB), Y5, Y5
+	VADDPD    constants<>+6528(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+6528(SB), Y2, Y2
+	VADDPD    constants<>+6592(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+6592(SB), Y5, Y5
+	VADDPD    constants<>+6656(SB), Y5, Y5
 	VMULPD    Y4, Y0, Y3
 	VMULPD    Y3, Y2, Y2
 	VADDPD    Y4, Y2, Y2
-	VMULPD    constants<>+640(SB), Y0, Y4
-	VMOVUPD   constants<>+2816(SB), Y6
+	VMULPD    constants<>+1024(SB), Y0, Y4
+	VMOVUPD   constants<>+576(SB), Y6
 	VSUBPD    Y4, Y6, Y6
-	VMOVUPD   constants<>+2816(SB), Y3
+	VMOVUPD   constants<>+576(SB), Y3
 	VSUBPD    Y6, Y3, Y3
 	VSUBPD    Y4, Y3, Y3
 	VMULPD    Y0, Y0, Y4
@@ -9263,68 +10453,68 @@ ok495:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one491
+	JLE       one555
 
-tail493:
+tail557:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done494
+	JZ         done558
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), Y0
 	VMASKMOVPD (DX)(SI*8), Y0, Y1
-	VANDPD     constants<>+5440(SB), Y1, Y2
-	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VANDPD     constants<>+384(SB), Y1, Y2
+	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok496
+	JZ         ok560
 	MOVQ       SI, ret+32(FP)
-	JMP        done489
+	JMP        done553
 
-ok496:
-	VMULPD     constants<>+5568(SB), Y1, Y2
-	VADDPD     constants<>+5632(SB), Y2, Y2
-	VSUBPD     constants<>+5632(SB), Y2, Y3
-	VMULPD     constants<>+5696(SB), Y3, Y4
-	VSUBPD     Y4, Y1, Y1
+ok560:
+	VMULPD     constants<>+5632(SB), Y1, Y2
+	VADDPD     constants<>+5696(SB), Y2, Y2
+	VSUBPD     constants<>+5696(SB), Y2, Y3
 	VMULPD     constants<>+5760(SB), Y3, Y4
+	VSUBPD     Y4, Y1, Y1
+	VMULPD     constants<>+5824(SB), Y3, Y4
 	VSUBPD     Y4, Y1, Y5
 	VSUBPD     Y5, Y1, Y1
 	VSUBPD     Y4, Y1, Y1
-	VMULPD     constants<>+5824(SB), Y3, Y4
+	VMULPD     constants<>+5888(SB), Y3, Y4
 	VSUBPD     Y1, Y4, Y4
 	VSUBPD     Y4, Y5, Y5
 	VMULPD     Y5, Y5, Y1
-	VMOVUPD    constants<>+5888(SB), Y3
-	VMOVUPD    constants<>+5952(SB), Y6
+	VMOVUPD    constants<>+5952(SB), Y3
+	VMOVUPD    constants<>+6016(SB), Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6016(SB), Y3, Y3
+	VADDPD     constants<>+6080(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6080(SB), Y6, Y6
+	VADDPD     constants<>+6144(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6144(SB), Y3, Y3
+	VADDPD     constants<>+6208(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6208(SB), Y6, Y6
+	VADDPD     constants<>+6272(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6272(SB), Y3, Y3
+	VADDPD     constants<>+6336(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6336(SB), Y6, Y6
+	VADDPD     constants<>+6400(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6400(SB), Y3, Y3
+	VADDPD     constants<>+6464(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6464(SB), Y6, Y6
+	VADDPD     constants<>+6528(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6528(SB), Y3, Y3
+	VADDPD     constants<>+6592(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6592(SB), Y6, Y6
+	VADDPD     constants<>+6656(SB), Y6, Y6
 	VMULPD     Y5, Y1, Y4
 	VMULPD     Y4, Y3, Y3
 	VADDPD     Y5, Y3, Y3
-	VMULPD     constants<>+640(SB), Y1, Y5
-	VMOVUPD    constants<>+2816(SB), Y7
+	VMULPD     constants<>+1024(SB), Y1, Y5
+	VMOVUPD    constants<>+576(SB), Y7
 	VSUBPD     Y5, Y7, Y7
-	VMOVUPD    constants<>+2816(SB), Y4
+	VMOVUPD    constants<>+576(SB), Y4
 	VSUBPD     Y7, Y4, Y4
 	VSUBPD     Y5, Y4, Y4
 	VMULPD     Y1, Y1, Y5
@@ -9342,10 +10532,10 @@ ok496:
 	VMASKMOVPD Y4, Y0, (AX)(SI*8)
 	VMASKMOVPD Y3, Y0, (CX)(SI*8)
 
-done494:
+done558:
 	MOVQ BX, ret+32(FP)
 
-done489:
+done553:
 	VZEROUPPER
 	RET
 
@@ -9359,60 +10549,60 @@ TEXT ·sinCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail501
+	JG   tail565
 
-one499:
+one563:
 	VCVTPS2PD (DX)(SI*4), Z0
-	VANDPD    constants<>+5440(SB), Z0, Z1
-	VCMPPD    $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD    constants<>+384(SB), Z0, Z1
+	VCMPPD    $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW  K1, K1
-	JZ        ok503
+	JZ        ok567
 	MOVQ      SI, ret+32(FP)
-	JMP       done497
+	JMP       done561
 
-ok503:
-	VMULPD    constants<>+5568(SB), Z0, Z1
-	VADDPD    constants<>+5632(SB), Z1, Z1
-	VSUBPD    constants<>+5632(SB), Z1, Z6
-	VMULPD    constants<>+5696(SB), Z6, Z7
-	VSUBPD    Z7, Z0, Z0
+ok567:
+	VMULPD    constants<>+5632(SB), Z0, Z1
+	VADDPD    constants<>+5696(SB), Z1, Z1
+	VSUBPD    constants<>+5696(SB), Z1, Z6
 	VMULPD    constants<>+5760(SB), Z6, Z7
+	VSUBPD    Z7, Z0, Z0
+	VMULPD    constants<>+5824(SB), Z6, Z7
 	VSUBPD    Z7, Z0, Z8
 	VSUBPD    Z8, Z0, Z0
 	VSUBPD    Z7, Z0, Z0
-	VMULPD    constants<>+5824(SB), Z6, Z7
+	VMULPD    constants<>+5888(SB), Z6, Z7
 	VSUBPD    Z0, Z7, Z7
 	VSUBPD    Z7, Z8, Z8
 	VMULPD    Z8, Z8, Z0
-	VMOVUPD   constants<>+5888(SB), Z6
-	VMOVUPD   constants<>+5952(SB), Z9
+	VMOVUPD   constants<>+5952(SB), Z6
+	VMOVUPD   constants<>+6016(SB), Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6016(SB), Z6, Z6
+	VADDPD    constants<>+6080(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6080(SB), Z9, Z9
+	VADDPD    constants<>+6144(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6144(SB), Z6, Z6
+	VADDPD    constants<>+6208(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6208(SB), Z9, Z9
+	VADDPD    constants<>+6272(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6272(SB), Z6, Z6
+	VADDPD    constants<>+6336(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6336(SB), Z9, Z9
+	VADDPD    constants<>+6400(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6400(SB), Z6, Z6
+	VADDPD    constants<>+6464(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6464(SB), Z9, Z9
+	VADDPD    constants<>+6528(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+6528(SB), Z6, Z6
+	VADDPD    constants<>+6592(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+6592(SB), Z9, Z9
+	VADDPD    constants<>+6656(SB), Z9, Z9
 	VMULPD    Z8, Z0, Z7
 	VMULPD    Z7, Z6, Z6
 	VADDPD    Z8, Z6, Z6
-	VMULPD    constants<>+640(SB), Z0, Z8
-	VMOVUPD   constants<>+2816(SB), Z10
+	VMULPD    constants<>+1024(SB), Z0, Z8
+	VMOVUPD   constants<>+576(SB), Z10
 	VSUBPD    Z8, Z10, Z10
-	VMOVUPD   constants<>+2816(SB), Z7
+	VMOVUPD   constants<>+576(SB), Z7
 	VSUBPD    Z10, Z7, Z7
 	VSUBPD    Z8, Z7, Z7
 	VMULPD    Z0, Z0, Z8
@@ -9435,67 +10625,67 @@ ok503:
 	VMOVUPS   Y3, (CX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one499
+	JLE       one563
 
-tail501:
+tail565:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done502
+	JZ          done566
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
 	KMOVW       R8, K1
 	VCVTPS2PD.Z (DX)(SI*4), K1, Z0
-	VANDPD      constants<>+5440(SB), Z0, Z1
-	VCMPPD      $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD      constants<>+384(SB), Z0, Z1
+	VCMPPD      $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW    K2, K2
-	JZ          ok504
+	JZ          ok568
 	MOVQ        SI, ret+32(FP)
-	JMP         done497
+	JMP         done561
 
-ok504:
-	VMULPD    constants<>+5568(SB), Z0, Z1
-	VADDPD    constants<>+5632(SB), Z1, Z1
-	VSUBPD    constants<>+5632(SB), Z1, Z2
-	VMULPD    constants<>+5696(SB), Z2, Z3
-	VSUBPD    Z3, Z0, Z0
+ok568:
+	VMULPD    constants<>+5632(SB), Z0, Z1
+	VADDPD    constants<>+5696(SB), Z1, Z1
+	VSUBPD    constants<>+5696(SB), Z1, Z2
 	VMULPD    constants<>+5760(SB), Z2, Z3
+	VSUBPD    Z3, Z0, Z0
+	VMULPD    constants<>+5824(SB), Z2, Z3
 	VSUBPD    Z3, Z0, Z6
 	VSUBPD    Z6, Z0, Z0
 	VSUBPD    Z3, Z0, Z0
-	VMULPD    constants<>+5824(SB), Z2, Z3
+	VMULPD    constants<>+5888(SB), Z2, Z3
 	VSUBPD    Z0, Z3, Z3
 	VSUBPD    Z3, Z6, Z6
 	VMULPD    Z6, Z6, Z0
-	VMOVUPD   constants<>+5888(SB), Z2
-	VMOVUPD   constants<>+5952(SB), Z7
+	VMOVUPD   constants<>+5952(SB), Z2
+	VMOVUPD   constants<>+6016(SB), Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6016(SB), Z2, Z2
+	VADDPD    constants<>+6080(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6080(SB), Z7, Z7
+	VADDPD    constants<>+6144(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6144(SB), Z2, Z2
+	VADDPD    constants<>+6208(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6208(SB), Z7, Z7
+	VADDPD    constants<>+6272(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6272(SB), Z2, Z2
+	VADDPD    constants<>+6336(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6336(SB), Z7, Z7
+	VADDPD    constants<>+6400(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6400(SB), Z2, Z2
+	VADDPD    constants<>+6464(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6464(SB), Z7, Z7
+	VADDPD    constants<>+6528(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+6528(SB), Z2, Z2
+	VADDPD    constants<>+6592(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+6592(SB), Z7, Z7
+	VADDPD    constants<>+6656(SB), Z7, Z7
 	VMULPD    Z6, Z0, Z3
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z6, Z2, Z2
-	VMULPD    constants<>+640(SB), Z0, Z6
-	VMOVUPD   constants<>+2816(SB), Z8
+	VMULPD    constants<>+1024(SB), Z0, Z6
+	VMOVUPD   constants<>+576(SB), Z8
 	VSUBPD    Z6, Z8, Z8
-	VMOVUPD   constants<>+2816(SB), Z3
+	VMOVUPD   constants<>+576(SB), Z3
 	VSUBPD    Z8, Z3, Z3
 	VSUBPD    Z6, Z3, Z3
 	VMULPD    Z0, Z0, Z6
@@ -9517,10 +10707,10 @@ ok504:
 	VCVTPD2PS Z5, Y5
 	VMOVUPS   Y5, K1, (CX)(SI*4)
 
-done502:
+done566:
 	MOVQ BX, ret+32(FP)
 
-done497:
+done561:
 	VZEROUPPER
 	RET
 
@@ -9534,61 +10724,61 @@ TEXT ·sinCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail509
+	JG   tail573
 
-one507:
+one571:
 	VCVTPS2PD (DX)(SI*4), Y0
-	VANDPD    constants<>+5440(SB), Y0, Y1
-	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD    constants<>+384(SB), Y0, Y1
+	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok511
+	JZ        ok575
 	MOVQ      SI, ret+32(FP)
-	JMP       done505
+	JMP       done569
 
-ok511:
-	VMULPD     constants<>+5568(SB), Y0, Y1
-	VADDPD     constants<>+5632(SB), Y1, Y1
-	VSUBPD     constants<>+5632(SB), Y1, Y2
-	VMULPD     constants<>+5696(SB), Y2, Y3
-	VSUBPD     Y3, Y0, Y0
+ok575:
+	VMULPD     constants<>+5632(SB), Y0, Y1
+	VADDPD     constants<>+5696(SB), Y1, Y1
+	VSUBPD     constants<>+5696(SB), Y1, Y2
 	VMULPD     constants<>+5760(SB), Y2, Y3
+	VSUBPD     Y3, Y0, Y0
+	VMULPD     constants<>+5824(SB), Y2, Y3
 	VSUBPD     Y3, Y0, Y4
 	VSUBPD     Y4, Y0, Y0
 	VSUBPD     Y3, Y0, Y0
-	VMULPD     constants<>+5824(SB), Y2, Y3
+	VMULPD     constants<>+5888(SB), Y2, Y3
 	VSUBPD     Y0, Y3, Y3
 	VSUBPD     Y3, Y4, Y4
 	VMULPD     Y4, Y4, Y0
-	VMOVUPD    constants<>+5888(SB), Y2
-	VMOVUPD    constants<>+5952(SB), Y5
+	VMOVUPD    constants<>+5952(SB), Y2
+	VMOVUPD    constants<>+6016(SB), Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+6016(SB), Y2, Y2
+	VADDPD     constants<>+6080(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+6080(SB), Y5, Y5
+	VADDPD     constants<>+6144(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+6144(SB), Y2, Y2
+	VADDPD     constants<>+6208(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+6208(SB), Y5, Y5
+	VADDPD     constants<>+6272(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+6272(SB), Y2, Y2
+	VADDPD     constants<>+6336(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+6336(SB), Y5, Y5
+	VADDPD     constants<>+6400(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+6400(SB), Y2, Y2
+	VADDPD     constants<>+6464(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+6464(SB), Y5, Y5
+	VADDPD     constants<>+6528(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+6528(SB), Y2, Y2
+	VADDPD     constants<>+6592(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+6592(SB), Y5, Y5
+	VADDPD     constants<>+6656(SB), Y5, Y5
 	VMULPD     Y4, Y0, Y3
 	VMULPD     Y3, Y2, Y2
 	VADDPD     Y4, Y2, Y2
-	VMULPD     constants<>+640(SB), Y0, Y4
-	VMOVUPD    constants<>+2816(SB), Y6
+	VMULPD     constants<>+1024(SB), Y0, Y4
+	VMOVUPD    constants<>+576(SB), Y6
 	VSUBPD     Y4, Y6, Y6
-	VMOVUPD    constants<>+2816(SB), Y3
+	VMOVUPD    constants<>+576(SB), Y3
 	VSUBPD     Y6, Y3, Y3
 	VSUBPD     Y4, Y3, Y3
 	VMULPD     Y0, Y0, Y4
@@ -9609,69 +10799,69 @@ ok511:
 	VMOVUPS    X2, (CX)(SI*4)
 	ADDQ       $0x04, SI
 	CMPQ       SI, DI
-	JLE        one507
+	JLE        one571
 
-tail509:
+tail573:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done510
+	JZ         done574
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), X0
 	VMASKMOVPS (DX)(SI*4), X0, X1
 	VCVTPS2PD  X1, Y1
-	VANDPD     constants<>+5440(SB), Y1, Y2
-	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VANDPD     constants<>+384(SB), Y1, Y2
+	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok512
+	JZ         ok576
 	MOVQ       SI, ret+32(FP)
-	JMP        done505
+	JMP        done569
 
-ok512:
-	VMULPD     constants<>+5568(SB), Y1, Y2
-	VADDPD     constants<>+5632(SB), Y2, Y2
-	VSUBPD     constants<>+5632(SB), Y2, Y3
-	VMULPD     constants<>+5696(SB), Y3, Y4
-	VSUBPD     Y4, Y1, Y1
+ok576:
+	VMULPD     constants<>+5632(SB), Y1, Y2
+	VADDPD     constants<>+5696(SB), Y2, Y2
+	VSUBPD     constants<>+5696(SB), Y2, Y3
 	VMULPD     constants<>+5760(SB), Y3, Y4
+	VSUBPD     Y4, Y1, Y1
+	VMULPD     constants<>+5824(SB), Y3, Y4
 	VSUBPD     Y4, Y1, Y5
 	VSUBPD     Y5, Y1, Y1
 	VSUBPD     Y4, Y1, Y1
-	VMULPD     constants<>+5824(SB), Y3, Y4
+	VMULPD     constants<>+5888(SB), Y3, Y4
 	VSUBPD     Y1, Y4, Y4
 	VSUBPD     Y4, Y5, Y5
 	VMULPD     Y5, Y5, Y1
-	VMOVUPD    constants<>+5888(SB), Y3
-	VMOVUPD    constants<>+5952(SB), Y6
+	VMOVUPD    constants<>+5952(SB), Y3
+	VMOVUPD    constants<>+6016(SB), Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6016(SB), Y3, Y3
+	VADDPD     constants<>+6080(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6080(SB), Y6, Y6
+	VADDPD     constants<>+6144(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6144(SB), Y3, Y3
+	VADDPD     constants<>+6208(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6208(SB), Y6, Y6
+	VADDPD     constants<>+6272(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6272(SB), Y3, Y3
+	VADDPD     constants<>+6336(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6336(SB), Y6, Y6
+	VADDPD     constants<>+6400(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6400(SB), Y3, Y3
+	VADDPD     constants<>+6464(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6464(SB), Y6, Y6
+	VADDPD     constants<>+6528(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+6528(SB), Y3, Y3
+	VADDPD     constants<>+6592(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+6592(SB), Y6, Y6
+	VADDPD     constants<>+6656(SB), Y6, Y6
 	VMULPD     Y5, Y1, Y4
 	VMULPD     Y4, Y3, Y3
 	VADDPD     Y5, Y3, Y3
-	VMULPD     constants<>+640(SB), Y1, Y5
-	VMOVUPD    constants<>+2816(SB), Y7
+	VMULPD     constants<>+1024(SB), Y1, Y5
+	VMOVUPD    constants<>+576(SB), Y7
 	VSUBPD     Y5, Y7, Y7
-	VMOVUPD    constants<>+2816(SB), Y4
+	VMOVUPD    constants<>+576(SB), Y4
 	VSUBPD     Y7, Y4, Y4
 	VSUBPD     Y5, Y4, Y4
 	VMULPD     Y1, Y1, Y5
@@ -9691,10 +10881,10 @@ ok512:
 	VCVTPD2PSY Y3, X3
 	VMASKMOVPS X3, X0, (CX)(SI*4)
 
-done510:
+done574:
 	MOVQ BX, ret+32(FP)
 
-done505:
+done569:
 	VZEROUPPER
 	RET
 
@@ -9707,62 +10897,42 @@ TEXT ·sinAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest516
+	JL    oneTest580
 
-many514:
+many578:
 	VMOVUPS  (CX)(BX*8), Z0
-	VANDPD   constants<>+5440(SB), Z0, Z0
-	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K1
 	VMOVUPS  64(CX)(BX*8), Z0
-	VANDPD   constants<>+5440(SB), Z0, Z0
-	VCMPPD   $0x16, constants<>+5504(SB), Z0, K2
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok519
+	JZ       ok583
 	MOVQ     BX, ret+24(FP)
-	JMP      done513
+	JMP      done577
 
-ok519:
+ok583:
 	VMOVUPS           (CX)(BX*8), Z0
 	VMOVUPS           64(CX)(BX*8), Z5
-	VBROADCASTSD      constants<>+5568(SB), Z6
+	VBROADCASTSD      constants<>+5632(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+5568(SB), Z6
-	VFMADD213PD.BCST  constants<>+5632(SB), Z0, Z6
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z6
+	VFMADD213PD.BCST  constants<>+5696(SB), Z0, Z6
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z7
-	VFMADD213PD.BCST  constants<>+5632(SB), Z5, Z7
-	VSUBPD.BCST       constants<>+5632(SB), Z6, Z8
-	VSUBPD.BCST       constants<>+5632(SB), Z7, Z9
-	VFNMADD231PD.BCST constants<>+6656(SB), Z8, Z0
-	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z5
+	VBROADCASTSD      constants<>+5632(SB), Z7
+	VFMADD213PD.BCST  constants<>+5696(SB), Z5, Z7
+	VSUBPD.BCST       constants<>+5696(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+5696(SB), Z7, Z9
 	VFNMADD231PD.BCST constants<>+6720(SB), Z8, Z0
 	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z5
 	VFNMADD231PD.BCST constants<>+6784(SB), Z8, Z0
 	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+6848(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z9, Z5
 	VMULPD            Z0, Z0, Z8
 	VMULPD            Z5, Z5, Z9
-	VBROADCASTSD      constants<>+5888(SB), Z10
-	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z10
-	VFMADD213PD.BCST  constants<>+6016(SB), Z8, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6144(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6272(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6400(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6528(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
-	VMULPD            Z8, Z0, Z12
-	VMULPD            Z9, Z5, Z13
-	VFMADD231PD       Z12, Z10, Z0
-	VFMADD231PD       Z13, Z11, Z5
 	VBROADCASTSD      constants<>+5952(SB), Z10
 	VMOVUPS           Z10, Z10
 	VBROADCASTSD      constants<>+5952(SB), Z10
@@ -9779,12 +10949,32 @@ ok519:
 	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
 	VFMADD213PD.BCST  constants<>+6592(SB), Z8, Z10
 	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6848(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+2816(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
-	VPTESTMQ.BCST     constants<>+6912(SB), Z6, K1
-	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K2
+	VMULPD            Z8, Z0, Z12
+	VMULPD            Z9, Z5, Z13
+	VFMADD231PD       Z12, Z10, Z0
+	VFMADD231PD       Z13, Z11, Z5
+	VBROADCASTSD      constants<>+6016(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+6016(SB), Z10
+	VFMADD213PD.BCST  constants<>+6144(SB), Z8, Z10
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6656(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6656(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6912(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6912(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+576(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+576(SB), Z9, Z11
+	VPTESTMQ.BCST     constants<>+6976(SB), Z6, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z7, K2
 	VBLENDMPD         Z10, Z0, K1, Z1
 	VBLENDMPD         Z11, Z5, K2, Z2
 	VPSLLQ            $0x3e, Z6, Z0
@@ -9797,43 +10987,33 @@ ok519:
 	VMOVUPS           Z5, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many514
+	JLE               many578
 
-oneTest516:
+oneTest580:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail517
+	JG   tail581
 
-one515:
+one579:
 	VMOVUPS  (CX)(BX*8), Z0
-	VANDPD   constants<>+5440(SB), Z0, Z0
-	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok520
+	JZ       ok584
 	MOVQ     BX, ret+24(FP)
-	JMP      done513
+	JMP      done577
 
-ok520:
+ok584:
 	VMOVUPS           (CX)(BX*8), Z0
-	VBROADCASTSD      constants<>+5568(SB), Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
 	VMOVUPS           Z1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z1
-	VFMADD213PD.BCST  constants<>+5632(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+5632(SB), Z1, Z2
-	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
+	VBROADCASTSD      constants<>+5632(SB), Z1
+	VFMADD213PD.BCST  constants<>+5696(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+5696(SB), Z1, Z2
 	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
 	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+5888(SB), Z5
-	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+5888(SB), Z5
-	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z5
-	VMULPD            Z2, Z0, Z6
-	VFMADD231PD       Z6, Z5, Z0
 	VBROADCASTSD      constants<>+5952(SB), Z5
 	VMOVUPS           Z5, Z5
 	VBROADCASTSD      constants<>+5952(SB), Z5
@@ -9842,9 +11022,19 @@ ok520:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z5
 	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z5
 	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z5
-	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K1
+	VMULPD            Z2, Z0, Z6
+	VFMADD231PD       Z6, Z5, Z0
+	VBROADCASTSD      constants<>+6016(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+6016(SB), Z5
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6656(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6912(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+576(SB), Z2, Z5
+	VPTESTMQ.BCST     constants<>+6976(SB), Z1, K1
 	VBLENDMPD         Z5, Z0, K1, Z3
 	VPSLLQ            $0x3e, Z1, Z0
 	VANDPD.BCST       constants<>+128(SB), Z0, Z0
@@ -9852,45 +11042,35 @@ ok520:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one515
+	JLE               one579
 
-tail517:
+tail581:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done518
+	JZ        done582
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
-	VANDPD    constants<>+5440(SB), Z0, Z0
-	VCMPPD    $0x16, constants<>+5504(SB), Z0, K2
+	VANDPD    constants<>+384(SB), Z0, Z0
+	VCMPPD    $0x16, constants<>+5568(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok521
+	JZ        ok585
 	MOVQ      BX, ret+24(FP)
-	JMP       done513
+	JMP       done577
 
-ok521:
+ok585:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z0
-	VBROADCASTSD      constants<>+5568(SB), Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
 	VMOVUPS           Z1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z1
-	VFMADD213PD.BCST  constants<>+5632(SB), Z0, Z1
-	VSUBPD.BCST       constants<>+5632(SB), Z1, Z2
-	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
+	VBROADCASTSD      constants<>+5632(SB), Z1
+	VFMADD213PD.BCST  constants<>+5696(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+5696(SB), Z1, Z2
 	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
 	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+5888(SB), Z3
-	VMOVUPS           Z3, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z3
-	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
-	VMULPD            Z2, Z0, Z5
-	VFMADD231PD       Z5, Z3, Z0
 	VBROADCASTSD      constants<>+5952(SB), Z3
 	VMOVUPS           Z3, Z3
 	VBROADCASTSD      constants<>+5952(SB), Z3
@@ -9899,19 +11079,29 @@ ok521:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z3
 	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z3
 	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z3
-	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K2
+	VMULPD            Z2, Z0, Z5
+	VFMADD231PD       Z5, Z3, Z0
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6656(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6912(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+576(SB), Z2, Z3
+	VPTESTMQ.BCST     constants<>+6976(SB), Z1, K2
 	VBLENDMPD         Z3, Z0, K2, Z4
 	VPSLLQ            $0x3e, Z1, Z0
 	VANDPD.BCST       constants<>+128(SB), Z0, Z0
 	VXORPD            Z0, Z4, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-done518:
+done582:
 	MOVQ DX, ret+24(FP)
 
-done513:
+done577:
 	VZEROUPPER
 	RET
 
@@ -9924,39 +11114,29 @@ TEXT ·sinAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail526
+	JG   tail590
 
-one524:
+one588:
 	VMOVUPS   (CX)(BX*8), Y0
-	VANDPD    constants<>+5440(SB), Y0, Y0
-	VCMPPD    $0x16, constants<>+5504(SB), Y0, Y0
+	VANDPD    constants<>+384(SB), Y0, Y0
+	VCMPPD    $0x16, constants<>+5568(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok528
+	JZ        ok592
 	MOVQ      BX, ret+24(FP)
-	JMP       done522
+	JMP       done586
 
-ok528:
+ok592:
 	VMOVUPS      (CX)(BX*8), Y0
-	VBROADCASTSD constants<>+5568(SB), Y1
+	VBROADCASTSD constants<>+5632(SB), Y1
 	VMOVUPS      Y1, Y1
-	VBROADCASTSD constants<>+5568(SB), Y1
-	VFMADD213PD  constants<>+5632(SB), Y0, Y1
-	VSUBPD       constants<>+5632(SB), Y1, Y2
-	VFNMADD231PD constants<>+6656(SB), Y2, Y0
+	VBROADCASTSD constants<>+5632(SB), Y1
+	VFMADD213PD  constants<>+5696(SB), Y0, Y1
+	VSUBPD       constants<>+5696(SB), Y1, Y2
 	VFNMADD231PD constants<>+6720(SB), Y2, Y0
 	VFNMADD231PD constants<>+6784(SB), Y2, Y0
+	VFNMADD231PD constants<>+6848(SB), Y2, Y0
 	VMULPD       Y0, Y0, Y2
-	VBROADCASTSD constants<>+5888(SB), Y3
-	VMOVUPS      Y3, Y3
-	VBROADCASTSD constants<>+5888(SB), Y3
-	VFMADD213PD  constants<>+6016(SB), Y2, Y3
-	VFMADD213PD  constants<>+6144(SB), Y2, Y3
-	VFMADD213PD  constants<>+6272(SB), Y2, Y3
-	VFMADD213PD  constants<>+6400(SB), Y2, Y3
-	VFMADD213PD  constants<>+6528(SB), Y2, Y3
-	VMULPD       Y2, Y0, Y4
-	VFMADD231PD  Y4, Y3, Y0
 	VBROADCASTSD constants<>+5952(SB), Y3
 	VMOVUPS      Y3, Y3
 	VBROADCASTSD constants<>+5952(SB), Y3
@@ -9965,8 +11145,18 @@ ok528:
 	VFMADD213PD  constants<>+6336(SB), Y2, Y3
 	VFMADD213PD  constants<>+6464(SB), Y2, Y3
 	VFMADD213PD  constants<>+6592(SB), Y2, Y3
-	VFMADD213PD  constants<>+6848(SB), Y2, Y3
-	VFMADD213PD  constants<>+2816(SB), Y2, Y3
+	VMULPD       Y2, Y0, Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD constants<>+6016(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+6016(SB), Y3
+	VFMADD213PD  constants<>+6144(SB), Y2, Y3
+	VFMADD213PD  constants<>+6272(SB), Y2, Y3
+	VFMADD213PD  constants<>+6400(SB), Y2, Y3
+	VFMADD213PD  constants<>+6528(SB), Y2, Y3
+	VFMADD213PD  constants<>+6656(SB), Y2, Y3
+	VFMADD213PD  constants<>+6912(SB), Y2, Y3
+	VFMADD213PD  constants<>+576(SB), Y2, Y3
 	VPSLLQ       $0x3f, Y1, Y2
 	VBLENDVPD    Y2, Y3, Y0, Y0
 	VPSLLQ       $0x3e, Y1, Y1
@@ -9975,46 +11165,36 @@ ok528:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one524
+	JLE          one588
 
-tail526:
+tail590:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done527
+	JZ         done591
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y0
 	VMASKMOVPD (CX)(BX*8), Y0, Y1
-	VANDPD     constants<>+5440(SB), Y1, Y1
-	VCMPPD     $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD     constants<>+384(SB), Y1, Y1
+	VCMPPD     $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok529
+	JZ         ok593
 	MOVQ       BX, ret+24(FP)
-	JMP        done522
+	JMP        done586
 
-ok529:
+ok593:
 	VMASKMOVPD   (CX)(BX*8), Y0, Y1
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSD constants<>+5568(SB), Y2
-	VFMADD213PD  constants<>+5632(SB), Y1, Y2
-	VSUBPD       constants<>+5632(SB), Y2, Y3
-	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VBROADCASTSD constants<>+5632(SB), Y2
+	VFMADD213PD  constants<>+5696(SB), Y1, Y2
+	VSUBPD       constants<>+5696(SB), Y2, Y3
 	VFNMADD231PD constants<>+6720(SB), Y3, Y1
 	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
 	VMULPD       Y1, Y1, Y3
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VFMADD213PD  constants<>+6016(SB), Y3, Y4
-	VFMADD213PD  constants<>+6144(SB), Y3, Y4
-	VFMADD213PD  constants<>+6272(SB), Y3, Y4
-	VFMADD213PD  constants<>+6400(SB), Y3, Y4
-	VFMADD213PD  constants<>+6528(SB), Y3, Y4
-	VMULPD       Y3, Y1, Y5
-	VFMADD231PD  Y5, Y4, Y1
 	VBROADCASTSD constants<>+5952(SB), Y4
 	VMOVUPS      Y4, Y4
 	VBROADCASTSD constants<>+5952(SB), Y4
@@ -10023,8 +11203,18 @@ ok529:
 	VFMADD213PD  constants<>+6336(SB), Y3, Y4
 	VFMADD213PD  constants<>+6464(SB), Y3, Y4
 	VFMADD213PD  constants<>+6592(SB), Y3, Y4
-	VFMADD213PD  constants<>+6848(SB), Y3, Y4
-	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y1, Y1
 	VPSLLQ       $0x3e, Y2, Y2
@@ -10032,10 +11222,10 @@ ok529:
 	VXORPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done527:
+done591:
 	MOVQ DX, ret+24(FP)
 
-done522:
+done586:
 	VZEROUPPER
 	RET
 
@@ -10048,22 +11238,22 @@ TEXT ·sinAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest533
+	JL    oneTest597
 
-many531:
+many595:
 	VMOVUPS  (CX)(BX*4), Z0
-	VANDPS   constants<>+6976(SB), Z0, Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
 	VMOVUPS  64(CX)(BX*4), Z0
-	VANDPS   constants<>+6976(SB), Z0, Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7040(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok536
+	JZ       ok600
 	MOVQ     BX, ret+24(FP)
-	JMP      done530
+	JMP      done594
 
-ok536:
+ok600:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z5
 	VBROADCASTSS      constants<>+7104(SB), Z6
@@ -10108,10 +11298,10 @@ ok536:
 	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
 	VFMADD213PS.BCST  constants<>+7744(SB), Z8, Z10
 	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4864(SB), Z8, Z10
-	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4288(SB), Z8, Z10
-	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+5056(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+5056(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+704(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+704(SB), Z9, Z11
 	VPTESTMD.BCST     constants<>+7808(SB), Z6, K1
 	VPTESTMD.BCST     constants<>+7808(SB), Z7, K2
 	VBLENDMPS         Z10, Z0, K1, Z1
@@ -10126,23 +11316,23 @@ ok536:
 	VMOVUPS           Z5, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many531
+	JLE               many595
 
-oneTest533:
+oneTest597:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail534
+	JG   tail598
 
-one532:
+one596:
 	VMOVUPS  (CX)(BX*4), Z0
-	VANDPS   constants<>+6976(SB), Z0, Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok537
+	JZ       ok601
 	MOVQ     BX, ret+24(FP)
-	JMP      done530
+	JMP      done594
 
-ok537:
+ok601:
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      constants<>+7104(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -10165,8 +11355,8 @@ ok537:
 	VBROADCASTSS      constants<>+7616(SB), Z5
 	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+704(SB), Z2, Z5
 	VPTESTMD.BCST     constants<>+7808(SB), Z1, K1
 	VBLENDMPS         Z5, Z0, K1, Z3
 	VPSLLD            $0x1e, Z1, Z0
@@ -10175,25 +11365,25 @@ ok537:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one532
+	JLE               one596
 
-tail534:
+tail598:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done535
+	JZ        done599
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z0
-	VANDPS    constants<>+6976(SB), Z0, Z0
+	VANDPS    constants<>+448(SB), Z0, Z0
 	VCMPPS    $0x16, constants<>+7040(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok538
+	JZ        ok602
 	MOVQ      BX, ret+24(FP)
-	JMP       done530
+	JMP       done594
 
-ok538:
+ok602:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z0
 	VBROADCASTSS      constants<>+7104(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -10216,8 +11406,8 @@ ok538:
 	VBROADCASTSS      constants<>+7616(SB), Z3
 	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z3
 	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z3
-	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z3
-	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+704(SB), Z2, Z3
 	VPTESTMD.BCST     constants<>+7808(SB), Z1, K2
 	VBLENDMPS         Z3, Z0, K2, Z4
 	VPSLLD            $0x1e, Z1, Z0
@@ -10225,10 +11415,10 @@ ok538:
 	VXORPS            Z0, Z4, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-done535:
+done599:
 	MOVQ DX, ret+24(FP)
 
-done530:
+done594:
 	VZEROUPPER
 	RET
 
@@ -10241,19 +11431,19 @@ TEXT ·sinAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail543
+	JG   tail607
 
-one541:
+one605:
 	VMOVUPS   (CX)(BX*4), Y0
-	VANDPS    constants<>+6976(SB), Y0, Y0
+	VANDPS    constants<>+448(SB), Y0, Y0
 	VCMPPS    $0x16, constants<>+7040(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok545
+	JZ        ok609
 	MOVQ      BX, ret+24(FP)
-	JMP       done539
+	JMP       done603
 
-ok545:
+ok609:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+7104(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -10276,8 +11466,8 @@ ok545:
 	VBROADCASTSS constants<>+7616(SB), Y3
 	VFMADD213PS  constants<>+7680(SB), Y2, Y3
 	VFMADD213PS  constants<>+7744(SB), Y2, Y3
-	VFMADD213PS  constants<>+4864(SB), Y2, Y3
-	VFMADD213PS  constants<>+4288(SB), Y2, Y3
+	VFMADD213PS  constants<>+5056(SB), Y2, Y3
+	VFMADD213PS  constants<>+704(SB), Y2, Y3
 	VPSLLD       $0x1f, Y1, Y2
 	VBLENDVPS    Y2, Y3, Y0, Y0
 	VPSLLD       $0x1e, Y1, Y1
@@ -10286,26 +11476,26 @@ ok545:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one541
+	JLE          one605
 
-tail543:
+tail607:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done544
+	JZ         done608
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y0
 	VMASKMOVPS (CX)(BX*4), Y0, Y1
-	VANDPS     constants<>+6976(SB), Y1, Y1
+	VANDPS     constants<>+448(SB), Y1, Y1
 	VCMPPS     $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok546
+	JZ         ok610
 	MOVQ       BX, ret+24(FP)
-	JMP        done539
+	JMP        done603
 
-ok546:
+ok610:
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -10328,8 +11518,8 @@ ok546:
 	VBROADCASTSS constants<>+7616(SB), Y4
 	VFMADD213PS  constants<>+7680(SB), Y3, Y4
 	VFMADD213PS  constants<>+7744(SB), Y3, Y4
-	VFMADD213PS  constants<>+4864(SB), Y3, Y4
-	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y2
@@ -10337,10 +11527,10 @@ ok546:
 	VXORPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done544:
+done608:
 	MOVQ DX, ret+24(FP)
 
-done539:
+done603:
 	VZEROUPPER
 	RET
 
@@ -10353,62 +11543,42 @@ TEXT ·cosAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest550
+	JL    oneTest614
 
-many548:
+many612:
 	VMOVUPS  (CX)(BX*8), Z0
-	VANDPD   constants<>+5440(SB), Z0, Z0
-	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K1
 	VMOVUPS  64(CX)(BX*8), Z0
-	VANDPD   constants<>+5440(SB), Z0, Z0
-	VCMPPD   $0x16, constants<>+5504(SB), Z0, K2
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok553
+	JZ       ok617
 	MOVQ     BX, ret+24(FP)
-	JMP      done547
+	JMP      done611
 
-ok553:
+ok617:
 	VMOVUPS           (CX)(BX*8), Z0
 	VMOVUPS           64(CX)(BX*8), Z5
-	VBROADCASTSD      constants<>+5568(SB), Z6
+	VBROADCASTSD      constants<>+5632(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+5568(SB), Z6
+	VBROADCASTSD      constants<>+5632(SB), Z6
 	VFMADD213PD.BCST  constants<>+7872(SB), Z0, Z6
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VFMADD213PD.BCST  constants<>+7872(SB), Z5, Z7
 	VSUBPD.BCST       constants<>+7872(SB), Z6, Z8
 	VSUBPD.BCST       constants<>+7872(SB), Z7, Z9
-	VFNMADD231PD.BCST constants<>+6656(SB), Z8, Z0
-	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z5
 	VFNMADD231PD.BCST constants<>+6720(SB), Z8, Z0
 	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z5
 	VFNMADD231PD.BCST constants<>+6784(SB), Z8, Z0
 	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+6848(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z9, Z5
 	VMULPD            Z0, Z0, Z8
 	VMULPD            Z5, Z5, Z9
-	VBROADCASTSD      constants<>+5888(SB), Z10
-	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z10
-	VFMADD213PD.BCST  constants<>+6016(SB), Z8, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6144(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6272(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6400(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6528(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
-	VMULPD            Z8, Z0, Z12
-	VMULPD            Z9, Z5, Z13
-	VFMADD231PD       Z12, Z10, Z0
-	VFMADD231PD       Z13, Z11, Z5
 	VBROADCASTSD      constants<>+5952(SB), Z10
 	VMOVUPS           Z10, Z10
 	VBROADCASTSD      constants<>+5952(SB), Z10
@@ -10425,12 +11595,32 @@ ok553:
 	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
 	VFMADD213PD.BCST  constants<>+6592(SB), Z8, Z10
 	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6848(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+2816(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
-	VPTESTMQ.BCST     constants<>+6912(SB), Z6, K1
-	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K2
+	VMULPD            Z8, Z0, Z12
+	VMULPD            Z9, Z5, Z13
+	VFMADD231PD       Z12, Z10, Z0
+	VFMADD231PD       Z13, Z11, Z5
+	VBROADCASTSD      constants<>+6016(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+6016(SB), Z10
+	VFMADD213PD.BCST  constants<>+6144(SB), Z8, Z10
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6656(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6656(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6912(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6912(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+576(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+576(SB), Z9, Z11
+	VPTESTMQ.BCST     constants<>+6976(SB), Z6, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z7, K2
 	VBLENDMPD         Z10, Z0, K1, Z1
 	VBLENDMPD         Z11, Z5, K2, Z2
 	VPSLLQ            $0x3e, Z6, Z0
@@ -10443,43 +11633,33 @@ ok553:
 	VMOVUPS           Z5, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many548
+	JLE               many612
 
-oneTest550:
+oneTest614:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail551
+	JG   tail615
 
-one549:
+one613:
 	VMOVUPS  (CX)(BX*8), Z0
-	VANDPD   constants<>+5440(SB), Z0, Z0
-	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok554
+	JZ       ok618
 	MOVQ     BX, ret+24(FP)
-	JMP      done547
+	JMP      done611
 
-ok554:
+ok618:
 	VMOVUPS           (CX)(BX*8), Z0
-	VBROADCASTSD      constants<>+5568(SB), Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
 	VMOVUPS           Z1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
 	VFMADD213PD.BCST  constants<>+7872(SB), Z0, Z1
 	VSUBPD.BCST       constants<>+7872(SB), Z1, Z2
-	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
 	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
 	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+5888(SB), Z5
-	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+5888(SB), Z5
-	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z5
-	VMULPD            Z2, Z0, Z6
-	VFMADD231PD       Z6, Z5, Z0
 	VBROADCASTSD      constants<>+5952(SB), Z5
 	VMOVUPS           Z5, Z5
 	VBROADCASTSD      constants<>+5952(SB), Z5
@@ -10488,9 +11668,19 @@ ok554:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z5
 	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z5
 	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z5
-	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z5
-	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K1
+	VMULPD            Z2, Z0, Z6
+	VFMADD231PD       Z6, Z5, Z0
+	VBROADCASTSD      constants<>+6016(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+6016(SB), Z5
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6656(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6912(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+576(SB), Z2, Z5
+	VPTESTMQ.BCST     constants<>+6976(SB), Z1, K1
 	VBLENDMPD         Z5, Z0, K1, Z3
 	VPSLLQ            $0x3e, Z1, Z0
 	VANDPD.BCST       constants<>+128(SB), Z0, Z0
@@ -10498,45 +11688,35 @@ ok554:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one549
+	JLE               one613
 
-tail551:
+tail615:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done552
+	JZ        done616
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z0
-	VANDPD    constants<>+5440(SB), Z0, Z0
-	VCMPPD    $0x16, constants<>+5504(SB), Z0, K2
+	VANDPD    constants<>+384(SB), Z0, Z0
+	VCMPPD    $0x16, constants<>+5568(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok555
+	JZ        ok619
 	MOVQ      BX, ret+24(FP)
-	JMP       done547
+	JMP       done611
 
-ok555:
+ok619:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z0
-	VBROADCASTSD      constants<>+5568(SB), Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
 	VMOVUPS           Z1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
 	VFMADD213PD.BCST  constants<>+7872(SB), Z0, Z1
 	VSUBPD.BCST       constants<>+7872(SB), Z1, Z2
-	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
 	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
 	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z2, Z0
 	VMULPD            Z0, Z0, Z2
-	VBROADCASTSD      constants<>+5888(SB), Z3
-	VMOVUPS           Z3, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z3
-	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
-	VMULPD            Z2, Z0, Z5
-	VFMADD231PD       Z5, Z3, Z0
 	VBROADCASTSD      constants<>+5952(SB), Z3
 	VMOVUPS           Z3, Z3
 	VBROADCASTSD      constants<>+5952(SB), Z3
@@ -10545,19 +11725,29 @@ ok555:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z3
 	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z3
 	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z3
-	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z3
-	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K2
+	VMULPD            Z2, Z0, Z5
+	VFMADD231PD       Z5, Z3, Z0
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6656(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6912(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+576(SB), Z2, Z3
+	VPTESTMQ.BCST     constants<>+6976(SB), Z1, K2
 	VBLENDMPD         Z3, Z0, K2, Z4
 	VPSLLQ            $0x3e, Z1, Z0
 	VANDPD.BCST       constants<>+128(SB), Z0, Z0
 	VXORPD            Z0, Z4, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-done552:
+done616:
 	MOVQ DX, ret+24(FP)
 
-done547:
+done611:
 	VZEROUPPER
 	RET
 
@@ -10570,39 +11760,29 @@ TEXT ·cosAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail560
+	JG   tail624
 
-one558:
+one622:
 	VMOVUPS   (CX)(BX*8), Y0
-	VANDPD    constants<>+5440(SB), Y0, Y0
-	VCMPPD    $0x16, constants<>+5504(SB), Y0, Y0
+	VANDPD    constants<>+384(SB), Y0, Y0
+	VCMPPD    $0x16, constants<>+5568(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok562
+	JZ        ok626
 	MOVQ      BX, ret+24(FP)
-	JMP       done556
+	JMP       done620
 
-ok562:
+ok626:
 	VMOVUPS      (CX)(BX*8), Y0
-	VBROADCASTSD constants<>+5568(SB), Y1
+	VBROADCASTSD constants<>+5632(SB), Y1
 	VMOVUPS      Y1, Y1
-	VBROADCASTSD constants<>+5568(SB), Y1
+	VBROADCASTSD constants<>+5632(SB), Y1
 	VFMADD213PD  constants<>+7872(SB), Y0, Y1
 	VSUBPD       constants<>+7872(SB), Y1, Y2
-	VFNMADD231PD constants<>+6656(SB), Y2, Y0
 	VFNMADD231PD constants<>+6720(SB), Y2, Y0
 	VFNMADD231PD constants<>+6784(SB), Y2, Y0
+	VFNMADD231PD constants<>+6848(SB), Y2, Y0
 	VMULPD       Y0, Y0, Y2
-	VBROADCASTSD constants<>+5888(SB), Y3
-	VMOVUPS      Y3, Y3
-	VBROADCASTSD constants<>+5888(SB), Y3
-	VFMADD213PD  constants<>+6016(SB), Y2, Y3
-	VFMADD213PD  constants<>+6144(SB), Y2, Y3
-	VFMADD213PD  constants<>+6272(SB), Y2, Y3
-	VFMADD213PD  constants<>+6400(SB), Y2, Y3
-	VFMADD213PD  constants<>+6528(SB), Y2, Y3
-	VMULPD       Y2, Y0, Y4
-	VFMADD231PD  Y4, Y3, Y0
 	VBROADCASTSD constants<>+5952(SB), Y3
 	VMOVUPS      Y3, Y3
 	VBROADCASTSD constants<>+5952(SB), Y3
@@ -10611,8 +11791,18 @@ ok562:
 	VFMADD213PD  constants<>+6336(SB), Y2, Y3
 	VFMADD213PD  constants<>+6464(SB), Y2, Y3
 	VFMADD213PD  constants<>+6592(SB), Y2, Y3
-	VFMADD213PD  constants<>+6848(SB), Y2, Y3
-	VFMADD213PD  constants<>+2816(SB), Y2, Y3
+	VMULPD       Y2, Y0, Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD constants<>+6016(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+6016(SB), Y3
+	VFMADD213PD  constants<>+6144(SB), Y2, Y3
+	VFMADD213PD  constants<>+6272(SB), Y2, Y3
+	VFMADD213PD  constants<>+6400(SB), Y2, Y3
+	VFMADD213PD  constants<>+6528(SB), Y2, Y3
+	VFMADD213PD  constants<>+6656(SB), Y2, Y3
+	VFMADD213PD  constants<>+6912(SB), Y2, Y3
+	VFMADD213PD  constants<>+576(SB), Y2, Y3
 	VPSLLQ       $0x3f, Y1, Y2
 	VBLENDVPD    Y2, Y3, Y0, Y0
 	VPSLLQ       $0x3e, Y1, Y1
@@ -10621,46 +11811,36 @@ ok562:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one558
+	JLE          one622
 
-tail560:
+tail624:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done561
+	JZ         done625
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y0
 	VMASKMOVPD (CX)(BX*8), Y0, Y1
-	VANDPD     constants<>+5440(SB), Y1, Y1
-	VCMPPD     $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD     constants<>+384(SB), Y1, Y1
+	VCMPPD     $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok563
+	JZ         ok627
 	MOVQ       BX, ret+24(FP)
-	JMP        done556
+	JMP        done620
 
-ok563:
+ok627:
 	VMASKMOVPD   (CX)(BX*8), Y0, Y1
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VFMADD213PD  constants<>+7872(SB), Y1, Y2
 	VSUBPD       constants<>+7872(SB), Y2, Y3
-	VFNMADD231PD constants<>+6656(SB), Y3, Y1
 	VFNMADD231PD constants<>+6720(SB), Y3, Y1
 	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
 	VMULPD       Y1, Y1, Y3
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VFMADD213PD  constants<>+6016(SB), Y3, Y4
-	VFMADD213PD  constants<>+6144(SB), Y3, Y4
-	VFMADD213PD  constants<>+6272(SB), Y3, Y4
-	VFMADD213PD  constants<>+6400(SB), Y3, Y4
-	VFMADD213PD  constants<>+6528(SB), Y3, Y4
-	VMULPD       Y3, Y1, Y5
-	VFMADD231PD  Y5, Y4, Y1
 	VBROADCASTSD constants<>+5952(SB), Y4
 	VMOVUPS      Y4, Y4
 	VBROADCASTSD constants<>+5952(SB), Y4
@@ -10669,8 +11849,18 @@ ok563:
 	VFMADD213PD  constants<>+6336(SB), Y3, Y4
 	VFMADD213PD  constants<>+6464(SB), Y3, Y4
 	VFMADD213PD  constants<>+6592(SB), Y3, Y4
-	VFMADD213PD  constants<>+6848(SB), Y3, Y4
-	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y1, Y1
 	VPSLLQ       $0x3e, Y2, Y2
@@ -10678,10 +11868,10 @@ ok563:
 	VXORPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done561:
+done625:
 	MOVQ DX, ret+24(FP)
 
-done556:
+done620:
 	VZEROUPPER
 	RET
 
@@ -10694,22 +11884,22 @@ TEXT ·cosAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest567
+	JL    oneTest631
 
-many565:
+many629:
 	VMOVUPS  (CX)(BX*4), Z0
-	VANDPS   constants<>+6976(SB), Z0, Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
 	VMOVUPS  64(CX)(BX*4), Z0
-	VANDPS   constants<>+6976(SB), Z0, Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7040(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok570
+	JZ       ok634
 	MOVQ     BX, ret+24(FP)
-	JMP      done564
+	JMP      done628
 
-ok570:
+ok634:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z5
 	VBROADCASTSS      constants<>+7104(SB), Z6
@@ -10754,10 +11944,10 @@ ok570:
 	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
 	VFMADD213PS.BCST  constants<>+7744(SB), Z8, Z10
 	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4864(SB), Z8, Z10
-	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4288(SB), Z8, Z10
-	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+5056(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+5056(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+704(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+704(SB), Z9, Z11
 	VPTESTMD.BCST     constants<>+7808(SB), Z6, K1
 	VPTESTMD.BCST     constants<>+7808(SB), Z7, K2
 	VBLENDMPS         Z10, Z0, K1, Z1
@@ -10772,23 +11962,23 @@ ok570:
 	VMOVUPS           Z5, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many565
+	JLE               many629
 
-oneTest567:
+oneTest631:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail568
+	JG   tail632
 
-one566:
+one630:
 	VMOVUPS  (CX)(BX*4), Z0
-	VANDPS   constants<>+6976(SB), Z0, Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok571
+	JZ       ok635
 	MOVQ     BX, ret+24(FP)
-	JMP      done564
+	JMP      done628
 
-ok571:
+ok635:
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      constants<>+7104(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -10811,8 +12001,8 @@ ok571:
 	VBROADCASTSS      constants<>+7616(SB), Z5
 	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+704(SB), Z2, Z5
 	VPTESTMD.BCST     constants<>+7808(SB), Z1, K1
 	VBLENDMPS         Z5, Z0, K1, Z3
 	VPSLLD            $0x1e, Z1, Z0
@@ -10821,25 +12011,25 @@ ok571:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one566
+	JLE               one630
 
-tail568:
+tail632:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done569
+	JZ        done633
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z0
-	VANDPS    constants<>+6976(SB), Z0, Z0
+	VANDPS    constants<>+448(SB), Z0, Z0
 	VCMPPS    $0x16, constants<>+7040(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok572
+	JZ        ok636
 	MOVQ      BX, ret+24(FP)
-	JMP       done564
+	JMP       done628
 
-ok572:
+ok636:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z0
 	VBROADCASTSS      constants<>+7104(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -10862,8 +12052,8 @@ ok572:
 	VBROADCASTSS      constants<>+7616(SB), Z3
 	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z3
 	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z3
-	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z3
-	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+704(SB), Z2, Z3
 	VPTESTMD.BCST     constants<>+7808(SB), Z1, K2
 	VBLENDMPS         Z3, Z0, K2, Z4
 	VPSLLD            $0x1e, Z1, Z0
@@ -10871,10 +12061,10 @@ ok572:
 	VXORPS            Z0, Z4, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-done569:
+done633:
 	MOVQ DX, ret+24(FP)
 
-done564:
+done628:
 	VZEROUPPER
 	RET
 
@@ -10887,19 +12077,19 @@ TEXT ·cosAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail577
+	JG   tail641
 
-one575:
+one639:
 	VMOVUPS   (CX)(BX*4), Y0
-	VANDPS    constants<>+6976(SB), Y0, Y0
+	VANDPS    constants<>+448(SB), Y0, Y0
 	VCMPPS    $0x16, constants<>+7040(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok579
+	JZ        ok643
 	MOVQ      BX, ret+24(FP)
-	JMP       done573
+	JMP       done637
 
-ok579:
+ok643:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+7104(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -10922,8 +12112,8 @@ ok579:
 	VBROADCASTSS constants<>+7616(SB), Y3
 	VFMADD213PS  constants<>+7680(SB), Y2, Y3
 	VFMADD213PS  constants<>+7744(SB), Y2, Y3
-	VFMADD213PS  constants<>+4864(SB), Y2, Y3
-	VFMADD213PS  constants<>+4288(SB), Y2, Y3
+	VFMADD213PS  constants<>+5056(SB), Y2, Y3
+	VFMADD213PS  constants<>+704(SB), Y2, Y3
 	VPSLLD       $0x1f, Y1, Y2
 	VBLENDVPS    Y2, Y3, Y0, Y0
 	VPSLLD       $0x1e, Y1, Y1
@@ -10932,26 +12122,26 @@ ok579:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one575
+	JLE          one639
 
-tail577:
+tail641:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done578
+	JZ         done642
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y0
 	VMASKMOVPS (CX)(BX*4), Y0, Y1
-	VANDPS     constants<>+6976(SB), Y1, Y1
+	VANDPS     constants<>+448(SB), Y1, Y1
 	VCMPPS     $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok580
+	JZ         ok644
 	MOVQ       BX, ret+24(FP)
-	JMP        done573
+	JMP        done637
 
-ok580:
+ok644:
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -10974,8 +12164,8 @@ ok580:
 	VBROADCASTSS constants<>+7616(SB), Y4
 	VFMADD213PS  constants<>+7680(SB), Y3, Y4
 	VFMADD213PS  constants<>+7744(SB), Y3, Y4
-	VFMADD213PS  constants<>+4864(SB), Y3, Y4
-	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y2
@@ -10983,10 +12173,10 @@ ok580:
 	VXORPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done578:
+done642:
 	MOVQ DX, ret+24(FP)
 
-done573:
+done637:
 	VZEROUPPER
 	RET
 
@@ -10999,9 +12189,9 @@ TEXT ·positiveAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest584
+	JL     oneTest648
 
-many582:
+many646:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -11014,55 +12204,55 @@ many582:
 	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok587
+	JZ       ok651
 	MOVQ     DX, ret+16(FP)
-	JMP      done581
+	JMP      done645
 
-ok587:
+ok651:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many582
+	JLE  many646
 
-oneTest584:
+oneTest648:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail585
+	JG   tail649
 
-one583:
+one647:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok588
+	JZ       ok652
 	MOVQ     DX, ret+16(FP)
-	JMP      done581
+	JMP      done645
 
-ok588:
+ok652:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one583
+	JLE  one647
 
-tail585:
+tail649:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done586
+	JZ           done650
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPD.Z    (CX)(DX*8), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSD constants<>+2816(SB), K1, Z1
+	VBROADCASTSD constants<>+576(SB), K1, Z1
 	VCMPPD       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok589
+	JZ           ok653
 	MOVQ         DX, ret+16(FP)
-	JMP          done581
+	JMP          done645
 
-ok589:
-done586:
+ok653:
+done650:
 	MOVQ AX, ret+16(FP)
 
-done581:
+done645:
 	VZEROUPPER
 	RET
 
@@ -11075,9 +12265,9 @@ TEXT ·positiveAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest593
+	JL     oneTest657
 
-many591:
+many655:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -11091,57 +12281,57 @@ many591:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok596
+	JZ        ok660
 	MOVQ      DX, ret+16(FP)
-	JMP       done590
+	JMP       done654
 
-ok596:
+ok660:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many591
+	JLE  many655
 
-oneTest593:
+oneTest657:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail594
+	JG   tail658
 
-one592:
+one656:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok597
+	JZ        ok661
 	MOVQ      DX, ret+16(FP)
-	JMP       done590
+	JMP       done654
 
-ok597:
+ok661:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one592
+	JLE  one656
 
-tail594:
+tail658:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done595
+	JZ         done659
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
 	VMOVUPS    (SI), Y1
 	VMASKMOVPD (CX)(DX*8), Y1, Y2
-	VMOVUPS    constants<>+2816(SB), Y3
+	VMOVUPS    constants<>+576(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VCMPPD     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok598
+	JZ         ok662
 	MOVQ       DX, ret+16(FP)
-	JMP        done590
+	JMP        done654
 
-ok598:
-done595:
+ok662:
+done659:
 	MOVQ AX, ret+16(FP)
 
-done590:
+done654:
 	VZEROUPPER
 	RET
 
@@ -11154,9 +12344,9 @@ TEXT ·positiveAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -64(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest602
+	JL     oneTest666
 
-many600:
+many664:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -11169,55 +12359,55 @@ many600:
 	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok605
+	JZ       ok669
 	MOVQ     DX, ret+16(FP)
-	JMP      done599
+	JMP      done663
 
-ok605:
+ok669:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many600
+	JLE  many664
 
-oneTest602:
+oneTest666:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail603
+	JG   tail667
 
-one601:
+one665:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok606
+	JZ       ok670
 	MOVQ     DX, ret+16(FP)
-	JMP      done599
+	JMP      done663
 
-ok606:
+ok670:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one601
+	JLE  one665
 
-tail603:
+tail667:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done604
+	JZ           done668
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(DX*4), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSS constants<>+4288(SB), K1, Z1
+	VBROADCASTSS constants<>+704(SB), K1, Z1
 	VCMPPS       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok607
+	JZ           ok671
 	MOVQ         DX, ret+16(FP)
-	JMP          done599
+	JMP          done663
 
-ok607:
-done604:
+ok671:
+done668:
 	MOVQ AX, ret+16(FP)
 
-done599:
+done663:
 	VZEROUPPER
 	RET
 
@@ -11230,9 +12420,9 @@ TEXT ·positiveAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest611
+	JL     oneTest675
 
-many609:
+many673:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -11246,57 +12436,57 @@ many609:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok614
+	JZ        ok678
 	MOVQ      DX, ret+16(FP)
-	JMP       done608
+	JMP       done672
 
-ok614:
+ok678:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many609
+	JLE  many673
 
-oneTest611:
+oneTest675:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail612
+	JG   tail676
 
-one610:
+one674:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok615
+	JZ        ok679
 	MOVQ      DX, ret+16(FP)
-	JMP       done608
+	JMP       done672
 
-ok615:
+ok679:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one610
+	JLE  one674
 
-tail612:
+tail676:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done613
+	JZ         done677
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS (CX)(DX*4), Y1, Y2
-	VMOVUPS    constants<>+4288(SB), Y3
+	VMOVUPS    constants<>+704(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VCMPPS     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok616
+	JZ         ok680
 	MOVQ       DX, ret+16(FP)
-	JMP        done608
+	JMP        done672
 
-ok616:
-done613:
+ok680:
+done677:
 	MOVQ AX, ret+16(FP)
 
-done608:
+done672:
 	VZEROUPPER
 	RET
 
@@ -11309,9 +12499,9 @@ TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest620
+	JL     oneTest684
 
-many618:
+many682:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -11324,55 +12514,55 @@ many618:
 	VCMPPD   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok623
+	JZ       ok687
 	MOVQ     DX, ret+16(FP)
-	JMP      done617
+	JMP      done681
 
-ok623:
+ok687:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many618
+	JLE  many682
 
-oneTest620:
+oneTest684:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail621
+	JG   tail685
 
-one619:
+one683:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok624
+	JZ       ok688
 	MOVQ     DX, ret+16(FP)
-	JMP      done617
+	JMP      done681
 
-ok624:
+ok688:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one619
+	JLE  one683
 
-tail621:
+tail685:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done622
+	JZ           done686
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPD.Z    (CX)(DX*8), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSD constants<>+2816(SB), K1, Z1
+	VBROADCASTSD constants<>+576(SB), K1, Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok625
+	JZ           ok689
 	MOVQ         DX, ret+16(FP)
-	JMP          done617
+	JMP          done681
 
-ok625:
-done622:
+ok689:
+done686:
 	MOVQ AX, ret+16(FP)
 
-done617:
+done681:
 	VZEROUPPER
 	RET
 
@@ -11385,9 +12575,9 @@ TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest629
+	JL     oneTest693
 
-many627:
+many691:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -11401,57 +12591,57 @@ many627:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok632
+	JZ        ok696
 	MOVQ      DX, ret+16(FP)
-	JMP       done626
+	JMP       done690
 
-ok632:
+ok696:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many627
+	JLE  many691
 
-oneTest629:
+oneTest693:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail630
+	JG   tail694
 
-one628:
+one692:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok633
+	JZ        ok697
 	MOVQ      DX, ret+16(FP)
-	JMP       done626
+	JMP       done690
 
-ok633:
+ok697:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one628
+	JLE  one692
 
-tail630:
+tail694:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done631
+	JZ         done695
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
 	VMOVUPS    (SI), Y1
 	VMASKMOVPD (CX)(DX*8), Y1, Y2
-	VMOVUPS    constants<>+2816(SB), Y3
+	VMOVUPS    constants<>+576(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VCMPPD     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok634
+	JZ         ok698
 	MOVQ       DX, ret+16(FP)
-	JMP        done626
+	JMP        done690
 
-ok634:
-done631:
+ok698:
+done695:
 	MOVQ AX, ret+16(FP)
 
-done626:
+done690:
 	VZEROUPPER
 	RET
 
@@ -11464,9 +12654,9 @@ TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -64(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest638
+	JL     oneTest702
 
-many636:
+many700:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -11479,55 +12669,55 @@ many636:
 	VCMPPS   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok641
+	JZ       ok705
 	MOVQ     DX, ret+16(FP)
-	JMP      done635
+	JMP      done699
 
-ok641:
+ok705:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many636
+	JLE  many700
 
-oneTest638:
+oneTest702:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail639
+	JG   tail703
 
-one637:
+one701:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok642
+	JZ       ok706
 	MOVQ     DX, ret+16(FP)
-	JMP      done635
+	JMP      done699
 
-ok642:
+ok706:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one637
+	JLE  one701
 
-tail639:
+tail703:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done640
+	JZ           done704
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(DX*4), K1, Z1
 	KNOTW        K1, K1
-	VBROADCASTSS constants<>+4288(SB), K1, Z1
+	VBROADCASTSS constants<>+704(SB), K1, Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok643
+	JZ           ok707
 	MOVQ         DX, ret+16(FP)
-	JMP          done635
+	JMP          done699
 
-ok643:
-done640:
+ok707:
+done704:
 	MOVQ AX, ret+16(FP)
 
-done635:
+done699:
 	VZEROUPPER
 	RET
 
@@ -11540,9 +12730,9 @@ TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest647
+	JL     oneTest711
 
-many645:
+many709:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -11556,57 +12746,395 @@ many645:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok650
+	JZ        ok714
 	MOVQ      DX, ret+16(FP)
-	JMP       done644
+	JMP       done708
 
-ok650:
+ok714:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many645
+	JLE  many709
 
-oneTest647:
+oneTest711:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail648
+	JG   tail712
 
-one646:
+one710:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok651
+	JZ        ok715
 	MOVQ      DX, ret+16(FP)
-	JMP       done644
+	JMP       done708
 
-ok651:
+ok715:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one646
+	JLE  one710
 
-tail648:
+tail712:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done649
+	JZ         done713
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
 	VMOVUPS    (SI), Y1
 	VMASKMOVPS (CX)(DX*4), Y1, Y2
-	VMOVUPS    constants<>+4288(SB), Y3
+	VMOVUPS    constants<>+704(SB), Y3
 	VBLENDVPS  Y1, Y2, Y3, Y2
 	VCMPPS     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok652
+	JZ         ok716
 	MOVQ       DX, ret+16(FP)
-	JMP        done644
+	JMP        done708
 
-ok652:
-done649:
+ok716:
+done713:
 	MOVQ AX, ret+16(FP)
 
-done644:
+done708:
+	VZEROUPPER
+	RET
+
+// func smallerAVX512F64<>(n int, x *float64, bound float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·smallerAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD bound+16(FP), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VPXORQ       Z1, Z1, Z1
+	XORQ         DX, DX
+	LEAQ         -32(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest720
+
+many718:
+	VMOVUPS  (CX)(DX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok723
+	MOVQ     DX, ret+24(FP)
+	JMP      done717
+
+ok723:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many718
+
+oneTest720:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail721
+
+one719:
+	VMOVUPS  (CX)(DX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x15, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok724
+	MOVQ     DX, ret+24(FP)
+	JMP      done717
+
+ok724:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one719
+
+tail721:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done722
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(DX*8), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSD constants<>+512(SB), K1, Z1
+	VANDPD       constants<>+384(SB), Z1, Z1
+	VCMPPD       $0x15, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok725
+	MOVQ         DX, ret+24(FP)
+	JMP          done717
+
+ok725:
+done722:
+	MOVQ AX, ret+24(FP)
+
+done717:
+	VZEROUPPER
+	RET
+
+// func smallerAVX2F64<>(n int, x *float64, bound float64) int
+// Requires: AVX
+TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD bound+16(FP), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VXORPD       Y1, Y1, Y1
+	XORQ         DX, DX
+	LEAQ         -16(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest729
+
+many727:
+	VMOVUPS   (CX)(DX*8), Y1
+	VANDPD    constants<>+384(SB), Y1, Y1
+	VCMPPD    $0x15, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*8), Y2
+	VANDPD    constants<>+384(SB), Y2, Y2
+	VCMPPD    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*8), Y2
+	VANDPD    constants<>+384(SB), Y2, Y2
+	VCMPPD    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*8), Y2
+	VANDPD    constants<>+384(SB), Y2, Y2
+	VCMPPD    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok732
+	MOVQ      DX, ret+24(FP)
+	JMP       done726
+
+ok732:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  many727
+
+oneTest729:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail730
+
+one728:
+	VMOVUPS   (CX)(DX*8), Y1
+	VANDPD    constants<>+384(SB), Y1, Y1
+	VCMPPD    $0x15, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok733
+	MOVQ      DX, ret+24(FP)
+	JMP       done726
+
+ok733:
+	ADDQ $0x04, DX
+	CMPQ DX, BX
+	JLE  one728
+
+tail730:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done731
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPD (CX)(DX*8), Y1, Y2
+	VMOVUPS    constants<>+512(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VANDPD     constants<>+384(SB), Y2, Y2
+	VCMPPD     $0x15, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok734
+	MOVQ       DX, ret+24(FP)
+	JMP        done726
+
+ok734:
+done731:
+	MOVQ AX, ret+24(FP)
+
+done726:
+	VZEROUPPER
+	RET
+
+// func smallerAVX512F32<>(n int, x *float32, bound float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS bound+16(FP), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VPXORQ       Z1, Z1, Z1
+	XORQ         DX, DX
+	LEAQ         -64(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest738
+
+many736:
+	VMOVUPS  (CX)(DX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok741
+	MOVQ     DX, ret+24(FP)
+	JMP      done735
+
+ok741:
+	ADDQ $0x40, DX
+	CMPQ DX, BX
+	JLE  many736
+
+oneTest738:
+	LEAQ -16(AX), BX
+	CMPQ DX, BX
+	JG   tail739
+
+one737:
+	VMOVUPS  (CX)(DX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x15, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok742
+	MOVQ     DX, ret+24(FP)
+	JMP      done735
+
+ok742:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  one737
+
+tail739:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done740
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(DX*4), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSS constants<>+640(SB), K1, Z1
+	VANDPS       constants<>+448(SB), Z1, Z1
+	VCMPPS       $0x15, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok743
+	MOVQ         DX, ret+24(FP)
+	JMP          done735
+
+ok743:
+done740:
+	MOVQ AX, ret+24(FP)
+
+done735:
+	VZEROUPPER
+	RET
+
+// func smallerAVX2F32<>(n int, x *float32, bound float32) int
+// Requires: AVX
+TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS bound+16(FP), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	VXORPD       Y1, Y1, Y1
+	XORQ         DX, DX
+	LEAQ         -32(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest747
+
+many745:
+	VMOVUPS   (CX)(DX*4), Y1
+	VANDPS    constants<>+448(SB), Y1, Y1
+	VCMPPS    $0x15, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*4), Y2
+	VANDPS    constants<>+448(SB), Y2, Y2
+	VCMPPS    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*4), Y2
+	VANDPS    constants<>+448(SB), Y2, Y2
+	VCMPPS    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*4), Y2
+	VANDPS    constants<>+448(SB), Y2, Y2
+	VCMPPS    $0x15, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok750
+	MOVQ      DX, ret+24(FP)
+	JMP       done744
+
+ok750:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many745
+
+oneTest747:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail748
+
+one746:
+	VMOVUPS   (CX)(DX*4), Y1
+	VANDPS    constants<>+448(SB), Y1, Y1
+	VCMPPS    $0x15, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok751
+	MOVQ      DX, ret+24(FP)
+	JMP       done744
+
+ok751:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one746
+
+tail748:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done749
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPS (CX)(DX*4), Y1, Y2
+	VMOVUPS    constants<>+640(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VANDPS     constants<>+448(SB), Y2, Y2
+	VCMPPS     $0x15, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok752
+	MOVQ       DX, ret+24(FP)
+	JMP        done744
+
+ok752:
+done749:
+	MOVQ AX, ret+24(FP)
+
+done744:
 	VZEROUPPER
 	RET
 
@@ -11619,9 +13147,9 @@ TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest656
+	JL    oneTest756
 
-many654:
+many754:
 	VMOVUPS (CX)(BX*8), Z0
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSQRTPD Z0, Z0
@@ -11630,24 +13158,24 @@ many654:
 	VMOVUPS Z1, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many654
+	JLE     many754
 
-oneTest656:
+oneTest756:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail657
+	JG   tail757
 
-one655:
+one755:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one655
+	JLE     one755
 
-tail657:
+tail757:
 	SUBQ      BX, DX
-	JZ        done658
+	JZ        done758
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -11656,7 +13184,7 @@ tail657:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done658:
+done758:
 	VZEROUPPER
 	RET
 
@@ -11669,19 +13197,19 @@ TEXT ·sqrtAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail663
+	JG   tail763
 
-one661:
+one761:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one661
+	JLE     one761
 
-tail663:
+tail763:
 	SUBQ       BX, DX
-	JZ         done664
+	JZ         done764
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -11690,7 +13218,7 @@ tail663:
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done664:
+done764:
 	VZEROUPPER
 	RET
 
@@ -11703,9 +13231,9 @@ TEXT ·sqrtAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest668
+	JL    oneTest768
 
-many666:
+many766:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSQRTPS Z0, Z0
@@ -11714,24 +13242,24 @@ many666:
 	VMOVUPS Z1, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many666
+	JLE     many766
 
-oneTest668:
+oneTest768:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail669
+	JG   tail769
 
-one667:
+one767:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one667
+	JLE     one767
 
-tail669:
+tail769:
 	SUBQ      BX, DX
-	JZ        done670
+	JZ        done770
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -11740,7 +13268,7 @@ tail669:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done670:
+done770:
 	VZEROUPPER
 	RET
 
@@ -11753,19 +13281,19 @@ TEXT ·sqrtAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail675
+	JG   tail775
 
-one673:
+one773:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one673
+	JLE     one773
 
-tail675:
+tail775:
 	SUBQ       BX, DX
-	JZ         done676
+	JZ         done776
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -11774,7 +13302,7 @@ tail675:
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done676:
+done776:
 	VZEROUPPER
 	RET
 
@@ -11787,44 +13315,44 @@ TEXT ·absAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest680
+	JL    oneTest780
 
-many678:
+many778:
 	VMOVUPS     (CX)(BX*8), Z0
 	VMOVUPS     64(CX)(BX*8), Z1
-	VANDPD.BCST constants<>+5440(SB), Z0, Z0
-	VANDPD.BCST constants<>+5440(SB), Z1, Z1
+	VANDPD.BCST constants<>+384(SB), Z0, Z0
+	VANDPD.BCST constants<>+384(SB), Z1, Z1
 	VMOVUPS     Z0, (AX)(BX*8)
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many678
+	JLE         many778
 
-oneTest680:
+oneTest780:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail681
+	JG   tail781
 
-one679:
+one779:
 	VMOVUPS     (CX)(BX*8), Z0
-	VANDPD.BCST constants<>+5440(SB), Z0, Z0
+	VANDPD.BCST constants<>+384(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one679
+	JLE         one779
 
-tail681:
+tail781:
 	SUBQ        BX, DX
-	JZ          done682
+	JZ          done782
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
 	VMOVUPD.Z   (CX)(BX*8), K1, Z0
-	VANDPD.BCST constants<>+5440(SB), Z0, Z0
+	VANDPD.BCST constants<>+384(SB), Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-done682:
+done782:
 	VZEROUPPER
 	RET
 
@@ -11837,28 +13365,28 @@ TEXT ·absAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail687
+	JG   tail787
 
-one685:
+one785:
 	VMOVUPS (CX)(BX*8), Y0
-	VANDPD  constants<>+5440(SB), Y0, Y0
+	VANDPD  constants<>+384(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one685
+	JLE     one785
 
-tail687:
+tail787:
 	SUBQ       BX, DX
-	JZ         done688
+	JZ         done788
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
 	VMOVUPS    (SI), Y0
 	VMASKMOVPD (CX)(BX*8), Y0, Y1
-	VANDPD     constants<>+5440(SB), Y1, Y1
+	VANDPD     constants<>+384(SB), Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done688:
+done788:
 	VZEROUPPER
 	RET
 
@@ -11871,44 +13399,44 @@ TEXT ·absAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest692
+	JL    oneTest792
 
-many690:
+many790:
 	VMOVUPS     (CX)(BX*4), Z0
 	VMOVUPS     64(CX)(BX*4), Z1
-	VANDPS.BCST constants<>+6976(SB), Z0, Z0
-	VANDPS.BCST constants<>+6976(SB), Z1, Z1
+	VANDPS.BCST constants<>+448(SB), Z0, Z0
+	VANDPS.BCST constants<>+448(SB), Z1, Z1
 	VMOVUPS     Z0, (AX)(BX*4)
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many690
+	JLE         many790
 
-oneTest692:
+oneTest792:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail693
+	JG   tail793
 
-one691:
+one791:
 	VMOVUPS     (CX)(BX*4), Z0
-	VANDPS.BCST constants<>+6976(SB), Z0, Z0
+	VANDPS.BCST constants<>+448(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one691
+	JLE         one791
 
-tail693:
+tail793:
 	SUBQ        BX, DX
-	JZ          done694
+	JZ          done794
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
 	VMOVUPS.Z   (CX)(BX*4), K1, Z0
-	VANDPS.BCST constants<>+6976(SB), Z0, Z0
+	VANDPS.BCST constants<>+448(SB), Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-done694:
+done794:
 	VZEROUPPER
 	RET
 
@@ -11921,28 +13449,28 @@ TEXT ·absAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail699
+	JG   tail799
 
-one697:
+one797:
 	VMOVUPS (CX)(BX*4), Y0
-	VANDPS  constants<>+6976(SB), Y0, Y0
+	VANDPS  constants<>+448(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one697
+	JLE     one797
 
-tail699:
+tail799:
 	SUBQ       BX, DX
-	JZ         done700
+	JZ         done800
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
 	VMOVUPS    (SI), Y0
 	VMASKMOVPS (CX)(BX*4), Y0, Y1
-	VANDPS     constants<>+6976(SB), Y1, Y1
+	VANDPS     constants<>+448(SB), Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done700:
+done800:
 	VZEROUPPER
 	RET
 
@@ -11955,64 +13483,64 @@ TEXT ·signAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest704
+	JL    oneTest804
 
-many702:
+many802:
 	VMOVUPS      (CX)(BX*8), Z0
 	VMOVUPS      64(CX)(BX*8), Z1
-	VANDPD.BCST  constants<>+5440(SB), Z0, Z2
-	VANDPD.BCST  constants<>+5440(SB), Z1, Z3
-	VBROADCASTSD constants<>+4160(SB), Z4
+	VANDPD.BCST  constants<>+384(SB), Z0, Z2
+	VANDPD.BCST  constants<>+384(SB), Z1, Z3
+	VBROADCASTSD constants<>+512(SB), Z4
 	VCMPPD       $0x1e, Z4, Z2, K1
-	VBROADCASTSD constants<>+4160(SB), Z2
+	VBROADCASTSD constants<>+512(SB), Z2
 	VCMPPD       $0x1e, Z2, Z3, K2
 	VANDPD.BCST  constants<>+128(SB), Z0, Z2
 	VANDPD.BCST  constants<>+128(SB), Z1, Z3
-	VORPD.BCST   constants<>+2816(SB), Z2, Z2
-	VORPD.BCST   constants<>+2816(SB), Z3, Z3
+	VORPD.BCST   constants<>+576(SB), Z2, Z2
+	VORPD.BCST   constants<>+576(SB), Z3, Z3
 	VBLENDMPD    Z2, Z0, K1, Z5
 	VBLENDMPD    Z3, Z1, K2, Z6
 	VMOVUPS      Z5, (AX)(BX*8)
 	VMOVUPS      Z6, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many702
+	JLE          many802
 
-oneTest704:
+oneTest804:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail705
+	JG   tail805
 
-one703:
+one803:
 	VMOVUPS      (CX)(BX*8), Z0
-	VANDPD.BCST  constants<>+5440(SB), Z0, Z1
-	VBROADCASTSD constants<>+4160(SB), Z2
+	VANDPD.BCST  constants<>+384(SB), Z0, Z1
+	VBROADCASTSD constants<>+512(SB), Z2
 	VCMPPD       $0x1e, Z2, Z1, K1
 	VANDPD.BCST  constants<>+128(SB), Z0, Z1
-	VORPD.BCST   constants<>+2816(SB), Z1, Z1
+	VORPD.BCST   constants<>+576(SB), Z1, Z1
 	VBLENDMPD    Z1, Z0, K1, Z7
 	VMOVUPS      Z7, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one703
+	JLE          one803
 
-tail705:
+tail805:
 	SUBQ         BX, DX
-	JZ           done706
+	JZ           done806
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPD.Z    (CX)(BX*8), K1, Z0
-	VANDPD.BCST  constants<>+5440(SB), Z0, Z1
-	VBROADCASTSD constants<>+4160(SB), Z2
+	VANDPD.BCST  constants<>+384(SB), Z0, Z1
+	VBROADCASTSD constants<>+512(SB), Z2
 	VCMPPD       $0x1e, Z2, Z1, K2
 	VANDPD.BCST  constants<>+128(SB), Z0, Z1
-	VORPD.BCST   constants<>+2816(SB), Z1, Z1
+	VORPD.BCST   constants<>+576(SB), Z1, Z1
 	VBLENDMPD    Z1, Z0, K2, Z8
 	VMOVUPD      Z8, K1, (AX)(BX*8)
 
-done706:
+done806:
 	VZEROUPPER
 	RET
 
@@ -12025,38 +13553,38 @@ TEXT ·signAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail711
+	JG   tail811
 
-one709:
+one809:
 	VMOVUPS      (CX)(BX*8), Y0
-	VANDPD       constants<>+5440(SB), Y0, Y1
-	VBROADCASTSD constants<>+4160(SB), Y2
+	VANDPD       constants<>+384(SB), Y0, Y1
+	VBROADCASTSD constants<>+512(SB), Y2
 	VCMPPD       $0x1e, Y2, Y1, Y1
 	VANDPD       constants<>+128(SB), Y0, Y2
-	VORPD        constants<>+2816(SB), Y2, Y2
+	VORPD        constants<>+576(SB), Y2, Y2
 	VBLENDVPD    Y1, Y2, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one709
+	JLE          one809
 
-tail711:
+tail811:
 	SUBQ         BX, DX
-	JZ           done712
+	JZ           done812
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y0
 	VMASKMOVPD   (CX)(BX*8), Y0, Y1
-	VANDPD       constants<>+5440(SB), Y1, Y2
-	VBROADCASTSD constants<>+4160(SB), Y3
+	VANDPD       constants<>+384(SB), Y1, Y2
+	VBROADCASTSD constants<>+512(SB), Y3
 	VCMPPD       $0x1e, Y3, Y2, Y2
 	VANDPD       constants<>+128(SB), Y1, Y3
-	VORPD        constants<>+2816(SB), Y3, Y3
+	VORPD        constants<>+576(SB), Y3, Y3
 	VBLENDVPD    Y2, Y3, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done712:
+done812:
 	VZEROUPPER
 	RET
 
@@ -12069,64 +13597,64 @@ TEXT ·signAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest716
+	JL    oneTest816
 
-many714:
+many814:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      64(CX)(BX*4), Z1
-	VANDPS.BCST  constants<>+6976(SB), Z0, Z2
-	VANDPS.BCST  constants<>+6976(SB), Z1, Z3
-	VBROADCASTSS constants<>+5312(SB), Z4
+	VANDPS.BCST  constants<>+448(SB), Z0, Z2
+	VANDPS.BCST  constants<>+448(SB), Z1, Z3
+	VBROADCASTSS constants<>+640(SB), Z4
 	VCMPPS       $0x1e, Z4, Z2, K1
-	VBROADCASTSS constants<>+5312(SB), Z2
+	VBROADCASTSS constants<>+640(SB), Z2
 	VCMPPS       $0x1e, Z2, Z3, K2
 	VANDPS.BCST  constants<>+320(SB), Z0, Z2
 	VANDPS.BCST  constants<>+320(SB), Z1, Z3
-	VORPS.BCST   constants<>+4288(SB), Z2, Z2
-	VORPS.BCST   constants<>+4288(SB), Z3, Z3
+	VORPS.BCST   constants<>+704(SB), Z2, Z2
+	VORPS.BCST   constants<>+704(SB), Z3, Z3
 	VBLENDMPS    Z2, Z0, K1, Z5
 	VBLENDMPS    Z3, Z1, K2, Z6
 	VMOVUPS      Z5, (AX)(BX*4)
 	VMOVUPS      Z6, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many714
+	JLE          many814
 
-oneTest716:
+oneTest816:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail717
+	JG   tail817
 
-one715:
+one815:
 	VMOVUPS      (CX)(BX*4), Z0
-	VANDPS.BCST  constants<>+6976(SB), Z0, Z1
-	VBROADCASTSS constants<>+5312(SB), Z2
+	VANDPS.BCST  constants<>+448(SB), Z0, Z1
+	VBROADCASTSS constants<>+640(SB), Z2
 	VCMPPS       $0x1e, Z2, Z1, K1
 	VANDPS.BCST  constants<>+320(SB), Z0, Z1
-	VORPS.BCST   constants<>+4288(SB), Z1, Z1
+	VORPS.BCST   constants<>+704(SB), Z1, Z1
 	VBLENDMPS    Z1, Z0, K1, Z7
 	VMOVUPS      Z7, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one715
+	JLE          one815
 
-tail717:
+tail817:
 	SUBQ         BX, DX
-	JZ           done718
+	JZ           done818
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(BX*4), K1, Z0
-	VANDPS.BCST  constants<>+6976(SB), Z0, Z1
-	VBROADCASTSS constants<>+5312(SB), Z2
+	VANDPS.BCST  constants<>+448(SB), Z0, Z1
+	VBROADCASTSS constants<>+640(SB), Z2
 	VCMPPS       $0x1e, Z2, Z1, K2
 	VANDPS.BCST  constants<>+320(SB), Z0, Z1
-	VORPS.BCST   constants<>+4288(SB), Z1, Z1
+	VORPS.BCST   constants<>+704(SB), Z1, Z1
 	VBLENDMPS    Z1, Z0, K2, Z8
 	VMOVUPS      Z8, K1, (AX)(BX*4)
 
-done718:
+done818:
 	VZEROUPPER
 	RET
 
@@ -12139,38 +13667,38 @@ TEXT ·signAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail723
+	JG   tail823
 
-one721:
+one821:
 	VMOVUPS      (CX)(BX*4), Y0
-	VANDPS       constants<>+6976(SB), Y0, Y1
-	VBROADCASTSS constants<>+5312(SB), Y2
+	VANDPS       constants<>+448(SB), Y0, Y1
+	VBROADCASTSS constants<>+640(SB), Y2
 	VCMPPS       $0x1e, Y2, Y1, Y1
 	VANDPS       constants<>+320(SB), Y0, Y2
-	VORPS        constants<>+4288(SB), Y2, Y2
+	VORPS        constants<>+704(SB), Y2, Y2
 	VBLENDVPS    Y1, Y2, Y0, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one721
+	JLE          one821
 
-tail723:
+tail823:
 	SUBQ         BX, DX
-	JZ           done724
+	JZ           done824
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y0
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VANDPS       constants<>+6976(SB), Y1, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VANDPS       constants<>+448(SB), Y1, Y2
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x1e, Y3, Y2, Y2
 	VANDPS       constants<>+320(SB), Y1, Y3
-	VORPS        constants<>+4288(SB), Y3, Y3
+	VORPS        constants<>+704(SB), Y3, Y3
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done724:
+done824:
 	VZEROUPPER
 	RET
 
@@ -12183,48 +13711,48 @@ TEXT ·recipAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest728
+	JL    oneTest828
 
-many726:
+many826:
 	VMOVUPS      (CX)(BX*8), Z0
 	VMOVUPS      64(CX)(BX*8), Z1
-	VBROADCASTSD constants<>+2816(SB), Z2
+	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z0, Z2, Z0
-	VBROADCASTSD constants<>+2816(SB), Z2
+	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
 	VMOVUPS      Z0, (AX)(BX*8)
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many726
+	JLE          many826
 
-oneTest728:
+oneTest828:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail729
+	JG   tail829
 
-one727:
+one827:
 	VMOVUPS      (CX)(BX*8), Z0
-	VBROADCASTSD constants<>+2816(SB), Z1
+	VBROADCASTSD constants<>+576(SB), Z1
 	VDIVPD       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one727
+	JLE          one827
 
-tail729:
+tail829:
 	SUBQ         BX, DX
-	JZ           done730
+	JZ           done830
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPD.Z    (CX)(BX*8), K1, Z0
-	VBROADCASTSD constants<>+2816(SB), Z1
+	VBROADCASTSD constants<>+576(SB), Z1
 	VDIVPD       Z0, Z1, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-done730:
+done830:
 	VZEROUPPER
 	RET
 
@@ -12237,30 +13765,30 @@ TEXT ·recipAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail735
+	JG   tail835
 
-one733:
+one833:
 	VMOVUPS      (CX)(BX*8), Y0
-	VBROADCASTSD constants<>+2816(SB), Y1
+	VBROADCASTSD constants<>+576(SB), Y1
 	VDIVPD       Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one733
+	JLE          one833
 
-tail735:
+tail835:
 	SUBQ         BX, DX
-	JZ           done736
+	JZ           done836
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y0
 	VMASKMOVPD   (CX)(BX*8), Y0, Y1
-	VBROADCASTSD constants<>+2816(SB), Y2
+	VBROADCASTSD constants<>+576(SB), Y2
 	VDIVPD       Y1, Y2, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done736:
+done836:
 	VZEROUPPER
 	RET
 
@@ -12273,48 +13801,48 @@ TEXT ·recipAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest740
+	JL    oneTest840
 
-many738:
+many838:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      64(CX)(BX*4), Z1
-	VBROADCASTSS constants<>+4288(SB), Z2
+	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z0, Z2, Z0
-	VBROADCASTSS constants<>+4288(SB), Z2
+	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
 	VMOVUPS      Z0, (AX)(BX*4)
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many738
+	JLE          many838
 
-oneTest740:
+oneTest840:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail741
+	JG   tail841
 
-one739:
+one839:
 	VMOVUPS      (CX)(BX*4), Z0
-	VBROADCASTSS constants<>+4288(SB), Z1
+	VBROADCASTSS constants<>+704(SB), Z1
 	VDIVPS       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one739
+	JLE          one839
 
-tail741:
+tail841:
 	SUBQ         BX, DX
-	JZ           done742
+	JZ           done842
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(BX*4), K1, Z0
-	VBROADCASTSS constants<>+4288(SB), Z1
+	VBROADCASTSS constants<>+704(SB), Z1
 	VDIVPS       Z0, Z1, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done742:
+done842:
 	VZEROUPPER
 	RET
 
@@ -12327,30 +13855,30 @@ TEXT ·recipAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail747
+	JG   tail847
 
-one745:
+one845:
 	VMOVUPS      (CX)(BX*4), Y0
-	VBROADCASTSS constants<>+4288(SB), Y1
+	VBROADCASTSS constants<>+704(SB), Y1
 	VDIVPS       Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one745
+	JLE          one845
 
-tail747:
+tail847:
 	SUBQ         BX, DX
-	JZ           done748
+	JZ           done848
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y0
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
-	VBROADCASTSS constants<>+4288(SB), Y2
+	VBROADCASTSS constants<>+704(SB), Y2
 	VDIVPS       Y1, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done748:
+done848:
 	VZEROUPPER
 	RET
 
@@ -12366,65 +13894,65 @@ TEXT ·addExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest751
+	JL           oneTest851
 
-many749:
+many849:
 	VMOVUPS           (CX)(BX*8), Z3
 	VMOVUPS           64(CX)(BX*8), Z4
 	VMOVUPS           128(CX)(BX*8), Z5
 	VMOVUPS           192(CX)(BX*8), Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z9
-	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z10
-	VSUBPD.BCST       constants<>+448(SB), Z7, Z11
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
-	VSUBPD.BCST       constants<>+448(SB), Z10, Z14
-	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z14, Z6
-	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+576(SB), Z14, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z9
+	VBROADCASTSD      constants<>+768(SB), Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+832(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+832(SB), Z10, Z14
+	VFNMADD231PD.BCST constants<>+896(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z14, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z15
 	VMULPD            Z4, Z4, Z16
 	VMULPD            Z5, Z5, Z17
 	VMULPD            Z6, Z6, Z18
-	VBROADCASTSD      constants<>+704(SB), Z19
-	VFMADD213PD.BCST  constants<>+768(SB), Z15, Z19
-	VBROADCASTSD      constants<>+704(SB), Z20
-	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
-	VBROADCASTSD      constants<>+704(SB), Z21
-	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
-	VBROADCASTSD      constants<>+704(SB), Z22
-	VFMADD213PD.BCST  constants<>+768(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+832(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+832(SB), Z18, Z22
-	VBROADCASTSD      constants<>+896(SB), Z23
-	VFMADD213PD.BCST  constants<>+960(SB), Z15, Z23
-	VBROADCASTSD      constants<>+896(SB), Z24
-	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
-	VBROADCASTSD      constants<>+896(SB), Z25
-	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
-	VBROADCASTSD      constants<>+896(SB), Z26
-	VFMADD213PD.BCST  constants<>+960(SB), Z18, Z26
-	VFMADD213PD.BCST  constants<>+1024(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
-	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
-	VFMADD213PD.BCST  constants<>+1024(SB), Z18, Z26
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1088(SB), Z22
+	VFMADD213PD.BCST  constants<>+1152(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z18, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1280(SB), Z26
+	VFMADD213PD.BCST  constants<>+1344(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z18, Z26
 	VFMADD231PD       Z23, Z3, Z19
 	VFMADD231PD       Z24, Z4, Z20
 	VFMADD231PD       Z25, Z5, Z21
@@ -12452,42 +13980,42 @@ many749:
 	VMINPD            Z11, Z12, Z3
 	VMINPD            Z3, Z13, Z3
 	VMINPD            Z3, Z14, Z3
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z3, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal754
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
-	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
-	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	JZ                normal854
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
+	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
 	VSCALEFPD         Z11, Z19, Z19
-	VADDPD.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VPSUBQ.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
-	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
-	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	VADDPD.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z12, K1
+	VADDPD.BCST       constants<>+1536(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1600(SB), Z12, K1, Z12
 	VSCALEFPD         Z12, Z20, Z20
-	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
-	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
-	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VADDPD.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z13, K1
+	VADDPD.BCST       constants<>+1536(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1600(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z14, K1
-	VADDPD.BCST       constants<>+1152(SB), Z14, K1, Z14
-	VMAXPD.BCST       constants<>+1216(SB), Z14, K1, Z14
+	VADDPD.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z14, K1
+	VADDPD.BCST       constants<>+1536(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1600(SB), Z14, K1, Z14
 	VSCALEFPD         Z14, Z22, Z22
-	VADDPD.BCST       constants<>+1280(SB), Z22, K1, Z22
-	VPSUBQ.BCST       constants<>+1280(SB), Z22, K1, Z22
-	JMP               scaled755
+	VADDPD.BCST       constants<>+1664(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1664(SB), Z22, K1, Z22
+	JMP               scaled855
 
-normal754:
+normal854:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled755:
+scaled855:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z19, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
@@ -12502,103 +14030,103 @@ scaled755:
 	VMOVUPS     Z3, 192(AX)(BX*8)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many749
+	JLE         many849
 
-oneTest751:
+oneTest851:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail752
+	JG   tail852
 
-one750:
+one850:
 	VMOVUPS           (CX)(BX*8), Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z6
-	VBROADCASTSD      constants<>+704(SB), Z7
-	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
-	VBROADCASTSD      constants<>+896(SB), Z8
-	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
-	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
 	VFMADD231PD       Z8, Z3, Z7
 	VFMADD213PD       Z3, Z6, Z7
 	VPERMPD           Z1, Z4, Z3
 	VPERMPD           Z2, Z4, Z4
 	VFMADD213PD       Z4, Z3, Z7
 	VADDPD            Z3, Z7, Z7
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal756
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
-	VADDPD.BCST       constants<>+1152(SB), Z5, K1, Z5
-	VMAXPD.BCST       constants<>+1216(SB), Z5, K1, Z5
+	JZ                normal856
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
+	VADDPD.BCST       constants<>+1536(SB), Z5, K1, Z5
+	VMAXPD.BCST       constants<>+1600(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD.BCST       constants<>+1280(SB), Z7, K1, Z7
-	VPSUBQ.BCST       constants<>+1280(SB), Z7, K1, Z7
-	JMP               scaled757
+	VADDPD.BCST       constants<>+1664(SB), Z7, K1, Z7
+	VPSUBQ.BCST       constants<>+1664(SB), Z7, K1, Z7
+	JMP               scaled857
 
-normal756:
+normal856:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled757:
+scaled857:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z7, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one750
+	JLE         one850
 
-tail752:
+tail852:
 	SUBQ              BX, DX
-	JZ                done753
+	JZ                done853
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
 	VMOVUPD.Z         (CX)(BX*8), K1, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z6
-	VBROADCASTSD      constants<>+704(SB), Z7
-	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
-	VBROADCASTSD      constants<>+896(SB), Z8
-	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
-	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
 	VFMADD231PD       Z8, Z3, Z7
 	VFMADD213PD       Z3, Z6, Z7
 	VPERMPD           Z1, Z4, Z1
 	VPERMPD           Z2, Z4, Z4
 	VFMADD213PD       Z4, Z1, Z7
 	VADDPD            Z1, Z7, Z7
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal758
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
-	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
-	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
+	JZ                normal858
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
+	VADDPD.BCST       constants<>+1536(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1600(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
-	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled759
+	VADDPD.BCST       constants<>+1664(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1664(SB), Z7, K2, Z7
+	JMP               scaled859
 
-normal758:
+normal858:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled759:
+scaled859:
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done753:
+done853:
 	VZEROUPPER
 	RET
 
@@ -12609,44 +14137,44 @@ TEXT ·addExpAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	VBROADCASTSD sign+8(FP), Y0
-	VMOVUPS      constants<>+1344(SB), Y1
-	VMOVUPS      constants<>+1408(SB), Y2
+	VMOVUPS      constants<>+1728(SB), Y1
+	VMOVUPS      constants<>+1792(SB), Y2
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest762
+	JL           oneTest862
 
-many760:
+many860:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMAXPD       Y3, Y1, Y3
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y3, Y2, Y3
 	VMINPD       Y4, Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VSUBPD       constants<>+448(SB), Y6, Y8
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+512(SB), Y8, Y4
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y8, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VSUBPD       constants<>+832(SB), Y6, Y8
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+896(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
 	VMULPD       Y3, Y3, Y7
 	VMULPD       Y4, Y4, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VBROADCASTSD constants<>+704(SB), Y10
-	VFMADD213PD  constants<>+768(SB), Y8, Y10
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y8, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VBROADCASTSD constants<>+896(SB), Y12
-	VFMADD213PD  constants<>+960(SB), Y8, Y12
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y8, Y12
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VBROADCASTSD constants<>+1088(SB), Y10
+	VFMADD213PD  constants<>+1152(SB), Y8, Y10
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y8, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VBROADCASTSD constants<>+1280(SB), Y12
+	VFMADD213PD  constants<>+1344(SB), Y8, Y12
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y8, Y12
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD231PD  Y12, Y4, Y10
 	VFMADD213PD  Y3, Y7, Y9
@@ -12666,13 +14194,13 @@ many760:
 	VFMADD213PD  Y7, Y4, Y10
 	VADDPD       Y4, Y10, Y10
 	VMINPD       Y5, Y6, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal765
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
+	JZ           normal865
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y3
 	VPSUBQ       Y3, Y5, Y5
@@ -12680,12 +14208,12 @@ many760:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y3, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y9, Y9
 	VPSUBQ       Y4, Y9, Y9
-	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y4
+	VCMPPD       $0x11, constants<>+1856(SB), Y6, Y4
 	VPSRLQ       $0x03, Y6, Y6
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y6, Y6
 	VPSRLQ       $0x01, Y6, Y3
 	VPSUBQ       Y3, Y6, Y6
@@ -12693,12 +14221,12 @@ many760:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y3, Y10, Y10
 	VMULPD       Y6, Y10, Y10
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled766
+	JMP          scaled866
 
-normal765:
+normal865:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -12714,7 +14242,7 @@ normal765:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled766:
+scaled866:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y9, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
@@ -12723,29 +14251,29 @@ scaled766:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many760
+	JLE         many860
 
-oneTest762:
+oneTest862:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail763
+	JG   tail863
 
-one761:
+one861:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y3, Y4
-	VSUBPD       constants<>+448(SB), Y4, Y5
-	VFNMADD231PD constants<>+512(SB), Y5, Y3
-	VFNMADD231PD constants<>+576(SB), Y5, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y3, Y4
+	VSUBPD       constants<>+832(SB), Y4, Y5
+	VFNMADD231PD constants<>+896(SB), Y5, Y3
+	VFNMADD231PD constants<>+960(SB), Y5, Y3
 	VMULPD       Y3, Y3, Y5
-	VBROADCASTSD constants<>+704(SB), Y6
-	VFMADD213PD  constants<>+768(SB), Y5, Y6
-	VFMADD213PD  constants<>+832(SB), Y5, Y6
-	VBROADCASTSD constants<>+896(SB), Y7
-	VFMADD213PD  constants<>+960(SB), Y5, Y7
-	VFMADD213PD  constants<>+1024(SB), Y5, Y7
+	VBROADCASTSD constants<>+1088(SB), Y6
+	VFMADD213PD  constants<>+1152(SB), Y5, Y6
+	VFMADD213PD  constants<>+1216(SB), Y5, Y6
+	VBROADCASTSD constants<>+1280(SB), Y7
+	VFMADD213PD  constants<>+1344(SB), Y5, Y7
+	VFMADD213PD  constants<>+1408(SB), Y5, Y7
 	VFMADD231PD  Y7, Y3, Y6
 	VFMADD213PD  Y3, Y5, Y6
 	VMOVSLDUP    Y4, Y3
@@ -12755,13 +14283,13 @@ one761:
 	VPERMD       exp64Words<>+64(SB), Y3, Y7
 	VFMADD213PD  Y7, Y5, Y6
 	VADDPD       Y5, Y6, Y6
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal767
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y5
+	JZ           normal867
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y5, Y3
+	VPAND        constants<>+1920(SB), Y5, Y3
 	VPADDQ       Y3, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y3
 	VPSUBQ       Y3, Y4, Y4
@@ -12769,12 +14297,12 @@ one761:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y3, Y6, Y6
 	VMULPD       Y4, Y6, Y6
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled768
+	JMP          scaled868
 
-normal767:
+normal867:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -12783,17 +14311,17 @@ normal767:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled768:
+scaled868:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y6, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one761
+	JLE         one861
 
-tail763:
+tail863:
 	SUBQ         BX, DX
-	JZ           done764
+	JZ           done864
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -12801,18 +14329,18 @@ tail763:
 	VMASKMOVPD   (CX)(BX*8), Y3, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y4, Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y1
-	VFMADD213PD  constants<>+448(SB), Y4, Y1
-	VSUBPD       constants<>+448(SB), Y1, Y2
-	VFNMADD231PD constants<>+512(SB), Y2, Y4
-	VFNMADD231PD constants<>+576(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y1
+	VFMADD213PD  constants<>+832(SB), Y4, Y1
+	VSUBPD       constants<>+832(SB), Y1, Y2
+	VFNMADD231PD constants<>+896(SB), Y2, Y4
+	VFNMADD231PD constants<>+960(SB), Y2, Y4
 	VMULPD       Y4, Y4, Y2
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y2, Y5
-	VFMADD213PD  constants<>+832(SB), Y2, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y2, Y6
-	VFMADD213PD  constants<>+1024(SB), Y2, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y2, Y5
+	VFMADD213PD  constants<>+1216(SB), Y2, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y2, Y6
+	VFMADD213PD  constants<>+1408(SB), Y2, Y6
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD213PD  Y4, Y2, Y5
 	VMOVSLDUP    Y1, Y2
@@ -12822,13 +14350,13 @@ tail763:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal769
-	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y4
+	JZ           normal869
+	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y1, Y1
 	VPSRLQ       $0x01, Y1, Y2
 	VPSUBQ       Y2, Y1, Y1
@@ -12836,12 +14364,12 @@ tail763:
 	VPSLLQ       $0x34, Y1, Y1
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y1, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled770
+	JMP          scaled870
 
-normal769:
+normal869:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -12850,12 +14378,12 @@ normal769:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled770:
+scaled870:
 	VMASKMOVPD  (AX)(BX*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done764:
+done864:
 	VZEROUPPER
 	RET
 
@@ -12869,50 +14397,50 @@ TEXT ·addExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest774
+	JL           oneTest874
 
-many772:
+many872:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
-	VBROADCASTSS      constants<>+1600(SB), Z3
+	VBROADCASTSS      constants<>+1984(SB), Z3
 	VMOVUPS           Z3, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z3
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z3
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VSUBPS.BCST       constants<>+1664(SB), Z3, Z5
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z6
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z1
-	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VBROADCASTSS      constants<>+1920(SB), Z7
+	VBROADCASTSS      constants<>+1984(SB), Z4
+	VFMADD213PS.BCST  constants<>+2048(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+2048(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+2048(SB), Z4, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+2176(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z6, Z2
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z2, Z2
+	VBROADCASTSS      constants<>+2304(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+1920(SB), Z7
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z7
-	VBROADCASTSS      constants<>+1920(SB), Z8
+	VBROADCASTSS      constants<>+2304(SB), Z7
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z7
+	VBROADCASTSS      constants<>+2304(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+1920(SB), Z8
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z8
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z7
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z8
+	VBROADCASTSS      constants<>+2304(SB), Z8
+	VFMADD213PS.BCST  constants<>+2368(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z7
+	VFMADD213PS.BCST  constants<>+2240(SB), Z2, Z8
 	VMULPS            Z1, Z1, Z9
 	VMULPS            Z2, Z2, Z10
-	VMOVUPS           constants<>+2048(SB), Z11
+	VMOVUPS           constants<>+2432(SB), Z11
 	VPERMPS           Z11, Z3, Z11
-	VMOVUPS           constants<>+2048(SB), Z12
+	VMOVUPS           constants<>+2432(SB), Z12
 	VPERMPS           Z12, Z4, Z12
 	VADDPS            Z11, Z1, Z1
 	VADDPS            Z12, Z2, Z2
 	VFMADD231PS       Z9, Z7, Z1
 	VFMADD231PS       Z10, Z8, Z2
-	VMOVUPS           constants<>+2112(SB), Z7
+	VMOVUPS           constants<>+2496(SB), Z7
 	VPERMPS           Z7, Z3, Z3
-	VMOVUPS           constants<>+2112(SB), Z7
+	VMOVUPS           constants<>+2496(SB), Z7
 	VPERMPS           Z7, Z4, Z4
 	VMOVUPS           Z3, Z7
 	VFMADD231PS       Z1, Z3, Z7
@@ -12928,34 +14456,34 @@ many772:
 	VMOVUPS           Z2, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many772
+	JLE               many872
 
-oneTest774:
+oneTest874:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail775
+	JG   tail875
 
-one773:
+one873:
 	VMOVUPS           (CX)(BX*4), Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
@@ -12965,35 +14493,35 @@ one773:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one773
+	JLE               one873
 
-tail775:
+tail875:
 	SUBQ              BX, DX
-	JZ                done776
+	JZ                done876
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
@@ -13002,7 +14530,7 @@ tail775:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done776:
+done876:
 	VZEROUPPER
 	RET
 
@@ -13016,31 +14544,31 @@ TEXT ·addExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail781
+	JG           tail881
 
-one779:
+one879:
 	VMOVUPS      (CX)(BX*4), Y1
-	VBROADCASTSS constants<>+2176(SB), Y2
+	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+2240(SB), Y2
+	VBROADCASTSS constants<>+2624(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+1600(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1600(SB), Y2
-	VFMADD213PS  constants<>+1664(SB), Y1, Y2
-	VSUBPS       constants<>+1664(SB), Y2, Y3
-	VFNMADD231PS constants<>+1728(SB), Y3, Y1
-	VFNMADD231PS constants<>+1792(SB), Y3, Y1
-	VBROADCASTSS constants<>+1920(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1920(SB), Y3
-	VFMADD213PS  constants<>+1984(SB), Y1, Y3
-	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
 	VMULPS       Y1, Y1, Y4
-	VPERMD       constants<>+2048(SB), Y2, Y5
+	VPERMD       constants<>+2432(SB), Y2, Y5
 	VADDPS       Y5, Y1, Y1
 	VFMADD231PS  Y4, Y3, Y1
-	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPERMD       constants<>+2496(SB), Y2, Y3
 	VMOVUPS      Y3, Y4
 	VFMADD231PS  Y1, Y3, Y4
 	VPSRLD       $0x03, Y2, Y1
@@ -13055,37 +14583,37 @@ one779:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one779
+	JLE          one879
 
-tail781:
+tail881:
 	SUBQ         BX, DX
-	JZ           done782
+	JZ           done882
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y1
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
-	VBROADCASTSS constants<>+2176(SB), Y3
+	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+2240(SB), Y3
+	VBROADCASTSS constants<>+2624(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+1600(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1600(SB), Y3
-	VFMADD213PS  constants<>+1664(SB), Y2, Y3
-	VSUBPS       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PS constants<>+1728(SB), Y4, Y2
-	VFNMADD231PS constants<>+1792(SB), Y4, Y2
-	VBROADCASTSS constants<>+1920(SB), Y4
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1920(SB), Y4
-	VFMADD213PS  constants<>+1984(SB), Y2, Y4
-	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
 	VMULPS       Y2, Y2, Y5
-	VPERMD       constants<>+2048(SB), Y3, Y6
+	VPERMD       constants<>+2432(SB), Y3, Y6
 	VADDPS       Y6, Y2, Y2
 	VFMADD231PS  Y5, Y4, Y2
-	VPERMD       constants<>+2112(SB), Y3, Y4
+	VPERMD       constants<>+2496(SB), Y3, Y4
 	VMOVUPS      Y4, Y5
 	VFMADD231PS  Y2, Y4, Y5
 	VPSRLD       $0x03, Y3, Y2
@@ -13099,7 +14627,7 @@ tail781:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done782:
+done882:
 	VZEROUPPER
 	RET
 
@@ -13116,65 +14644,65 @@ TEXT ·addExpProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest785
+	JL           oneTest885
 
-many783:
+many883:
 	VMOVUPS           (CX)(SI*8), Z3
 	VMOVUPS           64(CX)(SI*8), Z4
 	VMOVUPS           128(CX)(SI*8), Z5
 	VMOVUPS           192(CX)(SI*8), Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z9
-	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z10
-	VSUBPD.BCST       constants<>+448(SB), Z7, Z11
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
-	VSUBPD.BCST       constants<>+448(SB), Z10, Z14
-	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z14, Z6
-	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z4
-	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z5
-	VFNMADD231PD.BCST constants<>+576(SB), Z14, Z6
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z7
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z9
+	VBROADCASTSD      constants<>+768(SB), Z10
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+832(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+832(SB), Z10, Z14
+	VFNMADD231PD.BCST constants<>+896(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+960(SB), Z14, Z6
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z6, Z6
 	VMULPD            Z3, Z3, Z15
 	VMULPD            Z4, Z4, Z16
 	VMULPD            Z5, Z5, Z17
 	VMULPD            Z6, Z6, Z18
-	VBROADCASTSD      constants<>+704(SB), Z19
-	VFMADD213PD.BCST  constants<>+768(SB), Z15, Z19
-	VBROADCASTSD      constants<>+704(SB), Z20
-	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
-	VBROADCASTSD      constants<>+704(SB), Z21
-	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
-	VBROADCASTSD      constants<>+704(SB), Z22
-	VFMADD213PD.BCST  constants<>+768(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+832(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+832(SB), Z18, Z22
-	VBROADCASTSD      constants<>+896(SB), Z23
-	VFMADD213PD.BCST  constants<>+960(SB), Z15, Z23
-	VBROADCASTSD      constants<>+896(SB), Z24
-	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
-	VBROADCASTSD      constants<>+896(SB), Z25
-	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
-	VBROADCASTSD      constants<>+896(SB), Z26
-	VFMADD213PD.BCST  constants<>+960(SB), Z18, Z26
-	VFMADD213PD.BCST  constants<>+1024(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
-	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
-	VFMADD213PD.BCST  constants<>+1024(SB), Z18, Z26
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z15, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z16, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z21
+	VFMADD213PD.BCST  constants<>+1152(SB), Z17, Z21
+	VBROADCASTSD      constants<>+1088(SB), Z22
+	VFMADD213PD.BCST  constants<>+1152(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+1216(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+1216(SB), Z18, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z23
+	VFMADD213PD.BCST  constants<>+1344(SB), Z15, Z23
+	VBROADCASTSD      constants<>+1280(SB), Z24
+	VFMADD213PD.BCST  constants<>+1344(SB), Z16, Z24
+	VBROADCASTSD      constants<>+1280(SB), Z25
+	VFMADD213PD.BCST  constants<>+1344(SB), Z17, Z25
+	VBROADCASTSD      constants<>+1280(SB), Z26
+	VFMADD213PD.BCST  constants<>+1344(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1408(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1408(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1408(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1408(SB), Z18, Z26
 	VFMADD231PD       Z23, Z3, Z19
 	VFMADD231PD       Z24, Z4, Z20
 	VFMADD231PD       Z25, Z5, Z21
@@ -13202,42 +14730,42 @@ many783:
 	VMINPD            Z11, Z12, Z3
 	VMINPD            Z3, Z13, Z3
 	VMINPD            Z3, Z14, Z3
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z3, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal788
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
-	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
-	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	JZ                normal888
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
+	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
 	VSCALEFPD         Z11, Z19, Z19
-	VADDPD.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VPSUBQ.BCST       constants<>+1280(SB), Z19, K1, Z19
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
-	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
-	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	VADDPD.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1664(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z12, K1
+	VADDPD.BCST       constants<>+1536(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1600(SB), Z12, K1, Z12
 	VSCALEFPD         Z12, Z20, Z20
-	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
-	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
-	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VADDPD.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1664(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z13, K1
+	VADDPD.BCST       constants<>+1536(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1600(SB), Z13, K1, Z13
 	VSCALEFPD         Z13, Z21, Z21
-	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z14, K1
-	VADDPD.BCST       constants<>+1152(SB), Z14, K1, Z14
-	VMAXPD.BCST       constants<>+1216(SB), Z14, K1, Z14
+	VADDPD.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1664(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z14, K1
+	VADDPD.BCST       constants<>+1536(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1600(SB), Z14, K1, Z14
 	VSCALEFPD         Z14, Z22, Z22
-	VADDPD.BCST       constants<>+1280(SB), Z22, K1, Z22
-	VPSUBQ.BCST       constants<>+1280(SB), Z22, K1, Z22
-	JMP               scaled789
+	VADDPD.BCST       constants<>+1664(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1664(SB), Z22, K1, Z22
+	JMP               scaled889
 
-normal788:
+normal888:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled789:
+scaled889:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z19, Z19
 	VMOVUPS     (AX)(SI*8), Z3
@@ -13260,49 +14788,49 @@ scaled789:
 	VMOVUPS     Z3, 192(AX)(SI*8)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many783
+	JLE         many883
 
-oneTest785:
+oneTest885:
 	LEAQ -8(DX), DI
 	CMPQ SI, DI
-	JG   tail786
+	JG   tail886
 
-one784:
+one884:
 	VMOVUPS           (CX)(SI*8), Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z6
-	VBROADCASTSD      constants<>+704(SB), Z7
-	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
-	VBROADCASTSD      constants<>+896(SB), Z8
-	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
-	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
 	VFMADD231PD       Z8, Z3, Z7
 	VFMADD213PD       Z3, Z6, Z7
 	VPERMPD           Z1, Z4, Z3
 	VPERMPD           Z2, Z4, Z4
 	VFMADD213PD       Z4, Z3, Z7
 	VADDPD            Z3, Z7, Z7
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal790
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
-	VADDPD.BCST       constants<>+1152(SB), Z5, K1, Z5
-	VMAXPD.BCST       constants<>+1216(SB), Z5, K1, Z5
+	JZ                normal890
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
+	VADDPD.BCST       constants<>+1536(SB), Z5, K1, Z5
+	VMAXPD.BCST       constants<>+1600(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD.BCST       constants<>+1280(SB), Z7, K1, Z7
-	VPSUBQ.BCST       constants<>+1280(SB), Z7, K1, Z7
-	JMP               scaled791
+	VADDPD.BCST       constants<>+1664(SB), Z7, K1, Z7
+	VPSUBQ.BCST       constants<>+1664(SB), Z7, K1, Z7
+	JMP               scaled891
 
-normal790:
+normal890:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled791:
+scaled891:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z7, Z7
 	VMOVUPS     (AX)(SI*8), Z3
@@ -13310,57 +14838,57 @@ scaled791:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one784
+	JLE         one884
 
-tail786:
+tail886:
 	SUBQ              SI, DX
-	JZ                done787
+	JZ                done887
 	MOVQ              $-1, DI
 	SHLXQ             DX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (CX)(SI*8), K1, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
-	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+896(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z6
-	VBROADCASTSD      constants<>+704(SB), Z7
-	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
-	VBROADCASTSD      constants<>+896(SB), Z8
-	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
-	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z6, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z6, Z8
 	VFMADD231PD       Z8, Z3, Z7
 	VFMADD213PD       Z3, Z6, Z7
 	VPERMPD           Z1, Z4, Z1
 	VPERMPD           Z2, Z4, Z4
 	VFMADD213PD       Z4, Z1, Z7
 	VADDPD            Z1, Z7, Z7
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal792
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
-	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
-	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
+	JZ                normal892
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
+	VADDPD.BCST       constants<>+1536(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1600(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
-	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
-	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled793
+	VADDPD.BCST       constants<>+1664(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1664(SB), Z7, K2, Z7
+	JMP               scaled893
 
-normal792:
+normal892:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled793:
+scaled893:
 	VMOVUPD.Z   (BX)(SI*8), K1, Z1
 	VMULPD      Z1, Z7, Z7
 	VMOVUPD.Z   (AX)(SI*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done787:
+done887:
 	VZEROUPPER
 	RET
 
@@ -13372,44 +14900,44 @@ TEXT ·addExpProductAVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), DX
 	VBROADCASTSD sign+8(FP), Y0
 	MOVQ         from+24(FP), BX
-	VMOVUPS      constants<>+1344(SB), Y1
-	VMOVUPS      constants<>+1408(SB), Y2
+	VMOVUPS      constants<>+1728(SB), Y1
+	VMOVUPS      constants<>+1792(SB), Y2
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest796
+	JL           oneTest896
 
-many794:
+many894:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMAXPD       Y3, Y1, Y3
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y3, Y2, Y3
 	VMINPD       Y4, Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VSUBPD       constants<>+448(SB), Y6, Y8
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+512(SB), Y8, Y4
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y8, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VSUBPD       constants<>+832(SB), Y6, Y8
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+896(SB), Y8, Y4
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y8, Y4
 	VMULPD       Y3, Y3, Y7
 	VMULPD       Y4, Y4, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VBROADCASTSD constants<>+704(SB), Y10
-	VFMADD213PD  constants<>+768(SB), Y8, Y10
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y8, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VBROADCASTSD constants<>+896(SB), Y12
-	VFMADD213PD  constants<>+960(SB), Y8, Y12
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y8, Y12
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VBROADCASTSD constants<>+1088(SB), Y10
+	VFMADD213PD  constants<>+1152(SB), Y8, Y10
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y8, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VBROADCASTSD constants<>+1280(SB), Y12
+	VFMADD213PD  constants<>+1344(SB), Y8, Y12
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y8, Y12
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD231PD  Y12, Y4, Y10
 	VFMADD213PD  Y3, Y7, Y9
@@ -13429,13 +14957,13 @@ many794:
 	VFMADD213PD  Y7, Y4, Y10
 	VADDPD       Y4, Y10, Y10
 	VMINPD       Y5, Y6, Y3
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal799
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
+	JZ           normal899
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y3
 	VPSUBQ       Y3, Y5, Y5
@@ -13443,12 +14971,12 @@ many794:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y3, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y9, Y9
 	VPSUBQ       Y4, Y9, Y9
-	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y4
+	VCMPPD       $0x11, constants<>+1856(SB), Y6, Y4
 	VPSRLQ       $0x03, Y6, Y6
-	VPAND        constants<>+1536(SB), Y4, Y3
+	VPAND        constants<>+1920(SB), Y4, Y3
 	VPADDQ       Y3, Y6, Y6
 	VPSRLQ       $0x01, Y6, Y3
 	VPSUBQ       Y3, Y6, Y6
@@ -13456,12 +14984,12 @@ many794:
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y3, Y10, Y10
 	VMULPD       Y6, Y10, Y10
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled800
+	JMP          scaled900
 
-normal799:
+normal899:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -13477,7 +15005,7 @@ normal799:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled800:
+scaled900:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y9, Y9
 	VMOVUPS     (AX)(SI*8), Y3
@@ -13490,29 +15018,29 @@ scaled800:
 	VMOVUPS     Y3, 32(AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many794
+	JLE         many894
 
-oneTest796:
+oneTest896:
 	LEAQ -4(DX), DI
 	CMPQ SI, DI
-	JG   tail797
+	JG   tail897
 
-one795:
+one895:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y3, Y4
-	VSUBPD       constants<>+448(SB), Y4, Y5
-	VFNMADD231PD constants<>+512(SB), Y5, Y3
-	VFNMADD231PD constants<>+576(SB), Y5, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y3, Y4
+	VSUBPD       constants<>+832(SB), Y4, Y5
+	VFNMADD231PD constants<>+896(SB), Y5, Y3
+	VFNMADD231PD constants<>+960(SB), Y5, Y3
 	VMULPD       Y3, Y3, Y5
-	VBROADCASTSD constants<>+704(SB), Y6
-	VFMADD213PD  constants<>+768(SB), Y5, Y6
-	VFMADD213PD  constants<>+832(SB), Y5, Y6
-	VBROADCASTSD constants<>+896(SB), Y7
-	VFMADD213PD  constants<>+960(SB), Y5, Y7
-	VFMADD213PD  constants<>+1024(SB), Y5, Y7
+	VBROADCASTSD constants<>+1088(SB), Y6
+	VFMADD213PD  constants<>+1152(SB), Y5, Y6
+	VFMADD213PD  constants<>+1216(SB), Y5, Y6
+	VBROADCASTSD constants<>+1280(SB), Y7
+	VFMADD213PD  constants<>+1344(SB), Y5, Y7
+	VFMADD213PD  constants<>+1408(SB), Y5, Y7
 	VFMADD231PD  Y7, Y3, Y6
 	VFMADD213PD  Y3, Y5, Y6
 	VMOVSLDUP    Y4, Y3
@@ -13522,13 +15050,13 @@ one795:
 	VPERMD       exp64Words<>+64(SB), Y3, Y7
 	VFMADD213PD  Y7, Y5, Y6
 	VADDPD       Y5, Y6, Y6
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal801
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y5
+	JZ           normal901
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y5, Y3
+	VPAND        constants<>+1920(SB), Y5, Y3
 	VPADDQ       Y3, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y3
 	VPSUBQ       Y3, Y4, Y4
@@ -13536,12 +15064,12 @@ one795:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y3, Y6, Y6
 	VMULPD       Y4, Y6, Y6
-	VPAND        constants<>+1280(SB), Y5, Y5
+	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled802
+	JMP          scaled902
 
-normal801:
+normal901:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -13550,7 +15078,7 @@ normal801:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled802:
+scaled902:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y6, Y6
 	VMOVUPS     (AX)(SI*8), Y3
@@ -13558,11 +15086,11 @@ scaled802:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one795
+	JLE         one895
 
-tail797:
+tail897:
 	SUBQ         SI, DX
-	JZ           done798
+	JZ           done898
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, DX
 	SUBQ         DX, DI
@@ -13570,18 +15098,18 @@ tail797:
 	VMASKMOVPD   (CX)(SI*8), Y3, Y4
 	VMAXPD       Y4, Y1, Y4
 	VMINPD       Y4, Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y1
-	VFMADD213PD  constants<>+448(SB), Y4, Y1
-	VSUBPD       constants<>+448(SB), Y1, Y2
-	VFNMADD231PD constants<>+512(SB), Y2, Y4
-	VFNMADD231PD constants<>+576(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y1
+	VFMADD213PD  constants<>+832(SB), Y4, Y1
+	VSUBPD       constants<>+832(SB), Y1, Y2
+	VFNMADD231PD constants<>+896(SB), Y2, Y4
+	VFNMADD231PD constants<>+960(SB), Y2, Y4
 	VMULPD       Y4, Y4, Y2
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y2, Y5
-	VFMADD213PD  constants<>+832(SB), Y2, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y2, Y6
-	VFMADD213PD  constants<>+1024(SB), Y2, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y2, Y5
+	VFMADD213PD  constants<>+1216(SB), Y2, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y2, Y6
+	VFMADD213PD  constants<>+1408(SB), Y2, Y6
 	VFMADD231PD  Y6, Y4, Y5
 	VFMADD213PD  Y4, Y2, Y5
 	VMOVSLDUP    Y1, Y2
@@ -13591,13 +15119,13 @@ tail797:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal803
-	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y4
+	JZ           normal903
+	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y1, Y1
 	VPSRLQ       $0x01, Y1, Y2
 	VPSUBQ       Y2, Y1, Y1
@@ -13605,12 +15133,12 @@ tail797:
 	VPSLLQ       $0x34, Y1, Y1
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y1, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled804
+	JMP          scaled904
 
-normal803:
+normal903:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -13619,14 +15147,14 @@ normal803:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled804:
+scaled904:
 	VMASKMOVPD  (BX)(SI*8), Y3, Y1
 	VMULPD      Y1, Y5, Y5
 	VMASKMOVPD  (AX)(SI*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(SI*8)
 
-done798:
+done898:
 	VZEROUPPER
 	RET
 
@@ -13641,50 +15169,50 @@ TEXT ·addExpProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest808
+	JL           oneTest908
 
-many806:
+many906:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
-	VBROADCASTSS      constants<>+1600(SB), Z3
+	VBROADCASTSS      constants<>+1984(SB), Z3
 	VMOVUPS           Z3, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z3
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z3
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VSUBPS.BCST       constants<>+1664(SB), Z3, Z5
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z6
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z1
-	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VBROADCASTSS      constants<>+1920(SB), Z7
+	VBROADCASTSS      constants<>+1984(SB), Z4
+	VFMADD213PS.BCST  constants<>+2048(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+2048(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+2048(SB), Z4, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+2176(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z6, Z2
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z2, Z2
+	VBROADCASTSS      constants<>+2304(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+1920(SB), Z7
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z7
-	VBROADCASTSS      constants<>+1920(SB), Z8
+	VBROADCASTSS      constants<>+2304(SB), Z7
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z7
+	VBROADCASTSS      constants<>+2304(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+1920(SB), Z8
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z8
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z7
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z8
+	VBROADCASTSS      constants<>+2304(SB), Z8
+	VFMADD213PS.BCST  constants<>+2368(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z7
+	VFMADD213PS.BCST  constants<>+2240(SB), Z2, Z8
 	VMULPS            Z1, Z1, Z9
 	VMULPS            Z2, Z2, Z10
-	VMOVUPS           constants<>+2048(SB), Z11
+	VMOVUPS           constants<>+2432(SB), Z11
 	VPERMPS           Z11, Z3, Z11
-	VMOVUPS           constants<>+2048(SB), Z12
+	VMOVUPS           constants<>+2432(SB), Z12
 	VPERMPS           Z12, Z4, Z12
 	VADDPS            Z11, Z1, Z1
 	VADDPS            Z12, Z2, Z2
 	VFMADD231PS       Z9, Z7, Z1
 	VFMADD231PS       Z10, Z8, Z2
-	VMOVUPS           constants<>+2112(SB), Z7
+	VMOVUPS           constants<>+2496(SB), Z7
 	VPERMPS           Z7, Z3, Z3
-	VMOVUPS           constants<>+2112(SB), Z7
+	VMOVUPS           constants<>+2496(SB), Z7
 	VPERMPS           Z7, Z4, Z4
 	VMOVUPS           Z3, Z7
 	VFMADD231PS       Z1, Z3, Z7
@@ -13704,34 +15232,34 @@ many806:
 	VMOVUPS           Z2, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many806
+	JLE               many906
 
-oneTest808:
+oneTest908:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail809
+	JG   tail909
 
-one807:
+one907:
 	VMOVUPS           (CX)(SI*4), Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
@@ -13743,35 +15271,35 @@ one807:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one807
+	JLE               one907
 
-tail809:
+tail909:
 	SUBQ              SI, BX
-	JZ                done810
+	JZ                done910
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (CX)(SI*4), K1, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
@@ -13782,7 +15310,7 @@ tail809:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done810:
+done910:
 	VZEROUPPER
 	RET
 
@@ -13797,31 +15325,31 @@ TEXT ·addExpProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail815
+	JG           tail915
 
-one813:
+one913:
 	VMOVUPS      (CX)(SI*4), Y1
-	VBROADCASTSS constants<>+2176(SB), Y2
+	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+2240(SB), Y2
+	VBROADCASTSS constants<>+2624(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+1600(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1600(SB), Y2
-	VFMADD213PS  constants<>+1664(SB), Y1, Y2
-	VSUBPS       constants<>+1664(SB), Y2, Y3
-	VFNMADD231PS constants<>+1728(SB), Y3, Y1
-	VFNMADD231PS constants<>+1792(SB), Y3, Y1
-	VBROADCASTSS constants<>+1920(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1920(SB), Y3
-	VFMADD213PS  constants<>+1984(SB), Y1, Y3
-	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
 	VMULPS       Y1, Y1, Y4
-	VPERMD       constants<>+2048(SB), Y2, Y5
+	VPERMD       constants<>+2432(SB), Y2, Y5
 	VADDPS       Y5, Y1, Y1
 	VFMADD231PS  Y4, Y3, Y1
-	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPERMD       constants<>+2496(SB), Y2, Y3
 	VMOVUPS      Y3, Y4
 	VFMADD231PS  Y1, Y3, Y4
 	VPSRLD       $0x03, Y2, Y1
@@ -13838,37 +15366,37 @@ one813:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one813
+	JLE          one913
 
-tail815:
+tail915:
 	SUBQ         SI, BX
-	JZ           done816
+	JZ           done916
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y1
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
-	VBROADCASTSS constants<>+2176(SB), Y3
+	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+2240(SB), Y3
+	VBROADCASTSS constants<>+2624(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+1600(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1600(SB), Y3
-	VFMADD213PS  constants<>+1664(SB), Y2, Y3
-	VSUBPS       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PS constants<>+1728(SB), Y4, Y2
-	VFNMADD231PS constants<>+1792(SB), Y4, Y2
-	VBROADCASTSS constants<>+1920(SB), Y4
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1920(SB), Y4
-	VFMADD213PS  constants<>+1984(SB), Y2, Y4
-	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
 	VMULPS       Y2, Y2, Y5
-	VPERMD       constants<>+2048(SB), Y3, Y6
+	VPERMD       constants<>+2432(SB), Y3, Y6
 	VADDPS       Y6, Y2, Y2
 	VFMADD231PS  Y5, Y4, Y2
-	VPERMD       constants<>+2112(SB), Y3, Y4
+	VPERMD       constants<>+2496(SB), Y3, Y4
 	VMOVUPS      Y4, Y5
 	VFMADD231PS  Y2, Y4, Y5
 	VPSRLD       $0x03, Y3, Y2
@@ -13884,7 +15412,7 @@ tail815:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done816:
+done916:
 	VZEROUPPER
 	RET
 
@@ -13895,41 +15423,41 @@ TEXT ·addLogAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	VBROADCASTSD sign+8(FP), Z0
-	VBROADCASTSD constants<>+2816(SB), Z1
-	VBROADCASTSD constants<>+3008(SB), Z2
-	VBROADCASTSD constants<>+3072(SB), Z3
-	VBROADCASTSD constants<>+3136(SB), Z4
-	VBROADCASTSD constants<>+3200(SB), Z5
-	VBROADCASTSD constants<>+1280(SB), Z6
-	VBROADCASTSD constants<>+3264(SB), Z7
-	VBROADCASTSD constants<>+3328(SB), Z8
-	VBROADCASTSD constants<>+3392(SB), Z9
-	VBROADCASTSD constants<>+3456(SB), Z10
-	VBROADCASTSD constants<>+3520(SB), Z11
-	VBROADCASTSD constants<>+3584(SB), Z12
-	VBROADCASTSD constants<>+3648(SB), Z13
-	VBROADCASTSD constants<>+3712(SB), Z14
-	VBROADCASTSD constants<>+3776(SB), Z15
-	VBROADCASTSD constants<>+640(SB), Z16
-	VBROADCASTSD constants<>+3840(SB), Z17
-	VBROADCASTSD constants<>+3904(SB), Z18
+	VBROADCASTSD constants<>+576(SB), Z1
+	VBROADCASTSD constants<>+3328(SB), Z2
+	VBROADCASTSD constants<>+3392(SB), Z3
+	VBROADCASTSD constants<>+3456(SB), Z4
+	VBROADCASTSD constants<>+3520(SB), Z5
+	VBROADCASTSD constants<>+1664(SB), Z6
+	VBROADCASTSD constants<>+3584(SB), Z7
+	VBROADCASTSD constants<>+3648(SB), Z8
+	VBROADCASTSD constants<>+3712(SB), Z9
+	VBROADCASTSD constants<>+3776(SB), Z10
+	VBROADCASTSD constants<>+3840(SB), Z11
+	VBROADCASTSD constants<>+3904(SB), Z12
+	VBROADCASTSD constants<>+3968(SB), Z13
+	VBROADCASTSD constants<>+4032(SB), Z14
+	VBROADCASTSD constants<>+4096(SB), Z15
+	VBROADCASTSD constants<>+1024(SB), Z16
+	VBROADCASTSD constants<>+4160(SB), Z17
+	VBROADCASTSD constants<>+4224(SB), Z18
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail820
+	JG           tail920
 
-one818:
+one918:
 	VMOVUPS     (CX)(BX*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal822
+	JZ          normal922
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
-	VMULPD      constants<>+3968(SB), Z19, Z22
-	VCMPPD      $0x11, constants<>+3264(SB), Z19, K1
+	VMULPD      constants<>+4288(SB), Z19, Z22
+	VCMPPD      $0x11, constants<>+3584(SB), Z19, K1
 	VMOVUPD     Z22, K1, Z20
-	VMOVUPD     constants<>+4032(SB), K1, Z21
+	VMOVUPD     constants<>+4352(SB), K1, Z21
 	VPSUBQ      Z3, Z20, Z22
 	VPSRLQ      $0x34, Z22, Z20
 	VORPD       Z6, Z20, Z20
@@ -13963,18 +15491,18 @@ one818:
 	VFMADD231PD Z22, Z26, Z24
 	VSUBPD      Z25, Z24, Z24
 	VADDPD      Z24, Z27, Z27
-	VCMPPD      $0x15, constants<>+4096(SB), Z19, K1
+	VCMPPD      $0x15, constants<>+4416(SB), Z19, K1
 	VMOVUPD     Z19, K1, Z27
-	VCMPPD      $0x00, constants<>+4160(SB), Z19, K1
+	VCMPPD      $0x00, constants<>+512(SB), Z19, K1
 	VMOVUPD     constants<>+0(SB), K1, Z27
-	VCMPPD      $0x11, constants<>+4160(SB), Z19, K1
-	VMOVUPD     constants<>+4224(SB), K1, Z27
+	VCMPPD      $0x11, constants<>+512(SB), Z19, K1
+	VMOVUPD     constants<>+4480(SB), K1, Z27
 	VMOVUPS     (AX)(BX*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
-	JMP         stored823
+	JMP         stored923
 
-normal822:
+normal922:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -14011,14 +15539,14 @@ normal822:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
 
-stored823:
+stored923:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one818
+	JLE  one918
 
-tail820:
+tail920:
 	SUBQ        BX, DX
-	JZ          done821
+	JZ          done921
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -14026,10 +15554,10 @@ tail820:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z7
 	VMOVUPS     Z7, Z8
 	VPXORQ      Z19, Z19, Z19
-	VMULPD      constants<>+3968(SB), Z7, Z20
-	VCMPPD      $0x11, constants<>+3264(SB), Z7, K2
+	VMULPD      constants<>+4288(SB), Z7, Z20
+	VCMPPD      $0x11, constants<>+3584(SB), Z7, K2
 	VMOVUPD     Z20, K2, Z8
-	VMOVUPD     constants<>+4032(SB), K2, Z19
+	VMOVUPD     constants<>+4352(SB), K2, Z19
 	VPSUBQ      Z3, Z8, Z8
 	VPSRLQ      $0x34, Z8, Z3
 	VORPD       Z6, Z3, Z3
@@ -14063,17 +15591,17 @@ tail820:
 	VFMADD231PD Z1, Z6, Z4
 	VSUBPD      Z8, Z4, Z4
 	VADDPD      Z4, Z9, Z9
-	VCMPPD      $0x15, constants<>+4096(SB), Z7, K2
+	VCMPPD      $0x15, constants<>+4416(SB), Z7, K2
 	VMOVUPD     Z7, K2, Z9
-	VCMPPD      $0x00, constants<>+4160(SB), Z7, K2
+	VCMPPD      $0x00, constants<>+512(SB), Z7, K2
 	VMOVUPD     constants<>+0(SB), K2, Z9
-	VCMPPD      $0x11, constants<>+4160(SB), Z7, K2
-	VMOVUPD     constants<>+4224(SB), K2, Z9
+	VCMPPD      $0x11, constants<>+512(SB), Z7, K2
+	VMOVUPD     constants<>+4480(SB), K2, Z9
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done821:
+done921:
 	VZEROUPPER
 	RET
 
@@ -14087,96 +15615,96 @@ TEXT ·addLogAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail827
+	JG           tail927
 
-one825:
+one925:
 	VMOVUPS     (CX)(BX*8), Y1
-	VPSUBQ      constants<>+3264(SB), Y1, Y2
-	VPCMPGTQ    constants<>+3328(SB), Y2, Y3
+	VPSUBQ      constants<>+3584(SB), Y1, Y2
+	VPCMPGTQ    constants<>+3648(SB), Y2, Y3
 	VORPD       Y2, Y3, Y3
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, DI
 	TESTL       DI, DI
-	JZ          normal829
+	JZ          normal929
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
-	VMULPD      constants<>+3968(SB), Y1, Y4
-	VCMPPD      $0x11, constants<>+3264(SB), Y1, Y5
+	VMULPD      constants<>+4288(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+3584(SB), Y1, Y5
 	VBLENDVPD   Y5, Y4, Y2, Y2
-	VBLENDVPD   Y5, constants<>+4032(SB), Y3, Y3
-	VPSUBQ      constants<>+3072(SB), Y2, Y4
+	VBLENDVPD   Y5, constants<>+4352(SB), Y3, Y3
+	VPSUBQ      constants<>+3392(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+1280(SB), Y2, Y2
-	VSUBPD      constants<>+3008(SB), Y2, Y2
-	VANDPD      constants<>+3200(SB), Y4, Y4
-	VPADDQ      constants<>+3136(SB), Y4, Y4
-	VSUBPD      constants<>+2816(SB), Y4, Y5
-	VADDPD      constants<>+2816(SB), Y4, Y4
+	VORPD       constants<>+1664(SB), Y2, Y2
+	VSUBPD      constants<>+3328(SB), Y2, Y2
+	VANDPD      constants<>+3520(SB), Y4, Y4
+	VPADDQ      constants<>+3456(SB), Y4, Y4
+	VSUBPD      constants<>+576(SB), Y4, Y5
+	VADDPD      constants<>+576(SB), Y4, Y4
 	VDIVPD      Y4, Y5, Y4
 	VMULPD      Y4, Y4, Y6
 	VMULPD      Y6, Y6, Y7
-	VMOVUPS     constants<>+3776(SB), Y8
-	VFMADD213PD constants<>+3648(SB), Y7, Y8
-	VFMADD213PD constants<>+3520(SB), Y7, Y8
-	VFMADD213PD constants<>+3392(SB), Y7, Y8
-	VMOVUPS     constants<>+3712(SB), Y9
-	VFMADD213PD constants<>+3584(SB), Y7, Y9
-	VFMADD213PD constants<>+3456(SB), Y7, Y9
+	VMOVUPS     constants<>+4096(SB), Y8
+	VFMADD213PD constants<>+3968(SB), Y7, Y8
+	VFMADD213PD constants<>+3840(SB), Y7, Y8
+	VFMADD213PD constants<>+3712(SB), Y7, Y8
+	VMOVUPS     constants<>+4032(SB), Y9
+	VFMADD213PD constants<>+3904(SB), Y7, Y9
+	VFMADD213PD constants<>+3776(SB), Y7, Y9
 	VFMADD231PD Y9, Y6, Y8
 	VSUBPD      Y3, Y2, Y2
-	VMULPD      constants<>+640(SB), Y5, Y3
+	VMULPD      constants<>+1024(SB), Y5, Y3
 	VMULPD      Y3, Y5, Y7
 	VFMSUB213PD Y7, Y5, Y3
 	VFMADD213PD Y7, Y6, Y8
-	VMULPD      constants<>+3840(SB), Y2, Y6
+	VMULPD      constants<>+4160(SB), Y2, Y6
 	VADDPD      Y5, Y6, Y9
 	VSUBPD      Y6, Y9, Y6
 	VSUBPD      Y6, Y5, Y6
-	VFMADD231PD constants<>+3904(SB), Y2, Y6
+	VFMADD231PD constants<>+4224(SB), Y2, Y6
 	VSUBPD      Y3, Y6, Y6
 	VFMADD231PD Y4, Y8, Y6
 	VSUBPD      Y7, Y6, Y6
 	VADDPD      Y6, Y9, Y9
-	VCMPPD      $0x15, constants<>+4096(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+4416(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+4160(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+512(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+4160(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+4224(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+512(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4480(SB), Y9, Y9
 	VMOVUPS     (AX)(BX*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
-	JMP         stored830
+	JMP         stored930
 
-normal829:
-	VPSUBQ      constants<>+3072(SB), Y1, Y2
+normal929:
+	VPSUBQ      constants<>+3392(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+1280(SB), Y1, Y1
-	VSUBPD      constants<>+3008(SB), Y1, Y1
-	VANDPD      constants<>+3200(SB), Y2, Y2
-	VPADDQ      constants<>+3136(SB), Y2, Y2
-	VSUBPD      constants<>+2816(SB), Y2, Y3
-	VADDPD      constants<>+2816(SB), Y2, Y2
+	VORPD       constants<>+1664(SB), Y1, Y1
+	VSUBPD      constants<>+3328(SB), Y1, Y1
+	VANDPD      constants<>+3520(SB), Y2, Y2
+	VPADDQ      constants<>+3456(SB), Y2, Y2
+	VSUBPD      constants<>+576(SB), Y2, Y3
+	VADDPD      constants<>+576(SB), Y2, Y2
 	VDIVPD      Y2, Y3, Y2
 	VMULPD      Y2, Y2, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPS     constants<>+3776(SB), Y6
-	VFMADD213PD constants<>+3648(SB), Y5, Y6
-	VFMADD213PD constants<>+3520(SB), Y5, Y6
-	VFMADD213PD constants<>+3392(SB), Y5, Y6
-	VMOVUPS     constants<>+3712(SB), Y7
-	VFMADD213PD constants<>+3584(SB), Y5, Y7
-	VFMADD213PD constants<>+3456(SB), Y5, Y7
+	VMOVUPS     constants<>+4096(SB), Y6
+	VFMADD213PD constants<>+3968(SB), Y5, Y6
+	VFMADD213PD constants<>+3840(SB), Y5, Y6
+	VFMADD213PD constants<>+3712(SB), Y5, Y6
+	VMOVUPS     constants<>+4032(SB), Y7
+	VFMADD213PD constants<>+3904(SB), Y5, Y7
+	VFMADD213PD constants<>+3776(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
-	VMULPD      constants<>+640(SB), Y3, Y5
+	VMULPD      constants<>+1024(SB), Y3, Y5
 	VMULPD      Y5, Y3, Y7
 	VFMSUB213PD Y7, Y3, Y5
 	VFMADD213PD Y7, Y4, Y6
-	VMULPD      constants<>+3840(SB), Y1, Y4
+	VMULPD      constants<>+4160(SB), Y1, Y4
 	VADDPD      Y3, Y4, Y8
 	VSUBPD      Y4, Y8, Y4
 	VSUBPD      Y4, Y3, Y4
-	VFMADD231PD constants<>+3904(SB), Y1, Y4
+	VFMADD231PD constants<>+4224(SB), Y1, Y4
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y2, Y6, Y4
 	VSUBPD      Y7, Y4, Y4
@@ -14185,14 +15713,14 @@ normal829:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
 
-stored830:
+stored930:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one825
+	JLE  one925
 
-tail827:
+tail927:
 	SUBQ        BX, DX
-	JZ          done828
+	JZ          done928
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -14200,54 +15728,54 @@ tail827:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y2
 	VMOVUPS     Y2, Y3
 	VXORPD      Y4, Y4, Y4
-	VMULPD      constants<>+3968(SB), Y2, Y5
-	VCMPPD      $0x11, constants<>+3264(SB), Y2, Y6
+	VMULPD      constants<>+4288(SB), Y2, Y5
+	VCMPPD      $0x11, constants<>+3584(SB), Y2, Y6
 	VBLENDVPD   Y6, Y5, Y3, Y3
-	VBLENDVPD   Y6, constants<>+4032(SB), Y4, Y4
-	VPSUBQ      constants<>+3072(SB), Y3, Y5
+	VBLENDVPD   Y6, constants<>+4352(SB), Y4, Y4
+	VPSUBQ      constants<>+3392(SB), Y3, Y5
 	VPSRLQ      $0x34, Y5, Y3
-	VORPD       constants<>+1280(SB), Y3, Y3
-	VSUBPD      constants<>+3008(SB), Y3, Y3
-	VANDPD      constants<>+3200(SB), Y5, Y5
-	VPADDQ      constants<>+3136(SB), Y5, Y5
-	VSUBPD      constants<>+2816(SB), Y5, Y6
-	VADDPD      constants<>+2816(SB), Y5, Y5
+	VORPD       constants<>+1664(SB), Y3, Y3
+	VSUBPD      constants<>+3328(SB), Y3, Y3
+	VANDPD      constants<>+3520(SB), Y5, Y5
+	VPADDQ      constants<>+3456(SB), Y5, Y5
+	VSUBPD      constants<>+576(SB), Y5, Y6
+	VADDPD      constants<>+576(SB), Y5, Y5
 	VDIVPD      Y5, Y6, Y5
 	VMULPD      Y5, Y5, Y7
 	VMULPD      Y7, Y7, Y8
-	VMOVUPS     constants<>+3776(SB), Y9
-	VFMADD213PD constants<>+3648(SB), Y8, Y9
-	VFMADD213PD constants<>+3520(SB), Y8, Y9
-	VFMADD213PD constants<>+3392(SB), Y8, Y9
-	VMOVUPS     constants<>+3712(SB), Y10
-	VFMADD213PD constants<>+3584(SB), Y8, Y10
-	VFMADD213PD constants<>+3456(SB), Y8, Y10
+	VMOVUPS     constants<>+4096(SB), Y9
+	VFMADD213PD constants<>+3968(SB), Y8, Y9
+	VFMADD213PD constants<>+3840(SB), Y8, Y9
+	VFMADD213PD constants<>+3712(SB), Y8, Y9
+	VMOVUPS     constants<>+4032(SB), Y10
+	VFMADD213PD constants<>+3904(SB), Y8, Y10
+	VFMADD213PD constants<>+3776(SB), Y8, Y10
 	VFMADD231PD Y10, Y7, Y9
 	VSUBPD      Y4, Y3, Y3
-	VMULPD      constants<>+640(SB), Y6, Y4
+	VMULPD      constants<>+1024(SB), Y6, Y4
 	VMULPD      Y4, Y6, Y8
 	VFMSUB213PD Y8, Y6, Y4
 	VFMADD213PD Y8, Y7, Y9
-	VMULPD      constants<>+3840(SB), Y3, Y7
+	VMULPD      constants<>+4160(SB), Y3, Y7
 	VADDPD      Y6, Y7, Y10
 	VSUBPD      Y7, Y10, Y7
 	VSUBPD      Y7, Y6, Y7
-	VFMADD231PD constants<>+3904(SB), Y3, Y7
+	VFMADD231PD constants<>+4224(SB), Y3, Y7
 	VSUBPD      Y4, Y7, Y7
 	VFMADD231PD Y5, Y9, Y7
 	VSUBPD      Y8, Y7, Y7
 	VADDPD      Y7, Y10, Y10
-	VCMPPD      $0x15, constants<>+4096(SB), Y2, Y3
+	VCMPPD      $0x15, constants<>+4416(SB), Y2, Y3
 	VBLENDVPD   Y3, Y2, Y10, Y10
-	VCMPPD      $0x00, constants<>+4160(SB), Y2, Y3
+	VCMPPD      $0x00, constants<>+512(SB), Y2, Y3
 	VBLENDVPD   Y3, constants<>+0(SB), Y10, Y10
-	VCMPPD      $0x11, constants<>+4160(SB), Y2, Y2
-	VBLENDVPD   Y2, constants<>+4224(SB), Y10, Y10
+	VCMPPD      $0x11, constants<>+512(SB), Y2, Y2
+	VBLENDVPD   Y2, constants<>+4480(SB), Y10, Y10
 	VMASKMOVPD  (AX)(BX*8), Y1, Y2
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
 
-done828:
+done928:
 	VZEROUPPER
 	RET
 
@@ -14261,9 +15789,9 @@ TEXT ·addLogAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest834
+	JL           oneTest934
 
-many832:
+many932:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VGETMANTPS        $0x0b, Z1, Z3
@@ -14274,23 +15802,17 @@ many832:
 	VGETEXPPS         Z4, Z8
 	VSUBPS            Z7, Z5, Z5
 	VSUBPS            Z8, Z6, Z6
-	VSUBPS.BCST       constants<>+4288(SB), Z3, Z3
-	VSUBPS.BCST       constants<>+4288(SB), Z4, Z4
+	VSUBPS.BCST       constants<>+704(SB), Z3, Z3
+	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
 	VMULPS            Z3, Z3, Z7
 	VMULPS            Z4, Z4, Z8
-	VBROADCASTSS      constants<>+4352(SB), Z9
+	VBROADCASTSS      constants<>+4544(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+4352(SB), Z9
-	VFMADD213PS.BCST  constants<>+4416(SB), Z3, Z9
-	VBROADCASTSS      constants<>+4352(SB), Z10
-	VMOVUPS           Z10, Z10
-	VBROADCASTSS      constants<>+4352(SB), Z10
-	VFMADD213PS.BCST  constants<>+4416(SB), Z4, Z10
-	VFMADD213PS.BCST  constants<>+4480(SB), Z3, Z9
-	VFMADD213PS.BCST  constants<>+4480(SB), Z4, Z10
-	VFMADD213PS.BCST  constants<>+4544(SB), Z3, Z9
-	VFMADD213PS.BCST  constants<>+4544(SB), Z4, Z10
+	VBROADCASTSS      constants<>+4544(SB), Z9
 	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z9
+	VBROADCASTSS      constants<>+4544(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+4544(SB), Z10
 	VFMADD213PS.BCST  constants<>+4608(SB), Z4, Z10
 	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z9
 	VFMADD213PS.BCST  constants<>+4672(SB), Z4, Z10
@@ -14300,26 +15822,32 @@ many832:
 	VFMADD213PS.BCST  constants<>+4800(SB), Z4, Z10
 	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z9
 	VFMADD213PS.BCST  constants<>+4864(SB), Z4, Z10
-	VMULPS.BCST       constants<>+1792(SB), Z5, Z11
-	VMULPS.BCST       constants<>+1792(SB), Z6, Z12
+	VFMADD213PS.BCST  constants<>+4928(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4928(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4992(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4992(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+5056(SB), Z4, Z10
+	VMULPS.BCST       constants<>+2176(SB), Z5, Z11
+	VMULPS.BCST       constants<>+2176(SB), Z6, Z12
 	VFMADD231PS       Z7, Z9, Z11
 	VFMADD231PS       Z8, Z10, Z12
 	VMOVUPS           Z3, Z7
-	VFMADD231PS.BCST  constants<>+1728(SB), Z5, Z7
+	VFMADD231PS.BCST  constants<>+2112(SB), Z5, Z7
 	VMOVUPS           Z4, Z8
-	VFMADD231PS.BCST  constants<>+1728(SB), Z6, Z8
+	VFMADD231PS.BCST  constants<>+2112(SB), Z6, Z8
 	VMOVUPS           Z7, Z9
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z9
+	VFNMADD231PS.BCST constants<>+2112(SB), Z5, Z9
 	VMOVUPS           Z8, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z5
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z5
 	VSUBPS            Z9, Z3, Z3
 	VSUBPS            Z5, Z4, Z4
 	VADDPS            Z3, Z11, Z3
 	VADDPS            Z4, Z12, Z4
 	VADDPS            Z3, Z7, Z3
 	VADDPS            Z4, Z8, Z4
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z3
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z2, Z4
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z3
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z2, Z4
 	VMOVUPS           (AX)(BX*4), Z1
 	VFMADD231PS       Z3, Z0, Z1
 	VMOVUPS           Z1, (AX)(BX*4)
@@ -14328,52 +15856,52 @@ many832:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many832
+	JLE               many932
 
-oneTest834:
+oneTest934:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail835
+	JG   tail935
 
-one833:
+one933:
 	VMOVUPS           (CX)(BX*4), Z1
 	VGETMANTPS        $0x0b, Z1, Z2
 	VGETEXPPS         Z1, Z3
 	VGETEXPPS         Z2, Z4
 	VSUBPS            Z4, Z3, Z3
-	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS            Z2, Z2, Z4
-	VBROADCASTSS      constants<>+4352(SB), Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+4352(SB), Z5
-	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
-	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z5
+	VMULPS.BCST       constants<>+2176(SB), Z3, Z6
 	VFMADD231PS       Z4, Z5, Z6
 	VMOVUPS           Z2, Z4
-	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z4
 	VMOVUPS           Z4, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z5
 	VSUBPS            Z5, Z2, Z2
 	VADDPS            Z2, Z6, Z2
 	VADDPS            Z2, Z4, Z2
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z2
 	VMOVUPS           (AX)(BX*4), Z1
 	VFMADD231PS       Z2, Z0, Z1
 	VMOVUPS           Z1, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one833
+	JLE               one933
 
-tail835:
+tail935:
 	SUBQ              BX, DX
-	JZ                done836
+	JZ                done936
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -14383,34 +15911,34 @@ tail835:
 	VGETEXPPS         Z1, Z3
 	VGETEXPPS         Z2, Z4
 	VSUBPS            Z4, Z3, Z3
-	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS            Z2, Z2, Z4
-	VBROADCASTSS      constants<>+4352(SB), Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+4352(SB), Z5
-	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
-	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z5
+	VMULPS.BCST       constants<>+2176(SB), Z3, Z6
 	VFMADD231PS       Z4, Z5, Z6
 	VMOVUPS           Z2, Z4
-	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z4
 	VMOVUPS           Z4, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z5
 	VSUBPS            Z5, Z2, Z2
 	VADDPS            Z2, Z6, Z2
 	VADDPS            Z2, Z4, Z2
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z2
 	VMOVUPS.Z         (AX)(BX*4), K1, Z1
 	VFMADD231PS       Z2, Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(BX*4)
 
-done836:
+done936:
 	VZEROUPPER
 	RET
 
@@ -14424,53 +15952,53 @@ TEXT ·addLogAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail841
+	JG           tail941
 
-one839:
+one939:
 	VMOVUPS      (CX)(BX*4), Y1
-	VBROADCASTSS constants<>+4992(SB), Y2
+	VBROADCASTSS constants<>+5184(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y2
-	VMULPS       constants<>+5056(SB), Y1, Y3
+	VMULPS       constants<>+5248(SB), Y1, Y3
 	VBLENDVPS    Y2, Y3, Y1, Y3
-	VPSUBD       constants<>+5120(SB), Y3, Y3
-	VANDPS       constants<>+5184(SB), Y3, Y4
-	VPADDD       constants<>+5120(SB), Y4, Y4
+	VPSUBD       constants<>+5312(SB), Y3, Y3
+	VANDPS       constants<>+5376(SB), Y3, Y4
+	VPADDD       constants<>+5312(SB), Y4, Y4
 	VPSRAD       $0x17, Y3, Y3
 	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS constants<>+5248(SB), Y5
-	VBROADCASTSS constants<>+5312(SB), Y6
+	VBROADCASTSS constants<>+5440(SB), Y5
+	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y2, Y5, Y6, Y2
 	VSUBPS       Y2, Y3, Y2
-	VSUBPS       constants<>+4288(SB), Y4, Y3
+	VSUBPS       constants<>+704(SB), Y4, Y3
 	VMULPS       Y3, Y3, Y4
-	VBROADCASTSS constants<>+4352(SB), Y5
+	VBROADCASTSS constants<>+4544(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+4352(SB), Y5
-	VFMADD213PS  constants<>+4416(SB), Y3, Y5
-	VFMADD213PS  constants<>+4480(SB), Y3, Y5
-	VFMADD213PS  constants<>+4544(SB), Y3, Y5
+	VBROADCASTSS constants<>+4544(SB), Y5
 	VFMADD213PS  constants<>+4608(SB), Y3, Y5
 	VFMADD213PS  constants<>+4672(SB), Y3, Y5
 	VFMADD213PS  constants<>+4736(SB), Y3, Y5
 	VFMADD213PS  constants<>+4800(SB), Y3, Y5
 	VFMADD213PS  constants<>+4864(SB), Y3, Y5
-	VMULPS       constants<>+1792(SB), Y2, Y6
+	VFMADD213PS  constants<>+4928(SB), Y3, Y5
+	VFMADD213PS  constants<>+4992(SB), Y3, Y5
+	VFMADD213PS  constants<>+5056(SB), Y3, Y5
+	VMULPS       constants<>+2176(SB), Y2, Y6
 	VFMADD231PS  Y4, Y5, Y6
 	VMOVUPS      Y3, Y4
-	VFMADD231PS  constants<>+1728(SB), Y2, Y4
+	VFMADD231PS  constants<>+2112(SB), Y2, Y4
 	VMOVUPS      Y4, Y5
-	VFNMADD231PS constants<>+1728(SB), Y2, Y5
+	VFNMADD231PS constants<>+2112(SB), Y2, Y5
 	VSUBPS       Y5, Y3, Y2
 	VADDPS       Y2, Y6, Y2
 	VADDPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+5376(SB), Y3
+	VBROADCASTSS constants<>+5504(SB), Y3
 	VCMPPS       $0x15, Y3, Y1, Y3
 	VBLENDVPS    Y3, Y1, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
 	VBROADCASTSS constants<>+192(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x11, Y3, Y1, Y1
 	VBROADCASTSS constants<>+256(SB), Y3
 	VBLENDVPS    Y1, Y3, Y2, Y1
@@ -14479,59 +16007,59 @@ one839:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one839
+	JLE          one939
 
-tail841:
+tail941:
 	SUBQ         BX, DX
-	JZ           done842
+	JZ           done942
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y1
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
-	VBROADCASTSS constants<>+4992(SB), Y3
+	VBROADCASTSS constants<>+5184(SB), Y3
 	VCMPPS       $0x11, Y3, Y2, Y3
-	VMULPS       constants<>+5056(SB), Y2, Y4
+	VMULPS       constants<>+5248(SB), Y2, Y4
 	VBLENDVPS    Y3, Y4, Y2, Y4
-	VPSUBD       constants<>+5120(SB), Y4, Y4
-	VANDPS       constants<>+5184(SB), Y4, Y5
-	VPADDD       constants<>+5120(SB), Y5, Y5
+	VPSUBD       constants<>+5312(SB), Y4, Y4
+	VANDPS       constants<>+5376(SB), Y4, Y5
+	VPADDD       constants<>+5312(SB), Y5, Y5
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VBROADCASTSS constants<>+5248(SB), Y6
-	VBROADCASTSS constants<>+5312(SB), Y7
+	VBROADCASTSS constants<>+5440(SB), Y6
+	VBROADCASTSS constants<>+640(SB), Y7
 	VBLENDVPS    Y3, Y6, Y7, Y3
 	VSUBPS       Y3, Y4, Y3
-	VSUBPS       constants<>+4288(SB), Y5, Y4
+	VSUBPS       constants<>+704(SB), Y5, Y4
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS constants<>+4352(SB), Y6
+	VBROADCASTSS constants<>+4544(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+4352(SB), Y6
-	VFMADD213PS  constants<>+4416(SB), Y4, Y6
-	VFMADD213PS  constants<>+4480(SB), Y4, Y6
-	VFMADD213PS  constants<>+4544(SB), Y4, Y6
+	VBROADCASTSS constants<>+4544(SB), Y6
 	VFMADD213PS  constants<>+4608(SB), Y4, Y6
 	VFMADD213PS  constants<>+4672(SB), Y4, Y6
 	VFMADD213PS  constants<>+4736(SB), Y4, Y6
 	VFMADD213PS  constants<>+4800(SB), Y4, Y6
 	VFMADD213PS  constants<>+4864(SB), Y4, Y6
-	VMULPS       constants<>+1792(SB), Y3, Y7
+	VFMADD213PS  constants<>+4928(SB), Y4, Y6
+	VFMADD213PS  constants<>+4992(SB), Y4, Y6
+	VFMADD213PS  constants<>+5056(SB), Y4, Y6
+	VMULPS       constants<>+2176(SB), Y3, Y7
 	VFMADD231PS  Y5, Y6, Y7
 	VMOVUPS      Y4, Y5
-	VFMADD231PS  constants<>+1728(SB), Y3, Y5
+	VFMADD231PS  constants<>+2112(SB), Y3, Y5
 	VMOVUPS      Y5, Y6
-	VFNMADD231PS constants<>+1728(SB), Y3, Y6
+	VFNMADD231PS constants<>+2112(SB), Y3, Y6
 	VSUBPS       Y6, Y4, Y3
 	VADDPS       Y3, Y7, Y3
 	VADDPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+5376(SB), Y4
+	VBROADCASTSS constants<>+5504(SB), Y4
 	VCMPPS       $0x15, Y4, Y2, Y4
 	VBLENDVPS    Y4, Y2, Y3, Y3
-	VBROADCASTSS constants<>+5312(SB), Y4
+	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x00, Y4, Y2, Y4
 	VBROADCASTSS constants<>+192(SB), Y5
 	VBLENDVPS    Y4, Y5, Y3, Y3
-	VBROADCASTSS constants<>+5312(SB), Y4
+	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x11, Y4, Y2, Y2
 	VBROADCASTSS constants<>+256(SB), Y4
 	VBLENDVPS    Y2, Y4, Y3, Y2
@@ -14539,7 +16067,7 @@ tail841:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done842:
+done942:
 	VZEROUPPER
 	RET
 
@@ -14551,41 +16079,41 @@ TEXT ·addLogProductAVX512F64<>(SB), NOSPLIT, $0-40
 	MOVQ         n+32(FP), DX
 	VBROADCASTSD sign+8(FP), Z0
 	MOVQ         from+24(FP), BX
-	VBROADCASTSD constants<>+2816(SB), Z1
-	VBROADCASTSD constants<>+3008(SB), Z2
-	VBROADCASTSD constants<>+3072(SB), Z3
-	VBROADCASTSD constants<>+3136(SB), Z4
-	VBROADCASTSD constants<>+3200(SB), Z5
-	VBROADCASTSD constants<>+1280(SB), Z6
-	VBROADCASTSD constants<>+3264(SB), Z7
-	VBROADCASTSD constants<>+3328(SB), Z8
-	VBROADCASTSD constants<>+3392(SB), Z9
-	VBROADCASTSD constants<>+3456(SB), Z10
-	VBROADCASTSD constants<>+3520(SB), Z11
-	VBROADCASTSD constants<>+3584(SB), Z12
-	VBROADCASTSD constants<>+3648(SB), Z13
-	VBROADCASTSD constants<>+3712(SB), Z14
-	VBROADCASTSD constants<>+3776(SB), Z15
-	VBROADCASTSD constants<>+640(SB), Z16
-	VBROADCASTSD constants<>+3840(SB), Z17
-	VBROADCASTSD constants<>+3904(SB), Z18
+	VBROADCASTSD constants<>+576(SB), Z1
+	VBROADCASTSD constants<>+3328(SB), Z2
+	VBROADCASTSD constants<>+3392(SB), Z3
+	VBROADCASTSD constants<>+3456(SB), Z4
+	VBROADCASTSD constants<>+3520(SB), Z5
+	VBROADCASTSD constants<>+1664(SB), Z6
+	VBROADCASTSD constants<>+3584(SB), Z7
+	VBROADCASTSD constants<>+3648(SB), Z8
+	VBROADCASTSD constants<>+3712(SB), Z9
+	VBROADCASTSD constants<>+3776(SB), Z10
+	VBROADCASTSD constants<>+3840(SB), Z11
+	VBROADCASTSD constants<>+3904(SB), Z12
+	VBROADCASTSD constants<>+3968(SB), Z13
+	VBROADCASTSD constants<>+4032(SB), Z14
+	VBROADCASTSD constants<>+4096(SB), Z15
+	VBROADCASTSD constants<>+1024(SB), Z16
+	VBROADCASTSD constants<>+4160(SB), Z17
+	VBROADCASTSD constants<>+4224(SB), Z18
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
-	JG           tail846
+	JG           tail946
 
-one844:
+one944:
 	VMOVUPS     (CX)(SI*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal848
+	JZ          normal948
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
-	VMULPD      constants<>+3968(SB), Z19, Z22
-	VCMPPD      $0x11, constants<>+3264(SB), Z19, K1
+	VMULPD      constants<>+4288(SB), Z19, Z22
+	VCMPPD      $0x11, constants<>+3584(SB), Z19, K1
 	VMOVUPD     Z22, K1, Z20
-	VMOVUPD     constants<>+4032(SB), K1, Z21
+	VMOVUPD     constants<>+4352(SB), K1, Z21
 	VPSUBQ      Z3, Z20, Z22
 	VPSRLQ      $0x34, Z22, Z20
 	VORPD       Z6, Z20, Z20
@@ -14619,20 +16147,20 @@ one844:
 	VFMADD231PD Z22, Z26, Z24
 	VSUBPD      Z25, Z24, Z24
 	VADDPD      Z24, Z27, Z27
-	VCMPPD      $0x15, constants<>+4096(SB), Z19, K1
+	VCMPPD      $0x15, constants<>+4416(SB), Z19, K1
 	VMOVUPD     Z19, K1, Z27
-	VCMPPD      $0x00, constants<>+4160(SB), Z19, K1
+	VCMPPD      $0x00, constants<>+512(SB), Z19, K1
 	VMOVUPD     constants<>+0(SB), K1, Z27
-	VCMPPD      $0x11, constants<>+4160(SB), Z19, K1
-	VMOVUPD     constants<>+4224(SB), K1, Z27
+	VCMPPD      $0x11, constants<>+512(SB), Z19, K1
+	VMOVUPD     constants<>+4480(SB), K1, Z27
 	VMOVUPS     (BX)(SI*8), Z19
 	VMULPD      Z19, Z27, Z27
 	VMOVUPS     (AX)(SI*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
-	JMP         stored849
+	JMP         stored949
 
-normal848:
+normal948:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -14671,14 +16199,14 @@ normal848:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
 
-stored849:
+stored949:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one844
+	JLE  one944
 
-tail846:
+tail946:
 	SUBQ        SI, DX
-	JZ          done847
+	JZ          done947
 	MOVQ        $-1, DI
 	SHLXQ       DX, DI, DI
 	NOTQ        DI
@@ -14686,10 +16214,10 @@ tail846:
 	VMOVUPD.Z   (CX)(SI*8), K1, Z7
 	VMOVUPS     Z7, Z8
 	VPXORQ      Z19, Z19, Z19
-	VMULPD      constants<>+3968(SB), Z7, Z20
-	VCMPPD      $0x11, constants<>+3264(SB), Z7, K2
+	VMULPD      constants<>+4288(SB), Z7, Z20
+	VCMPPD      $0x11, constants<>+3584(SB), Z7, K2
 	VMOVUPD     Z20, K2, Z8
-	VMOVUPD     constants<>+4032(SB), K2, Z19
+	VMOVUPD     constants<>+4352(SB), K2, Z19
 	VPSUBQ      Z3, Z8, Z8
 	VPSRLQ      $0x34, Z8, Z3
 	VORPD       Z6, Z3, Z3
@@ -14723,19 +16251,19 @@ tail846:
 	VFMADD231PD Z1, Z6, Z4
 	VSUBPD      Z8, Z4, Z4
 	VADDPD      Z4, Z9, Z9
-	VCMPPD      $0x15, constants<>+4096(SB), Z7, K2
+	VCMPPD      $0x15, constants<>+4416(SB), Z7, K2
 	VMOVUPD     Z7, K2, Z9
-	VCMPPD      $0x00, constants<>+4160(SB), Z7, K2
+	VCMPPD      $0x00, constants<>+512(SB), Z7, K2
 	VMOVUPD     constants<>+0(SB), K2, Z9
-	VCMPPD      $0x11, constants<>+4160(SB), Z7, K2
-	VMOVUPD     constants<>+4224(SB), K2, Z9
+	VCMPPD      $0x11, constants<>+512(SB), Z7, K2
+	VMOVUPD     constants<>+4480(SB), K2, Z9
 	VMOVUPD.Z   (BX)(SI*8), K1, Z1
 	VMULPD      Z1, Z9, Z9
 	VMOVUPD.Z   (AX)(SI*8), K1, Z1
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done847:
+done947:
 	VZEROUPPER
 	RET
 
@@ -14750,98 +16278,98 @@ TEXT ·addLogProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(DX), DI
 	CMPQ         SI, DI
-	JG           tail853
+	JG           tail953
 
-one851:
+one951:
 	VMOVUPS     (CX)(SI*8), Y1
-	VPSUBQ      constants<>+3264(SB), Y1, Y2
-	VPCMPGTQ    constants<>+3328(SB), Y2, Y3
+	VPSUBQ      constants<>+3584(SB), Y1, Y2
+	VPCMPGTQ    constants<>+3648(SB), Y2, Y3
 	VORPD       Y2, Y3, Y3
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, R8
 	TESTL       R8, R8
-	JZ          normal855
+	JZ          normal955
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
-	VMULPD      constants<>+3968(SB), Y1, Y4
-	VCMPPD      $0x11, constants<>+3264(SB), Y1, Y5
+	VMULPD      constants<>+4288(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+3584(SB), Y1, Y5
 	VBLENDVPD   Y5, Y4, Y2, Y2
-	VBLENDVPD   Y5, constants<>+4032(SB), Y3, Y3
-	VPSUBQ      constants<>+3072(SB), Y2, Y4
+	VBLENDVPD   Y5, constants<>+4352(SB), Y3, Y3
+	VPSUBQ      constants<>+3392(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
-	VORPD       constants<>+1280(SB), Y2, Y2
-	VSUBPD      constants<>+3008(SB), Y2, Y2
-	VANDPD      constants<>+3200(SB), Y4, Y4
-	VPADDQ      constants<>+3136(SB), Y4, Y4
-	VSUBPD      constants<>+2816(SB), Y4, Y5
-	VADDPD      constants<>+2816(SB), Y4, Y4
+	VORPD       constants<>+1664(SB), Y2, Y2
+	VSUBPD      constants<>+3328(SB), Y2, Y2
+	VANDPD      constants<>+3520(SB), Y4, Y4
+	VPADDQ      constants<>+3456(SB), Y4, Y4
+	VSUBPD      constants<>+576(SB), Y4, Y5
+	VADDPD      constants<>+576(SB), Y4, Y4
 	VDIVPD      Y4, Y5, Y4
 	VMULPD      Y4, Y4, Y6
 	VMULPD      Y6, Y6, Y7
-	VMOVUPS     constants<>+3776(SB), Y8
-	VFMADD213PD constants<>+3648(SB), Y7, Y8
-	VFMADD213PD constants<>+3520(SB), Y7, Y8
-	VFMADD213PD constants<>+3392(SB), Y7, Y8
-	VMOVUPS     constants<>+3712(SB), Y9
-	VFMADD213PD constants<>+3584(SB), Y7, Y9
-	VFMADD213PD constants<>+3456(SB), Y7, Y9
+	VMOVUPS     constants<>+4096(SB), Y8
+	VFMADD213PD constants<>+3968(SB), Y7, Y8
+	VFMADD213PD constants<>+3840(SB), Y7, Y8
+	VFMADD213PD constants<>+3712(SB), Y7, Y8
+	VMOVUPS     constants<>+4032(SB), Y9
+	VFMADD213PD constants<>+3904(SB), Y7, Y9
+	VFMADD213PD constants<>+3776(SB), Y7, Y9
 	VFMADD231PD Y9, Y6, Y8
 	VSUBPD      Y3, Y2, Y2
-	VMULPD      constants<>+640(SB), Y5, Y3
+	VMULPD      constants<>+1024(SB), Y5, Y3
 	VMULPD      Y3, Y5, Y7
 	VFMSUB213PD Y7, Y5, Y3
 	VFMADD213PD Y7, Y6, Y8
-	VMULPD      constants<>+3840(SB), Y2, Y6
+	VMULPD      constants<>+4160(SB), Y2, Y6
 	VADDPD      Y5, Y6, Y9
 	VSUBPD      Y6, Y9, Y6
 	VSUBPD      Y6, Y5, Y6
-	VFMADD231PD constants<>+3904(SB), Y2, Y6
+	VFMADD231PD constants<>+4224(SB), Y2, Y6
 	VSUBPD      Y3, Y6, Y6
 	VFMADD231PD Y4, Y8, Y6
 	VSUBPD      Y7, Y6, Y6
 	VADDPD      Y6, Y9, Y9
-	VCMPPD      $0x15, constants<>+4096(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+4416(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+4160(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+512(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+4160(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+4224(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+512(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4480(SB), Y9, Y9
 	VMOVUPS     (BX)(SI*8), Y1
 	VMULPD      Y1, Y9, Y9
 	VMOVUPS     (AX)(SI*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
-	JMP         stored856
+	JMP         stored956
 
-normal855:
-	VPSUBQ      constants<>+3072(SB), Y1, Y2
+normal955:
+	VPSUBQ      constants<>+3392(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+1280(SB), Y1, Y1
-	VSUBPD      constants<>+3008(SB), Y1, Y1
-	VANDPD      constants<>+3200(SB), Y2, Y2
-	VPADDQ      constants<>+3136(SB), Y2, Y2
-	VSUBPD      constants<>+2816(SB), Y2, Y3
-	VADDPD      constants<>+2816(SB), Y2, Y2
+	VORPD       constants<>+1664(SB), Y1, Y1
+	VSUBPD      constants<>+3328(SB), Y1, Y1
+	VANDPD      constants<>+3520(SB), Y2, Y2
+	VPADDQ      constants<>+3456(SB), Y2, Y2
+	VSUBPD      constants<>+576(SB), Y2, Y3
+	VADDPD      constants<>+576(SB), Y2, Y2
 	VDIVPD      Y2, Y3, Y2
 	VMULPD      Y2, Y2, Y4
 	VMULPD      Y4, Y4, Y5
-	VMOVUPS     constants<>+3776(SB), Y6
-	VFMADD213PD constants<>+3648(SB), Y5, Y6
-	VFMADD213PD constants<>+3520(SB), Y5, Y6
-	VFMADD213PD constants<>+3392(SB), Y5, Y6
-	VMOVUPS     constants<>+3712(SB), Y7
-	VFMADD213PD constants<>+3584(SB), Y5, Y7
-	VFMADD213PD constants<>+3456(SB), Y5, Y7
+	VMOVUPS     constants<>+4096(SB), Y6
+	VFMADD213PD constants<>+3968(SB), Y5, Y6
+	VFMADD213PD constants<>+3840(SB), Y5, Y6
+	VFMADD213PD constants<>+3712(SB), Y5, Y6
+	VMOVUPS     constants<>+4032(SB), Y7
+	VFMADD213PD constants<>+3904(SB), Y5, Y7
+	VFMADD213PD constants<>+3776(SB), Y5, Y7
 	VFMADD231PD Y7, Y4, Y6
-	VMULPD      constants<>+640(SB), Y3, Y5
+	VMULPD      constants<>+1024(SB), Y3, Y5
 	VMULPD      Y5, Y3, Y7
 	VFMSUB213PD Y7, Y3, Y5
 	VFMADD213PD Y7, Y4, Y6
-	VMULPD      constants<>+3840(SB), Y1, Y4
+	VMULPD      constants<>+4160(SB), Y1, Y4
 	VADDPD      Y3, Y4, Y8
 	VSUBPD      Y4, Y8, Y4
 	VSUBPD      Y4, Y3, Y4
-	VFMADD231PD constants<>+3904(SB), Y1, Y4
+	VFMADD231PD constants<>+4224(SB), Y1, Y4
 	VSUBPD      Y5, Y4, Y4
 	VFMADD231PD Y2, Y6, Y4
 	VSUBPD      Y7, Y4, Y4
@@ -14852,14 +16380,14 @@ normal855:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
 
-stored856:
+stored956:
 	ADDQ $0x04, SI
 	CMPQ SI, DI
-	JLE  one851
+	JLE  one951
 
-tail853:
+tail953:
 	SUBQ        SI, DX
-	JZ          done854
+	JZ          done954
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, DX
 	SUBQ        DX, DI
@@ -14867,56 +16395,56 @@ tail853:
 	VMASKMOVPD  (CX)(SI*8), Y1, Y2
 	VMOVUPS     Y2, Y3
 	VXORPD      Y4, Y4, Y4
-	VMULPD      constants<>+3968(SB), Y2, Y5
-	VCMPPD      $0x11, constants<>+3264(SB), Y2, Y6
+	VMULPD      constants<>+4288(SB), Y2, Y5
+	VCMPPD      $0x11, constants<>+3584(SB), Y2, Y6
 	VBLENDVPD   Y6, Y5, Y3, Y3
-	VBLENDVPD   Y6, constants<>+4032(SB), Y4, Y4
-	VPSUBQ      constants<>+3072(SB), Y3, Y5
+	VBLENDVPD   Y6, constants<>+4352(SB), Y4, Y4
+	VPSUBQ      constants<>+3392(SB), Y3, Y5
 	VPSRLQ      $0x34, Y5, Y3
-	VORPD       constants<>+1280(SB), Y3, Y3
-	VSUBPD      constants<>+3008(SB), Y3, Y3
-	VANDPD      constants<>+3200(SB), Y5, Y5
-	VPADDQ      constants<>+3136(SB), Y5, Y5
-	VSUBPD      constants<>+2816(SB), Y5, Y6
-	VADDPD      constants<>+2816(SB), Y5, Y5
+	VORPD       constants<>+1664(SB), Y3, Y3
+	VSUBPD      constants<>+3328(SB), Y3, Y3
+	VANDPD      constants<>+3520(SB), Y5, Y5
+	VPADDQ      constants<>+3456(SB), Y5, Y5
+	VSUBPD      constants<>+576(SB), Y5, Y6
+	VADDPD      constants<>+576(SB), Y5, Y5
 	VDIVPD      Y5, Y6, Y5
 	VMULPD      Y5, Y5, Y7
 	VMULPD      Y7, Y7, Y8
-	VMOVUPS     constants<>+3776(SB), Y9
-	VFMADD213PD constants<>+3648(SB), Y8, Y9
-	VFMADD213PD constants<>+3520(SB), Y8, Y9
-	VFMADD213PD constants<>+3392(SB), Y8, Y9
-	VMOVUPS     constants<>+3712(SB), Y10
-	VFMADD213PD constants<>+3584(SB), Y8, Y10
-	VFMADD213PD constants<>+3456(SB), Y8, Y10
+	VMOVUPS     constants<>+4096(SB), Y9
+	VFMADD213PD constants<>+3968(SB), Y8, Y9
+	VFMADD213PD constants<>+3840(SB), Y8, Y9
+	VFMADD213PD constants<>+3712(SB), Y8, Y9
+	VMOVUPS     constants<>+4032(SB), Y10
+	VFMADD213PD constants<>+3904(SB), Y8, Y10
+	VFMADD213PD constants<>+3776(SB), Y8, Y10
 	VFMADD231PD Y10, Y7, Y9
 	VSUBPD      Y4, Y3, Y3
-	VMULPD      constants<>+640(SB), Y6, Y4
+	VMULPD      constants<>+1024(SB), Y6, Y4
 	VMULPD      Y4, Y6, Y8
 	VFMSUB213PD Y8, Y6, Y4
 	VFMADD213PD Y8, Y7, Y9
-	VMULPD      constants<>+3840(SB), Y3, Y7
+	VMULPD      constants<>+4160(SB), Y3, Y7
 	VADDPD      Y6, Y7, Y10
 	VSUBPD      Y7, Y10, Y7
 	VSUBPD      Y7, Y6, Y7
-	VFMADD231PD constants<>+3904(SB), Y3, Y7
+	VFMADD231PD constants<>+4224(SB), Y3, Y7
 	VSUBPD      Y4, Y7, Y7
 	VFMADD231PD Y5, Y9, Y7
 	VSUBPD      Y8, Y7, Y7
 	VADDPD      Y7, Y10, Y10
-	VCMPPD      $0x15, constants<>+4096(SB), Y2, Y3
+	VCMPPD      $0x15, constants<>+4416(SB), Y2, Y3
 	VBLENDVPD   Y3, Y2, Y10, Y10
-	VCMPPD      $0x00, constants<>+4160(SB), Y2, Y3
+	VCMPPD      $0x00, constants<>+512(SB), Y2, Y3
 	VBLENDVPD   Y3, constants<>+0(SB), Y10, Y10
-	VCMPPD      $0x11, constants<>+4160(SB), Y2, Y2
-	VBLENDVPD   Y2, constants<>+4224(SB), Y10, Y10
+	VCMPPD      $0x11, constants<>+512(SB), Y2, Y2
+	VBLENDVPD   Y2, constants<>+4480(SB), Y10, Y10
 	VMASKMOVPD  (BX)(SI*8), Y1, Y2
 	VMULPD      Y2, Y10, Y10
 	VMASKMOVPD  (AX)(SI*8), Y1, Y2
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(SI*8)
 
-done854:
+done954:
 	VZEROUPPER
 	RET
 
@@ -14931,9 +16459,9 @@ TEXT ·addLogProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest860
+	JL           oneTest960
 
-many858:
+many958:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VGETMANTPS        $0x0b, Z1, Z3
@@ -14944,23 +16472,17 @@ many858:
 	VGETEXPPS         Z4, Z8
 	VSUBPS            Z7, Z5, Z5
 	VSUBPS            Z8, Z6, Z6
-	VSUBPS.BCST       constants<>+4288(SB), Z3, Z3
-	VSUBPS.BCST       constants<>+4288(SB), Z4, Z4
+	VSUBPS.BCST       constants<>+704(SB), Z3, Z3
+	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
 	VMULPS            Z3, Z3, Z7
 	VMULPS            Z4, Z4, Z8
-	VBROADCASTSS      constants<>+4352(SB), Z9
+	VBROADCASTSS      constants<>+4544(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+4352(SB), Z9
-	VFMADD213PS.BCST  constants<>+4416(SB), Z3, Z9
-	VBROADCASTSS      constants<>+4352(SB), Z10
-	VMOVUPS           Z10, Z10
-	VBROADCASTSS      constants<>+4352(SB), Z10
-	VFMADD213PS.BCST  constants<>+4416(SB), Z4, Z10
-	VFMADD213PS.BCST  constants<>+4480(SB), Z3, Z9
-	VFMADD213PS.BCST  constants<>+4480(SB), Z4, Z10
-	VFMADD213PS.BCST  constants<>+4544(SB), Z3, Z9
-	VFMADD213PS.BCST  constants<>+4544(SB), Z4, Z10
+	VBROADCASTSS      constants<>+4544(SB), Z9
 	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z9
+	VBROADCASTSS      constants<>+4544(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+4544(SB), Z10
 	VFMADD213PS.BCST  constants<>+4608(SB), Z4, Z10
 	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z9
 	VFMADD213PS.BCST  constants<>+4672(SB), Z4, Z10
@@ -14970,26 +16492,32 @@ many858:
 	VFMADD213PS.BCST  constants<>+4800(SB), Z4, Z10
 	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z9
 	VFMADD213PS.BCST  constants<>+4864(SB), Z4, Z10
-	VMULPS.BCST       constants<>+1792(SB), Z5, Z11
-	VMULPS.BCST       constants<>+1792(SB), Z6, Z12
+	VFMADD213PS.BCST  constants<>+4928(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4928(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4992(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4992(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+5056(SB), Z4, Z10
+	VMULPS.BCST       constants<>+2176(SB), Z5, Z11
+	VMULPS.BCST       constants<>+2176(SB), Z6, Z12
 	VFMADD231PS       Z7, Z9, Z11
 	VFMADD231PS       Z8, Z10, Z12
 	VMOVUPS           Z3, Z7
-	VFMADD231PS.BCST  constants<>+1728(SB), Z5, Z7
+	VFMADD231PS.BCST  constants<>+2112(SB), Z5, Z7
 	VMOVUPS           Z4, Z8
-	VFMADD231PS.BCST  constants<>+1728(SB), Z6, Z8
+	VFMADD231PS.BCST  constants<>+2112(SB), Z6, Z8
 	VMOVUPS           Z7, Z9
-	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z9
+	VFNMADD231PS.BCST constants<>+2112(SB), Z5, Z9
 	VMOVUPS           Z8, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z5
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z5
 	VSUBPS            Z9, Z3, Z3
 	VSUBPS            Z5, Z4, Z4
 	VADDPS            Z3, Z11, Z3
 	VADDPS            Z4, Z12, Z4
 	VADDPS            Z3, Z7, Z3
 	VADDPS            Z4, Z8, Z4
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z3
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z2, Z4
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z3
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z2, Z4
 	VMOVUPS           (DX)(SI*4), Z1
 	VMULPS            Z1, Z3, Z3
 	VMOVUPS           (AX)(SI*4), Z1
@@ -15002,42 +16530,42 @@ many858:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many858
+	JLE               many958
 
-oneTest860:
+oneTest960:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail861
+	JG   tail961
 
-one859:
+one959:
 	VMOVUPS           (CX)(SI*4), Z1
 	VGETMANTPS        $0x0b, Z1, Z2
 	VGETEXPPS         Z1, Z3
 	VGETEXPPS         Z2, Z4
 	VSUBPS            Z4, Z3, Z3
-	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS            Z2, Z2, Z4
-	VBROADCASTSS      constants<>+4352(SB), Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+4352(SB), Z5
-	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
-	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z5
+	VMULPS.BCST       constants<>+2176(SB), Z3, Z6
 	VFMADD231PS       Z4, Z5, Z6
 	VMOVUPS           Z2, Z4
-	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z4
 	VMOVUPS           Z4, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z5
 	VSUBPS            Z5, Z2, Z2
 	VADDPS            Z2, Z6, Z2
 	VADDPS            Z2, Z4, Z2
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z2
 	VMOVUPS           (DX)(SI*4), Z1
 	VMULPS            Z1, Z2, Z2
 	VMOVUPS           (AX)(SI*4), Z1
@@ -15045,11 +16573,11 @@ one859:
 	VMOVUPS           Z1, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one859
+	JLE               one959
 
-tail861:
+tail961:
 	SUBQ              SI, BX
-	JZ                done862
+	JZ                done962
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -15059,36 +16587,36 @@ tail861:
 	VGETEXPPS         Z1, Z3
 	VGETEXPPS         Z2, Z4
 	VSUBPS            Z4, Z3, Z3
-	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS            Z2, Z2, Z4
-	VBROADCASTSS      constants<>+4352(SB), Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+4352(SB), Z5
-	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VBROADCASTSS      constants<>+4544(SB), Z5
 	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
-	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z5
+	VMULPS.BCST       constants<>+2176(SB), Z3, Z6
 	VFMADD231PS       Z4, Z5, Z6
 	VMOVUPS           Z2, Z4
-	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z4
 	VMOVUPS           Z4, Z5
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z5
 	VSUBPS            Z5, Z2, Z2
 	VADDPS            Z2, Z6, Z2
 	VADDPS            Z2, Z4, Z2
-	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z2
 	VMOVUPS.Z         (DX)(SI*4), K1, Z1
 	VMULPS            Z1, Z2, Z2
 	VMOVUPS.Z         (AX)(SI*4), K1, Z1
 	VFMADD231PS       Z2, Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(SI*4)
 
-done862:
+done962:
 	VZEROUPPER
 	RET
 
@@ -15103,53 +16631,53 @@ TEXT ·addLogProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail867
+	JG           tail967
 
-one865:
+one965:
 	VMOVUPS      (CX)(SI*4), Y1
-	VBROADCASTSS constants<>+4992(SB), Y2
+	VBROADCASTSS constants<>+5184(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y2
-	VMULPS       constants<>+5056(SB), Y1, Y3
+	VMULPS       constants<>+5248(SB), Y1, Y3
 	VBLENDVPS    Y2, Y3, Y1, Y3
-	VPSUBD       constants<>+5120(SB), Y3, Y3
-	VANDPS       constants<>+5184(SB), Y3, Y4
-	VPADDD       constants<>+5120(SB), Y4, Y4
+	VPSUBD       constants<>+5312(SB), Y3, Y3
+	VANDPS       constants<>+5376(SB), Y3, Y4
+	VPADDD       constants<>+5312(SB), Y4, Y4
 	VPSRAD       $0x17, Y3, Y3
 	VCVTDQ2PS    Y3, Y3
-	VBROADCASTSS constants<>+5248(SB), Y5
-	VBROADCASTSS constants<>+5312(SB), Y6
+	VBROADCASTSS constants<>+5440(SB), Y5
+	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y2, Y5, Y6, Y2
 	VSUBPS       Y2, Y3, Y2
-	VSUBPS       constants<>+4288(SB), Y4, Y3
+	VSUBPS       constants<>+704(SB), Y4, Y3
 	VMULPS       Y3, Y3, Y4
-	VBROADCASTSS constants<>+4352(SB), Y5
+	VBROADCASTSS constants<>+4544(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+4352(SB), Y5
-	VFMADD213PS  constants<>+4416(SB), Y3, Y5
-	VFMADD213PS  constants<>+4480(SB), Y3, Y5
-	VFMADD213PS  constants<>+4544(SB), Y3, Y5
+	VBROADCASTSS constants<>+4544(SB), Y5
 	VFMADD213PS  constants<>+4608(SB), Y3, Y5
 	VFMADD213PS  constants<>+4672(SB), Y3, Y5
 	VFMADD213PS  constants<>+4736(SB), Y3, Y5
 	VFMADD213PS  constants<>+4800(SB), Y3, Y5
 	VFMADD213PS  constants<>+4864(SB), Y3, Y5
-	VMULPS       constants<>+1792(SB), Y2, Y6
+	VFMADD213PS  constants<>+4928(SB), Y3, Y5
+	VFMADD213PS  constants<>+4992(SB), Y3, Y5
+	VFMADD213PS  constants<>+5056(SB), Y3, Y5
+	VMULPS       constants<>+2176(SB), Y2, Y6
 	VFMADD231PS  Y4, Y5, Y6
 	VMOVUPS      Y3, Y4
-	VFMADD231PS  constants<>+1728(SB), Y2, Y4
+	VFMADD231PS  constants<>+2112(SB), Y2, Y4
 	VMOVUPS      Y4, Y5
-	VFNMADD231PS constants<>+1728(SB), Y2, Y5
+	VFNMADD231PS constants<>+2112(SB), Y2, Y5
 	VSUBPS       Y5, Y3, Y2
 	VADDPS       Y2, Y6, Y2
 	VADDPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+5376(SB), Y3
+	VBROADCASTSS constants<>+5504(SB), Y3
 	VCMPPS       $0x15, Y3, Y1, Y3
 	VBLENDVPS    Y3, Y1, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y1, Y3
 	VBROADCASTSS constants<>+192(SB), Y4
 	VBLENDVPS    Y3, Y4, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x11, Y3, Y1, Y1
 	VBROADCASTSS constants<>+256(SB), Y3
 	VBLENDVPS    Y1, Y3, Y2, Y1
@@ -15160,59 +16688,59 @@ one865:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one865
+	JLE          one965
 
-tail867:
+tail967:
 	SUBQ         SI, BX
-	JZ           done868
+	JZ           done968
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y1
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
-	VBROADCASTSS constants<>+4992(SB), Y3
+	VBROADCASTSS constants<>+5184(SB), Y3
 	VCMPPS       $0x11, Y3, Y2, Y3
-	VMULPS       constants<>+5056(SB), Y2, Y4
+	VMULPS       constants<>+5248(SB), Y2, Y4
 	VBLENDVPS    Y3, Y4, Y2, Y4
-	VPSUBD       constants<>+5120(SB), Y4, Y4
-	VANDPS       constants<>+5184(SB), Y4, Y5
-	VPADDD       constants<>+5120(SB), Y5, Y5
+	VPSUBD       constants<>+5312(SB), Y4, Y4
+	VANDPS       constants<>+5376(SB), Y4, Y5
+	VPADDD       constants<>+5312(SB), Y5, Y5
 	VPSRAD       $0x17, Y4, Y4
 	VCVTDQ2PS    Y4, Y4
-	VBROADCASTSS constants<>+5248(SB), Y6
-	VBROADCASTSS constants<>+5312(SB), Y7
+	VBROADCASTSS constants<>+5440(SB), Y6
+	VBROADCASTSS constants<>+640(SB), Y7
 	VBLENDVPS    Y3, Y6, Y7, Y3
 	VSUBPS       Y3, Y4, Y3
-	VSUBPS       constants<>+4288(SB), Y5, Y4
+	VSUBPS       constants<>+704(SB), Y5, Y4
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS constants<>+4352(SB), Y6
+	VBROADCASTSS constants<>+4544(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+4352(SB), Y6
-	VFMADD213PS  constants<>+4416(SB), Y4, Y6
-	VFMADD213PS  constants<>+4480(SB), Y4, Y6
-	VFMADD213PS  constants<>+4544(SB), Y4, Y6
+	VBROADCASTSS constants<>+4544(SB), Y6
 	VFMADD213PS  constants<>+4608(SB), Y4, Y6
 	VFMADD213PS  constants<>+4672(SB), Y4, Y6
 	VFMADD213PS  constants<>+4736(SB), Y4, Y6
 	VFMADD213PS  constants<>+4800(SB), Y4, Y6
 	VFMADD213PS  constants<>+4864(SB), Y4, Y6
-	VMULPS       constants<>+1792(SB), Y3, Y7
+	VFMADD213PS  constants<>+4928(SB), Y4, Y6
+	VFMADD213PS  constants<>+4992(SB), Y4, Y6
+	VFMADD213PS  constants<>+5056(SB), Y4, Y6
+	VMULPS       constants<>+2176(SB), Y3, Y7
 	VFMADD231PS  Y5, Y6, Y7
 	VMOVUPS      Y4, Y5
-	VFMADD231PS  constants<>+1728(SB), Y3, Y5
+	VFMADD231PS  constants<>+2112(SB), Y3, Y5
 	VMOVUPS      Y5, Y6
-	VFNMADD231PS constants<>+1728(SB), Y3, Y6
+	VFNMADD231PS constants<>+2112(SB), Y3, Y6
 	VSUBPS       Y6, Y4, Y3
 	VADDPS       Y3, Y7, Y3
 	VADDPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+5376(SB), Y4
+	VBROADCASTSS constants<>+5504(SB), Y4
 	VCMPPS       $0x15, Y4, Y2, Y4
 	VBLENDVPS    Y4, Y2, Y3, Y3
-	VBROADCASTSS constants<>+5312(SB), Y4
+	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x00, Y4, Y2, Y4
 	VBROADCASTSS constants<>+192(SB), Y5
 	VBLENDVPS    Y4, Y5, Y3, Y3
-	VBROADCASTSS constants<>+5312(SB), Y4
+	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x11, Y4, Y2, Y2
 	VBROADCASTSS constants<>+256(SB), Y4
 	VBLENDVPS    Y2, Y4, Y3, Y2
@@ -15222,7 +16750,7 @@ tail867:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done868:
+done968:
 	VZEROUPPER
 	RET
 
@@ -15236,62 +16764,42 @@ TEXT ·addSinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest872
+	JL           oneTest972
 
-many870:
+many970:
 	VMOVUPS  (CX)(BX*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	VMOVUPS  64(CX)(BX*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok875
+	JZ       ok975
 	MOVQ     BX, ret+32(FP)
-	JMP      done869
+	JMP      done969
 
-ok875:
+ok975:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z6
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z7
-	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z8
+	VBROADCASTSD      constants<>+5632(SB), Z7
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z7
+	VBROADCASTSD      constants<>+5632(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+5568(SB), Z8
-	VFMADD213PD.BCST  constants<>+5632(SB), Z6, Z8
-	VSUBPD.BCST       constants<>+5632(SB), Z7, Z9
-	VSUBPD.BCST       constants<>+5632(SB), Z8, Z10
-	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
-	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
+	VBROADCASTSD      constants<>+5632(SB), Z8
+	VFMADD213PD.BCST  constants<>+5696(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+5696(SB), Z7, Z9
+	VSUBPD.BCST       constants<>+5696(SB), Z8, Z10
 	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
 	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6848(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z10, Z6
 	VMULPD            Z1, Z1, Z9
 	VMULPD            Z6, Z6, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VMOVUPS           Z12, Z12
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
-	VMULPD            Z9, Z1, Z13
-	VMULPD            Z10, Z6, Z14
-	VFMADD231PD       Z13, Z11, Z1
-	VFMADD231PD       Z14, Z12, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z11
 	VMOVUPS           Z11, Z11
 	VBROADCASTSD      constants<>+5952(SB), Z11
@@ -15308,12 +16816,32 @@ ok875:
 	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
 	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
 	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
-	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
-	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6656(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6656(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6912(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6912(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+576(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+576(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6976(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z8, K2
 	VBLENDMPD         Z11, Z1, K1, Z2
 	VBLENDMPD         Z12, Z6, K2, Z3
 	VPSLLQ            $0x3e, Z7, Z1
@@ -15330,43 +16858,33 @@ ok875:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many870
+	JLE               many970
 
-oneTest872:
+oneTest972:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail873
+	JG   tail973
 
-one871:
+one971:
 	VMOVUPS  (CX)(BX*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok876
+	JZ       ok976
 	MOVQ     BX, ret+32(FP)
-	JMP      done869
+	JMP      done969
 
-ok876:
+ok976:
 	VMOVUPS           (CX)(BX*8), Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
-	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
-	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5696(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
-	VMULPD            Z3, Z1, Z7
-	VFMADD231PD       Z7, Z6, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z6
 	VMOVUPS           Z6, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z6
@@ -15375,9 +16893,19 @@ ok876:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K1
 	VBLENDMPD         Z6, Z1, K1, Z4
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -15387,45 +16915,35 @@ ok876:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one871
+	JLE               one971
 
-tail873:
+tail973:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done874
+	JZ        done974
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z1
-	VANDPD    constants<>+5440(SB), Z1, Z1
-	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD    constants<>+384(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok877
+	JZ        ok977
 	MOVQ      BX, ret+32(FP)
-	JMP       done869
+	JMP       done969
 
-ok877:
+ok977:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
-	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
-	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5696(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
-	VMULPD            Z3, Z1, Z6
-	VFMADD231PD       Z6, Z4, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSD      constants<>+5952(SB), Z4
@@ -15434,9 +16952,19 @@ ok877:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K2
 	VBLENDMPD         Z4, Z1, K2, Z5
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -15445,10 +16973,10 @@ ok877:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done874:
+done974:
 	MOVQ DX, ret+32(FP)
 
-done869:
+done969:
 	VZEROUPPER
 	RET
 
@@ -15462,39 +16990,29 @@ TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail882
+	JG           tail982
 
-one880:
+one980:
 	VMOVUPS   (CX)(BX*8), Y1
-	VANDPD    constants<>+5440(SB), Y1, Y1
-	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD    constants<>+384(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok884
+	JZ        ok984
 	MOVQ      BX, ret+32(FP)
-	JMP       done878
+	JMP       done978
 
-ok884:
+ok984:
 	VMOVUPS      (CX)(BX*8), Y1
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSD constants<>+5568(SB), Y2
-	VFMADD213PD  constants<>+5632(SB), Y1, Y2
-	VSUBPD       constants<>+5632(SB), Y2, Y3
-	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VBROADCASTSD constants<>+5632(SB), Y2
+	VFMADD213PD  constants<>+5696(SB), Y1, Y2
+	VSUBPD       constants<>+5696(SB), Y2, Y3
 	VFNMADD231PD constants<>+6720(SB), Y3, Y1
 	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
 	VMULPD       Y1, Y1, Y3
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VFMADD213PD  constants<>+6016(SB), Y3, Y4
-	VFMADD213PD  constants<>+6144(SB), Y3, Y4
-	VFMADD213PD  constants<>+6272(SB), Y3, Y4
-	VFMADD213PD  constants<>+6400(SB), Y3, Y4
-	VFMADD213PD  constants<>+6528(SB), Y3, Y4
-	VMULPD       Y3, Y1, Y5
-	VFMADD231PD  Y5, Y4, Y1
 	VBROADCASTSD constants<>+5952(SB), Y4
 	VMOVUPS      Y4, Y4
 	VBROADCASTSD constants<>+5952(SB), Y4
@@ -15503,8 +17021,18 @@ ok884:
 	VFMADD213PD  constants<>+6336(SB), Y3, Y4
 	VFMADD213PD  constants<>+6464(SB), Y3, Y4
 	VFMADD213PD  constants<>+6592(SB), Y3, Y4
-	VFMADD213PD  constants<>+6848(SB), Y3, Y4
-	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y1, Y1
 	VPSLLQ       $0x3e, Y2, Y2
@@ -15515,46 +17043,36 @@ ok884:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one880
+	JLE          one980
 
-tail882:
+tail982:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done883
+	JZ         done983
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y1
 	VMASKMOVPD (CX)(BX*8), Y1, Y2
-	VANDPD     constants<>+5440(SB), Y2, Y2
-	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VANDPD     constants<>+384(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok885
+	JZ         ok985
 	MOVQ       BX, ret+32(FP)
-	JMP        done878
+	JMP        done978
 
-ok885:
+ok985:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
-	VBROADCASTSD constants<>+5568(SB), Y3
+	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSD constants<>+5568(SB), Y3
-	VFMADD213PD  constants<>+5632(SB), Y2, Y3
-	VSUBPD       constants<>+5632(SB), Y3, Y4
-	VFNMADD231PD constants<>+6656(SB), Y4, Y2
+	VBROADCASTSD constants<>+5632(SB), Y3
+	VFMADD213PD  constants<>+5696(SB), Y2, Y3
+	VSUBPD       constants<>+5696(SB), Y3, Y4
 	VFNMADD231PD constants<>+6720(SB), Y4, Y2
 	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VFNMADD231PD constants<>+6848(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VFMADD213PD  constants<>+6016(SB), Y4, Y5
-	VFMADD213PD  constants<>+6144(SB), Y4, Y5
-	VFMADD213PD  constants<>+6272(SB), Y4, Y5
-	VFMADD213PD  constants<>+6400(SB), Y4, Y5
-	VFMADD213PD  constants<>+6528(SB), Y4, Y5
-	VMULPD       Y4, Y2, Y6
-	VFMADD231PD  Y6, Y5, Y2
 	VBROADCASTSD constants<>+5952(SB), Y5
 	VMOVUPS      Y5, Y5
 	VBROADCASTSD constants<>+5952(SB), Y5
@@ -15563,8 +17081,18 @@ ok885:
 	VFMADD213PD  constants<>+6336(SB), Y4, Y5
 	VFMADD213PD  constants<>+6464(SB), Y4, Y5
 	VFMADD213PD  constants<>+6592(SB), Y4, Y5
-	VFMADD213PD  constants<>+6848(SB), Y4, Y5
-	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VFMADD213PD  constants<>+6656(SB), Y4, Y5
+	VFMADD213PD  constants<>+6912(SB), Y4, Y5
+	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VPSLLQ       $0x3f, Y3, Y4
 	VBLENDVPD    Y4, Y5, Y2, Y2
 	VPSLLQ       $0x3e, Y3, Y3
@@ -15574,10 +17102,10 @@ ok885:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done883:
+done983:
 	MOVQ DX, ret+32(FP)
 
-done878:
+done978:
 	VZEROUPPER
 	RET
 
@@ -15591,22 +17119,22 @@ TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest889
+	JL           oneTest989
 
-many887:
+many987:
 	VMOVUPS  (CX)(BX*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	VMOVUPS  64(CX)(BX*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok892
+	JZ       ok992
 	MOVQ     BX, ret+32(FP)
-	JMP      done886
+	JMP      done986
 
-ok892:
+ok992:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -15651,10 +17179,10 @@ ok892:
 	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
 	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
 	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+5056(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+5056(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+704(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+704(SB), Z10, Z12
 	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
 	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
 	VBLENDMPS         Z11, Z1, K1, Z2
@@ -15673,23 +17201,23 @@ ok892:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many887
+	JLE               many987
 
-oneTest889:
+oneTest989:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail890
+	JG   tail990
 
-one888:
+one988:
 	VMOVUPS  (CX)(BX*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok893
+	JZ       ok993
 	MOVQ     BX, ret+32(FP)
-	JMP      done886
+	JMP      done986
 
-ok893:
+ok993:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -15712,8 +17240,8 @@ ok893:
 	VBROADCASTSS      constants<>+7616(SB), Z6
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z6
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
 	VBLENDMPS         Z6, Z1, K1, Z4
 	VPSLLD            $0x1e, Z2, Z1
@@ -15724,25 +17252,25 @@ ok893:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one888
+	JLE               one988
 
-tail890:
+tail990:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done891
+	JZ        done991
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VANDPS    constants<>+6976(SB), Z1, Z1
+	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok894
+	JZ        ok994
 	MOVQ      BX, ret+32(FP)
-	JMP       done886
+	JMP       done986
 
-ok894:
+ok994:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -15765,8 +17293,8 @@ ok894:
 	VBROADCASTSS      constants<>+7616(SB), Z4
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
 	VBLENDMPS         Z4, Z1, K2, Z5
 	VPSLLD            $0x1e, Z2, Z1
@@ -15776,10 +17304,10 @@ ok894:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done891:
+done991:
 	MOVQ DX, ret+32(FP)
 
-done886:
+done986:
 	VZEROUPPER
 	RET
 
@@ -15793,19 +17321,19 @@ TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail899
+	JG           tail999
 
-one897:
+one997:
 	VMOVUPS   (CX)(BX*4), Y1
-	VANDPS    constants<>+6976(SB), Y1, Y1
+	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok901
+	JZ        ok1001
 	MOVQ      BX, ret+32(FP)
-	JMP       done895
+	JMP       done995
 
-ok901:
+ok1001:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -15828,8 +17356,8 @@ ok901:
 	VBROADCASTSS constants<>+7616(SB), Y4
 	VFMADD213PS  constants<>+7680(SB), Y3, Y4
 	VFMADD213PS  constants<>+7744(SB), Y3, Y4
-	VFMADD213PS  constants<>+4864(SB), Y3, Y4
-	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y2
@@ -15840,26 +17368,26 @@ ok901:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one897
+	JLE          one997
 
-tail899:
+tail999:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done900
+	JZ         done1000
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y1
 	VMASKMOVPS (CX)(BX*4), Y1, Y2
-	VANDPS     constants<>+6976(SB), Y2, Y2
+	VANDPS     constants<>+448(SB), Y2, Y2
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok902
+	JZ         ok1002
 	MOVQ       BX, ret+32(FP)
-	JMP        done895
+	JMP        done995
 
-ok902:
+ok1002:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -15882,8 +17410,8 @@ ok902:
 	VBROADCASTSS constants<>+7616(SB), Y5
 	VFMADD213PS  constants<>+7680(SB), Y4, Y5
 	VFMADD213PS  constants<>+7744(SB), Y4, Y5
-	VFMADD213PS  constants<>+4864(SB), Y4, Y5
-	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VFMADD213PS  constants<>+5056(SB), Y4, Y5
+	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y2, Y2
 	VPSLLD       $0x1e, Y3, Y3
@@ -15893,10 +17421,10 @@ ok902:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done900:
+done1000:
 	MOVQ DX, ret+32(FP)
 
-done895:
+done995:
 	VZEROUPPER
 	RET
 
@@ -15911,62 +17439,42 @@ TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest906
+	JL           oneTest1006
 
-many904:
+many1004:
 	VMOVUPS  (CX)(SI*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	VMOVUPS  64(CX)(SI*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok909
+	JZ       ok1009
 	MOVQ     SI, ret+40(FP)
-	JMP      done903
+	JMP      done1003
 
-ok909:
+ok1009:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z6
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z7
-	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z8
+	VBROADCASTSD      constants<>+5632(SB), Z7
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z7
+	VBROADCASTSD      constants<>+5632(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+5568(SB), Z8
-	VFMADD213PD.BCST  constants<>+5632(SB), Z6, Z8
-	VSUBPD.BCST       constants<>+5632(SB), Z7, Z9
-	VSUBPD.BCST       constants<>+5632(SB), Z8, Z10
-	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
-	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
+	VBROADCASTSD      constants<>+5632(SB), Z8
+	VFMADD213PD.BCST  constants<>+5696(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+5696(SB), Z7, Z9
+	VSUBPD.BCST       constants<>+5696(SB), Z8, Z10
 	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
 	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6848(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z10, Z6
 	VMULPD            Z1, Z1, Z9
 	VMULPD            Z6, Z6, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VMOVUPS           Z12, Z12
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
-	VMULPD            Z9, Z1, Z13
-	VMULPD            Z10, Z6, Z14
-	VFMADD231PD       Z13, Z11, Z1
-	VFMADD231PD       Z14, Z12, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z11
 	VMOVUPS           Z11, Z11
 	VBROADCASTSD      constants<>+5952(SB), Z11
@@ -15983,12 +17491,32 @@ ok909:
 	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
 	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
 	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
-	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
-	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6656(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6656(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6912(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6912(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+576(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+576(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6976(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z8, K2
 	VBLENDMPD         Z11, Z1, K1, Z2
 	VBLENDMPD         Z12, Z6, K2, Z3
 	VPSLLQ            $0x3e, Z7, Z1
@@ -16009,43 +17537,33 @@ ok909:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many904
+	JLE               many1004
 
-oneTest906:
+oneTest1006:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail907
+	JG   tail1007
 
-one905:
+one1005:
 	VMOVUPS  (CX)(SI*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok910
+	JZ       ok1010
 	MOVQ     SI, ret+40(FP)
-	JMP      done903
+	JMP      done1003
 
-ok910:
+ok1010:
 	VMOVUPS           (CX)(SI*8), Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
-	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
-	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5696(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
-	VMULPD            Z3, Z1, Z7
-	VFMADD231PD       Z7, Z6, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z6
 	VMOVUPS           Z6, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z6
@@ -16054,9 +17572,19 @@ ok910:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K1
 	VBLENDMPD         Z6, Z1, K1, Z4
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -16068,45 +17596,35 @@ ok910:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one905
+	JLE               one1005
 
-tail907:
+tail1007:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done908
+	JZ        done1008
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
 	KMOVW     R8, K1
 	VMOVUPD.Z (CX)(SI*8), K1, Z1
-	VANDPD    constants<>+5440(SB), Z1, Z1
-	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD    constants<>+384(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok911
+	JZ        ok1011
 	MOVQ      SI, ret+40(FP)
-	JMP       done903
+	JMP       done1003
 
-ok911:
+ok1011:
 	VMOVUPD.Z         (CX)(SI*8), K1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
-	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
-	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5696(SB), Z2, Z3
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
-	VMULPD            Z3, Z1, Z6
-	VFMADD231PD       Z6, Z4, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSD      constants<>+5952(SB), Z4
@@ -16115,9 +17633,19 @@ ok911:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K2
 	VBLENDMPD         Z4, Z1, K2, Z5
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -16128,10 +17656,10 @@ ok911:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done908:
+done1008:
 	MOVQ BX, ret+40(FP)
 
-done903:
+done1003:
 	VZEROUPPER
 	RET
 
@@ -16146,39 +17674,29 @@ TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail916
+	JG           tail1016
 
-one914:
+one1014:
 	VMOVUPS   (CX)(SI*8), Y1
-	VANDPD    constants<>+5440(SB), Y1, Y1
-	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD    constants<>+384(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok918
+	JZ        ok1018
 	MOVQ      SI, ret+40(FP)
-	JMP       done912
+	JMP       done1012
 
-ok918:
+ok1018:
 	VMOVUPS      (CX)(SI*8), Y1
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSD constants<>+5568(SB), Y2
-	VFMADD213PD  constants<>+5632(SB), Y1, Y2
-	VSUBPD       constants<>+5632(SB), Y2, Y3
-	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VBROADCASTSD constants<>+5632(SB), Y2
+	VFMADD213PD  constants<>+5696(SB), Y1, Y2
+	VSUBPD       constants<>+5696(SB), Y2, Y3
 	VFNMADD231PD constants<>+6720(SB), Y3, Y1
 	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
 	VMULPD       Y1, Y1, Y3
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VFMADD213PD  constants<>+6016(SB), Y3, Y4
-	VFMADD213PD  constants<>+6144(SB), Y3, Y4
-	VFMADD213PD  constants<>+6272(SB), Y3, Y4
-	VFMADD213PD  constants<>+6400(SB), Y3, Y4
-	VFMADD213PD  constants<>+6528(SB), Y3, Y4
-	VMULPD       Y3, Y1, Y5
-	VFMADD231PD  Y5, Y4, Y1
 	VBROADCASTSD constants<>+5952(SB), Y4
 	VMOVUPS      Y4, Y4
 	VBROADCASTSD constants<>+5952(SB), Y4
@@ -16187,8 +17705,18 @@ ok918:
 	VFMADD213PD  constants<>+6336(SB), Y3, Y4
 	VFMADD213PD  constants<>+6464(SB), Y3, Y4
 	VFMADD213PD  constants<>+6592(SB), Y3, Y4
-	VFMADD213PD  constants<>+6848(SB), Y3, Y4
-	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y1, Y1
 	VPSLLQ       $0x3e, Y2, Y2
@@ -16201,46 +17729,36 @@ ok918:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one914
+	JLE          one1014
 
-tail916:
+tail1016:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done917
+	JZ         done1017
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), Y1
 	VMASKMOVPD (CX)(SI*8), Y1, Y2
-	VANDPD     constants<>+5440(SB), Y2, Y2
-	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VANDPD     constants<>+384(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok919
+	JZ         ok1019
 	MOVQ       SI, ret+40(FP)
-	JMP        done912
+	JMP        done1012
 
-ok919:
+ok1019:
 	VMASKMOVPD   (CX)(SI*8), Y1, Y2
-	VBROADCASTSD constants<>+5568(SB), Y3
+	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSD constants<>+5568(SB), Y3
-	VFMADD213PD  constants<>+5632(SB), Y2, Y3
-	VSUBPD       constants<>+5632(SB), Y3, Y4
-	VFNMADD231PD constants<>+6656(SB), Y4, Y2
+	VBROADCASTSD constants<>+5632(SB), Y3
+	VFMADD213PD  constants<>+5696(SB), Y2, Y3
+	VSUBPD       constants<>+5696(SB), Y3, Y4
 	VFNMADD231PD constants<>+6720(SB), Y4, Y2
 	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VFNMADD231PD constants<>+6848(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VFMADD213PD  constants<>+6016(SB), Y4, Y5
-	VFMADD213PD  constants<>+6144(SB), Y4, Y5
-	VFMADD213PD  constants<>+6272(SB), Y4, Y5
-	VFMADD213PD  constants<>+6400(SB), Y4, Y5
-	VFMADD213PD  constants<>+6528(SB), Y4, Y5
-	VMULPD       Y4, Y2, Y6
-	VFMADD231PD  Y6, Y5, Y2
 	VBROADCASTSD constants<>+5952(SB), Y5
 	VMOVUPS      Y5, Y5
 	VBROADCASTSD constants<>+5952(SB), Y5
@@ -16249,8 +17767,18 @@ ok919:
 	VFMADD213PD  constants<>+6336(SB), Y4, Y5
 	VFMADD213PD  constants<>+6464(SB), Y4, Y5
 	VFMADD213PD  constants<>+6592(SB), Y4, Y5
-	VFMADD213PD  constants<>+6848(SB), Y4, Y5
-	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VFMADD213PD  constants<>+6656(SB), Y4, Y5
+	VFMADD213PD  constants<>+6912(SB), Y4, Y5
+	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VPSLLQ       $0x3f, Y3, Y4
 	VBLENDVPD    Y4, Y5, Y2, Y2
 	VPSLLQ       $0x3e, Y3, Y3
@@ -16262,10 +17790,10 @@ ok919:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done917:
+done1017:
 	MOVQ BX, ret+40(FP)
 
-done912:
+done1012:
 	VZEROUPPER
 	RET
 
@@ -16280,22 +17808,22 @@ TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest923
+	JL           oneTest1023
 
-many921:
+many1021:
 	VMOVUPS  (CX)(SI*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	VMOVUPS  64(CX)(SI*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok926
+	JZ       ok1026
 	MOVQ     SI, ret+40(FP)
-	JMP      done920
+	JMP      done1020
 
-ok926:
+ok1026:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -16340,10 +17868,10 @@ ok926:
 	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
 	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
 	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+5056(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+5056(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+704(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+704(SB), Z10, Z12
 	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
 	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
 	VBLENDMPS         Z11, Z1, K1, Z2
@@ -16366,23 +17894,23 @@ ok926:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many921
+	JLE               many1021
 
-oneTest923:
+oneTest1023:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail924
+	JG   tail1024
 
-one922:
+one1022:
 	VMOVUPS  (CX)(SI*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok927
+	JZ       ok1027
 	MOVQ     SI, ret+40(FP)
-	JMP      done920
+	JMP      done1020
 
-ok927:
+ok1027:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -16405,8 +17933,8 @@ ok927:
 	VBROADCASTSS      constants<>+7616(SB), Z6
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z6
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
 	VBLENDMPS         Z6, Z1, K1, Z4
 	VPSLLD            $0x1e, Z2, Z1
@@ -16419,25 +17947,25 @@ ok927:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one922
+	JLE               one1022
 
-tail924:
+tail1024:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done925
+	JZ        done1025
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
 	KMOVW     R8, K1
 	VMOVUPS.Z (CX)(SI*4), K1, Z1
-	VANDPS    constants<>+6976(SB), Z1, Z1
+	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok928
+	JZ        ok1028
 	MOVQ      SI, ret+40(FP)
-	JMP       done920
+	JMP       done1020
 
-ok928:
+ok1028:
 	VMOVUPS.Z         (CX)(SI*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -16460,8 +17988,8 @@ ok928:
 	VBROADCASTSS      constants<>+7616(SB), Z4
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
 	VBLENDMPS         Z4, Z1, K2, Z5
 	VPSLLD            $0x1e, Z2, Z1
@@ -16473,10 +18001,10 @@ ok928:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done925:
+done1025:
 	MOVQ BX, ret+40(FP)
 
-done920:
+done1020:
 	VZEROUPPER
 	RET
 
@@ -16491,19 +18019,19 @@ TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail933
+	JG           tail1033
 
-one931:
+one1031:
 	VMOVUPS   (CX)(SI*4), Y1
-	VANDPS    constants<>+6976(SB), Y1, Y1
+	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok935
+	JZ        ok1035
 	MOVQ      SI, ret+40(FP)
-	JMP       done929
+	JMP       done1029
 
-ok935:
+ok1035:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -16526,8 +18054,8 @@ ok935:
 	VBROADCASTSS constants<>+7616(SB), Y4
 	VFMADD213PS  constants<>+7680(SB), Y3, Y4
 	VFMADD213PS  constants<>+7744(SB), Y3, Y4
-	VFMADD213PS  constants<>+4864(SB), Y3, Y4
-	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y2
@@ -16540,26 +18068,26 @@ ok935:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one931
+	JLE          one1031
 
-tail933:
+tail1033:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done934
+	JZ         done1034
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), Y1
 	VMASKMOVPS (CX)(SI*4), Y1, Y2
-	VANDPS     constants<>+6976(SB), Y2, Y2
+	VANDPS     constants<>+448(SB), Y2, Y2
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok936
+	JZ         ok1036
 	MOVQ       SI, ret+40(FP)
-	JMP        done929
+	JMP        done1029
 
-ok936:
+ok1036:
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -16582,8 +18110,8 @@ ok936:
 	VBROADCASTSS constants<>+7616(SB), Y5
 	VFMADD213PS  constants<>+7680(SB), Y4, Y5
 	VFMADD213PS  constants<>+7744(SB), Y4, Y5
-	VFMADD213PS  constants<>+4864(SB), Y4, Y5
-	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VFMADD213PS  constants<>+5056(SB), Y4, Y5
+	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y2, Y2
 	VPSLLD       $0x1e, Y3, Y3
@@ -16595,10 +18123,10 @@ ok936:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done934:
+done1034:
 	MOVQ BX, ret+40(FP)
 
-done929:
+done1029:
 	VZEROUPPER
 	RET
 
@@ -16612,62 +18140,42 @@ TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest940
+	JL           oneTest1040
 
-many938:
+many1038:
 	VMOVUPS  (CX)(BX*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	VMOVUPS  64(CX)(BX*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok943
+	JZ       ok1043
 	MOVQ     BX, ret+32(FP)
-	JMP      done937
+	JMP      done1037
 
-ok943:
+ok1043:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z6
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z8
+	VBROADCASTSD      constants<>+5632(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+5568(SB), Z8
+	VBROADCASTSD      constants<>+5632(SB), Z8
 	VFMADD213PD.BCST  constants<>+7872(SB), Z6, Z8
 	VSUBPD.BCST       constants<>+7872(SB), Z7, Z9
 	VSUBPD.BCST       constants<>+7872(SB), Z8, Z10
-	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
-	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
 	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
 	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6848(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z10, Z6
 	VMULPD            Z1, Z1, Z9
 	VMULPD            Z6, Z6, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VMOVUPS           Z12, Z12
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
-	VMULPD            Z9, Z1, Z13
-	VMULPD            Z10, Z6, Z14
-	VFMADD231PD       Z13, Z11, Z1
-	VFMADD231PD       Z14, Z12, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z11
 	VMOVUPS           Z11, Z11
 	VBROADCASTSD      constants<>+5952(SB), Z11
@@ -16684,12 +18192,32 @@ ok943:
 	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
 	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
 	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
-	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
-	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6656(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6656(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6912(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6912(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+576(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+576(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6976(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z8, K2
 	VBLENDMPD         Z11, Z1, K1, Z2
 	VBLENDMPD         Z12, Z6, K2, Z3
 	VPSLLQ            $0x3e, Z7, Z1
@@ -16706,43 +18234,33 @@ ok943:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many938
+	JLE               many1038
 
-oneTest940:
+oneTest1040:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail941
+	JG   tail1041
 
-one939:
+one1039:
 	VMOVUPS  (CX)(BX*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok944
+	JZ       ok1044
 	MOVQ     BX, ret+32(FP)
-	JMP      done937
+	JMP      done1037
 
-ok944:
+ok1044:
 	VMOVUPS           (CX)(BX*8), Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
 	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
-	VMULPD            Z3, Z1, Z7
-	VFMADD231PD       Z7, Z6, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z6
 	VMOVUPS           Z6, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z6
@@ -16751,9 +18269,19 @@ ok944:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K1
 	VBLENDMPD         Z6, Z1, K1, Z4
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -16763,45 +18291,35 @@ ok944:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one939
+	JLE               one1039
 
-tail941:
+tail1041:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done942
+	JZ        done1042
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(BX*8), K1, Z1
-	VANDPD    constants<>+5440(SB), Z1, Z1
-	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD    constants<>+384(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok945
+	JZ        ok1045
 	MOVQ      BX, ret+32(FP)
-	JMP       done937
+	JMP       done1037
 
-ok945:
+ok1045:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
 	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
-	VMULPD            Z3, Z1, Z6
-	VFMADD231PD       Z6, Z4, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSD      constants<>+5952(SB), Z4
@@ -16810,9 +18328,19 @@ ok945:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K2
 	VBLENDMPD         Z4, Z1, K2, Z5
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -16821,10 +18349,10 @@ ok945:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done942:
+done1042:
 	MOVQ DX, ret+32(FP)
 
-done937:
+done1037:
 	VZEROUPPER
 	RET
 
@@ -16838,39 +18366,29 @@ TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail950
+	JG           tail1050
 
-one948:
+one1048:
 	VMOVUPS   (CX)(BX*8), Y1
-	VANDPD    constants<>+5440(SB), Y1, Y1
-	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD    constants<>+384(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok952
+	JZ        ok1052
 	MOVQ      BX, ret+32(FP)
-	JMP       done946
+	JMP       done1046
 
-ok952:
+ok1052:
 	VMOVUPS      (CX)(BX*8), Y1
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VFMADD213PD  constants<>+7872(SB), Y1, Y2
 	VSUBPD       constants<>+7872(SB), Y2, Y3
-	VFNMADD231PD constants<>+6656(SB), Y3, Y1
 	VFNMADD231PD constants<>+6720(SB), Y3, Y1
 	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
 	VMULPD       Y1, Y1, Y3
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VFMADD213PD  constants<>+6016(SB), Y3, Y4
-	VFMADD213PD  constants<>+6144(SB), Y3, Y4
-	VFMADD213PD  constants<>+6272(SB), Y3, Y4
-	VFMADD213PD  constants<>+6400(SB), Y3, Y4
-	VFMADD213PD  constants<>+6528(SB), Y3, Y4
-	VMULPD       Y3, Y1, Y5
-	VFMADD231PD  Y5, Y4, Y1
 	VBROADCASTSD constants<>+5952(SB), Y4
 	VMOVUPS      Y4, Y4
 	VBROADCASTSD constants<>+5952(SB), Y4
@@ -16879,8 +18397,18 @@ ok952:
 	VFMADD213PD  constants<>+6336(SB), Y3, Y4
 	VFMADD213PD  constants<>+6464(SB), Y3, Y4
 	VFMADD213PD  constants<>+6592(SB), Y3, Y4
-	VFMADD213PD  constants<>+6848(SB), Y3, Y4
-	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y1, Y1
 	VPSLLQ       $0x3e, Y2, Y2
@@ -16891,46 +18419,36 @@ ok952:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one948
+	JLE          one1048
 
-tail950:
+tail1050:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done951
+	JZ         done1051
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y1
 	VMASKMOVPD (CX)(BX*8), Y1, Y2
-	VANDPD     constants<>+5440(SB), Y2, Y2
-	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VANDPD     constants<>+384(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok953
+	JZ         ok1053
 	MOVQ       BX, ret+32(FP)
-	JMP        done946
+	JMP        done1046
 
-ok953:
+ok1053:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
-	VBROADCASTSD constants<>+5568(SB), Y3
+	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSD constants<>+5568(SB), Y3
+	VBROADCASTSD constants<>+5632(SB), Y3
 	VFMADD213PD  constants<>+7872(SB), Y2, Y3
 	VSUBPD       constants<>+7872(SB), Y3, Y4
-	VFNMADD231PD constants<>+6656(SB), Y4, Y2
 	VFNMADD231PD constants<>+6720(SB), Y4, Y2
 	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VFNMADD231PD constants<>+6848(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VFMADD213PD  constants<>+6016(SB), Y4, Y5
-	VFMADD213PD  constants<>+6144(SB), Y4, Y5
-	VFMADD213PD  constants<>+6272(SB), Y4, Y5
-	VFMADD213PD  constants<>+6400(SB), Y4, Y5
-	VFMADD213PD  constants<>+6528(SB), Y4, Y5
-	VMULPD       Y4, Y2, Y6
-	VFMADD231PD  Y6, Y5, Y2
 	VBROADCASTSD constants<>+5952(SB), Y5
 	VMOVUPS      Y5, Y5
 	VBROADCASTSD constants<>+5952(SB), Y5
@@ -16939,8 +18457,18 @@ ok953:
 	VFMADD213PD  constants<>+6336(SB), Y4, Y5
 	VFMADD213PD  constants<>+6464(SB), Y4, Y5
 	VFMADD213PD  constants<>+6592(SB), Y4, Y5
-	VFMADD213PD  constants<>+6848(SB), Y4, Y5
-	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VFMADD213PD  constants<>+6656(SB), Y4, Y5
+	VFMADD213PD  constants<>+6912(SB), Y4, Y5
+	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VPSLLQ       $0x3f, Y3, Y4
 	VBLENDVPD    Y4, Y5, Y2, Y2
 	VPSLLQ       $0x3e, Y3, Y3
@@ -16950,10 +18478,10 @@ ok953:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done951:
+done1051:
 	MOVQ DX, ret+32(FP)
 
-done946:
+done1046:
 	VZEROUPPER
 	RET
 
@@ -16967,22 +18495,22 @@ TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest957
+	JL           oneTest1057
 
-many955:
+many1055:
 	VMOVUPS  (CX)(BX*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	VMOVUPS  64(CX)(BX*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok960
+	JZ       ok1060
 	MOVQ     BX, ret+32(FP)
-	JMP      done954
+	JMP      done1054
 
-ok960:
+ok1060:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -17027,10 +18555,10 @@ ok960:
 	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
 	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
 	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+5056(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+5056(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+704(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+704(SB), Z10, Z12
 	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
 	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
 	VBLENDMPS         Z11, Z1, K1, Z2
@@ -17049,23 +18577,23 @@ ok960:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many955
+	JLE               many1055
 
-oneTest957:
+oneTest1057:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail958
+	JG   tail1058
 
-one956:
+one1056:
 	VMOVUPS  (CX)(BX*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok961
+	JZ       ok1061
 	MOVQ     BX, ret+32(FP)
-	JMP      done954
+	JMP      done1054
 
-ok961:
+ok1061:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17088,8 +18616,8 @@ ok961:
 	VBROADCASTSS      constants<>+7616(SB), Z6
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z6
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
 	VBLENDMPS         Z6, Z1, K1, Z4
 	VPSLLD            $0x1e, Z2, Z1
@@ -17100,25 +18628,25 @@ ok961:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one956
+	JLE               one1056
 
-tail958:
+tail1058:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done959
+	JZ        done1059
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
 	VMOVUPS.Z (CX)(BX*4), K1, Z1
-	VANDPS    constants<>+6976(SB), Z1, Z1
+	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok962
+	JZ        ok1062
 	MOVQ      BX, ret+32(FP)
-	JMP       done954
+	JMP       done1054
 
-ok962:
+ok1062:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17141,8 +18669,8 @@ ok962:
 	VBROADCASTSS      constants<>+7616(SB), Z4
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
 	VBLENDMPS         Z4, Z1, K2, Z5
 	VPSLLD            $0x1e, Z2, Z1
@@ -17152,10 +18680,10 @@ ok962:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done959:
+done1059:
 	MOVQ DX, ret+32(FP)
 
-done954:
+done1054:
 	VZEROUPPER
 	RET
 
@@ -17169,19 +18697,19 @@ TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail967
+	JG           tail1067
 
-one965:
+one1065:
 	VMOVUPS   (CX)(BX*4), Y1
-	VANDPS    constants<>+6976(SB), Y1, Y1
+	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok969
+	JZ        ok1069
 	MOVQ      BX, ret+32(FP)
-	JMP       done963
+	JMP       done1063
 
-ok969:
+ok1069:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -17204,8 +18732,8 @@ ok969:
 	VBROADCASTSS constants<>+7616(SB), Y4
 	VFMADD213PS  constants<>+7680(SB), Y3, Y4
 	VFMADD213PS  constants<>+7744(SB), Y3, Y4
-	VFMADD213PS  constants<>+4864(SB), Y3, Y4
-	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y2
@@ -17216,26 +18744,26 @@ ok969:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one965
+	JLE          one1065
 
-tail967:
+tail1067:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done968
+	JZ         done1068
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
 	VMOVUPS    (DI), Y1
 	VMASKMOVPS (CX)(BX*4), Y1, Y2
-	VANDPS     constants<>+6976(SB), Y2, Y2
+	VANDPS     constants<>+448(SB), Y2, Y2
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok970
+	JZ         ok1070
 	MOVQ       BX, ret+32(FP)
-	JMP        done963
+	JMP        done1063
 
-ok970:
+ok1070:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -17258,8 +18786,8 @@ ok970:
 	VBROADCASTSS constants<>+7616(SB), Y5
 	VFMADD213PS  constants<>+7680(SB), Y4, Y5
 	VFMADD213PS  constants<>+7744(SB), Y4, Y5
-	VFMADD213PS  constants<>+4864(SB), Y4, Y5
-	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VFMADD213PS  constants<>+5056(SB), Y4, Y5
+	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y2, Y2
 	VPSLLD       $0x1e, Y3, Y3
@@ -17269,10 +18797,10 @@ ok970:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done968:
+done1068:
 	MOVQ DX, ret+32(FP)
 
-done963:
+done1063:
 	VZEROUPPER
 	RET
 
@@ -17287,62 +18815,42 @@ TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest974
+	JL           oneTest1074
 
-many972:
+many1072:
 	VMOVUPS  (CX)(SI*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	VMOVUPS  64(CX)(SI*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok977
+	JZ       ok1077
 	MOVQ     SI, ret+40(FP)
-	JMP      done971
+	JMP      done1071
 
-ok977:
+ok1077:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z6
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z7
+	VBROADCASTSD      constants<>+5632(SB), Z7
 	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z7
-	VBROADCASTSD      constants<>+5568(SB), Z8
+	VBROADCASTSD      constants<>+5632(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+5568(SB), Z8
+	VBROADCASTSD      constants<>+5632(SB), Z8
 	VFMADD213PD.BCST  constants<>+7872(SB), Z6, Z8
 	VSUBPD.BCST       constants<>+7872(SB), Z7, Z9
 	VSUBPD.BCST       constants<>+7872(SB), Z8, Z10
-	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
-	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
 	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
 	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6848(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z10, Z6
 	VMULPD            Z1, Z1, Z9
 	VMULPD            Z6, Z6, Z10
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z11
-	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VMOVUPS           Z12, Z12
-	VBROADCASTSD      constants<>+5888(SB), Z12
-	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
-	VMULPD            Z9, Z1, Z13
-	VMULPD            Z10, Z6, Z14
-	VFMADD231PD       Z13, Z11, Z1
-	VFMADD231PD       Z14, Z12, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z11
 	VMOVUPS           Z11, Z11
 	VBROADCASTSD      constants<>+5952(SB), Z11
@@ -17359,12 +18867,32 @@ ok977:
 	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
 	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
 	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
-	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
-	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
-	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+6016(SB), Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6656(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6656(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6912(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6912(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+576(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+576(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6976(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z8, K2
 	VBLENDMPD         Z11, Z1, K1, Z2
 	VBLENDMPD         Z12, Z6, K2, Z3
 	VPSLLQ            $0x3e, Z7, Z1
@@ -17385,43 +18913,33 @@ ok977:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many972
+	JLE               many1072
 
-oneTest974:
+oneTest1074:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail975
+	JG   tail1075
 
-one973:
+one1073:
 	VMOVUPS  (CX)(SI*8), Z1
-	VANDPD   constants<>+5440(SB), Z1, Z1
-	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok978
+	JZ       ok1078
 	MOVQ     SI, ret+40(FP)
-	JMP      done971
+	JMP      done1071
 
-ok978:
+ok1078:
 	VMOVUPS           (CX)(SI*8), Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
 	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+5888(SB), Z6
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
-	VMULPD            Z3, Z1, Z7
-	VFMADD231PD       Z7, Z6, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z6
 	VMOVUPS           Z6, Z6
 	VBROADCASTSD      constants<>+5952(SB), Z6
@@ -17430,9 +18948,19 @@ ok978:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+6016(SB), Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K1
 	VBLENDMPD         Z6, Z1, K1, Z4
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -17444,45 +18972,35 @@ ok978:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one973
+	JLE               one1073
 
-tail975:
+tail1075:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done976
+	JZ        done1076
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
 	KMOVW     R8, K1
 	VMOVUPD.Z (CX)(SI*8), K1, Z1
-	VANDPD    constants<>+5440(SB), Z1, Z1
-	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	VANDPD    constants<>+384(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok979
+	JZ        ok1079
 	MOVQ      SI, ret+40(FP)
-	JMP       done971
+	JMP       done1071
 
-ok979:
+ok1079:
 	VMOVUPD.Z         (CX)(SI*8), K1, Z1
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSD      constants<>+5568(SB), Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
 	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
 	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
-	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
 	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
 	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+5888(SB), Z4
-	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
-	VMULPD            Z3, Z1, Z6
-	VFMADD231PD       Z6, Z4, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSD      constants<>+5952(SB), Z4
@@ -17491,9 +19009,19 @@ ok979:
 	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
-	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K2
 	VBLENDMPD         Z4, Z1, K2, Z5
 	VPSLLQ            $0x3e, Z2, Z1
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
@@ -17504,10 +19032,10 @@ ok979:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done976:
+done1076:
 	MOVQ BX, ret+40(FP)
 
-done971:
+done1071:
 	VZEROUPPER
 	RET
 
@@ -17522,39 +19050,29 @@ TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail984
+	JG           tail1084
 
-one982:
+one1082:
 	VMOVUPS   (CX)(SI*8), Y1
-	VANDPD    constants<>+5440(SB), Y1, Y1
-	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VANDPD    constants<>+384(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok986
+	JZ        ok1086
 	MOVQ      SI, ret+40(FP)
-	JMP       done980
+	JMP       done1080
 
-ok986:
+ok1086:
 	VMOVUPS      (CX)(SI*8), Y1
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSD constants<>+5568(SB), Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
 	VFMADD213PD  constants<>+7872(SB), Y1, Y2
 	VSUBPD       constants<>+7872(SB), Y2, Y3
-	VFNMADD231PD constants<>+6656(SB), Y3, Y1
 	VFNMADD231PD constants<>+6720(SB), Y3, Y1
 	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
 	VMULPD       Y1, Y1, Y3
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+5888(SB), Y4
-	VFMADD213PD  constants<>+6016(SB), Y3, Y4
-	VFMADD213PD  constants<>+6144(SB), Y3, Y4
-	VFMADD213PD  constants<>+6272(SB), Y3, Y4
-	VFMADD213PD  constants<>+6400(SB), Y3, Y4
-	VFMADD213PD  constants<>+6528(SB), Y3, Y4
-	VMULPD       Y3, Y1, Y5
-	VFMADD231PD  Y5, Y4, Y1
 	VBROADCASTSD constants<>+5952(SB), Y4
 	VMOVUPS      Y4, Y4
 	VBROADCASTSD constants<>+5952(SB), Y4
@@ -17563,8 +19081,18 @@ ok986:
 	VFMADD213PD  constants<>+6336(SB), Y3, Y4
 	VFMADD213PD  constants<>+6464(SB), Y3, Y4
 	VFMADD213PD  constants<>+6592(SB), Y3, Y4
-	VFMADD213PD  constants<>+6848(SB), Y3, Y4
-	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VPSLLQ       $0x3f, Y2, Y3
 	VBLENDVPD    Y3, Y4, Y1, Y1
 	VPSLLQ       $0x3e, Y2, Y2
@@ -17577,46 +19105,36 @@ ok986:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one982
+	JLE          one1082
 
-tail984:
+tail1084:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done985
+	JZ         done1085
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), Y1
 	VMASKMOVPD (CX)(SI*8), Y1, Y2
-	VANDPD     constants<>+5440(SB), Y2, Y2
-	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VANDPD     constants<>+384(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok987
+	JZ         ok1087
 	MOVQ       SI, ret+40(FP)
-	JMP        done980
+	JMP        done1080
 
-ok987:
+ok1087:
 	VMASKMOVPD   (CX)(SI*8), Y1, Y2
-	VBROADCASTSD constants<>+5568(SB), Y3
+	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSD constants<>+5568(SB), Y3
+	VBROADCASTSD constants<>+5632(SB), Y3
 	VFMADD213PD  constants<>+7872(SB), Y2, Y3
 	VSUBPD       constants<>+7872(SB), Y3, Y4
-	VFNMADD231PD constants<>+6656(SB), Y4, Y2
 	VFNMADD231PD constants<>+6720(SB), Y4, Y2
 	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VFNMADD231PD constants<>+6848(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+5888(SB), Y5
-	VFMADD213PD  constants<>+6016(SB), Y4, Y5
-	VFMADD213PD  constants<>+6144(SB), Y4, Y5
-	VFMADD213PD  constants<>+6272(SB), Y4, Y5
-	VFMADD213PD  constants<>+6400(SB), Y4, Y5
-	VFMADD213PD  constants<>+6528(SB), Y4, Y5
-	VMULPD       Y4, Y2, Y6
-	VFMADD231PD  Y6, Y5, Y2
 	VBROADCASTSD constants<>+5952(SB), Y5
 	VMOVUPS      Y5, Y5
 	VBROADCASTSD constants<>+5952(SB), Y5
@@ -17625,8 +19143,18 @@ ok987:
 	VFMADD213PD  constants<>+6336(SB), Y4, Y5
 	VFMADD213PD  constants<>+6464(SB), Y4, Y5
 	VFMADD213PD  constants<>+6592(SB), Y4, Y5
-	VFMADD213PD  constants<>+6848(SB), Y4, Y5
-	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VFMADD213PD  constants<>+6656(SB), Y4, Y5
+	VFMADD213PD  constants<>+6912(SB), Y4, Y5
+	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VPSLLQ       $0x3f, Y3, Y4
 	VBLENDVPD    Y4, Y5, Y2, Y2
 	VPSLLQ       $0x3e, Y3, Y3
@@ -17638,10 +19166,10 @@ ok987:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done985:
+done1085:
 	MOVQ BX, ret+40(FP)
 
-done980:
+done1080:
 	VZEROUPPER
 	RET
 
@@ -17656,22 +19184,22 @@ TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest991
+	JL           oneTest1091
 
-many989:
+many1089:
 	VMOVUPS  (CX)(SI*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	VMOVUPS  64(CX)(SI*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok994
+	JZ       ok1094
 	MOVQ     SI, ret+40(FP)
-	JMP      done988
+	JMP      done1088
 
-ok994:
+ok1094:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -17716,10 +19244,10 @@ ok994:
 	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
 	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
 	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+5056(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+5056(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+704(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+704(SB), Z10, Z12
 	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
 	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
 	VBLENDMPS         Z11, Z1, K1, Z2
@@ -17742,23 +19270,23 @@ ok994:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many989
+	JLE               many1089
 
-oneTest991:
+oneTest1091:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail992
+	JG   tail1092
 
-one990:
+one1090:
 	VMOVUPS  (CX)(SI*4), Z1
-	VANDPS   constants<>+6976(SB), Z1, Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok995
+	JZ       ok1095
 	MOVQ     SI, ret+40(FP)
-	JMP      done988
+	JMP      done1088
 
-ok995:
+ok1095:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17781,8 +19309,8 @@ ok995:
 	VBROADCASTSS      constants<>+7616(SB), Z6
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z6
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
 	VBLENDMPS         Z6, Z1, K1, Z4
 	VPSLLD            $0x1e, Z2, Z1
@@ -17795,25 +19323,25 @@ ok995:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one990
+	JLE               one1090
 
-tail992:
+tail1092:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done993
+	JZ        done1093
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
 	KMOVW     R8, K1
 	VMOVUPS.Z (CX)(SI*4), K1, Z1
-	VANDPS    constants<>+6976(SB), Z1, Z1
+	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok996
+	JZ        ok1096
 	MOVQ      SI, ret+40(FP)
-	JMP       done988
+	JMP       done1088
 
-ok996:
+ok1096:
 	VMOVUPS.Z         (CX)(SI*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17836,8 +19364,8 @@ ok996:
 	VBROADCASTSS      constants<>+7616(SB), Z4
 	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
 	VBLENDMPS         Z4, Z1, K2, Z5
 	VPSLLD            $0x1e, Z2, Z1
@@ -17849,10 +19377,10 @@ ok996:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done993:
+done1093:
 	MOVQ BX, ret+40(FP)
 
-done988:
+done1088:
 	VZEROUPPER
 	RET
 
@@ -17867,19 +19395,19 @@ TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1001
+	JG           tail1101
 
-one999:
+one1099:
 	VMOVUPS   (CX)(SI*4), Y1
-	VANDPS    constants<>+6976(SB), Y1, Y1
+	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1003
+	JZ        ok1103
 	MOVQ      SI, ret+40(FP)
-	JMP       done997
+	JMP       done1097
 
-ok1003:
+ok1103:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -17902,8 +19430,8 @@ ok1003:
 	VBROADCASTSS constants<>+7616(SB), Y4
 	VFMADD213PS  constants<>+7680(SB), Y3, Y4
 	VFMADD213PS  constants<>+7744(SB), Y3, Y4
-	VFMADD213PS  constants<>+4864(SB), Y3, Y4
-	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VPSLLD       $0x1f, Y2, Y3
 	VBLENDVPS    Y3, Y4, Y1, Y1
 	VPSLLD       $0x1e, Y2, Y2
@@ -17916,26 +19444,26 @@ ok1003:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one999
+	JLE          one1099
 
-tail1001:
+tail1101:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1002
+	JZ         done1102
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), Y1
 	VMASKMOVPS (CX)(SI*4), Y1, Y2
-	VANDPS     constants<>+6976(SB), Y2, Y2
+	VANDPS     constants<>+448(SB), Y2, Y2
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1004
+	JZ         ok1104
 	MOVQ       SI, ret+40(FP)
-	JMP        done997
+	JMP        done1097
 
-ok1004:
+ok1104:
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -17958,8 +19486,8 @@ ok1004:
 	VBROADCASTSS constants<>+7616(SB), Y5
 	VFMADD213PS  constants<>+7680(SB), Y4, Y5
 	VFMADD213PS  constants<>+7744(SB), Y4, Y5
-	VFMADD213PS  constants<>+4864(SB), Y4, Y5
-	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VFMADD213PS  constants<>+5056(SB), Y4, Y5
+	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VPSLLD       $0x1f, Y3, Y4
 	VBLENDVPS    Y4, Y5, Y2, Y2
 	VPSLLD       $0x1e, Y3, Y3
@@ -17971,10 +19499,10 @@ ok1004:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1002:
+done1102:
 	MOVQ BX, ret+40(FP)
 
-done997:
+done1097:
 	VZEROUPPER
 	RET
 
@@ -17988,9 +19516,9 @@ TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1008
+	JL           oneTest1108
 
-many1006:
+many1106:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VSQRTPD     Z1, Z1
@@ -18003,14 +19531,14 @@ many1006:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1006
+	JLE         many1106
 
-oneTest1008:
+oneTest1108:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1009
+	JG   tail1109
 
-one1007:
+one1107:
 	VMOVUPS     (CX)(BX*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -18018,11 +19546,11 @@ one1007:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1007
+	JLE         one1107
 
-tail1009:
+tail1109:
 	SUBQ        BX, DX
-	JZ          done1010
+	JZ          done1110
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -18033,7 +19561,7 @@ tail1009:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1010:
+done1110:
 	VZEROUPPER
 	RET
 
@@ -18047,9 +19575,9 @@ TEXT ·addSqrtAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1015
+	JG           tail1115
 
-one1013:
+one1113:
 	VMOVUPS     (CX)(BX*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -18057,11 +19585,11 @@ one1013:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1013
+	JLE         one1113
 
-tail1015:
+tail1115:
 	SUBQ        BX, DX
-	JZ          done1016
+	JZ          done1116
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -18072,7 +19600,7 @@ tail1015:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1016:
+done1116:
 	VZEROUPPER
 	RET
 
@@ -18086,9 +19614,9 @@ TEXT ·addSqrtAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1020
+	JL           oneTest1120
 
-many1018:
+many1118:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VSQRTPS     Z1, Z1
@@ -18101,14 +19629,14 @@ many1018:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1018
+	JLE         many1118
 
-oneTest1020:
+oneTest1120:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1021
+	JG   tail1121
 
-one1019:
+one1119:
 	VMOVUPS     (CX)(BX*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -18116,11 +19644,11 @@ one1019:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1019
+	JLE         one1119
 
-tail1021:
+tail1121:
 	SUBQ        BX, DX
-	JZ          done1022
+	JZ          done1122
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -18131,7 +19659,7 @@ tail1021:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1022:
+done1122:
 	VZEROUPPER
 	RET
 
@@ -18145,9 +19673,9 @@ TEXT ·addSqrtAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1027
+	JG           tail1127
 
-one1025:
+one1125:
 	VMOVUPS     (CX)(BX*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -18155,11 +19683,11 @@ one1025:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1025
+	JLE         one1125
 
-tail1027:
+tail1127:
 	SUBQ        BX, DX
-	JZ          done1028
+	JZ          done1128
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -18170,7 +19698,7 @@ tail1027:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1028:
+done1128:
 	VZEROUPPER
 	RET
 
@@ -18185,9 +19713,9 @@ TEXT ·addSqrtProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1032
+	JL           oneTest1132
 
-many1030:
+many1130:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VSQRTPD     Z1, Z1
@@ -18204,14 +19732,14 @@ many1030:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1030
+	JLE         many1130
 
-oneTest1032:
+oneTest1132:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1033
+	JG   tail1133
 
-one1031:
+one1131:
 	VMOVUPS     (CX)(SI*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (DX)(SI*8), Z2
@@ -18221,11 +19749,11 @@ one1031:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1031
+	JLE         one1131
 
-tail1033:
+tail1133:
 	SUBQ        SI, BX
-	JZ          done1034
+	JZ          done1134
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -18238,7 +19766,7 @@ tail1033:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1034:
+done1134:
 	VZEROUPPER
 	RET
 
@@ -18253,9 +19781,9 @@ TEXT ·addSqrtProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1039
+	JG           tail1139
 
-one1037:
+one1137:
 	VMOVUPS     (CX)(SI*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (DX)(SI*8), Y2
@@ -18265,11 +19793,11 @@ one1037:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1037
+	JLE         one1137
 
-tail1039:
+tail1139:
 	SUBQ        SI, BX
-	JZ          done1040
+	JZ          done1140
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -18282,7 +19810,7 @@ tail1039:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1040:
+done1140:
 	VZEROUPPER
 	RET
 
@@ -18297,9 +19825,9 @@ TEXT ·addSqrtProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1044
+	JL           oneTest1144
 
-many1042:
+many1142:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VSQRTPS     Z1, Z1
@@ -18316,14 +19844,14 @@ many1042:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1042
+	JLE         many1142
 
-oneTest1044:
+oneTest1144:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1045
+	JG   tail1145
 
-one1043:
+one1143:
 	VMOVUPS     (CX)(SI*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (DX)(SI*4), Z2
@@ -18333,11 +19861,11 @@ one1043:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1043
+	JLE         one1143
 
-tail1045:
+tail1145:
 	SUBQ        SI, BX
-	JZ          done1046
+	JZ          done1146
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -18350,7 +19878,7 @@ tail1045:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1046:
+done1146:
 	VZEROUPPER
 	RET
 
@@ -18365,9 +19893,9 @@ TEXT ·addSqrtProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1051
+	JG           tail1151
 
-one1049:
+one1149:
 	VMOVUPS     (CX)(SI*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (DX)(SI*4), Y2
@@ -18377,11 +19905,11 @@ one1049:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1049
+	JLE         one1149
 
-tail1051:
+tail1151:
 	SUBQ        SI, BX
-	JZ          done1052
+	JZ          done1152
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -18394,7 +19922,7 @@ tail1051:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1052:
+done1152:
 	VZEROUPPER
 	RET
 
@@ -18408,14 +19936,14 @@ TEXT ·addRecipAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1056
+	JL           oneTest1156
 
-many1054:
+many1154:
 	VMOVUPS      (CX)(BX*8), Z1
 	VMOVUPS      64(CX)(BX*8), Z2
-	VBROADCASTSD constants<>+2816(SB), Z3
+	VBROADCASTSD constants<>+576(SB), Z3
 	VDIVPD       Z1, Z3, Z1
-	VBROADCASTSD constants<>+2816(SB), Z3
+	VBROADCASTSD constants<>+576(SB), Z3
 	VDIVPD       Z2, Z3, Z2
 	VMOVUPS      (AX)(BX*8), Z3
 	VFMADD231PD  Z1, Z0, Z3
@@ -18425,39 +19953,39 @@ many1054:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1054
+	JLE          many1154
 
-oneTest1056:
+oneTest1156:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1057
+	JG   tail1157
 
-one1055:
+one1155:
 	VMOVUPS      (CX)(BX*8), Z1
-	VBROADCASTSD constants<>+2816(SB), Z2
+	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
 	VMOVUPS      (AX)(BX*8), Z2
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPS      Z2, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1055
+	JLE          one1155
 
-tail1057:
+tail1157:
 	SUBQ         BX, DX
-	JZ           done1058
+	JZ           done1158
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPD.Z    (CX)(BX*8), K1, Z1
-	VBROADCASTSD constants<>+2816(SB), Z2
+	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
 	VMOVUPD.Z    (AX)(BX*8), K1, Z2
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(BX*8)
 
-done1058:
+done1158:
 	VZEROUPPER
 	RET
 
@@ -18471,34 +19999,34 @@ TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1063
+	JG           tail1163
 
-one1061:
+one1161:
 	VMOVUPS      (CX)(BX*8), Y1
-	VBROADCASTSD constants<>+2816(SB), Y2
+	VBROADCASTSD constants<>+576(SB), Y2
 	VDIVPD       Y1, Y2, Y1
 	VMOVUPS      (AX)(BX*8), Y2
 	VFMADD231PD  Y1, Y0, Y2
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1061
+	JLE          one1161
 
-tail1063:
+tail1163:
 	SUBQ         BX, DX
-	JZ           done1064
+	JZ           done1164
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y1
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
-	VBROADCASTSD constants<>+2816(SB), Y3
+	VBROADCASTSD constants<>+576(SB), Y3
 	VDIVPD       Y2, Y3, Y2
 	VMASKMOVPD   (AX)(BX*8), Y1, Y3
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1064:
+done1164:
 	VZEROUPPER
 	RET
 
@@ -18512,14 +20040,14 @@ TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1068
+	JL           oneTest1168
 
-many1066:
+many1166:
 	VMOVUPS      (CX)(BX*4), Z1
 	VMOVUPS      64(CX)(BX*4), Z2
-	VBROADCASTSS constants<>+4288(SB), Z3
+	VBROADCASTSS constants<>+704(SB), Z3
 	VDIVPS       Z1, Z3, Z1
-	VBROADCASTSS constants<>+4288(SB), Z3
+	VBROADCASTSS constants<>+704(SB), Z3
 	VDIVPS       Z2, Z3, Z2
 	VMOVUPS      (AX)(BX*4), Z3
 	VFMADD231PS  Z1, Z0, Z3
@@ -18529,39 +20057,39 @@ many1066:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1066
+	JLE          many1166
 
-oneTest1068:
+oneTest1168:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1069
+	JG   tail1169
 
-one1067:
+one1167:
 	VMOVUPS      (CX)(BX*4), Z1
-	VBROADCASTSS constants<>+4288(SB), Z2
+	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
 	VMOVUPS      (AX)(BX*4), Z2
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1067
+	JLE          one1167
 
-tail1069:
+tail1169:
 	SUBQ         BX, DX
-	JZ           done1070
+	JZ           done1170
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
 	KMOVW        SI, K1
 	VMOVUPS.Z    (CX)(BX*4), K1, Z1
-	VBROADCASTSS constants<>+4288(SB), Z2
+	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
 	VMOVUPS.Z    (AX)(BX*4), K1, Z2
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1070:
+done1170:
 	VZEROUPPER
 	RET
 
@@ -18575,34 +20103,34 @@ TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1075
+	JG           tail1175
 
-one1073:
+one1173:
 	VMOVUPS      (CX)(BX*4), Y1
-	VBROADCASTSS constants<>+4288(SB), Y2
+	VBROADCASTSS constants<>+704(SB), Y2
 	VDIVPS       Y1, Y2, Y1
 	VMOVUPS      (AX)(BX*4), Y2
 	VFMADD231PS  Y1, Y0, Y2
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1073
+	JLE          one1173
 
-tail1075:
+tail1175:
 	SUBQ         BX, DX
-	JZ           done1076
+	JZ           done1176
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
 	VMOVUPS      (SI), Y1
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
-	VBROADCASTSS constants<>+4288(SB), Y3
+	VBROADCASTSS constants<>+704(SB), Y3
 	VDIVPS       Y2, Y3, Y2
 	VMASKMOVPS   (AX)(BX*4), Y1, Y3
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1076:
+done1176:
 	VZEROUPPER
 	RET
 
@@ -18617,14 +20145,14 @@ TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1080
+	JL           oneTest1180
 
-many1078:
+many1178:
 	VMOVUPS      (CX)(SI*8), Z1
 	VMOVUPS      64(CX)(SI*8), Z2
-	VBROADCASTSD constants<>+2816(SB), Z3
+	VBROADCASTSD constants<>+576(SB), Z3
 	VDIVPD       Z1, Z3, Z1
-	VBROADCASTSD constants<>+2816(SB), Z3
+	VBROADCASTSD constants<>+576(SB), Z3
 	VDIVPD       Z2, Z3, Z2
 	VMOVUPS      (DX)(SI*8), Z3
 	VMULPD       Z3, Z1, Z1
@@ -18638,16 +20166,16 @@ many1078:
 	VMOVUPS      Z1, 64(AX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1078
+	JLE          many1178
 
-oneTest1080:
+oneTest1180:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1081
+	JG   tail1181
 
-one1079:
+one1179:
 	VMOVUPS      (CX)(SI*8), Z1
-	VBROADCASTSD constants<>+2816(SB), Z2
+	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
 	VMOVUPS      (DX)(SI*8), Z2
 	VMULPD       Z2, Z1, Z1
@@ -18656,17 +20184,17 @@ one1079:
 	VMOVUPS      Z2, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1079
+	JLE          one1179
 
-tail1081:
+tail1181:
 	SUBQ         SI, BX
-	JZ           done1082
+	JZ           done1182
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
 	KMOVW        DI, K1
 	VMOVUPD.Z    (CX)(SI*8), K1, Z1
-	VBROADCASTSD constants<>+2816(SB), Z2
+	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
 	VMOVUPD.Z    (DX)(SI*8), K1, Z2
 	VMULPD       Z2, Z1, Z1
@@ -18674,7 +20202,7 @@ tail1081:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(SI*8)
 
-done1082:
+done1182:
 	VZEROUPPER
 	RET
 
@@ -18689,11 +20217,11 @@ TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1087
+	JG           tail1187
 
-one1085:
+one1185:
 	VMOVUPS      (CX)(SI*8), Y1
-	VBROADCASTSD constants<>+2816(SB), Y2
+	VBROADCASTSD constants<>+576(SB), Y2
 	VDIVPD       Y1, Y2, Y1
 	VMOVUPS      (DX)(SI*8), Y2
 	VMULPD       Y2, Y1, Y1
@@ -18702,17 +20230,17 @@ one1085:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1085
+	JLE          one1185
 
-tail1087:
+tail1187:
 	SUBQ         SI, BX
-	JZ           done1088
+	JZ           done1188
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y1
 	VMASKMOVPD   (CX)(SI*8), Y1, Y2
-	VBROADCASTSD constants<>+2816(SB), Y3
+	VBROADCASTSD constants<>+576(SB), Y3
 	VDIVPD       Y2, Y3, Y2
 	VMASKMOVPD   (DX)(SI*8), Y1, Y3
 	VMULPD       Y3, Y2, Y2
@@ -18720,7 +20248,7 @@ tail1087:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1088:
+done1188:
 	VZEROUPPER
 	RET
 
@@ -18735,14 +20263,14 @@ TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1092
+	JL           oneTest1192
 
-many1090:
+many1190:
 	VMOVUPS      (CX)(SI*4), Z1
 	VMOVUPS      64(CX)(SI*4), Z2
-	VBROADCASTSS constants<>+4288(SB), Z3
+	VBROADCASTSS constants<>+704(SB), Z3
 	VDIVPS       Z1, Z3, Z1
-	VBROADCASTSS constants<>+4288(SB), Z3
+	VBROADCASTSS constants<>+704(SB), Z3
 	VDIVPS       Z2, Z3, Z2
 	VMOVUPS      (DX)(SI*4), Z3
 	VMULPS       Z3, Z1, Z1
@@ -18756,16 +20284,16 @@ many1090:
 	VMOVUPS      Z1, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1090
+	JLE          many1190
 
-oneTest1092:
+oneTest1192:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1093
+	JG   tail1193
 
-one1091:
+one1191:
 	VMOVUPS      (CX)(SI*4), Z1
-	VBROADCASTSS constants<>+4288(SB), Z2
+	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
 	VMOVUPS      (DX)(SI*4), Z2
 	VMULPS       Z2, Z1, Z1
@@ -18774,17 +20302,17 @@ one1091:
 	VMOVUPS      Z2, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1091
+	JLE          one1191
 
-tail1093:
+tail1193:
 	SUBQ         SI, BX
-	JZ           done1094
+	JZ           done1194
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
 	KMOVW        DI, K1
 	VMOVUPS.Z    (CX)(SI*4), K1, Z1
-	VBROADCASTSS constants<>+4288(SB), Z2
+	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
 	VMOVUPS.Z    (DX)(SI*4), K1, Z2
 	VMULPS       Z2, Z1, Z1
@@ -18792,7 +20320,7 @@ tail1093:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1094:
+done1194:
 	VZEROUPPER
 	RET
 
@@ -18807,11 +20335,11 @@ TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1099
+	JG           tail1199
 
-one1097:
+one1197:
 	VMOVUPS      (CX)(SI*4), Y1
-	VBROADCASTSS constants<>+4288(SB), Y2
+	VBROADCASTSS constants<>+704(SB), Y2
 	VDIVPS       Y1, Y2, Y1
 	VMOVUPS      (DX)(SI*4), Y2
 	VMULPS       Y2, Y1, Y1
@@ -18820,17 +20348,17 @@ one1097:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1097
+	JLE          one1197
 
-tail1099:
+tail1199:
 	SUBQ         SI, BX
-	JZ           done1100
+	JZ           done1200
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y1
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
-	VBROADCASTSS constants<>+4288(SB), Y3
+	VBROADCASTSS constants<>+704(SB), Y3
 	VDIVPS       Y2, Y3, Y2
 	VMASKMOVPS   (DX)(SI*4), Y1, Y3
 	VMULPS       Y3, Y2, Y2
@@ -18838,7 +20366,967 @@ tail1099:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1100:
+done1200:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addAbsAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1204
+
+many1202:
+	VMOVUPS     (CX)(BX*8), Z1
+	VMOVUPS     64(CX)(BX*8), Z2
+	VANDPD.BCST constants<>+384(SB), Z1, Z1
+	VANDPD.BCST constants<>+384(SB), Z2, Z2
+	VMOVUPS     (AX)(BX*8), Z3
+	VFMADD231PD Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*8)
+	VMOVUPS     64(AX)(BX*8), Z1
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many1202
+
+oneTest1204:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1205
+
+one1203:
+	VMOVUPS     (CX)(BX*8), Z1
+	VANDPD.BCST constants<>+384(SB), Z1, Z1
+	VMOVUPS     (AX)(BX*8), Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1203
+
+tail1205:
+	SUBQ        BX, DX
+	JZ          done1206
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z1
+	VANDPD.BCST constants<>+384(SB), Z1, Z1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)(BX*8)
+
+done1206:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1211
+
+one1209:
+	VMOVUPS     (CX)(BX*8), Y1
+	VANDPD      constants<>+384(SB), Y1, Y1
+	VMOVUPS     (AX)(BX*8), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(BX*8)
+	ADDQ        $0x04, BX
+	CMPQ        BX, SI
+	JLE         one1209
+
+tail1211:
+	SUBQ        BX, DX
+	JZ          done1212
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x03, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y1
+	VMASKMOVPD  (CX)(BX*8), Y1, Y2
+	VANDPD      constants<>+384(SB), Y2, Y2
+	VMASKMOVPD  (AX)(BX*8), Y1, Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
+
+done1212:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1216
+
+many1214:
+	VMOVUPS     (CX)(BX*4), Z1
+	VMOVUPS     64(CX)(BX*4), Z2
+	VANDPS.BCST constants<>+448(SB), Z1, Z1
+	VANDPS.BCST constants<>+448(SB), Z2, Z2
+	VMOVUPS     (AX)(BX*4), Z3
+	VFMADD231PS Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*4)
+	VMOVUPS     64(AX)(BX*4), Z1
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(BX*4)
+	ADDQ        $0x20, BX
+	CMPQ        BX, SI
+	JLE         many1214
+
+oneTest1216:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1217
+
+one1215:
+	VMOVUPS     (CX)(BX*4), Z1
+	VANDPS.BCST constants<>+448(SB), Z1, Z1
+	VMOVUPS     (AX)(BX*4), Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(BX*4)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         one1215
+
+tail1217:
+	SUBQ        BX, DX
+	JZ          done1218
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z1
+	VANDPS.BCST constants<>+448(SB), Z1, Z1
+	VMOVUPS.Z   (AX)(BX*4), K1, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)(BX*4)
+
+done1218:
+	VZEROUPPER
+	RET
+
+// func addAbsAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1223
+
+one1221:
+	VMOVUPS     (CX)(BX*4), Y1
+	VANDPS      constants<>+448(SB), Y1, Y1
+	VMOVUPS     (AX)(BX*4), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(BX*4)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1221
+
+tail1223:
+	SUBQ        BX, DX
+	JZ          done1224
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x02, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y1
+	VMASKMOVPS  (CX)(BX*4), Y1, Y2
+	VANDPS      constants<>+448(SB), Y2, Y2
+	VMASKMOVPS  (AX)(BX*4), Y1, Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
+
+done1224:
+	VZEROUPPER
+	RET
+
+// func addAbsProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addAbsProductAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1228
+
+many1226:
+	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     64(CX)(SI*8), Z2
+	VANDPD.BCST constants<>+384(SB), Z1, Z1
+	VANDPD.BCST constants<>+384(SB), Z2, Z2
+	VMOVUPS     (DX)(SI*8), Z3
+	VMULPD      Z3, Z1, Z1
+	VMOVUPS     (AX)(SI*8), Z3
+	VFMADD231PD Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*8)
+	VMOVUPS     64(DX)(SI*8), Z1
+	VMULPD      Z1, Z2, Z2
+	VMOVUPS     64(AX)(SI*8), Z1
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many1226
+
+oneTest1228:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1229
+
+one1227:
+	VMOVUPS     (CX)(SI*8), Z1
+	VANDPD.BCST constants<>+384(SB), Z1, Z1
+	VMOVUPS     (DX)(SI*8), Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPS     (AX)(SI*8), Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1227
+
+tail1229:
+	SUBQ        SI, BX
+	JZ          done1230
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*8), K1, Z1
+	VANDPD.BCST constants<>+384(SB), Z1, Z1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPD.Z   (AX)(SI*8), K1, Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)(SI*8)
+
+done1230:
+	VZEROUPPER
+	RET
+
+// func addAbsProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addAbsProductAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1235
+
+one1233:
+	VMOVUPS     (CX)(SI*8), Y1
+	VANDPD      constants<>+384(SB), Y1, Y1
+	VMOVUPS     (DX)(SI*8), Y2
+	VMULPD      Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*8), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one1233
+
+tail1235:
+	SUBQ        SI, BX
+	JZ          done1236
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x03, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPD  (CX)(SI*8), Y1, Y2
+	VANDPD      constants<>+384(SB), Y2, Y2
+	VMASKMOVPD  (DX)(SI*8), Y1, Y3
+	VMULPD      Y3, Y2, Y2
+	VMASKMOVPD  (AX)(SI*8), Y1, Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
+
+done1236:
+	VZEROUPPER
+	RET
+
+// func addAbsProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addAbsProductAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1240
+
+many1238:
+	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     64(CX)(SI*4), Z2
+	VANDPS.BCST constants<>+448(SB), Z1, Z1
+	VANDPS.BCST constants<>+448(SB), Z2, Z2
+	VMOVUPS     (DX)(SI*4), Z3
+	VMULPS      Z3, Z1, Z1
+	VMOVUPS     (AX)(SI*4), Z3
+	VFMADD231PS Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*4)
+	VMOVUPS     64(DX)(SI*4), Z1
+	VMULPS      Z1, Z2, Z2
+	VMOVUPS     64(AX)(SI*4), Z1
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*4)
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many1238
+
+oneTest1240:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1241
+
+one1239:
+	VMOVUPS     (CX)(SI*4), Z1
+	VANDPS.BCST constants<>+448(SB), Z1, Z1
+	VMOVUPS     (DX)(SI*4), Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS     (AX)(SI*4), Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(SI*4)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         one1239
+
+tail1241:
+	SUBQ        SI, BX
+	JZ          done1242
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (CX)(SI*4), K1, Z1
+	VANDPS.BCST constants<>+448(SB), Z1, Z1
+	VMOVUPS.Z   (DX)(SI*4), K1, Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS.Z   (AX)(SI*4), K1, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)(SI*4)
+
+done1242:
+	VZEROUPPER
+	RET
+
+// func addAbsProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addAbsProductAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1247
+
+one1245:
+	VMOVUPS     (CX)(SI*4), Y1
+	VANDPS      constants<>+448(SB), Y1, Y1
+	VMOVUPS     (DX)(SI*4), Y2
+	VMULPS      Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*4), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*4)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1245
+
+tail1247:
+	SUBQ        SI, BX
+	JZ          done1248
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x02, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPS  (CX)(SI*4), Y1, Y2
+	VANDPS      constants<>+448(SB), Y2, Y2
+	VMASKMOVPS  (DX)(SI*4), Y1, Y3
+	VMULPS      Y3, Y2, Y2
+	VMASKMOVPS  (AX)(SI*4), Y1, Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
+
+done1248:
+	VZEROUPPER
+	RET
+
+// func addSignAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSignAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1252
+
+many1250:
+	VMOVUPS      (CX)(BX*8), Z1
+	VMOVUPS      64(CX)(BX*8), Z2
+	VANDPD.BCST  constants<>+384(SB), Z1, Z3
+	VANDPD.BCST  constants<>+384(SB), Z2, Z4
+	VBROADCASTSD constants<>+512(SB), Z5
+	VCMPPD       $0x1e, Z5, Z3, K1
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z4, K2
+	VANDPD.BCST  constants<>+128(SB), Z1, Z3
+	VANDPD.BCST  constants<>+128(SB), Z2, Z4
+	VORPD.BCST   constants<>+576(SB), Z3, Z3
+	VORPD.BCST   constants<>+576(SB), Z4, Z4
+	VBLENDMPD    Z3, Z1, K1, Z6
+	VBLENDMPD    Z4, Z2, K2, Z7
+	VMOVUPS      (AX)(BX*8), Z1
+	VFMADD231PD  Z6, Z0, Z1
+	VMOVUPS      Z1, (AX)(BX*8)
+	VMOVUPS      64(AX)(BX*8), Z1
+	VFMADD231PD  Z7, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many1250
+
+oneTest1252:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1253
+
+one1251:
+	VMOVUPS      (CX)(BX*8), Z1
+	VANDPD.BCST  constants<>+384(SB), Z1, Z2
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z2, K1
+	VANDPD.BCST  constants<>+128(SB), Z1, Z2
+	VORPD.BCST   constants<>+576(SB), Z2, Z2
+	VBLENDMPD    Z2, Z1, K1, Z8
+	VMOVUPS      (AX)(BX*8), Z1
+	VFMADD231PD  Z8, Z0, Z1
+	VMOVUPS      Z1, (AX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1251
+
+tail1253:
+	SUBQ         BX, DX
+	JZ           done1254
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VANDPD.BCST  constants<>+384(SB), Z1, Z2
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z2, K2
+	VANDPD.BCST  constants<>+128(SB), Z1, Z2
+	VORPD.BCST   constants<>+576(SB), Z2, Z2
+	VBLENDMPD    Z2, Z1, K2, Z9
+	VMOVUPD.Z    (AX)(BX*8), K1, Z1
+	VFMADD231PD  Z9, Z0, Z1
+	VMOVUPD      Z1, K1, (AX)(BX*8)
+
+done1254:
+	VZEROUPPER
+	RET
+
+// func addSignAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addSignAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1259
+
+one1257:
+	VMOVUPS      (CX)(BX*8), Y1
+	VANDPD       constants<>+384(SB), Y1, Y2
+	VBROADCASTSD constants<>+512(SB), Y3
+	VCMPPD       $0x1e, Y3, Y2, Y2
+	VANDPD       constants<>+128(SB), Y1, Y3
+	VORPD        constants<>+576(SB), Y3, Y3
+	VBLENDVPD    Y2, Y3, Y1, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one1257
+
+tail1259:
+	SUBQ         BX, DX
+	JZ           done1260
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VANDPD       constants<>+384(SB), Y2, Y3
+	VBROADCASTSD constants<>+512(SB), Y4
+	VCMPPD       $0x1e, Y4, Y3, Y3
+	VANDPD       constants<>+128(SB), Y2, Y4
+	VORPD        constants<>+576(SB), Y4, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done1260:
+	VZEROUPPER
+	RET
+
+// func addSignAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSignAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1264
+
+many1262:
+	VMOVUPS      (CX)(BX*4), Z1
+	VMOVUPS      64(CX)(BX*4), Z2
+	VANDPS.BCST  constants<>+448(SB), Z1, Z3
+	VANDPS.BCST  constants<>+448(SB), Z2, Z4
+	VBROADCASTSS constants<>+640(SB), Z5
+	VCMPPS       $0x1e, Z5, Z3, K1
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z4, K2
+	VANDPS.BCST  constants<>+320(SB), Z1, Z3
+	VANDPS.BCST  constants<>+320(SB), Z2, Z4
+	VORPS.BCST   constants<>+704(SB), Z3, Z3
+	VORPS.BCST   constants<>+704(SB), Z4, Z4
+	VBLENDMPS    Z3, Z1, K1, Z6
+	VBLENDMPS    Z4, Z2, K2, Z7
+	VMOVUPS      (AX)(BX*4), Z1
+	VFMADD231PS  Z6, Z0, Z1
+	VMOVUPS      Z1, (AX)(BX*4)
+	VMOVUPS      64(AX)(BX*4), Z1
+	VFMADD231PS  Z7, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(BX*4)
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many1262
+
+oneTest1264:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1265
+
+one1263:
+	VMOVUPS      (CX)(BX*4), Z1
+	VANDPS.BCST  constants<>+448(SB), Z1, Z2
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z2, K1
+	VANDPS.BCST  constants<>+320(SB), Z1, Z2
+	VORPS.BCST   constants<>+704(SB), Z2, Z2
+	VBLENDMPS    Z2, Z1, K1, Z8
+	VMOVUPS      (AX)(BX*4), Z1
+	VFMADD231PS  Z8, Z0, Z1
+	VMOVUPS      Z1, (AX)(BX*4)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          one1263
+
+tail1265:
+	SUBQ         BX, DX
+	JZ           done1266
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(BX*4), K1, Z1
+	VANDPS.BCST  constants<>+448(SB), Z1, Z2
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z2, K2
+	VANDPS.BCST  constants<>+320(SB), Z1, Z2
+	VORPS.BCST   constants<>+704(SB), Z2, Z2
+	VBLENDMPS    Z2, Z1, K2, Z9
+	VMOVUPS.Z    (AX)(BX*4), K1, Z1
+	VFMADD231PS  Z9, Z0, Z1
+	VMOVUPS      Z1, K1, (AX)(BX*4)
+
+done1266:
+	VZEROUPPER
+	RET
+
+// func addSignAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addSignAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1271
+
+one1269:
+	VMOVUPS      (CX)(BX*4), Y1
+	VANDPS       constants<>+448(SB), Y1, Y2
+	VBROADCASTSS constants<>+640(SB), Y3
+	VCMPPS       $0x1e, Y3, Y2, Y2
+	VANDPS       constants<>+320(SB), Y1, Y3
+	VORPS        constants<>+704(SB), Y3, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1269
+
+tail1271:
+	SUBQ         BX, DX
+	JZ           done1272
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VANDPS       constants<>+448(SB), Y2, Y3
+	VBROADCASTSS constants<>+640(SB), Y4
+	VCMPPS       $0x1e, Y4, Y3, Y3
+	VANDPS       constants<>+320(SB), Y2, Y4
+	VORPS        constants<>+704(SB), Y4, Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done1272:
+	VZEROUPPER
+	RET
+
+// func addSignProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSignProductAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1276
+
+many1274:
+	VMOVUPS      (CX)(SI*8), Z1
+	VMOVUPS      64(CX)(SI*8), Z2
+	VANDPD.BCST  constants<>+384(SB), Z1, Z3
+	VANDPD.BCST  constants<>+384(SB), Z2, Z4
+	VBROADCASTSD constants<>+512(SB), Z5
+	VCMPPD       $0x1e, Z5, Z3, K1
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z4, K2
+	VANDPD.BCST  constants<>+128(SB), Z1, Z3
+	VANDPD.BCST  constants<>+128(SB), Z2, Z4
+	VORPD.BCST   constants<>+576(SB), Z3, Z3
+	VORPD.BCST   constants<>+576(SB), Z4, Z4
+	VBLENDMPD    Z3, Z1, K1, Z6
+	VBLENDMPD    Z4, Z2, K2, Z7
+	VMOVUPS      (DX)(SI*8), Z1
+	VMULPD       Z1, Z6, Z6
+	VMOVUPS      (AX)(SI*8), Z1
+	VFMADD231PD  Z6, Z0, Z1
+	VMOVUPS      Z1, (AX)(SI*8)
+	VMOVUPS      64(DX)(SI*8), Z1
+	VMULPD       Z1, Z7, Z7
+	VMOVUPS      64(AX)(SI*8), Z1
+	VFMADD231PD  Z7, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(SI*8)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          many1274
+
+oneTest1276:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1277
+
+one1275:
+	VMOVUPS      (CX)(SI*8), Z1
+	VANDPD.BCST  constants<>+384(SB), Z1, Z2
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z2, K1
+	VANDPD.BCST  constants<>+128(SB), Z1, Z2
+	VORPD.BCST   constants<>+576(SB), Z2, Z2
+	VBLENDMPD    Z2, Z1, K1, Z8
+	VMOVUPS      (DX)(SI*8), Z1
+	VMULPD       Z1, Z8, Z8
+	VMOVUPS      (AX)(SI*8), Z1
+	VFMADD231PD  Z8, Z0, Z1
+	VMOVUPS      Z1, (AX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1275
+
+tail1277:
+	SUBQ         SI, BX
+	JZ           done1278
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPD.Z    (CX)(SI*8), K1, Z1
+	VANDPD.BCST  constants<>+384(SB), Z1, Z2
+	VBROADCASTSD constants<>+512(SB), Z3
+	VCMPPD       $0x1e, Z3, Z2, K2
+	VANDPD.BCST  constants<>+128(SB), Z1, Z2
+	VORPD.BCST   constants<>+576(SB), Z2, Z2
+	VBLENDMPD    Z2, Z1, K2, Z9
+	VMOVUPD.Z    (DX)(SI*8), K1, Z1
+	VMULPD       Z1, Z9, Z9
+	VMOVUPD.Z    (AX)(SI*8), K1, Z1
+	VFMADD231PD  Z9, Z0, Z1
+	VMOVUPD      Z1, K1, (AX)(SI*8)
+
+done1278:
+	VZEROUPPER
+	RET
+
+// func addSignProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addSignProductAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1283
+
+one1281:
+	VMOVUPS      (CX)(SI*8), Y1
+	VANDPD       constants<>+384(SB), Y1, Y2
+	VBROADCASTSD constants<>+512(SB), Y3
+	VCMPPD       $0x1e, Y3, Y2, Y2
+	VANDPD       constants<>+128(SB), Y1, Y3
+	VORPD        constants<>+576(SB), Y3, Y3
+	VBLENDVPD    Y2, Y3, Y1, Y1
+	VMOVUPS      (DX)(SI*8), Y2
+	VMULPD       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one1281
+
+tail1283:
+	SUBQ         SI, BX
+	JZ           done1284
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y1
+	VMASKMOVPD   (CX)(SI*8), Y1, Y2
+	VANDPD       constants<>+384(SB), Y2, Y3
+	VBROADCASTSD constants<>+512(SB), Y4
+	VCMPPD       $0x1e, Y4, Y3, Y3
+	VANDPD       constants<>+128(SB), Y2, Y4
+	VORPD        constants<>+576(SB), Y4, Y4
+	VBLENDVPD    Y3, Y4, Y2, Y2
+	VMASKMOVPD   (DX)(SI*8), Y1, Y3
+	VMULPD       Y3, Y2, Y2
+	VMASKMOVPD   (AX)(SI*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
+
+done1284:
+	VZEROUPPER
+	RET
+
+// func addSignProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSignProductAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1288
+
+many1286:
+	VMOVUPS      (CX)(SI*4), Z1
+	VMOVUPS      64(CX)(SI*4), Z2
+	VANDPS.BCST  constants<>+448(SB), Z1, Z3
+	VANDPS.BCST  constants<>+448(SB), Z2, Z4
+	VBROADCASTSS constants<>+640(SB), Z5
+	VCMPPS       $0x1e, Z5, Z3, K1
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z4, K2
+	VANDPS.BCST  constants<>+320(SB), Z1, Z3
+	VANDPS.BCST  constants<>+320(SB), Z2, Z4
+	VORPS.BCST   constants<>+704(SB), Z3, Z3
+	VORPS.BCST   constants<>+704(SB), Z4, Z4
+	VBLENDMPS    Z3, Z1, K1, Z6
+	VBLENDMPS    Z4, Z2, K2, Z7
+	VMOVUPS      (DX)(SI*4), Z1
+	VMULPS       Z1, Z6, Z6
+	VMOVUPS      (AX)(SI*4), Z1
+	VFMADD231PS  Z6, Z0, Z1
+	VMOVUPS      Z1, (AX)(SI*4)
+	VMOVUPS      64(DX)(SI*4), Z1
+	VMULPS       Z1, Z7, Z7
+	VMOVUPS      64(AX)(SI*4), Z1
+	VFMADD231PS  Z7, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(SI*4)
+	ADDQ         $0x20, SI
+	CMPQ         SI, DI
+	JLE          many1286
+
+oneTest1288:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1289
+
+one1287:
+	VMOVUPS      (CX)(SI*4), Z1
+	VANDPS.BCST  constants<>+448(SB), Z1, Z2
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z2, K1
+	VANDPS.BCST  constants<>+320(SB), Z1, Z2
+	VORPS.BCST   constants<>+704(SB), Z2, Z2
+	VBLENDMPS    Z2, Z1, K1, Z8
+	VMOVUPS      (DX)(SI*4), Z1
+	VMULPS       Z1, Z8, Z8
+	VMOVUPS      (AX)(SI*4), Z1
+	VFMADD231PS  Z8, Z0, Z1
+	VMOVUPS      Z1, (AX)(SI*4)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          one1287
+
+tail1289:
+	SUBQ         SI, BX
+	JZ           done1290
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (CX)(SI*4), K1, Z1
+	VANDPS.BCST  constants<>+448(SB), Z1, Z2
+	VBROADCASTSS constants<>+640(SB), Z3
+	VCMPPS       $0x1e, Z3, Z2, K2
+	VANDPS.BCST  constants<>+320(SB), Z1, Z2
+	VORPS.BCST   constants<>+704(SB), Z2, Z2
+	VBLENDMPS    Z2, Z1, K2, Z9
+	VMOVUPS.Z    (DX)(SI*4), K1, Z1
+	VMULPS       Z1, Z9, Z9
+	VMOVUPS.Z    (AX)(SI*4), K1, Z1
+	VFMADD231PS  Z9, Z0, Z1
+	VMOVUPS      Z1, K1, (AX)(SI*4)
+
+done1290:
+	VZEROUPPER
+	RET
+
+// func addSignProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addSignProductAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1295
+
+one1293:
+	VMOVUPS      (CX)(SI*4), Y1
+	VANDPS       constants<>+448(SB), Y1, Y2
+	VBROADCASTSS constants<>+640(SB), Y3
+	VCMPPS       $0x1e, Y3, Y2, Y2
+	VANDPS       constants<>+320(SB), Y1, Y3
+	VORPS        constants<>+704(SB), Y3, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1293
+
+tail1295:
+	SUBQ         SI, BX
+	JZ           done1296
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y1
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VANDPS       constants<>+448(SB), Y2, Y3
+	VBROADCASTSS constants<>+640(SB), Y4
+	VCMPPS       $0x1e, Y4, Y3, Y3
+	VANDPS       constants<>+320(SB), Y2, Y4
+	VORPS        constants<>+704(SB), Y4, Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMASKMOVPS   (DX)(SI*4), Y1, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(SI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
+
+done1296:
 	VZEROUPPER
 	RET
 
@@ -18854,39 +21342,39 @@ TEXT ·sigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1103
+	JL      oneTest1299
 
-many1101:
+many1297:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
 	VORPD             constants<>+128(SB), Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
-	VBROADCASTSD      constants<>+384(SB), Z5
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
-	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z2, Z2, Z8
 	VMULPD            Z3, Z3, Z9
-	VBROADCASTSD      constants<>+704(SB), Z10
-	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
-	VBROADCASTSD      constants<>+704(SB), Z11
-	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
-	VBROADCASTSD      constants<>+896(SB), Z12
-	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
-	VBROADCASTSD      constants<>+896(SB), Z13
-	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
-	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VFMADD213PD.BCST  constants<>+1152(SB), Z8, Z10
+	VBROADCASTSD      constants<>+1088(SB), Z11
+	VFMADD213PD.BCST  constants<>+1152(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+1216(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+1216(SB), Z9, Z11
+	VBROADCASTSD      constants<>+1280(SB), Z12
+	VFMADD213PD.BCST  constants<>+1344(SB), Z8, Z12
+	VBROADCASTSD      constants<>+1280(SB), Z13
+	VFMADD213PD.BCST  constants<>+1344(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1408(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1408(SB), Z9, Z13
 	VFMADD231PD       Z12, Z2, Z10
 	VFMADD231PD       Z13, Z3, Z11
 	VFMADD213PD       Z2, Z8, Z10
@@ -18900,38 +21388,38 @@ many1101:
 	VFMADD213PD       Z5, Z2, Z11
 	VADDPD            Z2, Z11, Z11
 	VMINPD            Z6, Z7, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1106
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
-	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
-	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	JZ                normal1302
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
+	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z10, Z10
-	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
-	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
-	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VADDPD.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z7, K1
+	VADDPD.BCST       constants<>+1536(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1600(SB), Z7, K1, Z7
 	VSCALEFPD         Z7, Z11, Z11
-	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
-	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled1107
+	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
+	JMP               scaled1303
 
-normal1106:
+normal1302:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1107:
-	VMOVUPS     constants<>+2816(SB), Z3
-	VADDPD.BCST constants<>+2816(SB), Z10, Z2
+scaled1303:
+	VMOVUPS     constants<>+576(SB), Z3
+	VADDPD.BCST constants<>+576(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z10, Z10
 	VMULPD      Z10, Z3, Z2
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+2816(SB), Z4
-	VADDPD.BCST constants<>+2816(SB), Z11, Z3
+	VMOVUPS     constants<>+576(SB), Z4
+	VADDPD.BCST constants<>+576(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
 	VMULPD      Z4, Z11, Z11
 	VMULPD      Z11, Z4, Z3
@@ -18944,52 +21432,52 @@ scaled1107:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1101
+	JLE         many1297
 
-oneTest1103:
+oneTest1299:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1104
+	JG   tail1300
 
-one1102:
+one1298:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z2
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1108
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal1304
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled1109
+	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
+	JMP               scaled1305
 
-normal1108:
+normal1304:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1109:
-	VMOVUPS     constants<>+2816(SB), Z3
-	VADDPD.BCST constants<>+2816(SB), Z6, Z2
+scaled1305:
+	VMOVUPS     constants<>+576(SB), Z3
+	VADDPD.BCST constants<>+576(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z6, Z6
 	VMULPD      Z6, Z3, Z2
@@ -19000,53 +21488,53 @@ scaled1109:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1102
+	JLE         one1298
 
-tail1104:
+tail1300:
 	SUBQ              SI, BX
-	JZ                done1105
+	JZ                done1301
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VORPD             constants<>+128(SB), Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z0
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1110
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal1306
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled1111
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled1307
 
-normal1110:
+normal1306:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1111:
-	VMOVUPS     constants<>+2816(SB), Z1
-	VADDPD.BCST constants<>+2816(SB), Z6, Z0
+scaled1307:
+	VMOVUPS     constants<>+576(SB), Z1
+	VADDPD.BCST constants<>+576(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
 	VMULPD      Z1, Z6, Z6
 	VMULPD      Z6, Z1, Z0
@@ -19056,7 +21544,7 @@ scaled1111:
 	VMOVUPD     Z17, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done1105:
+done1301:
 	VZEROUPPER
 	RET
 
@@ -19067,14 +21555,14 @@ TEXT ·sigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1114
+	JL      oneTest1310
 
-many1112:
+many1308:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -19083,30 +21571,30 @@ many1112:
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VSUBPD       constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y2
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y6, Y2
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VSUBPD       constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y2
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -19126,13 +21614,13 @@ many1112:
 	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
 	VMINPD       Y4, Y5, Y2
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1117
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	JZ           normal1313
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y2
 	VPSUBQ       Y2, Y4, Y4
@@ -19140,12 +21628,12 @@ many1112:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y2, Y8, Y8
 	VMULPD       Y4, Y8, Y8
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y8, Y8
 	VPSUBQ       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -19153,12 +21641,12 @@ many1112:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1118
+	JMP          scaled1314
 
-normal1117:
+normal1313:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -19174,16 +21662,16 @@ normal1117:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1118:
-	VMOVUPS   constants<>+2816(SB), Y3
-	VADDPD    constants<>+2816(SB), Y8, Y2
+scaled1314:
+	VMOVUPS   constants<>+576(SB), Y3
+	VADDPD    constants<>+576(SB), Y8, Y2
 	VDIVPD    Y2, Y3, Y3
 	VMULPD    Y3, Y8, Y8
 	VMULPD    Y8, Y3, Y2
 	VMOVUPS   (DX)(SI*8), Y4
 	VBLENDVPD Y4, Y8, Y3, Y4
-	VMOVUPS   constants<>+2816(SB), Y5
-	VADDPD    constants<>+2816(SB), Y9, Y3
+	VMOVUPS   constants<>+576(SB), Y5
+	VADDPD    constants<>+576(SB), Y9, Y3
 	VDIVPD    Y3, Y5, Y5
 	VMULPD    Y5, Y9, Y9
 	VMULPD    Y9, Y5, Y3
@@ -19195,30 +21683,30 @@ scaled1118:
 	VMOVUPS   Y3, 32(CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       many1112
+	JLE       many1308
 
-oneTest1114:
+oneTest1310:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1115
+	JG   tail1311
 
-one1113:
+one1309:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
-	VBROADCASTSD constants<>+384(SB), Y3
-	VFMADD213PD  constants<>+448(SB), Y2, Y3
-	VSUBPD       constants<>+448(SB), Y3, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y2
-	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VMOVSLDUP    Y3, Y2
@@ -19228,13 +21716,13 @@ one1113:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1119
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	JZ           normal1315
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y3, Y3
 	VPSRLQ       $0x01, Y3, Y2
 	VPSUBQ       Y2, Y3, Y3
@@ -19242,12 +21730,12 @@ one1113:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1120
+	JMP          scaled1316
 
-normal1119:
+normal1315:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -19256,9 +21744,9 @@ normal1119:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1120:
-	VMOVUPS   constants<>+2816(SB), Y3
-	VADDPD    constants<>+2816(SB), Y5, Y2
+scaled1316:
+	VMOVUPS   constants<>+576(SB), Y3
+	VADDPD    constants<>+576(SB), Y5, Y2
 	VDIVPD    Y2, Y3, Y3
 	VMULPD    Y3, Y5, Y5
 	VMULPD    Y5, Y3, Y2
@@ -19268,11 +21756,11 @@ scaled1120:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one1113
+	JLE       one1309
 
-tail1115:
+tail1311:
 	SUBQ         SI, BX
-	JZ           done1116
+	JZ           done1312
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -19281,18 +21769,18 @@ tail1115:
 	VORPD        constants<>+128(SB), Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y3, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y3
-	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y3, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y3
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+704(SB), Y4
-	VFMADD213PD  constants<>+768(SB), Y1, Y4
-	VFMADD213PD  constants<>+832(SB), Y1, Y4
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VMOVSLDUP    Y0, Y1
@@ -19302,13 +21790,13 @@ tail1115:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1121
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	JZ           normal1317
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y3, Y1
+	VPAND        constants<>+1920(SB), Y3, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -19316,12 +21804,12 @@ tail1115:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1122
+	JMP          scaled1318
 
-normal1121:
+normal1317:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -19330,9 +21818,9 @@ normal1121:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1122:
-	VMOVUPS    constants<>+2816(SB), Y1
-	VADDPD     constants<>+2816(SB), Y4, Y0
+scaled1318:
+	VMOVUPS    constants<>+576(SB), Y1
+	VADDPD     constants<>+576(SB), Y4, Y0
 	VDIVPD     Y0, Y1, Y1
 	VMULPD     Y1, Y4, Y4
 	VMULPD     Y4, Y1, Y0
@@ -19341,7 +21829,7 @@ scaled1122:
 	VMASKMOVPD Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (CX)(SI*8)
 
-done1116:
+done1312:
 	VZEROUPPER
 	RET
 
@@ -19355,52 +21843,52 @@ TEXT ·sigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1126
+	JL    oneTest1322
 
-many1124:
+many1320:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
 	VORPS.BCST        constants<>+320(SB), Z1, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z9
+	VBROADCASTSS      constants<>+1984(SB), Z4
+	VFMADD213PS.BCST  constants<>+2048(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+1600(SB), Z9
-	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z9
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z10
-	VSUBPS.BCST       constants<>+1664(SB), Z9, Z11
-	VFNMADD231PS.BCST constants<>+1728(SB), Z10, Z2
-	VFNMADD231PS.BCST constants<>+1728(SB), Z11, Z3
-	VFNMADD231PS.BCST constants<>+1792(SB), Z10, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z11, Z3
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z12
+	VBROADCASTSS      constants<>+1984(SB), Z9
+	VFMADD213PS.BCST  constants<>+2048(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+2048(SB), Z4, Z10
+	VSUBPS.BCST       constants<>+2048(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+2112(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+2112(SB), Z11, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+2176(SB), Z11, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+1920(SB), Z12
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z12
-	VBROADCASTSS      constants<>+1920(SB), Z13
+	VBROADCASTSS      constants<>+2304(SB), Z12
+	VFMADD213PS.BCST  constants<>+2368(SB), Z2, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z13
 	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+1920(SB), Z13
-	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+2240(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z13
 	VMULPS            Z2, Z2, Z14
 	VMULPS            Z3, Z3, Z15
-	VMOVUPS           constants<>+2048(SB), Z16
+	VMOVUPS           constants<>+2432(SB), Z16
 	VPERMPS           Z16, Z4, Z16
-	VMOVUPS           constants<>+2048(SB), Z17
+	VMOVUPS           constants<>+2432(SB), Z17
 	VPERMPS           Z17, Z9, Z17
 	VADDPS            Z16, Z2, Z2
 	VADDPS            Z17, Z3, Z3
 	VFMADD231PS       Z14, Z12, Z2
 	VFMADD231PS       Z15, Z13, Z3
-	VMOVUPS           constants<>+2112(SB), Z12
+	VMOVUPS           constants<>+2496(SB), Z12
 	VPERMPS           Z12, Z4, Z4
-	VMOVUPS           constants<>+2112(SB), Z12
+	VMOVUPS           constants<>+2496(SB), Z12
 	VPERMPS           Z12, Z9, Z9
 	VMOVUPS           Z4, Z12
 	VFMADD231PS       Z2, Z4, Z12
@@ -19408,11 +21896,11 @@ many1124:
 	VFMADD231PS       Z3, Z9, Z2
 	VSCALEFPS         Z10, Z12, Z3
 	VSCALEFPS         Z11, Z2, Z2
-	VADDPS.BCST       constants<>+4288(SB), Z3, Z4
-	VADDPS.BCST       constants<>+4288(SB), Z2, Z9
-	VBROADCASTSS      constants<>+4288(SB), Z10
+	VADDPS.BCST       constants<>+704(SB), Z3, Z4
+	VADDPS.BCST       constants<>+704(SB), Z2, Z9
+	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z4, Z10, Z4
-	VBROADCASTSS      constants<>+4288(SB), Z10
+	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z9, Z10, Z9
 	VMULPS            Z4, Z3, Z10
 	VMULPS            Z9, Z2, Z11
@@ -19422,13 +21910,13 @@ many1124:
 	VFNMADD231PS      Z11, Z2, Z13
 	VFMADD231PS       Z4, Z12, Z10
 	VFMADD231PS       Z9, Z13, Z11
-	VBROADCASTSS      constants<>+4288(SB), Z2
+	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z10, Z2, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VSUBPS            Z11, Z3, Z3
-	VBROADCASTSS      constants<>+5312(SB), Z4
+	VBROADCASTSS      constants<>+640(SB), Z4
 	VCMPPS            $0x11, Z4, Z0, K1
-	VBROADCASTSS      constants<>+5312(SB), Z0
+	VBROADCASTSS      constants<>+640(SB), Z0
 	VCMPPS            $0x11, Z0, Z1, K2
 	VBLENDMPS         Z10, Z2, K1, Z5
 	VBLENDMPS         Z11, Z3, K2, Z6
@@ -19440,49 +21928,49 @@ many1124:
 	VMOVUPS           Z1, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1124
+	JLE               many1320
 
-oneTest1126:
+oneTest1322:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1127
+	JG   tail1323
 
-one1125:
+one1321:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
 	VSCALEFPS         Z3, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
 	VSUBPS            Z3, Z1, Z4
 	VFNMADD231PS      Z3, Z1, Z4
 	VFMADD231PS       Z2, Z4, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z1
+	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z3, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z2
+	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x11, Z2, Z0, K1
 	VBLENDMPS         Z3, Z1, K1, Z7
 	VMULPS            Z1, Z3, Z0
@@ -19490,57 +21978,57 @@ one1125:
 	VMOVUPS           Z0, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1125
+	JLE               one1321
 
-tail1127:
+tail1323:
 	SUBQ              SI, BX
-	JZ                done1128
+	JZ                done1324
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
 	VSCALEFPS         Z3, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
 	VSUBPS            Z3, Z1, Z4
 	VFNMADD231PS      Z3, Z1, Z4
 	VFMADD231PS       Z2, Z4, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z1
+	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z3, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z2
+	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x11, Z2, Z0, K2
 	VBLENDMPS         Z3, Z1, K2, Z8
 	VMULPS            Z1, Z3, Z0
 	VMOVUPS           Z8, K1, (AX)(SI*4)
 	VMOVUPS           Z0, K1, (CX)(SI*4)
 
-done1128:
+done1324:
 	VZEROUPPER
 	RET
 
@@ -19554,32 +22042,32 @@ TEXT ·sigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1133
+	JG   tail1329
 
-one1131:
+one1327:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
-	VBROADCASTSS constants<>+2176(SB), Y2
+	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+2240(SB), Y2
+	VBROADCASTSS constants<>+2624(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+1600(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1600(SB), Y2
-	VFMADD213PS  constants<>+1664(SB), Y1, Y2
-	VSUBPS       constants<>+1664(SB), Y2, Y3
-	VFNMADD231PS constants<>+1728(SB), Y3, Y1
-	VFNMADD231PS constants<>+1792(SB), Y3, Y1
-	VBROADCASTSS constants<>+1920(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1920(SB), Y3
-	VFMADD213PS  constants<>+1984(SB), Y1, Y3
-	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
 	VMULPS       Y1, Y1, Y4
-	VPERMD       constants<>+2048(SB), Y2, Y5
+	VPERMD       constants<>+2432(SB), Y2, Y5
 	VADDPS       Y5, Y1, Y1
 	VFMADD231PS  Y4, Y3, Y1
-	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPERMD       constants<>+2496(SB), Y2, Y3
 	VMOVUPS      Y3, Y4
 	VFMADD231PS  Y1, Y3, Y4
 	VPSRLD       $0x03, Y2, Y1
@@ -19589,16 +22077,16 @@ one1131:
 	VPSUBD       Y2, Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y3, Y1
-	VADDPS       constants<>+4288(SB), Y1, Y2
-	VBROADCASTSS constants<>+4288(SB), Y3
+	VADDPS       constants<>+704(SB), Y1, Y2
+	VBROADCASTSS constants<>+704(SB), Y3
 	VDIVPS       Y2, Y3, Y2
 	VMULPS       Y2, Y1, Y3
 	VSUBPS       Y3, Y1, Y4
 	VFNMADD231PS Y3, Y1, Y4
 	VFMADD231PS  Y2, Y4, Y3
-	VBROADCASTSS constants<>+4288(SB), Y1
+	VBROADCASTSS constants<>+704(SB), Y1
 	VSUBPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+5312(SB), Y2
+	VBROADCASTSS constants<>+640(SB), Y2
 	VCMPPS       $0x11, Y2, Y0, Y0
 	VBLENDVPS    Y0, Y3, Y1, Y0
 	VMULPS       Y1, Y3, Y1
@@ -19606,38 +22094,38 @@ one1131:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1131
+	JLE          one1327
 
-tail1133:
+tail1329:
 	SUBQ         SI, BX
-	JZ           done1134
+	JZ           done1330
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VORPS        constants<>+320(SB), Y1, Y2
-	VBROADCASTSS constants<>+2176(SB), Y3
+	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+2240(SB), Y3
+	VBROADCASTSS constants<>+2624(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+1600(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1600(SB), Y3
-	VFMADD213PS  constants<>+1664(SB), Y2, Y3
-	VSUBPS       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PS constants<>+1728(SB), Y4, Y2
-	VFNMADD231PS constants<>+1792(SB), Y4, Y2
-	VBROADCASTSS constants<>+1920(SB), Y4
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1920(SB), Y4
-	VFMADD213PS  constants<>+1984(SB), Y2, Y4
-	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
 	VMULPS       Y2, Y2, Y5
-	VPERMD       constants<>+2048(SB), Y3, Y6
+	VPERMD       constants<>+2432(SB), Y3, Y6
 	VADDPS       Y6, Y2, Y2
 	VFMADD231PS  Y5, Y4, Y2
-	VPERMD       constants<>+2112(SB), Y3, Y4
+	VPERMD       constants<>+2496(SB), Y3, Y4
 	VMOVUPS      Y4, Y5
 	VFMADD231PS  Y2, Y4, Y5
 	VPSRLD       $0x03, Y3, Y2
@@ -19647,23 +22135,23 @@ tail1133:
 	VPSUBD       Y3, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y4, Y2
-	VADDPS       constants<>+4288(SB), Y2, Y3
-	VBROADCASTSS constants<>+4288(SB), Y4
+	VADDPS       constants<>+704(SB), Y2, Y3
+	VBROADCASTSS constants<>+704(SB), Y4
 	VDIVPS       Y3, Y4, Y3
 	VMULPS       Y3, Y2, Y4
 	VSUBPS       Y4, Y2, Y5
 	VFNMADD231PS Y4, Y2, Y5
 	VFMADD231PS  Y3, Y5, Y4
-	VBROADCASTSS constants<>+4288(SB), Y2
+	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y4, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x11, Y3, Y1, Y1
 	VBLENDVPS    Y1, Y4, Y2, Y1
 	VMULPS       Y2, Y4, Y2
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done1134:
+done1330:
 	VZEROUPPER
 	RET
 
@@ -19679,41 +22167,41 @@ TEXT ·tanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1137
+	JL      oneTest1333
 
-many1135:
+many1331:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
 	VORPD             constants<>+128(SB), Z3, Z3
 	VADDPD            Z3, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
-	VBROADCASTSD      constants<>+384(SB), Z5
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
-	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z2, Z2, Z8
 	VMULPD            Z3, Z3, Z9
-	VBROADCASTSD      constants<>+704(SB), Z10
-	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
-	VBROADCASTSD      constants<>+704(SB), Z11
-	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
-	VBROADCASTSD      constants<>+896(SB), Z12
-	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
-	VBROADCASTSD      constants<>+896(SB), Z13
-	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
-	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VFMADD213PD.BCST  constants<>+1152(SB), Z8, Z10
+	VBROADCASTSD      constants<>+1088(SB), Z11
+	VFMADD213PD.BCST  constants<>+1152(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+1216(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+1216(SB), Z9, Z11
+	VBROADCASTSD      constants<>+1280(SB), Z12
+	VFMADD213PD.BCST  constants<>+1344(SB), Z8, Z12
+	VBROADCASTSD      constants<>+1280(SB), Z13
+	VFMADD213PD.BCST  constants<>+1344(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1408(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1408(SB), Z9, Z13
 	VFMADD231PD       Z12, Z2, Z10
 	VFMADD231PD       Z13, Z3, Z11
 	VFMADD213PD       Z2, Z8, Z10
@@ -19727,40 +22215,40 @@ many1135:
 	VFMADD213PD       Z5, Z2, Z11
 	VADDPD            Z2, Z11, Z11
 	VMINPD            Z6, Z7, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1140
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
-	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
-	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	JZ                normal1336
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
+	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z10, Z10
-	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
-	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
-	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VADDPD.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z7, K1
+	VADDPD.BCST       constants<>+1536(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1600(SB), Z7, K1, Z7
 	VSCALEFPD         Z7, Z11, Z11
-	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
-	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled1141
+	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
+	JMP               scaled1337
 
-normal1140:
+normal1336:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1141:
+scaled1337:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+5440(SB), Z2, Z2
+	VANDPD           constants<>+384(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
-	VADDPD.BCST      constants<>+2816(SB), Z10, Z4
-	VMOVUPS          constants<>+2816(SB), Z5
+	VADDPD.BCST      constants<>+576(SB), Z10, Z4
+	VMOVUPS          constants<>+576(SB), Z5
 	VFMADD213PD.BCST constants<>+8064(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8128(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8192(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8256(SB), Z3, Z5
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
-	VMOVUPS          constants<>+2816(SB), Z5
+	VMOVUPS          constants<>+576(SB), Z5
 	VFMADD213PD.BCST constants<>+8320(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8384(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8448(SB), Z3, Z5
@@ -19771,11 +22259,11 @@ scaled1141:
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z10
 	VDIVPD           Z4, Z10, Z10
-	VMOVUPS          constants<>+2816(SB), Z3
+	VMOVUPS          constants<>+576(SB), Z3
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z10, Z3, Z3
-	VMOVUPS          constants<>+2816(SB), Z4
+	VMOVUPS          constants<>+576(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
 	VADDPD.BCST      constants<>+8576(SB), Z10, Z5
 	VMULPD           Z10, Z5, Z5
@@ -19786,17 +22274,17 @@ scaled1141:
 	VANDPD           constants<>+128(SB), Z2, Z2
 	VORPD            Z2, Z3, Z3
 	VMOVUPS          64(DX)(SI*8), Z2
-	VANDPD           constants<>+5440(SB), Z2, Z2
+	VANDPD           constants<>+384(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z4
-	VADDPD.BCST      constants<>+2816(SB), Z11, Z6
-	VMOVUPS          constants<>+2816(SB), Z7
+	VADDPD.BCST      constants<>+576(SB), Z11, Z6
+	VMOVUPS          constants<>+576(SB), Z7
 	VFMADD213PD.BCST constants<>+8064(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+8128(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+8192(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+8256(SB), Z4, Z7
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z6
-	VMOVUPS          constants<>+2816(SB), Z7
+	VMOVUPS          constants<>+576(SB), Z7
 	VFMADD213PD.BCST constants<>+8320(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+8384(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+8448(SB), Z4, Z7
@@ -19807,11 +22295,11 @@ scaled1141:
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z11
 	VDIVPD           Z6, Z11, Z11
-	VMOVUPS          constants<>+2816(SB), Z4
+	VMOVUPS          constants<>+576(SB), Z4
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z4
 	VFMADD231PD      Z11, Z4, Z4
-	VMOVUPS          constants<>+2816(SB), Z6
+	VMOVUPS          constants<>+576(SB), Z6
 	VFNMADD231PD     Z4, Z4, Z6
 	VADDPD.BCST      constants<>+8576(SB), Z11, Z7
 	VMULPD           Z11, Z7, Z7
@@ -19827,63 +22315,63 @@ scaled1141:
 	VMOVUPS          Z7, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1135
+	JLE              many1331
 
-oneTest1137:
+oneTest1333:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1138
+	JG   tail1334
 
-one1136:
+one1332:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z2
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1142
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal1338
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled1143
+	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
+	JMP               scaled1339
 
-normal1142:
+normal1338:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1143:
+scaled1339:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+5440(SB), Z2, Z2
+	VANDPD           constants<>+384(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
-	VADDPD.BCST      constants<>+2816(SB), Z6, Z4
-	VMOVUPS          constants<>+2816(SB), Z5
+	VADDPD.BCST      constants<>+576(SB), Z6, Z4
+	VMOVUPS          constants<>+576(SB), Z5
 	VFMADD213PD.BCST constants<>+8064(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8128(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8192(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8256(SB), Z3, Z5
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
-	VMOVUPS          constants<>+2816(SB), Z5
+	VMOVUPS          constants<>+576(SB), Z5
 	VFMADD213PD.BCST constants<>+8320(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8384(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+8448(SB), Z3, Z5
@@ -19894,11 +22382,11 @@ scaled1143:
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z6
 	VDIVPD           Z4, Z6, Z6
-	VMOVUPS          constants<>+2816(SB), Z3
+	VMOVUPS          constants<>+576(SB), Z3
 	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z6, Z3, Z3
-	VMOVUPS          constants<>+2816(SB), Z4
+	VMOVUPS          constants<>+576(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
 	VADDPD.BCST      constants<>+8576(SB), Z6, Z5
 	VMULPD           Z6, Z5, Z5
@@ -19912,11 +22400,11 @@ scaled1143:
 	VMOVUPS          Z5, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1136
+	JLE              one1332
 
-tail1138:
+tail1334:
 	SUBQ              SI, BX
-	JZ                done1139
+	JZ                done1335
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -19924,52 +22412,52 @@ tail1138:
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z0
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1144
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal1340
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled1145
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled1341
 
-normal1144:
+normal1340:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1145:
+scaled1341:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
-	VANDPD           constants<>+5440(SB), Z0, Z0
+	VANDPD           constants<>+384(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z1
-	VADDPD.BCST      constants<>+2816(SB), Z6, Z2
-	VMOVUPS          constants<>+2816(SB), Z3
+	VADDPD.BCST      constants<>+576(SB), Z6, Z2
+	VMOVUPS          constants<>+576(SB), Z3
 	VFMADD213PD.BCST constants<>+8064(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+8128(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+8192(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+8256(SB), Z1, Z3
 	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z2
-	VMOVUPS          constants<>+2816(SB), Z3
+	VMOVUPS          constants<>+576(SB), Z3
 	VFMADD213PD.BCST constants<>+8320(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+8384(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+8448(SB), Z1, Z3
@@ -19980,11 +22468,11 @@ scaled1145:
 	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z6
 	VDIVPD           Z2, Z6, Z6
-	VMOVUPS          constants<>+2816(SB), Z1
+	VMOVUPS          constants<>+576(SB), Z1
 	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
 	VMOVUPD          Z0, K2, Z1
 	VFMADD231PD      Z6, Z1, Z1
-	VMOVUPS          constants<>+2816(SB), Z2
+	VMOVUPS          constants<>+576(SB), Z2
 	VFNMADD231PD     Z1, Z1, Z2
 	VADDPD.BCST      constants<>+8576(SB), Z6, Z3
 	VMULPD           Z6, Z3, Z3
@@ -19997,7 +22485,7 @@ scaled1145:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z3, K1, (CX)(SI*8)
 
-done1139:
+done1335:
 	VZEROUPPER
 	RET
 
@@ -20008,14 +22496,14 @@ TEXT ·tanhAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1148
+	JL      oneTest1344
 
-many1146:
+many1342:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -20026,30 +22514,30 @@ many1146:
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VSUBPD       constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y2
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y6, Y2
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VSUBPD       constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y2
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -20069,13 +22557,13 @@ many1146:
 	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
 	VMINPD       Y4, Y5, Y2
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1151
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	JZ           normal1347
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y2
 	VPSUBQ       Y2, Y4, Y4
@@ -20083,12 +22571,12 @@ many1146:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y2, Y8, Y8
 	VMULPD       Y4, Y8, Y8
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y8, Y8
 	VPSUBQ       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -20096,12 +22584,12 @@ many1146:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1152
+	JMP          scaled1348
 
-normal1151:
+normal1347:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -20117,19 +22605,19 @@ normal1151:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1152:
+scaled1348:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
-	VADDPD       constants<>+2816(SB), Y8, Y4
-	VMOVUPS      constants<>+2816(SB), Y5
+	VADDPD       constants<>+576(SB), Y8, Y4
+	VMOVUPS      constants<>+576(SB), Y5
 	VFMADD213PD  constants<>+8064(SB), Y3, Y5
 	VFMADD213PD  constants<>+8128(SB), Y3, Y5
 	VFMADD213PD  constants<>+8192(SB), Y3, Y5
 	VFMADD213PD  constants<>+8256(SB), Y3, Y5
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y6
 	VBLENDVPD    Y6, Y5, Y4, Y4
-	VMOVUPS      constants<>+2816(SB), Y5
+	VMOVUPS      constants<>+576(SB), Y5
 	VFMADD213PD  constants<>+8320(SB), Y3, Y5
 	VFMADD213PD  constants<>+8384(SB), Y3, Y5
 	VFMADD213PD  constants<>+8448(SB), Y3, Y5
@@ -20140,11 +22628,11 @@ scaled1152:
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y8, Y8
 	VDIVPD       Y4, Y8, Y8
-	VMOVUPS      constants<>+2816(SB), Y3
+	VMOVUPS      constants<>+576(SB), Y3
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y8, Y3, Y3
-	VMOVUPS      constants<>+2816(SB), Y4
+	VMOVUPS      constants<>+576(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
 	VADDPD       constants<>+8576(SB), Y8, Y5
 	VMULPD       Y8, Y5, Y5
@@ -20155,17 +22643,17 @@ scaled1152:
 	VANDPD       constants<>+128(SB), Y2, Y2
 	VORPD        Y2, Y3, Y3
 	VMOVUPS      32(DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y4
-	VADDPD       constants<>+2816(SB), Y9, Y6
-	VMOVUPS      constants<>+2816(SB), Y7
+	VADDPD       constants<>+576(SB), Y9, Y6
+	VMOVUPS      constants<>+576(SB), Y7
 	VFMADD213PD  constants<>+8064(SB), Y4, Y7
 	VFMADD213PD  constants<>+8128(SB), Y4, Y7
 	VFMADD213PD  constants<>+8192(SB), Y4, Y7
 	VFMADD213PD  constants<>+8256(SB), Y4, Y7
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y8
 	VBLENDVPD    Y8, Y7, Y6, Y6
-	VMOVUPS      constants<>+2816(SB), Y7
+	VMOVUPS      constants<>+576(SB), Y7
 	VFMADD213PD  constants<>+8320(SB), Y4, Y7
 	VFMADD213PD  constants<>+8384(SB), Y4, Y7
 	VFMADD213PD  constants<>+8448(SB), Y4, Y7
@@ -20176,11 +22664,11 @@ scaled1152:
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
 	VBLENDVPD    Y4, Y7, Y9, Y9
 	VDIVPD       Y6, Y9, Y9
-	VMOVUPS      constants<>+2816(SB), Y4
+	VMOVUPS      constants<>+576(SB), Y4
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y6
 	VBLENDVPD    Y6, Y2, Y4, Y4
 	VFMADD231PD  Y9, Y4, Y4
-	VMOVUPS      constants<>+2816(SB), Y6
+	VMOVUPS      constants<>+576(SB), Y6
 	VFNMADD231PD Y4, Y4, Y6
 	VADDPD       constants<>+8576(SB), Y9, Y7
 	VMULPD       Y9, Y7, Y7
@@ -20196,31 +22684,31 @@ scaled1152:
 	VMOVUPS      Y7, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1146
+	JLE          many1342
 
-oneTest1148:
+oneTest1344:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1149
+	JG   tail1345
 
-one1147:
+one1343:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
-	VBROADCASTSD constants<>+384(SB), Y3
-	VFMADD213PD  constants<>+448(SB), Y2, Y3
-	VSUBPD       constants<>+448(SB), Y3, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y2
-	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VMOVSLDUP    Y3, Y2
@@ -20230,13 +22718,13 @@ one1147:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1153
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	JZ           normal1349
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y3, Y3
 	VPSRLQ       $0x01, Y3, Y2
 	VPSUBQ       Y2, Y3, Y3
@@ -20244,12 +22732,12 @@ one1147:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1154
+	JMP          scaled1350
 
-normal1153:
+normal1349:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -20258,19 +22746,19 @@ normal1153:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1154:
+scaled1350:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
-	VADDPD       constants<>+2816(SB), Y5, Y4
-	VMOVUPS      constants<>+2816(SB), Y6
+	VADDPD       constants<>+576(SB), Y5, Y4
+	VMOVUPS      constants<>+576(SB), Y6
 	VFMADD213PD  constants<>+8064(SB), Y3, Y6
 	VFMADD213PD  constants<>+8128(SB), Y3, Y6
 	VFMADD213PD  constants<>+8192(SB), Y3, Y6
 	VFMADD213PD  constants<>+8256(SB), Y3, Y6
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y7
 	VBLENDVPD    Y7, Y6, Y4, Y4
-	VMOVUPS      constants<>+2816(SB), Y6
+	VMOVUPS      constants<>+576(SB), Y6
 	VFMADD213PD  constants<>+8320(SB), Y3, Y6
 	VFMADD213PD  constants<>+8384(SB), Y3, Y6
 	VFMADD213PD  constants<>+8448(SB), Y3, Y6
@@ -20281,11 +22769,11 @@ scaled1154:
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y3
 	VBLENDVPD    Y3, Y6, Y5, Y5
 	VDIVPD       Y4, Y5, Y5
-	VMOVUPS      constants<>+2816(SB), Y3
+	VMOVUPS      constants<>+576(SB), Y3
 	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y5, Y3, Y3
-	VMOVUPS      constants<>+2816(SB), Y4
+	VMOVUPS      constants<>+576(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
 	VADDPD       constants<>+8576(SB), Y5, Y6
 	VMULPD       Y5, Y6, Y6
@@ -20299,11 +22787,11 @@ scaled1154:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1147
+	JLE          one1343
 
-tail1149:
+tail1345:
 	SUBQ         SI, BX
-	JZ           done1150
+	JZ           done1346
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -20313,18 +22801,18 @@ tail1149:
 	VADDPD       Y3, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y3, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y3
-	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y3, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y3
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+704(SB), Y4
-	VFMADD213PD  constants<>+768(SB), Y1, Y4
-	VFMADD213PD  constants<>+832(SB), Y1, Y4
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VMOVSLDUP    Y0, Y1
@@ -20334,13 +22822,13 @@ tail1149:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1155
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	JZ           normal1351
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y3, Y1
+	VPAND        constants<>+1920(SB), Y3, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -20348,12 +22836,12 @@ tail1149:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1156
+	JMP          scaled1352
 
-normal1155:
+normal1351:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -20362,19 +22850,19 @@ normal1155:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1156:
+scaled1352:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
-	VANDPD       constants<>+5440(SB), Y0, Y0
+	VANDPD       constants<>+384(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y1
-	VADDPD       constants<>+2816(SB), Y4, Y3
-	VMOVUPS      constants<>+2816(SB), Y5
+	VADDPD       constants<>+576(SB), Y4, Y3
+	VMOVUPS      constants<>+576(SB), Y5
 	VFMADD213PD  constants<>+8064(SB), Y1, Y5
 	VFMADD213PD  constants<>+8128(SB), Y1, Y5
 	VFMADD213PD  constants<>+8192(SB), Y1, Y5
 	VFMADD213PD  constants<>+8256(SB), Y1, Y5
 	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y6
 	VBLENDVPD    Y6, Y5, Y3, Y3
-	VMOVUPS      constants<>+2816(SB), Y5
+	VMOVUPS      constants<>+576(SB), Y5
 	VFMADD213PD  constants<>+8320(SB), Y1, Y5
 	VFMADD213PD  constants<>+8384(SB), Y1, Y5
 	VFMADD213PD  constants<>+8448(SB), Y1, Y5
@@ -20385,11 +22873,11 @@ scaled1156:
 	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y1
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VDIVPD       Y3, Y4, Y4
-	VMOVUPS      constants<>+2816(SB), Y1
+	VMOVUPS      constants<>+576(SB), Y1
 	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y3
 	VBLENDVPD    Y3, Y0, Y1, Y1
 	VFMADD231PD  Y4, Y1, Y1
-	VMOVUPS      constants<>+2816(SB), Y3
+	VMOVUPS      constants<>+576(SB), Y3
 	VFNMADD231PD Y1, Y1, Y3
 	VADDPD       constants<>+8576(SB), Y4, Y5
 	VMULPD       Y4, Y5, Y5
@@ -20402,7 +22890,7 @@ scaled1156:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
 
-done1150:
+done1346:
 	VZEROUPPER
 	RET
 
@@ -20416,54 +22904,54 @@ TEXT ·tanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1160
+	JL    oneTest1356
 
-many1158:
+many1354:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
-	VANDPS.BCST       constants<>+6976(SB), Z0, Z2
-	VANDPS.BCST       constants<>+6976(SB), Z1, Z3
+	VANDPS.BCST       constants<>+448(SB), Z0, Z2
+	VANDPS.BCST       constants<>+448(SB), Z1, Z3
 	VMULPS.BCST       constants<>+8640(SB), Z2, Z2
 	VMULPS.BCST       constants<>+8640(SB), Z3, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z5
+	VBROADCASTSS      constants<>+1984(SB), Z4
+	VFMADD213PS.BCST  constants<>+2048(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+1600(SB), Z5
-	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z5
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z6
-	VSUBPS.BCST       constants<>+1664(SB), Z5, Z7
-	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z2
-	VFNMADD231PS.BCST constants<>+1728(SB), Z7, Z3
-	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z7, Z3
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z8
+	VBROADCASTSS      constants<>+1984(SB), Z5
+	VFMADD213PS.BCST  constants<>+2048(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+2048(SB), Z4, Z6
+	VSUBPS.BCST       constants<>+2048(SB), Z5, Z7
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+2112(SB), Z7, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+2176(SB), Z7, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+1920(SB), Z8
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z8
-	VBROADCASTSS      constants<>+1920(SB), Z9
+	VBROADCASTSS      constants<>+2304(SB), Z8
+	VFMADD213PS.BCST  constants<>+2368(SB), Z2, Z8
+	VBROADCASTSS      constants<>+2304(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+1920(SB), Z9
-	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z9
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z8
-	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z9
+	VBROADCASTSS      constants<>+2304(SB), Z9
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+2240(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z9
 	VMULPS            Z2, Z2, Z10
 	VMULPS            Z3, Z3, Z11
-	VMOVUPS           constants<>+2048(SB), Z12
+	VMOVUPS           constants<>+2432(SB), Z12
 	VPERMPS           Z12, Z4, Z12
-	VMOVUPS           constants<>+2048(SB), Z13
+	VMOVUPS           constants<>+2432(SB), Z13
 	VPERMPS           Z13, Z5, Z13
 	VADDPS            Z12, Z2, Z2
 	VADDPS            Z13, Z3, Z3
 	VFMADD231PS       Z10, Z8, Z2
 	VFMADD231PS       Z11, Z9, Z3
-	VMOVUPS           constants<>+2112(SB), Z8
+	VMOVUPS           constants<>+2496(SB), Z8
 	VPERMPS           Z8, Z4, Z4
-	VMOVUPS           constants<>+2112(SB), Z8
+	VMOVUPS           constants<>+2496(SB), Z8
 	VPERMPS           Z8, Z5, Z5
 	VSCALEFPS         Z6, Z4, Z4
 	VSCALEFPS         Z7, Z5, Z5
@@ -20471,18 +22959,18 @@ many1158:
 	VFMADD231PS       Z2, Z4, Z6
 	VMOVUPS           Z5, Z7
 	VFMADD231PS       Z3, Z5, Z7
-	VBROADCASTSS      constants<>+4288(SB), Z8
+	VBROADCASTSS      constants<>+704(SB), Z8
 	VSUBPS            Z4, Z8, Z8
-	VBROADCASTSS      constants<>+4288(SB), Z9
+	VBROADCASTSS      constants<>+704(SB), Z9
 	VSUBPS            Z5, Z9, Z9
 	VFNMADD231PS      Z2, Z4, Z8
 	VFNMADD231PS      Z3, Z5, Z9
-	VADDPS.BCST       constants<>+4288(SB), Z6, Z2
-	VADDPS.BCST       constants<>+4288(SB), Z7, Z3
+	VADDPS.BCST       constants<>+704(SB), Z6, Z2
+	VADDPS.BCST       constants<>+704(SB), Z7, Z3
 	VDIVPS            Z2, Z8, Z2
 	VDIVPS            Z3, Z9, Z3
-	VADDPS.BCST       constants<>+4288(SB), Z2, Z4
-	VADDPS.BCST       constants<>+4288(SB), Z3, Z5
+	VADDPS.BCST       constants<>+704(SB), Z2, Z4
+	VADDPS.BCST       constants<>+704(SB), Z3, Z5
 	VANDPS.BCST       constants<>+320(SB), Z0, Z0
 	VANDPS.BCST       constants<>+320(SB), Z1, Z1
 	VORPS             Z0, Z2, Z0
@@ -20497,46 +22985,46 @@ many1158:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1158
+	JLE               many1354
 
-oneTest1160:
+oneTest1356:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1161
+	JG   tail1357
 
-one1159:
+one1355:
 	VMOVUPS           (DX)(SI*4), Z0
-	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VANDPS.BCST       constants<>+448(SB), Z0, Z1
 	VMULPS.BCST       constants<>+8640(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VSCALEFPS         Z3, Z2, Z2
 	VMOVUPS           Z2, Z3
 	VFMADD231PS       Z1, Z2, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z4
+	VBROADCASTSS      constants<>+704(SB), Z4
 	VSUBPS            Z2, Z4, Z4
 	VFNMADD231PS      Z1, Z2, Z4
-	VADDPS.BCST       constants<>+4288(SB), Z3, Z1
+	VADDPS.BCST       constants<>+704(SB), Z3, Z1
 	VDIVPS            Z1, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
 	VANDPS.BCST       constants<>+320(SB), Z0, Z0
 	VORPS             Z0, Z1, Z0
 	VMULPS            Z2, Z3, Z1
@@ -20545,47 +23033,47 @@ one1159:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1159
+	JLE               one1355
 
-tail1161:
+tail1357:
 	SUBQ              SI, BX
-	JZ                done1162
+	JZ                done1358
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
-	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VANDPS.BCST       constants<>+448(SB), Z0, Z1
 	VMULPS.BCST       constants<>+8640(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VSCALEFPS         Z3, Z2, Z2
 	VMOVUPS           Z2, Z3
 	VFMADD231PS       Z1, Z2, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z4
+	VBROADCASTSS      constants<>+704(SB), Z4
 	VSUBPS            Z2, Z4, Z4
 	VFNMADD231PS      Z1, Z2, Z4
-	VADDPS.BCST       constants<>+4288(SB), Z3, Z1
+	VADDPS.BCST       constants<>+704(SB), Z3, Z1
 	VDIVPS            Z1, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
 	VANDPS.BCST       constants<>+320(SB), Z0, Z0
 	VORPS             Z0, Z1, Z0
 	VMULPS            Z2, Z3, Z1
@@ -20593,7 +23081,7 @@ tail1161:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done1162:
+done1358:
 	VZEROUPPER
 	RET
 
@@ -20607,33 +23095,33 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1167
+	JG   tail1363
 
-one1165:
+one1361:
 	VMOVUPS      (DX)(SI*4), Y0
-	VANDPS       constants<>+6976(SB), Y0, Y1
+	VANDPS       constants<>+448(SB), Y0, Y1
 	VMULPS       constants<>+8640(SB), Y1, Y1
-	VBROADCASTSS constants<>+2176(SB), Y2
+	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+2240(SB), Y2
+	VBROADCASTSS constants<>+2624(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+1600(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1600(SB), Y2
-	VFMADD213PS  constants<>+1664(SB), Y1, Y2
-	VSUBPS       constants<>+1664(SB), Y2, Y3
-	VFNMADD231PS constants<>+1728(SB), Y3, Y1
-	VFNMADD231PS constants<>+1792(SB), Y3, Y1
-	VBROADCASTSS constants<>+1920(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1920(SB), Y3
-	VFMADD213PS  constants<>+1984(SB), Y1, Y3
-	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
 	VMULPS       Y1, Y1, Y4
-	VPERMD       constants<>+2048(SB), Y2, Y5
+	VPERMD       constants<>+2432(SB), Y2, Y5
 	VADDPS       Y5, Y1, Y1
 	VFMADD231PS  Y4, Y3, Y1
-	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPERMD       constants<>+2496(SB), Y2, Y3
 	VPSRLD       $0x03, Y2, Y2
 	VPSRLD       $0x01, Y2, Y4
 	VPSLLD       $0x17, Y4, Y5
@@ -20643,12 +23131,12 @@ one1165:
 	VMULPS       Y2, Y3, Y2
 	VMOVUPS      Y2, Y3
 	VFMADD231PS  Y1, Y2, Y3
-	VBROADCASTSS constants<>+4288(SB), Y4
+	VBROADCASTSS constants<>+704(SB), Y4
 	VSUBPS       Y2, Y4, Y4
 	VFNMADD231PS Y1, Y2, Y4
-	VADDPS       constants<>+4288(SB), Y3, Y1
+	VADDPS       constants<>+704(SB), Y3, Y1
 	VDIVPS       Y1, Y4, Y1
-	VADDPS       constants<>+4288(SB), Y1, Y2
+	VADDPS       constants<>+704(SB), Y1, Y2
 	VANDPS       constants<>+320(SB), Y0, Y0
 	VORPS        Y0, Y1, Y0
 	VMULPS       Y2, Y3, Y1
@@ -20657,39 +23145,39 @@ one1165:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1165
+	JLE          one1361
 
-tail1167:
+tail1363:
 	SUBQ         SI, BX
-	JZ           done1168
+	JZ           done1364
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
-	VANDPS       constants<>+6976(SB), Y1, Y2
+	VANDPS       constants<>+448(SB), Y1, Y2
 	VMULPS       constants<>+8640(SB), Y2, Y2
-	VBROADCASTSS constants<>+2176(SB), Y3
+	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+2240(SB), Y3
+	VBROADCASTSS constants<>+2624(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+1600(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1600(SB), Y3
-	VFMADD213PS  constants<>+1664(SB), Y2, Y3
-	VSUBPS       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PS constants<>+1728(SB), Y4, Y2
-	VFNMADD231PS constants<>+1792(SB), Y4, Y2
-	VBROADCASTSS constants<>+1920(SB), Y4
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1920(SB), Y4
-	VFMADD213PS  constants<>+1984(SB), Y2, Y4
-	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
 	VMULPS       Y2, Y2, Y5
-	VPERMD       constants<>+2048(SB), Y3, Y6
+	VPERMD       constants<>+2432(SB), Y3, Y6
 	VADDPS       Y6, Y2, Y2
 	VFMADD231PS  Y5, Y4, Y2
-	VPERMD       constants<>+2112(SB), Y3, Y4
+	VPERMD       constants<>+2496(SB), Y3, Y4
 	VPSRLD       $0x03, Y3, Y3
 	VPSRLD       $0x01, Y3, Y5
 	VPSLLD       $0x17, Y5, Y6
@@ -20699,12 +23187,12 @@ tail1167:
 	VMULPS       Y3, Y4, Y3
 	VMOVUPS      Y3, Y4
 	VFMADD231PS  Y2, Y3, Y4
-	VBROADCASTSS constants<>+4288(SB), Y5
+	VBROADCASTSS constants<>+704(SB), Y5
 	VSUBPS       Y3, Y5, Y5
 	VFNMADD231PS Y2, Y3, Y5
-	VADDPS       constants<>+4288(SB), Y4, Y2
+	VADDPS       constants<>+704(SB), Y4, Y2
 	VDIVPS       Y2, Y5, Y2
-	VADDPS       constants<>+4288(SB), Y2, Y3
+	VADDPS       constants<>+704(SB), Y2, Y3
 	VANDPS       constants<>+320(SB), Y1, Y1
 	VORPS        Y1, Y2, Y1
 	VMULPS       Y3, Y4, Y2
@@ -20712,7 +23200,7 @@ tail1167:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done1168:
+done1364:
 	VZEROUPPER
 	RET
 
@@ -20728,39 +23216,39 @@ TEXT ·softplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1171
+	JL      oneTest1367
 
-many1169:
+many1365:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
 	VORPD             constants<>+128(SB), Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
-	VBROADCASTSD      constants<>+384(SB), Z5
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
-	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z2, Z2, Z8
 	VMULPD            Z3, Z3, Z9
-	VBROADCASTSD      constants<>+704(SB), Z10
-	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
-	VBROADCASTSD      constants<>+704(SB), Z11
-	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
-	VBROADCASTSD      constants<>+896(SB), Z12
-	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
-	VBROADCASTSD      constants<>+896(SB), Z13
-	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
-	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VFMADD213PD.BCST  constants<>+1152(SB), Z8, Z10
+	VBROADCASTSD      constants<>+1088(SB), Z11
+	VFMADD213PD.BCST  constants<>+1152(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+1216(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+1216(SB), Z9, Z11
+	VBROADCASTSD      constants<>+1280(SB), Z12
+	VFMADD213PD.BCST  constants<>+1344(SB), Z8, Z12
+	VBROADCASTSD      constants<>+1280(SB), Z13
+	VFMADD213PD.BCST  constants<>+1344(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1408(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1408(SB), Z9, Z13
 	VFMADD231PD       Z12, Z2, Z10
 	VFMADD231PD       Z13, Z3, Z11
 	VFMADD213PD       Z2, Z8, Z10
@@ -20774,31 +23262,31 @@ many1169:
 	VFMADD213PD       Z5, Z2, Z11
 	VADDPD            Z2, Z11, Z11
 	VMINPD            Z6, Z7, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1174
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
-	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
-	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	JZ                normal1370
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
+	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z10, Z10
-	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
-	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
-	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VADDPD.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z7, K1
+	VADDPD.BCST       constants<>+1536(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1600(SB), Z7, K1, Z7
 	VSCALEFPD         Z7, Z11, Z11
-	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
-	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled1175
+	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
+	JMP               scaled1371
 
-normal1174:
+normal1370:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1175:
+scaled1371:
 	VMOVUPS          Z10, Z2
-	VMOVUPS          constants<>+2816(SB), Z4
-	VADDPD.BCST      constants<>+2816(SB), Z10, Z3
+	VMOVUPS          constants<>+576(SB), Z4
+	VADDPD.BCST      constants<>+576(SB), Z10, Z3
 	VDIVPD           Z3, Z4, Z4
 	VMULPD           Z4, Z10, Z10
 	VMOVUPS          (DX)(SI*8), Z3
@@ -20807,11 +23295,11 @@ scaled1175:
 	VMOVUPS          Z2, Z4
 	VPXORQ           Z5, Z5, Z5
 	VPXORQ           Z6, Z6, Z6
-	VMOVUPS          constants<>+640(SB), Z7
+	VMOVUPS          constants<>+1024(SB), Z7
 	VMULPD           Z7, Z2, Z7
-	VSUBPD.BCST      constants<>+640(SB), Z7, Z7
-	VMOVUPS          constants<>+512(SB), Z8
-	VMOVUPS          constants<>+576(SB), Z9
+	VSUBPD.BCST      constants<>+1024(SB), Z7, Z7
+	VMOVUPS          constants<>+896(SB), Z8
+	VMOVUPS          constants<>+960(SB), Z9
 	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
@@ -20820,15 +23308,15 @@ scaled1175:
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
-	VMOVUPS          constants<>+3776(SB), Z9
-	VFMADD213PD.BCST constants<>+3648(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+3520(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+3392(SB), Z8, Z9
-	VMOVUPS          constants<>+3712(SB), Z10
-	VFMADD213PD.BCST constants<>+3584(SB), Z8, Z10
-	VFMADD213PD.BCST constants<>+3456(SB), Z8, Z10
+	VMOVUPS          constants<>+4096(SB), Z9
+	VFMADD213PD.BCST constants<>+3968(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3840(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3712(SB), Z8, Z9
+	VMOVUPS          constants<>+4032(SB), Z10
+	VFMADD213PD.BCST constants<>+3904(SB), Z8, Z10
+	VFMADD213PD.BCST constants<>+3776(SB), Z8, Z10
 	VFMADD231PD      Z10, Z7, Z9
-	VMOVUPS          constants<>+640(SB), Z8
+	VMOVUPS          constants<>+1024(SB), Z8
 	VMULPD           Z8, Z4, Z8
 	VMULPD           Z4, Z8, Z8
 	VFMADD213PD      Z8, Z7, Z9
@@ -20840,8 +23328,8 @@ scaled1175:
 	VMAXPD           Z3, Z2, Z3
 	VADDPD           Z3, Z5, Z5
 	VMOVUPS          Z11, Z2
-	VMOVUPS          constants<>+2816(SB), Z4
-	VADDPD.BCST      constants<>+2816(SB), Z11, Z3
+	VMOVUPS          constants<>+576(SB), Z4
+	VADDPD.BCST      constants<>+576(SB), Z11, Z3
 	VDIVPD           Z3, Z4, Z4
 	VMULPD           Z4, Z11, Z11
 	VMOVUPS          64(DX)(SI*8), Z3
@@ -20850,11 +23338,11 @@ scaled1175:
 	VMOVUPS          Z2, Z4
 	VPXORQ           Z6, Z6, Z6
 	VPXORQ           Z7, Z7, Z7
-	VMOVUPS          constants<>+640(SB), Z8
+	VMOVUPS          constants<>+1024(SB), Z8
 	VMULPD           Z8, Z2, Z8
-	VSUBPD.BCST      constants<>+640(SB), Z8, Z8
-	VMOVUPS          constants<>+512(SB), Z9
-	VMOVUPS          constants<>+576(SB), Z10
+	VSUBPD.BCST      constants<>+1024(SB), Z8, Z8
+	VMOVUPS          constants<>+896(SB), Z9
+	VMOVUPS          constants<>+960(SB), Z10
 	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
 	VMOVUPD          Z8, K1, Z4
 	VMOVUPD          Z9, K1, Z6
@@ -20863,15 +23351,15 @@ scaled1175:
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z8
 	VMULPD           Z8, Z8, Z9
-	VMOVUPS          constants<>+3776(SB), Z10
-	VFMADD213PD.BCST constants<>+3648(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+3520(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+3392(SB), Z9, Z10
-	VMOVUPS          constants<>+3712(SB), Z11
-	VFMADD213PD.BCST constants<>+3584(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+3456(SB), Z9, Z11
+	VMOVUPS          constants<>+4096(SB), Z10
+	VFMADD213PD.BCST constants<>+3968(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+3840(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+3712(SB), Z9, Z10
+	VMOVUPS          constants<>+4032(SB), Z11
+	VFMADD213PD.BCST constants<>+3904(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+3776(SB), Z9, Z11
 	VFMADD231PD      Z11, Z8, Z10
-	VMOVUPS          constants<>+640(SB), Z9
+	VMOVUPS          constants<>+1024(SB), Z9
 	VMULPD           Z9, Z4, Z9
 	VMULPD           Z4, Z9, Z9
 	VFMADD213PD      Z9, Z8, Z10
@@ -20888,53 +23376,53 @@ scaled1175:
 	VMOVUPS          Z15, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1169
+	JLE              many1365
 
-oneTest1171:
+oneTest1367:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1172
+	JG   tail1368
 
-one1170:
+one1366:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z2
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1176
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal1372
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled1177
+	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
+	JMP               scaled1373
 
-normal1176:
+normal1372:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1177:
+scaled1373:
 	VMOVUPS          Z6, Z2
-	VMOVUPS          constants<>+2816(SB), Z4
-	VADDPD.BCST      constants<>+2816(SB), Z6, Z3
+	VMOVUPS          constants<>+576(SB), Z4
+	VADDPD.BCST      constants<>+576(SB), Z6, Z3
 	VDIVPD           Z3, Z4, Z4
 	VMULPD           Z4, Z6, Z6
 	VMOVUPS          (DX)(SI*8), Z3
@@ -20943,11 +23431,11 @@ scaled1177:
 	VMOVUPS          Z2, Z4
 	VPXORQ           Z5, Z5, Z5
 	VPXORQ           Z6, Z6, Z6
-	VMOVUPS          constants<>+640(SB), Z7
+	VMOVUPS          constants<>+1024(SB), Z7
 	VMULPD           Z7, Z2, Z7
-	VSUBPD.BCST      constants<>+640(SB), Z7, Z7
-	VMOVUPS          constants<>+512(SB), Z8
-	VMOVUPS          constants<>+576(SB), Z9
+	VSUBPD.BCST      constants<>+1024(SB), Z7, Z7
+	VMOVUPS          constants<>+896(SB), Z8
+	VMOVUPS          constants<>+960(SB), Z9
 	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
@@ -20956,15 +23444,15 @@ scaled1177:
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
-	VMOVUPS          constants<>+3776(SB), Z9
-	VFMADD213PD.BCST constants<>+3648(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+3520(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+3392(SB), Z8, Z9
-	VMOVUPS          constants<>+3712(SB), Z10
-	VFMADD213PD.BCST constants<>+3584(SB), Z8, Z10
-	VFMADD213PD.BCST constants<>+3456(SB), Z8, Z10
+	VMOVUPS          constants<>+4096(SB), Z9
+	VFMADD213PD.BCST constants<>+3968(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3840(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3712(SB), Z8, Z9
+	VMOVUPS          constants<>+4032(SB), Z10
+	VFMADD213PD.BCST constants<>+3904(SB), Z8, Z10
+	VFMADD213PD.BCST constants<>+3776(SB), Z8, Z10
 	VFMADD231PD      Z10, Z7, Z9
-	VMOVUPS          constants<>+640(SB), Z8
+	VMOVUPS          constants<>+1024(SB), Z8
 	VMULPD           Z8, Z4, Z8
 	VMULPD           Z4, Z8, Z8
 	VFMADD213PD      Z8, Z7, Z9
@@ -20979,54 +23467,54 @@ scaled1177:
 	VMOVUPS          Z16, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1170
+	JLE              one1366
 
-tail1172:
+tail1368:
 	SUBQ              SI, BX
-	JZ                done1173
+	JZ                done1369
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VORPD             constants<>+128(SB), Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z0
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1178
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal1374
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled1179
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled1375
 
-normal1178:
+normal1374:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1179:
+scaled1375:
 	VMOVUPS          Z6, Z0
-	VMOVUPS          constants<>+2816(SB), Z2
-	VADDPD.BCST      constants<>+2816(SB), Z6, Z1
+	VMOVUPS          constants<>+576(SB), Z2
+	VADDPD.BCST      constants<>+576(SB), Z6, Z1
 	VDIVPD           Z1, Z2, Z2
 	VMULPD           Z2, Z6, Z6
 	VMOVUPD.Z        (DX)(SI*8), K1, Z1
@@ -21035,11 +23523,11 @@ scaled1179:
 	VMOVUPS          Z0, Z2
 	VPXORQ           Z3, Z3, Z3
 	VPXORQ           Z4, Z4, Z4
-	VMOVUPS          constants<>+640(SB), Z5
+	VMOVUPS          constants<>+1024(SB), Z5
 	VMULPD           Z5, Z0, Z5
-	VSUBPD.BCST      constants<>+640(SB), Z5, Z5
-	VMOVUPS          constants<>+512(SB), Z6
-	VMOVUPS          constants<>+576(SB), Z7
+	VSUBPD.BCST      constants<>+1024(SB), Z5, Z5
+	VMOVUPS          constants<>+896(SB), Z6
+	VMOVUPS          constants<>+960(SB), Z7
 	VCMPPD           $0x1e, constants<>+8704(SB), Z0, K2
 	VMOVUPD          Z5, K2, Z2
 	VMOVUPD          Z6, K2, Z3
@@ -21048,15 +23536,15 @@ scaled1179:
 	VDIVPD           Z0, Z2, Z0
 	VMULPD           Z0, Z0, Z5
 	VMULPD           Z5, Z5, Z6
-	VMOVUPS          constants<>+3776(SB), Z7
-	VFMADD213PD.BCST constants<>+3648(SB), Z6, Z7
-	VFMADD213PD.BCST constants<>+3520(SB), Z6, Z7
-	VFMADD213PD.BCST constants<>+3392(SB), Z6, Z7
-	VMOVUPS          constants<>+3712(SB), Z8
-	VFMADD213PD.BCST constants<>+3584(SB), Z6, Z8
-	VFMADD213PD.BCST constants<>+3456(SB), Z6, Z8
+	VMOVUPS          constants<>+4096(SB), Z7
+	VFMADD213PD.BCST constants<>+3968(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+3840(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+3712(SB), Z6, Z7
+	VMOVUPS          constants<>+4032(SB), Z8
+	VFMADD213PD.BCST constants<>+3904(SB), Z6, Z8
+	VFMADD213PD.BCST constants<>+3776(SB), Z6, Z8
 	VFMADD231PD      Z8, Z5, Z7
-	VMOVUPS          constants<>+640(SB), Z6
+	VMOVUPS          constants<>+1024(SB), Z6
 	VMULPD           Z6, Z2, Z6
 	VMULPD           Z2, Z6, Z6
 	VFMADD213PD      Z6, Z5, Z7
@@ -21070,7 +23558,7 @@ scaled1179:
 	VMOVUPD          Z3, K1, (AX)(SI*8)
 	VMOVUPD          Z17, K1, (CX)(SI*8)
 
-done1173:
+done1369:
 	VZEROUPPER
 	RET
 
@@ -21081,14 +23569,14 @@ TEXT ·softplusAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1182
+	JL      oneTest1378
 
-many1180:
+many1376:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -21097,30 +23585,30 @@ many1180:
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VSUBPD       constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y2
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y6, Y2
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VSUBPD       constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y2
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -21140,13 +23628,13 @@ many1180:
 	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
 	VMINPD       Y4, Y5, Y2
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1185
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	JZ           normal1381
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y2
 	VPSUBQ       Y2, Y4, Y4
@@ -21154,12 +23642,12 @@ many1180:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y2, Y8, Y8
 	VMULPD       Y4, Y8, Y8
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y8, Y8
 	VPSUBQ       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -21167,12 +23655,12 @@ many1180:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1186
+	JMP          scaled1382
 
-normal1185:
+normal1381:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -21188,10 +23676,10 @@ normal1185:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1186:
+scaled1382:
 	VMOVUPS     Y8, Y2
-	VMOVUPS     constants<>+2816(SB), Y4
-	VADDPD      constants<>+2816(SB), Y8, Y3
+	VMOVUPS     constants<>+576(SB), Y4
+	VADDPD      constants<>+576(SB), Y8, Y3
 	VDIVPD      Y3, Y4, Y4
 	VMULPD      Y4, Y8, Y8
 	VMOVUPS     (DX)(SI*8), Y3
@@ -21199,11 +23687,11 @@ scaled1186:
 	VMOVUPS     Y2, Y5
 	VXORPD      Y6, Y6, Y6
 	VXORPD      Y7, Y7, Y7
-	VMOVUPS     constants<>+640(SB), Y8
+	VMOVUPS     constants<>+1024(SB), Y8
 	VMULPD      Y8, Y2, Y8
-	VSUBPD      constants<>+640(SB), Y8, Y8
-	VMOVUPS     constants<>+512(SB), Y10
-	VMOVUPS     constants<>+576(SB), Y11
+	VSUBPD      constants<>+1024(SB), Y8, Y8
+	VMOVUPS     constants<>+896(SB), Y10
+	VMOVUPS     constants<>+960(SB), Y11
 	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y10, Y6, Y6
@@ -21212,15 +23700,15 @@ scaled1186:
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y10
-	VMOVUPS     constants<>+3776(SB), Y11
-	VFMADD213PD constants<>+3648(SB), Y10, Y11
-	VFMADD213PD constants<>+3520(SB), Y10, Y11
-	VFMADD213PD constants<>+3392(SB), Y10, Y11
-	VMOVUPS     constants<>+3712(SB), Y12
-	VFMADD213PD constants<>+3584(SB), Y10, Y12
-	VFMADD213PD constants<>+3456(SB), Y10, Y12
+	VMOVUPS     constants<>+4096(SB), Y11
+	VFMADD213PD constants<>+3968(SB), Y10, Y11
+	VFMADD213PD constants<>+3840(SB), Y10, Y11
+	VFMADD213PD constants<>+3712(SB), Y10, Y11
+	VMOVUPS     constants<>+4032(SB), Y12
+	VFMADD213PD constants<>+3904(SB), Y10, Y12
+	VFMADD213PD constants<>+3776(SB), Y10, Y12
 	VFMADD231PD Y12, Y8, Y11
-	VMOVUPS     constants<>+640(SB), Y10
+	VMOVUPS     constants<>+1024(SB), Y10
 	VMULPD      Y10, Y5, Y10
 	VMULPD      Y5, Y10, Y10
 	VFMADD213PD Y10, Y8, Y11
@@ -21232,8 +23720,8 @@ scaled1186:
 	VMAXPD      Y3, Y2, Y3
 	VADDPD      Y3, Y6, Y6
 	VMOVUPS     Y9, Y2
-	VMOVUPS     constants<>+2816(SB), Y5
-	VADDPD      constants<>+2816(SB), Y9, Y3
+	VMOVUPS     constants<>+576(SB), Y5
+	VADDPD      constants<>+576(SB), Y9, Y3
 	VDIVPD      Y3, Y5, Y5
 	VMULPD      Y5, Y9, Y9
 	VMOVUPS     32(DX)(SI*8), Y3
@@ -21241,11 +23729,11 @@ scaled1186:
 	VMOVUPS     Y2, Y7
 	VXORPD      Y8, Y8, Y8
 	VXORPD      Y9, Y9, Y9
-	VMOVUPS     constants<>+640(SB), Y10
+	VMOVUPS     constants<>+1024(SB), Y10
 	VMULPD      Y10, Y2, Y10
-	VSUBPD      constants<>+640(SB), Y10, Y10
-	VMOVUPS     constants<>+512(SB), Y11
-	VMOVUPS     constants<>+576(SB), Y12
+	VSUBPD      constants<>+1024(SB), Y10, Y10
+	VMOVUPS     constants<>+896(SB), Y11
+	VMOVUPS     constants<>+960(SB), Y12
 	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
 	VBLENDVPD   Y2, Y10, Y7, Y7
 	VBLENDVPD   Y2, Y11, Y8, Y8
@@ -21254,15 +23742,15 @@ scaled1186:
 	VDIVPD      Y2, Y7, Y2
 	VMULPD      Y2, Y2, Y10
 	VMULPD      Y10, Y10, Y11
-	VMOVUPS     constants<>+3776(SB), Y12
-	VFMADD213PD constants<>+3648(SB), Y11, Y12
-	VFMADD213PD constants<>+3520(SB), Y11, Y12
-	VFMADD213PD constants<>+3392(SB), Y11, Y12
-	VMOVUPS     constants<>+3712(SB), Y13
-	VFMADD213PD constants<>+3584(SB), Y11, Y13
-	VFMADD213PD constants<>+3456(SB), Y11, Y13
+	VMOVUPS     constants<>+4096(SB), Y12
+	VFMADD213PD constants<>+3968(SB), Y11, Y12
+	VFMADD213PD constants<>+3840(SB), Y11, Y12
+	VFMADD213PD constants<>+3712(SB), Y11, Y12
+	VMOVUPS     constants<>+4032(SB), Y13
+	VFMADD213PD constants<>+3904(SB), Y11, Y13
+	VFMADD213PD constants<>+3776(SB), Y11, Y13
 	VFMADD231PD Y13, Y10, Y12
-	VMOVUPS     constants<>+640(SB), Y11
+	VMOVUPS     constants<>+1024(SB), Y11
 	VMULPD      Y11, Y7, Y11
 	VMULPD      Y7, Y11, Y11
 	VFMADD213PD Y11, Y10, Y12
@@ -21279,30 +23767,30 @@ scaled1186:
 	VMOVUPS     Y5, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1180
+	JLE         many1376
 
-oneTest1182:
+oneTest1378:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1183
+	JG   tail1379
 
-one1181:
+one1377:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
-	VBROADCASTSD constants<>+384(SB), Y3
-	VFMADD213PD  constants<>+448(SB), Y2, Y3
-	VSUBPD       constants<>+448(SB), Y3, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y2
-	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VMOVSLDUP    Y3, Y2
@@ -21312,13 +23800,13 @@ one1181:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1187
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	JZ           normal1383
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y3, Y3
 	VPSRLQ       $0x01, Y3, Y2
 	VPSUBQ       Y2, Y3, Y3
@@ -21326,12 +23814,12 @@ one1181:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1188
+	JMP          scaled1384
 
-normal1187:
+normal1383:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -21340,10 +23828,10 @@ normal1187:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1188:
+scaled1384:
 	VMOVUPS     Y5, Y2
-	VMOVUPS     constants<>+2816(SB), Y4
-	VADDPD      constants<>+2816(SB), Y5, Y3
+	VMOVUPS     constants<>+576(SB), Y4
+	VADDPD      constants<>+576(SB), Y5, Y3
 	VDIVPD      Y3, Y4, Y4
 	VMULPD      Y4, Y5, Y5
 	VMOVUPS     (DX)(SI*8), Y3
@@ -21351,11 +23839,11 @@ scaled1188:
 	VMOVUPS     Y2, Y5
 	VXORPD      Y6, Y6, Y6
 	VXORPD      Y7, Y7, Y7
-	VMOVUPS     constants<>+640(SB), Y8
+	VMOVUPS     constants<>+1024(SB), Y8
 	VMULPD      Y8, Y2, Y8
-	VSUBPD      constants<>+640(SB), Y8, Y8
-	VMOVUPS     constants<>+512(SB), Y9
-	VMOVUPS     constants<>+576(SB), Y10
+	VSUBPD      constants<>+1024(SB), Y8, Y8
+	VMOVUPS     constants<>+896(SB), Y9
+	VMOVUPS     constants<>+960(SB), Y10
 	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y9, Y6, Y6
@@ -21364,15 +23852,15 @@ scaled1188:
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y9
-	VMOVUPS     constants<>+3776(SB), Y10
-	VFMADD213PD constants<>+3648(SB), Y9, Y10
-	VFMADD213PD constants<>+3520(SB), Y9, Y10
-	VFMADD213PD constants<>+3392(SB), Y9, Y10
-	VMOVUPS     constants<>+3712(SB), Y11
-	VFMADD213PD constants<>+3584(SB), Y9, Y11
-	VFMADD213PD constants<>+3456(SB), Y9, Y11
+	VMOVUPS     constants<>+4096(SB), Y10
+	VFMADD213PD constants<>+3968(SB), Y9, Y10
+	VFMADD213PD constants<>+3840(SB), Y9, Y10
+	VFMADD213PD constants<>+3712(SB), Y9, Y10
+	VMOVUPS     constants<>+4032(SB), Y11
+	VFMADD213PD constants<>+3904(SB), Y9, Y11
+	VFMADD213PD constants<>+3776(SB), Y9, Y11
 	VFMADD231PD Y11, Y8, Y10
-	VMOVUPS     constants<>+640(SB), Y9
+	VMOVUPS     constants<>+1024(SB), Y9
 	VMULPD      Y9, Y5, Y9
 	VMULPD      Y5, Y9, Y9
 	VFMADD213PD Y9, Y8, Y10
@@ -21387,11 +23875,11 @@ scaled1188:
 	VMOVUPS     Y4, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1181
+	JLE         one1377
 
-tail1183:
+tail1379:
 	SUBQ         SI, BX
-	JZ           done1184
+	JZ           done1380
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -21400,18 +23888,18 @@ tail1183:
 	VORPD        constants<>+128(SB), Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y3, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y3
-	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y3, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y3
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+704(SB), Y4
-	VFMADD213PD  constants<>+768(SB), Y1, Y4
-	VFMADD213PD  constants<>+832(SB), Y1, Y4
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VMOVSLDUP    Y0, Y1
@@ -21421,13 +23909,13 @@ tail1183:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1189
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	JZ           normal1385
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y3, Y1
+	VPAND        constants<>+1920(SB), Y3, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -21435,12 +23923,12 @@ tail1183:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1190
+	JMP          scaled1386
 
-normal1189:
+normal1385:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -21449,10 +23937,10 @@ normal1189:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1190:
+scaled1386:
 	VMOVUPS     Y4, Y0
-	VMOVUPS     constants<>+2816(SB), Y3
-	VADDPD      constants<>+2816(SB), Y4, Y1
+	VMOVUPS     constants<>+576(SB), Y3
+	VADDPD      constants<>+576(SB), Y4, Y1
 	VDIVPD      Y1, Y3, Y3
 	VMULPD      Y3, Y4, Y4
 	VMASKMOVPD  (DX)(SI*8), Y2, Y1
@@ -21460,11 +23948,11 @@ scaled1190:
 	VMOVUPS     Y0, Y4
 	VXORPD      Y5, Y5, Y5
 	VXORPD      Y6, Y6, Y6
-	VMOVUPS     constants<>+640(SB), Y7
+	VMOVUPS     constants<>+1024(SB), Y7
 	VMULPD      Y7, Y0, Y7
-	VSUBPD      constants<>+640(SB), Y7, Y7
-	VMOVUPS     constants<>+512(SB), Y8
-	VMOVUPS     constants<>+576(SB), Y9
+	VSUBPD      constants<>+1024(SB), Y7, Y7
+	VMOVUPS     constants<>+896(SB), Y8
+	VMOVUPS     constants<>+960(SB), Y9
 	VCMPPD      $0x1e, constants<>+8704(SB), Y0, Y0
 	VBLENDVPD   Y0, Y7, Y4, Y4
 	VBLENDVPD   Y0, Y8, Y5, Y5
@@ -21473,15 +23961,15 @@ scaled1190:
 	VDIVPD      Y0, Y4, Y0
 	VMULPD      Y0, Y0, Y7
 	VMULPD      Y7, Y7, Y8
-	VMOVUPS     constants<>+3776(SB), Y9
-	VFMADD213PD constants<>+3648(SB), Y8, Y9
-	VFMADD213PD constants<>+3520(SB), Y8, Y9
-	VFMADD213PD constants<>+3392(SB), Y8, Y9
-	VMOVUPS     constants<>+3712(SB), Y10
-	VFMADD213PD constants<>+3584(SB), Y8, Y10
-	VFMADD213PD constants<>+3456(SB), Y8, Y10
+	VMOVUPS     constants<>+4096(SB), Y9
+	VFMADD213PD constants<>+3968(SB), Y8, Y9
+	VFMADD213PD constants<>+3840(SB), Y8, Y9
+	VFMADD213PD constants<>+3712(SB), Y8, Y9
+	VMOVUPS     constants<>+4032(SB), Y10
+	VFMADD213PD constants<>+3904(SB), Y8, Y10
+	VFMADD213PD constants<>+3776(SB), Y8, Y10
 	VFMADD231PD Y10, Y7, Y9
-	VMOVUPS     constants<>+640(SB), Y8
+	VMOVUPS     constants<>+1024(SB), Y8
 	VMULPD      Y8, Y4, Y8
 	VMULPD      Y4, Y8, Y8
 	VFMADD213PD Y8, Y7, Y9
@@ -21495,7 +23983,7 @@ scaled1190:
 	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done1184:
+done1380:
 	VZEROUPPER
 	RET
 
@@ -21509,52 +23997,52 @@ TEXT ·softplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1194
+	JL    oneTest1390
 
-many1192:
+many1388:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
 	VORPS.BCST        constants<>+320(SB), Z1, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z9
+	VBROADCASTSS      constants<>+1984(SB), Z4
+	VFMADD213PS.BCST  constants<>+2048(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+1600(SB), Z9
-	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z9
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z10
-	VSUBPS.BCST       constants<>+1664(SB), Z9, Z11
-	VFNMADD231PS.BCST constants<>+1728(SB), Z10, Z2
-	VFNMADD231PS.BCST constants<>+1728(SB), Z11, Z3
-	VFNMADD231PS.BCST constants<>+1792(SB), Z10, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z11, Z3
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z12
+	VBROADCASTSS      constants<>+1984(SB), Z9
+	VFMADD213PS.BCST  constants<>+2048(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+2048(SB), Z4, Z10
+	VSUBPS.BCST       constants<>+2048(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+2112(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+2112(SB), Z11, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+2176(SB), Z11, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+1920(SB), Z12
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z12
-	VBROADCASTSS      constants<>+1920(SB), Z13
+	VBROADCASTSS      constants<>+2304(SB), Z12
+	VFMADD213PS.BCST  constants<>+2368(SB), Z2, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z13
 	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+1920(SB), Z13
-	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+2240(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z13
 	VMULPS            Z2, Z2, Z14
 	VMULPS            Z3, Z3, Z15
-	VMOVUPS           constants<>+2048(SB), Z16
+	VMOVUPS           constants<>+2432(SB), Z16
 	VPERMPS           Z16, Z4, Z16
-	VMOVUPS           constants<>+2048(SB), Z17
+	VMOVUPS           constants<>+2432(SB), Z17
 	VPERMPS           Z17, Z9, Z17
 	VADDPS            Z16, Z2, Z2
 	VADDPS            Z17, Z3, Z3
 	VFMADD231PS       Z14, Z12, Z2
 	VFMADD231PS       Z15, Z13, Z3
-	VMOVUPS           constants<>+2112(SB), Z12
+	VMOVUPS           constants<>+2496(SB), Z12
 	VPERMPS           Z12, Z4, Z4
-	VMOVUPS           constants<>+2112(SB), Z12
+	VMOVUPS           constants<>+2496(SB), Z12
 	VPERMPS           Z12, Z9, Z9
 	VMOVUPS           Z4, Z12
 	VFMADD231PS       Z2, Z4, Z12
@@ -21562,11 +24050,11 @@ many1192:
 	VFMADD231PS       Z3, Z9, Z2
 	VSCALEFPS         Z10, Z12, Z3
 	VSCALEFPS         Z11, Z2, Z2
-	VADDPS.BCST       constants<>+4288(SB), Z3, Z4
-	VADDPS.BCST       constants<>+4288(SB), Z2, Z9
-	VBROADCASTSS      constants<>+4288(SB), Z10
+	VADDPS.BCST       constants<>+704(SB), Z3, Z4
+	VADDPS.BCST       constants<>+704(SB), Z2, Z9
+	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z4, Z10, Z4
-	VBROADCASTSS      constants<>+4288(SB), Z10
+	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z9, Z10, Z9
 	VMULPS            Z4, Z3, Z10
 	VMULPS            Z9, Z2, Z11
@@ -21576,9 +24064,9 @@ many1192:
 	VFNMADD231PS      Z2, Z11, Z13
 	VFMADD231PS       Z4, Z12, Z10
 	VFMADD231PS       Z9, Z13, Z11
-	VBROADCASTSS      constants<>+4288(SB), Z4
+	VBROADCASTSS      constants<>+704(SB), Z4
 	VSUBPS            Z10, Z4, Z4
-	VBROADCASTSS      constants<>+4288(SB), Z9
+	VBROADCASTSS      constants<>+704(SB), Z9
 	VSUBPS            Z11, Z9, Z9
 	VBROADCASTSS      constants<>+8768(SB), Z12
 	VMOVUPS           Z12, Z12
@@ -21606,13 +24094,13 @@ many1192:
 	VMULPS            Z2, Z2, Z15
 	VFMADD231PS       Z14, Z12, Z3
 	VFMADD231PS       Z15, Z13, Z2
-	VMAXPS.BCST       constants<>+5312(SB), Z0, Z12
-	VMAXPS.BCST       constants<>+5312(SB), Z1, Z13
+	VMAXPS.BCST       constants<>+640(SB), Z0, Z12
+	VMAXPS.BCST       constants<>+640(SB), Z1, Z13
 	VADDPS            Z12, Z3, Z3
 	VADDPS            Z13, Z2, Z2
-	VBROADCASTSS      constants<>+5312(SB), Z12
+	VBROADCASTSS      constants<>+640(SB), Z12
 	VCMPPS            $0x11, Z12, Z0, K1
-	VBROADCASTSS      constants<>+5312(SB), Z0
+	VBROADCASTSS      constants<>+640(SB), Z0
 	VCMPPS            $0x11, Z0, Z1, K2
 	VBLENDMPS         Z10, Z4, K1, Z5
 	VBLENDMPS         Z11, Z9, K2, Z6
@@ -21622,47 +24110,47 @@ many1192:
 	VMOVUPS           Z6, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1192
+	JLE               many1388
 
-oneTest1194:
+oneTest1390:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1195
+	JG   tail1391
 
-one1193:
+one1389:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
 	VSCALEFPS         Z3, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
 	VSUBPS            Z3, Z1, Z4
 	VFNMADD231PS      Z1, Z3, Z4
 	VFMADD231PS       Z2, Z4, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z2
+	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
 	VBROADCASTSS      constants<>+8768(SB), Z4
 	VMOVUPS           Z4, Z4
@@ -21677,57 +24165,57 @@ one1193:
 	VFMADD213PS.BCST  constants<>+9280(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
-	VMAXPS.BCST       constants<>+5312(SB), Z0, Z4
+	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
 	VADDPS            Z4, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z4
+	VBROADCASTSS      constants<>+640(SB), Z4
 	VCMPPS            $0x11, Z4, Z0, K1
 	VBLENDMPS         Z3, Z2, K1, Z7
 	VMOVUPS           Z1, (AX)(SI*4)
 	VMOVUPS           Z7, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1193
+	JLE               one1389
 
-tail1195:
+tail1391:
 	SUBQ              SI, BX
-	JZ                done1196
+	JZ                done1392
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
 	VSCALEFPS         Z3, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
 	VSUBPS            Z3, Z1, Z4
 	VFNMADD231PS      Z1, Z3, Z4
 	VFMADD231PS       Z2, Z4, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z2
+	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
 	VBROADCASTSS      constants<>+8768(SB), Z4
 	VMOVUPS           Z4, Z4
@@ -21742,15 +24230,15 @@ tail1195:
 	VFMADD213PS.BCST  constants<>+9280(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
-	VMAXPS.BCST       constants<>+5312(SB), Z0, Z4
+	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
 	VADDPS            Z4, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z4
+	VBROADCASTSS      constants<>+640(SB), Z4
 	VCMPPS            $0x11, Z4, Z0, K2
 	VBLENDMPS         Z3, Z2, K2, Z8
 	VMOVUPS           Z1, K1, (AX)(SI*4)
 	VMOVUPS           Z8, K1, (CX)(SI*4)
 
-done1196:
+done1392:
 	VZEROUPPER
 	RET
 
@@ -21764,32 +24252,32 @@ TEXT ·softplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1201
+	JG   tail1397
 
-one1199:
+one1395:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
-	VBROADCASTSS constants<>+2176(SB), Y2
+	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+2240(SB), Y2
+	VBROADCASTSS constants<>+2624(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+1600(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1600(SB), Y2
-	VFMADD213PS  constants<>+1664(SB), Y1, Y2
-	VSUBPS       constants<>+1664(SB), Y2, Y3
-	VFNMADD231PS constants<>+1728(SB), Y3, Y1
-	VFNMADD231PS constants<>+1792(SB), Y3, Y1
-	VBROADCASTSS constants<>+1920(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1920(SB), Y3
-	VFMADD213PS  constants<>+1984(SB), Y1, Y3
-	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
 	VMULPS       Y1, Y1, Y4
-	VPERMD       constants<>+2048(SB), Y2, Y5
+	VPERMD       constants<>+2432(SB), Y2, Y5
 	VADDPS       Y5, Y1, Y1
 	VFMADD231PS  Y4, Y3, Y1
-	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPERMD       constants<>+2496(SB), Y2, Y3
 	VMOVUPS      Y3, Y4
 	VFMADD231PS  Y1, Y3, Y4
 	VPSRLD       $0x03, Y2, Y1
@@ -21799,14 +24287,14 @@ one1199:
 	VPSUBD       Y2, Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y3, Y1
-	VADDPS       constants<>+4288(SB), Y1, Y2
-	VBROADCASTSS constants<>+4288(SB), Y3
+	VADDPS       constants<>+704(SB), Y1, Y2
+	VBROADCASTSS constants<>+704(SB), Y3
 	VDIVPS       Y2, Y3, Y2
 	VMULPS       Y2, Y1, Y3
 	VSUBPS       Y3, Y1, Y4
 	VFNMADD231PS Y1, Y3, Y4
 	VFMADD231PS  Y2, Y4, Y3
-	VBROADCASTSS constants<>+4288(SB), Y2
+	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y3, Y2, Y2
 	VBROADCASTSS constants<>+8768(SB), Y4
 	VMOVUPS      Y4, Y4
@@ -21821,47 +24309,47 @@ one1199:
 	VFMADD213PS  constants<>+9280(SB), Y1, Y4
 	VMULPS       Y1, Y1, Y5
 	VFMADD231PS  Y5, Y4, Y1
-	VMAXPS       constants<>+5312(SB), Y0, Y4
+	VMAXPS       constants<>+640(SB), Y0, Y4
 	VADDPS       Y4, Y1, Y1
-	VBROADCASTSS constants<>+5312(SB), Y4
+	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x11, Y4, Y0, Y0
 	VBLENDVPS    Y0, Y3, Y2, Y0
 	VMOVUPS      Y1, (AX)(SI*4)
 	VMOVUPS      Y0, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1199
+	JLE          one1395
 
-tail1201:
+tail1397:
 	SUBQ         SI, BX
-	JZ           done1202
+	JZ           done1398
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VORPS        constants<>+320(SB), Y1, Y2
-	VBROADCASTSS constants<>+2176(SB), Y3
+	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+2240(SB), Y3
+	VBROADCASTSS constants<>+2624(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+1600(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1600(SB), Y3
-	VFMADD213PS  constants<>+1664(SB), Y2, Y3
-	VSUBPS       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PS constants<>+1728(SB), Y4, Y2
-	VFNMADD231PS constants<>+1792(SB), Y4, Y2
-	VBROADCASTSS constants<>+1920(SB), Y4
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1920(SB), Y4
-	VFMADD213PS  constants<>+1984(SB), Y2, Y4
-	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
 	VMULPS       Y2, Y2, Y5
-	VPERMD       constants<>+2048(SB), Y3, Y6
+	VPERMD       constants<>+2432(SB), Y3, Y6
 	VADDPS       Y6, Y2, Y2
 	VFMADD231PS  Y5, Y4, Y2
-	VPERMD       constants<>+2112(SB), Y3, Y4
+	VPERMD       constants<>+2496(SB), Y3, Y4
 	VMOVUPS      Y4, Y5
 	VFMADD231PS  Y2, Y4, Y5
 	VPSRLD       $0x03, Y3, Y2
@@ -21871,14 +24359,14 @@ tail1201:
 	VPSUBD       Y3, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y4, Y2
-	VADDPS       constants<>+4288(SB), Y2, Y3
-	VBROADCASTSS constants<>+4288(SB), Y4
+	VADDPS       constants<>+704(SB), Y2, Y3
+	VBROADCASTSS constants<>+704(SB), Y4
 	VDIVPS       Y3, Y4, Y3
 	VMULPS       Y3, Y2, Y4
 	VSUBPS       Y4, Y2, Y5
 	VFNMADD231PS Y2, Y4, Y5
 	VFMADD231PS  Y3, Y5, Y4
-	VBROADCASTSS constants<>+4288(SB), Y3
+	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y4, Y3, Y3
 	VBROADCASTSS constants<>+8768(SB), Y5
 	VMOVUPS      Y5, Y5
@@ -21893,15 +24381,15 @@ tail1201:
 	VFMADD213PS  constants<>+9280(SB), Y2, Y5
 	VMULPS       Y2, Y2, Y6
 	VFMADD231PS  Y6, Y5, Y2
-	VMAXPS       constants<>+5312(SB), Y1, Y5
+	VMAXPS       constants<>+640(SB), Y1, Y5
 	VADDPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y5
+	VBROADCASTSS constants<>+640(SB), Y5
 	VCMPPS       $0x11, Y5, Y1, Y1
 	VBLENDVPS    Y1, Y4, Y3, Y1
 	VMASKMOVPS   Y2, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
 
-done1202:
+done1398:
 	VZEROUPPER
 	RET
 
@@ -21917,49 +24405,49 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1205
+	JL      oneTest1401
 
-many1203:
+many1399:
 	VMOVUPS           (DX)(SI*8), Z2
-	VANDPD            constants<>+5440(SB), Z2, Z2
+	VANDPD            constants<>+384(SB), Z2, Z2
 	VMOVUPS           constants<>+9344(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
-	VMOVUPS           constants<>+6848(SB), Z3
+	VMOVUPS           constants<>+6912(SB), Z3
 	VMULPD            Z3, Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
-	VANDPD            constants<>+5440(SB), Z3, Z3
+	VANDPD            constants<>+384(SB), Z3, Z3
 	VMOVUPS           constants<>+9344(SB), Z8
 	VMINPD            Z3, Z8, Z3
 	VMULPD            Z3, Z3, Z3
-	VMOVUPS           constants<>+6848(SB), Z8
+	VMOVUPS           constants<>+6912(SB), Z8
 	VMULPD            Z8, Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z8
-	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z9
-	VSUBPD.BCST       constants<>+448(SB), Z8, Z10
-	VSUBPD.BCST       constants<>+448(SB), Z9, Z11
-	VFNMADD231PD.BCST constants<>+512(SB), Z10, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z10, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z8
+	VBROADCASTSD      constants<>+768(SB), Z9
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z9
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z10
+	VSUBPD.BCST       constants<>+832(SB), Z9, Z11
+	VFNMADD231PD.BCST constants<>+896(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z11, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z2, Z2, Z12
 	VMULPD            Z3, Z3, Z13
-	VBROADCASTSD      constants<>+704(SB), Z14
-	VFMADD213PD.BCST  constants<>+768(SB), Z12, Z14
-	VBROADCASTSD      constants<>+704(SB), Z15
-	VFMADD213PD.BCST  constants<>+768(SB), Z13, Z15
-	VFMADD213PD.BCST  constants<>+832(SB), Z12, Z14
-	VFMADD213PD.BCST  constants<>+832(SB), Z13, Z15
-	VBROADCASTSD      constants<>+896(SB), Z16
-	VFMADD213PD.BCST  constants<>+960(SB), Z12, Z16
-	VBROADCASTSD      constants<>+896(SB), Z17
-	VFMADD213PD.BCST  constants<>+960(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+1024(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+1024(SB), Z13, Z17
+	VBROADCASTSD      constants<>+1088(SB), Z14
+	VFMADD213PD.BCST  constants<>+1152(SB), Z12, Z14
+	VBROADCASTSD      constants<>+1088(SB), Z15
+	VFMADD213PD.BCST  constants<>+1152(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+1216(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+1216(SB), Z13, Z15
+	VBROADCASTSD      constants<>+1280(SB), Z16
+	VFMADD213PD.BCST  constants<>+1344(SB), Z12, Z16
+	VBROADCASTSD      constants<>+1280(SB), Z17
+	VFMADD213PD.BCST  constants<>+1344(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+1408(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+1408(SB), Z13, Z17
 	VFMADD231PD       Z16, Z2, Z14
 	VFMADD231PD       Z17, Z3, Z15
 	VFMADD213PD       Z2, Z12, Z14
@@ -21973,42 +24461,42 @@ many1203:
 	VFMADD213PD       Z9, Z2, Z15
 	VADDPD            Z2, Z15, Z15
 	VMINPD            Z10, Z11, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1208
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
-	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
-	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
+	JZ                normal1404
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z10, K1
+	VADDPD.BCST       constants<>+1536(SB), Z10, K1, Z10
+	VMAXPD.BCST       constants<>+1600(SB), Z10, K1, Z10
 	VSCALEFPD         Z10, Z14, Z14
-	VADDPD.BCST       constants<>+1280(SB), Z14, K1, Z14
-	VPSUBQ.BCST       constants<>+1280(SB), Z14, K1, Z14
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
-	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
-	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	VADDPD.BCST       constants<>+1664(SB), Z14, K1, Z14
+	VPSUBQ.BCST       constants<>+1664(SB), Z14, K1, Z14
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
+	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
 	VSCALEFPD         Z11, Z15, Z15
-	VADDPD.BCST       constants<>+1280(SB), Z15, K1, Z15
-	VPSUBQ.BCST       constants<>+1280(SB), Z15, K1, Z15
-	JMP               scaled1209
+	VADDPD.BCST       constants<>+1664(SB), Z15, K1, Z15
+	VPSUBQ.BCST       constants<>+1664(SB), Z15, K1, Z15
+	JMP               scaled1405
 
-normal1208:
+normal1404:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled1209:
+scaled1405:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+5440(SB), Z2, Z2
+	VANDPD           constants<>+384(SB), Z2, Z2
 	VMOVUPS          constants<>+9344(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z8
 	VFMSUB213PD      Z3, Z2, Z8
-	VMOVUPS          constants<>+640(SB), Z3
+	VMOVUPS          constants<>+1024(SB), Z3
 	VMULPD           Z3, Z8, Z8
 	VMOVUPS          Z14, Z3
 	VFNMADD231PD     Z14, Z8, Z3
 	VMOVUPS          constants<>+9408(SB), Z8
 	VMULPD           Z8, Z3, Z3
-	VMOVUPS          constants<>+2816(SB), Z8
+	VMOVUPS          constants<>+576(SB), Z8
 	VADDPD.BCST      constants<>+9472(SB), Z2, Z9
 	VDIVPD           Z9, Z8, Z8
 	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
@@ -22041,7 +24529,7 @@ scaled1209:
 	VFMADD231PD      Z11, Z2, Z10
 	VMULPD           Z8, Z10, Z10
 	VMULPD           Z3, Z10, Z10
-	VMOVUPS          constants<>+2816(SB), Z2
+	VMOVUPS          constants<>+576(SB), Z2
 	VSUBPD           Z10, Z2, Z2
 	VMOVUPS          (DX)(SI*8), Z8
 	VPMOVQ2M         Z8, K1
@@ -22053,19 +24541,19 @@ scaled1209:
 	VFMADD213PD      Z4, Z2, Z3
 	VMULPD           Z4, Z8, Z8
 	VMOVUPS          64(DX)(SI*8), Z2
-	VANDPD           constants<>+5440(SB), Z2, Z2
+	VANDPD           constants<>+384(SB), Z2, Z2
 	VMOVUPS          constants<>+9344(SB), Z9
 	VMINPD           Z2, Z9, Z2
 	VMULPD           Z2, Z2, Z9
 	VMOVUPD          Z2, Z10
 	VFMSUB213PD      Z9, Z2, Z10
-	VMOVUPS          constants<>+640(SB), Z9
+	VMOVUPS          constants<>+1024(SB), Z9
 	VMULPD           Z9, Z10, Z10
 	VMOVUPS          Z15, Z9
 	VFNMADD231PD     Z15, Z10, Z9
 	VMOVUPS          constants<>+9408(SB), Z10
 	VMULPD           Z10, Z9, Z9
-	VMOVUPS          constants<>+2816(SB), Z10
+	VMOVUPS          constants<>+576(SB), Z10
 	VADDPD.BCST      constants<>+9472(SB), Z2, Z11
 	VDIVPD           Z11, Z10, Z10
 	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
@@ -22098,7 +24586,7 @@ scaled1209:
 	VFMADD231PD      Z13, Z2, Z12
 	VMULPD           Z10, Z12, Z12
 	VMULPD           Z9, Z12, Z12
-	VMOVUPS          constants<>+2816(SB), Z2
+	VMOVUPS          constants<>+576(SB), Z2
 	VSUBPD           Z12, Z2, Z2
 	VMOVUPS          64(DX)(SI*8), Z10
 	VPMOVQ2M         Z10, K1
@@ -22115,69 +24603,69 @@ scaled1209:
 	VMOVUPS          Z9, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1203
+	JLE              many1399
 
-oneTest1205:
+oneTest1401:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1206
+	JG   tail1402
 
-one1204:
+one1400:
 	VMOVUPS           (DX)(SI*8), Z2
-	VANDPD            constants<>+5440(SB), Z2, Z2
+	VANDPD            constants<>+384(SB), Z2, Z2
 	VMOVUPS           constants<>+9344(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
-	VMOVUPS           constants<>+6848(SB), Z3
+	VMOVUPS           constants<>+6912(SB), Z3
 	VMULPD            Z3, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z8
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z8
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z8
-	VBROADCASTSD      constants<>+896(SB), Z9
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z9
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z9
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z8
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z9
 	VFMADD231PD       Z9, Z2, Z8
 	VFMADD213PD       Z2, Z5, Z8
 	VPERMPD           Z0, Z3, Z2
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z8
 	VADDPD            Z2, Z8, Z8
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1210
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal1406
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z8, Z8
-	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
-	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled1211
+	VADDPD.BCST       constants<>+1664(SB), Z8, K1, Z8
+	VPSUBQ.BCST       constants<>+1664(SB), Z8, K1, Z8
+	JMP               scaled1407
 
-normal1210:
+normal1406:
 	VSCALEFPD Z4, Z8, Z8
 
-scaled1211:
+scaled1407:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+5440(SB), Z2, Z2
+	VANDPD           constants<>+384(SB), Z2, Z2
 	VMOVUPS          constants<>+9344(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z4
 	VFMSUB213PD      Z3, Z2, Z4
-	VMOVUPS          constants<>+640(SB), Z3
+	VMOVUPS          constants<>+1024(SB), Z3
 	VMULPD           Z3, Z4, Z4
 	VMOVUPS          Z8, Z3
 	VFNMADD231PD     Z8, Z4, Z3
 	VMOVUPS          constants<>+9408(SB), Z4
 	VMULPD           Z4, Z3, Z3
-	VMOVUPS          constants<>+2816(SB), Z4
+	VMOVUPS          constants<>+576(SB), Z4
 	VADDPD.BCST      constants<>+9472(SB), Z2, Z5
 	VDIVPD           Z5, Z4, Z4
 	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
@@ -22210,7 +24698,7 @@ scaled1211:
 	VFMADD231PD      Z9, Z2, Z8
 	VMULPD           Z4, Z8, Z8
 	VMULPD           Z3, Z8, Z8
-	VMOVUPS          constants<>+2816(SB), Z2
+	VMOVUPS          constants<>+576(SB), Z2
 	VSUBPD           Z8, Z2, Z2
 	VMOVUPS          (DX)(SI*8), Z4
 	VPMOVQ2M         Z4, K1
@@ -22225,70 +24713,70 @@ scaled1211:
 	VMOVUPS          Z3, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1204
+	JLE              one1400
 
-tail1206:
+tail1402:
 	SUBQ              SI, BX
-	JZ                done1207
+	JZ                done1403
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
-	VANDPD            constants<>+5440(SB), Z2, Z2
+	VANDPD            constants<>+384(SB), Z2, Z2
 	VMOVUPS           constants<>+9344(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
-	VMOVUPS           constants<>+6848(SB), Z3
+	VMOVUPS           constants<>+6912(SB), Z3
 	VMULPD            Z3, Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z8
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z8
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z8
 	VFMADD231PD       Z8, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z0
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1212
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal1408
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled1213
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled1409
 
-normal1212:
+normal1408:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1213:
+scaled1409:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
-	VANDPD           constants<>+5440(SB), Z0, Z0
+	VANDPD           constants<>+384(SB), Z0, Z0
 	VMOVUPS          constants<>+9344(SB), Z1
 	VMINPD           Z0, Z1, Z0
 	VMULPD           Z0, Z0, Z1
 	VMOVUPD          Z0, Z2
 	VFMSUB213PD      Z1, Z0, Z2
-	VMOVUPS          constants<>+640(SB), Z1
+	VMOVUPS          constants<>+1024(SB), Z1
 	VMULPD           Z1, Z2, Z2
 	VMOVUPS          Z6, Z1
 	VFNMADD231PD     Z6, Z2, Z1
 	VMOVUPS          constants<>+9408(SB), Z2
 	VMULPD           Z2, Z1, Z1
-	VMOVUPS          constants<>+2816(SB), Z2
+	VMOVUPS          constants<>+576(SB), Z2
 	VADDPD.BCST      constants<>+9472(SB), Z0, Z3
 	VDIVPD           Z3, Z2, Z2
 	VSUBPD.BCST      constants<>+9472(SB), Z0, Z0
@@ -22321,7 +24809,7 @@ scaled1213:
 	VFMADD231PD      Z5, Z0, Z4
 	VMULPD           Z2, Z4, Z4
 	VMULPD           Z1, Z4, Z4
-	VMOVUPS          constants<>+2816(SB), Z0
+	VMOVUPS          constants<>+576(SB), Z0
 	VSUBPD           Z4, Z0, Z0
 	VMOVUPD.Z        (DX)(SI*8), K1, Z2
 	VPMOVQ2M         Z2, K2
@@ -22335,7 +24823,7 @@ scaled1213:
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done1207:
+done1403:
 	VZEROUPPER
 	RET
 
@@ -22346,56 +24834,56 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1216
+	JL      oneTest1412
 
-many1214:
+many1410:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
-	VMOVUPS      constants<>+6848(SB), Y3
+	VMOVUPS      constants<>+6912(SB), Y3
 	VMULPD       Y3, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
-	VANDPD       constants<>+5440(SB), Y3, Y3
+	VANDPD       constants<>+384(SB), Y3, Y3
 	VMOVUPS      constants<>+9344(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+6848(SB), Y4
+	VMOVUPS      constants<>+6912(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMAXPD       Y2, Y0, Y2
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VSUBPD       constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y2
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y6, Y2
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VSUBPD       constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y2
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -22415,13 +24903,13 @@ many1214:
 	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
 	VMINPD       Y4, Y5, Y2
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1219
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	JZ           normal1415
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y2
 	VPSUBQ       Y2, Y4, Y4
@@ -22429,12 +24917,12 @@ many1214:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y2, Y8, Y8
 	VMULPD       Y4, Y8, Y8
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y8, Y8
 	VPSUBQ       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -22442,12 +24930,12 @@ many1214:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1220
+	JMP          scaled1416
 
-normal1219:
+normal1415:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -22463,21 +24951,21 @@ normal1219:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1220:
+scaled1416:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
 	VFMSUB213PD  Y3, Y2, Y4
-	VMOVUPS      constants<>+640(SB), Y3
+	VMOVUPS      constants<>+1024(SB), Y3
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y8, Y3
 	VFNMADD231PD Y8, Y4, Y3
 	VMOVUPS      constants<>+9408(SB), Y4
 	VMULPD       Y4, Y3, Y3
-	VMOVUPS      constants<>+2816(SB), Y4
+	VMOVUPS      constants<>+576(SB), Y4
 	VADDPD       constants<>+9472(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
 	VSUBPD       constants<>+9472(SB), Y2, Y2
@@ -22510,7 +24998,7 @@ scaled1220:
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMOVUPS      constants<>+2816(SB), Y2
+	VMOVUPS      constants<>+576(SB), Y2
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
@@ -22521,19 +25009,19 @@ scaled1220:
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
 	VMOVUPS      32(DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+9344(SB), Y5
 	VMINPD       Y2, Y5, Y2
 	VMULPD       Y2, Y2, Y5
 	VMOVUPD      Y2, Y6
 	VFMSUB213PD  Y5, Y2, Y6
-	VMOVUPS      constants<>+640(SB), Y5
+	VMOVUPS      constants<>+1024(SB), Y5
 	VMULPD       Y5, Y6, Y6
 	VMOVUPS      Y9, Y5
 	VFNMADD231PD Y9, Y6, Y5
 	VMOVUPS      constants<>+9408(SB), Y6
 	VMULPD       Y6, Y5, Y5
-	VMOVUPS      constants<>+2816(SB), Y6
+	VMOVUPS      constants<>+576(SB), Y6
 	VADDPD       constants<>+9472(SB), Y2, Y7
 	VDIVPD       Y7, Y6, Y6
 	VSUBPD       constants<>+9472(SB), Y2, Y2
@@ -22566,7 +25054,7 @@ scaled1220:
 	VFMADD231PD  Y9, Y2, Y8
 	VMULPD       Y6, Y8, Y8
 	VMULPD       Y5, Y8, Y8
-	VMOVUPS      constants<>+2816(SB), Y2
+	VMOVUPS      constants<>+576(SB), Y2
 	VSUBPD       Y8, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y6
 	VBLENDVPD    Y6, Y8, Y2, Y2
@@ -22582,35 +25070,35 @@ scaled1220:
 	VMOVUPS      Y5, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1214
+	JLE          many1410
 
-oneTest1216:
+oneTest1412:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1217
+	JG   tail1413
 
-one1215:
+one1411:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
-	VMOVUPS      constants<>+6848(SB), Y3
+	VMOVUPS      constants<>+6912(SB), Y3
 	VMULPD       Y3, Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
-	VBROADCASTSD constants<>+384(SB), Y3
-	VFMADD213PD  constants<>+448(SB), Y2, Y3
-	VSUBPD       constants<>+448(SB), Y3, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y2
-	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VMOVSLDUP    Y3, Y2
@@ -22620,13 +25108,13 @@ one1215:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1221
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	JZ           normal1417
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y3, Y3
 	VPSRLQ       $0x01, Y3, Y2
 	VPSUBQ       Y2, Y3, Y3
@@ -22634,12 +25122,12 @@ one1215:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1222
+	JMP          scaled1418
 
-normal1221:
+normal1417:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -22648,21 +25136,21 @@ normal1221:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1222:
+scaled1418:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+5440(SB), Y2, Y2
+	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
 	VFMSUB213PD  Y3, Y2, Y4
-	VMOVUPS      constants<>+640(SB), Y3
+	VMOVUPS      constants<>+1024(SB), Y3
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y5, Y3
 	VFNMADD231PD Y5, Y4, Y3
 	VMOVUPS      constants<>+9408(SB), Y4
 	VMULPD       Y4, Y3, Y3
-	VMOVUPS      constants<>+2816(SB), Y4
+	VMOVUPS      constants<>+576(SB), Y4
 	VADDPD       constants<>+9472(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
 	VSUBPD       constants<>+9472(SB), Y2, Y2
@@ -22695,7 +25183,7 @@ scaled1222:
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMOVUPS      constants<>+2816(SB), Y2
+	VMOVUPS      constants<>+576(SB), Y2
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
@@ -22709,36 +25197,36 @@ scaled1222:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1215
+	JLE          one1411
 
-tail1217:
+tail1413:
 	SUBQ         SI, BX
-	JZ           done1218
+	JZ           done1414
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y2
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
-	VANDPD       constants<>+5440(SB), Y3, Y3
+	VANDPD       constants<>+384(SB), Y3, Y3
 	VMOVUPS      constants<>+9344(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+6848(SB), Y4
+	VMOVUPS      constants<>+6912(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y3, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y3
-	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y3, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y3
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+704(SB), Y4
-	VFMADD213PD  constants<>+768(SB), Y1, Y4
-	VFMADD213PD  constants<>+832(SB), Y1, Y4
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VMOVSLDUP    Y0, Y1
@@ -22748,13 +25236,13 @@ tail1217:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1223
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	JZ           normal1419
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y3, Y1
+	VPAND        constants<>+1920(SB), Y3, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -22762,12 +25250,12 @@ tail1217:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1224
+	JMP          scaled1420
 
-normal1223:
+normal1419:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -22776,21 +25264,21 @@ normal1223:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1224:
+scaled1420:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
-	VANDPD       constants<>+5440(SB), Y0, Y0
+	VANDPD       constants<>+384(SB), Y0, Y0
 	VMOVUPS      constants<>+9344(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPD      Y0, Y3
 	VFMSUB213PD  Y1, Y0, Y3
-	VMOVUPS      constants<>+640(SB), Y1
+	VMOVUPS      constants<>+1024(SB), Y1
 	VMULPD       Y1, Y3, Y3
 	VMOVUPS      Y4, Y1
 	VFNMADD231PD Y4, Y3, Y1
 	VMOVUPS      constants<>+9408(SB), Y3
 	VMULPD       Y3, Y1, Y1
-	VMOVUPS      constants<>+2816(SB), Y3
+	VMOVUPS      constants<>+576(SB), Y3
 	VADDPD       constants<>+9472(SB), Y0, Y4
 	VDIVPD       Y4, Y3, Y3
 	VSUBPD       constants<>+9472(SB), Y0, Y0
@@ -22823,7 +25311,7 @@ scaled1224:
 	VFMADD231PD  Y6, Y0, Y5
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y1, Y5, Y5
-	VMOVUPS      constants<>+2816(SB), Y0
+	VMOVUPS      constants<>+576(SB), Y0
 	VSUBPD       Y5, Y0, Y0
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y0, Y0
@@ -22836,7 +25324,7 @@ scaled1224:
 	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
 
-done1218:
+done1414:
 	VZEROUPPER
 	RET
 
@@ -22850,13 +25338,13 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1228
+	JL    oneTest1424
 
-many1226:
+many1422:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
-	VANDPS.BCST       constants<>+6976(SB), Z0, Z2
-	VANDPS.BCST       constants<>+6976(SB), Z1, Z3
+	VANDPS.BCST       constants<>+448(SB), Z0, Z2
+	VANDPS.BCST       constants<>+448(SB), Z1, Z3
 	VBROADCASTSS      constants<>+11136(SB), Z4
 	VMINPS            Z2, Z4, Z2
 	VBROADCASTSS      constants<>+11136(SB), Z4
@@ -22867,51 +25355,51 @@ many1226:
 	VFMSUB231PS       Z2, Z2, Z14
 	VMOVUPS           Z13, Z15
 	VFMSUB231PS       Z3, Z3, Z15
-	VMULPS.BCST       constants<>+1856(SB), Z14, Z14
-	VMULPS.BCST       constants<>+1856(SB), Z15, Z15
-	VMULPS.BCST       constants<>+4864(SB), Z4, Z16
-	VMULPS.BCST       constants<>+4864(SB), Z13, Z17
-	VBROADCASTSS      constants<>+1600(SB), Z18
+	VMULPS.BCST       constants<>+2240(SB), Z14, Z14
+	VMULPS.BCST       constants<>+2240(SB), Z15, Z15
+	VMULPS.BCST       constants<>+5056(SB), Z4, Z16
+	VMULPS.BCST       constants<>+5056(SB), Z13, Z17
+	VBROADCASTSS      constants<>+1984(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSS      constants<>+1600(SB), Z18
-	VFMADD213PS.BCST  constants<>+1664(SB), Z16, Z18
-	VBROADCASTSS      constants<>+1600(SB), Z19
+	VBROADCASTSS      constants<>+1984(SB), Z18
+	VFMADD213PS.BCST  constants<>+2048(SB), Z16, Z18
+	VBROADCASTSS      constants<>+1984(SB), Z19
 	VMOVUPS           Z19, Z19
-	VBROADCASTSS      constants<>+1600(SB), Z19
-	VFMADD213PS.BCST  constants<>+1664(SB), Z17, Z19
-	VSUBPS.BCST       constants<>+1664(SB), Z18, Z20
-	VSUBPS.BCST       constants<>+1664(SB), Z19, Z21
-	VFNMADD231PS.BCST constants<>+1728(SB), Z20, Z16
-	VFNMADD231PS.BCST constants<>+1728(SB), Z21, Z17
-	VFNMADD231PS.BCST constants<>+1792(SB), Z20, Z16
-	VFNMADD231PS.BCST constants<>+1792(SB), Z21, Z17
+	VBROADCASTSS      constants<>+1984(SB), Z19
+	VFMADD213PS.BCST  constants<>+2048(SB), Z17, Z19
+	VSUBPS.BCST       constants<>+2048(SB), Z18, Z20
+	VSUBPS.BCST       constants<>+2048(SB), Z19, Z21
+	VFNMADD231PS.BCST constants<>+2112(SB), Z20, Z16
+	VFNMADD231PS.BCST constants<>+2112(SB), Z21, Z17
+	VFNMADD231PS.BCST constants<>+2176(SB), Z20, Z16
+	VFNMADD231PS.BCST constants<>+2176(SB), Z21, Z17
 	VSUBPS            Z14, Z16, Z14
 	VSUBPS            Z15, Z17, Z15
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z14, Z14
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z15, Z15
-	VBROADCASTSS      constants<>+1920(SB), Z16
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z14, Z14
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z15, Z15
+	VBROADCASTSS      constants<>+2304(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSS      constants<>+1920(SB), Z16
-	VFMADD213PS.BCST  constants<>+1984(SB), Z14, Z16
-	VBROADCASTSS      constants<>+1920(SB), Z17
+	VBROADCASTSS      constants<>+2304(SB), Z16
+	VFMADD213PS.BCST  constants<>+2368(SB), Z14, Z16
+	VBROADCASTSS      constants<>+2304(SB), Z17
 	VMOVUPS           Z17, Z17
-	VBROADCASTSS      constants<>+1920(SB), Z17
-	VFMADD213PS.BCST  constants<>+1984(SB), Z15, Z17
-	VFMADD213PS.BCST  constants<>+1856(SB), Z14, Z16
-	VFMADD213PS.BCST  constants<>+1856(SB), Z15, Z17
+	VBROADCASTSS      constants<>+2304(SB), Z17
+	VFMADD213PS.BCST  constants<>+2368(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+2240(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+2240(SB), Z15, Z17
 	VMULPS            Z14, Z14, Z22
 	VMULPS            Z15, Z15, Z23
-	VMOVUPS           constants<>+2048(SB), Z24
+	VMOVUPS           constants<>+2432(SB), Z24
 	VPERMPS           Z24, Z18, Z24
-	VMOVUPS           constants<>+2048(SB), Z25
+	VMOVUPS           constants<>+2432(SB), Z25
 	VPERMPS           Z25, Z19, Z25
 	VADDPS            Z24, Z14, Z14
 	VADDPS            Z25, Z15, Z15
 	VFMADD231PS       Z22, Z16, Z14
 	VFMADD231PS       Z23, Z17, Z15
-	VMOVUPS           constants<>+2112(SB), Z16
+	VMOVUPS           constants<>+2496(SB), Z16
 	VPERMPS           Z16, Z18, Z16
-	VMOVUPS           constants<>+2112(SB), Z17
+	VMOVUPS           constants<>+2496(SB), Z17
 	VPERMPS           Z17, Z19, Z17
 	VMOVUPS           Z16, Z18
 	VFMADD231PS       Z14, Z16, Z18
@@ -22921,9 +25409,9 @@ many1226:
 	VSCALEFPS         Z21, Z14, Z14
 	VADDPS.BCST       constants<>+11200(SB), Z2, Z16
 	VADDPS.BCST       constants<>+11200(SB), Z3, Z17
-	VBROADCASTSS      constants<>+4288(SB), Z18
+	VBROADCASTSS      constants<>+704(SB), Z18
 	VDIVPS            Z16, Z18, Z16
-	VBROADCASTSS      constants<>+4288(SB), Z18
+	VBROADCASTSS      constants<>+704(SB), Z18
 	VDIVPS            Z17, Z18, Z17
 	VSUBPS.BCST       constants<>+11200(SB), Z2, Z18
 	VSUBPS.BCST       constants<>+11200(SB), Z3, Z19
@@ -22969,19 +25457,19 @@ many1226:
 	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z19
 	VFMADD213PS.BCST  constants<>+12096(SB), Z4, Z18
 	VFMADD213PS.BCST  constants<>+12096(SB), Z13, Z19
-	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z18
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z19
+	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z18
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z19
 	VBROADCASTSS      constants<>+12160(SB), Z4
 	VCMPPS            $0x11, Z4, Z2, K1
 	VBROADCASTSS      constants<>+12160(SB), Z2
 	VCMPPS            $0x11, Z2, Z3, K2
-	VBROADCASTSS      constants<>+4288(SB), Z2
+	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z16, Z2, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VSUBPS            Z17, Z3, Z3
-	VBROADCASTSS      constants<>+5312(SB), Z4
+	VBROADCASTSS      constants<>+640(SB), Z4
 	VCMPPS            $0x11, Z4, Z0, K3
-	VBROADCASTSS      constants<>+5312(SB), Z4
+	VBROADCASTSS      constants<>+640(SB), Z4
 	VCMPPS            $0x11, Z4, Z1, K4
 	VBLENDMPS         Z16, Z2, K3, Z5
 	VBLENDMPS         Z17, Z3, K4, Z6
@@ -23011,49 +25499,49 @@ many1226:
 	VMOVUPS           Z8, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1226
+	JLE               many1422
 
-oneTest1228:
+oneTest1424:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1229
+	JG   tail1425
 
-one1227:
+one1423:
 	VMOVUPS           (DX)(SI*4), Z0
-	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VANDPS.BCST       constants<>+448(SB), Z0, Z1
 	VBROADCASTSS      constants<>+11136(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
 	VFMSUB231PS       Z1, Z1, Z3
-	VMULPS.BCST       constants<>+1856(SB), Z3, Z3
-	VMULPS.BCST       constants<>+4864(SB), Z2, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z5
+	VMULPS.BCST       constants<>+2240(SB), Z3, Z3
+	VMULPS.BCST       constants<>+5056(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+1600(SB), Z5
-	VFMADD213PS.BCST  constants<>+1664(SB), Z4, Z5
-	VSUBPS.BCST       constants<>+1664(SB), Z5, Z6
-	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z4
-	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z5
+	VFMADD213PS.BCST  constants<>+2048(SB), Z4, Z5
+	VSUBPS.BCST       constants<>+2048(SB), Z5, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z4
+	VFNMADD231PS.BCST constants<>+2176(SB), Z6, Z4
 	VSUBPS            Z3, Z4, Z3
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z4
 	VMULPS            Z3, Z3, Z7
-	VMOVUPS           constants<>+2048(SB), Z8
+	VMOVUPS           constants<>+2432(SB), Z8
 	VPERMPS           Z8, Z5, Z8
 	VADDPS            Z8, Z3, Z3
 	VFMADD231PS       Z7, Z4, Z3
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z5, Z4
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
 	VADDPS.BCST       constants<>+11200(SB), Z1, Z4
-	VBROADCASTSS      constants<>+4288(SB), Z5
+	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
 	VSUBPS.BCST       constants<>+11200(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
@@ -23077,12 +25565,12 @@ one1227:
 	VFMADD213PS.BCST  constants<>+11968(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+12032(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+12096(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z5
+	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z5
 	VBROADCASTSS      constants<>+12160(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K1
-	VBROADCASTSS      constants<>+4288(SB), Z1
+	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z2
+	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x11, Z2, Z0, K2
 	VBLENDMPS         Z4, Z1, K2, Z9
 	VBLENDMPS         Z5, Z9, K1, Z10
@@ -23099,50 +25587,50 @@ one1227:
 	VMOVUPS           Z10, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1227
+	JLE               one1423
 
-tail1229:
+tail1425:
 	SUBQ              SI, BX
-	JZ                done1230
+	JZ                done1426
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
-	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VANDPS.BCST       constants<>+448(SB), Z0, Z1
 	VBROADCASTSS      constants<>+11136(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
 	VFMSUB231PS       Z1, Z1, Z3
-	VMULPS.BCST       constants<>+1856(SB), Z3, Z3
-	VMULPS.BCST       constants<>+4864(SB), Z2, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z5
+	VMULPS.BCST       constants<>+2240(SB), Z3, Z3
+	VMULPS.BCST       constants<>+5056(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+1600(SB), Z5
-	VFMADD213PS.BCST  constants<>+1664(SB), Z4, Z5
-	VSUBPS.BCST       constants<>+1664(SB), Z5, Z6
-	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z4
-	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z5
+	VFMADD213PS.BCST  constants<>+2048(SB), Z4, Z5
+	VSUBPS.BCST       constants<>+2048(SB), Z5, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z4
+	VFNMADD231PS.BCST constants<>+2176(SB), Z6, Z4
 	VSUBPS            Z3, Z4, Z3
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z4
 	VMULPS            Z3, Z3, Z7
-	VMOVUPS           constants<>+2048(SB), Z8
+	VMOVUPS           constants<>+2432(SB), Z8
 	VPERMPS           Z8, Z5, Z8
 	VADDPS            Z8, Z3, Z3
 	VFMADD231PS       Z7, Z4, Z3
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z5, Z4
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
 	VADDPS.BCST       constants<>+11200(SB), Z1, Z4
-	VBROADCASTSS      constants<>+4288(SB), Z5
+	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
 	VSUBPS.BCST       constants<>+11200(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
@@ -23166,12 +25654,12 @@ tail1229:
 	VFMADD213PS.BCST  constants<>+11968(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+12032(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+12096(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z5
+	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z5
 	VBROADCASTSS      constants<>+12160(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K2
-	VBROADCASTSS      constants<>+4288(SB), Z1
+	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z2
+	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x11, Z2, Z0, K3
 	VBLENDMPS         Z4, Z1, K3, Z11
 	VBLENDMPS         Z5, Z11, K2, Z12
@@ -23187,7 +25675,7 @@ tail1229:
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 	VMOVUPS           Z12, K1, (CX)(SI*4)
 
-done1230:
+done1426:
 	VZEROUPPER
 	RET
 
@@ -23201,40 +25689,40 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1235
+	JG   tail1431
 
-one1233:
+one1429:
 	VMOVUPS      (DX)(SI*4), Y0
-	VANDPS       constants<>+6976(SB), Y0, Y1
+	VANDPS       constants<>+448(SB), Y0, Y1
 	VBROADCASTSS constants<>+11136(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VMULPS       Y1, Y1, Y2
 	VMOVUPS      Y2, Y3
 	VFMSUB231PS  Y1, Y1, Y3
-	VMULPS       constants<>+1856(SB), Y3, Y3
-	VMULPS       constants<>+4864(SB), Y2, Y4
-	VBROADCASTSS constants<>+2176(SB), Y5
+	VMULPS       constants<>+2240(SB), Y3, Y3
+	VMULPS       constants<>+5056(SB), Y2, Y4
+	VBROADCASTSS constants<>+2560(SB), Y5
 	VMINPS       Y4, Y5, Y4
-	VBROADCASTSS constants<>+2240(SB), Y5
+	VBROADCASTSS constants<>+2624(SB), Y5
 	VMAXPS       Y4, Y5, Y4
-	VBROADCASTSS constants<>+1600(SB), Y5
+	VBROADCASTSS constants<>+1984(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+1600(SB), Y5
-	VFMADD213PS  constants<>+1664(SB), Y4, Y5
-	VSUBPS       constants<>+1664(SB), Y5, Y6
-	VFNMADD231PS constants<>+1728(SB), Y6, Y4
-	VFNMADD231PS constants<>+1792(SB), Y6, Y4
+	VBROADCASTSS constants<>+1984(SB), Y5
+	VFMADD213PS  constants<>+2048(SB), Y4, Y5
+	VSUBPS       constants<>+2048(SB), Y5, Y6
+	VFNMADD231PS constants<>+2112(SB), Y6, Y4
+	VFNMADD231PS constants<>+2176(SB), Y6, Y4
 	VSUBPS       Y3, Y4, Y3
-	VBROADCASTSS constants<>+1920(SB), Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1920(SB), Y4
-	VFMADD213PS  constants<>+1984(SB), Y3, Y4
-	VFMADD213PS  constants<>+1856(SB), Y3, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y3, Y4
+	VFMADD213PS  constants<>+2240(SB), Y3, Y4
 	VMULPS       Y3, Y3, Y6
-	VPERMD       constants<>+2048(SB), Y5, Y7
+	VPERMD       constants<>+2432(SB), Y5, Y7
 	VADDPS       Y7, Y3, Y3
 	VFMADD231PS  Y6, Y4, Y3
-	VPERMD       constants<>+2112(SB), Y5, Y4
+	VPERMD       constants<>+2496(SB), Y5, Y4
 	VMOVUPS      Y4, Y6
 	VFMADD231PS  Y3, Y4, Y6
 	VPSRLD       $0x03, Y5, Y3
@@ -23245,7 +25733,7 @@ one1233:
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y5, Y3
 	VADDPS       constants<>+11200(SB), Y1, Y4
-	VBROADCASTSS constants<>+4288(SB), Y5
+	VBROADCASTSS constants<>+704(SB), Y5
 	VDIVPS       Y4, Y5, Y4
 	VSUBPS       constants<>+11200(SB), Y1, Y5
 	VMULPS       Y4, Y5, Y5
@@ -23269,12 +25757,12 @@ one1233:
 	VFMADD213PS  constants<>+11968(SB), Y2, Y5
 	VFMADD213PS  constants<>+12032(SB), Y2, Y5
 	VFMADD213PS  constants<>+12096(SB), Y2, Y5
-	VFMADD213PS  constants<>+1856(SB), Y0, Y5
+	VFMADD213PS  constants<>+2240(SB), Y0, Y5
 	VBROADCASTSS constants<>+12160(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y1
-	VBROADCASTSS constants<>+4288(SB), Y2
+	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y4, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y6
+	VBROADCASTSS constants<>+640(SB), Y6
 	VCMPPS       $0x11, Y6, Y0, Y6
 	VBLENDVPS    Y6, Y4, Y2, Y2
 	VBLENDVPS    Y1, Y5, Y2, Y1
@@ -23291,46 +25779,46 @@ one1233:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1233
+	JLE          one1429
 
-tail1235:
+tail1431:
 	SUBQ         SI, BX
-	JZ           done1236
+	JZ           done1432
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
-	VANDPS       constants<>+6976(SB), Y1, Y2
+	VANDPS       constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+11136(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMULPS       Y2, Y2, Y3
 	VMOVUPS      Y3, Y4
 	VFMSUB231PS  Y2, Y2, Y4
-	VMULPS       constants<>+1856(SB), Y4, Y4
-	VMULPS       constants<>+4864(SB), Y3, Y5
-	VBROADCASTSS constants<>+2176(SB), Y6
+	VMULPS       constants<>+2240(SB), Y4, Y4
+	VMULPS       constants<>+5056(SB), Y3, Y5
+	VBROADCASTSS constants<>+2560(SB), Y6
 	VMINPS       Y5, Y6, Y5
-	VBROADCASTSS constants<>+2240(SB), Y6
+	VBROADCASTSS constants<>+2624(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VBROADCASTSS constants<>+1600(SB), Y6
+	VBROADCASTSS constants<>+1984(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+1600(SB), Y6
-	VFMADD213PS  constants<>+1664(SB), Y5, Y6
-	VSUBPS       constants<>+1664(SB), Y6, Y7
-	VFNMADD231PS constants<>+1728(SB), Y7, Y5
-	VFNMADD231PS constants<>+1792(SB), Y7, Y5
+	VBROADCASTSS constants<>+1984(SB), Y6
+	VFMADD213PS  constants<>+2048(SB), Y5, Y6
+	VSUBPS       constants<>+2048(SB), Y6, Y7
+	VFNMADD231PS constants<>+2112(SB), Y7, Y5
+	VFNMADD231PS constants<>+2176(SB), Y7, Y5
 	VSUBPS       Y4, Y5, Y4
-	VBROADCASTSS constants<>+1920(SB), Y5
+	VBROADCASTSS constants<>+2304(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+1920(SB), Y5
-	VFMADD213PS  constants<>+1984(SB), Y4, Y5
-	VFMADD213PS  constants<>+1856(SB), Y4, Y5
+	VBROADCASTSS constants<>+2304(SB), Y5
+	VFMADD213PS  constants<>+2368(SB), Y4, Y5
+	VFMADD213PS  constants<>+2240(SB), Y4, Y5
 	VMULPS       Y4, Y4, Y7
-	VPERMD       constants<>+2048(SB), Y6, Y8
+	VPERMD       constants<>+2432(SB), Y6, Y8
 	VADDPS       Y8, Y4, Y4
 	VFMADD231PS  Y7, Y5, Y4
-	VPERMD       constants<>+2112(SB), Y6, Y5
+	VPERMD       constants<>+2496(SB), Y6, Y5
 	VMOVUPS      Y5, Y7
 	VFMADD231PS  Y4, Y5, Y7
 	VPSRLD       $0x03, Y6, Y4
@@ -23341,7 +25829,7 @@ tail1235:
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y6, Y4
 	VADDPS       constants<>+11200(SB), Y2, Y5
-	VBROADCASTSS constants<>+4288(SB), Y6
+	VBROADCASTSS constants<>+704(SB), Y6
 	VDIVPS       Y5, Y6, Y5
 	VSUBPS       constants<>+11200(SB), Y2, Y6
 	VMULPS       Y5, Y6, Y6
@@ -23365,12 +25853,12 @@ tail1235:
 	VFMADD213PS  constants<>+11968(SB), Y3, Y6
 	VFMADD213PS  constants<>+12032(SB), Y3, Y6
 	VFMADD213PS  constants<>+12096(SB), Y3, Y6
-	VFMADD213PS  constants<>+1856(SB), Y1, Y6
+	VFMADD213PS  constants<>+2240(SB), Y1, Y6
 	VBROADCASTSS constants<>+12160(SB), Y3
 	VCMPPS       $0x11, Y3, Y2, Y2
-	VBROADCASTSS constants<>+4288(SB), Y3
+	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y5, Y3, Y3
-	VBROADCASTSS constants<>+5312(SB), Y7
+	VBROADCASTSS constants<>+640(SB), Y7
 	VCMPPS       $0x11, Y7, Y1, Y7
 	VBLENDVPS    Y7, Y5, Y3, Y3
 	VBLENDVPS    Y2, Y6, Y3, Y2
@@ -23386,7 +25874,7 @@ tail1235:
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done1236:
+done1432:
 	VZEROUPPER
 	RET
 
@@ -23402,39 +25890,39 @@ TEXT ·siLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1239
+	JL      oneTest1435
 
-many1237:
+many1433:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
 	VORPD             constants<>+128(SB), Z3, Z3
-	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z4
-	VBROADCASTSD      constants<>+384(SB), Z5
-	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z5
-	VSUBPD.BCST       constants<>+448(SB), Z4, Z6
-	VSUBPD.BCST       constants<>+448(SB), Z5, Z7
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
-	VFNMADD231PD.BCST constants<>+576(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z7, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z4
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z7
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
 	VMULPD            Z2, Z2, Z8
 	VMULPD            Z3, Z3, Z9
-	VBROADCASTSD      constants<>+704(SB), Z10
-	VFMADD213PD.BCST  constants<>+768(SB), Z8, Z10
-	VBROADCASTSD      constants<>+704(SB), Z11
-	VFMADD213PD.BCST  constants<>+768(SB), Z9, Z11
-	VFMADD213PD.BCST  constants<>+832(SB), Z8, Z10
-	VFMADD213PD.BCST  constants<>+832(SB), Z9, Z11
-	VBROADCASTSD      constants<>+896(SB), Z12
-	VFMADD213PD.BCST  constants<>+960(SB), Z8, Z12
-	VBROADCASTSD      constants<>+896(SB), Z13
-	VFMADD213PD.BCST  constants<>+960(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+1024(SB), Z8, Z12
-	VFMADD213PD.BCST  constants<>+1024(SB), Z9, Z13
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VFMADD213PD.BCST  constants<>+1152(SB), Z8, Z10
+	VBROADCASTSD      constants<>+1088(SB), Z11
+	VFMADD213PD.BCST  constants<>+1152(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+1216(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+1216(SB), Z9, Z11
+	VBROADCASTSD      constants<>+1280(SB), Z12
+	VFMADD213PD.BCST  constants<>+1344(SB), Z8, Z12
+	VBROADCASTSD      constants<>+1280(SB), Z13
+	VFMADD213PD.BCST  constants<>+1344(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+1408(SB), Z8, Z12
+	VFMADD213PD.BCST  constants<>+1408(SB), Z9, Z13
 	VFMADD231PD       Z12, Z2, Z10
 	VFMADD231PD       Z13, Z3, Z11
 	VFMADD213PD       Z2, Z8, Z10
@@ -23448,30 +25936,30 @@ many1237:
 	VFMADD213PD       Z5, Z2, Z11
 	VADDPD            Z2, Z11, Z11
 	VMINPD            Z6, Z7, Z2
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1242
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
-	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
-	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
+	JZ                normal1438
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
+	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
+	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z10, Z10
-	VADDPD.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VPSUBQ.BCST       constants<>+1280(SB), Z10, K1, Z10
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z7, K1
-	VADDPD.BCST       constants<>+1152(SB), Z7, K1, Z7
-	VMAXPD.BCST       constants<>+1216(SB), Z7, K1, Z7
+	VADDPD.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VPSUBQ.BCST       constants<>+1664(SB), Z10, K1, Z10
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z7, K1
+	VADDPD.BCST       constants<>+1536(SB), Z7, K1, Z7
+	VMAXPD.BCST       constants<>+1600(SB), Z7, K1, Z7
 	VSCALEFPD         Z7, Z11, Z11
-	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
-	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled1243
+	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
+	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
+	JMP               scaled1439
 
-normal1242:
+normal1438:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1243:
-	VMOVUPS     constants<>+2816(SB), Z3
-	VADDPD.BCST constants<>+2816(SB), Z10, Z2
+scaled1439:
+	VMOVUPS     constants<>+576(SB), Z3
+	VADDPD.BCST constants<>+576(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z10, Z10
 	VMULPD      Z10, Z3, Z2
@@ -23484,8 +25972,8 @@ scaled1243:
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z14, Z3, Z2
 	VMULPD      Z14, Z4, Z4
-	VMOVUPS     constants<>+2816(SB), Z5
-	VADDPD.BCST constants<>+2816(SB), Z11, Z3
+	VMOVUPS     constants<>+576(SB), Z5
+	VADDPD.BCST constants<>+576(SB), Z11, Z3
 	VDIVPD      Z3, Z5, Z5
 	VMULPD      Z5, Z11, Z11
 	VMULPD      Z11, Z5, Z3
@@ -23504,52 +25992,52 @@ scaled1243:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1237
+	JLE         many1433
 
-oneTest1239:
+oneTest1435:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1240
+	JG   tail1436
 
-one1238:
+one1434:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z2
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z2, Z6
 	VADDPD            Z2, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1244
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
-	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
+	JZ                normal1440
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
+	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled1245
+	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
+	JMP               scaled1441
 
-normal1244:
+normal1440:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1245:
-	VMOVUPS     constants<>+2816(SB), Z3
-	VADDPD.BCST constants<>+2816(SB), Z6, Z2
+scaled1441:
+	VMOVUPS     constants<>+576(SB), Z3
+	VADDPD.BCST constants<>+576(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z6, Z6
 	VMULPD      Z6, Z3, Z2
@@ -23566,53 +26054,53 @@ scaled1245:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1238
+	JLE         one1434
 
-tail1240:
+tail1436:
 	SUBQ              SI, BX
-	JZ                done1241
+	JZ                done1437
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VORPD             constants<>+128(SB), Z2, Z2
-	VBROADCASTSD      constants<>+384(SB), Z3
-	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
-	VSUBPD.BCST       constants<>+448(SB), Z3, Z4
-	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z2
-	VFNMADD231PD.BCST constants<>+576(SB), Z4, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z3
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z4, Z2
+	VFNMADD231PD.BCST constants<>+960(SB), Z4, Z2
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+704(SB), Z6
-	VFMADD213PD.BCST  constants<>+768(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+832(SB), Z5, Z6
-	VBROADCASTSD      constants<>+896(SB), Z7
-	VFMADD213PD.BCST  constants<>+960(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+1024(SB), Z5, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z7
 	VFMADD231PD       Z7, Z2, Z6
 	VFMADD213PD       Z2, Z5, Z6
 	VPERMPD           Z0, Z3, Z0
 	VPERMPD           Z1, Z3, Z3
 	VFMADD213PD       Z3, Z0, Z6
 	VADDPD            Z0, Z6, Z6
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1246
-	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
-	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
-	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
+	JZ                normal1442
+	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
+	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
+	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
-	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
-	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled1247
+	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
+	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
+	JMP               scaled1443
 
-normal1246:
+normal1442:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1247:
-	VMOVUPS     constants<>+2816(SB), Z1
-	VADDPD.BCST constants<>+2816(SB), Z6, Z0
+scaled1443:
+	VMOVUPS     constants<>+576(SB), Z1
+	VADDPD.BCST constants<>+576(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
 	VMULPD      Z1, Z6, Z6
 	VMULPD      Z6, Z1, Z0
@@ -23628,7 +26116,7 @@ scaled1247:
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done1241:
+done1437:
 	VZEROUPPER
 	RET
 
@@ -23639,14 +26127,14 @@ TEXT ·siLUAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ    d+8(FP), CX
 	MOVQ    x+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1344(SB), Y0
-	VMOVUPS constants<>+1408(SB), Y1
+	VMOVUPS constants<>+1728(SB), Y0
+	VMOVUPS constants<>+1792(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1250
+	JL      oneTest1446
 
-many1248:
+many1444:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -23655,30 +26143,30 @@ many1248:
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y2, Y1, Y2
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+448(SB), Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+448(SB), Y3, Y5
-	VSUBPD       constants<>+448(SB), Y4, Y6
-	VSUBPD       constants<>+448(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y2
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VFNMADD231PD constants<>+576(SB), Y6, Y2
-	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y2, Y4
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VSUBPD       constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y5, Y7
+	VFNMADD231PD constants<>+896(SB), Y6, Y2
+	VFNMADD231PD constants<>+896(SB), Y7, Y3
+	VFNMADD231PD constants<>+960(SB), Y6, Y2
+	VFNMADD231PD constants<>+960(SB), Y7, Y3
 	VMULPD       Y2, Y2, Y6
 	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+704(SB), Y8
-	VFMADD213PD  constants<>+768(SB), Y6, Y8
-	VBROADCASTSD constants<>+704(SB), Y9
-	VFMADD213PD  constants<>+768(SB), Y7, Y9
-	VFMADD213PD  constants<>+832(SB), Y6, Y8
-	VFMADD213PD  constants<>+832(SB), Y7, Y9
-	VBROADCASTSD constants<>+896(SB), Y10
-	VFMADD213PD  constants<>+960(SB), Y6, Y10
-	VBROADCASTSD constants<>+896(SB), Y11
-	VFMADD213PD  constants<>+960(SB), Y7, Y11
-	VFMADD213PD  constants<>+1024(SB), Y6, Y10
-	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VBROADCASTSD constants<>+1088(SB), Y9
+	VFMADD213PD  constants<>+1152(SB), Y7, Y9
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y7, Y9
+	VBROADCASTSD constants<>+1280(SB), Y10
+	VFMADD213PD  constants<>+1344(SB), Y6, Y10
+	VBROADCASTSD constants<>+1280(SB), Y11
+	VFMADD213PD  constants<>+1344(SB), Y7, Y11
+	VFMADD213PD  constants<>+1408(SB), Y6, Y10
+	VFMADD213PD  constants<>+1408(SB), Y7, Y11
 	VFMADD231PD  Y10, Y2, Y8
 	VFMADD231PD  Y11, Y3, Y9
 	VFMADD213PD  Y2, Y6, Y8
@@ -23698,13 +26186,13 @@ many1248:
 	VFMADD213PD  Y6, Y3, Y9
 	VADDPD       Y3, Y9, Y9
 	VMINPD       Y4, Y5, Y2
-	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1253
-	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	JZ           normal1449
+	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y4, Y4
 	VPSRLQ       $0x01, Y4, Y2
 	VPSUBQ       Y2, Y4, Y4
@@ -23712,12 +26200,12 @@ many1248:
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y2, Y8, Y8
 	VMULPD       Y4, Y8, Y8
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y8, Y8
 	VPSUBQ       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y3
+	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y3
 	VPSRLQ       $0x03, Y5, Y5
-	VPAND        constants<>+1536(SB), Y3, Y2
+	VPAND        constants<>+1920(SB), Y3, Y2
 	VPADDQ       Y2, Y5, Y5
 	VPSRLQ       $0x01, Y5, Y2
 	VPSUBQ       Y2, Y5, Y5
@@ -23725,12 +26213,12 @@ many1248:
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y2, Y9, Y9
 	VMULPD       Y5, Y9, Y9
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1254
+	JMP          scaled1450
 
-normal1253:
+normal1449:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -23746,9 +26234,9 @@ normal1253:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1254:
-	VMOVUPS     constants<>+2816(SB), Y3
-	VADDPD      constants<>+2816(SB), Y8, Y2
+scaled1450:
+	VMOVUPS     constants<>+576(SB), Y3
+	VADDPD      constants<>+576(SB), Y8, Y2
 	VDIVPD      Y2, Y3, Y3
 	VMULPD      Y3, Y8, Y8
 	VMULPD      Y8, Y3, Y2
@@ -23760,8 +26248,8 @@ scaled1254:
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
-	VMOVUPS     constants<>+2816(SB), Y5
-	VADDPD      constants<>+2816(SB), Y9, Y3
+	VMOVUPS     constants<>+576(SB), Y5
+	VADDPD      constants<>+576(SB), Y9, Y3
 	VDIVPD      Y3, Y5, Y5
 	VMULPD      Y5, Y9, Y9
 	VMULPD      Y9, Y5, Y3
@@ -23779,30 +26267,30 @@ scaled1254:
 	VMOVUPS     Y3, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1248
+	JLE         many1444
 
-oneTest1250:
+oneTest1446:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1251
+	JG   tail1447
 
-one1249:
+one1445:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
-	VBROADCASTSD constants<>+384(SB), Y3
-	VFMADD213PD  constants<>+448(SB), Y2, Y3
-	VSUBPD       constants<>+448(SB), Y3, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y2
-	VFNMADD231PD constants<>+576(SB), Y4, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
 	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+704(SB), Y5
-	VFMADD213PD  constants<>+768(SB), Y4, Y5
-	VFMADD213PD  constants<>+832(SB), Y4, Y5
-	VBROADCASTSD constants<>+896(SB), Y6
-	VFMADD213PD  constants<>+960(SB), Y4, Y6
-	VFMADD213PD  constants<>+1024(SB), Y4, Y6
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
 	VFMADD231PD  Y6, Y2, Y5
 	VFMADD213PD  Y2, Y4, Y5
 	VMOVSLDUP    Y3, Y2
@@ -23812,13 +26300,13 @@ one1249:
 	VPERMD       exp64Words<>+64(SB), Y2, Y6
 	VFMADD213PD  Y6, Y4, Y5
 	VADDPD       Y4, Y5, Y5
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1255
-	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
+	JZ           normal1451
+	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
-	VPAND        constants<>+1536(SB), Y4, Y2
+	VPAND        constants<>+1920(SB), Y4, Y2
 	VPADDQ       Y2, Y3, Y3
 	VPSRLQ       $0x01, Y3, Y2
 	VPSUBQ       Y2, Y3, Y3
@@ -23826,12 +26314,12 @@ one1249:
 	VPSLLQ       $0x34, Y3, Y3
 	VMULPD       Y2, Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VPAND        constants<>+1280(SB), Y4, Y4
+	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1256
+	JMP          scaled1452
 
-normal1255:
+normal1451:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -23840,9 +26328,9 @@ normal1255:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1256:
-	VMOVUPS     constants<>+2816(SB), Y3
-	VADDPD      constants<>+2816(SB), Y5, Y2
+scaled1452:
+	VMOVUPS     constants<>+576(SB), Y3
+	VADDPD      constants<>+576(SB), Y5, Y2
 	VDIVPD      Y2, Y3, Y3
 	VMULPD      Y3, Y5, Y5
 	VMULPD      Y5, Y3, Y2
@@ -23858,11 +26346,11 @@ scaled1256:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1249
+	JLE         one1445
 
-tail1251:
+tail1447:
 	SUBQ         SI, BX
-	JZ           done1252
+	JZ           done1448
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -23871,18 +26359,18 @@ tail1251:
 	VORPD        constants<>+128(SB), Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+448(SB), Y3, Y0
-	VSUBPD       constants<>+448(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y3
-	VFNMADD231PD constants<>+576(SB), Y1, Y3
+	VBROADCASTSD constants<>+768(SB), Y0
+	VFMADD213PD  constants<>+832(SB), Y3, Y0
+	VSUBPD       constants<>+832(SB), Y0, Y1
+	VFNMADD231PD constants<>+896(SB), Y1, Y3
+	VFNMADD231PD constants<>+960(SB), Y1, Y3
 	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+704(SB), Y4
-	VFMADD213PD  constants<>+768(SB), Y1, Y4
-	VFMADD213PD  constants<>+832(SB), Y1, Y4
-	VBROADCASTSD constants<>+896(SB), Y5
-	VFMADD213PD  constants<>+960(SB), Y1, Y5
-	VFMADD213PD  constants<>+1024(SB), Y1, Y5
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y1, Y4
+	VFMADD213PD  constants<>+1216(SB), Y1, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y1, Y5
+	VFMADD213PD  constants<>+1408(SB), Y1, Y5
 	VFMADD231PD  Y5, Y3, Y4
 	VFMADD213PD  Y3, Y1, Y4
 	VMOVSLDUP    Y0, Y1
@@ -23892,13 +26380,13 @@ tail1251:
 	VPERMD       exp64Words<>+64(SB), Y1, Y5
 	VFMADD213PD  Y5, Y3, Y4
 	VADDPD       Y3, Y4, Y4
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1257
-	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
+	JZ           normal1453
+	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
-	VPAND        constants<>+1536(SB), Y3, Y1
+	VPAND        constants<>+1920(SB), Y3, Y1
 	VPADDQ       Y1, Y0, Y0
 	VPSRLQ       $0x01, Y0, Y1
 	VPSUBQ       Y1, Y0, Y0
@@ -23906,12 +26394,12 @@ tail1251:
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y1, Y4, Y4
 	VMULPD       Y0, Y4, Y4
-	VPAND        constants<>+1280(SB), Y3, Y3
+	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1258
+	JMP          scaled1454
 
-normal1257:
+normal1453:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -23920,9 +26408,9 @@ normal1257:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1258:
-	VMOVUPS     constants<>+2816(SB), Y1
-	VADDPD      constants<>+2816(SB), Y4, Y0
+scaled1454:
+	VMOVUPS     constants<>+576(SB), Y1
+	VADDPD      constants<>+576(SB), Y4, Y0
 	VDIVPD      Y0, Y1, Y1
 	VMULPD      Y1, Y4, Y4
 	VMULPD      Y4, Y1, Y0
@@ -23937,7 +26425,7 @@ scaled1258:
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
 
-done1252:
+done1448:
 	VZEROUPPER
 	RET
 
@@ -23951,52 +26439,52 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1262
+	JL    oneTest1458
 
-many1260:
+many1456:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
 	VORPS.BCST        constants<>+320(SB), Z1, Z3
-	VBROADCASTSS      constants<>+1600(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z4
-	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
-	VBROADCASTSS      constants<>+1600(SB), Z9
+	VBROADCASTSS      constants<>+1984(SB), Z4
+	VFMADD213PS.BCST  constants<>+2048(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+1600(SB), Z9
-	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z9
-	VSUBPS.BCST       constants<>+1664(SB), Z4, Z10
-	VSUBPS.BCST       constants<>+1664(SB), Z9, Z11
-	VFNMADD231PS.BCST constants<>+1728(SB), Z10, Z2
-	VFNMADD231PS.BCST constants<>+1728(SB), Z11, Z3
-	VFNMADD231PS.BCST constants<>+1792(SB), Z10, Z2
-	VFNMADD231PS.BCST constants<>+1792(SB), Z11, Z3
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
-	VBROADCASTSS      constants<>+1920(SB), Z12
+	VBROADCASTSS      constants<>+1984(SB), Z9
+	VFMADD213PS.BCST  constants<>+2048(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+2048(SB), Z4, Z10
+	VSUBPS.BCST       constants<>+2048(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+2112(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+2112(SB), Z11, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+2176(SB), Z11, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+1920(SB), Z12
-	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z12
-	VBROADCASTSS      constants<>+1920(SB), Z13
+	VBROADCASTSS      constants<>+2304(SB), Z12
+	VFMADD213PS.BCST  constants<>+2368(SB), Z2, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z13
 	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+1920(SB), Z13
-	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z13
-	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z12
-	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+2240(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z13
 	VMULPS            Z2, Z2, Z14
 	VMULPS            Z3, Z3, Z15
-	VMOVUPS           constants<>+2048(SB), Z16
+	VMOVUPS           constants<>+2432(SB), Z16
 	VPERMPS           Z16, Z4, Z16
-	VMOVUPS           constants<>+2048(SB), Z17
+	VMOVUPS           constants<>+2432(SB), Z17
 	VPERMPS           Z17, Z9, Z17
 	VADDPS            Z16, Z2, Z2
 	VADDPS            Z17, Z3, Z3
 	VFMADD231PS       Z14, Z12, Z2
 	VFMADD231PS       Z15, Z13, Z3
-	VMOVUPS           constants<>+2112(SB), Z12
+	VMOVUPS           constants<>+2496(SB), Z12
 	VPERMPS           Z12, Z4, Z4
-	VMOVUPS           constants<>+2112(SB), Z12
+	VMOVUPS           constants<>+2496(SB), Z12
 	VPERMPS           Z12, Z9, Z9
 	VMOVUPS           Z4, Z12
 	VFMADD231PS       Z2, Z4, Z12
@@ -24004,11 +26492,11 @@ many1260:
 	VFMADD231PS       Z3, Z9, Z2
 	VSCALEFPS         Z10, Z12, Z3
 	VSCALEFPS         Z11, Z2, Z2
-	VADDPS.BCST       constants<>+4288(SB), Z3, Z4
-	VADDPS.BCST       constants<>+4288(SB), Z2, Z9
-	VBROADCASTSS      constants<>+4288(SB), Z10
+	VADDPS.BCST       constants<>+704(SB), Z3, Z4
+	VADDPS.BCST       constants<>+704(SB), Z2, Z9
+	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z4, Z10, Z4
-	VBROADCASTSS      constants<>+4288(SB), Z10
+	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z9, Z10, Z9
 	VMULPS            Z4, Z3, Z10
 	VMULPS            Z9, Z2, Z11
@@ -24018,13 +26506,13 @@ many1260:
 	VFNMADD231PS      Z11, Z2, Z13
 	VFMADD231PS       Z4, Z12, Z10
 	VFMADD231PS       Z9, Z13, Z11
-	VBROADCASTSS      constants<>+4288(SB), Z2
+	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z10, Z2, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VSUBPS            Z11, Z3, Z3
-	VBROADCASTSS      constants<>+5312(SB), Z4
+	VBROADCASTSS      constants<>+640(SB), Z4
 	VCMPPS            $0x11, Z4, Z0, K1
-	VBROADCASTSS      constants<>+5312(SB), Z4
+	VBROADCASTSS      constants<>+640(SB), Z4
 	VCMPPS            $0x11, Z4, Z1, K2
 	VBLENDMPS         Z10, Z2, K1, Z5
 	VBLENDMPS         Z11, Z3, K2, Z6
@@ -24052,49 +26540,49 @@ many1260:
 	VMOVUPS           Z6, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1260
+	JLE               many1456
 
-oneTest1262:
+oneTest1458:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1263
+	JG   tail1459
 
-one1261:
+one1457:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
 	VSCALEFPS         Z3, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
 	VSUBPS            Z3, Z1, Z4
 	VFNMADD231PS      Z3, Z1, Z4
 	VFMADD231PS       Z2, Z4, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z1
+	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z3, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z2
+	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x11, Z2, Z0, K1
 	VBLENDMPS         Z3, Z1, K1, Z7
 	VMULPS            Z1, Z3, Z1
@@ -24110,50 +26598,50 @@ one1261:
 	VMOVUPS           Z7, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1261
+	JLE               one1457
 
-tail1263:
+tail1459:
 	SUBQ              SI, BX
-	JZ                done1264
+	JZ                done1460
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
-	VBROADCASTSS      constants<>+1600(SB), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
-	VBROADCASTSS      constants<>+1600(SB), Z2
-	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
-	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
-	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
-	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
-	VBROADCASTSS      constants<>+1920(SB), Z4
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z1, Z1
+	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+1920(SB), Z4
-	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
-	VMOVUPS           constants<>+2048(SB), Z6
+	VMOVUPS           constants<>+2432(SB), Z6
 	VPERMPS           Z6, Z2, Z6
 	VADDPS            Z6, Z1, Z1
 	VFMADD231PS       Z5, Z4, Z1
-	VMOVUPS           constants<>+2112(SB), Z4
+	VMOVUPS           constants<>+2496(SB), Z4
 	VPERMPS           Z4, Z2, Z2
 	VMOVUPS           Z2, Z4
 	VFMADD231PS       Z1, Z2, Z4
 	VSCALEFPS         Z3, Z4, Z1
-	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
-	VBROADCASTSS      constants<>+4288(SB), Z3
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VBROADCASTSS      constants<>+704(SB), Z3
 	VDIVPS            Z2, Z3, Z2
 	VMULPS            Z2, Z1, Z3
 	VSUBPS            Z3, Z1, Z4
 	VFNMADD231PS      Z3, Z1, Z4
 	VFMADD231PS       Z2, Z4, Z3
-	VBROADCASTSS      constants<>+4288(SB), Z1
+	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z3, Z1, Z1
-	VBROADCASTSS      constants<>+5312(SB), Z2
+	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x11, Z2, Z0, K2
 	VBLENDMPS         Z3, Z1, K2, Z8
 	VMULPS            Z1, Z3, Z1
@@ -24168,7 +26656,7 @@ tail1263:
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 	VMOVUPS           Z8, K1, (CX)(SI*4)
 
-done1264:
+done1460:
 	VZEROUPPER
 	RET
 
@@ -24182,32 +26670,32 @@ TEXT ·siLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1269
+	JG   tail1465
 
-one1267:
+one1463:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
-	VBROADCASTSS constants<>+2176(SB), Y2
+	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+2240(SB), Y2
+	VBROADCASTSS constants<>+2624(SB), Y2
 	VMAXPS       Y1, Y2, Y1
-	VBROADCASTSS constants<>+1600(SB), Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
 	VMOVUPS      Y2, Y2
-	VBROADCASTSS constants<>+1600(SB), Y2
-	VFMADD213PS  constants<>+1664(SB), Y1, Y2
-	VSUBPS       constants<>+1664(SB), Y2, Y3
-	VFNMADD231PS constants<>+1728(SB), Y3, Y1
-	VFNMADD231PS constants<>+1792(SB), Y3, Y1
-	VBROADCASTSS constants<>+1920(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1920(SB), Y3
-	VFMADD213PS  constants<>+1984(SB), Y1, Y3
-	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
 	VMULPS       Y1, Y1, Y4
-	VPERMD       constants<>+2048(SB), Y2, Y5
+	VPERMD       constants<>+2432(SB), Y2, Y5
 	VADDPS       Y5, Y1, Y1
 	VFMADD231PS  Y4, Y3, Y1
-	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPERMD       constants<>+2496(SB), Y2, Y3
 	VMOVUPS      Y3, Y4
 	VFMADD231PS  Y1, Y3, Y4
 	VPSRLD       $0x03, Y2, Y1
@@ -24217,16 +26705,16 @@ one1267:
 	VPSUBD       Y2, Y1, Y1
 	VPSLLD       $0x17, Y1, Y1
 	VMULPS       Y1, Y3, Y1
-	VADDPS       constants<>+4288(SB), Y1, Y2
-	VBROADCASTSS constants<>+4288(SB), Y3
+	VADDPS       constants<>+704(SB), Y1, Y2
+	VBROADCASTSS constants<>+704(SB), Y3
 	VDIVPS       Y2, Y3, Y2
 	VMULPS       Y2, Y1, Y3
 	VSUBPS       Y3, Y1, Y4
 	VFNMADD231PS Y3, Y1, Y4
 	VFMADD231PS  Y2, Y4, Y3
-	VBROADCASTSS constants<>+4288(SB), Y1
+	VBROADCASTSS constants<>+704(SB), Y1
 	VSUBPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+5312(SB), Y2
+	VBROADCASTSS constants<>+640(SB), Y2
 	VCMPPS       $0x11, Y2, Y0, Y2
 	VBLENDVPS    Y2, Y3, Y1, Y2
 	VMULPS       Y1, Y3, Y1
@@ -24242,38 +26730,38 @@ one1267:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1267
+	JLE          one1463
 
-tail1269:
+tail1465:
 	SUBQ         SI, BX
-	JZ           done1270
+	JZ           done1466
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VORPS        constants<>+320(SB), Y1, Y2
-	VBROADCASTSS constants<>+2176(SB), Y3
+	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+2240(SB), Y3
+	VBROADCASTSS constants<>+2624(SB), Y3
 	VMAXPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+1600(SB), Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
 	VMOVUPS      Y3, Y3
-	VBROADCASTSS constants<>+1600(SB), Y3
-	VFMADD213PS  constants<>+1664(SB), Y2, Y3
-	VSUBPS       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PS constants<>+1728(SB), Y4, Y2
-	VFNMADD231PS constants<>+1792(SB), Y4, Y2
-	VBROADCASTSS constants<>+1920(SB), Y4
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+1920(SB), Y4
-	VFMADD213PS  constants<>+1984(SB), Y2, Y4
-	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
 	VMULPS       Y2, Y2, Y5
-	VPERMD       constants<>+2048(SB), Y3, Y6
+	VPERMD       constants<>+2432(SB), Y3, Y6
 	VADDPS       Y6, Y2, Y2
 	VFMADD231PS  Y5, Y4, Y2
-	VPERMD       constants<>+2112(SB), Y3, Y4
+	VPERMD       constants<>+2496(SB), Y3, Y4
 	VMOVUPS      Y4, Y5
 	VFMADD231PS  Y2, Y4, Y5
 	VPSRLD       $0x03, Y3, Y2
@@ -24283,16 +26771,16 @@ tail1269:
 	VPSUBD       Y3, Y2, Y2
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y4, Y2
-	VADDPS       constants<>+4288(SB), Y2, Y3
-	VBROADCASTSS constants<>+4288(SB), Y4
+	VADDPS       constants<>+704(SB), Y2, Y3
+	VBROADCASTSS constants<>+704(SB), Y4
 	VDIVPS       Y3, Y4, Y3
 	VMULPS       Y3, Y2, Y4
 	VSUBPS       Y4, Y2, Y5
 	VFNMADD231PS Y4, Y2, Y5
 	VFMADD231PS  Y3, Y5, Y4
-	VBROADCASTSS constants<>+4288(SB), Y2
+	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y4, Y2, Y2
-	VBROADCASTSS constants<>+5312(SB), Y3
+	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VBLENDVPS    Y3, Y4, Y2, Y3
 	VMULPS       Y2, Y4, Y2
@@ -24307,7 +26795,7 @@ tail1269:
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y3, Y0, (CX)(SI*4)
 
-done1270:
+done1466:
 	VZEROUPPER
 	RET
 
@@ -24324,9 +26812,9 @@ TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1273
+	JL           oneTest1469
 
-many1271:
+many1467:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z4
@@ -24365,14 +26853,14 @@ many1271:
 	VMOVUPS   Z3, 192(AX)(SI*8)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many1271
+	JLE       many1467
 
-oneTest1273:
+oneTest1469:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1274
+	JG   tail1470
 
-one1272:
+one1468:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z9
@@ -24384,11 +26872,11 @@ one1272:
 	VMOVUPS   Z3, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one1272
+	JLE       one1468
 
-tail1274:
+tail1470:
 	SUBQ      SI, BX
-	JZ        done1275
+	JZ        done1471
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -24403,7 +26891,7 @@ tail1274:
 	VADDPD    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(SI*8)
 
-done1275:
+done1471:
 	VZEROUPPER
 	RET
 
@@ -24420,9 +26908,9 @@ TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1278
+	JL           oneTest1474
 
-many1276:
+many1472:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -24465,14 +26953,14 @@ many1276:
 	VMOVUPS   Y3, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many1276
+	JLE       many1472
 
-oneTest1278:
+oneTest1474:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1279
+	JG   tail1475
 
-one1277:
+one1473:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -24485,11 +26973,11 @@ one1277:
 	VMOVUPS   Y3, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one1277
+	JLE       one1473
 
-tail1279:
+tail1475:
 	SUBQ       SI, BX
-	JZ         done1280
+	JZ         done1476
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -24505,7 +26993,7 @@ tail1279:
 	VADDPD     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(SI*8)
 
-done1280:
+done1476:
 	VZEROUPPER
 	RET
 
@@ -24522,9 +27010,9 @@ TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -64(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1283
+	JL           oneTest1479
 
-many1281:
+many1477:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z4
@@ -24563,14 +27051,14 @@ many1281:
 	VMOVUPS   Z3, 192(AX)(SI*4)
 	ADDQ      $0x40, SI
 	CMPQ      SI, DI
-	JLE       many1281
+	JLE       many1477
 
-oneTest1283:
+oneTest1479:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1284
+	JG   tail1480
 
-one1282:
+one1478:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z9
@@ -24582,11 +27070,11 @@ one1282:
 	VMOVUPS   Z3, (AX)(SI*4)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       one1282
+	JLE       one1478
 
-tail1284:
+tail1480:
 	SUBQ      SI, BX
-	JZ        done1285
+	JZ        done1481
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -24601,7 +27089,7 @@ tail1284:
 	VADDPS    Z0, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(SI*4)
 
-done1285:
+done1481:
 	VZEROUPPER
 	RET
 
@@ -24618,9 +27106,9 @@ TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1288
+	JL           oneTest1484
 
-many1286:
+many1482:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -24663,14 +27151,14 @@ many1286:
 	VMOVUPS   Y3, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many1286
+	JLE       many1482
 
-oneTest1288:
+oneTest1484:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1289
+	JG   tail1485
 
-one1287:
+one1483:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -24683,11 +27171,11 @@ one1287:
 	VMOVUPS   Y3, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one1287
+	JLE       one1483
 
-tail1289:
+tail1485:
 	SUBQ       SI, BX
-	JZ         done1290
+	JZ         done1486
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -24703,7 +27191,7 @@ tail1289:
 	VADDPS     Y0, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(SI*4)
 
-done1290:
+done1486:
 	VZEROUPPER
 	RET
 
@@ -24779,1078 +27267,1078 @@ DATA constants<>+368(SB)/4, $0x80000000
 DATA constants<>+372(SB)/4, $0x80000000
 DATA constants<>+376(SB)/4, $0x80000000
 DATA constants<>+380(SB)/4, $0x80000000
-DATA constants<>+384(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+392(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+400(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+408(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+416(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+424(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+432(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+440(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+448(SB)/8, $0x4308000000003ff0
-DATA constants<>+456(SB)/8, $0x4308000000003ff0
-DATA constants<>+464(SB)/8, $0x4308000000003ff0
-DATA constants<>+472(SB)/8, $0x4308000000003ff0
-DATA constants<>+480(SB)/8, $0x4308000000003ff0
-DATA constants<>+488(SB)/8, $0x4308000000003ff0
-DATA constants<>+496(SB)/8, $0x4308000000003ff0
-DATA constants<>+504(SB)/8, $0x4308000000003ff0
-DATA constants<>+512(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+520(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+528(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+536(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+544(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+552(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+560(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+568(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+576(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+584(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+592(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+600(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+608(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+616(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+624(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+632(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+640(SB)/8, $0x3fe0000000000000
-DATA constants<>+648(SB)/8, $0x3fe0000000000000
-DATA constants<>+656(SB)/8, $0x3fe0000000000000
-DATA constants<>+664(SB)/8, $0x3fe0000000000000
-DATA constants<>+672(SB)/8, $0x3fe0000000000000
-DATA constants<>+680(SB)/8, $0x3fe0000000000000
-DATA constants<>+688(SB)/8, $0x3fe0000000000000
-DATA constants<>+696(SB)/8, $0x3fe0000000000000
-DATA constants<>+704(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+712(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+720(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+728(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+736(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+744(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+752(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+760(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+768(SB)/8, $0x3fa5555554810259
-DATA constants<>+776(SB)/8, $0x3fa5555554810259
-DATA constants<>+784(SB)/8, $0x3fa5555554810259
-DATA constants<>+792(SB)/8, $0x3fa5555554810259
-DATA constants<>+800(SB)/8, $0x3fa5555554810259
-DATA constants<>+808(SB)/8, $0x3fa5555554810259
-DATA constants<>+816(SB)/8, $0x3fa5555554810259
-DATA constants<>+824(SB)/8, $0x3fa5555554810259
-DATA constants<>+832(SB)/8, $0x3fe000000000010b
-DATA constants<>+840(SB)/8, $0x3fe000000000010b
-DATA constants<>+848(SB)/8, $0x3fe000000000010b
-DATA constants<>+856(SB)/8, $0x3fe000000000010b
-DATA constants<>+864(SB)/8, $0x3fe000000000010b
-DATA constants<>+872(SB)/8, $0x3fe000000000010b
-DATA constants<>+880(SB)/8, $0x3fe000000000010b
-DATA constants<>+888(SB)/8, $0x3fe000000000010b
-DATA constants<>+896(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+904(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+912(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+920(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+928(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+936(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+944(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+952(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+960(SB)/8, $0x3f811111125d793b
-DATA constants<>+968(SB)/8, $0x3f811111125d793b
-DATA constants<>+976(SB)/8, $0x3f811111125d793b
-DATA constants<>+984(SB)/8, $0x3f811111125d793b
-DATA constants<>+992(SB)/8, $0x3f811111125d793b
-DATA constants<>+1000(SB)/8, $0x3f811111125d793b
-DATA constants<>+1008(SB)/8, $0x3f811111125d793b
-DATA constants<>+1016(SB)/8, $0x3f811111125d793b
-DATA constants<>+1024(SB)/8, $0x3fc5555555555132
-DATA constants<>+1032(SB)/8, $0x3fc5555555555132
-DATA constants<>+1040(SB)/8, $0x3fc5555555555132
-DATA constants<>+1048(SB)/8, $0x3fc5555555555132
-DATA constants<>+1056(SB)/8, $0x3fc5555555555132
-DATA constants<>+1064(SB)/8, $0x3fc5555555555132
-DATA constants<>+1072(SB)/8, $0x3fc5555555555132
-DATA constants<>+1080(SB)/8, $0x3fc5555555555132
-DATA constants<>+1088(SB)/8, $0xc08ff00000000000
-DATA constants<>+1096(SB)/8, $0xc08ff00000000000
-DATA constants<>+1104(SB)/8, $0xc08ff00000000000
-DATA constants<>+1112(SB)/8, $0xc08ff00000000000
-DATA constants<>+1120(SB)/8, $0xc08ff00000000000
-DATA constants<>+1128(SB)/8, $0xc08ff00000000000
-DATA constants<>+1136(SB)/8, $0xc08ff00000000000
-DATA constants<>+1144(SB)/8, $0xc08ff00000000000
-DATA constants<>+1152(SB)/8, $0x4090c80000000000
-DATA constants<>+1160(SB)/8, $0x4090c80000000000
-DATA constants<>+1168(SB)/8, $0x4090c80000000000
-DATA constants<>+1176(SB)/8, $0x4090c80000000000
-DATA constants<>+1184(SB)/8, $0x4090c80000000000
-DATA constants<>+1192(SB)/8, $0x4090c80000000000
-DATA constants<>+1200(SB)/8, $0x4090c80000000000
-DATA constants<>+1208(SB)/8, $0x4090c80000000000
-DATA constants<>+1216(SB)/8, $0xc059000000000000
-DATA constants<>+1224(SB)/8, $0xc059000000000000
-DATA constants<>+1232(SB)/8, $0xc059000000000000
-DATA constants<>+1240(SB)/8, $0xc059000000000000
-DATA constants<>+1248(SB)/8, $0xc059000000000000
-DATA constants<>+1256(SB)/8, $0xc059000000000000
-DATA constants<>+1264(SB)/8, $0xc059000000000000
-DATA constants<>+1272(SB)/8, $0xc059000000000000
-DATA constants<>+1280(SB)/8, $0x4330000000000000
-DATA constants<>+1288(SB)/8, $0x4330000000000000
-DATA constants<>+1296(SB)/8, $0x4330000000000000
-DATA constants<>+1304(SB)/8, $0x4330000000000000
-DATA constants<>+1312(SB)/8, $0x4330000000000000
-DATA constants<>+1320(SB)/8, $0x4330000000000000
-DATA constants<>+1328(SB)/8, $0x4330000000000000
-DATA constants<>+1336(SB)/8, $0x4330000000000000
-DATA constants<>+1344(SB)/8, $0xc087700000000000
-DATA constants<>+1352(SB)/8, $0xc087700000000000
-DATA constants<>+1360(SB)/8, $0xc087700000000000
-DATA constants<>+1368(SB)/8, $0xc087700000000000
-DATA constants<>+1376(SB)/8, $0xc087700000000000
-DATA constants<>+1384(SB)/8, $0xc087700000000000
-DATA constants<>+1392(SB)/8, $0xc087700000000000
-DATA constants<>+1400(SB)/8, $0xc087700000000000
-DATA constants<>+1408(SB)/8, $0x4086300000000000
-DATA constants<>+1416(SB)/8, $0x4086300000000000
-DATA constants<>+1424(SB)/8, $0x4086300000000000
-DATA constants<>+1432(SB)/8, $0x4086300000000000
-DATA constants<>+1440(SB)/8, $0x4086300000000000
-DATA constants<>+1448(SB)/8, $0x4086300000000000
-DATA constants<>+1456(SB)/8, $0x4086300000000000
-DATA constants<>+1464(SB)/8, $0x4086300000000000
-DATA constants<>+1472(SB)/8, $0x4308000000002000
-DATA constants<>+1480(SB)/8, $0x4308000000002000
-DATA constants<>+1488(SB)/8, $0x4308000000002000
-DATA constants<>+1496(SB)/8, $0x4308000000002000
-DATA constants<>+1504(SB)/8, $0x4308000000002000
-DATA constants<>+1512(SB)/8, $0x4308000000002000
-DATA constants<>+1520(SB)/8, $0x4308000000002000
-DATA constants<>+1528(SB)/8, $0x4308000000002000
-DATA constants<>+1536(SB)/8, $0x0000000000000432
-DATA constants<>+1544(SB)/8, $0x0000000000000432
-DATA constants<>+1552(SB)/8, $0x0000000000000432
-DATA constants<>+1560(SB)/8, $0x0000000000000432
-DATA constants<>+1568(SB)/8, $0x0000000000000432
-DATA constants<>+1576(SB)/8, $0x0000000000000432
-DATA constants<>+1584(SB)/8, $0x0000000000000432
-DATA constants<>+1592(SB)/8, $0x0000000000000432
-DATA constants<>+1600(SB)/4, $0x3fb8aa3b
-DATA constants<>+1604(SB)/4, $0x3fb8aa3b
-DATA constants<>+1608(SB)/4, $0x3fb8aa3b
-DATA constants<>+1612(SB)/4, $0x3fb8aa3b
-DATA constants<>+1616(SB)/4, $0x3fb8aa3b
-DATA constants<>+1620(SB)/4, $0x3fb8aa3b
-DATA constants<>+1624(SB)/4, $0x3fb8aa3b
-DATA constants<>+1628(SB)/4, $0x3fb8aa3b
-DATA constants<>+1632(SB)/4, $0x3fb8aa3b
-DATA constants<>+1636(SB)/4, $0x3fb8aa3b
-DATA constants<>+1640(SB)/4, $0x3fb8aa3b
-DATA constants<>+1644(SB)/4, $0x3fb8aa3b
-DATA constants<>+1648(SB)/4, $0x3fb8aa3b
-DATA constants<>+1652(SB)/4, $0x3fb8aa3b
-DATA constants<>+1656(SB)/4, $0x3fb8aa3b
-DATA constants<>+1660(SB)/4, $0x3fb8aa3b
-DATA constants<>+1664(SB)/4, $0x49c007f0
-DATA constants<>+1668(SB)/4, $0x49c007f0
-DATA constants<>+1672(SB)/4, $0x49c007f0
-DATA constants<>+1676(SB)/4, $0x49c007f0
-DATA constants<>+1680(SB)/4, $0x49c007f0
-DATA constants<>+1684(SB)/4, $0x49c007f0
-DATA constants<>+1688(SB)/4, $0x49c007f0
-DATA constants<>+1692(SB)/4, $0x49c007f0
-DATA constants<>+1696(SB)/4, $0x49c007f0
-DATA constants<>+1700(SB)/4, $0x49c007f0
-DATA constants<>+1704(SB)/4, $0x49c007f0
-DATA constants<>+1708(SB)/4, $0x49c007f0
-DATA constants<>+1712(SB)/4, $0x49c007f0
-DATA constants<>+1716(SB)/4, $0x49c007f0
-DATA constants<>+1720(SB)/4, $0x49c007f0
-DATA constants<>+1724(SB)/4, $0x49c007f0
-DATA constants<>+1728(SB)/4, $0x3f317218
-DATA constants<>+1732(SB)/4, $0x3f317218
-DATA constants<>+1736(SB)/4, $0x3f317218
-DATA constants<>+1740(SB)/4, $0x3f317218
-DATA constants<>+1744(SB)/4, $0x3f317218
-DATA constants<>+1748(SB)/4, $0x3f317218
-DATA constants<>+1752(SB)/4, $0x3f317218
-DATA constants<>+1756(SB)/4, $0x3f317218
-DATA constants<>+1760(SB)/4, $0x3f317218
-DATA constants<>+1764(SB)/4, $0x3f317218
-DATA constants<>+1768(SB)/4, $0x3f317218
-DATA constants<>+1772(SB)/4, $0x3f317218
-DATA constants<>+1776(SB)/4, $0x3f317218
-DATA constants<>+1780(SB)/4, $0x3f317218
-DATA constants<>+1784(SB)/4, $0x3f317218
-DATA constants<>+1788(SB)/4, $0x3f317218
-DATA constants<>+1792(SB)/4, $0xb102e308
-DATA constants<>+1796(SB)/4, $0xb102e308
-DATA constants<>+1800(SB)/4, $0xb102e308
-DATA constants<>+1804(SB)/4, $0xb102e308
-DATA constants<>+1808(SB)/4, $0xb102e308
-DATA constants<>+1812(SB)/4, $0xb102e308
-DATA constants<>+1816(SB)/4, $0xb102e308
-DATA constants<>+1820(SB)/4, $0xb102e308
-DATA constants<>+1824(SB)/4, $0xb102e308
-DATA constants<>+1828(SB)/4, $0xb102e308
-DATA constants<>+1832(SB)/4, $0xb102e308
-DATA constants<>+1836(SB)/4, $0xb102e308
-DATA constants<>+1840(SB)/4, $0xb102e308
-DATA constants<>+1844(SB)/4, $0xb102e308
-DATA constants<>+1848(SB)/4, $0xb102e308
-DATA constants<>+1852(SB)/4, $0xb102e308
-DATA constants<>+1856(SB)/4, $0x3f000000
-DATA constants<>+1860(SB)/4, $0x3f000000
-DATA constants<>+1864(SB)/4, $0x3f000000
-DATA constants<>+1868(SB)/4, $0x3f000000
-DATA constants<>+1872(SB)/4, $0x3f000000
-DATA constants<>+1876(SB)/4, $0x3f000000
-DATA constants<>+1880(SB)/4, $0x3f000000
-DATA constants<>+1884(SB)/4, $0x3f000000
-DATA constants<>+1888(SB)/4, $0x3f000000
-DATA constants<>+1892(SB)/4, $0x3f000000
-DATA constants<>+1896(SB)/4, $0x3f000000
-DATA constants<>+1900(SB)/4, $0x3f000000
-DATA constants<>+1904(SB)/4, $0x3f000000
-DATA constants<>+1908(SB)/4, $0x3f000000
-DATA constants<>+1912(SB)/4, $0x3f000000
-DATA constants<>+1916(SB)/4, $0x3f000000
-DATA constants<>+1920(SB)/4, $0x3d2aad06
-DATA constants<>+1924(SB)/4, $0x3d2aad06
-DATA constants<>+1928(SB)/4, $0x3d2aad06
-DATA constants<>+1932(SB)/4, $0x3d2aad06
-DATA constants<>+1936(SB)/4, $0x3d2aad06
-DATA constants<>+1940(SB)/4, $0x3d2aad06
-DATA constants<>+1944(SB)/4, $0x3d2aad06
-DATA constants<>+1948(SB)/4, $0x3d2aad06
-DATA constants<>+1952(SB)/4, $0x3d2aad06
-DATA constants<>+1956(SB)/4, $0x3d2aad06
-DATA constants<>+1960(SB)/4, $0x3d2aad06
-DATA constants<>+1964(SB)/4, $0x3d2aad06
-DATA constants<>+1968(SB)/4, $0x3d2aad06
-DATA constants<>+1972(SB)/4, $0x3d2aad06
-DATA constants<>+1976(SB)/4, $0x3d2aad06
-DATA constants<>+1980(SB)/4, $0x3d2aad06
-DATA constants<>+1984(SB)/4, $0x3e2aae3f
-DATA constants<>+1988(SB)/4, $0x3e2aae3f
-DATA constants<>+1992(SB)/4, $0x3e2aae3f
-DATA constants<>+1996(SB)/4, $0x3e2aae3f
-DATA constants<>+2000(SB)/4, $0x3e2aae3f
-DATA constants<>+2004(SB)/4, $0x3e2aae3f
-DATA constants<>+2008(SB)/4, $0x3e2aae3f
-DATA constants<>+2012(SB)/4, $0x3e2aae3f
-DATA constants<>+2016(SB)/4, $0x3e2aae3f
-DATA constants<>+2020(SB)/4, $0x3e2aae3f
-DATA constants<>+2024(SB)/4, $0x3e2aae3f
-DATA constants<>+2028(SB)/4, $0x3e2aae3f
-DATA constants<>+2032(SB)/4, $0x3e2aae3f
-DATA constants<>+2036(SB)/4, $0x3e2aae3f
-DATA constants<>+2040(SB)/4, $0x3e2aae3f
-DATA constants<>+2044(SB)/4, $0x3e2aae3f
-DATA constants<>+2048(SB)/4, $0x00000000
-DATA constants<>+2052(SB)/4, $0xb24e0611
-DATA constants<>+2056(SB)/4, $0x33092801
-DATA constants<>+2060(SB)/4, $0xb3051aa8
-DATA constants<>+2064(SB)/4, $0x329302ae
-DATA constants<>+2068(SB)/4, $0x31b3d0e5
-DATA constants<>+2072(SB)/4, $0xb27ce182
-DATA constants<>+2076(SB)/4, $0xb1d290be
-DATA constants<>+2080(SB)/4, $0x00000000
-DATA constants<>+2084(SB)/4, $0xb24e0611
-DATA constants<>+2088(SB)/4, $0x33092801
-DATA constants<>+2092(SB)/4, $0xb3051aa8
-DATA constants<>+2096(SB)/4, $0x329302ae
-DATA constants<>+2100(SB)/4, $0x31b3d0e5
-DATA constants<>+2104(SB)/4, $0xb27ce182
-DATA constants<>+2108(SB)/4, $0xb1d290be
-DATA constants<>+2112(SB)/4, $0x3f800000
-DATA constants<>+2116(SB)/4, $0x3f8b95c2
-DATA constants<>+2120(SB)/4, $0x3f9837f0
-DATA constants<>+2124(SB)/4, $0x3fa5fed7
-DATA constants<>+2128(SB)/4, $0x3fb504f3
-DATA constants<>+2132(SB)/4, $0x3fc5672a
-DATA constants<>+2136(SB)/4, $0x3fd744fd
-DATA constants<>+2140(SB)/4, $0x3feac0c7
-DATA constants<>+2144(SB)/4, $0x3f800000
-DATA constants<>+2148(SB)/4, $0x3f8b95c2
-DATA constants<>+2152(SB)/4, $0x3f9837f0
-DATA constants<>+2156(SB)/4, $0x3fa5fed7
-DATA constants<>+2160(SB)/4, $0x3fb504f3
-DATA constants<>+2164(SB)/4, $0x3fc5672a
-DATA constants<>+2168(SB)/4, $0x3fd744fd
-DATA constants<>+2172(SB)/4, $0x3feac0c7
-DATA constants<>+2176(SB)/4, $0x42b40000
-DATA constants<>+2180(SB)/4, $0x42b40000
-DATA constants<>+2184(SB)/4, $0x42b40000
-DATA constants<>+2188(SB)/4, $0x42b40000
-DATA constants<>+2192(SB)/4, $0x42b40000
-DATA constants<>+2196(SB)/4, $0x42b40000
-DATA constants<>+2200(SB)/4, $0x42b40000
-DATA constants<>+2204(SB)/4, $0x42b40000
-DATA constants<>+2208(SB)/4, $0x42b40000
-DATA constants<>+2212(SB)/4, $0x42b40000
-DATA constants<>+2216(SB)/4, $0x42b40000
-DATA constants<>+2220(SB)/4, $0x42b40000
-DATA constants<>+2224(SB)/4, $0x42b40000
-DATA constants<>+2228(SB)/4, $0x42b40000
-DATA constants<>+2232(SB)/4, $0x42b40000
-DATA constants<>+2236(SB)/4, $0x42b40000
-DATA constants<>+2240(SB)/4, $0xc2d20000
-DATA constants<>+2244(SB)/4, $0xc2d20000
-DATA constants<>+2248(SB)/4, $0xc2d20000
-DATA constants<>+2252(SB)/4, $0xc2d20000
-DATA constants<>+2256(SB)/4, $0xc2d20000
-DATA constants<>+2260(SB)/4, $0xc2d20000
-DATA constants<>+2264(SB)/4, $0xc2d20000
-DATA constants<>+2268(SB)/4, $0xc2d20000
-DATA constants<>+2272(SB)/4, $0xc2d20000
-DATA constants<>+2276(SB)/4, $0xc2d20000
-DATA constants<>+2280(SB)/4, $0xc2d20000
-DATA constants<>+2284(SB)/4, $0xc2d20000
-DATA constants<>+2288(SB)/4, $0xc2d20000
-DATA constants<>+2292(SB)/4, $0xc2d20000
-DATA constants<>+2296(SB)/4, $0xc2d20000
-DATA constants<>+2300(SB)/4, $0xc2d20000
-DATA constants<>+2304(SB)/8, $0xc08f400000000000
-DATA constants<>+2312(SB)/8, $0xc08f400000000000
-DATA constants<>+2320(SB)/8, $0xc08f400000000000
-DATA constants<>+2328(SB)/8, $0xc08f400000000000
-DATA constants<>+2336(SB)/8, $0xc08f400000000000
-DATA constants<>+2344(SB)/8, $0xc08f400000000000
-DATA constants<>+2352(SB)/8, $0xc08f400000000000
-DATA constants<>+2360(SB)/8, $0xc08f400000000000
-DATA constants<>+2368(SB)/8, $0x43380000000003ff
-DATA constants<>+2376(SB)/8, $0x43380000000003ff
-DATA constants<>+2384(SB)/8, $0x43380000000003ff
-DATA constants<>+2392(SB)/8, $0x43380000000003ff
-DATA constants<>+2400(SB)/8, $0x43380000000003ff
-DATA constants<>+2408(SB)/8, $0x43380000000003ff
-DATA constants<>+2416(SB)/8, $0x43380000000003ff
-DATA constants<>+2424(SB)/8, $0x43380000000003ff
-DATA constants<>+2432(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2440(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2448(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2456(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2464(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2472(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2480(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2488(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2496(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2504(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2512(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2520(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2528(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2536(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2544(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2552(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2560(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2568(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2576(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2584(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2592(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2600(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2608(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2616(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2624(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2632(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2640(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2648(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2656(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2664(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2672(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2680(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2688(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2696(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2704(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2712(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2720(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2728(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2736(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2744(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2752(SB)/8, $0x3fc5555544368485
-DATA constants<>+2760(SB)/8, $0x3fc5555544368485
-DATA constants<>+2768(SB)/8, $0x3fc5555544368485
-DATA constants<>+2776(SB)/8, $0x3fc5555544368485
-DATA constants<>+2784(SB)/8, $0x3fc5555544368485
-DATA constants<>+2792(SB)/8, $0x3fc5555544368485
-DATA constants<>+2800(SB)/8, $0x3fc5555544368485
-DATA constants<>+2808(SB)/8, $0x3fc5555544368485
-DATA constants<>+2816(SB)/8, $0x3ff0000000000000
-DATA constants<>+2824(SB)/8, $0x3ff0000000000000
-DATA constants<>+2832(SB)/8, $0x3ff0000000000000
-DATA constants<>+2840(SB)/8, $0x3ff0000000000000
-DATA constants<>+2848(SB)/8, $0x3ff0000000000000
-DATA constants<>+2856(SB)/8, $0x3ff0000000000000
-DATA constants<>+2864(SB)/8, $0x3ff0000000000000
-DATA constants<>+2872(SB)/8, $0x3ff0000000000000
-DATA constants<>+2880(SB)/8, $0xc05a400000000000
-DATA constants<>+2888(SB)/8, $0xc05a400000000000
-DATA constants<>+2896(SB)/8, $0xc05a400000000000
-DATA constants<>+2904(SB)/8, $0xc05a400000000000
-DATA constants<>+2912(SB)/8, $0xc05a400000000000
-DATA constants<>+2920(SB)/8, $0xc05a400000000000
-DATA constants<>+2928(SB)/8, $0xc05a400000000000
-DATA constants<>+2936(SB)/8, $0xc05a400000000000
-DATA constants<>+2944(SB)/8, $0x4056800000000000
-DATA constants<>+2952(SB)/8, $0x4056800000000000
-DATA constants<>+2960(SB)/8, $0x4056800000000000
-DATA constants<>+2968(SB)/8, $0x4056800000000000
-DATA constants<>+2976(SB)/8, $0x4056800000000000
-DATA constants<>+2984(SB)/8, $0x4056800000000000
-DATA constants<>+2992(SB)/8, $0x4056800000000000
-DATA constants<>+3000(SB)/8, $0x4056800000000000
-DATA constants<>+3008(SB)/8, $0x4330000000000800
-DATA constants<>+3016(SB)/8, $0x4330000000000800
-DATA constants<>+3024(SB)/8, $0x4330000000000800
-DATA constants<>+3032(SB)/8, $0x4330000000000800
-DATA constants<>+3040(SB)/8, $0x4330000000000800
-DATA constants<>+3048(SB)/8, $0x4330000000000800
-DATA constants<>+3056(SB)/8, $0x4330000000000800
-DATA constants<>+3064(SB)/8, $0x4330000000000800
-DATA constants<>+3072(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3080(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3088(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3096(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3104(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3112(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3120(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3128(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3136(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3144(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3152(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3160(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3168(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3176(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3184(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3192(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3200(SB)/8, $0x000fffffffffffff
-DATA constants<>+3208(SB)/8, $0x000fffffffffffff
-DATA constants<>+3216(SB)/8, $0x000fffffffffffff
-DATA constants<>+3224(SB)/8, $0x000fffffffffffff
-DATA constants<>+3232(SB)/8, $0x000fffffffffffff
-DATA constants<>+3240(SB)/8, $0x000fffffffffffff
-DATA constants<>+3248(SB)/8, $0x000fffffffffffff
-DATA constants<>+3256(SB)/8, $0x000fffffffffffff
-DATA constants<>+3264(SB)/8, $0x0010000000000000
-DATA constants<>+3272(SB)/8, $0x0010000000000000
-DATA constants<>+3280(SB)/8, $0x0010000000000000
-DATA constants<>+3288(SB)/8, $0x0010000000000000
-DATA constants<>+3296(SB)/8, $0x0010000000000000
-DATA constants<>+3304(SB)/8, $0x0010000000000000
-DATA constants<>+3312(SB)/8, $0x0010000000000000
-DATA constants<>+3320(SB)/8, $0x0010000000000000
-DATA constants<>+3328(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3336(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3344(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3352(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3360(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3368(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3376(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3384(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3392(SB)/8, $0x3fe5555555555592
-DATA constants<>+3400(SB)/8, $0x3fe5555555555592
-DATA constants<>+3408(SB)/8, $0x3fe5555555555592
-DATA constants<>+3416(SB)/8, $0x3fe5555555555592
-DATA constants<>+3424(SB)/8, $0x3fe5555555555592
-DATA constants<>+3432(SB)/8, $0x3fe5555555555592
-DATA constants<>+3440(SB)/8, $0x3fe5555555555592
-DATA constants<>+3448(SB)/8, $0x3fe5555555555592
-DATA constants<>+3456(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3464(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3472(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3480(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3488(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3496(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3504(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3512(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3520(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3528(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3536(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3544(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3552(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3560(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3568(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3576(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3584(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3592(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3600(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3608(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3616(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3624(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3632(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3640(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3648(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3656(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3664(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3672(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3680(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3688(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3696(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3704(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3712(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3720(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3728(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3736(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3744(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3752(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3760(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3768(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3776(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3784(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3792(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3800(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3808(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3816(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3824(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3832(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3840(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3848(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3856(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3864(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3872(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3880(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3888(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3896(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3904(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3912(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3920(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3928(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3936(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3944(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3952(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3960(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3968(SB)/8, $0x4350000000000000
-DATA constants<>+3976(SB)/8, $0x4350000000000000
-DATA constants<>+3984(SB)/8, $0x4350000000000000
-DATA constants<>+3992(SB)/8, $0x4350000000000000
-DATA constants<>+4000(SB)/8, $0x4350000000000000
-DATA constants<>+4008(SB)/8, $0x4350000000000000
-DATA constants<>+4016(SB)/8, $0x4350000000000000
-DATA constants<>+4024(SB)/8, $0x4350000000000000
-DATA constants<>+4032(SB)/8, $0x404b000000000000
-DATA constants<>+4040(SB)/8, $0x404b000000000000
-DATA constants<>+4048(SB)/8, $0x404b000000000000
-DATA constants<>+4056(SB)/8, $0x404b000000000000
-DATA constants<>+4064(SB)/8, $0x404b000000000000
-DATA constants<>+4072(SB)/8, $0x404b000000000000
-DATA constants<>+4080(SB)/8, $0x404b000000000000
-DATA constants<>+4088(SB)/8, $0x404b000000000000
-DATA constants<>+4096(SB)/8, $0x7ff0000000000000
-DATA constants<>+4104(SB)/8, $0x7ff0000000000000
-DATA constants<>+4112(SB)/8, $0x7ff0000000000000
-DATA constants<>+4120(SB)/8, $0x7ff0000000000000
-DATA constants<>+4128(SB)/8, $0x7ff0000000000000
-DATA constants<>+4136(SB)/8, $0x7ff0000000000000
-DATA constants<>+4144(SB)/8, $0x7ff0000000000000
-DATA constants<>+4152(SB)/8, $0x7ff0000000000000
-DATA constants<>+4160(SB)/8, $0x0000000000000000
-DATA constants<>+4168(SB)/8, $0x0000000000000000
-DATA constants<>+4176(SB)/8, $0x0000000000000000
-DATA constants<>+4184(SB)/8, $0x0000000000000000
-DATA constants<>+4192(SB)/8, $0x0000000000000000
-DATA constants<>+4200(SB)/8, $0x0000000000000000
-DATA constants<>+4208(SB)/8, $0x0000000000000000
-DATA constants<>+4216(SB)/8, $0x0000000000000000
-DATA constants<>+4224(SB)/8, $0x7ff8000000000000
-DATA constants<>+4232(SB)/8, $0x7ff8000000000000
-DATA constants<>+4240(SB)/8, $0x7ff8000000000000
-DATA constants<>+4248(SB)/8, $0x7ff8000000000000
-DATA constants<>+4256(SB)/8, $0x7ff8000000000000
-DATA constants<>+4264(SB)/8, $0x7ff8000000000000
-DATA constants<>+4272(SB)/8, $0x7ff8000000000000
-DATA constants<>+4280(SB)/8, $0x7ff8000000000000
-DATA constants<>+4288(SB)/4, $0x3f800000
-DATA constants<>+4292(SB)/4, $0x3f800000
-DATA constants<>+4296(SB)/4, $0x3f800000
-DATA constants<>+4300(SB)/4, $0x3f800000
-DATA constants<>+4304(SB)/4, $0x3f800000
-DATA constants<>+4308(SB)/4, $0x3f800000
-DATA constants<>+4312(SB)/4, $0x3f800000
-DATA constants<>+4316(SB)/4, $0x3f800000
-DATA constants<>+4320(SB)/4, $0x3f800000
-DATA constants<>+4324(SB)/4, $0x3f800000
-DATA constants<>+4328(SB)/4, $0x3f800000
-DATA constants<>+4332(SB)/4, $0x3f800000
-DATA constants<>+4336(SB)/4, $0x3f800000
-DATA constants<>+4340(SB)/4, $0x3f800000
-DATA constants<>+4344(SB)/4, $0x3f800000
-DATA constants<>+4348(SB)/4, $0x3f800000
-DATA constants<>+4352(SB)/4, $0xbd38a938
-DATA constants<>+4356(SB)/4, $0xbd38a938
-DATA constants<>+4360(SB)/4, $0xbd38a938
-DATA constants<>+4364(SB)/4, $0xbd38a938
-DATA constants<>+4368(SB)/4, $0xbd38a938
-DATA constants<>+4372(SB)/4, $0xbd38a938
-DATA constants<>+4376(SB)/4, $0xbd38a938
-DATA constants<>+4380(SB)/4, $0xbd38a938
-DATA constants<>+4384(SB)/4, $0xbd38a938
-DATA constants<>+4388(SB)/4, $0xbd38a938
-DATA constants<>+4392(SB)/4, $0xbd38a938
-DATA constants<>+4396(SB)/4, $0xbd38a938
-DATA constants<>+4400(SB)/4, $0xbd38a938
-DATA constants<>+4404(SB)/4, $0xbd38a938
-DATA constants<>+4408(SB)/4, $0xbd38a938
-DATA constants<>+4412(SB)/4, $0xbd38a938
-DATA constants<>+4416(SB)/4, $0x3dd658c3
-DATA constants<>+4420(SB)/4, $0x3dd658c3
-DATA constants<>+4424(SB)/4, $0x3dd658c3
-DATA constants<>+4428(SB)/4, $0x3dd658c3
-DATA constants<>+4432(SB)/4, $0x3dd658c3
-DATA constants<>+4436(SB)/4, $0x3dd658c3
-DATA constants<>+4440(SB)/4, $0x3dd658c3
-DATA constants<>+4444(SB)/4, $0x3dd658c3
-DATA constants<>+4448(SB)/4, $0x3dd658c3
-DATA constants<>+4452(SB)/4, $0x3dd658c3
-DATA constants<>+4456(SB)/4, $0x3dd658c3
-DATA constants<>+4460(SB)/4, $0x3dd658c3
-DATA constants<>+4464(SB)/4, $0x3dd658c3
-DATA constants<>+4468(SB)/4, $0x3dd658c3
-DATA constants<>+4472(SB)/4, $0x3dd658c3
-DATA constants<>+4476(SB)/4, $0x3dd658c3
-DATA constants<>+4480(SB)/4, $0xbe06cb2d
-DATA constants<>+4484(SB)/4, $0xbe06cb2d
-DATA constants<>+4488(SB)/4, $0xbe06cb2d
-DATA constants<>+4492(SB)/4, $0xbe06cb2d
-DATA constants<>+4496(SB)/4, $0xbe06cb2d
-DATA constants<>+4500(SB)/4, $0xbe06cb2d
-DATA constants<>+4504(SB)/4, $0xbe06cb2d
-DATA constants<>+4508(SB)/4, $0xbe06cb2d
-DATA constants<>+4512(SB)/4, $0xbe06cb2d
-DATA constants<>+4516(SB)/4, $0xbe06cb2d
-DATA constants<>+4520(SB)/4, $0xbe06cb2d
-DATA constants<>+4524(SB)/4, $0xbe06cb2d
-DATA constants<>+4528(SB)/4, $0xbe06cb2d
-DATA constants<>+4532(SB)/4, $0xbe06cb2d
-DATA constants<>+4536(SB)/4, $0xbe06cb2d
-DATA constants<>+4540(SB)/4, $0xbe06cb2d
-DATA constants<>+4544(SB)/4, $0x3e1442d7
-DATA constants<>+4548(SB)/4, $0x3e1442d7
-DATA constants<>+4552(SB)/4, $0x3e1442d7
-DATA constants<>+4556(SB)/4, $0x3e1442d7
-DATA constants<>+4560(SB)/4, $0x3e1442d7
-DATA constants<>+4564(SB)/4, $0x3e1442d7
-DATA constants<>+4568(SB)/4, $0x3e1442d7
-DATA constants<>+4572(SB)/4, $0x3e1442d7
-DATA constants<>+4576(SB)/4, $0x3e1442d7
-DATA constants<>+4580(SB)/4, $0x3e1442d7
-DATA constants<>+4584(SB)/4, $0x3e1442d7
-DATA constants<>+4588(SB)/4, $0x3e1442d7
-DATA constants<>+4592(SB)/4, $0x3e1442d7
-DATA constants<>+4596(SB)/4, $0x3e1442d7
-DATA constants<>+4600(SB)/4, $0x3e1442d7
-DATA constants<>+4604(SB)/4, $0x3e1442d7
-DATA constants<>+4608(SB)/4, $0xbe2a7757
-DATA constants<>+4612(SB)/4, $0xbe2a7757
-DATA constants<>+4616(SB)/4, $0xbe2a7757
-DATA constants<>+4620(SB)/4, $0xbe2a7757
-DATA constants<>+4624(SB)/4, $0xbe2a7757
-DATA constants<>+4628(SB)/4, $0xbe2a7757
-DATA constants<>+4632(SB)/4, $0xbe2a7757
-DATA constants<>+4636(SB)/4, $0xbe2a7757
-DATA constants<>+4640(SB)/4, $0xbe2a7757
-DATA constants<>+4644(SB)/4, $0xbe2a7757
-DATA constants<>+4648(SB)/4, $0xbe2a7757
-DATA constants<>+4652(SB)/4, $0xbe2a7757
-DATA constants<>+4656(SB)/4, $0xbe2a7757
-DATA constants<>+4660(SB)/4, $0xbe2a7757
-DATA constants<>+4664(SB)/4, $0xbe2a7757
-DATA constants<>+4668(SB)/4, $0xbe2a7757
-DATA constants<>+4672(SB)/4, $0x3e4cb4b7
-DATA constants<>+4676(SB)/4, $0x3e4cb4b7
-DATA constants<>+4680(SB)/4, $0x3e4cb4b7
-DATA constants<>+4684(SB)/4, $0x3e4cb4b7
-DATA constants<>+4688(SB)/4, $0x3e4cb4b7
-DATA constants<>+4692(SB)/4, $0x3e4cb4b7
-DATA constants<>+4696(SB)/4, $0x3e4cb4b7
-DATA constants<>+4700(SB)/4, $0x3e4cb4b7
-DATA constants<>+4704(SB)/4, $0x3e4cb4b7
-DATA constants<>+4708(SB)/4, $0x3e4cb4b7
-DATA constants<>+4712(SB)/4, $0x3e4cb4b7
-DATA constants<>+4716(SB)/4, $0x3e4cb4b7
-DATA constants<>+4720(SB)/4, $0x3e4cb4b7
-DATA constants<>+4724(SB)/4, $0x3e4cb4b7
-DATA constants<>+4728(SB)/4, $0x3e4cb4b7
-DATA constants<>+4732(SB)/4, $0x3e4cb4b7
-DATA constants<>+4736(SB)/4, $0xbe800022
-DATA constants<>+4740(SB)/4, $0xbe800022
-DATA constants<>+4744(SB)/4, $0xbe800022
-DATA constants<>+4748(SB)/4, $0xbe800022
-DATA constants<>+4752(SB)/4, $0xbe800022
-DATA constants<>+4756(SB)/4, $0xbe800022
-DATA constants<>+4760(SB)/4, $0xbe800022
-DATA constants<>+4764(SB)/4, $0xbe800022
-DATA constants<>+4768(SB)/4, $0xbe800022
-DATA constants<>+4772(SB)/4, $0xbe800022
-DATA constants<>+4776(SB)/4, $0xbe800022
-DATA constants<>+4780(SB)/4, $0xbe800022
-DATA constants<>+4784(SB)/4, $0xbe800022
-DATA constants<>+4788(SB)/4, $0xbe800022
-DATA constants<>+4792(SB)/4, $0xbe800022
-DATA constants<>+4796(SB)/4, $0xbe800022
-DATA constants<>+4800(SB)/4, $0x3eaaaad2
-DATA constants<>+4804(SB)/4, $0x3eaaaad2
-DATA constants<>+4808(SB)/4, $0x3eaaaad2
-DATA constants<>+4812(SB)/4, $0x3eaaaad2
-DATA constants<>+4816(SB)/4, $0x3eaaaad2
-DATA constants<>+4820(SB)/4, $0x3eaaaad2
-DATA constants<>+4824(SB)/4, $0x3eaaaad2
-DATA constants<>+4828(SB)/4, $0x3eaaaad2
-DATA constants<>+4832(SB)/4, $0x3eaaaad2
-DATA constants<>+4836(SB)/4, $0x3eaaaad2
-DATA constants<>+4840(SB)/4, $0x3eaaaad2
-DATA constants<>+4844(SB)/4, $0x3eaaaad2
-DATA constants<>+4848(SB)/4, $0x3eaaaad2
-DATA constants<>+4852(SB)/4, $0x3eaaaad2
-DATA constants<>+4856(SB)/4, $0x3eaaaad2
-DATA constants<>+4860(SB)/4, $0x3eaaaad2
-DATA constants<>+4864(SB)/4, $0xbf000000
-DATA constants<>+4868(SB)/4, $0xbf000000
-DATA constants<>+4872(SB)/4, $0xbf000000
-DATA constants<>+4876(SB)/4, $0xbf000000
-DATA constants<>+4880(SB)/4, $0xbf000000
-DATA constants<>+4884(SB)/4, $0xbf000000
-DATA constants<>+4888(SB)/4, $0xbf000000
-DATA constants<>+4892(SB)/4, $0xbf000000
-DATA constants<>+4896(SB)/4, $0xbf000000
-DATA constants<>+4900(SB)/4, $0xbf000000
-DATA constants<>+4904(SB)/4, $0xbf000000
-DATA constants<>+4908(SB)/4, $0xbf000000
-DATA constants<>+4912(SB)/4, $0xbf000000
-DATA constants<>+4916(SB)/4, $0xbf000000
-DATA constants<>+4920(SB)/4, $0xbf000000
-DATA constants<>+4924(SB)/4, $0xbf000000
-DATA constants<>+4928(SB)/4, $0x03530422
-DATA constants<>+4932(SB)/4, $0x03530422
-DATA constants<>+4936(SB)/4, $0x03530422
-DATA constants<>+4940(SB)/4, $0x03530422
-DATA constants<>+4944(SB)/4, $0x03530422
-DATA constants<>+4948(SB)/4, $0x03530422
-DATA constants<>+4952(SB)/4, $0x03530422
-DATA constants<>+4956(SB)/4, $0x03530422
-DATA constants<>+4960(SB)/4, $0x03530422
-DATA constants<>+4964(SB)/4, $0x03530422
-DATA constants<>+4968(SB)/4, $0x03530422
-DATA constants<>+4972(SB)/4, $0x03530422
-DATA constants<>+4976(SB)/4, $0x03530422
-DATA constants<>+4980(SB)/4, $0x03530422
-DATA constants<>+4984(SB)/4, $0x03530422
-DATA constants<>+4988(SB)/4, $0x03530422
-DATA constants<>+4992(SB)/4, $0x00800000
-DATA constants<>+4996(SB)/4, $0x00800000
-DATA constants<>+5000(SB)/4, $0x00800000
-DATA constants<>+5004(SB)/4, $0x00800000
-DATA constants<>+5008(SB)/4, $0x00800000
-DATA constants<>+5012(SB)/4, $0x00800000
-DATA constants<>+5016(SB)/4, $0x00800000
-DATA constants<>+5020(SB)/4, $0x00800000
-DATA constants<>+5024(SB)/4, $0x00800000
-DATA constants<>+5028(SB)/4, $0x00800000
-DATA constants<>+5032(SB)/4, $0x00800000
-DATA constants<>+5036(SB)/4, $0x00800000
-DATA constants<>+5040(SB)/4, $0x00800000
-DATA constants<>+5044(SB)/4, $0x00800000
-DATA constants<>+5048(SB)/4, $0x00800000
-DATA constants<>+5052(SB)/4, $0x00800000
-DATA constants<>+5056(SB)/4, $0x4b800000
-DATA constants<>+5060(SB)/4, $0x4b800000
-DATA constants<>+5064(SB)/4, $0x4b800000
-DATA constants<>+5068(SB)/4, $0x4b800000
-DATA constants<>+5072(SB)/4, $0x4b800000
-DATA constants<>+5076(SB)/4, $0x4b800000
-DATA constants<>+5080(SB)/4, $0x4b800000
-DATA constants<>+5084(SB)/4, $0x4b800000
-DATA constants<>+5088(SB)/4, $0x4b800000
-DATA constants<>+5092(SB)/4, $0x4b800000
-DATA constants<>+5096(SB)/4, $0x4b800000
-DATA constants<>+5100(SB)/4, $0x4b800000
-DATA constants<>+5104(SB)/4, $0x4b800000
-DATA constants<>+5108(SB)/4, $0x4b800000
-DATA constants<>+5112(SB)/4, $0x4b800000
-DATA constants<>+5116(SB)/4, $0x4b800000
-DATA constants<>+5120(SB)/4, $0x3f400000
-DATA constants<>+5124(SB)/4, $0x3f400000
-DATA constants<>+5128(SB)/4, $0x3f400000
-DATA constants<>+5132(SB)/4, $0x3f400000
-DATA constants<>+5136(SB)/4, $0x3f400000
-DATA constants<>+5140(SB)/4, $0x3f400000
-DATA constants<>+5144(SB)/4, $0x3f400000
-DATA constants<>+5148(SB)/4, $0x3f400000
-DATA constants<>+5152(SB)/4, $0x3f400000
-DATA constants<>+5156(SB)/4, $0x3f400000
-DATA constants<>+5160(SB)/4, $0x3f400000
-DATA constants<>+5164(SB)/4, $0x3f400000
-DATA constants<>+5168(SB)/4, $0x3f400000
-DATA constants<>+5172(SB)/4, $0x3f400000
-DATA constants<>+5176(SB)/4, $0x3f400000
-DATA constants<>+5180(SB)/4, $0x3f400000
-DATA constants<>+5184(SB)/4, $0x007fffff
-DATA constants<>+5188(SB)/4, $0x007fffff
-DATA constants<>+5192(SB)/4, $0x007fffff
-DATA constants<>+5196(SB)/4, $0x007fffff
-DATA constants<>+5200(SB)/4, $0x007fffff
-DATA constants<>+5204(SB)/4, $0x007fffff
-DATA constants<>+5208(SB)/4, $0x007fffff
-DATA constants<>+5212(SB)/4, $0x007fffff
-DATA constants<>+5216(SB)/4, $0x007fffff
-DATA constants<>+5220(SB)/4, $0x007fffff
-DATA constants<>+5224(SB)/4, $0x007fffff
-DATA constants<>+5228(SB)/4, $0x007fffff
-DATA constants<>+5232(SB)/4, $0x007fffff
-DATA constants<>+5236(SB)/4, $0x007fffff
-DATA constants<>+5240(SB)/4, $0x007fffff
-DATA constants<>+5244(SB)/4, $0x007fffff
-DATA constants<>+5248(SB)/4, $0x41c00000
-DATA constants<>+5252(SB)/4, $0x41c00000
-DATA constants<>+5256(SB)/4, $0x41c00000
-DATA constants<>+5260(SB)/4, $0x41c00000
-DATA constants<>+5264(SB)/4, $0x41c00000
-DATA constants<>+5268(SB)/4, $0x41c00000
-DATA constants<>+5272(SB)/4, $0x41c00000
-DATA constants<>+5276(SB)/4, $0x41c00000
-DATA constants<>+5280(SB)/4, $0x41c00000
-DATA constants<>+5284(SB)/4, $0x41c00000
-DATA constants<>+5288(SB)/4, $0x41c00000
-DATA constants<>+5292(SB)/4, $0x41c00000
-DATA constants<>+5296(SB)/4, $0x41c00000
-DATA constants<>+5300(SB)/4, $0x41c00000
-DATA constants<>+5304(SB)/4, $0x41c00000
-DATA constants<>+5308(SB)/4, $0x41c00000
-DATA constants<>+5312(SB)/4, $0x00000000
-DATA constants<>+5316(SB)/4, $0x00000000
-DATA constants<>+5320(SB)/4, $0x00000000
-DATA constants<>+5324(SB)/4, $0x00000000
-DATA constants<>+5328(SB)/4, $0x00000000
-DATA constants<>+5332(SB)/4, $0x00000000
-DATA constants<>+5336(SB)/4, $0x00000000
-DATA constants<>+5340(SB)/4, $0x00000000
-DATA constants<>+5344(SB)/4, $0x00000000
-DATA constants<>+5348(SB)/4, $0x00000000
-DATA constants<>+5352(SB)/4, $0x00000000
-DATA constants<>+5356(SB)/4, $0x00000000
-DATA constants<>+5360(SB)/4, $0x00000000
-DATA constants<>+5364(SB)/4, $0x00000000
-DATA constants<>+5368(SB)/4, $0x00000000
-DATA constants<>+5372(SB)/4, $0x00000000
-DATA constants<>+5376(SB)/4, $0x7f800000
-DATA constants<>+5380(SB)/4, $0x7f800000
-DATA constants<>+5384(SB)/4, $0x7f800000
-DATA constants<>+5388(SB)/4, $0x7f800000
-DATA constants<>+5392(SB)/4, $0x7f800000
-DATA constants<>+5396(SB)/4, $0x7f800000
-DATA constants<>+5400(SB)/4, $0x7f800000
-DATA constants<>+5404(SB)/4, $0x7f800000
-DATA constants<>+5408(SB)/4, $0x7f800000
-DATA constants<>+5412(SB)/4, $0x7f800000
-DATA constants<>+5416(SB)/4, $0x7f800000
-DATA constants<>+5420(SB)/4, $0x7f800000
-DATA constants<>+5424(SB)/4, $0x7f800000
-DATA constants<>+5428(SB)/4, $0x7f800000
-DATA constants<>+5432(SB)/4, $0x7f800000
-DATA constants<>+5436(SB)/4, $0x7f800000
-DATA constants<>+5440(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5448(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5456(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5464(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5472(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5480(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5488(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5496(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5504(SB)/8, $0x4130000000000000
-DATA constants<>+5512(SB)/8, $0x4130000000000000
-DATA constants<>+5520(SB)/8, $0x4130000000000000
-DATA constants<>+5528(SB)/8, $0x4130000000000000
-DATA constants<>+5536(SB)/8, $0x4130000000000000
-DATA constants<>+5544(SB)/8, $0x4130000000000000
-DATA constants<>+5552(SB)/8, $0x4130000000000000
-DATA constants<>+5560(SB)/8, $0x4130000000000000
-DATA constants<>+5568(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5576(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5584(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5592(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5600(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5608(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5616(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5624(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5632(SB)/8, $0x4338000000000000
-DATA constants<>+5640(SB)/8, $0x4338000000000000
-DATA constants<>+5648(SB)/8, $0x4338000000000000
-DATA constants<>+5656(SB)/8, $0x4338000000000000
-DATA constants<>+5664(SB)/8, $0x4338000000000000
-DATA constants<>+5672(SB)/8, $0x4338000000000000
-DATA constants<>+5680(SB)/8, $0x4338000000000000
-DATA constants<>+5688(SB)/8, $0x4338000000000000
-DATA constants<>+5696(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5704(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5712(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5720(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5728(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5736(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5744(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5752(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5760(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5768(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5776(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5784(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5792(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5800(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5808(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5816(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5824(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5832(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5840(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5848(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5856(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5864(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5872(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5880(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5888(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5896(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5904(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5912(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5920(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5928(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5936(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5944(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5952(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5960(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5968(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5976(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5984(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5992(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+6000(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+6008(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+6016(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6024(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6032(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6040(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6048(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6056(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6064(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6072(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6080(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6088(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6096(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6104(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6112(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6120(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6128(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6136(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6144(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6152(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6160(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6168(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6176(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6184(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6192(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6200(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6208(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6216(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6224(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6232(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6240(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6248(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6256(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6264(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6272(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6280(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6288(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6296(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6304(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6312(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6320(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6328(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6336(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6344(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6352(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6360(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6368(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6376(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6384(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6392(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6400(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6408(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6416(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6424(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6432(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6440(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6448(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6456(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6464(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6472(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6480(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6488(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6496(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6504(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6512(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6520(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6528(SB)/8, $0xbfc5555555555549
-DATA constants<>+6536(SB)/8, $0xbfc5555555555549
-DATA constants<>+6544(SB)/8, $0xbfc5555555555549
-DATA constants<>+6552(SB)/8, $0xbfc5555555555549
-DATA constants<>+6560(SB)/8, $0xbfc5555555555549
-DATA constants<>+6568(SB)/8, $0xbfc5555555555549
-DATA constants<>+6576(SB)/8, $0xbfc5555555555549
-DATA constants<>+6584(SB)/8, $0xbfc5555555555549
-DATA constants<>+6592(SB)/8, $0x3fa555555555554c
-DATA constants<>+6600(SB)/8, $0x3fa555555555554c
-DATA constants<>+6608(SB)/8, $0x3fa555555555554c
-DATA constants<>+6616(SB)/8, $0x3fa555555555554c
-DATA constants<>+6624(SB)/8, $0x3fa555555555554c
-DATA constants<>+6632(SB)/8, $0x3fa555555555554c
-DATA constants<>+6640(SB)/8, $0x3fa555555555554c
-DATA constants<>+6648(SB)/8, $0x3fa555555555554c
-DATA constants<>+6656(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6664(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6672(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6680(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6688(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6696(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6704(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6712(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6720(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6728(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6736(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6744(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6752(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6760(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6768(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6776(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6784(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6792(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6800(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6808(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6816(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6824(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6832(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6840(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6848(SB)/8, $0xbfe0000000000000
-DATA constants<>+6856(SB)/8, $0xbfe0000000000000
-DATA constants<>+6864(SB)/8, $0xbfe0000000000000
-DATA constants<>+6872(SB)/8, $0xbfe0000000000000
-DATA constants<>+6880(SB)/8, $0xbfe0000000000000
-DATA constants<>+6888(SB)/8, $0xbfe0000000000000
-DATA constants<>+6896(SB)/8, $0xbfe0000000000000
-DATA constants<>+6904(SB)/8, $0xbfe0000000000000
-DATA constants<>+6912(SB)/8, $0x0000000000000001
-DATA constants<>+6920(SB)/8, $0x0000000000000001
-DATA constants<>+6928(SB)/8, $0x0000000000000001
-DATA constants<>+6936(SB)/8, $0x0000000000000001
-DATA constants<>+6944(SB)/8, $0x0000000000000001
-DATA constants<>+6952(SB)/8, $0x0000000000000001
-DATA constants<>+6960(SB)/8, $0x0000000000000001
-DATA constants<>+6968(SB)/8, $0x0000000000000001
-DATA constants<>+6976(SB)/4, $0x7fffffff
-DATA constants<>+6980(SB)/4, $0x7fffffff
-DATA constants<>+6984(SB)/4, $0x7fffffff
-DATA constants<>+6988(SB)/4, $0x7fffffff
-DATA constants<>+6992(SB)/4, $0x7fffffff
-DATA constants<>+6996(SB)/4, $0x7fffffff
-DATA constants<>+7000(SB)/4, $0x7fffffff
-DATA constants<>+7004(SB)/4, $0x7fffffff
-DATA constants<>+7008(SB)/4, $0x7fffffff
-DATA constants<>+7012(SB)/4, $0x7fffffff
-DATA constants<>+7016(SB)/4, $0x7fffffff
-DATA constants<>+7020(SB)/4, $0x7fffffff
-DATA constants<>+7024(SB)/4, $0x7fffffff
-DATA constants<>+7028(SB)/4, $0x7fffffff
-DATA constants<>+7032(SB)/4, $0x7fffffff
-DATA constants<>+7036(SB)/4, $0x7fffffff
+DATA constants<>+384(SB)/8, $0x7fffffffffffffff
+DATA constants<>+392(SB)/8, $0x7fffffffffffffff
+DATA constants<>+400(SB)/8, $0x7fffffffffffffff
+DATA constants<>+408(SB)/8, $0x7fffffffffffffff
+DATA constants<>+416(SB)/8, $0x7fffffffffffffff
+DATA constants<>+424(SB)/8, $0x7fffffffffffffff
+DATA constants<>+432(SB)/8, $0x7fffffffffffffff
+DATA constants<>+440(SB)/8, $0x7fffffffffffffff
+DATA constants<>+448(SB)/4, $0x7fffffff
+DATA constants<>+452(SB)/4, $0x7fffffff
+DATA constants<>+456(SB)/4, $0x7fffffff
+DATA constants<>+460(SB)/4, $0x7fffffff
+DATA constants<>+464(SB)/4, $0x7fffffff
+DATA constants<>+468(SB)/4, $0x7fffffff
+DATA constants<>+472(SB)/4, $0x7fffffff
+DATA constants<>+476(SB)/4, $0x7fffffff
+DATA constants<>+480(SB)/4, $0x7fffffff
+DATA constants<>+484(SB)/4, $0x7fffffff
+DATA constants<>+488(SB)/4, $0x7fffffff
+DATA constants<>+492(SB)/4, $0x7fffffff
+DATA constants<>+496(SB)/4, $0x7fffffff
+DATA constants<>+500(SB)/4, $0x7fffffff
+DATA constants<>+504(SB)/4, $0x7fffffff
+DATA constants<>+508(SB)/4, $0x7fffffff
+DATA constants<>+512(SB)/8, $0x0000000000000000
+DATA constants<>+520(SB)/8, $0x0000000000000000
+DATA constants<>+528(SB)/8, $0x0000000000000000
+DATA constants<>+536(SB)/8, $0x0000000000000000
+DATA constants<>+544(SB)/8, $0x0000000000000000
+DATA constants<>+552(SB)/8, $0x0000000000000000
+DATA constants<>+560(SB)/8, $0x0000000000000000
+DATA constants<>+568(SB)/8, $0x0000000000000000
+DATA constants<>+576(SB)/8, $0x3ff0000000000000
+DATA constants<>+584(SB)/8, $0x3ff0000000000000
+DATA constants<>+592(SB)/8, $0x3ff0000000000000
+DATA constants<>+600(SB)/8, $0x3ff0000000000000
+DATA constants<>+608(SB)/8, $0x3ff0000000000000
+DATA constants<>+616(SB)/8, $0x3ff0000000000000
+DATA constants<>+624(SB)/8, $0x3ff0000000000000
+DATA constants<>+632(SB)/8, $0x3ff0000000000000
+DATA constants<>+640(SB)/4, $0x00000000
+DATA constants<>+644(SB)/4, $0x00000000
+DATA constants<>+648(SB)/4, $0x00000000
+DATA constants<>+652(SB)/4, $0x00000000
+DATA constants<>+656(SB)/4, $0x00000000
+DATA constants<>+660(SB)/4, $0x00000000
+DATA constants<>+664(SB)/4, $0x00000000
+DATA constants<>+668(SB)/4, $0x00000000
+DATA constants<>+672(SB)/4, $0x00000000
+DATA constants<>+676(SB)/4, $0x00000000
+DATA constants<>+680(SB)/4, $0x00000000
+DATA constants<>+684(SB)/4, $0x00000000
+DATA constants<>+688(SB)/4, $0x00000000
+DATA constants<>+692(SB)/4, $0x00000000
+DATA constants<>+696(SB)/4, $0x00000000
+DATA constants<>+700(SB)/4, $0x00000000
+DATA constants<>+704(SB)/4, $0x3f800000
+DATA constants<>+708(SB)/4, $0x3f800000
+DATA constants<>+712(SB)/4, $0x3f800000
+DATA constants<>+716(SB)/4, $0x3f800000
+DATA constants<>+720(SB)/4, $0x3f800000
+DATA constants<>+724(SB)/4, $0x3f800000
+DATA constants<>+728(SB)/4, $0x3f800000
+DATA constants<>+732(SB)/4, $0x3f800000
+DATA constants<>+736(SB)/4, $0x3f800000
+DATA constants<>+740(SB)/4, $0x3f800000
+DATA constants<>+744(SB)/4, $0x3f800000
+DATA constants<>+748(SB)/4, $0x3f800000
+DATA constants<>+752(SB)/4, $0x3f800000
+DATA constants<>+756(SB)/4, $0x3f800000
+DATA constants<>+760(SB)/4, $0x3f800000
+DATA constants<>+764(SB)/4, $0x3f800000
+DATA constants<>+768(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+776(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+784(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+792(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+800(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+808(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+816(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+824(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+832(SB)/8, $0x4308000000003ff0
+DATA constants<>+840(SB)/8, $0x4308000000003ff0
+DATA constants<>+848(SB)/8, $0x4308000000003ff0
+DATA constants<>+856(SB)/8, $0x4308000000003ff0
+DATA constants<>+864(SB)/8, $0x4308000000003ff0
+DATA constants<>+872(SB)/8, $0x4308000000003ff0
+DATA constants<>+880(SB)/8, $0x4308000000003ff0
+DATA constants<>+888(SB)/8, $0x4308000000003ff0
+DATA constants<>+896(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+904(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+912(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+920(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+928(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+936(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+944(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+952(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+960(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+968(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+976(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+984(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+992(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1000(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1008(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1016(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1024(SB)/8, $0x3fe0000000000000
+DATA constants<>+1032(SB)/8, $0x3fe0000000000000
+DATA constants<>+1040(SB)/8, $0x3fe0000000000000
+DATA constants<>+1048(SB)/8, $0x3fe0000000000000
+DATA constants<>+1056(SB)/8, $0x3fe0000000000000
+DATA constants<>+1064(SB)/8, $0x3fe0000000000000
+DATA constants<>+1072(SB)/8, $0x3fe0000000000000
+DATA constants<>+1080(SB)/8, $0x3fe0000000000000
+DATA constants<>+1088(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1096(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1104(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1112(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1120(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1128(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1136(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1144(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1152(SB)/8, $0x3fa5555554810259
+DATA constants<>+1160(SB)/8, $0x3fa5555554810259
+DATA constants<>+1168(SB)/8, $0x3fa5555554810259
+DATA constants<>+1176(SB)/8, $0x3fa5555554810259
+DATA constants<>+1184(SB)/8, $0x3fa5555554810259
+DATA constants<>+1192(SB)/8, $0x3fa5555554810259
+DATA constants<>+1200(SB)/8, $0x3fa5555554810259
+DATA constants<>+1208(SB)/8, $0x3fa5555554810259
+DATA constants<>+1216(SB)/8, $0x3fe000000000010b
+DATA constants<>+1224(SB)/8, $0x3fe000000000010b
+DATA constants<>+1232(SB)/8, $0x3fe000000000010b
+DATA constants<>+1240(SB)/8, $0x3fe000000000010b
+DATA constants<>+1248(SB)/8, $0x3fe000000000010b
+DATA constants<>+1256(SB)/8, $0x3fe000000000010b
+DATA constants<>+1264(SB)/8, $0x3fe000000000010b
+DATA constants<>+1272(SB)/8, $0x3fe000000000010b
+DATA constants<>+1280(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1288(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1296(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1304(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1312(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1320(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1328(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1336(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1344(SB)/8, $0x3f811111125d793b
+DATA constants<>+1352(SB)/8, $0x3f811111125d793b
+DATA constants<>+1360(SB)/8, $0x3f811111125d793b
+DATA constants<>+1368(SB)/8, $0x3f811111125d793b
+DATA constants<>+1376(SB)/8, $0x3f811111125d793b
+DATA constants<>+1384(SB)/8, $0x3f811111125d793b
+DATA constants<>+1392(SB)/8, $0x3f811111125d793b
+DATA constants<>+1400(SB)/8, $0x3f811111125d793b
+DATA constants<>+1408(SB)/8, $0x3fc5555555555132
+DATA constants<>+1416(SB)/8, $0x3fc5555555555132
+DATA constants<>+1424(SB)/8, $0x3fc5555555555132
+DATA constants<>+1432(SB)/8, $0x3fc5555555555132
+DATA constants<>+1440(SB)/8, $0x3fc5555555555132
+DATA constants<>+1448(SB)/8, $0x3fc5555555555132
+DATA constants<>+1456(SB)/8, $0x3fc5555555555132
+DATA constants<>+1464(SB)/8, $0x3fc5555555555132
+DATA constants<>+1472(SB)/8, $0xc08ff00000000000
+DATA constants<>+1480(SB)/8, $0xc08ff00000000000
+DATA constants<>+1488(SB)/8, $0xc08ff00000000000
+DATA constants<>+1496(SB)/8, $0xc08ff00000000000
+DATA constants<>+1504(SB)/8, $0xc08ff00000000000
+DATA constants<>+1512(SB)/8, $0xc08ff00000000000
+DATA constants<>+1520(SB)/8, $0xc08ff00000000000
+DATA constants<>+1528(SB)/8, $0xc08ff00000000000
+DATA constants<>+1536(SB)/8, $0x4090c80000000000
+DATA constants<>+1544(SB)/8, $0x4090c80000000000
+DATA constants<>+1552(SB)/8, $0x4090c80000000000
+DATA constants<>+1560(SB)/8, $0x4090c80000000000
+DATA constants<>+1568(SB)/8, $0x4090c80000000000
+DATA constants<>+1576(SB)/8, $0x4090c80000000000
+DATA constants<>+1584(SB)/8, $0x4090c80000000000
+DATA constants<>+1592(SB)/8, $0x4090c80000000000
+DATA constants<>+1600(SB)/8, $0xc059000000000000
+DATA constants<>+1608(SB)/8, $0xc059000000000000
+DATA constants<>+1616(SB)/8, $0xc059000000000000
+DATA constants<>+1624(SB)/8, $0xc059000000000000
+DATA constants<>+1632(SB)/8, $0xc059000000000000
+DATA constants<>+1640(SB)/8, $0xc059000000000000
+DATA constants<>+1648(SB)/8, $0xc059000000000000
+DATA constants<>+1656(SB)/8, $0xc059000000000000
+DATA constants<>+1664(SB)/8, $0x4330000000000000
+DATA constants<>+1672(SB)/8, $0x4330000000000000
+DATA constants<>+1680(SB)/8, $0x4330000000000000
+DATA constants<>+1688(SB)/8, $0x4330000000000000
+DATA constants<>+1696(SB)/8, $0x4330000000000000
+DATA constants<>+1704(SB)/8, $0x4330000000000000
+DATA constants<>+1712(SB)/8, $0x4330000000000000
+DATA constants<>+1720(SB)/8, $0x4330000000000000
+DATA constants<>+1728(SB)/8, $0xc087700000000000
+DATA constants<>+1736(SB)/8, $0xc087700000000000
+DATA constants<>+1744(SB)/8, $0xc087700000000000
+DATA constants<>+1752(SB)/8, $0xc087700000000000
+DATA constants<>+1760(SB)/8, $0xc087700000000000
+DATA constants<>+1768(SB)/8, $0xc087700000000000
+DATA constants<>+1776(SB)/8, $0xc087700000000000
+DATA constants<>+1784(SB)/8, $0xc087700000000000
+DATA constants<>+1792(SB)/8, $0x4086300000000000
+DATA constants<>+1800(SB)/8, $0x4086300000000000
+DATA constants<>+1808(SB)/8, $0x4086300000000000
+DATA constants<>+1816(SB)/8, $0x4086300000000000
+DATA constants<>+1824(SB)/8, $0x4086300000000000
+DATA constants<>+1832(SB)/8, $0x4086300000000000
+DATA constants<>+1840(SB)/8, $0x4086300000000000
+DATA constants<>+1848(SB)/8, $0x4086300000000000
+DATA constants<>+1856(SB)/8, $0x4308000000002000
+DATA constants<>+1864(SB)/8, $0x4308000000002000
+DATA constants<>+1872(SB)/8, $0x4308000000002000
+DATA constants<>+1880(SB)/8, $0x4308000000002000
+DATA constants<>+1888(SB)/8, $0x4308000000002000
+DATA constants<>+1896(SB)/8, $0x4308000000002000
+DATA constants<>+1904(SB)/8, $0x4308000000002000
+DATA constants<>+1912(SB)/8, $0x4308000000002000
+DATA constants<>+1920(SB)/8, $0x0000000000000432
+DATA constants<>+1928(SB)/8, $0x0000000000000432
+DATA constants<>+1936(SB)/8, $0x0000000000000432
+DATA constants<>+1944(SB)/8, $0x0000000000000432
+DATA constants<>+1952(SB)/8, $0x0000000000000432
+DATA constants<>+1960(SB)/8, $0x0000000000000432
+DATA constants<>+1968(SB)/8, $0x0000000000000432
+DATA constants<>+1976(SB)/8, $0x0000000000000432
+DATA constants<>+1984(SB)/4, $0x3fb8aa3b
+DATA constants<>+1988(SB)/4, $0x3fb8aa3b
+DATA constants<>+1992(SB)/4, $0x3fb8aa3b
+DATA constants<>+1996(SB)/4, $0x3fb8aa3b
+DATA constants<>+2000(SB)/4, $0x3fb8aa3b
+DATA constants<>+2004(SB)/4, $0x3fb8aa3b
+DATA constants<>+2008(SB)/4, $0x3fb8aa3b
+DATA constants<>+2012(SB)/4, $0x3fb8aa3b
+DATA constants<>+2016(SB)/4, $0x3fb8aa3b
+DATA constants<>+2020(SB)/4, $0x3fb8aa3b
+DATA constants<>+2024(SB)/4, $0x3fb8aa3b
+DATA constants<>+2028(SB)/4, $0x3fb8aa3b
+DATA constants<>+2032(SB)/4, $0x3fb8aa3b
+DATA constants<>+2036(SB)/4, $0x3fb8aa3b
+DATA constants<>+2040(SB)/4, $0x3fb8aa3b
+DATA constants<>+2044(SB)/4, $0x3fb8aa3b
+DATA constants<>+2048(SB)/4, $0x49c007f0
+DATA constants<>+2052(SB)/4, $0x49c007f0
+DATA constants<>+2056(SB)/4, $0x49c007f0
+DATA constants<>+2060(SB)/4, $0x49c007f0
+DATA constants<>+2064(SB)/4, $0x49c007f0
+DATA constants<>+2068(SB)/4, $0x49c007f0
+DATA constants<>+2072(SB)/4, $0x49c007f0
+DATA constants<>+2076(SB)/4, $0x49c007f0
+DATA constants<>+2080(SB)/4, $0x49c007f0
+DATA constants<>+2084(SB)/4, $0x49c007f0
+DATA constants<>+2088(SB)/4, $0x49c007f0
+DATA constants<>+2092(SB)/4, $0x49c007f0
+DATA constants<>+2096(SB)/4, $0x49c007f0
+DATA constants<>+2100(SB)/4, $0x49c007f0
+DATA constants<>+2104(SB)/4, $0x49c007f0
+DATA constants<>+2108(SB)/4, $0x49c007f0
+DATA constants<>+2112(SB)/4, $0x3f317218
+DATA constants<>+2116(SB)/4, $0x3f317218
+DATA constants<>+2120(SB)/4, $0x3f317218
+DATA constants<>+2124(SB)/4, $0x3f317218
+DATA constants<>+2128(SB)/4, $0x3f317218
+DATA constants<>+2132(SB)/4, $0x3f317218
+DATA constants<>+2136(SB)/4, $0x3f317218
+DATA constants<>+2140(SB)/4, $0x3f317218
+DATA constants<>+2144(SB)/4, $0x3f317218
+DATA constants<>+2148(SB)/4, $0x3f317218
+DATA constants<>+2152(SB)/4, $0x3f317218
+DATA constants<>+2156(SB)/4, $0x3f317218
+DATA constants<>+2160(SB)/4, $0x3f317218
+DATA constants<>+2164(SB)/4, $0x3f317218
+DATA constants<>+2168(SB)/4, $0x3f317218
+DATA constants<>+2172(SB)/4, $0x3f317218
+DATA constants<>+2176(SB)/4, $0xb102e308
+DATA constants<>+2180(SB)/4, $0xb102e308
+DATA constants<>+2184(SB)/4, $0xb102e308
+DATA constants<>+2188(SB)/4, $0xb102e308
+DATA constants<>+2192(SB)/4, $0xb102e308
+DATA constants<>+2196(SB)/4, $0xb102e308
+DATA constants<>+2200(SB)/4, $0xb102e308
+DATA constants<>+2204(SB)/4, $0xb102e308
+DATA constants<>+2208(SB)/4, $0xb102e308
+DATA constants<>+2212(SB)/4, $0xb102e308
+DATA constants<>+2216(SB)/4, $0xb102e308
+DATA constants<>+2220(SB)/4, $0xb102e308
+DATA constants<>+2224(SB)/4, $0xb102e308
+DATA constants<>+2228(SB)/4, $0xb102e308
+DATA constants<>+2232(SB)/4, $0xb102e308
+DATA constants<>+2236(SB)/4, $0xb102e308
+DATA constants<>+2240(SB)/4, $0x3f000000
+DATA constants<>+2244(SB)/4, $0x3f000000
+DATA constants<>+2248(SB)/4, $0x3f000000
+DATA constants<>+2252(SB)/4, $0x3f000000
+DATA constants<>+2256(SB)/4, $0x3f000000
+DATA constants<>+2260(SB)/4, $0x3f000000
+DATA constants<>+2264(SB)/4, $0x3f000000
+DATA constants<>+2268(SB)/4, $0x3f000000
+DATA constants<>+2272(SB)/4, $0x3f000000
+DATA constants<>+2276(SB)/4, $0x3f000000
+DATA constants<>+2280(SB)/4, $0x3f000000
+DATA constants<>+2284(SB)/4, $0x3f000000
+DATA constants<>+2288(SB)/4, $0x3f000000
+DATA constants<>+2292(SB)/4, $0x3f000000
+DATA constants<>+2296(SB)/4, $0x3f000000
+DATA constants<>+2300(SB)/4, $0x3f000000
+DATA constants<>+2304(SB)/4, $0x3d2aad06
+DATA constants<>+2308(SB)/4, $0x3d2aad06
+DATA constants<>+2312(SB)/4, $0x3d2aad06
+DATA constants<>+2316(SB)/4, $0x3d2aad06
+DATA constants<>+2320(SB)/4, $0x3d2aad06
+DATA constants<>+2324(SB)/4, $0x3d2aad06
+DATA constants<>+2328(SB)/4, $0x3d2aad06
+DATA constants<>+2332(SB)/4, $0x3d2aad06
+DATA constants<>+2336(SB)/4, $0x3d2aad06
+DATA constants<>+2340(SB)/4, $0x3d2aad06
+DATA constants<>+2344(SB)/4, $0x3d2aad06
+DATA constants<>+2348(SB)/4, $0x3d2aad06
+DATA constants<>+2352(SB)/4, $0x3d2aad06
+DATA constants<>+2356(SB)/4, $0x3d2aad06
+DATA constants<>+2360(SB)/4, $0x3d2aad06
+DATA constants<>+2364(SB)/4, $0x3d2aad06
+DATA constants<>+2368(SB)/4, $0x3e2aae3f
+DATA constants<>+2372(SB)/4, $0x3e2aae3f
+DATA constants<>+2376(SB)/4, $0x3e2aae3f
+DATA constants<>+2380(SB)/4, $0x3e2aae3f
+DATA constants<>+2384(SB)/4, $0x3e2aae3f
+DATA constants<>+2388(SB)/4, $0x3e2aae3f
+DATA constants<>+2392(SB)/4, $0x3e2aae3f
+DATA constants<>+2396(SB)/4, $0x3e2aae3f
+DATA constants<>+2400(SB)/4, $0x3e2aae3f
+DATA constants<>+2404(SB)/4, $0x3e2aae3f
+DATA constants<>+2408(SB)/4, $0x3e2aae3f
+DATA constants<>+2412(SB)/4, $0x3e2aae3f
+DATA constants<>+2416(SB)/4, $0x3e2aae3f
+DATA constants<>+2420(SB)/4, $0x3e2aae3f
+DATA constants<>+2424(SB)/4, $0x3e2aae3f
+DATA constants<>+2428(SB)/4, $0x3e2aae3f
+DATA constants<>+2432(SB)/4, $0x00000000
+DATA constants<>+2436(SB)/4, $0xb24e0611
+DATA constants<>+2440(SB)/4, $0x33092801
+DATA constants<>+2444(SB)/4, $0xb3051aa8
+DATA constants<>+2448(SB)/4, $0x329302ae
+DATA constants<>+2452(SB)/4, $0x31b3d0e5
+DATA constants<>+2456(SB)/4, $0xb27ce182
+DATA constants<>+2460(SB)/4, $0xb1d290be
+DATA constants<>+2464(SB)/4, $0x00000000
+DATA constants<>+2468(SB)/4, $0xb24e0611
+DATA constants<>+2472(SB)/4, $0x33092801
+DATA constants<>+2476(SB)/4, $0xb3051aa8
+DATA constants<>+2480(SB)/4, $0x329302ae
+DATA constants<>+2484(SB)/4, $0x31b3d0e5
+DATA constants<>+2488(SB)/4, $0xb27ce182
+DATA constants<>+2492(SB)/4, $0xb1d290be
+DATA constants<>+2496(SB)/4, $0x3f800000
+DATA constants<>+2500(SB)/4, $0x3f8b95c2
+DATA constants<>+2504(SB)/4, $0x3f9837f0
+DATA constants<>+2508(SB)/4, $0x3fa5fed7
+DATA constants<>+2512(SB)/4, $0x3fb504f3
+DATA constants<>+2516(SB)/4, $0x3fc5672a
+DATA constants<>+2520(SB)/4, $0x3fd744fd
+DATA constants<>+2524(SB)/4, $0x3feac0c7
+DATA constants<>+2528(SB)/4, $0x3f800000
+DATA constants<>+2532(SB)/4, $0x3f8b95c2
+DATA constants<>+2536(SB)/4, $0x3f9837f0
+DATA constants<>+2540(SB)/4, $0x3fa5fed7
+DATA constants<>+2544(SB)/4, $0x3fb504f3
+DATA constants<>+2548(SB)/4, $0x3fc5672a
+DATA constants<>+2552(SB)/4, $0x3fd744fd
+DATA constants<>+2556(SB)/4, $0x3feac0c7
+DATA constants<>+2560(SB)/4, $0x42b40000
+DATA constants<>+2564(SB)/4, $0x42b40000
+DATA constants<>+2568(SB)/4, $0x42b40000
+DATA constants<>+2572(SB)/4, $0x42b40000
+DATA constants<>+2576(SB)/4, $0x42b40000
+DATA constants<>+2580(SB)/4, $0x42b40000
+DATA constants<>+2584(SB)/4, $0x42b40000
+DATA constants<>+2588(SB)/4, $0x42b40000
+DATA constants<>+2592(SB)/4, $0x42b40000
+DATA constants<>+2596(SB)/4, $0x42b40000
+DATA constants<>+2600(SB)/4, $0x42b40000
+DATA constants<>+2604(SB)/4, $0x42b40000
+DATA constants<>+2608(SB)/4, $0x42b40000
+DATA constants<>+2612(SB)/4, $0x42b40000
+DATA constants<>+2616(SB)/4, $0x42b40000
+DATA constants<>+2620(SB)/4, $0x42b40000
+DATA constants<>+2624(SB)/4, $0xc2d20000
+DATA constants<>+2628(SB)/4, $0xc2d20000
+DATA constants<>+2632(SB)/4, $0xc2d20000
+DATA constants<>+2636(SB)/4, $0xc2d20000
+DATA constants<>+2640(SB)/4, $0xc2d20000
+DATA constants<>+2644(SB)/4, $0xc2d20000
+DATA constants<>+2648(SB)/4, $0xc2d20000
+DATA constants<>+2652(SB)/4, $0xc2d20000
+DATA constants<>+2656(SB)/4, $0xc2d20000
+DATA constants<>+2660(SB)/4, $0xc2d20000
+DATA constants<>+2664(SB)/4, $0xc2d20000
+DATA constants<>+2668(SB)/4, $0xc2d20000
+DATA constants<>+2672(SB)/4, $0xc2d20000
+DATA constants<>+2676(SB)/4, $0xc2d20000
+DATA constants<>+2680(SB)/4, $0xc2d20000
+DATA constants<>+2684(SB)/4, $0xc2d20000
+DATA constants<>+2688(SB)/8, $0xc08f400000000000
+DATA constants<>+2696(SB)/8, $0xc08f400000000000
+DATA constants<>+2704(SB)/8, $0xc08f400000000000
+DATA constants<>+2712(SB)/8, $0xc08f400000000000
+DATA constants<>+2720(SB)/8, $0xc08f400000000000
+DATA constants<>+2728(SB)/8, $0xc08f400000000000
+DATA constants<>+2736(SB)/8, $0xc08f400000000000
+DATA constants<>+2744(SB)/8, $0xc08f400000000000
+DATA constants<>+2752(SB)/8, $0x43380000000003ff
+DATA constants<>+2760(SB)/8, $0x43380000000003ff
+DATA constants<>+2768(SB)/8, $0x43380000000003ff
+DATA constants<>+2776(SB)/8, $0x43380000000003ff
+DATA constants<>+2784(SB)/8, $0x43380000000003ff
+DATA constants<>+2792(SB)/8, $0x43380000000003ff
+DATA constants<>+2800(SB)/8, $0x43380000000003ff
+DATA constants<>+2808(SB)/8, $0x43380000000003ff
+DATA constants<>+2816(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2824(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2832(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2840(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2848(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2856(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2864(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2872(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2880(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2888(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2896(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2904(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2912(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2920(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2928(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2936(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2944(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2952(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2960(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2968(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2976(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2984(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2992(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+3000(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+3008(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3016(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3024(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3032(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3040(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3048(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3056(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3064(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3072(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3080(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3088(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3096(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3104(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3112(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3120(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3128(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3136(SB)/8, $0x3fc5555544368485
+DATA constants<>+3144(SB)/8, $0x3fc5555544368485
+DATA constants<>+3152(SB)/8, $0x3fc5555544368485
+DATA constants<>+3160(SB)/8, $0x3fc5555544368485
+DATA constants<>+3168(SB)/8, $0x3fc5555544368485
+DATA constants<>+3176(SB)/8, $0x3fc5555544368485
+DATA constants<>+3184(SB)/8, $0x3fc5555544368485
+DATA constants<>+3192(SB)/8, $0x3fc5555544368485
+DATA constants<>+3200(SB)/8, $0xc05a400000000000
+DATA constants<>+3208(SB)/8, $0xc05a400000000000
+DATA constants<>+3216(SB)/8, $0xc05a400000000000
+DATA constants<>+3224(SB)/8, $0xc05a400000000000
+DATA constants<>+3232(SB)/8, $0xc05a400000000000
+DATA constants<>+3240(SB)/8, $0xc05a400000000000
+DATA constants<>+3248(SB)/8, $0xc05a400000000000
+DATA constants<>+3256(SB)/8, $0xc05a400000000000
+DATA constants<>+3264(SB)/8, $0x4056800000000000
+DATA constants<>+3272(SB)/8, $0x4056800000000000
+DATA constants<>+3280(SB)/8, $0x4056800000000000
+DATA constants<>+3288(SB)/8, $0x4056800000000000
+DATA constants<>+3296(SB)/8, $0x4056800000000000
+DATA constants<>+3304(SB)/8, $0x4056800000000000
+DATA constants<>+3312(SB)/8, $0x4056800000000000
+DATA constants<>+3320(SB)/8, $0x4056800000000000
+DATA constants<>+3328(SB)/8, $0x4330000000000800
+DATA constants<>+3336(SB)/8, $0x4330000000000800
+DATA constants<>+3344(SB)/8, $0x4330000000000800
+DATA constants<>+3352(SB)/8, $0x4330000000000800
+DATA constants<>+3360(SB)/8, $0x4330000000000800
+DATA constants<>+3368(SB)/8, $0x4330000000000800
+DATA constants<>+3376(SB)/8, $0x4330000000000800
+DATA constants<>+3384(SB)/8, $0x4330000000000800
+DATA constants<>+3392(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3400(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3408(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3416(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3424(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3432(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3440(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3448(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3456(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3464(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3472(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3480(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3488(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3496(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3504(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3512(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3520(SB)/8, $0x000fffffffffffff
+DATA constants<>+3528(SB)/8, $0x000fffffffffffff
+DATA constants<>+3536(SB)/8, $0x000fffffffffffff
+DATA constants<>+3544(SB)/8, $0x000fffffffffffff
+DATA constants<>+3552(SB)/8, $0x000fffffffffffff
+DATA constants<>+3560(SB)/8, $0x000fffffffffffff
+DATA constants<>+3568(SB)/8, $0x000fffffffffffff
+DATA constants<>+3576(SB)/8, $0x000fffffffffffff
+DATA constants<>+3584(SB)/8, $0x0010000000000000
+DATA constants<>+3592(SB)/8, $0x0010000000000000
+DATA constants<>+3600(SB)/8, $0x0010000000000000
+DATA constants<>+3608(SB)/8, $0x0010000000000000
+DATA constants<>+3616(SB)/8, $0x0010000000000000
+DATA constants<>+3624(SB)/8, $0x0010000000000000
+DATA constants<>+3632(SB)/8, $0x0010000000000000
+DATA constants<>+3640(SB)/8, $0x0010000000000000
+DATA constants<>+3648(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3656(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3664(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3672(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3680(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3688(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3696(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3704(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3712(SB)/8, $0x3fe5555555555592
+DATA constants<>+3720(SB)/8, $0x3fe5555555555592
+DATA constants<>+3728(SB)/8, $0x3fe5555555555592
+DATA constants<>+3736(SB)/8, $0x3fe5555555555592
+DATA constants<>+3744(SB)/8, $0x3fe5555555555592
+DATA constants<>+3752(SB)/8, $0x3fe5555555555592
+DATA constants<>+3760(SB)/8, $0x3fe5555555555592
+DATA constants<>+3768(SB)/8, $0x3fe5555555555592
+DATA constants<>+3776(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3784(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3792(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3800(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3808(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3816(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3824(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3832(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3840(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3848(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3856(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3864(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3872(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3880(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3888(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3896(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3904(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3912(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3920(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3928(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3936(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3944(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3952(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3960(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3968(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3976(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3984(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3992(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4000(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4008(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4016(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4024(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4032(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4040(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4048(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4056(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4064(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4072(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4080(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4088(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4096(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4104(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4112(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4120(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4128(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4136(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4144(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4152(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4160(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4168(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4176(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4184(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4192(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4200(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4208(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4216(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4224(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4232(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4240(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4248(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4256(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4264(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4272(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4280(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4288(SB)/8, $0x4350000000000000
+DATA constants<>+4296(SB)/8, $0x4350000000000000
+DATA constants<>+4304(SB)/8, $0x4350000000000000
+DATA constants<>+4312(SB)/8, $0x4350000000000000
+DATA constants<>+4320(SB)/8, $0x4350000000000000
+DATA constants<>+4328(SB)/8, $0x4350000000000000
+DATA constants<>+4336(SB)/8, $0x4350000000000000
+DATA constants<>+4344(SB)/8, $0x4350000000000000
+DATA constants<>+4352(SB)/8, $0x404b000000000000
+DATA constants<>+4360(SB)/8, $0x404b000000000000
+DATA constants<>+4368(SB)/8, $0x404b000000000000
+DATA constants<>+4376(SB)/8, $0x404b000000000000
+DATA constants<>+4384(SB)/8, $0x404b000000000000
+DATA constants<>+4392(SB)/8, $0x404b000000000000
+DATA constants<>+4400(SB)/8, $0x404b000000000000
+DATA constants<>+4408(SB)/8, $0x404b000000000000
+DATA constants<>+4416(SB)/8, $0x7ff0000000000000
+DATA constants<>+4424(SB)/8, $0x7ff0000000000000
+DATA constants<>+4432(SB)/8, $0x7ff0000000000000
+DATA constants<>+4440(SB)/8, $0x7ff0000000000000
+DATA constants<>+4448(SB)/8, $0x7ff0000000000000
+DATA constants<>+4456(SB)/8, $0x7ff0000000000000
+DATA constants<>+4464(SB)/8, $0x7ff0000000000000
+DATA constants<>+4472(SB)/8, $0x7ff0000000000000
+DATA constants<>+4480(SB)/8, $0x7ff8000000000000
+DATA constants<>+4488(SB)/8, $0x7ff8000000000000
+DATA constants<>+4496(SB)/8, $0x7ff8000000000000
+DATA constants<>+4504(SB)/8, $0x7ff8000000000000
+DATA constants<>+4512(SB)/8, $0x7ff8000000000000
+DATA constants<>+4520(SB)/8, $0x7ff8000000000000
+DATA constants<>+4528(SB)/8, $0x7ff8000000000000
+DATA constants<>+4536(SB)/8, $0x7ff8000000000000
+DATA constants<>+4544(SB)/4, $0xbd38a938
+DATA constants<>+4548(SB)/4, $0xbd38a938
+DATA constants<>+4552(SB)/4, $0xbd38a938
+DATA constants<>+4556(SB)/4, $0xbd38a938
+DATA constants<>+4560(SB)/4, $0xbd38a938
+DATA constants<>+4564(SB)/4, $0xbd38a938
+DATA constants<>+4568(SB)/4, $0xbd38a938
+DATA constants<>+4572(SB)/4, $0xbd38a938
+DATA constants<>+4576(SB)/4, $0xbd38a938
+DATA constants<>+4580(SB)/4, $0xbd38a938
+DATA constants<>+4584(SB)/4, $0xbd38a938
+DATA constants<>+4588(SB)/4, $0xbd38a938
+DATA constants<>+4592(SB)/4, $0xbd38a938
+DATA constants<>+4596(SB)/4, $0xbd38a938
+DATA constants<>+4600(SB)/4, $0xbd38a938
+DATA constants<>+4604(SB)/4, $0xbd38a938
+DATA constants<>+4608(SB)/4, $0x3dd658c3
+DATA constants<>+4612(SB)/4, $0x3dd658c3
+DATA constants<>+4616(SB)/4, $0x3dd658c3
+DATA constants<>+4620(SB)/4, $0x3dd658c3
+DATA constants<>+4624(SB)/4, $0x3dd658c3
+DATA constants<>+4628(SB)/4, $0x3dd658c3
+DATA constants<>+4632(SB)/4, $0x3dd658c3
+DATA constants<>+4636(SB)/4, $0x3dd658c3
+DATA constants<>+4640(SB)/4, $0x3dd658c3
+DATA constants<>+4644(SB)/4, $0x3dd658c3
+DATA constants<>+4648(SB)/4, $0x3dd658c3
+DATA constants<>+4652(SB)/4, $0x3dd658c3
+DATA constants<>+4656(SB)/4, $0x3dd658c3
+DATA constants<>+4660(SB)/4, $0x3dd658c3
+DATA constants<>+4664(SB)/4, $0x3dd658c3
+DATA constants<>+4668(SB)/4, $0x3dd658c3
+DATA constants<>+4672(SB)/4, $0xbe06cb2d
+DATA constants<>+4676(SB)/4, $0xbe06cb2d
+DATA constants<>+4680(SB)/4, $0xbe06cb2d
+DATA constants<>+4684(SB)/4, $0xbe06cb2d
+DATA constants<>+4688(SB)/4, $0xbe06cb2d
+DATA constants<>+4692(SB)/4, $0xbe06cb2d
+DATA constants<>+4696(SB)/4, $0xbe06cb2d
+DATA constants<>+4700(SB)/4, $0xbe06cb2d
+DATA constants<>+4704(SB)/4, $0xbe06cb2d
+DATA constants<>+4708(SB)/4, $0xbe06cb2d
+DATA constants<>+4712(SB)/4, $0xbe06cb2d
+DATA constants<>+4716(SB)/4, $0xbe06cb2d
+DATA constants<>+4720(SB)/4, $0xbe06cb2d
+DATA constants<>+4724(SB)/4, $0xbe06cb2d
+DATA constants<>+4728(SB)/4, $0xbe06cb2d
+DATA constants<>+4732(SB)/4, $0xbe06cb2d
+DATA constants<>+4736(SB)/4, $0x3e1442d7
+DATA constants<>+4740(SB)/4, $0x3e1442d7
+DATA constants<>+4744(SB)/4, $0x3e1442d7
+DATA constants<>+4748(SB)/4, $0x3e1442d7
+DATA constants<>+4752(SB)/4, $0x3e1442d7
+DATA constants<>+4756(SB)/4, $0x3e1442d7
+DATA constants<>+4760(SB)/4, $0x3e1442d7
+DATA constants<>+4764(SB)/4, $0x3e1442d7
+DATA constants<>+4768(SB)/4, $0x3e1442d7
+DATA constants<>+4772(SB)/4, $0x3e1442d7
+DATA constants<>+4776(SB)/4, $0x3e1442d7
+DATA constants<>+4780(SB)/4, $0x3e1442d7
+DATA constants<>+4784(SB)/4, $0x3e1442d7
+DATA constants<>+4788(SB)/4, $0x3e1442d7
+DATA constants<>+4792(SB)/4, $0x3e1442d7
+DATA constants<>+4796(SB)/4, $0x3e1442d7
+DATA constants<>+4800(SB)/4, $0xbe2a7757
+DATA constants<>+4804(SB)/4, $0xbe2a7757
+DATA constants<>+4808(SB)/4, $0xbe2a7757
+DATA constants<>+4812(SB)/4, $0xbe2a7757
+DATA constants<>+4816(SB)/4, $0xbe2a7757
+DATA constants<>+4820(SB)/4, $0xbe2a7757
+DATA constants<>+4824(SB)/4, $0xbe2a7757
+DATA constants<>+4828(SB)/4, $0xbe2a7757
+DATA constants<>+4832(SB)/4, $0xbe2a7757
+DATA constants<>+4836(SB)/4, $0xbe2a7757
+DATA constants<>+4840(SB)/4, $0xbe2a7757
+DATA constants<>+4844(SB)/4, $0xbe2a7757
+DATA constants<>+4848(SB)/4, $0xbe2a7757
+DATA constants<>+4852(SB)/4, $0xbe2a7757
+DATA constants<>+4856(SB)/4, $0xbe2a7757
+DATA constants<>+4860(SB)/4, $0xbe2a7757
+DATA constants<>+4864(SB)/4, $0x3e4cb4b7
+DATA constants<>+4868(SB)/4, $0x3e4cb4b7
+DATA constants<>+4872(SB)/4, $0x3e4cb4b7
+DATA constants<>+4876(SB)/4, $0x3e4cb4b7
+DATA constants<>+4880(SB)/4, $0x3e4cb4b7
+DATA constants<>+4884(SB)/4, $0x3e4cb4b7
+DATA constants<>+4888(SB)/4, $0x3e4cb4b7
+DATA constants<>+4892(SB)/4, $0x3e4cb4b7
+DATA constants<>+4896(SB)/4, $0x3e4cb4b7
+DATA constants<>+4900(SB)/4, $0x3e4cb4b7
+DATA constants<>+4904(SB)/4, $0x3e4cb4b7
+DATA constants<>+4908(SB)/4, $0x3e4cb4b7
+DATA constants<>+4912(SB)/4, $0x3e4cb4b7
+DATA constants<>+4916(SB)/4, $0x3e4cb4b7
+DATA constants<>+4920(SB)/4, $0x3e4cb4b7
+DATA constants<>+4924(SB)/4, $0x3e4cb4b7
+DATA constants<>+4928(SB)/4, $0xbe800022
+DATA constants<>+4932(SB)/4, $0xbe800022
+DATA constants<>+4936(SB)/4, $0xbe800022
+DATA constants<>+4940(SB)/4, $0xbe800022
+DATA constants<>+4944(SB)/4, $0xbe800022
+DATA constants<>+4948(SB)/4, $0xbe800022
+DATA constants<>+4952(SB)/4, $0xbe800022
+DATA constants<>+4956(SB)/4, $0xbe800022
+DATA constants<>+4960(SB)/4, $0xbe800022
+DATA constants<>+4964(SB)/4, $0xbe800022
+DATA constants<>+4968(SB)/4, $0xbe800022
+DATA constants<>+4972(SB)/4, $0xbe800022
+DATA constants<>+4976(SB)/4, $0xbe800022
+DATA constants<>+4980(SB)/4, $0xbe800022
+DATA constants<>+4984(SB)/4, $0xbe800022
+DATA constants<>+4988(SB)/4, $0xbe800022
+DATA constants<>+4992(SB)/4, $0x3eaaaad2
+DATA constants<>+4996(SB)/4, $0x3eaaaad2
+DATA constants<>+5000(SB)/4, $0x3eaaaad2
+DATA constants<>+5004(SB)/4, $0x3eaaaad2
+DATA constants<>+5008(SB)/4, $0x3eaaaad2
+DATA constants<>+5012(SB)/4, $0x3eaaaad2
+DATA constants<>+5016(SB)/4, $0x3eaaaad2
+DATA constants<>+5020(SB)/4, $0x3eaaaad2
+DATA constants<>+5024(SB)/4, $0x3eaaaad2
+DATA constants<>+5028(SB)/4, $0x3eaaaad2
+DATA constants<>+5032(SB)/4, $0x3eaaaad2
+DATA constants<>+5036(SB)/4, $0x3eaaaad2
+DATA constants<>+5040(SB)/4, $0x3eaaaad2
+DATA constants<>+5044(SB)/4, $0x3eaaaad2
+DATA constants<>+5048(SB)/4, $0x3eaaaad2
+DATA constants<>+5052(SB)/4, $0x3eaaaad2
+DATA constants<>+5056(SB)/4, $0xbf000000
+DATA constants<>+5060(SB)/4, $0xbf000000
+DATA constants<>+5064(SB)/4, $0xbf000000
+DATA constants<>+5068(SB)/4, $0xbf000000
+DATA constants<>+5072(SB)/4, $0xbf000000
+DATA constants<>+5076(SB)/4, $0xbf000000
+DATA constants<>+5080(SB)/4, $0xbf000000
+DATA constants<>+5084(SB)/4, $0xbf000000
+DATA constants<>+5088(SB)/4, $0xbf000000
+DATA constants<>+5092(SB)/4, $0xbf000000
+DATA constants<>+5096(SB)/4, $0xbf000000
+DATA constants<>+5100(SB)/4, $0xbf000000
+DATA constants<>+5104(SB)/4, $0xbf000000
+DATA constants<>+5108(SB)/4, $0xbf000000
+DATA constants<>+5112(SB)/4, $0xbf000000
+DATA constants<>+5116(SB)/4, $0xbf000000
+DATA constants<>+5120(SB)/4, $0x03530422
+DATA constants<>+5124(SB)/4, $0x03530422
+DATA constants<>+5128(SB)/4, $0x03530422
+DATA constants<>+5132(SB)/4, $0x03530422
+DATA constants<>+5136(SB)/4, $0x03530422
+DATA constants<>+5140(SB)/4, $0x03530422
+DATA constants<>+5144(SB)/4, $0x03530422
+DATA constants<>+5148(SB)/4, $0x03530422
+DATA constants<>+5152(SB)/4, $0x03530422
+DATA constants<>+5156(SB)/4, $0x03530422
+DATA constants<>+5160(SB)/4, $0x03530422
+DATA constants<>+5164(SB)/4, $0x03530422
+DATA constants<>+5168(SB)/4, $0x03530422
+DATA constants<>+5172(SB)/4, $0x03530422
+DATA constants<>+5176(SB)/4, $0x03530422
+DATA constants<>+5180(SB)/4, $0x03530422
+DATA constants<>+5184(SB)/4, $0x00800000
+DATA constants<>+5188(SB)/4, $0x00800000
+DATA constants<>+5192(SB)/4, $0x00800000
+DATA constants<>+5196(SB)/4, $0x00800000
+DATA constants<>+5200(SB)/4, $0x00800000
+DATA constants<>+5204(SB)/4, $0x00800000
+DATA constants<>+5208(SB)/4, $0x00800000
+DATA constants<>+5212(SB)/4, $0x00800000
+DATA constants<>+5216(SB)/4, $0x00800000
+DATA constants<>+5220(SB)/4, $0x00800000
+DATA constants<>+5224(SB)/4, $0x00800000
+DATA constants<>+5228(SB)/4, $0x00800000
+DATA constants<>+5232(SB)/4, $0x00800000
+DATA constants<>+5236(SB)/4, $0x00800000
+DATA constants<>+5240(SB)/4, $0x00800000
+DATA constants<>+5244(SB)/4, $0x00800000
+DATA constants<>+5248(SB)/4, $0x4b800000
+DATA constants<>+5252(SB)/4, $0x4b800000
+DATA constants<>+5256(SB)/4, $0x4b800000
+DATA constants<>+5260(SB)/4, $0x4b800000
+DATA constants<>+5264(SB)/4, $0x4b800000
+DATA constants<>+5268(SB)/4, $0x4b800000
+DATA constants<>+5272(SB)/4, $0x4b800000
+DATA constants<>+5276(SB)/4, $0x4b800000
+DATA constants<>+5280(SB)/4, $0x4b800000
+DATA constants<>+5284(SB)/4, $0x4b800000
+DATA constants<>+5288(SB)/4, $0x4b800000
+DATA constants<>+5292(SB)/4, $0x4b800000
+DATA constants<>+5296(SB)/4, $0x4b800000
+DATA constants<>+5300(SB)/4, $0x4b800000
+DATA constants<>+5304(SB)/4, $0x4b800000
+DATA constants<>+5308(SB)/4, $0x4b800000
+DATA constants<>+5312(SB)/4, $0x3f400000
+DATA constants<>+5316(SB)/4, $0x3f400000
+DATA constants<>+5320(SB)/4, $0x3f400000
+DATA constants<>+5324(SB)/4, $0x3f400000
+DATA constants<>+5328(SB)/4, $0x3f400000
+DATA constants<>+5332(SB)/4, $0x3f400000
+DATA constants<>+5336(SB)/4, $0x3f400000
+DATA constants<>+5340(SB)/4, $0x3f400000
+DATA constants<>+5344(SB)/4, $0x3f400000
+DATA constants<>+5348(SB)/4, $0x3f400000
+DATA constants<>+5352(SB)/4, $0x3f400000
+DATA constants<>+5356(SB)/4, $0x3f400000
+DATA constants<>+5360(SB)/4, $0x3f400000
+DATA constants<>+5364(SB)/4, $0x3f400000
+DATA constants<>+5368(SB)/4, $0x3f400000
+DATA constants<>+5372(SB)/4, $0x3f400000
+DATA constants<>+5376(SB)/4, $0x007fffff
+DATA constants<>+5380(SB)/4, $0x007fffff
+DATA constants<>+5384(SB)/4, $0x007fffff
+DATA constants<>+5388(SB)/4, $0x007fffff
+DATA constants<>+5392(SB)/4, $0x007fffff
+DATA constants<>+5396(SB)/4, $0x007fffff
+DATA constants<>+5400(SB)/4, $0x007fffff
+DATA constants<>+5404(SB)/4, $0x007fffff
+DATA constants<>+5408(SB)/4, $0x007fffff
+DATA constants<>+5412(SB)/4, $0x007fffff
+DATA constants<>+5416(SB)/4, $0x007fffff
+DATA constants<>+5420(SB)/4, $0x007fffff
+DATA constants<>+5424(SB)/4, $0x007fffff
+DATA constants<>+5428(SB)/4, $0x007fffff
+DATA constants<>+5432(SB)/4, $0x007fffff
+DATA constants<>+5436(SB)/4, $0x007fffff
+DATA constants<>+5440(SB)/4, $0x41c00000
+DATA constants<>+5444(SB)/4, $0x41c00000
+DATA constants<>+5448(SB)/4, $0x41c00000
+DATA constants<>+5452(SB)/4, $0x41c00000
+DATA constants<>+5456(SB)/4, $0x41c00000
+DATA constants<>+5460(SB)/4, $0x41c00000
+DATA constants<>+5464(SB)/4, $0x41c00000
+DATA constants<>+5468(SB)/4, $0x41c00000
+DATA constants<>+5472(SB)/4, $0x41c00000
+DATA constants<>+5476(SB)/4, $0x41c00000
+DATA constants<>+5480(SB)/4, $0x41c00000
+DATA constants<>+5484(SB)/4, $0x41c00000
+DATA constants<>+5488(SB)/4, $0x41c00000
+DATA constants<>+5492(SB)/4, $0x41c00000
+DATA constants<>+5496(SB)/4, $0x41c00000
+DATA constants<>+5500(SB)/4, $0x41c00000
+DATA constants<>+5504(SB)/4, $0x7f800000
+DATA constants<>+5508(SB)/4, $0x7f800000
+DATA constants<>+5512(SB)/4, $0x7f800000
+DATA constants<>+5516(SB)/4, $0x7f800000
+DATA constants<>+5520(SB)/4, $0x7f800000
+DATA constants<>+5524(SB)/4, $0x7f800000
+DATA constants<>+5528(SB)/4, $0x7f800000
+DATA constants<>+5532(SB)/4, $0x7f800000
+DATA constants<>+5536(SB)/4, $0x7f800000
+DATA constants<>+5540(SB)/4, $0x7f800000
+DATA constants<>+5544(SB)/4, $0x7f800000
+DATA constants<>+5548(SB)/4, $0x7f800000
+DATA constants<>+5552(SB)/4, $0x7f800000
+DATA constants<>+5556(SB)/4, $0x7f800000
+DATA constants<>+5560(SB)/4, $0x7f800000
+DATA constants<>+5564(SB)/4, $0x7f800000
+DATA constants<>+5568(SB)/8, $0x4130000000000000
+DATA constants<>+5576(SB)/8, $0x4130000000000000
+DATA constants<>+5584(SB)/8, $0x4130000000000000
+DATA constants<>+5592(SB)/8, $0x4130000000000000
+DATA constants<>+5600(SB)/8, $0x4130000000000000
+DATA constants<>+5608(SB)/8, $0x4130000000000000
+DATA constants<>+5616(SB)/8, $0x4130000000000000
+DATA constants<>+5624(SB)/8, $0x4130000000000000
+DATA constants<>+5632(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5640(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5648(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5656(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5664(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5672(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5680(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5688(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5696(SB)/8, $0x4338000000000000
+DATA constants<>+5704(SB)/8, $0x4338000000000000
+DATA constants<>+5712(SB)/8, $0x4338000000000000
+DATA constants<>+5720(SB)/8, $0x4338000000000000
+DATA constants<>+5728(SB)/8, $0x4338000000000000
+DATA constants<>+5736(SB)/8, $0x4338000000000000
+DATA constants<>+5744(SB)/8, $0x4338000000000000
+DATA constants<>+5752(SB)/8, $0x4338000000000000
+DATA constants<>+5760(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5768(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5776(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5784(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5792(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5800(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5808(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5816(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5824(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5832(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5840(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5848(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5856(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5864(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5872(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5880(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5888(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5896(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5904(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5912(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5920(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5928(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5936(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5944(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5952(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5960(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5968(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5976(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5984(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5992(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+6000(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+6008(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+6016(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6024(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6032(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6040(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6048(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6056(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6064(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6072(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6080(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6088(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6096(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6104(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6112(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6120(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6128(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6136(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6144(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6152(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6160(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6168(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6176(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6184(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6192(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6200(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6208(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6216(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6224(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6232(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6240(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6248(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6256(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6264(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6272(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6280(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6288(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6296(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6304(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6312(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6320(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6328(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6336(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6344(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6352(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6360(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6368(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6376(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6384(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6392(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6400(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6408(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6416(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6424(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6432(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6440(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6448(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6456(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6464(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6472(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6480(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6488(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6496(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6504(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6512(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6520(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6528(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6536(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6544(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6552(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6560(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6568(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6576(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6584(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6592(SB)/8, $0xbfc5555555555549
+DATA constants<>+6600(SB)/8, $0xbfc5555555555549
+DATA constants<>+6608(SB)/8, $0xbfc5555555555549
+DATA constants<>+6616(SB)/8, $0xbfc5555555555549
+DATA constants<>+6624(SB)/8, $0xbfc5555555555549
+DATA constants<>+6632(SB)/8, $0xbfc5555555555549
+DATA constants<>+6640(SB)/8, $0xbfc5555555555549
+DATA constants<>+6648(SB)/8, $0xbfc5555555555549
+DATA constants<>+6656(SB)/8, $0x3fa555555555554c
+DATA constants<>+6664(SB)/8, $0x3fa555555555554c
+DATA constants<>+6672(SB)/8, $0x3fa555555555554c
+DATA constants<>+6680(SB)/8, $0x3fa555555555554c
+DATA constants<>+6688(SB)/8, $0x3fa555555555554c
+DATA constants<>+6696(SB)/8, $0x3fa555555555554c
+DATA constants<>+6704(SB)/8, $0x3fa555555555554c
+DATA constants<>+6712(SB)/8, $0x3fa555555555554c
+DATA constants<>+6720(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6728(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6736(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6744(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6752(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6760(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6768(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6776(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6784(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6792(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6800(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6808(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6816(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6824(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6832(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6840(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6848(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6856(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6864(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6872(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6880(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6888(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6896(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6904(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6912(SB)/8, $0xbfe0000000000000
+DATA constants<>+6920(SB)/8, $0xbfe0000000000000
+DATA constants<>+6928(SB)/8, $0xbfe0000000000000
+DATA constants<>+6936(SB)/8, $0xbfe0000000000000
+DATA constants<>+6944(SB)/8, $0xbfe0000000000000
+DATA constants<>+6952(SB)/8, $0xbfe0000000000000
+DATA constants<>+6960(SB)/8, $0xbfe0000000000000
+DATA constants<>+6968(SB)/8, $0xbfe0000000000000
+DATA constants<>+6976(SB)/8, $0x0000000000000001
+DATA constants<>+6984(SB)/8, $0x0000000000000001
+DATA constants<>+6992(SB)/8, $0x0000000000000001
+DATA constants<>+7000(SB)/8, $0x0000000000000001
+DATA constants<>+7008(SB)/8, $0x0000000000000001
+DATA constants<>+7016(SB)/8, $0x0000000000000001
+DATA constants<>+7024(SB)/8, $0x0000000000000001
+DATA constants<>+7032(SB)/8, $0x0000000000000001
 DATA constants<>+7040(SB)/4, $0x48000000
 DATA constants<>+7044(SB)/4, $0x48000000
 DATA constants<>+7048(SB)/4, $0x48000000
@@ -27201,6 +29689,72 @@ TEXT ·maxF32(SB), NOSPLIT, $0-20
 avx2:
 	JMP ·maxAVX2F32<>(SB)
 
+// func sumAbsF64(x *float64, n int) float64
+TEXT ·sumAbsF64(SB), NOSPLIT, $0-24
+	CMPQ n+8(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sumAbsAVX512F64<>(SB)
+
+avx2:
+	JMP ·sumAbsAVX2F64<>(SB)
+
+// func sumAbsF32(x *float32, n int) float32
+TEXT ·sumAbsF32(SB), NOSPLIT, $0-20
+	CMPQ n+8(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sumAbsAVX512F32<>(SB)
+
+avx2:
+	JMP ·sumAbsAVX2F32<>(SB)
+
+// func dotSignF64(x *float64, y *float64, n int) float64
+TEXT ·dotSignF64(SB), NOSPLIT, $0-32
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotSignAVX512F64<>(SB)
+
+avx2:
+	JMP ·dotSignAVX2F64<>(SB)
+
+// func dotSignF32(x *float32, y *float32, n int) float32
+TEXT ·dotSignF32(SB), NOSPLIT, $0-28
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·dotSignAVX512F32<>(SB)
+
+avx2:
+	JMP ·dotSignAVX2F32<>(SB)
+
+// func maxAbsF64(x *float64, n int) float64
+TEXT ·maxAbsF64(SB), NOSPLIT, $0-24
+	CMPQ n+8(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·maxAbsAVX512F64<>(SB)
+
+avx2:
+	JMP ·maxAbsAVX2F64<>(SB)
+
+// func maxAbsF32(x *float32, n int) float32
+TEXT ·maxAbsF32(SB), NOSPLIT, $0-20
+	CMPQ n+8(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·maxAbsAVX512F32<>(SB)
+
+avx2:
+	JMP ·maxAbsAVX2F32<>(SB)
+
 // func expF64(dst *float64, x *float64, n int)
 TEXT ·expF64(SB), NOSPLIT, $0-24
 	CMPQ n+16(FP), $4
@@ -27442,6 +29996,28 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 
 avx2:
 	JMP ·nonzeroAVX2F32<>(SB)
+
+// func smallerF64(n int, x *float64, bound float64) int
+TEXT ·smallerF64(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·smallerAVX512F64<>(SB)
+
+avx2:
+	JMP ·smallerAVX2F64<>(SB)
+
+// func smallerF32(n int, x *float32, bound float32) int
+TEXT ·smallerF32(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·smallerAVX512F32<>(SB)
+
+avx2:
+	JMP ·smallerAVX2F32<>(SB)
 
 // func sqrtF64(dst *float64, x *float64, n int)
 TEXT ·sqrtF64(SB), NOSPLIT, $0-24
@@ -27794,6 +30370,94 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 
 avx2:
 	JMP ·addRecipProductAVX2F32<>(SB)
+
+// func addAbsF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addAbsF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addAbsAVX512F64<>(SB)
+
+avx2:
+	JMP ·addAbsAVX2F64<>(SB)
+
+// func addAbsF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addAbsF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addAbsAVX512F32<>(SB)
+
+avx2:
+	JMP ·addAbsAVX2F32<>(SB)
+
+// func addAbsProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addAbsProductF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addAbsProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addAbsProductAVX2F64<>(SB)
+
+// func addAbsProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addAbsProductF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addAbsProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addAbsProductAVX2F32<>(SB)
+
+// func addSignF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addSignF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSignAVX512F64<>(SB)
+
+avx2:
+	JMP ·addSignAVX2F64<>(SB)
+
+// func addSignF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addSignF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSignAVX512F32<>(SB)
+
+avx2:
+	JMP ·addSignAVX2F32<>(SB)
+
+// func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSignProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addSignProductAVX2F64<>(SB)
+
+// func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSignProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addSignProductAVX2F32<>(SB)
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
 TEXT ·sigmoidF64(SB), NOSPLIT, $0-32

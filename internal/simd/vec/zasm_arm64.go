@@ -343,6 +343,78 @@ func maxF64(x *float64, n int) float64
 //go:noescape
 func maxF32(x *float32, n int) float32
 
+// SumAbs returns Σ |x_i|.
+func SumAbs[T cpu.Float](x []T) T {
+	if tier == cpu.Generic {
+		return genericSumAbs(x)
+	}
+	var s T
+	for i := 0; i < len(x); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(x))
+		if unsafe.Sizeof(T(0)) == 8 {
+			s += T(sumAbsF64((*float64)(unsafe.Pointer(&x[i])), n))
+		} else {
+			s += T(sumAbsF32((*float32)(unsafe.Pointer(&x[i])), n))
+		}
+	}
+	return s
+}
+
+//go:noescape
+func sumAbsF64(x *float64, n int) float64
+
+//go:noescape
+func sumAbsF32(x *float32, n int) float32
+
+// DotSign returns Σ sign(x_i)·y_i with the signs of Sign.
+func DotSign[T cpu.Float](x []T, y []T) T {
+	if len(y) != len(x) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		return genericDotSign(x, y)
+	}
+	var s T
+	for i := 0; i < len(x); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(x))
+		if unsafe.Sizeof(T(0)) == 8 {
+			s += T(dotSignF64((*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n))
+		} else {
+			s += T(dotSignF32((*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n))
+		}
+	}
+	return s
+}
+
+//go:noescape
+func dotSignF64(x *float64, y *float64, n int) float64
+
+//go:noescape
+func dotSignF32(x *float32, y *float32, n int) float32
+
+// MaxAbs returns the largest |x_i|. It returns 0 if x is empty, and NaN if any element is NaN.
+func MaxAbs[T cpu.Float](x []T) T {
+	if tier == cpu.Generic {
+		return genericMaxAbs(x)
+	}
+	s := genericMaxAbs(x[:0])
+	for i := 0; i < len(x); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(x))
+		if unsafe.Sizeof(T(0)) == 8 {
+			s = max(s, T(maxAbsF64((*float64)(unsafe.Pointer(&x[i])), n)))
+		} else {
+			s = max(s, T(maxAbsF32((*float32)(unsafe.Pointer(&x[i])), n)))
+		}
+	}
+	return s
+}
+
+//go:noescape
+func maxAbsF64(x *float64, n int) float64
+
+//go:noescape
+func maxAbsF32(x *float32, n int) float32
+
 // Exp computes dst_i = exp(x_i).
 func Exp[T cpu.Float](dst []T, x []T) {
 	if len(x) != len(dst) {
@@ -577,6 +649,21 @@ func nonzeroF64(n int, x *float64) int
 
 //go:noescape
 func nonzeroF32(n int, x *float32) int
+
+// vectorSmaller returns the number of elements before a group with one that is NaN or whose magnitude is not below bound, or n.
+func vectorSmaller[T cpu.Float](n int, x *T, bound T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return smallerF64(n, (*float64)(unsafe.Pointer(x)), float64(bound))
+	} else {
+		return smallerF32(n, (*float32)(unsafe.Pointer(x)), float32(bound))
+	}
+}
+
+//go:noescape
+func smallerF64(n int, x *float64, bound float64) int
+
+//go:noescape
+func smallerF32(n int, x *float32, bound float32) int
 
 // Sqrt computes dst_i = √x_i.
 func Sqrt[T cpu.Float](dst []T, x []T) {
@@ -949,6 +1036,110 @@ func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n
 
 //go:noescape
 func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+
+// AddAbs computes dst_i += sign·|x_i| for a sign of 1 or -1.
+func AddAbs[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddAbs(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addAbsF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addAbsF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addAbsF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addAbsF32(dst *float32, sign float32, x *float32, n int)
+
+// AddAbsProduct computes dst_i += sign·|x_i|·from_i for a sign of 1 or -1. The product is rounded.
+func AddAbsProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddAbsProduct(dst, sign, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addAbsProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addAbsProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addAbsProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+
+//go:noescape
+func addAbsProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+
+// AddSign computes dst_i += sign·sign(x_i) for any number sign, as the products are exact.
+func AddSign[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddSign(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addSignF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addSignF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addSignF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addSignF32(dst *float32, sign float32, x *float32, n int)
+
+// AddSignProduct computes dst_i += sign·sign(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddSignProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddSignProduct(dst, sign, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addSignProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addSignProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+
+//go:noescape
+func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
 
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).
 func Sigmoid[T cpu.Float](y []T, d []T, x []T) {

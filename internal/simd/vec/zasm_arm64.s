@@ -112,1078 +112,1078 @@ DATA constants<>+368(SB)/4, $0x80000000
 DATA constants<>+372(SB)/4, $0x80000000
 DATA constants<>+376(SB)/4, $0x80000000
 DATA constants<>+380(SB)/4, $0x80000000
-DATA constants<>+384(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+392(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+400(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+408(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+416(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+424(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+432(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+440(SB)/8, $0x3ff71547652b82fe
-DATA constants<>+448(SB)/8, $0x4308000000003ff0
-DATA constants<>+456(SB)/8, $0x4308000000003ff0
-DATA constants<>+464(SB)/8, $0x4308000000003ff0
-DATA constants<>+472(SB)/8, $0x4308000000003ff0
-DATA constants<>+480(SB)/8, $0x4308000000003ff0
-DATA constants<>+488(SB)/8, $0x4308000000003ff0
-DATA constants<>+496(SB)/8, $0x4308000000003ff0
-DATA constants<>+504(SB)/8, $0x4308000000003ff0
-DATA constants<>+512(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+520(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+528(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+536(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+544(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+552(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+560(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+568(SB)/8, $0x3fe62e42fefa39ef
-DATA constants<>+576(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+584(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+592(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+600(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+608(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+616(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+624(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+632(SB)/8, $0x3c7abc9e3b39803f
-DATA constants<>+640(SB)/8, $0x3fe0000000000000
-DATA constants<>+648(SB)/8, $0x3fe0000000000000
-DATA constants<>+656(SB)/8, $0x3fe0000000000000
-DATA constants<>+664(SB)/8, $0x3fe0000000000000
-DATA constants<>+672(SB)/8, $0x3fe0000000000000
-DATA constants<>+680(SB)/8, $0x3fe0000000000000
-DATA constants<>+688(SB)/8, $0x3fe0000000000000
-DATA constants<>+696(SB)/8, $0x3fe0000000000000
-DATA constants<>+704(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+712(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+720(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+728(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+736(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+744(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+752(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+760(SB)/8, $0x3f56c1cbd31145a8
-DATA constants<>+768(SB)/8, $0x3fa5555554810259
-DATA constants<>+776(SB)/8, $0x3fa5555554810259
-DATA constants<>+784(SB)/8, $0x3fa5555554810259
-DATA constants<>+792(SB)/8, $0x3fa5555554810259
-DATA constants<>+800(SB)/8, $0x3fa5555554810259
-DATA constants<>+808(SB)/8, $0x3fa5555554810259
-DATA constants<>+816(SB)/8, $0x3fa5555554810259
-DATA constants<>+824(SB)/8, $0x3fa5555554810259
-DATA constants<>+832(SB)/8, $0x3fe000000000010b
-DATA constants<>+840(SB)/8, $0x3fe000000000010b
-DATA constants<>+848(SB)/8, $0x3fe000000000010b
-DATA constants<>+856(SB)/8, $0x3fe000000000010b
-DATA constants<>+864(SB)/8, $0x3fe000000000010b
-DATA constants<>+872(SB)/8, $0x3fe000000000010b
-DATA constants<>+880(SB)/8, $0x3fe000000000010b
-DATA constants<>+888(SB)/8, $0x3fe000000000010b
-DATA constants<>+896(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+904(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+912(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+920(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+928(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+936(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+944(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+952(SB)/8, $0x3f2a016398b5f79f
-DATA constants<>+960(SB)/8, $0x3f811111125d793b
-DATA constants<>+968(SB)/8, $0x3f811111125d793b
-DATA constants<>+976(SB)/8, $0x3f811111125d793b
-DATA constants<>+984(SB)/8, $0x3f811111125d793b
-DATA constants<>+992(SB)/8, $0x3f811111125d793b
-DATA constants<>+1000(SB)/8, $0x3f811111125d793b
-DATA constants<>+1008(SB)/8, $0x3f811111125d793b
-DATA constants<>+1016(SB)/8, $0x3f811111125d793b
-DATA constants<>+1024(SB)/8, $0x3fc5555555555132
-DATA constants<>+1032(SB)/8, $0x3fc5555555555132
-DATA constants<>+1040(SB)/8, $0x3fc5555555555132
-DATA constants<>+1048(SB)/8, $0x3fc5555555555132
-DATA constants<>+1056(SB)/8, $0x3fc5555555555132
-DATA constants<>+1064(SB)/8, $0x3fc5555555555132
-DATA constants<>+1072(SB)/8, $0x3fc5555555555132
-DATA constants<>+1080(SB)/8, $0x3fc5555555555132
-DATA constants<>+1088(SB)/8, $0xc08ff00000000000
-DATA constants<>+1096(SB)/8, $0xc08ff00000000000
-DATA constants<>+1104(SB)/8, $0xc08ff00000000000
-DATA constants<>+1112(SB)/8, $0xc08ff00000000000
-DATA constants<>+1120(SB)/8, $0xc08ff00000000000
-DATA constants<>+1128(SB)/8, $0xc08ff00000000000
-DATA constants<>+1136(SB)/8, $0xc08ff00000000000
-DATA constants<>+1144(SB)/8, $0xc08ff00000000000
-DATA constants<>+1152(SB)/8, $0x4090c80000000000
-DATA constants<>+1160(SB)/8, $0x4090c80000000000
-DATA constants<>+1168(SB)/8, $0x4090c80000000000
-DATA constants<>+1176(SB)/8, $0x4090c80000000000
-DATA constants<>+1184(SB)/8, $0x4090c80000000000
-DATA constants<>+1192(SB)/8, $0x4090c80000000000
-DATA constants<>+1200(SB)/8, $0x4090c80000000000
-DATA constants<>+1208(SB)/8, $0x4090c80000000000
-DATA constants<>+1216(SB)/8, $0xc059000000000000
-DATA constants<>+1224(SB)/8, $0xc059000000000000
-DATA constants<>+1232(SB)/8, $0xc059000000000000
-DATA constants<>+1240(SB)/8, $0xc059000000000000
-DATA constants<>+1248(SB)/8, $0xc059000000000000
-DATA constants<>+1256(SB)/8, $0xc059000000000000
-DATA constants<>+1264(SB)/8, $0xc059000000000000
-DATA constants<>+1272(SB)/8, $0xc059000000000000
-DATA constants<>+1280(SB)/8, $0x4330000000000000
-DATA constants<>+1288(SB)/8, $0x4330000000000000
-DATA constants<>+1296(SB)/8, $0x4330000000000000
-DATA constants<>+1304(SB)/8, $0x4330000000000000
-DATA constants<>+1312(SB)/8, $0x4330000000000000
-DATA constants<>+1320(SB)/8, $0x4330000000000000
-DATA constants<>+1328(SB)/8, $0x4330000000000000
-DATA constants<>+1336(SB)/8, $0x4330000000000000
-DATA constants<>+1344(SB)/8, $0xc087700000000000
-DATA constants<>+1352(SB)/8, $0xc087700000000000
-DATA constants<>+1360(SB)/8, $0xc087700000000000
-DATA constants<>+1368(SB)/8, $0xc087700000000000
-DATA constants<>+1376(SB)/8, $0xc087700000000000
-DATA constants<>+1384(SB)/8, $0xc087700000000000
-DATA constants<>+1392(SB)/8, $0xc087700000000000
-DATA constants<>+1400(SB)/8, $0xc087700000000000
-DATA constants<>+1408(SB)/8, $0x4086300000000000
-DATA constants<>+1416(SB)/8, $0x4086300000000000
-DATA constants<>+1424(SB)/8, $0x4086300000000000
-DATA constants<>+1432(SB)/8, $0x4086300000000000
-DATA constants<>+1440(SB)/8, $0x4086300000000000
-DATA constants<>+1448(SB)/8, $0x4086300000000000
-DATA constants<>+1456(SB)/8, $0x4086300000000000
-DATA constants<>+1464(SB)/8, $0x4086300000000000
-DATA constants<>+1472(SB)/8, $0x4308000000002000
-DATA constants<>+1480(SB)/8, $0x4308000000002000
-DATA constants<>+1488(SB)/8, $0x4308000000002000
-DATA constants<>+1496(SB)/8, $0x4308000000002000
-DATA constants<>+1504(SB)/8, $0x4308000000002000
-DATA constants<>+1512(SB)/8, $0x4308000000002000
-DATA constants<>+1520(SB)/8, $0x4308000000002000
-DATA constants<>+1528(SB)/8, $0x4308000000002000
-DATA constants<>+1536(SB)/8, $0x0000000000000432
-DATA constants<>+1544(SB)/8, $0x0000000000000432
-DATA constants<>+1552(SB)/8, $0x0000000000000432
-DATA constants<>+1560(SB)/8, $0x0000000000000432
-DATA constants<>+1568(SB)/8, $0x0000000000000432
-DATA constants<>+1576(SB)/8, $0x0000000000000432
-DATA constants<>+1584(SB)/8, $0x0000000000000432
-DATA constants<>+1592(SB)/8, $0x0000000000000432
-DATA constants<>+1600(SB)/4, $0x3fb8aa3b
-DATA constants<>+1604(SB)/4, $0x3fb8aa3b
-DATA constants<>+1608(SB)/4, $0x3fb8aa3b
-DATA constants<>+1612(SB)/4, $0x3fb8aa3b
-DATA constants<>+1616(SB)/4, $0x3fb8aa3b
-DATA constants<>+1620(SB)/4, $0x3fb8aa3b
-DATA constants<>+1624(SB)/4, $0x3fb8aa3b
-DATA constants<>+1628(SB)/4, $0x3fb8aa3b
-DATA constants<>+1632(SB)/4, $0x3fb8aa3b
-DATA constants<>+1636(SB)/4, $0x3fb8aa3b
-DATA constants<>+1640(SB)/4, $0x3fb8aa3b
-DATA constants<>+1644(SB)/4, $0x3fb8aa3b
-DATA constants<>+1648(SB)/4, $0x3fb8aa3b
-DATA constants<>+1652(SB)/4, $0x3fb8aa3b
-DATA constants<>+1656(SB)/4, $0x3fb8aa3b
-DATA constants<>+1660(SB)/4, $0x3fb8aa3b
-DATA constants<>+1664(SB)/4, $0x49c007f0
-DATA constants<>+1668(SB)/4, $0x49c007f0
-DATA constants<>+1672(SB)/4, $0x49c007f0
-DATA constants<>+1676(SB)/4, $0x49c007f0
-DATA constants<>+1680(SB)/4, $0x49c007f0
-DATA constants<>+1684(SB)/4, $0x49c007f0
-DATA constants<>+1688(SB)/4, $0x49c007f0
-DATA constants<>+1692(SB)/4, $0x49c007f0
-DATA constants<>+1696(SB)/4, $0x49c007f0
-DATA constants<>+1700(SB)/4, $0x49c007f0
-DATA constants<>+1704(SB)/4, $0x49c007f0
-DATA constants<>+1708(SB)/4, $0x49c007f0
-DATA constants<>+1712(SB)/4, $0x49c007f0
-DATA constants<>+1716(SB)/4, $0x49c007f0
-DATA constants<>+1720(SB)/4, $0x49c007f0
-DATA constants<>+1724(SB)/4, $0x49c007f0
-DATA constants<>+1728(SB)/4, $0x3f317218
-DATA constants<>+1732(SB)/4, $0x3f317218
-DATA constants<>+1736(SB)/4, $0x3f317218
-DATA constants<>+1740(SB)/4, $0x3f317218
-DATA constants<>+1744(SB)/4, $0x3f317218
-DATA constants<>+1748(SB)/4, $0x3f317218
-DATA constants<>+1752(SB)/4, $0x3f317218
-DATA constants<>+1756(SB)/4, $0x3f317218
-DATA constants<>+1760(SB)/4, $0x3f317218
-DATA constants<>+1764(SB)/4, $0x3f317218
-DATA constants<>+1768(SB)/4, $0x3f317218
-DATA constants<>+1772(SB)/4, $0x3f317218
-DATA constants<>+1776(SB)/4, $0x3f317218
-DATA constants<>+1780(SB)/4, $0x3f317218
-DATA constants<>+1784(SB)/4, $0x3f317218
-DATA constants<>+1788(SB)/4, $0x3f317218
-DATA constants<>+1792(SB)/4, $0xb102e308
-DATA constants<>+1796(SB)/4, $0xb102e308
-DATA constants<>+1800(SB)/4, $0xb102e308
-DATA constants<>+1804(SB)/4, $0xb102e308
-DATA constants<>+1808(SB)/4, $0xb102e308
-DATA constants<>+1812(SB)/4, $0xb102e308
-DATA constants<>+1816(SB)/4, $0xb102e308
-DATA constants<>+1820(SB)/4, $0xb102e308
-DATA constants<>+1824(SB)/4, $0xb102e308
-DATA constants<>+1828(SB)/4, $0xb102e308
-DATA constants<>+1832(SB)/4, $0xb102e308
-DATA constants<>+1836(SB)/4, $0xb102e308
-DATA constants<>+1840(SB)/4, $0xb102e308
-DATA constants<>+1844(SB)/4, $0xb102e308
-DATA constants<>+1848(SB)/4, $0xb102e308
-DATA constants<>+1852(SB)/4, $0xb102e308
-DATA constants<>+1856(SB)/4, $0x3f000000
-DATA constants<>+1860(SB)/4, $0x3f000000
-DATA constants<>+1864(SB)/4, $0x3f000000
-DATA constants<>+1868(SB)/4, $0x3f000000
-DATA constants<>+1872(SB)/4, $0x3f000000
-DATA constants<>+1876(SB)/4, $0x3f000000
-DATA constants<>+1880(SB)/4, $0x3f000000
-DATA constants<>+1884(SB)/4, $0x3f000000
-DATA constants<>+1888(SB)/4, $0x3f000000
-DATA constants<>+1892(SB)/4, $0x3f000000
-DATA constants<>+1896(SB)/4, $0x3f000000
-DATA constants<>+1900(SB)/4, $0x3f000000
-DATA constants<>+1904(SB)/4, $0x3f000000
-DATA constants<>+1908(SB)/4, $0x3f000000
-DATA constants<>+1912(SB)/4, $0x3f000000
-DATA constants<>+1916(SB)/4, $0x3f000000
-DATA constants<>+1920(SB)/4, $0x3d2aad06
-DATA constants<>+1924(SB)/4, $0x3d2aad06
-DATA constants<>+1928(SB)/4, $0x3d2aad06
-DATA constants<>+1932(SB)/4, $0x3d2aad06
-DATA constants<>+1936(SB)/4, $0x3d2aad06
-DATA constants<>+1940(SB)/4, $0x3d2aad06
-DATA constants<>+1944(SB)/4, $0x3d2aad06
-DATA constants<>+1948(SB)/4, $0x3d2aad06
-DATA constants<>+1952(SB)/4, $0x3d2aad06
-DATA constants<>+1956(SB)/4, $0x3d2aad06
-DATA constants<>+1960(SB)/4, $0x3d2aad06
-DATA constants<>+1964(SB)/4, $0x3d2aad06
-DATA constants<>+1968(SB)/4, $0x3d2aad06
-DATA constants<>+1972(SB)/4, $0x3d2aad06
-DATA constants<>+1976(SB)/4, $0x3d2aad06
-DATA constants<>+1980(SB)/4, $0x3d2aad06
-DATA constants<>+1984(SB)/4, $0x3e2aae3f
-DATA constants<>+1988(SB)/4, $0x3e2aae3f
-DATA constants<>+1992(SB)/4, $0x3e2aae3f
-DATA constants<>+1996(SB)/4, $0x3e2aae3f
-DATA constants<>+2000(SB)/4, $0x3e2aae3f
-DATA constants<>+2004(SB)/4, $0x3e2aae3f
-DATA constants<>+2008(SB)/4, $0x3e2aae3f
-DATA constants<>+2012(SB)/4, $0x3e2aae3f
-DATA constants<>+2016(SB)/4, $0x3e2aae3f
-DATA constants<>+2020(SB)/4, $0x3e2aae3f
-DATA constants<>+2024(SB)/4, $0x3e2aae3f
-DATA constants<>+2028(SB)/4, $0x3e2aae3f
-DATA constants<>+2032(SB)/4, $0x3e2aae3f
-DATA constants<>+2036(SB)/4, $0x3e2aae3f
-DATA constants<>+2040(SB)/4, $0x3e2aae3f
-DATA constants<>+2044(SB)/4, $0x3e2aae3f
-DATA constants<>+2048(SB)/4, $0x00000000
-DATA constants<>+2052(SB)/4, $0xb24e0611
-DATA constants<>+2056(SB)/4, $0x33092801
-DATA constants<>+2060(SB)/4, $0xb3051aa8
-DATA constants<>+2064(SB)/4, $0x329302ae
-DATA constants<>+2068(SB)/4, $0x31b3d0e5
-DATA constants<>+2072(SB)/4, $0xb27ce182
-DATA constants<>+2076(SB)/4, $0xb1d290be
-DATA constants<>+2080(SB)/4, $0x00000000
-DATA constants<>+2084(SB)/4, $0xb24e0611
-DATA constants<>+2088(SB)/4, $0x33092801
-DATA constants<>+2092(SB)/4, $0xb3051aa8
-DATA constants<>+2096(SB)/4, $0x329302ae
-DATA constants<>+2100(SB)/4, $0x31b3d0e5
-DATA constants<>+2104(SB)/4, $0xb27ce182
-DATA constants<>+2108(SB)/4, $0xb1d290be
-DATA constants<>+2112(SB)/4, $0x3f800000
-DATA constants<>+2116(SB)/4, $0x3f8b95c2
-DATA constants<>+2120(SB)/4, $0x3f9837f0
-DATA constants<>+2124(SB)/4, $0x3fa5fed7
-DATA constants<>+2128(SB)/4, $0x3fb504f3
-DATA constants<>+2132(SB)/4, $0x3fc5672a
-DATA constants<>+2136(SB)/4, $0x3fd744fd
-DATA constants<>+2140(SB)/4, $0x3feac0c7
-DATA constants<>+2144(SB)/4, $0x3f800000
-DATA constants<>+2148(SB)/4, $0x3f8b95c2
-DATA constants<>+2152(SB)/4, $0x3f9837f0
-DATA constants<>+2156(SB)/4, $0x3fa5fed7
-DATA constants<>+2160(SB)/4, $0x3fb504f3
-DATA constants<>+2164(SB)/4, $0x3fc5672a
-DATA constants<>+2168(SB)/4, $0x3fd744fd
-DATA constants<>+2172(SB)/4, $0x3feac0c7
-DATA constants<>+2176(SB)/4, $0x42b40000
-DATA constants<>+2180(SB)/4, $0x42b40000
-DATA constants<>+2184(SB)/4, $0x42b40000
-DATA constants<>+2188(SB)/4, $0x42b40000
-DATA constants<>+2192(SB)/4, $0x42b40000
-DATA constants<>+2196(SB)/4, $0x42b40000
-DATA constants<>+2200(SB)/4, $0x42b40000
-DATA constants<>+2204(SB)/4, $0x42b40000
-DATA constants<>+2208(SB)/4, $0x42b40000
-DATA constants<>+2212(SB)/4, $0x42b40000
-DATA constants<>+2216(SB)/4, $0x42b40000
-DATA constants<>+2220(SB)/4, $0x42b40000
-DATA constants<>+2224(SB)/4, $0x42b40000
-DATA constants<>+2228(SB)/4, $0x42b40000
-DATA constants<>+2232(SB)/4, $0x42b40000
-DATA constants<>+2236(SB)/4, $0x42b40000
-DATA constants<>+2240(SB)/4, $0xc2d20000
-DATA constants<>+2244(SB)/4, $0xc2d20000
-DATA constants<>+2248(SB)/4, $0xc2d20000
-DATA constants<>+2252(SB)/4, $0xc2d20000
-DATA constants<>+2256(SB)/4, $0xc2d20000
-DATA constants<>+2260(SB)/4, $0xc2d20000
-DATA constants<>+2264(SB)/4, $0xc2d20000
-DATA constants<>+2268(SB)/4, $0xc2d20000
-DATA constants<>+2272(SB)/4, $0xc2d20000
-DATA constants<>+2276(SB)/4, $0xc2d20000
-DATA constants<>+2280(SB)/4, $0xc2d20000
-DATA constants<>+2284(SB)/4, $0xc2d20000
-DATA constants<>+2288(SB)/4, $0xc2d20000
-DATA constants<>+2292(SB)/4, $0xc2d20000
-DATA constants<>+2296(SB)/4, $0xc2d20000
-DATA constants<>+2300(SB)/4, $0xc2d20000
-DATA constants<>+2304(SB)/8, $0xc08f400000000000
-DATA constants<>+2312(SB)/8, $0xc08f400000000000
-DATA constants<>+2320(SB)/8, $0xc08f400000000000
-DATA constants<>+2328(SB)/8, $0xc08f400000000000
-DATA constants<>+2336(SB)/8, $0xc08f400000000000
-DATA constants<>+2344(SB)/8, $0xc08f400000000000
-DATA constants<>+2352(SB)/8, $0xc08f400000000000
-DATA constants<>+2360(SB)/8, $0xc08f400000000000
-DATA constants<>+2368(SB)/8, $0x43380000000003ff
-DATA constants<>+2376(SB)/8, $0x43380000000003ff
-DATA constants<>+2384(SB)/8, $0x43380000000003ff
-DATA constants<>+2392(SB)/8, $0x43380000000003ff
-DATA constants<>+2400(SB)/8, $0x43380000000003ff
-DATA constants<>+2408(SB)/8, $0x43380000000003ff
-DATA constants<>+2416(SB)/8, $0x43380000000003ff
-DATA constants<>+2424(SB)/8, $0x43380000000003ff
-DATA constants<>+2432(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2440(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2448(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2456(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2464(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2472(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2480(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2488(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+2496(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2504(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2512(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2520(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2528(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2536(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2544(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2552(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+2560(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2568(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2576(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2584(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2592(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2600(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2608(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2616(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+2624(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2632(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2640(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2648(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2656(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2664(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2672(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2680(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+2688(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2696(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2704(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2712(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2720(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2728(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2736(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2744(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2752(SB)/8, $0x3fc5555544368485
-DATA constants<>+2760(SB)/8, $0x3fc5555544368485
-DATA constants<>+2768(SB)/8, $0x3fc5555544368485
-DATA constants<>+2776(SB)/8, $0x3fc5555544368485
-DATA constants<>+2784(SB)/8, $0x3fc5555544368485
-DATA constants<>+2792(SB)/8, $0x3fc5555544368485
-DATA constants<>+2800(SB)/8, $0x3fc5555544368485
-DATA constants<>+2808(SB)/8, $0x3fc5555544368485
-DATA constants<>+2816(SB)/8, $0x3ff0000000000000
-DATA constants<>+2824(SB)/8, $0x3ff0000000000000
-DATA constants<>+2832(SB)/8, $0x3ff0000000000000
-DATA constants<>+2840(SB)/8, $0x3ff0000000000000
-DATA constants<>+2848(SB)/8, $0x3ff0000000000000
-DATA constants<>+2856(SB)/8, $0x3ff0000000000000
-DATA constants<>+2864(SB)/8, $0x3ff0000000000000
-DATA constants<>+2872(SB)/8, $0x3ff0000000000000
-DATA constants<>+2880(SB)/8, $0xc05a400000000000
-DATA constants<>+2888(SB)/8, $0xc05a400000000000
-DATA constants<>+2896(SB)/8, $0xc05a400000000000
-DATA constants<>+2904(SB)/8, $0xc05a400000000000
-DATA constants<>+2912(SB)/8, $0xc05a400000000000
-DATA constants<>+2920(SB)/8, $0xc05a400000000000
-DATA constants<>+2928(SB)/8, $0xc05a400000000000
-DATA constants<>+2936(SB)/8, $0xc05a400000000000
-DATA constants<>+2944(SB)/8, $0x4056800000000000
-DATA constants<>+2952(SB)/8, $0x4056800000000000
-DATA constants<>+2960(SB)/8, $0x4056800000000000
-DATA constants<>+2968(SB)/8, $0x4056800000000000
-DATA constants<>+2976(SB)/8, $0x4056800000000000
-DATA constants<>+2984(SB)/8, $0x4056800000000000
-DATA constants<>+2992(SB)/8, $0x4056800000000000
-DATA constants<>+3000(SB)/8, $0x4056800000000000
-DATA constants<>+3008(SB)/8, $0x4330000000000800
-DATA constants<>+3016(SB)/8, $0x4330000000000800
-DATA constants<>+3024(SB)/8, $0x4330000000000800
-DATA constants<>+3032(SB)/8, $0x4330000000000800
-DATA constants<>+3040(SB)/8, $0x4330000000000800
-DATA constants<>+3048(SB)/8, $0x4330000000000800
-DATA constants<>+3056(SB)/8, $0x4330000000000800
-DATA constants<>+3064(SB)/8, $0x4330000000000800
-DATA constants<>+3072(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3080(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3088(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3096(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3104(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3112(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3120(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3128(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+3136(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3144(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3152(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3160(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3168(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3176(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3184(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3192(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+3200(SB)/8, $0x000fffffffffffff
-DATA constants<>+3208(SB)/8, $0x000fffffffffffff
-DATA constants<>+3216(SB)/8, $0x000fffffffffffff
-DATA constants<>+3224(SB)/8, $0x000fffffffffffff
-DATA constants<>+3232(SB)/8, $0x000fffffffffffff
-DATA constants<>+3240(SB)/8, $0x000fffffffffffff
-DATA constants<>+3248(SB)/8, $0x000fffffffffffff
-DATA constants<>+3256(SB)/8, $0x000fffffffffffff
-DATA constants<>+3264(SB)/8, $0x0010000000000000
-DATA constants<>+3272(SB)/8, $0x0010000000000000
-DATA constants<>+3280(SB)/8, $0x0010000000000000
-DATA constants<>+3288(SB)/8, $0x0010000000000000
-DATA constants<>+3296(SB)/8, $0x0010000000000000
-DATA constants<>+3304(SB)/8, $0x0010000000000000
-DATA constants<>+3312(SB)/8, $0x0010000000000000
-DATA constants<>+3320(SB)/8, $0x0010000000000000
-DATA constants<>+3328(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3336(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3344(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3352(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3360(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3368(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3376(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3384(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+3392(SB)/8, $0x3fe5555555555592
-DATA constants<>+3400(SB)/8, $0x3fe5555555555592
-DATA constants<>+3408(SB)/8, $0x3fe5555555555592
-DATA constants<>+3416(SB)/8, $0x3fe5555555555592
-DATA constants<>+3424(SB)/8, $0x3fe5555555555592
-DATA constants<>+3432(SB)/8, $0x3fe5555555555592
-DATA constants<>+3440(SB)/8, $0x3fe5555555555592
-DATA constants<>+3448(SB)/8, $0x3fe5555555555592
-DATA constants<>+3456(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3464(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3472(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3480(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3488(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3496(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3504(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3512(SB)/8, $0x3fd999999997fee8
-DATA constants<>+3520(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3528(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3536(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3544(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3552(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3560(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3568(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3576(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+3584(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3592(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3600(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3608(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3616(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3624(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3632(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3640(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+3648(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3656(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3664(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3672(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3680(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3688(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3696(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3704(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3712(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3720(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3728(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3736(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3744(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3752(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3760(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3768(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3776(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3784(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3792(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3800(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3808(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3816(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3824(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3832(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3840(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3848(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3856(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3864(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3872(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3880(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3888(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3896(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3904(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3912(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3920(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3928(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3936(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3944(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3952(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3960(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3968(SB)/8, $0x4350000000000000
-DATA constants<>+3976(SB)/8, $0x4350000000000000
-DATA constants<>+3984(SB)/8, $0x4350000000000000
-DATA constants<>+3992(SB)/8, $0x4350000000000000
-DATA constants<>+4000(SB)/8, $0x4350000000000000
-DATA constants<>+4008(SB)/8, $0x4350000000000000
-DATA constants<>+4016(SB)/8, $0x4350000000000000
-DATA constants<>+4024(SB)/8, $0x4350000000000000
-DATA constants<>+4032(SB)/8, $0x404b000000000000
-DATA constants<>+4040(SB)/8, $0x404b000000000000
-DATA constants<>+4048(SB)/8, $0x404b000000000000
-DATA constants<>+4056(SB)/8, $0x404b000000000000
-DATA constants<>+4064(SB)/8, $0x404b000000000000
-DATA constants<>+4072(SB)/8, $0x404b000000000000
-DATA constants<>+4080(SB)/8, $0x404b000000000000
-DATA constants<>+4088(SB)/8, $0x404b000000000000
-DATA constants<>+4096(SB)/8, $0x7ff0000000000000
-DATA constants<>+4104(SB)/8, $0x7ff0000000000000
-DATA constants<>+4112(SB)/8, $0x7ff0000000000000
-DATA constants<>+4120(SB)/8, $0x7ff0000000000000
-DATA constants<>+4128(SB)/8, $0x7ff0000000000000
-DATA constants<>+4136(SB)/8, $0x7ff0000000000000
-DATA constants<>+4144(SB)/8, $0x7ff0000000000000
-DATA constants<>+4152(SB)/8, $0x7ff0000000000000
-DATA constants<>+4160(SB)/8, $0x0000000000000000
-DATA constants<>+4168(SB)/8, $0x0000000000000000
-DATA constants<>+4176(SB)/8, $0x0000000000000000
-DATA constants<>+4184(SB)/8, $0x0000000000000000
-DATA constants<>+4192(SB)/8, $0x0000000000000000
-DATA constants<>+4200(SB)/8, $0x0000000000000000
-DATA constants<>+4208(SB)/8, $0x0000000000000000
-DATA constants<>+4216(SB)/8, $0x0000000000000000
-DATA constants<>+4224(SB)/8, $0x7ff8000000000000
-DATA constants<>+4232(SB)/8, $0x7ff8000000000000
-DATA constants<>+4240(SB)/8, $0x7ff8000000000000
-DATA constants<>+4248(SB)/8, $0x7ff8000000000000
-DATA constants<>+4256(SB)/8, $0x7ff8000000000000
-DATA constants<>+4264(SB)/8, $0x7ff8000000000000
-DATA constants<>+4272(SB)/8, $0x7ff8000000000000
-DATA constants<>+4280(SB)/8, $0x7ff8000000000000
-DATA constants<>+4288(SB)/4, $0x3f800000
-DATA constants<>+4292(SB)/4, $0x3f800000
-DATA constants<>+4296(SB)/4, $0x3f800000
-DATA constants<>+4300(SB)/4, $0x3f800000
-DATA constants<>+4304(SB)/4, $0x3f800000
-DATA constants<>+4308(SB)/4, $0x3f800000
-DATA constants<>+4312(SB)/4, $0x3f800000
-DATA constants<>+4316(SB)/4, $0x3f800000
-DATA constants<>+4320(SB)/4, $0x3f800000
-DATA constants<>+4324(SB)/4, $0x3f800000
-DATA constants<>+4328(SB)/4, $0x3f800000
-DATA constants<>+4332(SB)/4, $0x3f800000
-DATA constants<>+4336(SB)/4, $0x3f800000
-DATA constants<>+4340(SB)/4, $0x3f800000
-DATA constants<>+4344(SB)/4, $0x3f800000
-DATA constants<>+4348(SB)/4, $0x3f800000
-DATA constants<>+4352(SB)/4, $0xbd38a938
-DATA constants<>+4356(SB)/4, $0xbd38a938
-DATA constants<>+4360(SB)/4, $0xbd38a938
-DATA constants<>+4364(SB)/4, $0xbd38a938
-DATA constants<>+4368(SB)/4, $0xbd38a938
-DATA constants<>+4372(SB)/4, $0xbd38a938
-DATA constants<>+4376(SB)/4, $0xbd38a938
-DATA constants<>+4380(SB)/4, $0xbd38a938
-DATA constants<>+4384(SB)/4, $0xbd38a938
-DATA constants<>+4388(SB)/4, $0xbd38a938
-DATA constants<>+4392(SB)/4, $0xbd38a938
-DATA constants<>+4396(SB)/4, $0xbd38a938
-DATA constants<>+4400(SB)/4, $0xbd38a938
-DATA constants<>+4404(SB)/4, $0xbd38a938
-DATA constants<>+4408(SB)/4, $0xbd38a938
-DATA constants<>+4412(SB)/4, $0xbd38a938
-DATA constants<>+4416(SB)/4, $0x3dd658c3
-DATA constants<>+4420(SB)/4, $0x3dd658c3
-DATA constants<>+4424(SB)/4, $0x3dd658c3
-DATA constants<>+4428(SB)/4, $0x3dd658c3
-DATA constants<>+4432(SB)/4, $0x3dd658c3
-DATA constants<>+4436(SB)/4, $0x3dd658c3
-DATA constants<>+4440(SB)/4, $0x3dd658c3
-DATA constants<>+4444(SB)/4, $0x3dd658c3
-DATA constants<>+4448(SB)/4, $0x3dd658c3
-DATA constants<>+4452(SB)/4, $0x3dd658c3
-DATA constants<>+4456(SB)/4, $0x3dd658c3
-DATA constants<>+4460(SB)/4, $0x3dd658c3
-DATA constants<>+4464(SB)/4, $0x3dd658c3
-DATA constants<>+4468(SB)/4, $0x3dd658c3
-DATA constants<>+4472(SB)/4, $0x3dd658c3
-DATA constants<>+4476(SB)/4, $0x3dd658c3
-DATA constants<>+4480(SB)/4, $0xbe06cb2d
-DATA constants<>+4484(SB)/4, $0xbe06cb2d
-DATA constants<>+4488(SB)/4, $0xbe06cb2d
-DATA constants<>+4492(SB)/4, $0xbe06cb2d
-DATA constants<>+4496(SB)/4, $0xbe06cb2d
-DATA constants<>+4500(SB)/4, $0xbe06cb2d
-DATA constants<>+4504(SB)/4, $0xbe06cb2d
-DATA constants<>+4508(SB)/4, $0xbe06cb2d
-DATA constants<>+4512(SB)/4, $0xbe06cb2d
-DATA constants<>+4516(SB)/4, $0xbe06cb2d
-DATA constants<>+4520(SB)/4, $0xbe06cb2d
-DATA constants<>+4524(SB)/4, $0xbe06cb2d
-DATA constants<>+4528(SB)/4, $0xbe06cb2d
-DATA constants<>+4532(SB)/4, $0xbe06cb2d
-DATA constants<>+4536(SB)/4, $0xbe06cb2d
-DATA constants<>+4540(SB)/4, $0xbe06cb2d
-DATA constants<>+4544(SB)/4, $0x3e1442d7
-DATA constants<>+4548(SB)/4, $0x3e1442d7
-DATA constants<>+4552(SB)/4, $0x3e1442d7
-DATA constants<>+4556(SB)/4, $0x3e1442d7
-DATA constants<>+4560(SB)/4, $0x3e1442d7
-DATA constants<>+4564(SB)/4, $0x3e1442d7
-DATA constants<>+4568(SB)/4, $0x3e1442d7
-DATA constants<>+4572(SB)/4, $0x3e1442d7
-DATA constants<>+4576(SB)/4, $0x3e1442d7
-DATA constants<>+4580(SB)/4, $0x3e1442d7
-DATA constants<>+4584(SB)/4, $0x3e1442d7
-DATA constants<>+4588(SB)/4, $0x3e1442d7
-DATA constants<>+4592(SB)/4, $0x3e1442d7
-DATA constants<>+4596(SB)/4, $0x3e1442d7
-DATA constants<>+4600(SB)/4, $0x3e1442d7
-DATA constants<>+4604(SB)/4, $0x3e1442d7
-DATA constants<>+4608(SB)/4, $0xbe2a7757
-DATA constants<>+4612(SB)/4, $0xbe2a7757
-DATA constants<>+4616(SB)/4, $0xbe2a7757
-DATA constants<>+4620(SB)/4, $0xbe2a7757
-DATA constants<>+4624(SB)/4, $0xbe2a7757
-DATA constants<>+4628(SB)/4, $0xbe2a7757
-DATA constants<>+4632(SB)/4, $0xbe2a7757
-DATA constants<>+4636(SB)/4, $0xbe2a7757
-DATA constants<>+4640(SB)/4, $0xbe2a7757
-DATA constants<>+4644(SB)/4, $0xbe2a7757
-DATA constants<>+4648(SB)/4, $0xbe2a7757
-DATA constants<>+4652(SB)/4, $0xbe2a7757
-DATA constants<>+4656(SB)/4, $0xbe2a7757
-DATA constants<>+4660(SB)/4, $0xbe2a7757
-DATA constants<>+4664(SB)/4, $0xbe2a7757
-DATA constants<>+4668(SB)/4, $0xbe2a7757
-DATA constants<>+4672(SB)/4, $0x3e4cb4b7
-DATA constants<>+4676(SB)/4, $0x3e4cb4b7
-DATA constants<>+4680(SB)/4, $0x3e4cb4b7
-DATA constants<>+4684(SB)/4, $0x3e4cb4b7
-DATA constants<>+4688(SB)/4, $0x3e4cb4b7
-DATA constants<>+4692(SB)/4, $0x3e4cb4b7
-DATA constants<>+4696(SB)/4, $0x3e4cb4b7
-DATA constants<>+4700(SB)/4, $0x3e4cb4b7
-DATA constants<>+4704(SB)/4, $0x3e4cb4b7
-DATA constants<>+4708(SB)/4, $0x3e4cb4b7
-DATA constants<>+4712(SB)/4, $0x3e4cb4b7
-DATA constants<>+4716(SB)/4, $0x3e4cb4b7
-DATA constants<>+4720(SB)/4, $0x3e4cb4b7
-DATA constants<>+4724(SB)/4, $0x3e4cb4b7
-DATA constants<>+4728(SB)/4, $0x3e4cb4b7
-DATA constants<>+4732(SB)/4, $0x3e4cb4b7
-DATA constants<>+4736(SB)/4, $0xbe800022
-DATA constants<>+4740(SB)/4, $0xbe800022
-DATA constants<>+4744(SB)/4, $0xbe800022
-DATA constants<>+4748(SB)/4, $0xbe800022
-DATA constants<>+4752(SB)/4, $0xbe800022
-DATA constants<>+4756(SB)/4, $0xbe800022
-DATA constants<>+4760(SB)/4, $0xbe800022
-DATA constants<>+4764(SB)/4, $0xbe800022
-DATA constants<>+4768(SB)/4, $0xbe800022
-DATA constants<>+4772(SB)/4, $0xbe800022
-DATA constants<>+4776(SB)/4, $0xbe800022
-DATA constants<>+4780(SB)/4, $0xbe800022
-DATA constants<>+4784(SB)/4, $0xbe800022
-DATA constants<>+4788(SB)/4, $0xbe800022
-DATA constants<>+4792(SB)/4, $0xbe800022
-DATA constants<>+4796(SB)/4, $0xbe800022
-DATA constants<>+4800(SB)/4, $0x3eaaaad2
-DATA constants<>+4804(SB)/4, $0x3eaaaad2
-DATA constants<>+4808(SB)/4, $0x3eaaaad2
-DATA constants<>+4812(SB)/4, $0x3eaaaad2
-DATA constants<>+4816(SB)/4, $0x3eaaaad2
-DATA constants<>+4820(SB)/4, $0x3eaaaad2
-DATA constants<>+4824(SB)/4, $0x3eaaaad2
-DATA constants<>+4828(SB)/4, $0x3eaaaad2
-DATA constants<>+4832(SB)/4, $0x3eaaaad2
-DATA constants<>+4836(SB)/4, $0x3eaaaad2
-DATA constants<>+4840(SB)/4, $0x3eaaaad2
-DATA constants<>+4844(SB)/4, $0x3eaaaad2
-DATA constants<>+4848(SB)/4, $0x3eaaaad2
-DATA constants<>+4852(SB)/4, $0x3eaaaad2
-DATA constants<>+4856(SB)/4, $0x3eaaaad2
-DATA constants<>+4860(SB)/4, $0x3eaaaad2
-DATA constants<>+4864(SB)/4, $0xbf000000
-DATA constants<>+4868(SB)/4, $0xbf000000
-DATA constants<>+4872(SB)/4, $0xbf000000
-DATA constants<>+4876(SB)/4, $0xbf000000
-DATA constants<>+4880(SB)/4, $0xbf000000
-DATA constants<>+4884(SB)/4, $0xbf000000
-DATA constants<>+4888(SB)/4, $0xbf000000
-DATA constants<>+4892(SB)/4, $0xbf000000
-DATA constants<>+4896(SB)/4, $0xbf000000
-DATA constants<>+4900(SB)/4, $0xbf000000
-DATA constants<>+4904(SB)/4, $0xbf000000
-DATA constants<>+4908(SB)/4, $0xbf000000
-DATA constants<>+4912(SB)/4, $0xbf000000
-DATA constants<>+4916(SB)/4, $0xbf000000
-DATA constants<>+4920(SB)/4, $0xbf000000
-DATA constants<>+4924(SB)/4, $0xbf000000
-DATA constants<>+4928(SB)/4, $0x03530422
-DATA constants<>+4932(SB)/4, $0x03530422
-DATA constants<>+4936(SB)/4, $0x03530422
-DATA constants<>+4940(SB)/4, $0x03530422
-DATA constants<>+4944(SB)/4, $0x03530422
-DATA constants<>+4948(SB)/4, $0x03530422
-DATA constants<>+4952(SB)/4, $0x03530422
-DATA constants<>+4956(SB)/4, $0x03530422
-DATA constants<>+4960(SB)/4, $0x03530422
-DATA constants<>+4964(SB)/4, $0x03530422
-DATA constants<>+4968(SB)/4, $0x03530422
-DATA constants<>+4972(SB)/4, $0x03530422
-DATA constants<>+4976(SB)/4, $0x03530422
-DATA constants<>+4980(SB)/4, $0x03530422
-DATA constants<>+4984(SB)/4, $0x03530422
-DATA constants<>+4988(SB)/4, $0x03530422
-DATA constants<>+4992(SB)/4, $0x00800000
-DATA constants<>+4996(SB)/4, $0x00800000
-DATA constants<>+5000(SB)/4, $0x00800000
-DATA constants<>+5004(SB)/4, $0x00800000
-DATA constants<>+5008(SB)/4, $0x00800000
-DATA constants<>+5012(SB)/4, $0x00800000
-DATA constants<>+5016(SB)/4, $0x00800000
-DATA constants<>+5020(SB)/4, $0x00800000
-DATA constants<>+5024(SB)/4, $0x00800000
-DATA constants<>+5028(SB)/4, $0x00800000
-DATA constants<>+5032(SB)/4, $0x00800000
-DATA constants<>+5036(SB)/4, $0x00800000
-DATA constants<>+5040(SB)/4, $0x00800000
-DATA constants<>+5044(SB)/4, $0x00800000
-DATA constants<>+5048(SB)/4, $0x00800000
-DATA constants<>+5052(SB)/4, $0x00800000
-DATA constants<>+5056(SB)/4, $0x4b800000
-DATA constants<>+5060(SB)/4, $0x4b800000
-DATA constants<>+5064(SB)/4, $0x4b800000
-DATA constants<>+5068(SB)/4, $0x4b800000
-DATA constants<>+5072(SB)/4, $0x4b800000
-DATA constants<>+5076(SB)/4, $0x4b800000
-DATA constants<>+5080(SB)/4, $0x4b800000
-DATA constants<>+5084(SB)/4, $0x4b800000
-DATA constants<>+5088(SB)/4, $0x4b800000
-DATA constants<>+5092(SB)/4, $0x4b800000
-DATA constants<>+5096(SB)/4, $0x4b800000
-DATA constants<>+5100(SB)/4, $0x4b800000
-DATA constants<>+5104(SB)/4, $0x4b800000
-DATA constants<>+5108(SB)/4, $0x4b800000
-DATA constants<>+5112(SB)/4, $0x4b800000
-DATA constants<>+5116(SB)/4, $0x4b800000
-DATA constants<>+5120(SB)/4, $0x3f400000
-DATA constants<>+5124(SB)/4, $0x3f400000
-DATA constants<>+5128(SB)/4, $0x3f400000
-DATA constants<>+5132(SB)/4, $0x3f400000
-DATA constants<>+5136(SB)/4, $0x3f400000
-DATA constants<>+5140(SB)/4, $0x3f400000
-DATA constants<>+5144(SB)/4, $0x3f400000
-DATA constants<>+5148(SB)/4, $0x3f400000
-DATA constants<>+5152(SB)/4, $0x3f400000
-DATA constants<>+5156(SB)/4, $0x3f400000
-DATA constants<>+5160(SB)/4, $0x3f400000
-DATA constants<>+5164(SB)/4, $0x3f400000
-DATA constants<>+5168(SB)/4, $0x3f400000
-DATA constants<>+5172(SB)/4, $0x3f400000
-DATA constants<>+5176(SB)/4, $0x3f400000
-DATA constants<>+5180(SB)/4, $0x3f400000
-DATA constants<>+5184(SB)/4, $0x007fffff
-DATA constants<>+5188(SB)/4, $0x007fffff
-DATA constants<>+5192(SB)/4, $0x007fffff
-DATA constants<>+5196(SB)/4, $0x007fffff
-DATA constants<>+5200(SB)/4, $0x007fffff
-DATA constants<>+5204(SB)/4, $0x007fffff
-DATA constants<>+5208(SB)/4, $0x007fffff
-DATA constants<>+5212(SB)/4, $0x007fffff
-DATA constants<>+5216(SB)/4, $0x007fffff
-DATA constants<>+5220(SB)/4, $0x007fffff
-DATA constants<>+5224(SB)/4, $0x007fffff
-DATA constants<>+5228(SB)/4, $0x007fffff
-DATA constants<>+5232(SB)/4, $0x007fffff
-DATA constants<>+5236(SB)/4, $0x007fffff
-DATA constants<>+5240(SB)/4, $0x007fffff
-DATA constants<>+5244(SB)/4, $0x007fffff
-DATA constants<>+5248(SB)/4, $0x41c00000
-DATA constants<>+5252(SB)/4, $0x41c00000
-DATA constants<>+5256(SB)/4, $0x41c00000
-DATA constants<>+5260(SB)/4, $0x41c00000
-DATA constants<>+5264(SB)/4, $0x41c00000
-DATA constants<>+5268(SB)/4, $0x41c00000
-DATA constants<>+5272(SB)/4, $0x41c00000
-DATA constants<>+5276(SB)/4, $0x41c00000
-DATA constants<>+5280(SB)/4, $0x41c00000
-DATA constants<>+5284(SB)/4, $0x41c00000
-DATA constants<>+5288(SB)/4, $0x41c00000
-DATA constants<>+5292(SB)/4, $0x41c00000
-DATA constants<>+5296(SB)/4, $0x41c00000
-DATA constants<>+5300(SB)/4, $0x41c00000
-DATA constants<>+5304(SB)/4, $0x41c00000
-DATA constants<>+5308(SB)/4, $0x41c00000
-DATA constants<>+5312(SB)/4, $0x00000000
-DATA constants<>+5316(SB)/4, $0x00000000
-DATA constants<>+5320(SB)/4, $0x00000000
-DATA constants<>+5324(SB)/4, $0x00000000
-DATA constants<>+5328(SB)/4, $0x00000000
-DATA constants<>+5332(SB)/4, $0x00000000
-DATA constants<>+5336(SB)/4, $0x00000000
-DATA constants<>+5340(SB)/4, $0x00000000
-DATA constants<>+5344(SB)/4, $0x00000000
-DATA constants<>+5348(SB)/4, $0x00000000
-DATA constants<>+5352(SB)/4, $0x00000000
-DATA constants<>+5356(SB)/4, $0x00000000
-DATA constants<>+5360(SB)/4, $0x00000000
-DATA constants<>+5364(SB)/4, $0x00000000
-DATA constants<>+5368(SB)/4, $0x00000000
-DATA constants<>+5372(SB)/4, $0x00000000
-DATA constants<>+5376(SB)/4, $0x7f800000
-DATA constants<>+5380(SB)/4, $0x7f800000
-DATA constants<>+5384(SB)/4, $0x7f800000
-DATA constants<>+5388(SB)/4, $0x7f800000
-DATA constants<>+5392(SB)/4, $0x7f800000
-DATA constants<>+5396(SB)/4, $0x7f800000
-DATA constants<>+5400(SB)/4, $0x7f800000
-DATA constants<>+5404(SB)/4, $0x7f800000
-DATA constants<>+5408(SB)/4, $0x7f800000
-DATA constants<>+5412(SB)/4, $0x7f800000
-DATA constants<>+5416(SB)/4, $0x7f800000
-DATA constants<>+5420(SB)/4, $0x7f800000
-DATA constants<>+5424(SB)/4, $0x7f800000
-DATA constants<>+5428(SB)/4, $0x7f800000
-DATA constants<>+5432(SB)/4, $0x7f800000
-DATA constants<>+5436(SB)/4, $0x7f800000
-DATA constants<>+5440(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5448(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5456(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5464(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5472(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5480(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5488(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5496(SB)/8, $0x7fffffffffffffff
-DATA constants<>+5504(SB)/8, $0x4130000000000000
-DATA constants<>+5512(SB)/8, $0x4130000000000000
-DATA constants<>+5520(SB)/8, $0x4130000000000000
-DATA constants<>+5528(SB)/8, $0x4130000000000000
-DATA constants<>+5536(SB)/8, $0x4130000000000000
-DATA constants<>+5544(SB)/8, $0x4130000000000000
-DATA constants<>+5552(SB)/8, $0x4130000000000000
-DATA constants<>+5560(SB)/8, $0x4130000000000000
-DATA constants<>+5568(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5576(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5584(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5592(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5600(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5608(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5616(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5624(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+5632(SB)/8, $0x4338000000000000
-DATA constants<>+5640(SB)/8, $0x4338000000000000
-DATA constants<>+5648(SB)/8, $0x4338000000000000
-DATA constants<>+5656(SB)/8, $0x4338000000000000
-DATA constants<>+5664(SB)/8, $0x4338000000000000
-DATA constants<>+5672(SB)/8, $0x4338000000000000
-DATA constants<>+5680(SB)/8, $0x4338000000000000
-DATA constants<>+5688(SB)/8, $0x4338000000000000
-DATA constants<>+5696(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5704(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5712(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5720(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5728(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5736(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5744(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5752(SB)/8, $0x3ff921fb54400000
-DATA constants<>+5760(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5768(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5776(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5784(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5792(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5800(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5808(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5816(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+5824(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5832(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5840(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5848(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5856(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5864(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5872(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5880(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+5888(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5896(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5904(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5912(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5920(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5928(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5936(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5944(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+5952(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5960(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5968(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5976(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5984(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+5992(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+6000(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+6008(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+6016(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6024(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6032(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6040(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6048(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6056(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6064(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6072(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+6080(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6088(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6096(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6104(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6112(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6120(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6128(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6136(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+6144(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6152(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6160(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6168(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6176(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6184(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6192(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6200(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+6208(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6216(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6224(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6232(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6240(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6248(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6256(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6264(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+6272(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6280(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6288(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6296(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6304(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6312(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6320(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6328(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+6336(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6344(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6352(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6360(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6368(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6376(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6384(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6392(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+6400(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6408(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6416(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6424(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6432(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6440(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6448(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6456(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+6464(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6472(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6480(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6488(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6496(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6504(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6512(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6520(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+6528(SB)/8, $0xbfc5555555555549
-DATA constants<>+6536(SB)/8, $0xbfc5555555555549
-DATA constants<>+6544(SB)/8, $0xbfc5555555555549
-DATA constants<>+6552(SB)/8, $0xbfc5555555555549
-DATA constants<>+6560(SB)/8, $0xbfc5555555555549
-DATA constants<>+6568(SB)/8, $0xbfc5555555555549
-DATA constants<>+6576(SB)/8, $0xbfc5555555555549
-DATA constants<>+6584(SB)/8, $0xbfc5555555555549
-DATA constants<>+6592(SB)/8, $0x3fa555555555554c
-DATA constants<>+6600(SB)/8, $0x3fa555555555554c
-DATA constants<>+6608(SB)/8, $0x3fa555555555554c
-DATA constants<>+6616(SB)/8, $0x3fa555555555554c
-DATA constants<>+6624(SB)/8, $0x3fa555555555554c
-DATA constants<>+6632(SB)/8, $0x3fa555555555554c
-DATA constants<>+6640(SB)/8, $0x3fa555555555554c
-DATA constants<>+6648(SB)/8, $0x3fa555555555554c
-DATA constants<>+6656(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6664(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6672(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6680(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6688(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6696(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6704(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6712(SB)/8, $0x3ff921fb54442d18
-DATA constants<>+6720(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6728(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6736(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6744(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6752(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6760(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6768(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6776(SB)/8, $0x3c91a62633145c07
-DATA constants<>+6784(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6792(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6800(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6808(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6816(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6824(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6832(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6840(SB)/8, $0xb91f1976b7ed9000
-DATA constants<>+6848(SB)/8, $0xbfe0000000000000
-DATA constants<>+6856(SB)/8, $0xbfe0000000000000
-DATA constants<>+6864(SB)/8, $0xbfe0000000000000
-DATA constants<>+6872(SB)/8, $0xbfe0000000000000
-DATA constants<>+6880(SB)/8, $0xbfe0000000000000
-DATA constants<>+6888(SB)/8, $0xbfe0000000000000
-DATA constants<>+6896(SB)/8, $0xbfe0000000000000
-DATA constants<>+6904(SB)/8, $0xbfe0000000000000
-DATA constants<>+6912(SB)/8, $0x0000000000000001
-DATA constants<>+6920(SB)/8, $0x0000000000000001
-DATA constants<>+6928(SB)/8, $0x0000000000000001
-DATA constants<>+6936(SB)/8, $0x0000000000000001
-DATA constants<>+6944(SB)/8, $0x0000000000000001
-DATA constants<>+6952(SB)/8, $0x0000000000000001
-DATA constants<>+6960(SB)/8, $0x0000000000000001
-DATA constants<>+6968(SB)/8, $0x0000000000000001
-DATA constants<>+6976(SB)/4, $0x7fffffff
-DATA constants<>+6980(SB)/4, $0x7fffffff
-DATA constants<>+6984(SB)/4, $0x7fffffff
-DATA constants<>+6988(SB)/4, $0x7fffffff
-DATA constants<>+6992(SB)/4, $0x7fffffff
-DATA constants<>+6996(SB)/4, $0x7fffffff
-DATA constants<>+7000(SB)/4, $0x7fffffff
-DATA constants<>+7004(SB)/4, $0x7fffffff
-DATA constants<>+7008(SB)/4, $0x7fffffff
-DATA constants<>+7012(SB)/4, $0x7fffffff
-DATA constants<>+7016(SB)/4, $0x7fffffff
-DATA constants<>+7020(SB)/4, $0x7fffffff
-DATA constants<>+7024(SB)/4, $0x7fffffff
-DATA constants<>+7028(SB)/4, $0x7fffffff
-DATA constants<>+7032(SB)/4, $0x7fffffff
-DATA constants<>+7036(SB)/4, $0x7fffffff
+DATA constants<>+384(SB)/8, $0x7fffffffffffffff
+DATA constants<>+392(SB)/8, $0x7fffffffffffffff
+DATA constants<>+400(SB)/8, $0x7fffffffffffffff
+DATA constants<>+408(SB)/8, $0x7fffffffffffffff
+DATA constants<>+416(SB)/8, $0x7fffffffffffffff
+DATA constants<>+424(SB)/8, $0x7fffffffffffffff
+DATA constants<>+432(SB)/8, $0x7fffffffffffffff
+DATA constants<>+440(SB)/8, $0x7fffffffffffffff
+DATA constants<>+448(SB)/4, $0x7fffffff
+DATA constants<>+452(SB)/4, $0x7fffffff
+DATA constants<>+456(SB)/4, $0x7fffffff
+DATA constants<>+460(SB)/4, $0x7fffffff
+DATA constants<>+464(SB)/4, $0x7fffffff
+DATA constants<>+468(SB)/4, $0x7fffffff
+DATA constants<>+472(SB)/4, $0x7fffffff
+DATA constants<>+476(SB)/4, $0x7fffffff
+DATA constants<>+480(SB)/4, $0x7fffffff
+DATA constants<>+484(SB)/4, $0x7fffffff
+DATA constants<>+488(SB)/4, $0x7fffffff
+DATA constants<>+492(SB)/4, $0x7fffffff
+DATA constants<>+496(SB)/4, $0x7fffffff
+DATA constants<>+500(SB)/4, $0x7fffffff
+DATA constants<>+504(SB)/4, $0x7fffffff
+DATA constants<>+508(SB)/4, $0x7fffffff
+DATA constants<>+512(SB)/8, $0x0000000000000000
+DATA constants<>+520(SB)/8, $0x0000000000000000
+DATA constants<>+528(SB)/8, $0x0000000000000000
+DATA constants<>+536(SB)/8, $0x0000000000000000
+DATA constants<>+544(SB)/8, $0x0000000000000000
+DATA constants<>+552(SB)/8, $0x0000000000000000
+DATA constants<>+560(SB)/8, $0x0000000000000000
+DATA constants<>+568(SB)/8, $0x0000000000000000
+DATA constants<>+576(SB)/8, $0x3ff0000000000000
+DATA constants<>+584(SB)/8, $0x3ff0000000000000
+DATA constants<>+592(SB)/8, $0x3ff0000000000000
+DATA constants<>+600(SB)/8, $0x3ff0000000000000
+DATA constants<>+608(SB)/8, $0x3ff0000000000000
+DATA constants<>+616(SB)/8, $0x3ff0000000000000
+DATA constants<>+624(SB)/8, $0x3ff0000000000000
+DATA constants<>+632(SB)/8, $0x3ff0000000000000
+DATA constants<>+640(SB)/4, $0x00000000
+DATA constants<>+644(SB)/4, $0x00000000
+DATA constants<>+648(SB)/4, $0x00000000
+DATA constants<>+652(SB)/4, $0x00000000
+DATA constants<>+656(SB)/4, $0x00000000
+DATA constants<>+660(SB)/4, $0x00000000
+DATA constants<>+664(SB)/4, $0x00000000
+DATA constants<>+668(SB)/4, $0x00000000
+DATA constants<>+672(SB)/4, $0x00000000
+DATA constants<>+676(SB)/4, $0x00000000
+DATA constants<>+680(SB)/4, $0x00000000
+DATA constants<>+684(SB)/4, $0x00000000
+DATA constants<>+688(SB)/4, $0x00000000
+DATA constants<>+692(SB)/4, $0x00000000
+DATA constants<>+696(SB)/4, $0x00000000
+DATA constants<>+700(SB)/4, $0x00000000
+DATA constants<>+704(SB)/4, $0x3f800000
+DATA constants<>+708(SB)/4, $0x3f800000
+DATA constants<>+712(SB)/4, $0x3f800000
+DATA constants<>+716(SB)/4, $0x3f800000
+DATA constants<>+720(SB)/4, $0x3f800000
+DATA constants<>+724(SB)/4, $0x3f800000
+DATA constants<>+728(SB)/4, $0x3f800000
+DATA constants<>+732(SB)/4, $0x3f800000
+DATA constants<>+736(SB)/4, $0x3f800000
+DATA constants<>+740(SB)/4, $0x3f800000
+DATA constants<>+744(SB)/4, $0x3f800000
+DATA constants<>+748(SB)/4, $0x3f800000
+DATA constants<>+752(SB)/4, $0x3f800000
+DATA constants<>+756(SB)/4, $0x3f800000
+DATA constants<>+760(SB)/4, $0x3f800000
+DATA constants<>+764(SB)/4, $0x3f800000
+DATA constants<>+768(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+776(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+784(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+792(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+800(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+808(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+816(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+824(SB)/8, $0x3ff71547652b82fe
+DATA constants<>+832(SB)/8, $0x4308000000003ff0
+DATA constants<>+840(SB)/8, $0x4308000000003ff0
+DATA constants<>+848(SB)/8, $0x4308000000003ff0
+DATA constants<>+856(SB)/8, $0x4308000000003ff0
+DATA constants<>+864(SB)/8, $0x4308000000003ff0
+DATA constants<>+872(SB)/8, $0x4308000000003ff0
+DATA constants<>+880(SB)/8, $0x4308000000003ff0
+DATA constants<>+888(SB)/8, $0x4308000000003ff0
+DATA constants<>+896(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+904(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+912(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+920(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+928(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+936(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+944(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+952(SB)/8, $0x3fe62e42fefa39ef
+DATA constants<>+960(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+968(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+976(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+984(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+992(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1000(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1008(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1016(SB)/8, $0x3c7abc9e3b39803f
+DATA constants<>+1024(SB)/8, $0x3fe0000000000000
+DATA constants<>+1032(SB)/8, $0x3fe0000000000000
+DATA constants<>+1040(SB)/8, $0x3fe0000000000000
+DATA constants<>+1048(SB)/8, $0x3fe0000000000000
+DATA constants<>+1056(SB)/8, $0x3fe0000000000000
+DATA constants<>+1064(SB)/8, $0x3fe0000000000000
+DATA constants<>+1072(SB)/8, $0x3fe0000000000000
+DATA constants<>+1080(SB)/8, $0x3fe0000000000000
+DATA constants<>+1088(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1096(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1104(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1112(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1120(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1128(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1136(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1144(SB)/8, $0x3f56c1cbd31145a8
+DATA constants<>+1152(SB)/8, $0x3fa5555554810259
+DATA constants<>+1160(SB)/8, $0x3fa5555554810259
+DATA constants<>+1168(SB)/8, $0x3fa5555554810259
+DATA constants<>+1176(SB)/8, $0x3fa5555554810259
+DATA constants<>+1184(SB)/8, $0x3fa5555554810259
+DATA constants<>+1192(SB)/8, $0x3fa5555554810259
+DATA constants<>+1200(SB)/8, $0x3fa5555554810259
+DATA constants<>+1208(SB)/8, $0x3fa5555554810259
+DATA constants<>+1216(SB)/8, $0x3fe000000000010b
+DATA constants<>+1224(SB)/8, $0x3fe000000000010b
+DATA constants<>+1232(SB)/8, $0x3fe000000000010b
+DATA constants<>+1240(SB)/8, $0x3fe000000000010b
+DATA constants<>+1248(SB)/8, $0x3fe000000000010b
+DATA constants<>+1256(SB)/8, $0x3fe000000000010b
+DATA constants<>+1264(SB)/8, $0x3fe000000000010b
+DATA constants<>+1272(SB)/8, $0x3fe000000000010b
+DATA constants<>+1280(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1288(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1296(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1304(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1312(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1320(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1328(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1336(SB)/8, $0x3f2a016398b5f79f
+DATA constants<>+1344(SB)/8, $0x3f811111125d793b
+DATA constants<>+1352(SB)/8, $0x3f811111125d793b
+DATA constants<>+1360(SB)/8, $0x3f811111125d793b
+DATA constants<>+1368(SB)/8, $0x3f811111125d793b
+DATA constants<>+1376(SB)/8, $0x3f811111125d793b
+DATA constants<>+1384(SB)/8, $0x3f811111125d793b
+DATA constants<>+1392(SB)/8, $0x3f811111125d793b
+DATA constants<>+1400(SB)/8, $0x3f811111125d793b
+DATA constants<>+1408(SB)/8, $0x3fc5555555555132
+DATA constants<>+1416(SB)/8, $0x3fc5555555555132
+DATA constants<>+1424(SB)/8, $0x3fc5555555555132
+DATA constants<>+1432(SB)/8, $0x3fc5555555555132
+DATA constants<>+1440(SB)/8, $0x3fc5555555555132
+DATA constants<>+1448(SB)/8, $0x3fc5555555555132
+DATA constants<>+1456(SB)/8, $0x3fc5555555555132
+DATA constants<>+1464(SB)/8, $0x3fc5555555555132
+DATA constants<>+1472(SB)/8, $0xc08ff00000000000
+DATA constants<>+1480(SB)/8, $0xc08ff00000000000
+DATA constants<>+1488(SB)/8, $0xc08ff00000000000
+DATA constants<>+1496(SB)/8, $0xc08ff00000000000
+DATA constants<>+1504(SB)/8, $0xc08ff00000000000
+DATA constants<>+1512(SB)/8, $0xc08ff00000000000
+DATA constants<>+1520(SB)/8, $0xc08ff00000000000
+DATA constants<>+1528(SB)/8, $0xc08ff00000000000
+DATA constants<>+1536(SB)/8, $0x4090c80000000000
+DATA constants<>+1544(SB)/8, $0x4090c80000000000
+DATA constants<>+1552(SB)/8, $0x4090c80000000000
+DATA constants<>+1560(SB)/8, $0x4090c80000000000
+DATA constants<>+1568(SB)/8, $0x4090c80000000000
+DATA constants<>+1576(SB)/8, $0x4090c80000000000
+DATA constants<>+1584(SB)/8, $0x4090c80000000000
+DATA constants<>+1592(SB)/8, $0x4090c80000000000
+DATA constants<>+1600(SB)/8, $0xc059000000000000
+DATA constants<>+1608(SB)/8, $0xc059000000000000
+DATA constants<>+1616(SB)/8, $0xc059000000000000
+DATA constants<>+1624(SB)/8, $0xc059000000000000
+DATA constants<>+1632(SB)/8, $0xc059000000000000
+DATA constants<>+1640(SB)/8, $0xc059000000000000
+DATA constants<>+1648(SB)/8, $0xc059000000000000
+DATA constants<>+1656(SB)/8, $0xc059000000000000
+DATA constants<>+1664(SB)/8, $0x4330000000000000
+DATA constants<>+1672(SB)/8, $0x4330000000000000
+DATA constants<>+1680(SB)/8, $0x4330000000000000
+DATA constants<>+1688(SB)/8, $0x4330000000000000
+DATA constants<>+1696(SB)/8, $0x4330000000000000
+DATA constants<>+1704(SB)/8, $0x4330000000000000
+DATA constants<>+1712(SB)/8, $0x4330000000000000
+DATA constants<>+1720(SB)/8, $0x4330000000000000
+DATA constants<>+1728(SB)/8, $0xc087700000000000
+DATA constants<>+1736(SB)/8, $0xc087700000000000
+DATA constants<>+1744(SB)/8, $0xc087700000000000
+DATA constants<>+1752(SB)/8, $0xc087700000000000
+DATA constants<>+1760(SB)/8, $0xc087700000000000
+DATA constants<>+1768(SB)/8, $0xc087700000000000
+DATA constants<>+1776(SB)/8, $0xc087700000000000
+DATA constants<>+1784(SB)/8, $0xc087700000000000
+DATA constants<>+1792(SB)/8, $0x4086300000000000
+DATA constants<>+1800(SB)/8, $0x4086300000000000
+DATA constants<>+1808(SB)/8, $0x4086300000000000
+DATA constants<>+1816(SB)/8, $0x4086300000000000
+DATA constants<>+1824(SB)/8, $0x4086300000000000
+DATA constants<>+1832(SB)/8, $0x4086300000000000
+DATA constants<>+1840(SB)/8, $0x4086300000000000
+DATA constants<>+1848(SB)/8, $0x4086300000000000
+DATA constants<>+1856(SB)/8, $0x4308000000002000
+DATA constants<>+1864(SB)/8, $0x4308000000002000
+DATA constants<>+1872(SB)/8, $0x4308000000002000
+DATA constants<>+1880(SB)/8, $0x4308000000002000
+DATA constants<>+1888(SB)/8, $0x4308000000002000
+DATA constants<>+1896(SB)/8, $0x4308000000002000
+DATA constants<>+1904(SB)/8, $0x4308000000002000
+DATA constants<>+1912(SB)/8, $0x4308000000002000
+DATA constants<>+1920(SB)/8, $0x0000000000000432
+DATA constants<>+1928(SB)/8, $0x0000000000000432
+DATA constants<>+1936(SB)/8, $0x0000000000000432
+DATA constants<>+1944(SB)/8, $0x0000000000000432
+DATA constants<>+1952(SB)/8, $0x0000000000000432
+DATA constants<>+1960(SB)/8, $0x0000000000000432
+DATA constants<>+1968(SB)/8, $0x0000000000000432
+DATA constants<>+1976(SB)/8, $0x0000000000000432
+DATA constants<>+1984(SB)/4, $0x3fb8aa3b
+DATA constants<>+1988(SB)/4, $0x3fb8aa3b
+DATA constants<>+1992(SB)/4, $0x3fb8aa3b
+DATA constants<>+1996(SB)/4, $0x3fb8aa3b
+DATA constants<>+2000(SB)/4, $0x3fb8aa3b
+DATA constants<>+2004(SB)/4, $0x3fb8aa3b
+DATA constants<>+2008(SB)/4, $0x3fb8aa3b
+DATA constants<>+2012(SB)/4, $0x3fb8aa3b
+DATA constants<>+2016(SB)/4, $0x3fb8aa3b
+DATA constants<>+2020(SB)/4, $0x3fb8aa3b
+DATA constants<>+2024(SB)/4, $0x3fb8aa3b
+DATA constants<>+2028(SB)/4, $0x3fb8aa3b
+DATA constants<>+2032(SB)/4, $0x3fb8aa3b
+DATA constants<>+2036(SB)/4, $0x3fb8aa3b
+DATA constants<>+2040(SB)/4, $0x3fb8aa3b
+DATA constants<>+2044(SB)/4, $0x3fb8aa3b
+DATA constants<>+2048(SB)/4, $0x49c007f0
+DATA constants<>+2052(SB)/4, $0x49c007f0
+DATA constants<>+2056(SB)/4, $0x49c007f0
+DATA constants<>+2060(SB)/4, $0x49c007f0
+DATA constants<>+2064(SB)/4, $0x49c007f0
+DATA constants<>+2068(SB)/4, $0x49c007f0
+DATA constants<>+2072(SB)/4, $0x49c007f0
+DATA constants<>+2076(SB)/4, $0x49c007f0
+DATA constants<>+2080(SB)/4, $0x49c007f0
+DATA constants<>+2084(SB)/4, $0x49c007f0
+DATA constants<>+2088(SB)/4, $0x49c007f0
+DATA constants<>+2092(SB)/4, $0x49c007f0
+DATA constants<>+2096(SB)/4, $0x49c007f0
+DATA constants<>+2100(SB)/4, $0x49c007f0
+DATA constants<>+2104(SB)/4, $0x49c007f0
+DATA constants<>+2108(SB)/4, $0x49c007f0
+DATA constants<>+2112(SB)/4, $0x3f317218
+DATA constants<>+2116(SB)/4, $0x3f317218
+DATA constants<>+2120(SB)/4, $0x3f317218
+DATA constants<>+2124(SB)/4, $0x3f317218
+DATA constants<>+2128(SB)/4, $0x3f317218
+DATA constants<>+2132(SB)/4, $0x3f317218
+DATA constants<>+2136(SB)/4, $0x3f317218
+DATA constants<>+2140(SB)/4, $0x3f317218
+DATA constants<>+2144(SB)/4, $0x3f317218
+DATA constants<>+2148(SB)/4, $0x3f317218
+DATA constants<>+2152(SB)/4, $0x3f317218
+DATA constants<>+2156(SB)/4, $0x3f317218
+DATA constants<>+2160(SB)/4, $0x3f317218
+DATA constants<>+2164(SB)/4, $0x3f317218
+DATA constants<>+2168(SB)/4, $0x3f317218
+DATA constants<>+2172(SB)/4, $0x3f317218
+DATA constants<>+2176(SB)/4, $0xb102e308
+DATA constants<>+2180(SB)/4, $0xb102e308
+DATA constants<>+2184(SB)/4, $0xb102e308
+DATA constants<>+2188(SB)/4, $0xb102e308
+DATA constants<>+2192(SB)/4, $0xb102e308
+DATA constants<>+2196(SB)/4, $0xb102e308
+DATA constants<>+2200(SB)/4, $0xb102e308
+DATA constants<>+2204(SB)/4, $0xb102e308
+DATA constants<>+2208(SB)/4, $0xb102e308
+DATA constants<>+2212(SB)/4, $0xb102e308
+DATA constants<>+2216(SB)/4, $0xb102e308
+DATA constants<>+2220(SB)/4, $0xb102e308
+DATA constants<>+2224(SB)/4, $0xb102e308
+DATA constants<>+2228(SB)/4, $0xb102e308
+DATA constants<>+2232(SB)/4, $0xb102e308
+DATA constants<>+2236(SB)/4, $0xb102e308
+DATA constants<>+2240(SB)/4, $0x3f000000
+DATA constants<>+2244(SB)/4, $0x3f000000
+DATA constants<>+2248(SB)/4, $0x3f000000
+DATA constants<>+2252(SB)/4, $0x3f000000
+DATA constants<>+2256(SB)/4, $0x3f000000
+DATA constants<>+2260(SB)/4, $0x3f000000
+DATA constants<>+2264(SB)/4, $0x3f000000
+DATA constants<>+2268(SB)/4, $0x3f000000
+DATA constants<>+2272(SB)/4, $0x3f000000
+DATA constants<>+2276(SB)/4, $0x3f000000
+DATA constants<>+2280(SB)/4, $0x3f000000
+DATA constants<>+2284(SB)/4, $0x3f000000
+DATA constants<>+2288(SB)/4, $0x3f000000
+DATA constants<>+2292(SB)/4, $0x3f000000
+DATA constants<>+2296(SB)/4, $0x3f000000
+DATA constants<>+2300(SB)/4, $0x3f000000
+DATA constants<>+2304(SB)/4, $0x3d2aad06
+DATA constants<>+2308(SB)/4, $0x3d2aad06
+DATA constants<>+2312(SB)/4, $0x3d2aad06
+DATA constants<>+2316(SB)/4, $0x3d2aad06
+DATA constants<>+2320(SB)/4, $0x3d2aad06
+DATA constants<>+2324(SB)/4, $0x3d2aad06
+DATA constants<>+2328(SB)/4, $0x3d2aad06
+DATA constants<>+2332(SB)/4, $0x3d2aad06
+DATA constants<>+2336(SB)/4, $0x3d2aad06
+DATA constants<>+2340(SB)/4, $0x3d2aad06
+DATA constants<>+2344(SB)/4, $0x3d2aad06
+DATA constants<>+2348(SB)/4, $0x3d2aad06
+DATA constants<>+2352(SB)/4, $0x3d2aad06
+DATA constants<>+2356(SB)/4, $0x3d2aad06
+DATA constants<>+2360(SB)/4, $0x3d2aad06
+DATA constants<>+2364(SB)/4, $0x3d2aad06
+DATA constants<>+2368(SB)/4, $0x3e2aae3f
+DATA constants<>+2372(SB)/4, $0x3e2aae3f
+DATA constants<>+2376(SB)/4, $0x3e2aae3f
+DATA constants<>+2380(SB)/4, $0x3e2aae3f
+DATA constants<>+2384(SB)/4, $0x3e2aae3f
+DATA constants<>+2388(SB)/4, $0x3e2aae3f
+DATA constants<>+2392(SB)/4, $0x3e2aae3f
+DATA constants<>+2396(SB)/4, $0x3e2aae3f
+DATA constants<>+2400(SB)/4, $0x3e2aae3f
+DATA constants<>+2404(SB)/4, $0x3e2aae3f
+DATA constants<>+2408(SB)/4, $0x3e2aae3f
+DATA constants<>+2412(SB)/4, $0x3e2aae3f
+DATA constants<>+2416(SB)/4, $0x3e2aae3f
+DATA constants<>+2420(SB)/4, $0x3e2aae3f
+DATA constants<>+2424(SB)/4, $0x3e2aae3f
+DATA constants<>+2428(SB)/4, $0x3e2aae3f
+DATA constants<>+2432(SB)/4, $0x00000000
+DATA constants<>+2436(SB)/4, $0xb24e0611
+DATA constants<>+2440(SB)/4, $0x33092801
+DATA constants<>+2444(SB)/4, $0xb3051aa8
+DATA constants<>+2448(SB)/4, $0x329302ae
+DATA constants<>+2452(SB)/4, $0x31b3d0e5
+DATA constants<>+2456(SB)/4, $0xb27ce182
+DATA constants<>+2460(SB)/4, $0xb1d290be
+DATA constants<>+2464(SB)/4, $0x00000000
+DATA constants<>+2468(SB)/4, $0xb24e0611
+DATA constants<>+2472(SB)/4, $0x33092801
+DATA constants<>+2476(SB)/4, $0xb3051aa8
+DATA constants<>+2480(SB)/4, $0x329302ae
+DATA constants<>+2484(SB)/4, $0x31b3d0e5
+DATA constants<>+2488(SB)/4, $0xb27ce182
+DATA constants<>+2492(SB)/4, $0xb1d290be
+DATA constants<>+2496(SB)/4, $0x3f800000
+DATA constants<>+2500(SB)/4, $0x3f8b95c2
+DATA constants<>+2504(SB)/4, $0x3f9837f0
+DATA constants<>+2508(SB)/4, $0x3fa5fed7
+DATA constants<>+2512(SB)/4, $0x3fb504f3
+DATA constants<>+2516(SB)/4, $0x3fc5672a
+DATA constants<>+2520(SB)/4, $0x3fd744fd
+DATA constants<>+2524(SB)/4, $0x3feac0c7
+DATA constants<>+2528(SB)/4, $0x3f800000
+DATA constants<>+2532(SB)/4, $0x3f8b95c2
+DATA constants<>+2536(SB)/4, $0x3f9837f0
+DATA constants<>+2540(SB)/4, $0x3fa5fed7
+DATA constants<>+2544(SB)/4, $0x3fb504f3
+DATA constants<>+2548(SB)/4, $0x3fc5672a
+DATA constants<>+2552(SB)/4, $0x3fd744fd
+DATA constants<>+2556(SB)/4, $0x3feac0c7
+DATA constants<>+2560(SB)/4, $0x42b40000
+DATA constants<>+2564(SB)/4, $0x42b40000
+DATA constants<>+2568(SB)/4, $0x42b40000
+DATA constants<>+2572(SB)/4, $0x42b40000
+DATA constants<>+2576(SB)/4, $0x42b40000
+DATA constants<>+2580(SB)/4, $0x42b40000
+DATA constants<>+2584(SB)/4, $0x42b40000
+DATA constants<>+2588(SB)/4, $0x42b40000
+DATA constants<>+2592(SB)/4, $0x42b40000
+DATA constants<>+2596(SB)/4, $0x42b40000
+DATA constants<>+2600(SB)/4, $0x42b40000
+DATA constants<>+2604(SB)/4, $0x42b40000
+DATA constants<>+2608(SB)/4, $0x42b40000
+DATA constants<>+2612(SB)/4, $0x42b40000
+DATA constants<>+2616(SB)/4, $0x42b40000
+DATA constants<>+2620(SB)/4, $0x42b40000
+DATA constants<>+2624(SB)/4, $0xc2d20000
+DATA constants<>+2628(SB)/4, $0xc2d20000
+DATA constants<>+2632(SB)/4, $0xc2d20000
+DATA constants<>+2636(SB)/4, $0xc2d20000
+DATA constants<>+2640(SB)/4, $0xc2d20000
+DATA constants<>+2644(SB)/4, $0xc2d20000
+DATA constants<>+2648(SB)/4, $0xc2d20000
+DATA constants<>+2652(SB)/4, $0xc2d20000
+DATA constants<>+2656(SB)/4, $0xc2d20000
+DATA constants<>+2660(SB)/4, $0xc2d20000
+DATA constants<>+2664(SB)/4, $0xc2d20000
+DATA constants<>+2668(SB)/4, $0xc2d20000
+DATA constants<>+2672(SB)/4, $0xc2d20000
+DATA constants<>+2676(SB)/4, $0xc2d20000
+DATA constants<>+2680(SB)/4, $0xc2d20000
+DATA constants<>+2684(SB)/4, $0xc2d20000
+DATA constants<>+2688(SB)/8, $0xc08f400000000000
+DATA constants<>+2696(SB)/8, $0xc08f400000000000
+DATA constants<>+2704(SB)/8, $0xc08f400000000000
+DATA constants<>+2712(SB)/8, $0xc08f400000000000
+DATA constants<>+2720(SB)/8, $0xc08f400000000000
+DATA constants<>+2728(SB)/8, $0xc08f400000000000
+DATA constants<>+2736(SB)/8, $0xc08f400000000000
+DATA constants<>+2744(SB)/8, $0xc08f400000000000
+DATA constants<>+2752(SB)/8, $0x43380000000003ff
+DATA constants<>+2760(SB)/8, $0x43380000000003ff
+DATA constants<>+2768(SB)/8, $0x43380000000003ff
+DATA constants<>+2776(SB)/8, $0x43380000000003ff
+DATA constants<>+2784(SB)/8, $0x43380000000003ff
+DATA constants<>+2792(SB)/8, $0x43380000000003ff
+DATA constants<>+2800(SB)/8, $0x43380000000003ff
+DATA constants<>+2808(SB)/8, $0x43380000000003ff
+DATA constants<>+2816(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2824(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2832(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2840(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2848(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2856(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2864(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2872(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2880(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2888(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2896(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2904(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2912(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2920(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2928(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2936(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2944(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2952(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2960(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2968(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2976(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2984(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2992(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+3000(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+3008(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3016(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3024(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3032(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3040(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3048(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3056(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3064(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+3072(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3080(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3088(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3096(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3104(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3112(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3120(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3128(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+3136(SB)/8, $0x3fc5555544368485
+DATA constants<>+3144(SB)/8, $0x3fc5555544368485
+DATA constants<>+3152(SB)/8, $0x3fc5555544368485
+DATA constants<>+3160(SB)/8, $0x3fc5555544368485
+DATA constants<>+3168(SB)/8, $0x3fc5555544368485
+DATA constants<>+3176(SB)/8, $0x3fc5555544368485
+DATA constants<>+3184(SB)/8, $0x3fc5555544368485
+DATA constants<>+3192(SB)/8, $0x3fc5555544368485
+DATA constants<>+3200(SB)/8, $0xc05a400000000000
+DATA constants<>+3208(SB)/8, $0xc05a400000000000
+DATA constants<>+3216(SB)/8, $0xc05a400000000000
+DATA constants<>+3224(SB)/8, $0xc05a400000000000
+DATA constants<>+3232(SB)/8, $0xc05a400000000000
+DATA constants<>+3240(SB)/8, $0xc05a400000000000
+DATA constants<>+3248(SB)/8, $0xc05a400000000000
+DATA constants<>+3256(SB)/8, $0xc05a400000000000
+DATA constants<>+3264(SB)/8, $0x4056800000000000
+DATA constants<>+3272(SB)/8, $0x4056800000000000
+DATA constants<>+3280(SB)/8, $0x4056800000000000
+DATA constants<>+3288(SB)/8, $0x4056800000000000
+DATA constants<>+3296(SB)/8, $0x4056800000000000
+DATA constants<>+3304(SB)/8, $0x4056800000000000
+DATA constants<>+3312(SB)/8, $0x4056800000000000
+DATA constants<>+3320(SB)/8, $0x4056800000000000
+DATA constants<>+3328(SB)/8, $0x4330000000000800
+DATA constants<>+3336(SB)/8, $0x4330000000000800
+DATA constants<>+3344(SB)/8, $0x4330000000000800
+DATA constants<>+3352(SB)/8, $0x4330000000000800
+DATA constants<>+3360(SB)/8, $0x4330000000000800
+DATA constants<>+3368(SB)/8, $0x4330000000000800
+DATA constants<>+3376(SB)/8, $0x4330000000000800
+DATA constants<>+3384(SB)/8, $0x4330000000000800
+DATA constants<>+3392(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3400(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3408(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3416(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3424(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3432(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3440(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3448(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3456(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3464(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3472(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3480(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3488(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3496(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3504(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3512(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3520(SB)/8, $0x000fffffffffffff
+DATA constants<>+3528(SB)/8, $0x000fffffffffffff
+DATA constants<>+3536(SB)/8, $0x000fffffffffffff
+DATA constants<>+3544(SB)/8, $0x000fffffffffffff
+DATA constants<>+3552(SB)/8, $0x000fffffffffffff
+DATA constants<>+3560(SB)/8, $0x000fffffffffffff
+DATA constants<>+3568(SB)/8, $0x000fffffffffffff
+DATA constants<>+3576(SB)/8, $0x000fffffffffffff
+DATA constants<>+3584(SB)/8, $0x0010000000000000
+DATA constants<>+3592(SB)/8, $0x0010000000000000
+DATA constants<>+3600(SB)/8, $0x0010000000000000
+DATA constants<>+3608(SB)/8, $0x0010000000000000
+DATA constants<>+3616(SB)/8, $0x0010000000000000
+DATA constants<>+3624(SB)/8, $0x0010000000000000
+DATA constants<>+3632(SB)/8, $0x0010000000000000
+DATA constants<>+3640(SB)/8, $0x0010000000000000
+DATA constants<>+3648(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3656(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3664(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3672(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3680(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3688(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3696(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3704(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3712(SB)/8, $0x3fe5555555555592
+DATA constants<>+3720(SB)/8, $0x3fe5555555555592
+DATA constants<>+3728(SB)/8, $0x3fe5555555555592
+DATA constants<>+3736(SB)/8, $0x3fe5555555555592
+DATA constants<>+3744(SB)/8, $0x3fe5555555555592
+DATA constants<>+3752(SB)/8, $0x3fe5555555555592
+DATA constants<>+3760(SB)/8, $0x3fe5555555555592
+DATA constants<>+3768(SB)/8, $0x3fe5555555555592
+DATA constants<>+3776(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3784(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3792(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3800(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3808(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3816(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3824(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3832(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3840(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3848(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3856(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3864(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3872(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3880(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3888(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3896(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3904(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3912(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3920(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3928(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3936(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3944(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3952(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3960(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3968(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3976(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3984(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3992(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4000(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4008(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4016(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4024(SB)/8, $0x3fc74663c550f510
+DATA constants<>+4032(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4040(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4048(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4056(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4064(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4072(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4080(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4088(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+4096(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4104(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4112(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4120(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4128(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4136(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4144(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4152(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+4160(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4168(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4176(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4184(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4192(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4200(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4208(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4216(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+4224(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4232(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4240(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4248(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4256(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4264(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4272(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4280(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+4288(SB)/8, $0x4350000000000000
+DATA constants<>+4296(SB)/8, $0x4350000000000000
+DATA constants<>+4304(SB)/8, $0x4350000000000000
+DATA constants<>+4312(SB)/8, $0x4350000000000000
+DATA constants<>+4320(SB)/8, $0x4350000000000000
+DATA constants<>+4328(SB)/8, $0x4350000000000000
+DATA constants<>+4336(SB)/8, $0x4350000000000000
+DATA constants<>+4344(SB)/8, $0x4350000000000000
+DATA constants<>+4352(SB)/8, $0x404b000000000000
+DATA constants<>+4360(SB)/8, $0x404b000000000000
+DATA constants<>+4368(SB)/8, $0x404b000000000000
+DATA constants<>+4376(SB)/8, $0x404b000000000000
+DATA constants<>+4384(SB)/8, $0x404b000000000000
+DATA constants<>+4392(SB)/8, $0x404b000000000000
+DATA constants<>+4400(SB)/8, $0x404b000000000000
+DATA constants<>+4408(SB)/8, $0x404b000000000000
+DATA constants<>+4416(SB)/8, $0x7ff0000000000000
+DATA constants<>+4424(SB)/8, $0x7ff0000000000000
+DATA constants<>+4432(SB)/8, $0x7ff0000000000000
+DATA constants<>+4440(SB)/8, $0x7ff0000000000000
+DATA constants<>+4448(SB)/8, $0x7ff0000000000000
+DATA constants<>+4456(SB)/8, $0x7ff0000000000000
+DATA constants<>+4464(SB)/8, $0x7ff0000000000000
+DATA constants<>+4472(SB)/8, $0x7ff0000000000000
+DATA constants<>+4480(SB)/8, $0x7ff8000000000000
+DATA constants<>+4488(SB)/8, $0x7ff8000000000000
+DATA constants<>+4496(SB)/8, $0x7ff8000000000000
+DATA constants<>+4504(SB)/8, $0x7ff8000000000000
+DATA constants<>+4512(SB)/8, $0x7ff8000000000000
+DATA constants<>+4520(SB)/8, $0x7ff8000000000000
+DATA constants<>+4528(SB)/8, $0x7ff8000000000000
+DATA constants<>+4536(SB)/8, $0x7ff8000000000000
+DATA constants<>+4544(SB)/4, $0xbd38a938
+DATA constants<>+4548(SB)/4, $0xbd38a938
+DATA constants<>+4552(SB)/4, $0xbd38a938
+DATA constants<>+4556(SB)/4, $0xbd38a938
+DATA constants<>+4560(SB)/4, $0xbd38a938
+DATA constants<>+4564(SB)/4, $0xbd38a938
+DATA constants<>+4568(SB)/4, $0xbd38a938
+DATA constants<>+4572(SB)/4, $0xbd38a938
+DATA constants<>+4576(SB)/4, $0xbd38a938
+DATA constants<>+4580(SB)/4, $0xbd38a938
+DATA constants<>+4584(SB)/4, $0xbd38a938
+DATA constants<>+4588(SB)/4, $0xbd38a938
+DATA constants<>+4592(SB)/4, $0xbd38a938
+DATA constants<>+4596(SB)/4, $0xbd38a938
+DATA constants<>+4600(SB)/4, $0xbd38a938
+DATA constants<>+4604(SB)/4, $0xbd38a938
+DATA constants<>+4608(SB)/4, $0x3dd658c3
+DATA constants<>+4612(SB)/4, $0x3dd658c3
+DATA constants<>+4616(SB)/4, $0x3dd658c3
+DATA constants<>+4620(SB)/4, $0x3dd658c3
+DATA constants<>+4624(SB)/4, $0x3dd658c3
+DATA constants<>+4628(SB)/4, $0x3dd658c3
+DATA constants<>+4632(SB)/4, $0x3dd658c3
+DATA constants<>+4636(SB)/4, $0x3dd658c3
+DATA constants<>+4640(SB)/4, $0x3dd658c3
+DATA constants<>+4644(SB)/4, $0x3dd658c3
+DATA constants<>+4648(SB)/4, $0x3dd658c3
+DATA constants<>+4652(SB)/4, $0x3dd658c3
+DATA constants<>+4656(SB)/4, $0x3dd658c3
+DATA constants<>+4660(SB)/4, $0x3dd658c3
+DATA constants<>+4664(SB)/4, $0x3dd658c3
+DATA constants<>+4668(SB)/4, $0x3dd658c3
+DATA constants<>+4672(SB)/4, $0xbe06cb2d
+DATA constants<>+4676(SB)/4, $0xbe06cb2d
+DATA constants<>+4680(SB)/4, $0xbe06cb2d
+DATA constants<>+4684(SB)/4, $0xbe06cb2d
+DATA constants<>+4688(SB)/4, $0xbe06cb2d
+DATA constants<>+4692(SB)/4, $0xbe06cb2d
+DATA constants<>+4696(SB)/4, $0xbe06cb2d
+DATA constants<>+4700(SB)/4, $0xbe06cb2d
+DATA constants<>+4704(SB)/4, $0xbe06cb2d
+DATA constants<>+4708(SB)/4, $0xbe06cb2d
+DATA constants<>+4712(SB)/4, $0xbe06cb2d
+DATA constants<>+4716(SB)/4, $0xbe06cb2d
+DATA constants<>+4720(SB)/4, $0xbe06cb2d
+DATA constants<>+4724(SB)/4, $0xbe06cb2d
+DATA constants<>+4728(SB)/4, $0xbe06cb2d
+DATA constants<>+4732(SB)/4, $0xbe06cb2d
+DATA constants<>+4736(SB)/4, $0x3e1442d7
+DATA constants<>+4740(SB)/4, $0x3e1442d7
+DATA constants<>+4744(SB)/4, $0x3e1442d7
+DATA constants<>+4748(SB)/4, $0x3e1442d7
+DATA constants<>+4752(SB)/4, $0x3e1442d7
+DATA constants<>+4756(SB)/4, $0x3e1442d7
+DATA constants<>+4760(SB)/4, $0x3e1442d7
+DATA constants<>+4764(SB)/4, $0x3e1442d7
+DATA constants<>+4768(SB)/4, $0x3e1442d7
+DATA constants<>+4772(SB)/4, $0x3e1442d7
+DATA constants<>+4776(SB)/4, $0x3e1442d7
+DATA constants<>+4780(SB)/4, $0x3e1442d7
+DATA constants<>+4784(SB)/4, $0x3e1442d7
+DATA constants<>+4788(SB)/4, $0x3e1442d7
+DATA constants<>+4792(SB)/4, $0x3e1442d7
+DATA constants<>+4796(SB)/4, $0x3e1442d7
+DATA constants<>+4800(SB)/4, $0xbe2a7757
+DATA constants<>+4804(SB)/4, $0xbe2a7757
+DATA constants<>+4808(SB)/4, $0xbe2a7757
+DATA constants<>+4812(SB)/4, $0xbe2a7757
+DATA constants<>+4816(SB)/4, $0xbe2a7757
+DATA constants<>+4820(SB)/4, $0xbe2a7757
+DATA constants<>+4824(SB)/4, $0xbe2a7757
+DATA constants<>+4828(SB)/4, $0xbe2a7757
+DATA constants<>+4832(SB)/4, $0xbe2a7757
+DATA constants<>+4836(SB)/4, $0xbe2a7757
+DATA constants<>+4840(SB)/4, $0xbe2a7757
+DATA constants<>+4844(SB)/4, $0xbe2a7757
+DATA constants<>+4848(SB)/4, $0xbe2a7757
+DATA constants<>+4852(SB)/4, $0xbe2a7757
+DATA constants<>+4856(SB)/4, $0xbe2a7757
+DATA constants<>+4860(SB)/4, $0xbe2a7757
+DATA constants<>+4864(SB)/4, $0x3e4cb4b7
+DATA constants<>+4868(SB)/4, $0x3e4cb4b7
+DATA constants<>+4872(SB)/4, $0x3e4cb4b7
+DATA constants<>+4876(SB)/4, $0x3e4cb4b7
+DATA constants<>+4880(SB)/4, $0x3e4cb4b7
+DATA constants<>+4884(SB)/4, $0x3e4cb4b7
+DATA constants<>+4888(SB)/4, $0x3e4cb4b7
+DATA constants<>+4892(SB)/4, $0x3e4cb4b7
+DATA constants<>+4896(SB)/4, $0x3e4cb4b7
+DATA constants<>+4900(SB)/4, $0x3e4cb4b7
+DATA constants<>+4904(SB)/4, $0x3e4cb4b7
+DATA constants<>+4908(SB)/4, $0x3e4cb4b7
+DATA constants<>+4912(SB)/4, $0x3e4cb4b7
+DATA constants<>+4916(SB)/4, $0x3e4cb4b7
+DATA constants<>+4920(SB)/4, $0x3e4cb4b7
+DATA constants<>+4924(SB)/4, $0x3e4cb4b7
+DATA constants<>+4928(SB)/4, $0xbe800022
+DATA constants<>+4932(SB)/4, $0xbe800022
+DATA constants<>+4936(SB)/4, $0xbe800022
+DATA constants<>+4940(SB)/4, $0xbe800022
+DATA constants<>+4944(SB)/4, $0xbe800022
+DATA constants<>+4948(SB)/4, $0xbe800022
+DATA constants<>+4952(SB)/4, $0xbe800022
+DATA constants<>+4956(SB)/4, $0xbe800022
+DATA constants<>+4960(SB)/4, $0xbe800022
+DATA constants<>+4964(SB)/4, $0xbe800022
+DATA constants<>+4968(SB)/4, $0xbe800022
+DATA constants<>+4972(SB)/4, $0xbe800022
+DATA constants<>+4976(SB)/4, $0xbe800022
+DATA constants<>+4980(SB)/4, $0xbe800022
+DATA constants<>+4984(SB)/4, $0xbe800022
+DATA constants<>+4988(SB)/4, $0xbe800022
+DATA constants<>+4992(SB)/4, $0x3eaaaad2
+DATA constants<>+4996(SB)/4, $0x3eaaaad2
+DATA constants<>+5000(SB)/4, $0x3eaaaad2
+DATA constants<>+5004(SB)/4, $0x3eaaaad2
+DATA constants<>+5008(SB)/4, $0x3eaaaad2
+DATA constants<>+5012(SB)/4, $0x3eaaaad2
+DATA constants<>+5016(SB)/4, $0x3eaaaad2
+DATA constants<>+5020(SB)/4, $0x3eaaaad2
+DATA constants<>+5024(SB)/4, $0x3eaaaad2
+DATA constants<>+5028(SB)/4, $0x3eaaaad2
+DATA constants<>+5032(SB)/4, $0x3eaaaad2
+DATA constants<>+5036(SB)/4, $0x3eaaaad2
+DATA constants<>+5040(SB)/4, $0x3eaaaad2
+DATA constants<>+5044(SB)/4, $0x3eaaaad2
+DATA constants<>+5048(SB)/4, $0x3eaaaad2
+DATA constants<>+5052(SB)/4, $0x3eaaaad2
+DATA constants<>+5056(SB)/4, $0xbf000000
+DATA constants<>+5060(SB)/4, $0xbf000000
+DATA constants<>+5064(SB)/4, $0xbf000000
+DATA constants<>+5068(SB)/4, $0xbf000000
+DATA constants<>+5072(SB)/4, $0xbf000000
+DATA constants<>+5076(SB)/4, $0xbf000000
+DATA constants<>+5080(SB)/4, $0xbf000000
+DATA constants<>+5084(SB)/4, $0xbf000000
+DATA constants<>+5088(SB)/4, $0xbf000000
+DATA constants<>+5092(SB)/4, $0xbf000000
+DATA constants<>+5096(SB)/4, $0xbf000000
+DATA constants<>+5100(SB)/4, $0xbf000000
+DATA constants<>+5104(SB)/4, $0xbf000000
+DATA constants<>+5108(SB)/4, $0xbf000000
+DATA constants<>+5112(SB)/4, $0xbf000000
+DATA constants<>+5116(SB)/4, $0xbf000000
+DATA constants<>+5120(SB)/4, $0x03530422
+DATA constants<>+5124(SB)/4, $0x03530422
+DATA constants<>+5128(SB)/4, $0x03530422
+DATA constants<>+5132(SB)/4, $0x03530422
+DATA constants<>+5136(SB)/4, $0x03530422
+DATA constants<>+5140(SB)/4, $0x03530422
+DATA constants<>+5144(SB)/4, $0x03530422
+DATA constants<>+5148(SB)/4, $0x03530422
+DATA constants<>+5152(SB)/4, $0x03530422
+DATA constants<>+5156(SB)/4, $0x03530422
+DATA constants<>+5160(SB)/4, $0x03530422
+DATA constants<>+5164(SB)/4, $0x03530422
+DATA constants<>+5168(SB)/4, $0x03530422
+DATA constants<>+5172(SB)/4, $0x03530422
+DATA constants<>+5176(SB)/4, $0x03530422
+DATA constants<>+5180(SB)/4, $0x03530422
+DATA constants<>+5184(SB)/4, $0x00800000
+DATA constants<>+5188(SB)/4, $0x00800000
+DATA constants<>+5192(SB)/4, $0x00800000
+DATA constants<>+5196(SB)/4, $0x00800000
+DATA constants<>+5200(SB)/4, $0x00800000
+DATA constants<>+5204(SB)/4, $0x00800000
+DATA constants<>+5208(SB)/4, $0x00800000
+DATA constants<>+5212(SB)/4, $0x00800000
+DATA constants<>+5216(SB)/4, $0x00800000
+DATA constants<>+5220(SB)/4, $0x00800000
+DATA constants<>+5224(SB)/4, $0x00800000
+DATA constants<>+5228(SB)/4, $0x00800000
+DATA constants<>+5232(SB)/4, $0x00800000
+DATA constants<>+5236(SB)/4, $0x00800000
+DATA constants<>+5240(SB)/4, $0x00800000
+DATA constants<>+5244(SB)/4, $0x00800000
+DATA constants<>+5248(SB)/4, $0x4b800000
+DATA constants<>+5252(SB)/4, $0x4b800000
+DATA constants<>+5256(SB)/4, $0x4b800000
+DATA constants<>+5260(SB)/4, $0x4b800000
+DATA constants<>+5264(SB)/4, $0x4b800000
+DATA constants<>+5268(SB)/4, $0x4b800000
+DATA constants<>+5272(SB)/4, $0x4b800000
+DATA constants<>+5276(SB)/4, $0x4b800000
+DATA constants<>+5280(SB)/4, $0x4b800000
+DATA constants<>+5284(SB)/4, $0x4b800000
+DATA constants<>+5288(SB)/4, $0x4b800000
+DATA constants<>+5292(SB)/4, $0x4b800000
+DATA constants<>+5296(SB)/4, $0x4b800000
+DATA constants<>+5300(SB)/4, $0x4b800000
+DATA constants<>+5304(SB)/4, $0x4b800000
+DATA constants<>+5308(SB)/4, $0x4b800000
+DATA constants<>+5312(SB)/4, $0x3f400000
+DATA constants<>+5316(SB)/4, $0x3f400000
+DATA constants<>+5320(SB)/4, $0x3f400000
+DATA constants<>+5324(SB)/4, $0x3f400000
+DATA constants<>+5328(SB)/4, $0x3f400000
+DATA constants<>+5332(SB)/4, $0x3f400000
+DATA constants<>+5336(SB)/4, $0x3f400000
+DATA constants<>+5340(SB)/4, $0x3f400000
+DATA constants<>+5344(SB)/4, $0x3f400000
+DATA constants<>+5348(SB)/4, $0x3f400000
+DATA constants<>+5352(SB)/4, $0x3f400000
+DATA constants<>+5356(SB)/4, $0x3f400000
+DATA constants<>+5360(SB)/4, $0x3f400000
+DATA constants<>+5364(SB)/4, $0x3f400000
+DATA constants<>+5368(SB)/4, $0x3f400000
+DATA constants<>+5372(SB)/4, $0x3f400000
+DATA constants<>+5376(SB)/4, $0x007fffff
+DATA constants<>+5380(SB)/4, $0x007fffff
+DATA constants<>+5384(SB)/4, $0x007fffff
+DATA constants<>+5388(SB)/4, $0x007fffff
+DATA constants<>+5392(SB)/4, $0x007fffff
+DATA constants<>+5396(SB)/4, $0x007fffff
+DATA constants<>+5400(SB)/4, $0x007fffff
+DATA constants<>+5404(SB)/4, $0x007fffff
+DATA constants<>+5408(SB)/4, $0x007fffff
+DATA constants<>+5412(SB)/4, $0x007fffff
+DATA constants<>+5416(SB)/4, $0x007fffff
+DATA constants<>+5420(SB)/4, $0x007fffff
+DATA constants<>+5424(SB)/4, $0x007fffff
+DATA constants<>+5428(SB)/4, $0x007fffff
+DATA constants<>+5432(SB)/4, $0x007fffff
+DATA constants<>+5436(SB)/4, $0x007fffff
+DATA constants<>+5440(SB)/4, $0x41c00000
+DATA constants<>+5444(SB)/4, $0x41c00000
+DATA constants<>+5448(SB)/4, $0x41c00000
+DATA constants<>+5452(SB)/4, $0x41c00000
+DATA constants<>+5456(SB)/4, $0x41c00000
+DATA constants<>+5460(SB)/4, $0x41c00000
+DATA constants<>+5464(SB)/4, $0x41c00000
+DATA constants<>+5468(SB)/4, $0x41c00000
+DATA constants<>+5472(SB)/4, $0x41c00000
+DATA constants<>+5476(SB)/4, $0x41c00000
+DATA constants<>+5480(SB)/4, $0x41c00000
+DATA constants<>+5484(SB)/4, $0x41c00000
+DATA constants<>+5488(SB)/4, $0x41c00000
+DATA constants<>+5492(SB)/4, $0x41c00000
+DATA constants<>+5496(SB)/4, $0x41c00000
+DATA constants<>+5500(SB)/4, $0x41c00000
+DATA constants<>+5504(SB)/4, $0x7f800000
+DATA constants<>+5508(SB)/4, $0x7f800000
+DATA constants<>+5512(SB)/4, $0x7f800000
+DATA constants<>+5516(SB)/4, $0x7f800000
+DATA constants<>+5520(SB)/4, $0x7f800000
+DATA constants<>+5524(SB)/4, $0x7f800000
+DATA constants<>+5528(SB)/4, $0x7f800000
+DATA constants<>+5532(SB)/4, $0x7f800000
+DATA constants<>+5536(SB)/4, $0x7f800000
+DATA constants<>+5540(SB)/4, $0x7f800000
+DATA constants<>+5544(SB)/4, $0x7f800000
+DATA constants<>+5548(SB)/4, $0x7f800000
+DATA constants<>+5552(SB)/4, $0x7f800000
+DATA constants<>+5556(SB)/4, $0x7f800000
+DATA constants<>+5560(SB)/4, $0x7f800000
+DATA constants<>+5564(SB)/4, $0x7f800000
+DATA constants<>+5568(SB)/8, $0x4130000000000000
+DATA constants<>+5576(SB)/8, $0x4130000000000000
+DATA constants<>+5584(SB)/8, $0x4130000000000000
+DATA constants<>+5592(SB)/8, $0x4130000000000000
+DATA constants<>+5600(SB)/8, $0x4130000000000000
+DATA constants<>+5608(SB)/8, $0x4130000000000000
+DATA constants<>+5616(SB)/8, $0x4130000000000000
+DATA constants<>+5624(SB)/8, $0x4130000000000000
+DATA constants<>+5632(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5640(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5648(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5656(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5664(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5672(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5680(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5688(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5696(SB)/8, $0x4338000000000000
+DATA constants<>+5704(SB)/8, $0x4338000000000000
+DATA constants<>+5712(SB)/8, $0x4338000000000000
+DATA constants<>+5720(SB)/8, $0x4338000000000000
+DATA constants<>+5728(SB)/8, $0x4338000000000000
+DATA constants<>+5736(SB)/8, $0x4338000000000000
+DATA constants<>+5744(SB)/8, $0x4338000000000000
+DATA constants<>+5752(SB)/8, $0x4338000000000000
+DATA constants<>+5760(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5768(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5776(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5784(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5792(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5800(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5808(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5816(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5824(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5832(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5840(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5848(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5856(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5864(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5872(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5880(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5888(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5896(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5904(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5912(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5920(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5928(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5936(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5944(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5952(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5960(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5968(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5976(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5984(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5992(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+6000(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+6008(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+6016(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6024(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6032(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6040(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6048(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6056(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6064(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6072(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6080(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6088(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6096(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6104(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6112(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6120(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6128(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6136(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6144(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6152(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6160(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6168(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6176(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6184(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6192(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6200(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6208(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6216(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6224(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6232(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6240(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6248(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6256(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6264(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6272(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6280(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6288(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6296(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6304(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6312(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6320(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6328(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6336(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6344(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6352(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6360(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6368(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6376(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6384(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6392(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6400(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6408(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6416(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6424(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6432(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6440(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6448(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6456(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6464(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6472(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6480(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6488(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6496(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6504(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6512(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6520(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6528(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6536(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6544(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6552(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6560(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6568(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6576(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6584(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6592(SB)/8, $0xbfc5555555555549
+DATA constants<>+6600(SB)/8, $0xbfc5555555555549
+DATA constants<>+6608(SB)/8, $0xbfc5555555555549
+DATA constants<>+6616(SB)/8, $0xbfc5555555555549
+DATA constants<>+6624(SB)/8, $0xbfc5555555555549
+DATA constants<>+6632(SB)/8, $0xbfc5555555555549
+DATA constants<>+6640(SB)/8, $0xbfc5555555555549
+DATA constants<>+6648(SB)/8, $0xbfc5555555555549
+DATA constants<>+6656(SB)/8, $0x3fa555555555554c
+DATA constants<>+6664(SB)/8, $0x3fa555555555554c
+DATA constants<>+6672(SB)/8, $0x3fa555555555554c
+DATA constants<>+6680(SB)/8, $0x3fa555555555554c
+DATA constants<>+6688(SB)/8, $0x3fa555555555554c
+DATA constants<>+6696(SB)/8, $0x3fa555555555554c
+DATA constants<>+6704(SB)/8, $0x3fa555555555554c
+DATA constants<>+6712(SB)/8, $0x3fa555555555554c
+DATA constants<>+6720(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6728(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6736(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6744(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6752(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6760(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6768(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6776(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6784(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6792(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6800(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6808(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6816(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6824(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6832(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6840(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6848(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6856(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6864(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6872(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6880(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6888(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6896(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6904(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6912(SB)/8, $0xbfe0000000000000
+DATA constants<>+6920(SB)/8, $0xbfe0000000000000
+DATA constants<>+6928(SB)/8, $0xbfe0000000000000
+DATA constants<>+6936(SB)/8, $0xbfe0000000000000
+DATA constants<>+6944(SB)/8, $0xbfe0000000000000
+DATA constants<>+6952(SB)/8, $0xbfe0000000000000
+DATA constants<>+6960(SB)/8, $0xbfe0000000000000
+DATA constants<>+6968(SB)/8, $0xbfe0000000000000
+DATA constants<>+6976(SB)/8, $0x0000000000000001
+DATA constants<>+6984(SB)/8, $0x0000000000000001
+DATA constants<>+6992(SB)/8, $0x0000000000000001
+DATA constants<>+7000(SB)/8, $0x0000000000000001
+DATA constants<>+7008(SB)/8, $0x0000000000000001
+DATA constants<>+7016(SB)/8, $0x0000000000000001
+DATA constants<>+7024(SB)/8, $0x0000000000000001
+DATA constants<>+7032(SB)/8, $0x0000000000000001
 DATA constants<>+7040(SB)/4, $0x48000000
 DATA constants<>+7044(SB)/4, $0x48000000
 DATA constants<>+7048(SB)/4, $0x48000000
@@ -6491,6 +6491,966 @@ numbers292:
 	FMOVS F0, ret+16(FP)
 	RET
 
+// func sumAbsF64(x *float64, n int) float64
+TEXT ·sumAbsF64(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R5
+	MOVD x+0(FP), R4
+	MOVD n+8(FP), R0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R3
+	ADD $-16, R0, R2
+	TST R2, R2
+	BLT oneTest300
+
+many298:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F2, F3)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	FLDPQ 32(R1), (F2, F3)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e62d54a // FADD V10.2D, V10.2D, V2.2D
+	WORD $0x4e61d529 // FADD V9.2D, V9.2D, V1.2D
+	FLDPQ 64(R1), (F2, F3)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e62d508 // FADD V8.2D, V8.2D, V2.2D
+	WORD $0x4e61d4e7 // FADD V7.2D, V7.2D, V1.2D
+	FLDPQ 96(R1), (F2, F3)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
+	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
+	ADD $16, R3, R3
+	CMP R2, R3
+	BLE many298
+	WORD $0x4e6ad4a3 // FADD V3.2D, V5.2D, V10.2D
+	WORD $0x4e69d402 // FADD V2.2D, V0.2D, V9.2D
+	WORD $0x4e66d501 // FADD V1.2D, V8.2D, V6.2D
+	WORD $0x4e64d4e0 // FADD V0.2D, V7.2D, V4.2D
+	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest300:
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail301
+
+one299:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F2, F3)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one299
+
+tail301:
+	SUBS R3, R0, R0
+	BEQ done302
+	ADD $32, R5, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F1, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180422 // MOV V2.D[1], V1.D[0]
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
+	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
+
+done302:
+	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, ret+16(FP)
+	RET
+
+// func sumAbsF32(x *float32, n int) float32
+TEXT ·sumAbsF32(SB), NOSPLIT, $0-20
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R5
+	MOVD x+0(FP), R4
+	MOVD n+8(FP), R0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R3
+	ADD $-32, R0, R2
+	TST R2, R2
+	BLT oneTest310
+
+many308:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F2, F3)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e22d4c6 // FADD V6.4S, V6.4S, V2.4S
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	FLDPQ 32(R1), (F2, F3)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e22d54a // FADD V10.4S, V10.4S, V2.4S
+	WORD $0x4e21d529 // FADD V9.4S, V9.4S, V1.4S
+	FLDPQ 64(R1), (F2, F3)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e22d508 // FADD V8.4S, V8.4S, V2.4S
+	WORD $0x4e21d4e7 // FADD V7.4S, V7.4S, V1.4S
+	FLDPQ 96(R1), (F2, F3)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e22d4a5 // FADD V5.4S, V5.4S, V2.4S
+	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
+	ADD $32, R3, R3
+	CMP R2, R3
+	BLE many308
+	WORD $0x4e2ad4c3 // FADD V3.4S, V6.4S, V10.4S
+	WORD $0x4e29d402 // FADD V2.4S, V0.4S, V9.4S
+	WORD $0x4e25d501 // FADD V1.4S, V8.4S, V5.4S
+	WORD $0x4e24d4e0 // FADD V0.4S, V7.4S, V4.4S
+	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest310:
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail311
+
+one309:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F2, F3)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e22d4c6 // FADD V6.4S, V6.4S, V2.4S
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one309
+
+tail311:
+	SUBS R3, R0, R0
+	BEQ done312
+	ADD $32, R5, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0422 // MOV V2.S[3], V1.S[0]
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0423 // MOV V3.S[1], V1.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x4e211c61 // AND V1.16B, V3.16B, V1.16B
+	WORD $0x4e22d4c6 // FADD V6.4S, V6.4S, V2.4S
+	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
+
+done312:
+	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, ret+16(FP)
+	RET
+
+// func dotSignF64(x *float64, y *float64, n int) float64
+TEXT ·dotSignF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	MOVD x+0(FP), R6
+	MOVD y+8(FP), R5
+	MOVD n+16(FP), R0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R4
+	ADD $-16, R0, R3
+	TST R3, R3
+	BLT oneTest320
+
+many318:
+	ADD R4<<3, R6, R2
+	FLDPQ (R2), (F10, F9)
+	FMOVQ 384(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
+	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
+	FMOVQ 128(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 576(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	ADD R4<<3, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	FLDPQ 32(R2), (F10, F9)
+	FMOVQ 384(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
+	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
+	FMOVQ 128(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 576(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	FLDPQ 32(R1), (F3, F2)
+	WORD $0x4e63ccee // FMLA V14.2D, V7.2D, V3.2D
+	WORD $0x4e62cccd // FMLA V13.2D, V6.2D, V2.2D
+	FLDPQ 64(R2), (F10, F9)
+	FMOVQ 384(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
+	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
+	FMOVQ 128(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 576(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	FLDPQ 64(R1), (F3, F2)
+	WORD $0x4e63ccec // FMLA V12.2D, V7.2D, V3.2D
+	WORD $0x4e62cccb // FMLA V11.2D, V6.2D, V2.2D
+	FLDPQ 96(R2), (F10, F9)
+	FMOVQ 384(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e4c7 // FCMGT V7.2D, V6.2D, V2.2D
+	WORD $0x6ee2e466 // FCMGT V6.2D, V3.2D, V2.2D
+	FMOVQ 128(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 576(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	FLDPQ 96(R1), (F3, F2)
+	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
+	ADD $16, R4, R4
+	CMP R3, R4
+	BLE many318
+	WORD $0x4e6ed423 // FADD V3.2D, V1.2D, V14.2D
+	WORD $0x4e6dd402 // FADD V2.2D, V0.2D, V13.2D
+	WORD $0x4e65d581 // FADD V1.2D, V12.2D, V5.2D
+	WORD $0x4e64d560 // FADD V0.2D, V11.2D, V4.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+
+oneTest320:
+	ADD $-4, R0, R2
+	CMP R2, R4
+	BGT tail321
+
+one319:
+	ADD R4<<3, R6, R1
+	FLDPQ (R1), (F8, F7)
+	FMOVQ 384(R8), F2
+	WORD $0x4e221d04 // AND V4.16B, V8.16B, V2.16B
+	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e485 // FCMGT V5.2D, V4.2D, V2.2D
+	WORD $0x6ee2e464 // FCMGT V4.2D, V3.2D, V2.2D
+	FMOVQ 128(R8), F2
+	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
+	WORD $0x4e221ce6 // AND V6.16B, V7.16B, V2.16B
+	FMOVQ 576(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
+	WORD $0x6e681c65 // BSL V5.16B, V3.16B, V8.16B
+	WORD $0x6e671c44 // BSL V4.16B, V2.16B, V7.16B
+	ADD R4<<3, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD $4, R4, R4
+	CMP R2, R4
+	BLE one319
+
+tail321:
+	SUBS R4, R0, R0
+	BEQ done322
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F10, F9)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	ADD R4<<3, R6, R1
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F8
+	FMOVQ 16(R1), F7
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F8
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180448 // MOV V8.D[1], V2.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F7
+
+doneLanes2:
+	FMOVQ 384(R8), F2
+	WORD $0x4e221d04 // AND V4.16B, V8.16B, V2.16B
+	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e486 // FCMGT V6.2D, V4.2D, V2.2D
+	WORD $0x6ee2e465 // FCMGT V5.2D, V3.2D, V2.2D
+	FMOVQ 128(R8), F2
+	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
+	WORD $0x4e221ce4 // AND V4.16B, V7.16B, V2.16B
+	FMOVQ 576(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
+	WORD $0x6e681c66 // BSL V6.16B, V3.16B, V8.16B
+	WORD $0x6e671c45 // BSL V5.16B, V2.16B, V7.16B
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R4<<3, R5, R1
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F3
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F4
+	WORD $0x6e180483 // MOV V3.D[1], V4.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F2
+
+doneLanes4:
+	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+
+done322:
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
+	FMOVD F0, ret+24(FP)
+	RET
+
+// func dotSignF32(x *float32, y *float32, n int) float32
+TEXT ·dotSignF32(SB), NOSPLIT, $0-28
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	MOVD x+0(FP), R6
+	MOVD y+8(FP), R5
+	MOVD n+16(FP), R0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	MOVD $0, R4
+	ADD $-32, R0, R3
+	TST R3, R3
+	BLT oneTest330
+
+many328:
+	ADD R4<<2, R6, R2
+	FLDPQ (R2), (F10, F9)
+	FMOVQ 448(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
+	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
+	FMOVQ 320(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 704(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	ADD R4<<2, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FLDPQ 32(R2), (F10, F9)
+	FMOVQ 448(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
+	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
+	FMOVQ 320(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 704(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	FLDPQ 32(R1), (F3, F2)
+	WORD $0x4e23ccee // FMLA V14.4S, V7.4S, V3.4S
+	WORD $0x4e22cccd // FMLA V13.4S, V6.4S, V2.4S
+	FLDPQ 64(R2), (F10, F9)
+	FMOVQ 448(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
+	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
+	FMOVQ 320(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 704(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	FLDPQ 64(R1), (F3, F2)
+	WORD $0x4e23ccec // FMLA V12.4S, V7.4S, V3.4S
+	WORD $0x4e22cccb // FMLA V11.4S, V6.4S, V2.4S
+	FLDPQ 96(R2), (F10, F9)
+	FMOVQ 448(R8), F2
+	WORD $0x4e221d46 // AND V6.16B, V10.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e4c7 // FCMGT V7.4S, V6.4S, V2.4S
+	WORD $0x6ea2e466 // FCMGT V6.4S, V3.4S, V2.4S
+	FMOVQ 320(R8), F2
+	WORD $0x4e221d43 // AND V3.16B, V10.16B, V2.16B
+	WORD $0x4e221d28 // AND V8.16B, V9.16B, V2.16B
+	FMOVQ 704(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21d02 // ORR V2.16B, V8.16B, V2.16B
+	WORD $0x6e6a1c67 // BSL V7.16B, V3.16B, V10.16B
+	WORD $0x6e691c46 // BSL V6.16B, V2.16B, V9.16B
+	FLDPQ 96(R1), (F3, F2)
+	WORD $0x4e23cce5 // FMLA V5.4S, V7.4S, V3.4S
+	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
+	ADD $32, R4, R4
+	CMP R3, R4
+	BLE many328
+	WORD $0x4e2ed423 // FADD V3.4S, V1.4S, V14.4S
+	WORD $0x4e2dd402 // FADD V2.4S, V0.4S, V13.4S
+	WORD $0x4e25d581 // FADD V1.4S, V12.4S, V5.4S
+	WORD $0x4e24d560 // FADD V0.4S, V11.4S, V4.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+
+oneTest330:
+	ADD $-8, R0, R2
+	CMP R2, R4
+	BGT tail331
+
+one329:
+	ADD R4<<2, R6, R1
+	FLDPQ (R1), (F8, F7)
+	FMOVQ 448(R8), F2
+	WORD $0x4e221d04 // AND V4.16B, V8.16B, V2.16B
+	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e485 // FCMGT V5.4S, V4.4S, V2.4S
+	WORD $0x6ea2e464 // FCMGT V4.4S, V3.4S, V2.4S
+	FMOVQ 320(R8), F2
+	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
+	WORD $0x4e221ce6 // AND V6.16B, V7.16B, V2.16B
+	FMOVQ 704(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
+	WORD $0x6e681c65 // BSL V5.16B, V3.16B, V8.16B
+	WORD $0x6e671c44 // BSL V4.16B, V2.16B, V7.16B
+	ADD R4<<2, R5, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	ADD $8, R4, R4
+	CMP R2, R4
+	BLE one329
+
+tail331:
+	SUBS R4, R0, R0
+	BEQ done332
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F10, F9)
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	ADD R4<<2, R6, R1
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F8
+	FMOVQ 16(R1), F7
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F8
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0448 // MOV V8.S[1], V2.S[0]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140448 // MOV V8.S[2], V2.S[0]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0448 // MOV V8.S[3], V2.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F7
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0447 // MOV V7.S[1], V2.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140447 // MOV V7.S[2], V2.S[0]
+
+doneLanes2:
+	FMOVQ 448(R8), F2
+	WORD $0x4e221d04 // AND V4.16B, V8.16B, V2.16B
+	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e486 // FCMGT V6.4S, V4.4S, V2.4S
+	WORD $0x6ea2e465 // FCMGT V5.4S, V3.4S, V2.4S
+	FMOVQ 320(R8), F2
+	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
+	WORD $0x4e221ce4 // AND V4.16B, V7.16B, V2.16B
+	FMOVQ 704(R8), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
+	WORD $0x6e681c66 // BSL V6.16B, V3.16B, V8.16B
+	WORD $0x6e671c45 // BSL V5.16B, V2.16B, V7.16B
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R4<<2, R5, R1
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F3
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F3
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0483 // MOV V3.S[1], V4.S[0]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F4
+	WORD $0x6e140483 // MOV V3.S[2], V4.S[0]
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0483 // MOV V3.S[3], V4.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+
+doneLanes4:
+	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+
+done332:
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20d420 // FADD V0.4S, V1.4S, V0.4S
+	FMOVS F0, ret+24(FP)
+	RET
+
+// func maxAbsF64(x *float64, n int) float64
+TEXT ·maxAbsF64(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R5
+	MOVD x+0(FP), R4
+	MOVD n+8(FP), R0
+	FMOVQ 512(R6), F12
+	FMOVQ 512(R6), F11
+	FMOVQ 512(R6), F10
+	FMOVQ 512(R6), F9
+	FMOVQ 512(R6), F8
+	FMOVQ 512(R6), F7
+	FMOVQ 512(R6), F6
+	FMOVQ 512(R6), F5
+	MOVD $0, R3
+	ADD $-16, R0, R2
+	TST R2, R2
+	BLT oneTest341
+
+many339:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e61f58c // FMAX V12.2D, V12.2D, V1.2D
+	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
+	FLDPQ 32(R1), (F1, F2)
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e61f54a // FMAX V10.2D, V10.2D, V1.2D
+	WORD $0x4e60f529 // FMAX V9.2D, V9.2D, V0.2D
+	FLDPQ 64(R1), (F1, F2)
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e61f508 // FMAX V8.2D, V8.2D, V1.2D
+	WORD $0x4e60f4e7 // FMAX V7.2D, V7.2D, V0.2D
+	FLDPQ 96(R1), (F1, F2)
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e61f4c6 // FMAX V6.2D, V6.2D, V1.2D
+	WORD $0x4e60f4a5 // FMAX V5.2D, V5.2D, V0.2D
+	ADD $16, R3, R3
+	CMP R2, R3
+	BLE many339
+
+oneTest341:
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail342
+
+one340:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e61f58c // FMAX V12.2D, V12.2D, V1.2D
+	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one340
+
+tail342:
+	SUBS R3, R0, R0
+	BEQ done343
+	ADD $32, R5, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F1, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c20 // UMOV R0, V1.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183c20 // UMOV R0, V1.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	FMOVQ 512(R6), F0
+	WORD $0x4ea0a821 // CMLT V1.4S, V1.4S, 0
+	WORD $0x6e601c41 // BSL V1.16B, V2.16B, V0.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e61f58c // FMAX V12.2D, V12.2D, V1.2D
+	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
+
+done343:
+	WORD $0x4e6af581 // FMAX V1.2D, V12.2D, V10.2D
+	WORD $0x4e69f560 // FMAX V0.2D, V11.2D, V9.2D
+	WORD $0x4e68f421 // FMAX V1.2D, V1.2D, V8.2D
+	WORD $0x4e67f400 // FMAX V0.2D, V0.2D, V7.2D
+	WORD $0x4e66f421 // FMAX V1.2D, V1.2D, V6.2D
+	WORD $0x4e65f400 // FMAX V0.2D, V0.2D, V5.2D
+	WORD $0x4e60f421 // FMAX V1.2D, V1.2D, V0.2D
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
+
+numbers344:
+	FMOVD F0, ret+16(FP)
+	RET
+
+// func maxAbsF32(x *float32, n int) float32
+TEXT ·maxAbsF32(SB), NOSPLIT, $0-20
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R5
+	MOVD x+0(FP), R4
+	MOVD n+8(FP), R0
+	FMOVQ 640(R6), F12
+	FMOVQ 640(R6), F11
+	FMOVQ 640(R6), F10
+	FMOVQ 640(R6), F9
+	FMOVQ 640(R6), F8
+	FMOVQ 640(R6), F7
+	FMOVQ 640(R6), F6
+	FMOVQ 640(R6), F5
+	MOVD $0, R3
+	ADD $-32, R0, R2
+	TST R2, R2
+	BLT oneTest353
+
+many351:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e21f58c // FMAX V12.4S, V12.4S, V1.4S
+	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
+	FLDPQ 32(R1), (F1, F2)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e21f54a // FMAX V10.4S, V10.4S, V1.4S
+	WORD $0x4e20f529 // FMAX V9.4S, V9.4S, V0.4S
+	FLDPQ 64(R1), (F1, F2)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e21f508 // FMAX V8.4S, V8.4S, V1.4S
+	WORD $0x4e20f4e7 // FMAX V7.4S, V7.4S, V0.4S
+	FLDPQ 96(R1), (F1, F2)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e21f4c6 // FMAX V6.4S, V6.4S, V1.4S
+	WORD $0x4e20f4a5 // FMAX V5.4S, V5.4S, V0.4S
+	ADD $32, R3, R3
+	CMP R2, R3
+	BLE many351
+
+oneTest353:
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail354
+
+one352:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e21f58c // FMAX V12.4S, V12.4S, V1.4S
+	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one352
+
+tail354:
+	SUBS R3, R0, R0
+	BEQ done355
+	ADD $32, R5, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F1, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043c20 // UMOV R0, V1.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3c20 // UMOV R0, V1.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143c20 // UMOV R0, V1.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3c20 // UMOV R0, V1.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 640(R6), F0
+	WORD $0x4ea0a821 // CMLT V1.4S, V1.4S, 0
+	WORD $0x6e601c41 // BSL V1.16B, V2.16B, V0.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e601c62 // BSL V2.16B, V3.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x4e21f58c // FMAX V12.4S, V12.4S, V1.4S
+	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
+
+done355:
+	WORD $0x4e2af581 // FMAX V1.4S, V12.4S, V10.4S
+	WORD $0x4e29f560 // FMAX V0.4S, V11.4S, V9.4S
+	WORD $0x4e28f421 // FMAX V1.4S, V1.4S, V8.4S
+	WORD $0x4e27f400 // FMAX V0.4S, V0.4S, V7.4S
+	WORD $0x4e26f421 // FMAX V1.4S, V1.4S, V6.4S
+	WORD $0x4e25f400 // FMAX V0.4S, V0.4S, V5.4S
+	WORD $0x4e20f421 // FMAX V1.4S, V1.4S, V0.4S
+	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
+	WORD $0x4e20f421 // FMAX V1.4S, V1.4S, V0.4S
+	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
+	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
+
+numbers356:
+	FMOVS F0, ret+16(FP)
+	RET
+
 // func expF64(dst *float64, x *float64, n int)
 TEXT ·expF64(SB), NOSPLIT, $0-24
 	MOVD $constants<>(SB), R8
@@ -6504,14 +7464,14 @@ TEXT ·expF64(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R5
 	MOVD x+8(FP), R4
 	MOVD n+16(FP), R0
-	FMOVQ 1344(R8), F7
-	FMOVQ 1408(R8), F4
+	FMOVQ 1728(R8), F7
+	FMOVQ 1792(R8), F4
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest306
+	BLT oneTest370
 
-many304:
+many368:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -6523,79 +7483,79 @@ many304:
 	WORD $0x4ee2f488 // FMIN V8.2D, V4.2D, V2.2D
 	WORD $0x4ee1f48b // FMIN V11.2D, V4.2D, V1.2D
 	WORD $0x4ee0f48a // FMIN V10.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F19
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 448(R8), F18
+	FMOVQ 832(R8), F18
 	WORD $0x4e60cd12 // FMLA V18.2D, V8.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F17
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 448(R8), F13
+	FMOVQ 832(R8), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d665 // FSUB V5.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e68dd19 // FMUL V25.2D, V8.2D, V8.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 704(R8), F1
-	FMOVQ 704(R8), F0
-	FMOVQ 768(R8), F20
+	FMOVQ 1088(R8), F1
+	FMOVQ 1088(R8), F0
+	FMOVQ 1152(R8), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R8), F6
+	FMOVQ 1152(R8), F6
 	WORD $0x4e60cf26 // FMLA V6.2D, V25.2D, V0.2D
-	FMOVQ 704(R8), F2
-	FMOVQ 704(R8), F1
-	FMOVQ 768(R8), F0
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R8), F5
+	FMOVQ 1152(R8), F5
 	WORD $0x4e61cee5 // FMLA V5.2D, V23.2D, V1.2D
-	FMOVQ 832(R8), F3
+	FMOVQ 1216(R8), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R8), F2
+	FMOVQ 1216(R8), F2
 	WORD $0x4e66cf22 // FMLA V2.2D, V25.2D, V6.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4e65cee0 // FMLA V0.2D, V23.2D, V5.2D
-	FMOVQ 896(R8), F6
-	FMOVQ 896(R8), F5
-	FMOVQ 960(R8), F28
+	FMOVQ 1280(R8), F6
+	FMOVQ 1280(R8), F5
+	FMOVQ 1344(R8), F28
 	WORD $0x4e66cf5c // FMLA V28.2D, V26.2D, V6.2D
-	FMOVQ 960(R8), F27
+	FMOVQ 1344(R8), F27
 	WORD $0x4e65cf3b // FMLA V27.2D, V25.2D, V5.2D
-	FMOVQ 896(R8), F20
-	FMOVQ 896(R8), F6
-	FMOVQ 960(R8), F5
+	FMOVQ 1280(R8), F20
+	FMOVQ 1280(R8), F6
+	FMOVQ 1344(R8), F5
 	WORD $0x4e74cf05 // FMLA V5.2D, V24.2D, V20.2D
-	FMOVQ 960(R8), F22
+	FMOVQ 1344(R8), F22
 	WORD $0x4e66cef6 // FMLA V22.2D, V23.2D, V6.2D
-	FMOVQ 1024(R8), F21
+	FMOVQ 1408(R8), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R8), F20
+	FMOVQ 1408(R8), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R8), F6
+	FMOVQ 1408(R8), F6
 	WORD $0x4e65cf06 // FMLA V6.2D, V24.2D, V5.2D
-	FMOVQ 1024(R8), F5
+	FMOVQ 1408(R8), F5
 	WORD $0x4e76cee5 // FMLA V5.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74cd02 // FMLA V2.2D, V8.2D, V20.2D
@@ -6661,20 +7621,20 @@ many304:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal309
-	FMOVQ 1472(R8), F0
+	BEQ normal373
+	FMOVQ 1856(R8), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -6691,19 +7651,19 @@ many304:
 	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d500 // FADD V0.2D, V8.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -6720,16 +7680,16 @@ many304:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled310
+	JMP scaled374
 
-normal309:
+normal373:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -6759,62 +7719,62 @@ normal309:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled310:
+scaled374:
 	ADD R3<<3, R5, R1
 	FSTPQ (F8, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many304
+	BLE many368
 
-oneTest306:
+oneTest370:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail307
+	BGT tail371
 
-one305:
+one369:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f489 // FMIN V9.2D, V4.2D, V1.2D
 	WORD $0x4ee0f488 // FMIN V8.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F11
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R8), F10
+	FMOVQ 832(R8), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd06 // FMUL V6.2D, V8.2D, V8.2D
-	FMOVQ 704(R8), F2
-	FMOVQ 704(R8), F1
-	FMOVQ 768(R8), F0
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R8), F2
+	FMOVQ 1152(R8), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 896(R8), F5
-	FMOVQ 896(R8), F3
-	FMOVQ 960(R8), F2
+	FMOVQ 1280(R8), F5
+	FMOVQ 1280(R8), F3
+	FMOVQ 1344(R8), F2
 	WORD $0x4e65cda2 // FMLA V2.2D, V13.2D, V5.2D
-	FMOVQ 960(R8), F5
+	FMOVQ 1344(R8), F5
 	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R8), F2
+	FMOVQ 1408(R8), F2
 	WORD $0x4e65ccc2 // FMLA V2.2D, V6.2D, V5.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -6846,20 +7806,20 @@ one305:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d405 // FADD V5.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal311
-	FMOVQ 1472(R8), F0
+	BEQ normal375
+	FMOVQ 1856(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -6876,16 +7836,16 @@ one305:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled312
+	JMP scaled376
 
-normal311:
+normal375:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -6901,16 +7861,16 @@ normal311:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled312:
+scaled376:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one305
+	BLE one369
 
-tail307:
+tail371:
 	SUBS R3, R0, R0
-	BEQ done308
+	BEQ done372
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -6941,42 +7901,42 @@ doneLanes2:
 	WORD $0x4e60f4e0 // FMAX V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1f489 // FMIN V9.2D, V4.2D, V1.2D
 	WORD $0x4ee0f488 // FMIN V8.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F11
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R8), F10
+	FMOVQ 832(R8), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 704(R8), F2
-	FMOVQ 704(R8), F1
-	FMOVQ 768(R8), F0
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R8), F2
+	FMOVQ 1152(R8), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 896(R8), F4
-	FMOVQ 896(R8), F3
-	FMOVQ 960(R8), F2
+	FMOVQ 1280(R8), F4
+	FMOVQ 1280(R8), F3
+	FMOVQ 1344(R8), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R8), F4
+	FMOVQ 1344(R8), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R8), F2
+	FMOVQ 1408(R8), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -7008,20 +7968,20 @@ doneLanes2:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal313
-	FMOVQ 1472(R8), F0
+	BEQ normal377
+	FMOVQ 1856(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -7038,16 +7998,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled314
+	JMP scaled378
 
-normal313:
+normal377:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -7063,7 +8023,7 @@ normal313:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled314:
+scaled378:
 	ADD R3<<3, R5, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes3
@@ -7085,7 +8045,7 @@ someLanes3:
 
 doneLanes4:
 
-done308:
+done372:
 	RET
 
 // func expF32(dst *float32, x *float32, n int)
@@ -7102,41 +8062,41 @@ TEXT ·expF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail325
+	BGT tail389
 
-one323:
+one387:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2176(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R7), F0
+	FMOVQ 2624(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R7), F1
-	FMOVQ 1600(R7), F0
-	FMOVQ 1664(R7), F12
+	FMOVQ 1984(R7), F1
+	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F12
 	WORD $0x4e21cd4c // FMLA V12.4S, V10.4S, V1.4S
-	FMOVQ 1664(R7), F11
+	FMOVQ 2048(R7), F11
 	WORD $0x4e20cc8b // FMLA V11.4S, V4.4S, V0.4S
-	FMOVQ 1664(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
 	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 2176(R7), F0
 	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1920(R7), F0
-	FMOVQ 1920(R7), F2
-	FMOVQ 1984(R7), F1
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 1984(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 1856(R7), F9
+	FMOVQ 2240(R7), F9
 	WORD $0x4e21cd49 // FMLA V9.4S, V10.4S, V1.4S
-	FMOVQ 1856(R7), F8
+	FMOVQ 2240(R7), F8
 	WORD $0x4e20cc88 // FMLA V8.4S, V4.4S, V0.4S
 	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -7146,17 +8106,17 @@ one323:
 	WORD $0x4e301d60 // AND V0.16B, V11.16B, V16.16B
 	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
 	WORD $0x4eae8403 // ADD V3.4S, V0.4S, V14.4S
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4e21d542 // FADD V2.4S, V10.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
 	WORD $0x4e27cd22 // FMLA V2.4S, V9.4S, V7.4S
 	WORD $0x4e26cd04 // FMLA V4.4S, V8.4S, V6.4S
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
@@ -7180,11 +8140,11 @@ one323:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one323
+	BLE one387
 
-tail325:
+tail389:
 	SUBS R3, R0, R0
-	BEQ done326
+	BEQ done390
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -7227,36 +8187,36 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2176(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R7), F0
+	FMOVQ 2624(R7), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R7), F1
-	FMOVQ 1600(R7), F0
-	FMOVQ 1664(R7), F13
+	FMOVQ 1984(R7), F1
+	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F13
 	WORD $0x4e21cc6d // FMLA V13.4S, V3.4S, V1.4S
-	FMOVQ 1664(R7), F12
+	FMOVQ 2048(R7), F12
 	WORD $0x4e20cc8c // FMLA V12.4S, V4.4S, V0.4S
-	FMOVQ 1664(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 2176(R7), F0
 	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1920(R7), F0
-	FMOVQ 1920(R7), F2
-	FMOVQ 1984(R7), F1
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 1984(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 1856(R7), F11
+	FMOVQ 2240(R7), F11
 	WORD $0x4e21cc6b // FMLA V11.4S, V3.4S, V1.4S
-	FMOVQ 1856(R7), F10
+	FMOVQ 2240(R7), F10
 	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
 	WORD $0x6e23dc67 // FMUL V7.4S, V3.4S, V3.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -7266,17 +8226,17 @@ doneLanes2:
 	WORD $0x4e301d80 // AND V0.16B, V12.16B, V16.16B
 	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
 	WORD $0x4eae8402 // ADD V2.4S, V0.4S, V14.4S
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
 	WORD $0x4e27cd63 // FMLA V3.4S, V11.4S, V7.4S
 	WORD $0x4e26cd44 // FMLA V4.4S, V10.4S, V6.4S
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e23cc22 // FMLA V2.4S, V1.4S, V3.4S
@@ -7333,7 +8293,7 @@ someLanes3:
 
 doneLanes4:
 
-done326:
+done390:
 	RET
 
 // func expSubToF64(dst *float64, x *float64, y *float64, n int)
@@ -7350,14 +8310,14 @@ TEXT ·expSubToF64(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R9
 	MOVD y+16(FP), R8
 	MOVD n+24(FP), R0
-	FMOVQ 1344(R5), F8
-	FMOVQ 1408(R5), F7
+	FMOVQ 1728(R5), F8
+	FMOVQ 1792(R5), F7
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest340
+	BLT oneTest404
 
-many338:
+many402:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -7376,79 +8336,79 @@ many338:
 	WORD $0x4ee2f4e6 // FMIN V6.2D, V7.2D, V2.2D
 	WORD $0x4ee1f4eb // FMIN V11.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4ea // FMIN V10.2D, V7.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F19
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 448(R5), F18
+	FMOVQ 832(R5), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F17
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 448(R5), F13
+	FMOVQ 832(R5), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 704(R5), F1
-	FMOVQ 704(R5), F0
-	FMOVQ 768(R5), F20
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R5), F5
+	FMOVQ 1152(R5), F5
 	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R5), F4
+	FMOVQ 1152(R5), F4
 	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 832(R5), F3
+	FMOVQ 1216(R5), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 896(R5), F5
-	FMOVQ 896(R5), F4
-	FMOVQ 960(R5), F28
+	FMOVQ 1280(R5), F5
+	FMOVQ 1280(R5), F4
+	FMOVQ 1344(R5), F28
 	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 960(R5), F27
+	FMOVQ 1344(R5), F27
 	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 896(R5), F20
-	FMOVQ 896(R5), F5
-	FMOVQ 960(R5), F4
+	FMOVQ 1280(R5), F20
+	FMOVQ 1280(R5), F5
+	FMOVQ 1344(R5), F4
 	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 960(R5), F22
+	FMOVQ 1344(R5), F22
 	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1024(R5), F21
+	FMOVQ 1408(R5), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R5), F20
+	FMOVQ 1408(R5), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R5), F5
+	FMOVQ 1408(R5), F5
 	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
-	FMOVQ 1024(R5), F4
+	FMOVQ 1408(R5), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -7514,20 +8474,20 @@ many338:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal343
-	FMOVQ 1472(R5), F0
+	BEQ normal407
+	FMOVQ 1856(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -7544,19 +8504,19 @@ many338:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -7573,16 +8533,16 @@ many338:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled344
+	JMP scaled408
 
-normal343:
+normal407:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -7612,20 +8572,20 @@ normal343:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled344:
+scaled408:
 	ADD R3<<3, R4, R1
 	FSTPQ (F6, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many338
+	BLE many402
 
-oneTest340:
+oneTest404:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail341
+	BGT tail405
 
-one339:
+one403:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -7636,42 +8596,42 @@ one339:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e6 // FMIN V6.2D, V7.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F11
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R5), F10
+	FMOVQ 832(R5), F10
 	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R5), F4
-	FMOVQ 896(R5), F3
-	FMOVQ 960(R5), F2
+	FMOVQ 1280(R5), F4
+	FMOVQ 1280(R5), F3
+	FMOVQ 1344(R5), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R5), F4
+	FMOVQ 1344(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R5), F3
+	FMOVQ 1408(R5), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1408(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -7703,20 +8663,20 @@ one339:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal345
-	FMOVQ 1472(R5), F0
+	BEQ normal409
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -7733,16 +8693,16 @@ one339:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled346
+	JMP scaled410
 
-normal345:
+normal409:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -7758,16 +8718,16 @@ normal345:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled346:
+scaled410:
 	ADD R3<<3, R4, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one339
+	BLE one403
 
-tail341:
+tail405:
 	SUBS R3, R0, R0
-	BEQ done342
+	BEQ done406
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -7822,42 +8782,42 @@ doneLanes4:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e8 // FMIN V8.2D, V7.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F11
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R5), F10
+	FMOVQ 832(R5), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 896(R5), F4
-	FMOVQ 896(R5), F3
-	FMOVQ 960(R5), F2
+	FMOVQ 1280(R5), F4
+	FMOVQ 1280(R5), F3
+	FMOVQ 1344(R5), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R5), F4
+	FMOVQ 1344(R5), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1024(R5), F3
+	FMOVQ 1408(R5), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1408(R5), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -7889,20 +8849,20 @@ doneLanes4:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal347
-	FMOVQ 1472(R5), F0
+	BEQ normal411
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -7919,16 +8879,16 @@ doneLanes4:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled348
+	JMP scaled412
 
-normal347:
+normal411:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -7944,7 +8904,7 @@ normal347:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled348:
+scaled412:
 	ADD R3<<3, R4, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes5
@@ -7966,7 +8926,7 @@ someLanes5:
 
 doneLanes6:
 
-done342:
+done406:
 	RET
 
 // func expSubToF32(dst *float32, x *float32, y *float32, n int)
@@ -7977,14 +8937,14 @@ TEXT ·expSubToF32(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R8
 	MOVD y+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 2880(R6), F8
-	FMOVQ 2944(R6), F7
+	FMOVQ 3200(R6), F8
+	FMOVQ 3264(R6), F7
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest356
+	BLT oneTest420
 
-many354:
+many418:
 	ADD R4<<2, R7, R2
 	FMOVQ (R2), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -8011,73 +8971,73 @@ many354:
 	WORD $0x4ee1f4e1 // FMIN V1.2D, V7.2D, V1.2D
 	WORD $0x4ee3f4e9 // FMIN V9.2D, V7.2D, V3.2D
 	WORD $0x4ee0f4e6 // FMIN V6.2D, V7.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F21
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F21
 	WORD $0x4e63cc55 // FMLA V21.2D, V2.2D, V3.2D
-	FMOVQ 2368(R6), F20
+	FMOVQ 2752(R6), F20
 	WORD $0x4e60cc34 // FMLA V20.2D, V1.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F18
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F18
 	WORD $0x4e63cd32 // FMLA V18.2D, V9.2D, V3.2D
-	FMOVQ 2368(R6), F17
+	FMOVQ 2752(R6), F17
 	WORD $0x4e60ccd1 // FMLA V17.2D, V6.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d6aa // FSUB V10.2D, V21.2D, V0.2D
 	WORD $0x4ee0d685 // FSUB V5.2D, V20.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d644 // FSUB V4.2D, V18.2D, V0.2D
 	WORD $0x4ee0d623 // FSUB V3.2D, V17.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cd42 // FMLS V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0cca1 // FMLS V1.2D, V5.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
 	WORD $0x6e61dc37 // FMUL V23.2D, V1.2D, V1.2D
 	WORD $0x6e69dd36 // FMUL V22.2D, V9.2D, V9.2D
 	WORD $0x6e66dcd3 // FMUL V19.2D, V6.2D, V6.2D
-	FMOVQ 2432(R6), F3
-	FMOVQ 2432(R6), F0
-	FMOVQ 2496(R6), F12
+	FMOVQ 2816(R6), F3
+	FMOVQ 2816(R6), F0
+	FMOVQ 2880(R6), F12
 	WORD $0x4e63cf0c // FMLA V12.2D, V24.2D, V3.2D
-	FMOVQ 2496(R6), F11
+	FMOVQ 2880(R6), F11
 	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
-	FMOVQ 2432(R6), F4
-	FMOVQ 2432(R6), F3
-	FMOVQ 2496(R6), F0
+	FMOVQ 2816(R6), F4
+	FMOVQ 2816(R6), F3
+	FMOVQ 2880(R6), F0
 	WORD $0x4e64cec0 // FMLA V0.2D, V22.2D, V4.2D
-	FMOVQ 2496(R6), F10
+	FMOVQ 2880(R6), F10
 	WORD $0x4e63ce6a // FMLA V10.2D, V19.2D, V3.2D
-	FMOVQ 2560(R6), F5
+	FMOVQ 2944(R6), F5
 	WORD $0x4e6ccf05 // FMLA V5.2D, V24.2D, V12.2D
-	FMOVQ 2560(R6), F4
+	FMOVQ 2944(R6), F4
 	WORD $0x4e6bcee4 // FMLA V4.2D, V23.2D, V11.2D
-	FMOVQ 2560(R6), F3
+	FMOVQ 2944(R6), F3
 	WORD $0x4e60cec3 // FMLA V3.2D, V22.2D, V0.2D
-	FMOVQ 2560(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4e6ace60 // FMLA V0.2D, V19.2D, V10.2D
-	FMOVQ 2624(R6), F11
-	FMOVQ 2624(R6), F10
-	FMOVQ 2688(R6), F16
+	FMOVQ 3008(R6), F11
+	FMOVQ 3008(R6), F10
+	FMOVQ 3072(R6), F16
 	WORD $0x4e6bcf10 // FMLA V16.2D, V24.2D, V11.2D
-	FMOVQ 2688(R6), F15
+	FMOVQ 3072(R6), F15
 	WORD $0x4e6aceef // FMLA V15.2D, V23.2D, V10.2D
-	FMOVQ 2624(R6), F12
-	FMOVQ 2624(R6), F11
-	FMOVQ 2688(R6), F10
+	FMOVQ 3008(R6), F12
+	FMOVQ 3008(R6), F11
+	FMOVQ 3072(R6), F10
 	WORD $0x4e6cceca // FMLA V10.2D, V22.2D, V12.2D
-	FMOVQ 2688(R6), F14
+	FMOVQ 3072(R6), F14
 	WORD $0x4e6bce6e // FMLA V14.2D, V19.2D, V11.2D
-	FMOVQ 2752(R6), F13
+	FMOVQ 3136(R6), F13
 	WORD $0x4e70cf0d // FMLA V13.2D, V24.2D, V16.2D
-	FMOVQ 2752(R6), F12
+	FMOVQ 3136(R6), F12
 	WORD $0x4e6fceec // FMLA V12.2D, V23.2D, V15.2D
-	FMOVQ 2752(R6), F11
+	FMOVQ 3136(R6), F11
 	WORD $0x4e6acecb // FMLA V11.2D, V22.2D, V10.2D
-	FMOVQ 2752(R6), F10
+	FMOVQ 3136(R6), F10
 	WORD $0x4e6ece6a // FMLA V10.2D, V19.2D, V14.2D
 	WORD $0x4e6dcc45 // FMLA V5.2D, V2.2D, V13.2D
 	WORD $0x4e6ccc24 // FMLA V4.2D, V1.2D, V12.2D
@@ -8087,14 +9047,14 @@ many354:
 	WORD $0x4e64cee1 // FMLA V1.2D, V23.2D, V4.2D
 	WORD $0x4e63cec9 // FMLA V9.2D, V22.2D, V3.2D
 	WORD $0x4e60ce66 // FMLA V6.2D, V19.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f7456a1 // SHL V1.2D, V21.2D, 52
 	WORD $0x4f745680 // SHL V0.2D, V20.2D, 52
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
 	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d522 // FADD V2.2D, V9.2D, V0.2D
 	WORD $0x4e60d4c3 // FADD V3.2D, V6.2D, V0.2D
 	WORD $0x4f745641 // SHL V1.2D, V18.2D, 52
@@ -8110,14 +9070,14 @@ many354:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many354
+	BLE many418
 
-oneTest356:
+oneTest420:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail357
+	BGT tail421
 
-one355:
+one419:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -8132,45 +9092,45 @@ one355:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e2 // FMIN V2.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e1 // FMIN V1.2D, V7.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F12
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F12
 	WORD $0x4e63cc4c // FMLA V12.2D, V2.2D, V3.2D
-	FMOVQ 2368(R6), F11
+	FMOVQ 2752(R6), F11
 	WORD $0x4e60cc2b // FMLA V11.2D, V1.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d584 // FSUB V4.2D, V12.2D, V0.2D
 	WORD $0x4ee0d563 // FSUB V3.2D, V11.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc4a // FMUL V10.2D, V2.2D, V2.2D
 	WORD $0x6e61dc29 // FMUL V9.2D, V1.2D, V1.2D
-	FMOVQ 2432(R6), F4
-	FMOVQ 2432(R6), F3
-	FMOVQ 2496(R6), F0
+	FMOVQ 2816(R6), F4
+	FMOVQ 2816(R6), F3
+	FMOVQ 2880(R6), F0
 	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 2496(R6), F4
+	FMOVQ 2880(R6), F4
 	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 2560(R6), F3
+	FMOVQ 2944(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 2560(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
-	FMOVQ 2624(R6), F6
-	FMOVQ 2624(R6), F5
-	FMOVQ 2688(R6), F4
+	FMOVQ 3008(R6), F6
+	FMOVQ 3008(R6), F5
+	FMOVQ 3072(R6), F4
 	WORD $0x4e66cd44 // FMLA V4.2D, V10.2D, V6.2D
-	FMOVQ 2688(R6), F6
+	FMOVQ 3072(R6), F6
 	WORD $0x4e65cd26 // FMLA V6.2D, V9.2D, V5.2D
-	FMOVQ 2752(R6), F5
+	FMOVQ 3136(R6), F5
 	WORD $0x4e64cd45 // FMLA V5.2D, V10.2D, V4.2D
-	FMOVQ 2752(R6), F4
+	FMOVQ 3136(R6), F4
 	WORD $0x4e66cd24 // FMLA V4.2D, V9.2D, V6.2D
 	WORD $0x4e65cc43 // FMLA V3.2D, V2.2D, V5.2D
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd42 // FMLA V2.2D, V10.2D, V3.2D
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f745580 // SHL V0.2D, V12.2D, 52
@@ -8183,11 +9143,11 @@ one355:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one355
+	BLE one419
 
-tail357:
+tail421:
 	SUBS R4, R0, R0
-	BEQ done358
+	BEQ done422
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8244,45 +9204,45 @@ doneLanes4:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e2 // FMIN V2.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e1 // FMIN V1.2D, V7.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F10
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F10
 	WORD $0x4e63cc4a // FMLA V10.2D, V2.2D, V3.2D
-	FMOVQ 2368(R6), F9
+	FMOVQ 2752(R6), F9
 	WORD $0x4e60cc29 // FMLA V9.2D, V1.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d544 // FSUB V4.2D, V10.2D, V0.2D
 	WORD $0x4ee0d523 // FSUB V3.2D, V9.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc48 // FMUL V8.2D, V2.2D, V2.2D
 	WORD $0x6e61dc27 // FMUL V7.2D, V1.2D, V1.2D
-	FMOVQ 2432(R6), F4
-	FMOVQ 2432(R6), F3
-	FMOVQ 2496(R6), F0
+	FMOVQ 2816(R6), F4
+	FMOVQ 2816(R6), F3
+	FMOVQ 2880(R6), F0
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 2496(R6), F4
+	FMOVQ 2880(R6), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 2560(R6), F3
+	FMOVQ 2944(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
-	FMOVQ 2560(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	FMOVQ 2624(R6), F6
-	FMOVQ 2624(R6), F5
-	FMOVQ 2688(R6), F4
+	FMOVQ 3008(R6), F6
+	FMOVQ 3008(R6), F5
+	FMOVQ 3072(R6), F4
 	WORD $0x4e66cd04 // FMLA V4.2D, V8.2D, V6.2D
-	FMOVQ 2688(R6), F6
+	FMOVQ 3072(R6), F6
 	WORD $0x4e65cce6 // FMLA V6.2D, V7.2D, V5.2D
-	FMOVQ 2752(R6), F5
+	FMOVQ 3136(R6), F5
 	WORD $0x4e64cd05 // FMLA V5.2D, V8.2D, V4.2D
-	FMOVQ 2752(R6), F4
+	FMOVQ 3136(R6), F4
 	WORD $0x4e66cce4 // FMLA V4.2D, V7.2D, V6.2D
 	WORD $0x4e65cc43 // FMLA V3.2D, V2.2D, V5.2D
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd02 // FMLA V2.2D, V8.2D, V3.2D
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f745541 // SHL V1.2D, V10.2D, 52
@@ -8312,7 +9272,7 @@ someLanes5:
 
 doneLanes6:
 
-done358:
+done422:
 	RET
 
 // func expShiftSumF64(dst *float64, x *float64, shift float64, n int) float64
@@ -8332,14 +9292,14 @@ TEXT ·expShiftSumF64(SB), NOSPLIT, $0-40
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 1344(R8), F9
-	FMOVQ 1408(R8), F5
+	FMOVQ 1728(R8), F9
+	FMOVQ 1792(R8), F5
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest372
+	BLT oneTest436
 
-many370:
+many434:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead444 // FSUB V4.2D, V2.2D, V10.2D
@@ -8355,83 +9315,83 @@ many370:
 	WORD $0x4ee3f4a3 // FMIN V3.2D, V5.2D, V3.2D
 	WORD $0x4ee2f4a2 // FMIN V2.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
-	FMOVQ 384(R8), F11
-	FMOVQ 384(R8), F8
-	FMOVQ 448(R8), F4
+	FMOVQ 768(R8), F11
+	FMOVQ 768(R8), F8
+	FMOVQ 832(R8), F4
 	WORD $0x4e6bccc4 // FMLA V4.2D, V6.2D, V11.2D
-	FMOVQ 448(R8), F21
+	FMOVQ 832(R8), F21
 	WORD $0x4e68cc75 // FMLA V21.2D, V3.2D, V8.2D
-	FMOVQ 384(R8), F11
-	FMOVQ 384(R8), F8
-	FMOVQ 448(R8), F20
+	FMOVQ 768(R8), F11
+	FMOVQ 768(R8), F8
+	FMOVQ 832(R8), F20
 	WORD $0x4e6bcc54 // FMLA V20.2D, V2.2D, V11.2D
-	FMOVQ 448(R8), F19
+	FMOVQ 832(R8), F19
 	WORD $0x4e68cc33 // FMLA V19.2D, V1.2D, V8.2D
-	FMOVQ 448(R8), F8
+	FMOVQ 832(R8), F8
 	WORD $0x4ee8d492 // FSUB V18.2D, V4.2D, V8.2D
 	WORD $0x4ee8d6ad // FSUB V13.2D, V21.2D, V8.2D
-	FMOVQ 448(R8), F8
+	FMOVQ 832(R8), F8
 	WORD $0x4ee8d68c // FSUB V12.2D, V20.2D, V8.2D
 	WORD $0x4ee8d66b // FSUB V11.2D, V19.2D, V8.2D
-	FMOVQ 512(R8), F8
+	FMOVQ 896(R8), F8
 	WORD $0x4ee8ce46 // FMLS V6.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 512(R8), F8
+	FMOVQ 896(R8), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
-	FMOVQ 576(R8), F8
+	FMOVQ 960(R8), F8
 	WORD $0x4ee8ce46 // FMLS V6.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 576(R8), F8
+	FMOVQ 960(R8), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
 	WORD $0x6e66dcda // FMUL V26.2D, V6.2D, V6.2D
 	WORD $0x6e63dc79 // FMUL V25.2D, V3.2D, V3.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
 	WORD $0x6e61dc37 // FMUL V23.2D, V1.2D, V1.2D
-	FMOVQ 704(R8), F11
-	FMOVQ 704(R8), F8
-	FMOVQ 768(R8), F27
+	FMOVQ 1088(R8), F11
+	FMOVQ 1088(R8), F8
+	FMOVQ 1152(R8), F27
 	WORD $0x4e6bcf5b // FMLA V27.2D, V26.2D, V11.2D
-	FMOVQ 768(R8), F22
+	FMOVQ 1152(R8), F22
 	WORD $0x4e68cf36 // FMLA V22.2D, V25.2D, V8.2D
-	FMOVQ 704(R8), F12
-	FMOVQ 704(R8), F11
-	FMOVQ 768(R8), F8
+	FMOVQ 1088(R8), F12
+	FMOVQ 1088(R8), F11
+	FMOVQ 1152(R8), F8
 	WORD $0x4e6ccf08 // FMLA V8.2D, V24.2D, V12.2D
-	FMOVQ 768(R8), F18
+	FMOVQ 1152(R8), F18
 	WORD $0x4e6bcef2 // FMLA V18.2D, V23.2D, V11.2D
-	FMOVQ 832(R8), F13
+	FMOVQ 1216(R8), F13
 	WORD $0x4e7bcf4d // FMLA V13.2D, V26.2D, V27.2D
-	FMOVQ 832(R8), F12
+	FMOVQ 1216(R8), F12
 	WORD $0x4e76cf2c // FMLA V12.2D, V25.2D, V22.2D
-	FMOVQ 832(R8), F11
+	FMOVQ 1216(R8), F11
 	WORD $0x4e68cf0b // FMLA V11.2D, V24.2D, V8.2D
-	FMOVQ 832(R8), F8
+	FMOVQ 1216(R8), F8
 	WORD $0x4e72cee8 // FMLA V8.2D, V23.2D, V18.2D
-	FMOVQ 896(R8), F22
-	FMOVQ 896(R8), F18
-	FMOVQ 960(R8), F28
+	FMOVQ 1280(R8), F22
+	FMOVQ 1280(R8), F18
+	FMOVQ 1344(R8), F28
 	WORD $0x4e76cf5c // FMLA V28.2D, V26.2D, V22.2D
-	FMOVQ 960(R8), F27
+	FMOVQ 1344(R8), F27
 	WORD $0x4e72cf3b // FMLA V27.2D, V25.2D, V18.2D
-	FMOVQ 896(R8), F18
-	FMOVQ 896(R8), F29
-	FMOVQ 960(R8), F22
+	FMOVQ 1280(R8), F18
+	FMOVQ 1280(R8), F29
+	FMOVQ 1344(R8), F22
 	WORD $0x4e72cf16 // FMLA V22.2D, V24.2D, V18.2D
-	FMOVQ 960(R8), F18
+	FMOVQ 1344(R8), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4eb21e5d // MOV V29.16B, V18.16B
-	FMOVQ 1024(R8), F18
+	FMOVQ 1408(R8), F18
 	WORD $0x4e7ccf52 // FMLA V18.2D, V26.2D, V28.2D
 	WORD $0x4eb21e5c // MOV V28.16B, V18.16B
-	FMOVQ 1024(R8), F18
+	FMOVQ 1408(R8), F18
 	WORD $0x4e7bcf32 // FMLA V18.2D, V25.2D, V27.2D
 	WORD $0x4eb21e5b // MOV V27.16B, V18.16B
-	FMOVQ 1024(R8), F18
+	FMOVQ 1408(R8), F18
 	WORD $0x4e76cf12 // FMLA V18.2D, V24.2D, V22.2D
 	WORD $0x4eb21e56 // MOV V22.16B, V18.16B
-	FMOVQ 1024(R8), F18
+	FMOVQ 1408(R8), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4e7ccccd // FMLA V13.2D, V6.2D, V28.2D
 	WORD $0x4e7bcc6c // FMLA V12.2D, V3.2D, V27.2D
@@ -8501,20 +9461,20 @@ many370:
 	WORD $0x6e641e82 // BSL V2.16B, V20.16B, V4.16B
 	WORD $0x6ef3e6a3 // FCMGT V3.2D, V21.2D, V19.2D
 	WORD $0x6e751e63 // BSL V3.16B, V19.16B, V21.16B
-	FMOVQ 1472(R8), F1
+	FMOVQ 1856(R8), F1
 	WORD $0x6ee2e422 // FCMGT V2.2D, V1.2D, V2.2D
 	WORD $0x6ee3e421 // FCMGT V1.2D, V1.2D, V3.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal375
-	FMOVQ 1472(R8), F1
+	BEQ normal439
+	FMOVQ 1856(R8), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
-	FMOVQ 1536(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -8531,19 +9491,19 @@ many370:
 	WORD $0x6e61dd61 // FMUL V1.2D, V11.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc2b // FMUL V11.2D, V1.2D, V3.2D
-	FMOVQ 1280(R8), F1
+	FMOVQ 1664(R8), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d561 // FADD V1.2D, V11.2D, V3.2D
 	WORD $0x6ee4844b // SUB V11.2D, V2.2D, V4.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
-	FMOVQ 1472(R8), F1
+	FMOVQ 1856(R8), F1
 	WORD $0x6ef4e432 // FCMGT V18.2D, V1.2D, V20.2D
 	WORD $0x6ef3e42d // FCMGT V13.2D, V1.2D, V19.2D
 	WORD $0x6f7d0684 // USHR V4.2D, V20.2D, 3
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
-	FMOVQ 1536(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -8560,16 +9520,16 @@ many370:
 	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
-	FMOVQ 1280(R8), F1
+	FMOVQ 1664(R8), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled376
+	JMP scaled440
 
-normal375:
+normal439:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -8599,7 +9559,7 @@ normal375:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled376:
+scaled440:
 	WORD $0x4e6bd4e1 // FADD V1.2D, V7.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	ADD R3<<3, R4, R1
@@ -8609,14 +9569,14 @@ scaled376:
 	FSTPQ (F4, F2), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many370
+	BLE many434
 
-oneTest372:
+oneTest436:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail373
+	BGT tail437
 
-one371:
+one435:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
@@ -8625,42 +9585,42 @@ one371:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ac // FMIN V12.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4ab // FMIN V11.2D, V5.2D, V1.2D
-	FMOVQ 384(R8), F2
-	FMOVQ 384(R8), F1
-	FMOVQ 448(R8), F18
+	FMOVQ 768(R8), F2
+	FMOVQ 768(R8), F1
+	FMOVQ 832(R8), F18
 	WORD $0x4e62cd92 // FMLA V18.2D, V12.2D, V2.2D
-	FMOVQ 448(R8), F13
+	FMOVQ 832(R8), F13
 	WORD $0x4e61cd6d // FMLA V13.2D, V11.2D, V1.2D
-	FMOVQ 448(R8), F1
+	FMOVQ 832(R8), F1
 	WORD $0x4ee1d643 // FSUB V3.2D, V18.2D, V1.2D
 	WORD $0x4ee1d5a2 // FSUB V2.2D, V13.2D, V1.2D
-	FMOVQ 512(R8), F1
+	FMOVQ 896(R8), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
-	FMOVQ 576(R8), F1
+	FMOVQ 960(R8), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
 	WORD $0x6e6cdd93 // FMUL V19.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd68 // FMUL V8.2D, V11.2D, V11.2D
-	FMOVQ 704(R8), F3
-	FMOVQ 704(R8), F2
-	FMOVQ 768(R8), F1
+	FMOVQ 1088(R8), F3
+	FMOVQ 1088(R8), F2
+	FMOVQ 1152(R8), F1
 	WORD $0x4e63ce61 // FMLA V1.2D, V19.2D, V3.2D
-	FMOVQ 768(R8), F3
+	FMOVQ 1152(R8), F3
 	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 832(R8), F2
+	FMOVQ 1216(R8), F2
 	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
-	FMOVQ 896(R8), F6
-	FMOVQ 896(R8), F4
-	FMOVQ 960(R8), F3
+	FMOVQ 1280(R8), F6
+	FMOVQ 1280(R8), F4
+	FMOVQ 1344(R8), F3
 	WORD $0x4e66ce63 // FMLA V3.2D, V19.2D, V6.2D
-	FMOVQ 960(R8), F6
+	FMOVQ 1344(R8), F6
 	WORD $0x4e64cd06 // FMLA V6.2D, V8.2D, V4.2D
-	FMOVQ 1024(R8), F4
+	FMOVQ 1408(R8), F4
 	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e66cd03 // FMLA V3.2D, V8.2D, V6.2D
 	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
 	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
@@ -8692,20 +9652,20 @@ one371:
 	WORD $0x4e6bcc61 // FMLA V1.2D, V3.2D, V11.2D
 	WORD $0x4e64d448 // FADD V8.2D, V2.2D, V4.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
-	FMOVQ 1472(R8), F1
+	FMOVQ 1856(R8), F1
 	WORD $0x6ef2e422 // FCMGT V2.2D, V1.2D, V18.2D
 	WORD $0x6eede421 // FCMGT V1.2D, V1.2D, V13.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal377
-	FMOVQ 1472(R8), F1
+	BEQ normal441
+	FMOVQ 1856(R8), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
-	FMOVQ 1536(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211d82 // AND V2.16B, V12.16B, V1.16B
 	WORD $0x4e211d61 // AND V1.16B, V11.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -8722,16 +9682,16 @@ one371:
 	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
-	FMOVQ 1280(R8), F1
+	FMOVQ 1664(R8), F1
 	WORD $0x4e211d84 // AND V4.16B, V12.16B, V1.16B
 	WORD $0x4e211d63 // AND V3.16B, V11.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled378
+	JMP scaled442
 
-normal377:
+normal441:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -8747,18 +9707,18 @@ normal377:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled378:
+scaled442:
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R3<<3, R4, R1
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one371
+	BLE one435
 
-tail373:
+tail437:
 	SUBS R3, R0, R0
-	BEQ done374
+	BEQ done438
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -8791,42 +9751,42 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ab // FMIN V11.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4aa // FMIN V10.2D, V5.2D, V1.2D
-	FMOVQ 384(R8), F2
-	FMOVQ 384(R8), F1
-	FMOVQ 448(R8), F13
+	FMOVQ 768(R8), F2
+	FMOVQ 768(R8), F1
+	FMOVQ 832(R8), F13
 	WORD $0x4e62cd6d // FMLA V13.2D, V11.2D, V2.2D
-	FMOVQ 448(R8), F12
+	FMOVQ 832(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 448(R8), F1
+	FMOVQ 832(R8), F1
 	WORD $0x4ee1d5a3 // FSUB V3.2D, V13.2D, V1.2D
 	WORD $0x4ee1d582 // FSUB V2.2D, V12.2D, V1.2D
-	FMOVQ 512(R8), F1
+	FMOVQ 896(R8), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
-	FMOVQ 576(R8), F1
+	FMOVQ 960(R8), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
 	WORD $0x6e6bdd72 // FMUL V18.2D, V11.2D, V11.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 704(R8), F3
-	FMOVQ 704(R8), F2
-	FMOVQ 768(R8), F1
+	FMOVQ 1088(R8), F3
+	FMOVQ 1088(R8), F2
+	FMOVQ 1152(R8), F1
 	WORD $0x4e63ce41 // FMLA V1.2D, V18.2D, V3.2D
-	FMOVQ 768(R8), F3
+	FMOVQ 1152(R8), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 832(R8), F2
+	FMOVQ 1216(R8), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
-	FMOVQ 896(R8), F5
-	FMOVQ 896(R8), F4
-	FMOVQ 960(R8), F3
+	FMOVQ 1280(R8), F5
+	FMOVQ 1280(R8), F4
+	FMOVQ 1344(R8), F3
 	WORD $0x4e65ce43 // FMLA V3.2D, V18.2D, V5.2D
-	FMOVQ 960(R8), F5
+	FMOVQ 1344(R8), F5
 	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
-	FMOVQ 1024(R8), F4
+	FMOVQ 1408(R8), F4
 	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
@@ -8858,20 +9818,20 @@ doneLanes2:
 	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
 	WORD $0x4e64d449 // FADD V9.2D, V2.2D, V4.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
-	FMOVQ 1472(R8), F1
+	FMOVQ 1856(R8), F1
 	WORD $0x6eede422 // FCMGT V2.2D, V1.2D, V13.2D
 	WORD $0x6eece421 // FCMGT V1.2D, V1.2D, V12.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal379
-	FMOVQ 1472(R8), F1
+	BEQ normal443
+	FMOVQ 1856(R8), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
-	FMOVQ 1536(R8), F1
+	FMOVQ 1920(R8), F1
 	WORD $0x4e211d62 // AND V2.16B, V11.16B, V1.16B
 	WORD $0x4e211d41 // AND V1.16B, V10.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -8888,16 +9848,16 @@ doneLanes2:
 	WORD $0x6e61dca1 // FMUL V1.2D, V5.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
-	FMOVQ 1280(R8), F1
+	FMOVQ 1664(R8), F1
 	WORD $0x4e211d64 // AND V4.16B, V11.16B, V1.16B
 	WORD $0x4e211d43 // AND V3.16B, V10.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	JMP scaled380
+	JMP scaled444
 
-normal379:
+normal443:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -8913,7 +9873,7 @@ normal379:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 
-scaled380:
+scaled444:
 	WORD $0x4e281c82 // AND V2.16B, V4.16B, V8.16B
 	WORD $0x4e261c61 // AND V1.16B, V3.16B, V6.16B
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
@@ -8939,7 +9899,7 @@ someLanes3:
 
 doneLanes4:
 
-done374:
+done438:
 	WORD $0x4e60d4e1 // FADD V1.2D, V7.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -8959,14 +9919,14 @@ TEXT ·expShiftSumF32(SB), NOSPLIT, $0-40
 	WORD $0x4e61780c // FCVTL2 V12.2D, V0
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 2880(R7), F9
-	FMOVQ 2944(R7), F8
+	FMOVQ 3200(R7), F9
+	FMOVQ 3264(R7), F8
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest388
+	BLT oneTest452
 
-many386:
+many450:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -8986,73 +9946,73 @@ many386:
 	WORD $0x4ee2f502 // FMIN V2.2D, V8.2D, V2.2D
 	WORD $0x4ee4f50b // FMIN V11.2D, V8.2D, V4.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
-	FMOVQ 384(R7), F4
-	FMOVQ 384(R7), F1
-	FMOVQ 2368(R7), F25
+	FMOVQ 768(R7), F4
+	FMOVQ 768(R7), F1
+	FMOVQ 2752(R7), F25
 	WORD $0x4e64cc79 // FMLA V25.2D, V3.2D, V4.2D
-	FMOVQ 2368(R7), F24
+	FMOVQ 2752(R7), F24
 	WORD $0x4e61cc58 // FMLA V24.2D, V2.2D, V1.2D
-	FMOVQ 384(R7), F4
-	FMOVQ 384(R7), F1
-	FMOVQ 2368(R7), F20
+	FMOVQ 768(R7), F4
+	FMOVQ 768(R7), F1
+	FMOVQ 2752(R7), F20
 	WORD $0x4e64cd74 // FMLA V20.2D, V11.2D, V4.2D
-	FMOVQ 2368(R7), F19
+	FMOVQ 2752(R7), F19
 	WORD $0x4e61ccf3 // FMLA V19.2D, V7.2D, V1.2D
-	FMOVQ 2368(R7), F1
+	FMOVQ 2752(R7), F1
 	WORD $0x4ee1d72e // FSUB V14.2D, V25.2D, V1.2D
 	WORD $0x4ee1d706 // FSUB V6.2D, V24.2D, V1.2D
-	FMOVQ 2368(R7), F1
+	FMOVQ 2752(R7), F1
 	WORD $0x4ee1d685 // FSUB V5.2D, V20.2D, V1.2D
 	WORD $0x4ee1d664 // FSUB V4.2D, V19.2D, V1.2D
-	FMOVQ 512(R7), F1
+	FMOVQ 896(R7), F1
 	WORD $0x4ee1cdc3 // FMLS V3.2D, V14.2D, V1.2D
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
-	FMOVQ 512(R7), F1
+	FMOVQ 896(R7), F1
 	WORD $0x4ee1ccab // FMLS V11.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc87 // FMLS V7.2D, V4.2D, V1.2D
 	WORD $0x6e63dc7c // FMUL V28.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5b // FMUL V27.2D, V2.2D, V2.2D
 	WORD $0x6e6bdd7a // FMUL V26.2D, V11.2D, V11.2D
 	WORD $0x6e67dcf7 // FMUL V23.2D, V7.2D, V7.2D
-	FMOVQ 2432(R7), F4
-	FMOVQ 2432(R7), F1
-	FMOVQ 2496(R7), F16
+	FMOVQ 2816(R7), F4
+	FMOVQ 2816(R7), F1
+	FMOVQ 2880(R7), F16
 	WORD $0x4e64cf90 // FMLA V16.2D, V28.2D, V4.2D
-	FMOVQ 2496(R7), F15
+	FMOVQ 2880(R7), F15
 	WORD $0x4e61cf6f // FMLA V15.2D, V27.2D, V1.2D
-	FMOVQ 2432(R7), F5
-	FMOVQ 2432(R7), F4
-	FMOVQ 2496(R7), F1
+	FMOVQ 2816(R7), F5
+	FMOVQ 2816(R7), F4
+	FMOVQ 2880(R7), F1
 	WORD $0x4e65cf41 // FMLA V1.2D, V26.2D, V5.2D
-	FMOVQ 2496(R7), F14
+	FMOVQ 2880(R7), F14
 	WORD $0x4e64ceee // FMLA V14.2D, V23.2D, V4.2D
-	FMOVQ 2560(R7), F6
+	FMOVQ 2944(R7), F6
 	WORD $0x4e70cf86 // FMLA V6.2D, V28.2D, V16.2D
-	FMOVQ 2560(R7), F5
+	FMOVQ 2944(R7), F5
 	WORD $0x4e6fcf65 // FMLA V5.2D, V27.2D, V15.2D
-	FMOVQ 2560(R7), F4
+	FMOVQ 2944(R7), F4
 	WORD $0x4e61cf44 // FMLA V4.2D, V26.2D, V1.2D
-	FMOVQ 2560(R7), F1
+	FMOVQ 2944(R7), F1
 	WORD $0x4e6ecee1 // FMLA V1.2D, V23.2D, V14.2D
-	FMOVQ 2624(R7), F15
-	FMOVQ 2624(R7), F14
-	FMOVQ 2688(R7), F22
+	FMOVQ 3008(R7), F15
+	FMOVQ 3008(R7), F14
+	FMOVQ 3072(R7), F22
 	WORD $0x4e6fcf96 // FMLA V22.2D, V28.2D, V15.2D
-	FMOVQ 2688(R7), F21
+	FMOVQ 3072(R7), F21
 	WORD $0x4e6ecf75 // FMLA V21.2D, V27.2D, V14.2D
-	FMOVQ 2624(R7), F16
-	FMOVQ 2624(R7), F15
-	FMOVQ 2688(R7), F14
+	FMOVQ 3008(R7), F16
+	FMOVQ 3008(R7), F15
+	FMOVQ 3072(R7), F14
 	WORD $0x4e70cf4e // FMLA V14.2D, V26.2D, V16.2D
-	FMOVQ 2688(R7), F18
+	FMOVQ 3072(R7), F18
 	WORD $0x4e6fcef2 // FMLA V18.2D, V23.2D, V15.2D
-	FMOVQ 2752(R7), F17
+	FMOVQ 3136(R7), F17
 	WORD $0x4e76cf91 // FMLA V17.2D, V28.2D, V22.2D
-	FMOVQ 2752(R7), F16
+	FMOVQ 3136(R7), F16
 	WORD $0x4e75cf70 // FMLA V16.2D, V27.2D, V21.2D
-	FMOVQ 2752(R7), F15
+	FMOVQ 3136(R7), F15
 	WORD $0x4e6ecf4f // FMLA V15.2D, V26.2D, V14.2D
-	FMOVQ 2752(R7), F14
+	FMOVQ 3136(R7), F14
 	WORD $0x4e72ceee // FMLA V14.2D, V23.2D, V18.2D
 	WORD $0x4e71cc66 // FMLA V6.2D, V3.2D, V17.2D
 	WORD $0x4e70cc45 // FMLA V5.2D, V2.2D, V16.2D
@@ -9062,14 +10022,14 @@ many386:
 	WORD $0x4e65cf62 // FMLA V2.2D, V27.2D, V5.2D
 	WORD $0x4e64cf4b // FMLA V11.2D, V26.2D, V4.2D
 	WORD $0x4e61cee7 // FMLA V7.2D, V23.2D, V1.2D
-	FMOVQ 2816(R7), F1
+	FMOVQ 576(R7), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745722 // SHL V2.2D, V25.2D, 52
 	WORD $0x4f745701 // SHL V1.2D, V24.2D, 52
 	WORD $0x6e62dc86 // FMUL V6.2D, V4.2D, V2.2D
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
-	FMOVQ 2816(R7), F1
+	FMOVQ 576(R7), F1
 	WORD $0x4e61d564 // FADD V4.2D, V11.2D, V1.2D
 	WORD $0x4e61d4e3 // FADD V3.2D, V7.2D, V1.2D
 	WORD $0x4f745682 // SHL V2.2D, V20.2D, 52
@@ -9089,14 +10049,14 @@ many386:
 	FMOVQ F1, 16(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many386
+	BLE many450
 
-oneTest388:
+oneTest452:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail389
+	BGT tail453
 
-one387:
+one451:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -9107,45 +10067,45 @@ one387:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 384(R7), F4
-	FMOVQ 384(R7), F1
-	FMOVQ 2368(R7), F16
+	FMOVQ 768(R7), F4
+	FMOVQ 768(R7), F1
+	FMOVQ 2752(R7), F16
 	WORD $0x4e64cc70 // FMLA V16.2D, V3.2D, V4.2D
-	FMOVQ 2368(R7), F15
+	FMOVQ 2752(R7), F15
 	WORD $0x4e61cc4f // FMLA V15.2D, V2.2D, V1.2D
-	FMOVQ 2368(R7), F1
+	FMOVQ 2752(R7), F1
 	WORD $0x4ee1d605 // FSUB V5.2D, V16.2D, V1.2D
 	WORD $0x4ee1d5e4 // FSUB V4.2D, V15.2D, V1.2D
-	FMOVQ 512(R7), F1
+	FMOVQ 896(R7), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6e // FMUL V14.2D, V3.2D, V3.2D
 	WORD $0x6e62dc4b // FMUL V11.2D, V2.2D, V2.2D
-	FMOVQ 2432(R7), F5
-	FMOVQ 2432(R7), F4
-	FMOVQ 2496(R7), F1
+	FMOVQ 2816(R7), F5
+	FMOVQ 2816(R7), F4
+	FMOVQ 2880(R7), F1
 	WORD $0x4e65cdc1 // FMLA V1.2D, V14.2D, V5.2D
-	FMOVQ 2496(R7), F5
+	FMOVQ 2880(R7), F5
 	WORD $0x4e64cd65 // FMLA V5.2D, V11.2D, V4.2D
-	FMOVQ 2560(R7), F4
+	FMOVQ 2944(R7), F4
 	WORD $0x4e61cdc4 // FMLA V4.2D, V14.2D, V1.2D
-	FMOVQ 2560(R7), F1
+	FMOVQ 2944(R7), F1
 	WORD $0x4e65cd61 // FMLA V1.2D, V11.2D, V5.2D
-	FMOVQ 2624(R7), F7
-	FMOVQ 2624(R7), F6
-	FMOVQ 2688(R7), F5
+	FMOVQ 3008(R7), F7
+	FMOVQ 3008(R7), F6
+	FMOVQ 3072(R7), F5
 	WORD $0x4e67cdc5 // FMLA V5.2D, V14.2D, V7.2D
-	FMOVQ 2688(R7), F7
+	FMOVQ 3072(R7), F7
 	WORD $0x4e66cd67 // FMLA V7.2D, V11.2D, V6.2D
-	FMOVQ 2752(R7), F6
+	FMOVQ 3136(R7), F6
 	WORD $0x4e65cdc6 // FMLA V6.2D, V14.2D, V5.2D
-	FMOVQ 2752(R7), F5
+	FMOVQ 3136(R7), F5
 	WORD $0x4e67cd65 // FMLA V5.2D, V11.2D, V7.2D
 	WORD $0x4e66cc64 // FMLA V4.2D, V3.2D, V6.2D
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cdc3 // FMLA V3.2D, V14.2D, V4.2D
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 2816(R7), F1
+	FMOVQ 576(R7), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745601 // SHL V1.2D, V16.2D, 52
@@ -9160,11 +10120,11 @@ one387:
 	FMOVQ F1, (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one387
+	BLE one451
 
-tail389:
+tail453:
 	SUBS R3, R0, R0
-	BEQ done390
+	BEQ done454
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -9198,45 +10158,45 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 384(R7), F4
-	FMOVQ 384(R7), F1
-	FMOVQ 2368(R7), F13
+	FMOVQ 768(R7), F4
+	FMOVQ 768(R7), F1
+	FMOVQ 2752(R7), F13
 	WORD $0x4e64cc6d // FMLA V13.2D, V3.2D, V4.2D
-	FMOVQ 2368(R7), F12
+	FMOVQ 2752(R7), F12
 	WORD $0x4e61cc4c // FMLA V12.2D, V2.2D, V1.2D
-	FMOVQ 2368(R7), F1
+	FMOVQ 2752(R7), F1
 	WORD $0x4ee1d5a5 // FSUB V5.2D, V13.2D, V1.2D
 	WORD $0x4ee1d584 // FSUB V4.2D, V12.2D, V1.2D
-	FMOVQ 512(R7), F1
+	FMOVQ 896(R7), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc69 // FMUL V9.2D, V3.2D, V3.2D
 	WORD $0x6e62dc48 // FMUL V8.2D, V2.2D, V2.2D
-	FMOVQ 2432(R7), F5
-	FMOVQ 2432(R7), F4
-	FMOVQ 2496(R7), F1
+	FMOVQ 2816(R7), F5
+	FMOVQ 2816(R7), F4
+	FMOVQ 2880(R7), F1
 	WORD $0x4e65cd21 // FMLA V1.2D, V9.2D, V5.2D
-	FMOVQ 2496(R7), F5
+	FMOVQ 2880(R7), F5
 	WORD $0x4e64cd05 // FMLA V5.2D, V8.2D, V4.2D
-	FMOVQ 2560(R7), F4
+	FMOVQ 2944(R7), F4
 	WORD $0x4e61cd24 // FMLA V4.2D, V9.2D, V1.2D
-	FMOVQ 2560(R7), F1
+	FMOVQ 2944(R7), F1
 	WORD $0x4e65cd01 // FMLA V1.2D, V8.2D, V5.2D
-	FMOVQ 2624(R7), F7
-	FMOVQ 2624(R7), F6
-	FMOVQ 2688(R7), F5
+	FMOVQ 3008(R7), F7
+	FMOVQ 3008(R7), F6
+	FMOVQ 3072(R7), F5
 	WORD $0x4e67cd25 // FMLA V5.2D, V9.2D, V7.2D
-	FMOVQ 2688(R7), F7
+	FMOVQ 3072(R7), F7
 	WORD $0x4e66cd07 // FMLA V7.2D, V8.2D, V6.2D
-	FMOVQ 2752(R7), F6
+	FMOVQ 3136(R7), F6
 	WORD $0x4e65cd26 // FMLA V6.2D, V9.2D, V5.2D
-	FMOVQ 2752(R7), F5
+	FMOVQ 3136(R7), F5
 	WORD $0x4e67cd05 // FMLA V5.2D, V8.2D, V7.2D
 	WORD $0x4e66cc64 // FMLA V4.2D, V3.2D, V6.2D
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cd23 // FMLA V3.2D, V9.2D, V4.2D
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 2816(R7), F1
+	FMOVQ 576(R7), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f7455a2 // SHL V2.2D, V13.2D, 52
@@ -9272,7 +10232,7 @@ someLanes3:
 
 doneLanes4:
 
-done390:
+done454:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -9295,14 +10255,14 @@ TEXT ·sumExpF64(SB), NOSPLIT, $0-32
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 1344(R7), F9
-	FMOVQ 1408(R7), F5
+	FMOVQ 1728(R7), F9
+	FMOVQ 1792(R7), F5
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest404
+	BLT oneTest468
 
-many402:
+many466:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -9319,83 +10279,83 @@ many402:
 	WORD $0x4ee3f4a3 // FMIN V3.2D, V5.2D, V3.2D
 	WORD $0x4ee2f4a2 // FMIN V2.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
-	FMOVQ 384(R7), F11
-	FMOVQ 384(R7), F8
-	FMOVQ 448(R7), F4
+	FMOVQ 768(R7), F11
+	FMOVQ 768(R7), F8
+	FMOVQ 832(R7), F4
 	WORD $0x4e6bcce4 // FMLA V4.2D, V7.2D, V11.2D
-	FMOVQ 448(R7), F21
+	FMOVQ 832(R7), F21
 	WORD $0x4e68cc75 // FMLA V21.2D, V3.2D, V8.2D
-	FMOVQ 384(R7), F11
-	FMOVQ 384(R7), F8
-	FMOVQ 448(R7), F20
+	FMOVQ 768(R7), F11
+	FMOVQ 768(R7), F8
+	FMOVQ 832(R7), F20
 	WORD $0x4e6bcc54 // FMLA V20.2D, V2.2D, V11.2D
-	FMOVQ 448(R7), F19
+	FMOVQ 832(R7), F19
 	WORD $0x4e68cc33 // FMLA V19.2D, V1.2D, V8.2D
-	FMOVQ 448(R7), F8
+	FMOVQ 832(R7), F8
 	WORD $0x4ee8d492 // FSUB V18.2D, V4.2D, V8.2D
 	WORD $0x4ee8d6ad // FSUB V13.2D, V21.2D, V8.2D
-	FMOVQ 448(R7), F8
+	FMOVQ 832(R7), F8
 	WORD $0x4ee8d68c // FSUB V12.2D, V20.2D, V8.2D
 	WORD $0x4ee8d66b // FSUB V11.2D, V19.2D, V8.2D
-	FMOVQ 512(R7), F8
+	FMOVQ 896(R7), F8
 	WORD $0x4ee8ce47 // FMLS V7.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 512(R7), F8
+	FMOVQ 896(R7), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
-	FMOVQ 576(R7), F8
+	FMOVQ 960(R7), F8
 	WORD $0x4ee8ce47 // FMLS V7.2D, V18.2D, V8.2D
 	WORD $0x4ee8cda3 // FMLS V3.2D, V13.2D, V8.2D
-	FMOVQ 576(R7), F8
+	FMOVQ 960(R7), F8
 	WORD $0x4ee8cd82 // FMLS V2.2D, V12.2D, V8.2D
 	WORD $0x4ee8cd61 // FMLS V1.2D, V11.2D, V8.2D
 	WORD $0x6e67dcfa // FMUL V26.2D, V7.2D, V7.2D
 	WORD $0x6e63dc79 // FMUL V25.2D, V3.2D, V3.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
 	WORD $0x6e61dc37 // FMUL V23.2D, V1.2D, V1.2D
-	FMOVQ 704(R7), F11
-	FMOVQ 704(R7), F8
-	FMOVQ 768(R7), F27
+	FMOVQ 1088(R7), F11
+	FMOVQ 1088(R7), F8
+	FMOVQ 1152(R7), F27
 	WORD $0x4e6bcf5b // FMLA V27.2D, V26.2D, V11.2D
-	FMOVQ 768(R7), F22
+	FMOVQ 1152(R7), F22
 	WORD $0x4e68cf36 // FMLA V22.2D, V25.2D, V8.2D
-	FMOVQ 704(R7), F12
-	FMOVQ 704(R7), F11
-	FMOVQ 768(R7), F8
+	FMOVQ 1088(R7), F12
+	FMOVQ 1088(R7), F11
+	FMOVQ 1152(R7), F8
 	WORD $0x4e6ccf08 // FMLA V8.2D, V24.2D, V12.2D
-	FMOVQ 768(R7), F18
+	FMOVQ 1152(R7), F18
 	WORD $0x4e6bcef2 // FMLA V18.2D, V23.2D, V11.2D
-	FMOVQ 832(R7), F13
+	FMOVQ 1216(R7), F13
 	WORD $0x4e7bcf4d // FMLA V13.2D, V26.2D, V27.2D
-	FMOVQ 832(R7), F12
+	FMOVQ 1216(R7), F12
 	WORD $0x4e76cf2c // FMLA V12.2D, V25.2D, V22.2D
-	FMOVQ 832(R7), F11
+	FMOVQ 1216(R7), F11
 	WORD $0x4e68cf0b // FMLA V11.2D, V24.2D, V8.2D
-	FMOVQ 832(R7), F8
+	FMOVQ 1216(R7), F8
 	WORD $0x4e72cee8 // FMLA V8.2D, V23.2D, V18.2D
-	FMOVQ 896(R7), F22
-	FMOVQ 896(R7), F18
-	FMOVQ 960(R7), F28
+	FMOVQ 1280(R7), F22
+	FMOVQ 1280(R7), F18
+	FMOVQ 1344(R7), F28
 	WORD $0x4e76cf5c // FMLA V28.2D, V26.2D, V22.2D
-	FMOVQ 960(R7), F27
+	FMOVQ 1344(R7), F27
 	WORD $0x4e72cf3b // FMLA V27.2D, V25.2D, V18.2D
-	FMOVQ 896(R7), F18
-	FMOVQ 896(R7), F29
-	FMOVQ 960(R7), F22
+	FMOVQ 1280(R7), F18
+	FMOVQ 1280(R7), F29
+	FMOVQ 1344(R7), F22
 	WORD $0x4e72cf16 // FMLA V22.2D, V24.2D, V18.2D
-	FMOVQ 960(R7), F18
+	FMOVQ 1344(R7), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4eb21e5d // MOV V29.16B, V18.16B
-	FMOVQ 1024(R7), F18
+	FMOVQ 1408(R7), F18
 	WORD $0x4e7ccf52 // FMLA V18.2D, V26.2D, V28.2D
 	WORD $0x4eb21e5c // MOV V28.16B, V18.16B
-	FMOVQ 1024(R7), F18
+	FMOVQ 1408(R7), F18
 	WORD $0x4e7bcf32 // FMLA V18.2D, V25.2D, V27.2D
 	WORD $0x4eb21e5b // MOV V27.16B, V18.16B
-	FMOVQ 1024(R7), F18
+	FMOVQ 1408(R7), F18
 	WORD $0x4e76cf12 // FMLA V18.2D, V24.2D, V22.2D
 	WORD $0x4eb21e56 // MOV V22.16B, V18.16B
-	FMOVQ 1024(R7), F18
+	FMOVQ 1408(R7), F18
 	WORD $0x4e7dcef2 // FMLA V18.2D, V23.2D, V29.2D
 	WORD $0x4e7ccced // FMLA V13.2D, V7.2D, V28.2D
 	WORD $0x4e7bcc6c // FMLA V12.2D, V3.2D, V27.2D
@@ -9465,20 +10425,20 @@ many402:
 	WORD $0x6e641e82 // BSL V2.16B, V20.16B, V4.16B
 	WORD $0x6ef3e6a3 // FCMGT V3.2D, V21.2D, V19.2D
 	WORD $0x6e751e63 // BSL V3.16B, V19.16B, V21.16B
-	FMOVQ 1472(R7), F1
+	FMOVQ 1856(R7), F1
 	WORD $0x6ee2e422 // FCMGT V2.2D, V1.2D, V2.2D
 	WORD $0x6ee3e421 // FCMGT V1.2D, V1.2D, V3.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal407
-	FMOVQ 1472(R7), F1
+	BEQ normal471
+	FMOVQ 1856(R7), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
-	FMOVQ 1536(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -9495,19 +10455,19 @@ many402:
 	WORD $0x6e61dd61 // FMUL V1.2D, V11.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc2b // FMUL V11.2D, V1.2D, V3.2D
-	FMOVQ 1280(R7), F1
+	FMOVQ 1664(R7), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d561 // FADD V1.2D, V11.2D, V3.2D
 	WORD $0x6ee4844b // SUB V11.2D, V2.2D, V4.2D
 	WORD $0x6ee3842c // SUB V12.2D, V1.2D, V3.2D
-	FMOVQ 1472(R7), F1
+	FMOVQ 1856(R7), F1
 	WORD $0x6ef4e432 // FCMGT V18.2D, V1.2D, V20.2D
 	WORD $0x6ef3e42d // FCMGT V13.2D, V1.2D, V19.2D
 	WORD $0x6f7d0684 // USHR V4.2D, V20.2D, 3
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
-	FMOVQ 1536(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211e42 // AND V2.16B, V18.16B, V1.16B
 	WORD $0x4e211da1 // AND V1.16B, V13.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -9524,16 +10484,16 @@ many402:
 	WORD $0x6e61dce1 // FMUL V1.2D, V7.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
-	FMOVQ 1280(R7), F1
+	FMOVQ 1664(R7), F1
 	WORD $0x4e211e44 // AND V4.16B, V18.16B, V1.16B
 	WORD $0x4e211da3 // AND V3.16B, V13.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled408
+	JMP scaled472
 
-normal407:
+normal471:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -9563,21 +10523,21 @@ normal407:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled408:
+scaled472:
 	WORD $0x4e6bd4c1 // FADD V1.2D, V6.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	WORD $0x4e64d426 // FADD V6.2D, V1.2D, V4.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many402
+	BLE many466
 
-oneTest404:
+oneTest468:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail405
+	BGT tail469
 
-one403:
+one467:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -9587,42 +10547,42 @@ one403:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ac // FMIN V12.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4ab // FMIN V11.2D, V5.2D, V1.2D
-	FMOVQ 384(R7), F2
-	FMOVQ 384(R7), F1
-	FMOVQ 448(R7), F18
+	FMOVQ 768(R7), F2
+	FMOVQ 768(R7), F1
+	FMOVQ 832(R7), F18
 	WORD $0x4e62cd92 // FMLA V18.2D, V12.2D, V2.2D
-	FMOVQ 448(R7), F13
+	FMOVQ 832(R7), F13
 	WORD $0x4e61cd6d // FMLA V13.2D, V11.2D, V1.2D
-	FMOVQ 448(R7), F1
+	FMOVQ 832(R7), F1
 	WORD $0x4ee1d643 // FSUB V3.2D, V18.2D, V1.2D
 	WORD $0x4ee1d5a2 // FSUB V2.2D, V13.2D, V1.2D
-	FMOVQ 512(R7), F1
+	FMOVQ 896(R7), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
-	FMOVQ 576(R7), F1
+	FMOVQ 960(R7), F1
 	WORD $0x4ee1cc6c // FMLS V12.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4b // FMLS V11.2D, V2.2D, V1.2D
 	WORD $0x6e6cdd93 // FMUL V19.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd68 // FMUL V8.2D, V11.2D, V11.2D
-	FMOVQ 704(R7), F3
-	FMOVQ 704(R7), F2
-	FMOVQ 768(R7), F1
+	FMOVQ 1088(R7), F3
+	FMOVQ 1088(R7), F2
+	FMOVQ 1152(R7), F1
 	WORD $0x4e63ce61 // FMLA V1.2D, V19.2D, V3.2D
-	FMOVQ 768(R7), F3
+	FMOVQ 1152(R7), F3
 	WORD $0x4e62cd03 // FMLA V3.2D, V8.2D, V2.2D
-	FMOVQ 832(R7), F2
+	FMOVQ 1216(R7), F2
 	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
-	FMOVQ 896(R7), F7
-	FMOVQ 896(R7), F4
-	FMOVQ 960(R7), F3
+	FMOVQ 1280(R7), F7
+	FMOVQ 1280(R7), F4
+	FMOVQ 1344(R7), F3
 	WORD $0x4e67ce63 // FMLA V3.2D, V19.2D, V7.2D
-	FMOVQ 960(R7), F7
+	FMOVQ 1344(R7), F7
 	WORD $0x4e64cd07 // FMLA V7.2D, V8.2D, V4.2D
-	FMOVQ 1024(R7), F4
+	FMOVQ 1408(R7), F4
 	WORD $0x4e63ce64 // FMLA V4.2D, V19.2D, V3.2D
-	FMOVQ 1024(R7), F3
+	FMOVQ 1408(R7), F3
 	WORD $0x4e67cd03 // FMLA V3.2D, V8.2D, V7.2D
 	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
 	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
@@ -9654,20 +10614,20 @@ one403:
 	WORD $0x4e6bcc61 // FMLA V1.2D, V3.2D, V11.2D
 	WORD $0x4e64d448 // FADD V8.2D, V2.2D, V4.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
-	FMOVQ 1472(R7), F1
+	FMOVQ 1856(R7), F1
 	WORD $0x6ef2e422 // FCMGT V2.2D, V1.2D, V18.2D
 	WORD $0x6eede421 // FCMGT V1.2D, V1.2D, V13.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal409
-	FMOVQ 1472(R7), F1
+	BEQ normal473
+	FMOVQ 1856(R7), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
-	FMOVQ 1536(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211d82 // AND V2.16B, V12.16B, V1.16B
 	WORD $0x4e211d61 // AND V1.16B, V11.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -9684,16 +10644,16 @@ one403:
 	WORD $0x6e61dce1 // FMUL V1.2D, V7.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
-	FMOVQ 1280(R7), F1
+	FMOVQ 1664(R7), F1
 	WORD $0x4e211d84 // AND V4.16B, V12.16B, V1.16B
 	WORD $0x4e211d63 // AND V3.16B, V11.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled410
+	JMP scaled474
 
-normal409:
+normal473:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -9709,16 +10669,16 @@ normal409:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled410:
+scaled474:
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one403
+	BLE one467
 
-tail405:
+tail469:
 	SUBS R3, R0, R0
-	BEQ done406
+	BEQ done470
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9752,42 +10712,42 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f4ab // FMIN V11.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4aa // FMIN V10.2D, V5.2D, V1.2D
-	FMOVQ 384(R7), F2
-	FMOVQ 384(R7), F1
-	FMOVQ 448(R7), F13
+	FMOVQ 768(R7), F2
+	FMOVQ 768(R7), F1
+	FMOVQ 832(R7), F13
 	WORD $0x4e62cd6d // FMLA V13.2D, V11.2D, V2.2D
-	FMOVQ 448(R7), F12
+	FMOVQ 832(R7), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 448(R7), F1
+	FMOVQ 832(R7), F1
 	WORD $0x4ee1d5a3 // FSUB V3.2D, V13.2D, V1.2D
 	WORD $0x4ee1d582 // FSUB V2.2D, V12.2D, V1.2D
-	FMOVQ 512(R7), F1
+	FMOVQ 896(R7), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
-	FMOVQ 576(R7), F1
+	FMOVQ 960(R7), F1
 	WORD $0x4ee1cc6b // FMLS V11.2D, V3.2D, V1.2D
 	WORD $0x4ee1cc4a // FMLS V10.2D, V2.2D, V1.2D
 	WORD $0x6e6bdd72 // FMUL V18.2D, V11.2D, V11.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 704(R7), F3
-	FMOVQ 704(R7), F2
-	FMOVQ 768(R7), F1
+	FMOVQ 1088(R7), F3
+	FMOVQ 1088(R7), F2
+	FMOVQ 1152(R7), F1
 	WORD $0x4e63ce41 // FMLA V1.2D, V18.2D, V3.2D
-	FMOVQ 768(R7), F3
+	FMOVQ 1152(R7), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 832(R7), F2
+	FMOVQ 1216(R7), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
-	FMOVQ 896(R7), F5
-	FMOVQ 896(R7), F4
-	FMOVQ 960(R7), F3
+	FMOVQ 1280(R7), F5
+	FMOVQ 1280(R7), F4
+	FMOVQ 1344(R7), F3
 	WORD $0x4e65ce43 // FMLA V3.2D, V18.2D, V5.2D
-	FMOVQ 960(R7), F5
+	FMOVQ 1344(R7), F5
 	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
-	FMOVQ 1024(R7), F4
+	FMOVQ 1408(R7), F4
 	WORD $0x4e63ce44 // FMLA V4.2D, V18.2D, V3.2D
-	FMOVQ 1024(R7), F3
+	FMOVQ 1408(R7), F3
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
@@ -9819,20 +10779,20 @@ doneLanes2:
 	WORD $0x4e6acc61 // FMLA V1.2D, V3.2D, V10.2D
 	WORD $0x4e64d449 // FADD V9.2D, V2.2D, V4.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
-	FMOVQ 1472(R7), F1
+	FMOVQ 1856(R7), F1
 	WORD $0x6eede422 // FCMGT V2.2D, V1.2D, V13.2D
 	WORD $0x6eece421 // FCMGT V1.2D, V1.2D, V12.2D
 	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal411
-	FMOVQ 1472(R7), F1
+	BEQ normal475
+	FMOVQ 1856(R7), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
-	FMOVQ 1536(R7), F1
+	FMOVQ 1920(R7), F1
 	WORD $0x4e211d62 // AND V2.16B, V11.16B, V1.16B
 	WORD $0x4e211d41 // AND V1.16B, V10.16B, V1.16B
 	WORD $0x4ee28484 // ADD V4.2D, V4.2D, V2.2D
@@ -9849,16 +10809,16 @@ doneLanes2:
 	WORD $0x6e61dca1 // FMUL V1.2D, V5.2D, V1.2D
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
-	FMOVQ 1280(R7), F1
+	FMOVQ 1664(R7), F1
 	WORD $0x4e211d64 // AND V4.16B, V11.16B, V1.16B
 	WORD $0x4e211d43 // AND V3.16B, V10.16B, V1.16B
 	WORD $0x4e64d442 // FADD V2.2D, V2.2D, V4.2D
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled412
+	JMP scaled476
 
-normal411:
+normal475:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -9874,13 +10834,13 @@ normal411:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled412:
+scaled476:
 	WORD $0x4e281c42 // AND V2.16B, V2.16B, V8.16B
 	WORD $0x4e271c21 // AND V1.16B, V1.16B, V7.16B
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done406:
+done470:
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -9899,14 +10859,14 @@ TEXT ·sumExpF32(SB), NOSPLIT, $0-32
 	WORD $0x4e61780b // FCVTL2 V11.2D, V0
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 2880(R6), F9
-	FMOVQ 2944(R6), F8
+	FMOVQ 3200(R6), F9
+	FMOVQ 3264(R6), F8
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest420
+	BLT oneTest484
 
-many418:
+many482:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -9927,73 +10887,73 @@ many418:
 	WORD $0x4ee2f502 // FMIN V2.2D, V8.2D, V2.2D
 	WORD $0x4ee4f50c // FMIN V12.2D, V8.2D, V4.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
-	FMOVQ 384(R6), F4
-	FMOVQ 384(R6), F1
-	FMOVQ 2368(R6), F25
+	FMOVQ 768(R6), F4
+	FMOVQ 768(R6), F1
+	FMOVQ 2752(R6), F25
 	WORD $0x4e64cc79 // FMLA V25.2D, V3.2D, V4.2D
-	FMOVQ 2368(R6), F24
+	FMOVQ 2752(R6), F24
 	WORD $0x4e61cc58 // FMLA V24.2D, V2.2D, V1.2D
-	FMOVQ 384(R6), F4
-	FMOVQ 384(R6), F1
-	FMOVQ 2368(R6), F20
+	FMOVQ 768(R6), F4
+	FMOVQ 768(R6), F1
+	FMOVQ 2752(R6), F20
 	WORD $0x4e64cd94 // FMLA V20.2D, V12.2D, V4.2D
-	FMOVQ 2368(R6), F19
+	FMOVQ 2752(R6), F19
 	WORD $0x4e61ccf3 // FMLA V19.2D, V7.2D, V1.2D
-	FMOVQ 2368(R6), F1
+	FMOVQ 2752(R6), F1
 	WORD $0x4ee1d72e // FSUB V14.2D, V25.2D, V1.2D
 	WORD $0x4ee1d706 // FSUB V6.2D, V24.2D, V1.2D
-	FMOVQ 2368(R6), F1
+	FMOVQ 2752(R6), F1
 	WORD $0x4ee1d685 // FSUB V5.2D, V20.2D, V1.2D
 	WORD $0x4ee1d664 // FSUB V4.2D, V19.2D, V1.2D
-	FMOVQ 512(R6), F1
+	FMOVQ 896(R6), F1
 	WORD $0x4ee1cdc3 // FMLS V3.2D, V14.2D, V1.2D
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
-	FMOVQ 512(R6), F1
+	FMOVQ 896(R6), F1
 	WORD $0x4ee1ccac // FMLS V12.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc87 // FMLS V7.2D, V4.2D, V1.2D
 	WORD $0x6e63dc7c // FMUL V28.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5b // FMUL V27.2D, V2.2D, V2.2D
 	WORD $0x6e6cdd9a // FMUL V26.2D, V12.2D, V12.2D
 	WORD $0x6e67dcf7 // FMUL V23.2D, V7.2D, V7.2D
-	FMOVQ 2432(R6), F4
-	FMOVQ 2432(R6), F1
-	FMOVQ 2496(R6), F16
+	FMOVQ 2816(R6), F4
+	FMOVQ 2816(R6), F1
+	FMOVQ 2880(R6), F16
 	WORD $0x4e64cf90 // FMLA V16.2D, V28.2D, V4.2D
-	FMOVQ 2496(R6), F15
+	FMOVQ 2880(R6), F15
 	WORD $0x4e61cf6f // FMLA V15.2D, V27.2D, V1.2D
-	FMOVQ 2432(R6), F5
-	FMOVQ 2432(R6), F4
-	FMOVQ 2496(R6), F1
+	FMOVQ 2816(R6), F5
+	FMOVQ 2816(R6), F4
+	FMOVQ 2880(R6), F1
 	WORD $0x4e65cf41 // FMLA V1.2D, V26.2D, V5.2D
-	FMOVQ 2496(R6), F14
+	FMOVQ 2880(R6), F14
 	WORD $0x4e64ceee // FMLA V14.2D, V23.2D, V4.2D
-	FMOVQ 2560(R6), F6
+	FMOVQ 2944(R6), F6
 	WORD $0x4e70cf86 // FMLA V6.2D, V28.2D, V16.2D
-	FMOVQ 2560(R6), F5
+	FMOVQ 2944(R6), F5
 	WORD $0x4e6fcf65 // FMLA V5.2D, V27.2D, V15.2D
-	FMOVQ 2560(R6), F4
+	FMOVQ 2944(R6), F4
 	WORD $0x4e61cf44 // FMLA V4.2D, V26.2D, V1.2D
-	FMOVQ 2560(R6), F1
+	FMOVQ 2944(R6), F1
 	WORD $0x4e6ecee1 // FMLA V1.2D, V23.2D, V14.2D
-	FMOVQ 2624(R6), F15
-	FMOVQ 2624(R6), F14
-	FMOVQ 2688(R6), F22
+	FMOVQ 3008(R6), F15
+	FMOVQ 3008(R6), F14
+	FMOVQ 3072(R6), F22
 	WORD $0x4e6fcf96 // FMLA V22.2D, V28.2D, V15.2D
-	FMOVQ 2688(R6), F21
+	FMOVQ 3072(R6), F21
 	WORD $0x4e6ecf75 // FMLA V21.2D, V27.2D, V14.2D
-	FMOVQ 2624(R6), F16
-	FMOVQ 2624(R6), F15
-	FMOVQ 2688(R6), F14
+	FMOVQ 3008(R6), F16
+	FMOVQ 3008(R6), F15
+	FMOVQ 3072(R6), F14
 	WORD $0x4e70cf4e // FMLA V14.2D, V26.2D, V16.2D
-	FMOVQ 2688(R6), F18
+	FMOVQ 3072(R6), F18
 	WORD $0x4e6fcef2 // FMLA V18.2D, V23.2D, V15.2D
-	FMOVQ 2752(R6), F17
+	FMOVQ 3136(R6), F17
 	WORD $0x4e76cf91 // FMLA V17.2D, V28.2D, V22.2D
-	FMOVQ 2752(R6), F16
+	FMOVQ 3136(R6), F16
 	WORD $0x4e75cf70 // FMLA V16.2D, V27.2D, V21.2D
-	FMOVQ 2752(R6), F15
+	FMOVQ 3136(R6), F15
 	WORD $0x4e6ecf4f // FMLA V15.2D, V26.2D, V14.2D
-	FMOVQ 2752(R6), F14
+	FMOVQ 3136(R6), F14
 	WORD $0x4e72ceee // FMLA V14.2D, V23.2D, V18.2D
 	WORD $0x4e71cc66 // FMLA V6.2D, V3.2D, V17.2D
 	WORD $0x4e70cc45 // FMLA V5.2D, V2.2D, V16.2D
@@ -10003,14 +10963,14 @@ many418:
 	WORD $0x4e65cf62 // FMLA V2.2D, V27.2D, V5.2D
 	WORD $0x4e64cf4c // FMLA V12.2D, V26.2D, V4.2D
 	WORD $0x4e61cee7 // FMLA V7.2D, V23.2D, V1.2D
-	FMOVQ 2816(R6), F1
+	FMOVQ 576(R6), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745722 // SHL V2.2D, V25.2D, 52
 	WORD $0x4f745701 // SHL V1.2D, V24.2D, 52
 	WORD $0x6e62dc86 // FMUL V6.2D, V4.2D, V2.2D
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
-	FMOVQ 2816(R6), F1
+	FMOVQ 576(R6), F1
 	WORD $0x4e61d583 // FADD V3.2D, V12.2D, V1.2D
 	WORD $0x4e61d4e4 // FADD V4.2D, V7.2D, V1.2D
 	WORD $0x4f745682 // SHL V2.2D, V20.2D, 52
@@ -10023,14 +10983,14 @@ many418:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many418
+	BLE many482
 
-oneTest420:
+oneTest484:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail421
+	BGT tail485
 
-one419:
+one483:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -10042,45 +11002,45 @@ one419:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 384(R6), F4
-	FMOVQ 384(R6), F1
-	FMOVQ 2368(R6), F16
+	FMOVQ 768(R6), F4
+	FMOVQ 768(R6), F1
+	FMOVQ 2752(R6), F16
 	WORD $0x4e64cc70 // FMLA V16.2D, V3.2D, V4.2D
-	FMOVQ 2368(R6), F15
+	FMOVQ 2752(R6), F15
 	WORD $0x4e61cc4f // FMLA V15.2D, V2.2D, V1.2D
-	FMOVQ 2368(R6), F1
+	FMOVQ 2752(R6), F1
 	WORD $0x4ee1d605 // FSUB V5.2D, V16.2D, V1.2D
 	WORD $0x4ee1d5e4 // FSUB V4.2D, V15.2D, V1.2D
-	FMOVQ 512(R6), F1
+	FMOVQ 896(R6), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6e // FMUL V14.2D, V3.2D, V3.2D
 	WORD $0x6e62dc4c // FMUL V12.2D, V2.2D, V2.2D
-	FMOVQ 2432(R6), F5
-	FMOVQ 2432(R6), F4
-	FMOVQ 2496(R6), F1
+	FMOVQ 2816(R6), F5
+	FMOVQ 2816(R6), F4
+	FMOVQ 2880(R6), F1
 	WORD $0x4e65cdc1 // FMLA V1.2D, V14.2D, V5.2D
-	FMOVQ 2496(R6), F5
+	FMOVQ 2880(R6), F5
 	WORD $0x4e64cd85 // FMLA V5.2D, V12.2D, V4.2D
-	FMOVQ 2560(R6), F4
+	FMOVQ 2944(R6), F4
 	WORD $0x4e61cdc4 // FMLA V4.2D, V14.2D, V1.2D
-	FMOVQ 2560(R6), F1
+	FMOVQ 2944(R6), F1
 	WORD $0x4e65cd81 // FMLA V1.2D, V12.2D, V5.2D
-	FMOVQ 2624(R6), F7
-	FMOVQ 2624(R6), F6
-	FMOVQ 2688(R6), F5
+	FMOVQ 3008(R6), F7
+	FMOVQ 3008(R6), F6
+	FMOVQ 3072(R6), F5
 	WORD $0x4e67cdc5 // FMLA V5.2D, V14.2D, V7.2D
-	FMOVQ 2688(R6), F7
+	FMOVQ 3072(R6), F7
 	WORD $0x4e66cd87 // FMLA V7.2D, V12.2D, V6.2D
-	FMOVQ 2752(R6), F6
+	FMOVQ 3136(R6), F6
 	WORD $0x4e65cdc6 // FMLA V6.2D, V14.2D, V5.2D
-	FMOVQ 2752(R6), F5
+	FMOVQ 3136(R6), F5
 	WORD $0x4e67cd85 // FMLA V5.2D, V12.2D, V7.2D
 	WORD $0x4e66cc64 // FMLA V4.2D, V3.2D, V6.2D
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cdc3 // FMLA V3.2D, V14.2D, V4.2D
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 2816(R6), F1
+	FMOVQ 576(R6), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745602 // SHL V2.2D, V16.2D, 52
@@ -10091,11 +11051,11 @@ one419:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one419
+	BLE one483
 
-tail421:
+tail485:
 	SUBS R3, R0, R0
-	BEQ done422
+	BEQ done486
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -10130,45 +11090,45 @@ doneLanes2:
 	WORD $0x4e61f521 // FMAX V1.2D, V9.2D, V1.2D
 	WORD $0x4ee2f503 // FMIN V3.2D, V8.2D, V2.2D
 	WORD $0x4ee1f502 // FMIN V2.2D, V8.2D, V1.2D
-	FMOVQ 384(R6), F4
-	FMOVQ 384(R6), F1
-	FMOVQ 2368(R6), F13
+	FMOVQ 768(R6), F4
+	FMOVQ 768(R6), F1
+	FMOVQ 2752(R6), F13
 	WORD $0x4e64cc6d // FMLA V13.2D, V3.2D, V4.2D
-	FMOVQ 2368(R6), F11
+	FMOVQ 2752(R6), F11
 	WORD $0x4e61cc4b // FMLA V11.2D, V2.2D, V1.2D
-	FMOVQ 2368(R6), F1
+	FMOVQ 2752(R6), F1
 	WORD $0x4ee1d5a5 // FSUB V5.2D, V13.2D, V1.2D
 	WORD $0x4ee1d564 // FSUB V4.2D, V11.2D, V1.2D
-	FMOVQ 512(R6), F1
+	FMOVQ 896(R6), F1
 	WORD $0x4ee1cca3 // FMLS V3.2D, V5.2D, V1.2D
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc69 // FMUL V9.2D, V3.2D, V3.2D
 	WORD $0x6e62dc48 // FMUL V8.2D, V2.2D, V2.2D
-	FMOVQ 2432(R6), F5
-	FMOVQ 2432(R6), F4
-	FMOVQ 2496(R6), F1
+	FMOVQ 2816(R6), F5
+	FMOVQ 2816(R6), F4
+	FMOVQ 2880(R6), F1
 	WORD $0x4e65cd21 // FMLA V1.2D, V9.2D, V5.2D
-	FMOVQ 2496(R6), F5
+	FMOVQ 2880(R6), F5
 	WORD $0x4e64cd05 // FMLA V5.2D, V8.2D, V4.2D
-	FMOVQ 2560(R6), F4
+	FMOVQ 2944(R6), F4
 	WORD $0x4e61cd24 // FMLA V4.2D, V9.2D, V1.2D
-	FMOVQ 2560(R6), F1
+	FMOVQ 2944(R6), F1
 	WORD $0x4e65cd01 // FMLA V1.2D, V8.2D, V5.2D
-	FMOVQ 2624(R6), F7
-	FMOVQ 2624(R6), F6
-	FMOVQ 2688(R6), F5
+	FMOVQ 3008(R6), F7
+	FMOVQ 3008(R6), F6
+	FMOVQ 3072(R6), F5
 	WORD $0x4e67cd25 // FMLA V5.2D, V9.2D, V7.2D
-	FMOVQ 2688(R6), F7
+	FMOVQ 3072(R6), F7
 	WORD $0x4e66cd07 // FMLA V7.2D, V8.2D, V6.2D
-	FMOVQ 2752(R6), F6
+	FMOVQ 3136(R6), F6
 	WORD $0x4e65cd26 // FMLA V6.2D, V9.2D, V5.2D
-	FMOVQ 2752(R6), F5
+	FMOVQ 3136(R6), F5
 	WORD $0x4e67cd05 // FMLA V5.2D, V8.2D, V7.2D
 	WORD $0x4e66cc64 // FMLA V4.2D, V3.2D, V6.2D
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cd23 // FMLA V3.2D, V9.2D, V4.2D
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 2816(R6), F1
+	FMOVQ 576(R6), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f7455a2 // SHL V2.2D, V13.2D, 52
@@ -10182,7 +11142,7 @@ doneLanes2:
 	WORD $0x4e62d54a // FADD V10.2D, V10.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done422:
+done486:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -10203,14 +11163,14 @@ TEXT ·expSubAddF64(SB), NOSPLIT, $0-32
 	MOVD y+8(FP), R9
 	MOVD sum+16(FP), R6
 	MOVD n+24(FP), R0
-	FMOVQ 1344(R7), F8
-	FMOVQ 1408(R7), F7
+	FMOVQ 1728(R7), F8
+	FMOVQ 1792(R7), F7
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest436
+	BLT oneTest500
 
-many434:
+many498:
 	ADD R3<<3, R9, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -10229,79 +11189,79 @@ many434:
 	WORD $0x4ee2f4e6 // FMIN V6.2D, V7.2D, V2.2D
 	WORD $0x4ee1f4eb // FMIN V11.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4ea // FMIN V10.2D, V7.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F19
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 448(R7), F18
+	FMOVQ 832(R7), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F17
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 448(R7), F13
+	FMOVQ 832(R7), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 704(R7), F1
-	FMOVQ 704(R7), F0
-	FMOVQ 768(R7), F20
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R7), F5
+	FMOVQ 1152(R7), F5
 	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 704(R7), F2
-	FMOVQ 704(R7), F1
-	FMOVQ 768(R7), F0
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R7), F4
+	FMOVQ 1152(R7), F4
 	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 832(R7), F3
+	FMOVQ 1216(R7), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R7), F2
+	FMOVQ 1216(R7), F2
 	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 896(R7), F5
-	FMOVQ 896(R7), F4
-	FMOVQ 960(R7), F28
+	FMOVQ 1280(R7), F5
+	FMOVQ 1280(R7), F4
+	FMOVQ 1344(R7), F28
 	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 960(R7), F27
+	FMOVQ 1344(R7), F27
 	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 896(R7), F20
-	FMOVQ 896(R7), F5
-	FMOVQ 960(R7), F4
+	FMOVQ 1280(R7), F20
+	FMOVQ 1280(R7), F5
+	FMOVQ 1344(R7), F4
 	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 960(R7), F22
+	FMOVQ 1344(R7), F22
 	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1024(R7), F21
+	FMOVQ 1408(R7), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R7), F20
+	FMOVQ 1408(R7), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R7), F5
+	FMOVQ 1408(R7), F5
 	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
-	FMOVQ 1024(R7), F4
+	FMOVQ 1408(R7), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -10367,20 +11327,20 @@ many434:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal439
-	FMOVQ 1472(R7), F0
+	BEQ normal503
+	FMOVQ 1856(R7), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -10397,19 +11357,19 @@ many434:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -10426,16 +11386,16 @@ many434:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled440
+	JMP scaled504
 
-normal439:
+normal503:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10465,7 +11425,7 @@ normal439:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled440:
+scaled504:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e66d421 // FADD V1.2D, V1.2D, V6.2D
@@ -10480,14 +11440,14 @@ scaled440:
 	FSTPQ (F1, F0), 32(R2)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many434
+	BLE many498
 
-oneTest436:
+oneTest500:
 	ADD $-4, R0, R5
 	CMP R5, R3
-	BGT tail437
+	BGT tail501
 
-one435:
+one499:
 	ADD R3<<3, R9, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -10498,42 +11458,42 @@ one435:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e6 // FMIN V6.2D, V7.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F11
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R7), F10
+	FMOVQ 832(R7), F10
 	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R7), F2
-	FMOVQ 704(R7), F1
-	FMOVQ 768(R7), F0
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R7), F2
+	FMOVQ 1152(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R7), F4
-	FMOVQ 896(R7), F3
-	FMOVQ 960(R7), F2
+	FMOVQ 1280(R7), F4
+	FMOVQ 1280(R7), F3
+	FMOVQ 1344(R7), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R7), F4
+	FMOVQ 1344(R7), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R7), F3
+	FMOVQ 1408(R7), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R7), F2
+	FMOVQ 1408(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -10565,20 +11525,20 @@ one435:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal441
-	FMOVQ 1472(R7), F0
+	BEQ normal505
+	FMOVQ 1856(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -10595,16 +11555,16 @@ one435:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled442
+	JMP scaled506
 
-normal441:
+normal505:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10620,7 +11580,7 @@ normal441:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled442:
+scaled506:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
@@ -10630,11 +11590,11 @@ scaled442:
 	FSTPQ (F1, F0), (R2)
 	ADD $4, R3, R3
 	CMP R5, R3
-	BLE one435
+	BLE one499
 
-tail437:
+tail501:
 	SUBS R3, R0, R0
-	BEQ done438
+	BEQ done502
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10689,42 +11649,42 @@ doneLanes4:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f4e9 // FMIN V9.2D, V7.2D, V1.2D
 	WORD $0x4ee0f4e8 // FMIN V8.2D, V7.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F11
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R7), F10
+	FMOVQ 832(R7), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 704(R7), F2
-	FMOVQ 704(R7), F1
-	FMOVQ 768(R7), F0
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R7), F2
+	FMOVQ 1152(R7), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 896(R7), F4
-	FMOVQ 896(R7), F3
-	FMOVQ 960(R7), F2
+	FMOVQ 1280(R7), F4
+	FMOVQ 1280(R7), F3
+	FMOVQ 1344(R7), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R7), F4
+	FMOVQ 1344(R7), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1024(R7), F3
+	FMOVQ 1408(R7), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R7), F2
+	FMOVQ 1408(R7), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -10756,20 +11716,20 @@ doneLanes4:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal443
-	FMOVQ 1472(R7), F0
+	BEQ normal507
+	FMOVQ 1856(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -10786,16 +11746,16 @@ doneLanes4:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled444
+	JMP scaled508
 
-normal443:
+normal507:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10811,7 +11771,7 @@ normal443:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled444:
+scaled508:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R2
@@ -10876,7 +11836,7 @@ someLanes9:
 
 doneLanes10:
 
-done438:
+done502:
 	RET
 
 // func expSubAddF32(x *float32, y *float32, sum *float32, n int)
@@ -10887,14 +11847,14 @@ TEXT ·expSubAddF32(SB), NOSPLIT, $0-32
 	MOVD y+8(FP), R7
 	MOVD sum+16(FP), R5
 	MOVD n+24(FP), R0
-	FMOVQ 2880(R6), F6
-	FMOVQ 2944(R6), F5
+	FMOVQ 3200(R6), F6
+	FMOVQ 3264(R6), F5
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest452
+	BLT oneTest516
 
-many450:
+many514:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -10921,73 +11881,73 @@ many450:
 	WORD $0x4ee1f4a1 // FMIN V1.2D, V5.2D, V1.2D
 	WORD $0x4ee3f4a9 // FMIN V9.2D, V5.2D, V3.2D
 	WORD $0x4ee0f4a4 // FMIN V4.2D, V5.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F21
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F21
 	WORD $0x4e63cc55 // FMLA V21.2D, V2.2D, V3.2D
-	FMOVQ 2368(R6), F20
+	FMOVQ 2752(R6), F20
 	WORD $0x4e60cc34 // FMLA V20.2D, V1.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F18
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F18
 	WORD $0x4e63cd32 // FMLA V18.2D, V9.2D, V3.2D
-	FMOVQ 2368(R6), F17
+	FMOVQ 2752(R6), F17
 	WORD $0x4e60cc91 // FMLA V17.2D, V4.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d6aa // FSUB V10.2D, V21.2D, V0.2D
 	WORD $0x4ee0d688 // FSUB V8.2D, V20.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d647 // FSUB V7.2D, V18.2D, V0.2D
 	WORD $0x4ee0d623 // FSUB V3.2D, V17.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cd42 // FMLS V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0cd01 // FMLS V1.2D, V8.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cce9 // FMLS V9.2D, V7.2D, V0.2D
 	WORD $0x4ee0cc64 // FMLS V4.2D, V3.2D, V0.2D
 	WORD $0x6e62dc58 // FMUL V24.2D, V2.2D, V2.2D
 	WORD $0x6e61dc37 // FMUL V23.2D, V1.2D, V1.2D
 	WORD $0x6e69dd36 // FMUL V22.2D, V9.2D, V9.2D
 	WORD $0x6e64dc93 // FMUL V19.2D, V4.2D, V4.2D
-	FMOVQ 2432(R6), F3
-	FMOVQ 2432(R6), F0
-	FMOVQ 2496(R6), F12
+	FMOVQ 2816(R6), F3
+	FMOVQ 2816(R6), F0
+	FMOVQ 2880(R6), F12
 	WORD $0x4e63cf0c // FMLA V12.2D, V24.2D, V3.2D
-	FMOVQ 2496(R6), F11
+	FMOVQ 2880(R6), F11
 	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
-	FMOVQ 2432(R6), F7
-	FMOVQ 2432(R6), F3
-	FMOVQ 2496(R6), F0
+	FMOVQ 2816(R6), F7
+	FMOVQ 2816(R6), F3
+	FMOVQ 2880(R6), F0
 	WORD $0x4e67cec0 // FMLA V0.2D, V22.2D, V7.2D
-	FMOVQ 2496(R6), F10
+	FMOVQ 2880(R6), F10
 	WORD $0x4e63ce6a // FMLA V10.2D, V19.2D, V3.2D
-	FMOVQ 2560(R6), F8
+	FMOVQ 2944(R6), F8
 	WORD $0x4e6ccf08 // FMLA V8.2D, V24.2D, V12.2D
-	FMOVQ 2560(R6), F7
+	FMOVQ 2944(R6), F7
 	WORD $0x4e6bcee7 // FMLA V7.2D, V23.2D, V11.2D
-	FMOVQ 2560(R6), F3
+	FMOVQ 2944(R6), F3
 	WORD $0x4e60cec3 // FMLA V3.2D, V22.2D, V0.2D
-	FMOVQ 2560(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4e6ace60 // FMLA V0.2D, V19.2D, V10.2D
-	FMOVQ 2624(R6), F11
-	FMOVQ 2624(R6), F10
-	FMOVQ 2688(R6), F16
+	FMOVQ 3008(R6), F11
+	FMOVQ 3008(R6), F10
+	FMOVQ 3072(R6), F16
 	WORD $0x4e6bcf10 // FMLA V16.2D, V24.2D, V11.2D
-	FMOVQ 2688(R6), F15
+	FMOVQ 3072(R6), F15
 	WORD $0x4e6aceef // FMLA V15.2D, V23.2D, V10.2D
-	FMOVQ 2624(R6), F12
-	FMOVQ 2624(R6), F11
-	FMOVQ 2688(R6), F10
+	FMOVQ 3008(R6), F12
+	FMOVQ 3008(R6), F11
+	FMOVQ 3072(R6), F10
 	WORD $0x4e6cceca // FMLA V10.2D, V22.2D, V12.2D
-	FMOVQ 2688(R6), F14
+	FMOVQ 3072(R6), F14
 	WORD $0x4e6bce6e // FMLA V14.2D, V19.2D, V11.2D
-	FMOVQ 2752(R6), F13
+	FMOVQ 3136(R6), F13
 	WORD $0x4e70cf0d // FMLA V13.2D, V24.2D, V16.2D
-	FMOVQ 2752(R6), F12
+	FMOVQ 3136(R6), F12
 	WORD $0x4e6fceec // FMLA V12.2D, V23.2D, V15.2D
-	FMOVQ 2752(R6), F11
+	FMOVQ 3136(R6), F11
 	WORD $0x4e6acecb // FMLA V11.2D, V22.2D, V10.2D
-	FMOVQ 2752(R6), F10
+	FMOVQ 3136(R6), F10
 	WORD $0x4e6ece6a // FMLA V10.2D, V19.2D, V14.2D
 	WORD $0x4e6dcc48 // FMLA V8.2D, V2.2D, V13.2D
 	WORD $0x4e6ccc27 // FMLA V7.2D, V1.2D, V12.2D
@@ -10997,14 +11957,14 @@ many450:
 	WORD $0x4e67cee1 // FMLA V1.2D, V23.2D, V7.2D
 	WORD $0x4e63cec9 // FMLA V9.2D, V22.2D, V3.2D
 	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f7456a1 // SHL V1.2D, V21.2D, 52
 	WORD $0x4f745680 // SHL V0.2D, V20.2D, 52
 	WORD $0x6e61dc68 // FMUL V8.2D, V3.2D, V1.2D
 	WORD $0x6e60dc47 // FMUL V7.2D, V2.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d523 // FADD V3.2D, V9.2D, V0.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
 	WORD $0x4f745641 // SHL V1.2D, V18.2D, 52
@@ -11036,14 +11996,14 @@ many450:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many450
+	BLE many514
 
-oneTest452:
+oneTest516:
 	ADD $-4, R0, R3
 	CMP R3, R4
-	BGT tail453
+	BGT tail517
 
-one451:
+one515:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -11058,45 +12018,45 @@ one451:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a2 // FMIN V2.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a1 // FMIN V1.2D, V5.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F12
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F12
 	WORD $0x4e63cc4c // FMLA V12.2D, V2.2D, V3.2D
-	FMOVQ 2368(R6), F11
+	FMOVQ 2752(R6), F11
 	WORD $0x4e60cc2b // FMLA V11.2D, V1.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d584 // FSUB V4.2D, V12.2D, V0.2D
 	WORD $0x4ee0d563 // FSUB V3.2D, V11.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc4a // FMUL V10.2D, V2.2D, V2.2D
 	WORD $0x6e61dc29 // FMUL V9.2D, V1.2D, V1.2D
-	FMOVQ 2432(R6), F4
-	FMOVQ 2432(R6), F3
-	FMOVQ 2496(R6), F0
+	FMOVQ 2816(R6), F4
+	FMOVQ 2816(R6), F3
+	FMOVQ 2880(R6), F0
 	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 2496(R6), F4
+	FMOVQ 2880(R6), F4
 	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 2560(R6), F3
+	FMOVQ 2944(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 2560(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
-	FMOVQ 2624(R6), F8
-	FMOVQ 2624(R6), F7
-	FMOVQ 2688(R6), F4
+	FMOVQ 3008(R6), F8
+	FMOVQ 3008(R6), F7
+	FMOVQ 3072(R6), F4
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
-	FMOVQ 2688(R6), F8
+	FMOVQ 3072(R6), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 2752(R6), F7
+	FMOVQ 3136(R6), F7
 	WORD $0x4e64cd47 // FMLA V7.2D, V10.2D, V4.2D
-	FMOVQ 2752(R6), F4
+	FMOVQ 3136(R6), F4
 	WORD $0x4e68cd24 // FMLA V4.2D, V9.2D, V8.2D
 	WORD $0x4e67cc43 // FMLA V3.2D, V2.2D, V7.2D
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd42 // FMLA V2.2D, V10.2D, V3.2D
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f745581 // SHL V1.2D, V12.2D, 52
@@ -11117,11 +12077,11 @@ one451:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R3, R4
-	BLE one451
+	BLE one515
 
-tail453:
+tail517:
 	SUBS R4, R0, R0
-	BEQ done454
+	BEQ done518
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11178,45 +12138,45 @@ doneLanes4:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a2 // FMIN V2.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a1 // FMIN V1.2D, V5.2D, V0.2D
-	FMOVQ 384(R6), F3
-	FMOVQ 384(R6), F0
-	FMOVQ 2368(R6), F11
+	FMOVQ 768(R6), F3
+	FMOVQ 768(R6), F0
+	FMOVQ 2752(R6), F11
 	WORD $0x4e63cc4b // FMLA V11.2D, V2.2D, V3.2D
-	FMOVQ 2368(R6), F10
+	FMOVQ 2752(R6), F10
 	WORD $0x4e60cc2a // FMLA V10.2D, V1.2D, V0.2D
-	FMOVQ 2368(R6), F0
+	FMOVQ 2752(R6), F0
 	WORD $0x4ee0d564 // FSUB V4.2D, V11.2D, V0.2D
 	WORD $0x4ee0d543 // FSUB V3.2D, V10.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc49 // FMUL V9.2D, V2.2D, V2.2D
 	WORD $0x6e61dc28 // FMUL V8.2D, V1.2D, V1.2D
-	FMOVQ 2432(R6), F4
-	FMOVQ 2432(R6), F3
-	FMOVQ 2496(R6), F0
+	FMOVQ 2816(R6), F4
+	FMOVQ 2816(R6), F3
+	FMOVQ 2880(R6), F0
 	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
-	FMOVQ 2496(R6), F4
+	FMOVQ 2880(R6), F4
 	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 2560(R6), F3
+	FMOVQ 2944(R6), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
-	FMOVQ 2560(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 2624(R6), F6
-	FMOVQ 2624(R6), F5
-	FMOVQ 2688(R6), F4
+	FMOVQ 3008(R6), F6
+	FMOVQ 3008(R6), F5
+	FMOVQ 3072(R6), F4
 	WORD $0x4e66cd24 // FMLA V4.2D, V9.2D, V6.2D
-	FMOVQ 2688(R6), F6
+	FMOVQ 3072(R6), F6
 	WORD $0x4e65cd06 // FMLA V6.2D, V8.2D, V5.2D
-	FMOVQ 2752(R6), F5
+	FMOVQ 3136(R6), F5
 	WORD $0x4e64cd25 // FMLA V5.2D, V9.2D, V4.2D
-	FMOVQ 2752(R6), F4
+	FMOVQ 3136(R6), F4
 	WORD $0x4e66cd04 // FMLA V4.2D, V8.2D, V6.2D
 	WORD $0x4e65cc43 // FMLA V3.2D, V2.2D, V5.2D
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd22 // FMLA V2.2D, V9.2D, V3.2D
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f745561 // SHL V1.2D, V11.2D, 52
@@ -11291,7 +12251,7 @@ someLanes9:
 
 doneLanes10:
 
-done454:
+done518:
 	RET
 
 // func logF64(dst *float64, x *float64, n int)
@@ -11304,15 +12264,15 @@ TEXT ·logF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail465
+	BGT tail529
 
-one463:
+one527:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F7)
-	FMOVQ 3264(R7), F0
+	FMOVQ 3584(R7), F0
 	WORD $0x6ee08523 // SUB V3.2D, V9.2D, V0.2D
 	WORD $0x6ee084e2 // SUB V2.2D, V7.2D, V0.2D
-	FMOVQ 3328(R7), F0
+	FMOVQ 3648(R7), F0
 	WORD $0x4ee03461 // CMGT V1.2D, V3.2D, V0.2D
 	WORD $0x4ee03440 // CMGT V0.2D, V2.2D, V0.2D
 	WORD $0x4ea31c21 // ORR V1.16B, V1.16B, V3.16B
@@ -11324,43 +12284,43 @@ one463:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal467
+	BEQ normal531
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3968(R7), F0
+	FMOVQ 4288(R7), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dce3 // FMUL V3.2D, V7.2D, V0.2D
-	FMOVQ 3264(R7), F0
+	FMOVQ 3584(R7), F0
 	WORD $0x6ee9e40d // FCMGT V13.2D, V0.2D, V9.2D
 	WORD $0x6ee7e40c // FCMGT V12.2D, V0.2D, V7.2D
 	WORD $0x4ead1da2 // MOV V2.16B, V13.16B
 	WORD $0x6e691c22 // BSL V2.16B, V1.16B, V9.16B
 	WORD $0x4eac1d81 // MOV V1.16B, V12.16B
 	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
-	FMOVQ 4032(R7), F0
+	FMOVQ 4352(R7), F0
 	WORD $0x6e651c0d // BSL V13.16B, V0.16B, V5.16B
 	WORD $0x6e641c0c // BSL V12.16B, V0.16B, V4.16B
-	FMOVQ 3072(R7), F0
+	FMOVQ 3392(R7), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R7), F0
+	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d44b // FSUB V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42a // FSUB V10.2D, V1.2D, V0.2D
-	FMOVQ 3200(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4ee0d432 // FSUB V18.2D, V1.2D, V0.2D
 	WORD $0x4ee0d451 // FSUB V17.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe50 // FDIV V16.2D, V18.2D, V1.2D
@@ -11369,35 +12329,35 @@ one463:
 	WORD $0x6e6fddf3 // FMUL V19.2D, V15.2D, V15.2D
 	WORD $0x6e65dca8 // FMUL V8.2D, V5.2D, V5.2D
 	WORD $0x6e73de66 // FMUL V6.2D, V19.2D, V19.2D
-	FMOVQ 3776(R7), F2
-	FMOVQ 3776(R7), F1
-	FMOVQ 3648(R7), F0
+	FMOVQ 4096(R7), F2
+	FMOVQ 4096(R7), F1
+	FMOVQ 3968(R7), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 3648(R7), F2
+	FMOVQ 3968(R7), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 3520(R7), F1
+	FMOVQ 3840(R7), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 3520(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 3392(R7), F3
+	FMOVQ 3712(R7), F3
 	WORD $0x4e61cd03 // FMLA V3.2D, V8.2D, V1.2D
-	FMOVQ 3392(R7), F2
+	FMOVQ 3712(R7), F2
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 3712(R7), F4
-	FMOVQ 3712(R7), F1
-	FMOVQ 3584(R7), F0
+	FMOVQ 4032(R7), F4
+	FMOVQ 4032(R7), F1
+	FMOVQ 3904(R7), F0
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 3584(R7), F4
+	FMOVQ 3904(R7), F4
 	WORD $0x4e61ccc4 // FMLA V4.2D, V6.2D, V1.2D
-	FMOVQ 3456(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 3456(R7), F0
+	FMOVQ 3776(R7), F0
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60ce62 // FMLA V2.2D, V19.2D, V0.2D
 	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
 	WORD $0x4eecd54d // FSUB V13.2D, V10.2D, V12.2D
-	FMOVQ 640(R7), F0
+	FMOVQ 1024(R7), F0
 	WORD $0x6e60de41 // FMUL V1.2D, V18.2D, V0.2D
 	WORD $0x6e60de20 // FMUL V0.2D, V17.2D, V0.2D
 	WORD $0x6e61de4c // FMUL V12.2D, V18.2D, V1.2D
@@ -11410,7 +12370,7 @@ one463:
 	WORD $0x4e63cca6 // FMLA V6.2D, V5.2D, V3.2D
 	WORD $0x4eab1d65 // MOV V5.16B, V11.16B
 	WORD $0x4e62ce65 // FMLA V5.2D, V19.2D, V2.2D
-	FMOVQ 3840(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x6e60ddc1 // FMUL V1.2D, V14.2D, V0.2D
 	WORD $0x6e60dda0 // FMUL V0.2D, V13.2D, V0.2D
 	WORD $0x4e72d424 // FADD V4.2D, V1.2D, V18.2D
@@ -11419,7 +12379,7 @@ one463:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d641 // FSUB V1.2D, V18.2D, V1.2D
 	WORD $0x4ee0d620 // FSUB V0.2D, V17.2D, V0.2D
-	FMOVQ 3904(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x4e62cdc1 // FMLA V1.2D, V14.2D, V2.2D
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	WORD $0x4eead421 // FSUB V1.2D, V1.2D, V10.2D
@@ -11430,51 +12390,51 @@ one463:
 	WORD $0x4eebd400 // FSUB V0.2D, V0.2D, V11.2D
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	WORD $0x4e60d463 // FADD V3.2D, V3.2D, V0.2D
-	FMOVQ 4096(R7), F1
+	FMOVQ 4416(R7), F1
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e641d22 // BSL V2.16B, V9.16B, V4.16B
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
 	WORD $0x4e60e4e3 // FCMEQ V3.2D, V7.2D, V0.2D
 	FMOVQ (R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee7e400 // FCMGT V0.2D, V0.2D, V7.2D
-	FMOVQ 4224(R7), F2
+	FMOVQ 4480(R7), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
-	JMP stored468
+	JMP stored532
 
-normal467:
-	FMOVQ 3072(R7), F0
+normal531:
+	FMOVQ 3392(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084e3 // SUB V3.2D, V7.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R7), F0
+	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d44e // FSUB V14.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
-	FMOVQ 3200(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4ee0d430 // FSUB V16.2D, V1.2D, V0.2D
 	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe0c // FDIV V12.2D, V16.2D, V1.2D
@@ -11483,33 +12443,33 @@ normal467:
 	WORD $0x6e6bdd71 // FMUL V17.2D, V11.2D, V11.2D
 	WORD $0x6e72de46 // FMUL V6.2D, V18.2D, V18.2D
 	WORD $0x6e71de25 // FMUL V5.2D, V17.2D, V17.2D
-	FMOVQ 3776(R7), F2
-	FMOVQ 3776(R7), F1
-	FMOVQ 3648(R7), F0
+	FMOVQ 4096(R7), F2
+	FMOVQ 4096(R7), F1
+	FMOVQ 3968(R7), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 3648(R7), F2
+	FMOVQ 3968(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 3520(R7), F1
+	FMOVQ 3840(R7), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 3520(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 3392(R7), F3
+	FMOVQ 3712(R7), F3
 	WORD $0x4e61ccc3 // FMLA V3.2D, V6.2D, V1.2D
-	FMOVQ 3392(R7), F2
+	FMOVQ 3712(R7), F2
 	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 3712(R7), F4
-	FMOVQ 3712(R7), F1
-	FMOVQ 3584(R7), F0
+	FMOVQ 4032(R7), F4
+	FMOVQ 4032(R7), F1
+	FMOVQ 3904(R7), F0
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 3584(R7), F4
+	FMOVQ 3904(R7), F4
 	WORD $0x4e61cca4 // FMLA V4.2D, V5.2D, V1.2D
-	FMOVQ 3456(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 3456(R7), F0
+	FMOVQ 3776(R7), F0
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	WORD $0x4e61ce43 // FMLA V3.2D, V18.2D, V1.2D
 	WORD $0x4e60ce22 // FMLA V2.2D, V17.2D, V0.2D
-	FMOVQ 640(R7), F0
+	FMOVQ 1024(R7), F0
 	WORD $0x6e60de01 // FMUL V1.2D, V16.2D, V0.2D
 	WORD $0x6e60dde0 // FMUL V0.2D, V15.2D, V0.2D
 	WORD $0x6e61de0a // FMUL V10.2D, V16.2D, V1.2D
@@ -11522,7 +12482,7 @@ normal467:
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
 	WORD $0x4ea91d25 // MOV V5.16B, V9.16B
 	WORD $0x4e62ce25 // FMLA V5.2D, V17.2D, V2.2D
-	FMOVQ 3840(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x6e60ddc1 // FMUL V1.2D, V14.2D, V0.2D
 	WORD $0x6e60dda0 // FMUL V0.2D, V13.2D, V0.2D
 	WORD $0x4e70d424 // FADD V4.2D, V1.2D, V16.2D
@@ -11531,7 +12491,7 @@ normal467:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d601 // FSUB V1.2D, V16.2D, V1.2D
 	WORD $0x4ee0d5e0 // FSUB V0.2D, V15.2D, V0.2D
-	FMOVQ 3904(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x4e62cdc1 // FMLA V1.2D, V14.2D, V2.2D
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	WORD $0x4ee8d421 // FSUB V1.2D, V1.2D, V8.2D
@@ -11545,14 +12505,14 @@ normal467:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 
-stored468:
+stored532:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one463
+	BLE one527
 
-tail465:
+tail529:
 	SUBS R3, R0, R0
-	BEQ done466
+	BEQ done530
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11581,40 +12541,40 @@ someLanes1:
 doneLanes2:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3968(R7), F0
+	FMOVQ 4288(R7), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
-	FMOVQ 3264(R7), F0
+	FMOVQ 3584(R7), F0
 	WORD $0x6eeae40f // FCMGT V15.2D, V0.2D, V10.2D
 	WORD $0x6ee9e40e // FCMGT V14.2D, V0.2D, V9.2D
 	WORD $0x4eaf1de2 // MOV V2.16B, V15.16B
 	WORD $0x6e6a1c22 // BSL V2.16B, V1.16B, V10.16B
 	WORD $0x4eae1dc1 // MOV V1.16B, V14.16B
 	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
-	FMOVQ 4032(R7), F0
+	FMOVQ 4352(R7), F0
 	WORD $0x6e651c0f // BSL V15.16B, V0.16B, V5.16B
 	WORD $0x6e641c0e // BSL V14.16B, V0.16B, V4.16B
-	FMOVQ 3072(R7), F0
+	FMOVQ 3392(R7), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R7), F0
+	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d44d // FSUB V13.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42c // FSUB V12.2D, V1.2D, V0.2D
-	FMOVQ 3200(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4ee0d434 // FSUB V20.2D, V1.2D, V0.2D
 	WORD $0x4ee0d453 // FSUB V19.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe92 // FDIV V18.2D, V20.2D, V1.2D
@@ -11623,35 +12583,35 @@ doneLanes2:
 	WORD $0x6e71de35 // FMUL V21.2D, V17.2D, V17.2D
 	WORD $0x6e65dcab // FMUL V11.2D, V5.2D, V5.2D
 	WORD $0x6e75dea8 // FMUL V8.2D, V21.2D, V21.2D
-	FMOVQ 3776(R7), F2
-	FMOVQ 3776(R7), F1
-	FMOVQ 3648(R7), F0
+	FMOVQ 4096(R7), F2
+	FMOVQ 4096(R7), F1
+	FMOVQ 3968(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 3648(R7), F2
+	FMOVQ 3968(R7), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 3520(R7), F1
+	FMOVQ 3840(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 3520(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 3392(R7), F3
+	FMOVQ 3712(R7), F3
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
-	FMOVQ 3392(R7), F2
+	FMOVQ 3712(R7), F2
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 3712(R7), F4
-	FMOVQ 3712(R7), F1
-	FMOVQ 3584(R7), F0
+	FMOVQ 4032(R7), F4
+	FMOVQ 4032(R7), F1
+	FMOVQ 3904(R7), F0
 	WORD $0x4e64cd60 // FMLA V0.2D, V11.2D, V4.2D
-	FMOVQ 3584(R7), F4
+	FMOVQ 3904(R7), F4
 	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 3456(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 3456(R7), F0
+	FMOVQ 3776(R7), F0
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60cea2 // FMLA V2.2D, V21.2D, V0.2D
 	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
 	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
-	FMOVQ 640(R7), F0
+	FMOVQ 1024(R7), F0
 	WORD $0x6e60de81 // FMUL V1.2D, V20.2D, V0.2D
 	WORD $0x6e60de60 // FMUL V0.2D, V19.2D, V0.2D
 	WORD $0x6e61de8e // FMUL V14.2D, V20.2D, V1.2D
@@ -11664,7 +12624,7 @@ doneLanes2:
 	WORD $0x4e63cca8 // FMLA V8.2D, V5.2D, V3.2D
 	WORD $0x4ead1da5 // MOV V5.16B, V13.16B
 	WORD $0x4e62cea5 // FMLA V5.2D, V21.2D, V2.2D
-	FMOVQ 3840(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x6e60de01 // FMUL V1.2D, V16.2D, V0.2D
 	WORD $0x6e60dde0 // FMUL V0.2D, V15.2D, V0.2D
 	WORD $0x4e74d424 // FADD V4.2D, V1.2D, V20.2D
@@ -11673,7 +12633,7 @@ doneLanes2:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d681 // FSUB V1.2D, V20.2D, V1.2D
 	WORD $0x4ee0d660 // FSUB V0.2D, V19.2D, V0.2D
-	FMOVQ 3904(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x4e62ce01 // FMLA V1.2D, V16.2D, V2.2D
 	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
 	WORD $0x4eecd421 // FSUB V1.2D, V1.2D, V12.2D
@@ -11684,23 +12644,23 @@ doneLanes2:
 	WORD $0x4eedd400 // FSUB V0.2D, V0.2D, V13.2D
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	WORD $0x4e60d463 // FADD V3.2D, V3.2D, V0.2D
-	FMOVQ 4096(R7), F1
+	FMOVQ 4416(R7), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
 	WORD $0x6e631d21 // BSL V1.16B, V9.16B, V3.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x4e60e544 // FCMEQ V4.2D, V10.2D, V0.2D
 	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
 	FMOVQ (R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 4160(R7), F1
+	FMOVQ 512(R7), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6ee9e421 // FCMGT V1.2D, V1.2D, V9.2D
-	FMOVQ 4224(R7), F2
+	FMOVQ 4480(R7), F2
 	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
 	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
@@ -11724,7 +12684,7 @@ someLanes3:
 
 doneLanes4:
 
-done466:
+done530:
 	RET
 
 // func logF32(dst *float32, x *float32, n int)
@@ -11737,59 +12697,47 @@ TEXT ·logF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail479
+	BGT tail543
 
-one477:
+one541:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
-	FMOVQ 4992(R7), F0
+	FMOVQ 5184(R7), F0
 	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
 	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
-	FMOVQ 5056(R7), F2
+	FMOVQ 5248(R7), F2
 	WORD $0x6e22dd43 // FMUL V3.4S, V10.4S, V2.4S
 	WORD $0x6e22dd22 // FMUL V2.4S, V9.4S, V2.4S
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x6e6a1c64 // BSL V4.16B, V3.16B, V10.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x6ea28488 // SUB V8.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
-	FMOVQ 5184(R7), F2
+	FMOVQ 5376(R7), F2
 	WORD $0x4e221d04 // AND V4.16B, V8.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
 	WORD $0x4ea28467 // ADD V7.4S, V3.4S, V2.4S
 	WORD $0x4f290503 // SSHR V3.4S, V8.4S, 23
 	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
 	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
 	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
-	FMOVQ 5248(R7), F3
-	FMOVQ 5312(R7), F2
+	FMOVQ 5440(R7), F3
+	FMOVQ 640(R7), F2
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
 	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
 	WORD $0x4ea1d4ac // FSUB V12.4S, V5.4S, V1.4S
 	WORD $0x4ea0d48b // FSUB V11.4S, V4.4S, V0.4S
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
 	WORD $0x4ea0d4e5 // FSUB V5.4S, V7.4S, V0.4S
 	WORD $0x6e26dcc4 // FMUL V4.4S, V6.4S, V6.4S
 	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
-	FMOVQ 4352(R7), F0
-	FMOVQ 4352(R7), F2
-	FMOVQ 4416(R7), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 4416(R7), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 4480(R7), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 4480(R7), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 4544(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 4544(R7), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 4608(R7), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 4608(R7), F0
@@ -11810,17 +12758,29 @@ one477:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 4864(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 4928(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 4928(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R7), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 4992(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 5056(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R7), F0
 	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
 	WORD $0x6e20dd67 // FMUL V7.4S, V11.4S, V0.4S
 	WORD $0x4e24cc48 // FMLA V8.4S, V2.4S, V4.4S
 	WORD $0x4e23cc27 // FMLA V7.4S, V1.4S, V3.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
-	FMOVQ 1728(R7), F2
+	FMOVQ 2112(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -11831,20 +12791,20 @@ one477:
 	WORD $0x4e20d4e0 // FADD V0.4S, V7.4S, V0.4S
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	WORD $0x4e20d463 // FADD V3.4S, V3.4S, V0.4S
-	FMOVQ 5376(R7), F1
+	FMOVQ 5504(R7), F1
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
 	WORD $0x6e631d21 // BSL V1.16B, V9.16B, V3.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x4e20e544 // FCMEQ V4.4S, V10.4S, V0.4S
 	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
 	FMOVQ 192(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
 	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
 	FMOVQ 256(R7), F2
@@ -11854,11 +12814,11 @@ one477:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one477
+	BLE one541
 
-tail479:
+tail543:
 	SUBS R3, R0, R0
-	BEQ done480
+	BEQ done544
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11901,54 +12861,42 @@ someLanes1:
 	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 4992(R7), F0
+	FMOVQ 5184(R7), F0
 	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
 	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
-	FMOVQ 5056(R7), F2
+	FMOVQ 5248(R7), F2
 	WORD $0x6e22dd83 // FMUL V3.4S, V12.4S, V2.4S
 	WORD $0x6e22dd62 // FMUL V2.4S, V11.4S, V2.4S
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x6ea2848a // SUB V10.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
-	FMOVQ 5184(R7), F2
+	FMOVQ 5376(R7), F2
 	WORD $0x4e221d44 // AND V4.16B, V10.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
 	WORD $0x4ea28468 // ADD V8.4S, V3.4S, V2.4S
 	WORD $0x4f290543 // SSHR V3.4S, V10.4S, 23
 	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
 	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
 	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
-	FMOVQ 5248(R7), F3
-	FMOVQ 5312(R7), F2
+	FMOVQ 5440(R7), F3
+	FMOVQ 640(R7), F2
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
 	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
 	WORD $0x4ea1d4ae // FSUB V14.4S, V5.4S, V1.4S
 	WORD $0x4ea0d48d // FSUB V13.4S, V4.4S, V0.4S
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
 	WORD $0x4ea0d505 // FSUB V5.4S, V8.4S, V0.4S
 	WORD $0x6e26dcc4 // FMUL V4.4S, V6.4S, V6.4S
 	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
-	FMOVQ 4352(R7), F0
-	FMOVQ 4352(R7), F2
-	FMOVQ 4416(R7), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 4416(R7), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 4480(R7), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 4480(R7), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 4544(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 4544(R7), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 4608(R7), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 4608(R7), F0
@@ -11969,17 +12917,29 @@ doneLanes2:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 4864(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 4928(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 4928(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R7), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 4992(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 5056(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R7), F0
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
 	WORD $0x6e20dda8 // FMUL V8.4S, V13.4S, V0.4S
 	WORD $0x4e24cc4a // FMLA V10.4S, V2.4S, V4.4S
 	WORD $0x4e23cc28 // FMLA V8.4S, V1.4S, V3.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cda3 // FMLA V3.4S, V13.4S, V0.4S
-	FMOVQ 1728(R7), F2
+	FMOVQ 2112(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cdc1 // FMLS V1.4S, V14.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -11990,20 +12950,20 @@ doneLanes2:
 	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	WORD $0x4e20d463 // FADD V3.4S, V3.4S, V0.4S
-	FMOVQ 5376(R7), F1
+	FMOVQ 5504(R7), F1
 	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e641d82 // BSL V2.16B, V12.16B, V4.16B
 	WORD $0x6e631d61 // BSL V1.16B, V11.16B, V3.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
 	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
 	FMOVQ 192(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x6eace402 // FCMGT V2.4S, V0.4S, V12.4S
 	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
 	FMOVQ 256(R7), F0
@@ -12046,7 +13006,7 @@ someLanes3:
 
 doneLanes4:
 
-done480:
+done544:
 	RET
 
 // func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
@@ -12060,15 +13020,15 @@ TEXT ·sinCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail493
+	BGT tail557
 
-one491:
+one555:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F5, F4)
-	FMOVQ 5440(R8), F1
+	FMOVQ 384(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 5504(R8), F2
+	FMOVQ 5568(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12078,26 +13038,26 @@ one491:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok495
+	BEQ ok559
 	MOVD R3, ret+32(FP)
-	JMP done489
+	JMP done553
 
-ok495:
-	FMOVQ 5568(R8), F0
+ok559:
+	FMOVQ 5632(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4e60d44b // FADD V11.2D, V2.2D, V0.2D
 	WORD $0x4e60d42a // FADD V10.2D, V1.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4ee0d568 // FSUB V8.2D, V11.2D, V0.2D
 	WORD $0x4ee0d547 // FSUB V7.2D, V10.2D, V0.2D
-	FMOVQ 5696(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 5760(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd03 // FMUL V3.2D, V8.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12106,7 +13066,7 @@ ok495:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 5824(R8), F0
+	FMOVQ 5888(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12115,58 +13075,58 @@ ok495:
 	WORD $0x4ee0d488 // FSUB V8.2D, V4.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 5888(R8), F1
-	FMOVQ 5888(R8), F0
-	FMOVQ 5952(R8), F6
-	FMOVQ 5952(R8), F5
+	FMOVQ 5952(R8), F1
+	FMOVQ 5952(R8), F0
+	FMOVQ 6016(R8), F6
+	FMOVQ 6016(R8), F5
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e6cdc01 // FMUL V1.2D, V0.2D, V12.2D
-	FMOVQ 6016(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6080(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
-	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6144(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
 	FMOVQ 6208(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
-	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6272(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
 	FMOVQ 6336(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
-	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6400(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 6528(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	FMOVQ 6528(R8), F0
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
 	FMOVQ 6592(R8), F0
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	FMOVQ 6656(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dda1 // FMUL V1.2D, V13.2D, V9.2D
@@ -12175,15 +13135,15 @@ ok495:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e69d429 // FADD V9.2D, V1.2D, V9.2D
 	WORD $0x4e68d408 // FADD V8.2D, V0.2D, V8.2D
-	FMOVQ 640(R8), F0
+	FMOVQ 1024(R8), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
@@ -12222,11 +13182,11 @@ ok495:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one491
+	BLE one555
 
-tail493:
+tail557:
 	SUBS R3, R2, R0
-	BEQ done494
+	BEQ done558
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12253,10 +13213,10 @@ someLanes1:
 	FMOVD 16(R1), F4
 
 doneLanes2:
-	FMOVQ 5440(R8), F1
+	FMOVQ 384(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 5504(R8), F2
+	FMOVQ 5568(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12266,26 +13226,26 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok496
+	BEQ ok560
 	MOVD R3, ret+32(FP)
-	JMP done489
+	JMP done553
 
-ok496:
-	FMOVQ 5568(R8), F0
+ok560:
+	FMOVQ 5632(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4e60d44c // FADD V12.2D, V2.2D, V0.2D
 	WORD $0x4e60d42b // FADD V11.2D, V1.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4ee0d58a // FSUB V10.2D, V12.2D, V0.2D
 	WORD $0x4ee0d567 // FSUB V7.2D, V11.2D, V0.2D
-	FMOVQ 5696(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 5760(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd43 // FMUL V3.2D, V10.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12294,7 +13254,7 @@ ok496:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 5824(R8), F0
+	FMOVQ 5888(R8), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12303,58 +13263,58 @@ ok496:
 	WORD $0x4ee0d48a // FSUB V10.2D, V4.2D, V0.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 5888(R8), F1
-	FMOVQ 5888(R8), F0
-	FMOVQ 5952(R8), F6
-	FMOVQ 5952(R8), F5
+	FMOVQ 5952(R8), F1
+	FMOVQ 5952(R8), F0
+	FMOVQ 6016(R8), F6
+	FMOVQ 6016(R8), F5
 	WORD $0x6e6fdc22 // FMUL V2.2D, V1.2D, V15.2D
 	WORD $0x6e6edc01 // FMUL V1.2D, V0.2D, V14.2D
-	FMOVQ 6016(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
-	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
 	FMOVQ 6080(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
-	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
+	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
 	FMOVQ 6144(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
-	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
+	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
 	FMOVQ 6208(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
-	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
+	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
 	FMOVQ 6272(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
-	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
+	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
 	FMOVQ 6336(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
-	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
+	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
 	FMOVQ 6400(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
-	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
-	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
 	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
-	FMOVQ 6528(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
 	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
+	FMOVQ 6528(R8), F0
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
+	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
 	FMOVQ 6592(R8), F0
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
+	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
+	FMOVQ 6656(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e6ddde1 // FMUL V1.2D, V15.2D, V13.2D
@@ -12363,15 +13323,15 @@ ok496:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e6dd42d // FADD V13.2D, V1.2D, V13.2D
 	WORD $0x4e6ad40a // FADD V10.2D, V0.2D, V10.2D
-	FMOVQ 640(R8), F0
+	FMOVQ 1024(R8), F0
 	WORD $0x6e60dde3 // FMUL V3.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
@@ -12445,10 +13405,10 @@ someLanes5:
 
 doneLanes6:
 
-done494:
+done558:
 	MOVD R2, ret+32(FP)
 
-done489:
+done553:
 	RET
 
 // func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
@@ -12462,17 +13422,17 @@ TEXT ·sinCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail509
+	BGT tail573
 
-one507:
+one571:
 	ADD R3<<2, R4, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617805 // FCVTL V5.2D, V0
 	WORD $0x4e617804 // FCVTL2 V4.2D, V0
-	FMOVQ 5440(R8), F1
+	FMOVQ 384(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 5504(R8), F2
+	FMOVQ 5568(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12482,26 +13442,26 @@ one507:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok511
+	BEQ ok575
 	MOVD R3, ret+32(FP)
-	JMP done505
+	JMP done569
 
-ok511:
-	FMOVQ 5568(R8), F0
+ok575:
+	FMOVQ 5632(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4e60d44b // FADD V11.2D, V2.2D, V0.2D
 	WORD $0x4e60d42a // FADD V10.2D, V1.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4ee0d568 // FSUB V8.2D, V11.2D, V0.2D
 	WORD $0x4ee0d547 // FSUB V7.2D, V10.2D, V0.2D
-	FMOVQ 5696(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 5760(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd03 // FMUL V3.2D, V8.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12510,7 +13470,7 @@ ok511:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 5824(R8), F0
+	FMOVQ 5888(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12519,58 +13479,58 @@ ok511:
 	WORD $0x4ee0d488 // FSUB V8.2D, V4.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 5888(R8), F1
-	FMOVQ 5888(R8), F0
-	FMOVQ 5952(R8), F6
-	FMOVQ 5952(R8), F5
+	FMOVQ 5952(R8), F1
+	FMOVQ 5952(R8), F0
+	FMOVQ 6016(R8), F6
+	FMOVQ 6016(R8), F5
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e6cdc01 // FMUL V1.2D, V0.2D, V12.2D
-	FMOVQ 6016(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6080(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
-	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6144(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
 	FMOVQ 6208(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
-	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6272(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
 	FMOVQ 6336(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
-	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
 	FMOVQ 6400(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
-	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 6528(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	FMOVQ 6528(R8), F0
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
 	FMOVQ 6592(R8), F0
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
+	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
+	FMOVQ 6656(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dda1 // FMUL V1.2D, V13.2D, V9.2D
@@ -12579,15 +13539,15 @@ ok511:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e69d429 // FADD V9.2D, V1.2D, V9.2D
 	WORD $0x4e68d408 // FADD V8.2D, V0.2D, V8.2D
-	FMOVQ 640(R8), F0
+	FMOVQ 1024(R8), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
@@ -12630,11 +13590,11 @@ ok511:
 	FMOVQ F0, (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one507
+	BLE one571
 
-tail509:
+tail573:
 	SUBS R3, R2, R0
-	BEQ done510
+	BEQ done574
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12662,10 +13622,10 @@ someLanes1:
 doneLanes2:
 	WORD $0x0e617805 // FCVTL V5.2D, V0
 	WORD $0x4e617804 // FCVTL2 V4.2D, V0
-	FMOVQ 5440(R8), F1
+	FMOVQ 384(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 5504(R8), F2
+	FMOVQ 5568(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12675,26 +13635,26 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok512
+	BEQ ok576
 	MOVD R3, ret+32(FP)
-	JMP done505
+	JMP done569
 
-ok512:
-	FMOVQ 5568(R8), F0
+ok576:
+	FMOVQ 5632(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4e60d44c // FADD V12.2D, V2.2D, V0.2D
 	WORD $0x4e60d42b // FADD V11.2D, V1.2D, V0.2D
-	FMOVQ 5632(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x4ee0d589 // FSUB V9.2D, V12.2D, V0.2D
 	WORD $0x4ee0d567 // FSUB V7.2D, V11.2D, V0.2D
-	FMOVQ 5696(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 5760(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12703,7 +13663,7 @@ ok512:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 5824(R8), F0
+	FMOVQ 5888(R8), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12712,58 +13672,58 @@ ok512:
 	WORD $0x4ee0d489 // FSUB V9.2D, V4.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
-	FMOVQ 5888(R8), F1
-	FMOVQ 5888(R8), F0
-	FMOVQ 5952(R8), F6
-	FMOVQ 5952(R8), F5
+	FMOVQ 5952(R8), F1
+	FMOVQ 5952(R8), F0
+	FMOVQ 6016(R8), F6
+	FMOVQ 6016(R8), F5
 	WORD $0x6e6edc22 // FMUL V2.2D, V1.2D, V14.2D
 	WORD $0x6e6ddc01 // FMUL V1.2D, V0.2D, V13.2D
-	FMOVQ 6016(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
-	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
 	FMOVQ 6080(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
-	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
+	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
 	FMOVQ 6144(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
-	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
+	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
 	FMOVQ 6208(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
-	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
+	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
 	FMOVQ 6272(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
-	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
+	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
 	FMOVQ 6336(R8), F0
-	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
-	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
-	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
-	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
+	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
 	FMOVQ 6400(R8), F0
-	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
-	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
-	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
-	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
-	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
 	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
-	FMOVQ 6528(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
 	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
+	FMOVQ 6528(R8), F0
+	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
+	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
+	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
+	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
 	FMOVQ 6592(R8), F0
+	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
+	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
+	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
+	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
+	FMOVQ 6656(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e6addc1 // FMUL V1.2D, V14.2D, V10.2D
@@ -12772,15 +13732,15 @@ ok512:
 	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
 	WORD $0x4e6ad42a // FADD V10.2D, V1.2D, V10.2D
 	WORD $0x4e69d409 // FADD V9.2D, V0.2D, V9.2D
-	FMOVQ 640(R8), F0
+	FMOVQ 1024(R8), F0
 	WORD $0x6e60ddc3 // FMUL V3.2D, V14.2D, V0.2D
 	WORD $0x6e60dda2 // FMUL V2.2D, V13.2D, V0.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2816(R8), F1
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F1
+	FMOVQ 576(R8), F0
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
@@ -12858,10 +13818,10 @@ someLanes5:
 
 doneLanes6:
 
-done510:
+done574:
 	MOVD R2, ret+32(FP)
 
-done505:
+done569:
 	RET
 
 // func sinF64(n int, dst *float64, x *float64) int
@@ -12874,15 +13834,15 @@ TEXT ·sinF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail526
+	BGT tail590
 
-one524:
+one588:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12891,39 +13851,61 @@ one524:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok528
+	BEQ ok592
 	MOVD R3, ret+24(FP)
-	JMP done522
+	JMP done586
 
-ok528:
+ok592:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
-	FMOVQ 5632(R7), F8
-	WORD $0x4e61ccc8 // FMLA V8.2D, V6.2D, V1.2D
-	FMOVQ 5632(R7), F7
-	WORD $0x4e60cca7 // FMLA V7.2D, V5.2D, V0.2D
+	FMOVQ 5632(R7), F1
 	FMOVQ 5632(R7), F0
+	FMOVQ 5696(R7), F8
+	WORD $0x4e61ccc8 // FMLA V8.2D, V6.2D, V1.2D
+	FMOVQ 5696(R7), F7
+	WORD $0x4e60cca7 // FMLA V7.2D, V5.2D, V0.2D
+	FMOVQ 5696(R7), F0
 	WORD $0x4ee0d502 // FSUB V2.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dcc9 // FMUL V9.2D, V6.2D, V6.2D
 	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e69dcc1 // FMUL V1.2D, V6.2D, V9.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -12936,43 +13918,21 @@ ok528:
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e69dcc1 // FMUL V1.2D, V6.2D, V9.2D
-	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R7), F3
+	FMOVQ 576(R7), F3
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5501 // SHL V1.2D, V8.2D, 63
 	WORD $0x4f7f54e0 // SHL V0.2D, V7.2D, 63
@@ -12991,11 +13951,11 @@ ok528:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one524
+	BLE one588
 
-tail526:
+tail590:
 	SUBS R3, R2, R0
-	BEQ done527
+	BEQ done591
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13022,10 +13982,10 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -13034,11 +13994,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok529
+	BEQ ok593
 	MOVD R3, ret+24(FP)
-	JMP done522
+	JMP done586
 
-ok529:
+ok593:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R4, R1
@@ -13061,32 +14021,54 @@ someLanes3:
 	FMOVD 16(R1), F5
 
 doneLanes4:
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
-	FMOVQ 5632(R7), F10
-	WORD $0x4e61ccca // FMLA V10.2D, V6.2D, V1.2D
-	FMOVQ 5632(R7), F9
-	WORD $0x4e60cca9 // FMLA V9.2D, V5.2D, V0.2D
+	FMOVQ 5632(R7), F1
 	FMOVQ 5632(R7), F0
+	FMOVQ 5696(R7), F10
+	WORD $0x4e61ccca // FMLA V10.2D, V6.2D, V1.2D
+	FMOVQ 5696(R7), F9
+	WORD $0x4e60cca9 // FMLA V9.2D, V5.2D, V0.2D
+	FMOVQ 5696(R7), F0
 	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
 	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -13099,43 +14081,21 @@ doneLanes4:
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R7), F3
+	FMOVQ 576(R7), F3
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5541 // SHL V1.2D, V10.2D, 63
 	WORD $0x4f7f5520 // SHL V0.2D, V9.2D, 63
@@ -13171,10 +14131,10 @@ someLanes5:
 
 doneLanes6:
 
-done527:
+done591:
 	MOVD R2, ret+24(FP)
 
-done522:
+done586:
 	RET
 
 // func sinF32(n int, dst *float32, x *float32) int
@@ -13187,12 +14147,12 @@ TEXT ·sinF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail543
+	BGT tail607
 
-one541:
+one605:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -13204,11 +14164,11 @@ one541:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok545
+	BEQ ok609
 	MOVD R3, ret+24(FP)
-	JMP done539
+	JMP done603
 
-ok545:
+ok609:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R5), F1
@@ -13255,13 +14215,13 @@ ok545:
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R5), F3
+	FMOVQ 704(R5), F3
 	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5521 // SHL V1.4S, V9.4S, 31
 	WORD $0x4f3f5500 // SHL V0.4S, V8.4S, 31
@@ -13280,11 +14240,11 @@ ok545:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one541
+	BLE one605
 
-tail543:
+tail607:
 	SUBS R3, R2, R0
-	BEQ done544
+	BEQ done608
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13327,7 +14287,7 @@ someLanes1:
 	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -13339,11 +14299,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok546
+	BEQ ok610
 	MOVD R3, ret+24(FP)
-	JMP done539
+	JMP done603
 
-ok546:
+ok610:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -13426,13 +14386,13 @@ doneLanes4:
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R5), F3
+	FMOVQ 704(R5), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
 	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
@@ -13484,10 +14444,10 @@ someLanes5:
 
 doneLanes6:
 
-done544:
+done608:
 	MOVD R2, ret+24(FP)
 
-done539:
+done603:
 	RET
 
 // func cosF64(n int, dst *float64, x *float64) int
@@ -13500,15 +14460,15 @@ TEXT ·cosF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail560
+	BGT tail624
 
-one558:
+one622:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -13517,15 +14477,15 @@ one558:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok562
+	BEQ ok626
 	MOVD R3, ret+24(FP)
-	JMP done556
+	JMP done620
 
-ok562:
+ok626:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
+	FMOVQ 5632(R7), F1
+	FMOVQ 5632(R7), F0
 	FMOVQ 7872(R7), F8
 	WORD $0x4e61ccc8 // FMLA V8.2D, V6.2D, V1.2D
 	FMOVQ 7872(R7), F7
@@ -13533,23 +14493,45 @@ ok562:
 	FMOVQ 7872(R7), F0
 	WORD $0x4ee0d502 // FSUB V2.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dcc9 // FMUL V9.2D, V6.2D, V6.2D
 	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e69dcc1 // FMUL V1.2D, V6.2D, V9.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -13562,43 +14544,21 @@ ok562:
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e69dcc1 // FMUL V1.2D, V6.2D, V9.2D
-	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R7), F3
+	FMOVQ 576(R7), F3
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5501 // SHL V1.2D, V8.2D, 63
 	WORD $0x4f7f54e0 // SHL V0.2D, V7.2D, 63
@@ -13617,11 +14577,11 @@ ok562:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one558
+	BLE one622
 
-tail560:
+tail624:
 	SUBS R3, R2, R0
-	BEQ done561
+	BEQ done625
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13648,10 +14608,10 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -13660,11 +14620,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok563
+	BEQ ok627
 	MOVD R3, ret+24(FP)
-	JMP done556
+	JMP done620
 
-ok563:
+ok627:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R4, R1
@@ -13687,8 +14647,8 @@ someLanes3:
 	FMOVD 16(R1), F5
 
 doneLanes4:
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
+	FMOVQ 5632(R7), F1
+	FMOVQ 5632(R7), F0
 	FMOVQ 7872(R7), F10
 	WORD $0x4e61ccca // FMLA V10.2D, V6.2D, V1.2D
 	FMOVQ 7872(R7), F9
@@ -13696,23 +14656,45 @@ doneLanes4:
 	FMOVQ 7872(R7), F0
 	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
 	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -13725,43 +14707,21 @@ doneLanes4:
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R7), F3
+	FMOVQ 576(R7), F3
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5541 // SHL V1.2D, V10.2D, 63
 	WORD $0x4f7f5520 // SHL V0.2D, V9.2D, 63
@@ -13797,10 +14757,10 @@ someLanes5:
 
 doneLanes6:
 
-done561:
+done625:
 	MOVD R2, ret+24(FP)
 
-done556:
+done620:
 	RET
 
 // func cosF32(n int, dst *float32, x *float32) int
@@ -13813,12 +14773,12 @@ TEXT ·cosF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail577
+	BGT tail641
 
-one575:
+one639:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -13830,11 +14790,11 @@ one575:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok579
+	BEQ ok643
 	MOVD R3, ret+24(FP)
-	JMP done573
+	JMP done637
 
-ok579:
+ok643:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R5), F1
@@ -13881,13 +14841,13 @@ ok579:
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R5), F3
+	FMOVQ 704(R5), F3
 	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5521 // SHL V1.4S, V9.4S, 31
 	WORD $0x4f3f5500 // SHL V0.4S, V8.4S, 31
@@ -13906,11 +14866,11 @@ ok579:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one575
+	BLE one639
 
-tail577:
+tail641:
 	SUBS R3, R2, R0
-	BEQ done578
+	BEQ done642
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13953,7 +14913,7 @@ someLanes1:
 	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -13965,11 +14925,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok580
+	BEQ ok644
 	MOVD R3, ret+24(FP)
-	JMP done573
+	JMP done637
 
-ok580:
+ok644:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -14052,13 +15012,13 @@ doneLanes4:
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R5), F3
+	FMOVQ 704(R5), F3
 	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
 	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
@@ -14110,10 +15070,10 @@ someLanes5:
 
 doneLanes6:
 
-done578:
+done642:
 	MOVD R2, ret+24(FP)
 
-done573:
+done637:
 	RET
 
 // func positiveF64(n int, x *float64) int
@@ -14126,9 +15086,9 @@ TEXT ·positiveF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest593
+	BLT oneTest657
 
-many591:
+many655:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -14160,21 +15120,21 @@ many591:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok596
+	BEQ ok660
 	MOVD R3, ret+16(FP)
-	JMP done590
+	JMP done654
 
-ok596:
+ok660:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many591
+	BLE many655
 
-oneTest593:
+oneTest657:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail594
+	BGT tail658
 
-one592:
+one656:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -14185,18 +15145,18 @@ one592:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok597
+	BEQ ok661
 	MOVD R3, ret+16(FP)
-	JMP done590
+	JMP done654
 
-ok597:
+ok661:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one592
+	BLE one656
 
-tail594:
+tail658:
 	SUBS R3, R2, R0
-	BEQ done595
+	BEQ done659
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14223,7 +15183,7 @@ someLanes1:
 	FMOVD 16(R1), F3
 
 doneLanes2:
-	FMOVQ 2816(R5), F1
+	FMOVQ 576(R5), F1
 	WORD $0x4ea0a8a0 // CMLT V0.4S, V5.4S, 0
 	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
@@ -14236,16 +15196,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok598
+	BEQ ok662
 	MOVD R3, ret+16(FP)
-	JMP done590
+	JMP done654
 
-ok598:
+ok662:
 
-done595:
+done659:
 	MOVD R2, ret+16(FP)
 
-done590:
+done654:
 	RET
 
 // func positiveF32(n int, x *float32) int
@@ -14258,9 +15218,9 @@ TEXT ·positiveF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest611
+	BLT oneTest675
 
-many609:
+many673:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -14292,21 +15252,21 @@ many609:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok614
+	BEQ ok678
 	MOVD R3, ret+16(FP)
-	JMP done608
+	JMP done672
 
-ok614:
+ok678:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many609
+	BLE many673
 
-oneTest611:
+oneTest675:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail612
+	BGT tail676
 
-one610:
+one674:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -14317,18 +15277,18 @@ one610:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok615
+	BEQ ok679
 	MOVD R3, ret+16(FP)
-	JMP done608
+	JMP done672
 
-ok615:
+ok679:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one610
+	BLE one674
 
-tail612:
+tail676:
 	SUBS R3, R2, R0
-	BEQ done613
+	BEQ done677
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -14371,7 +15331,7 @@ someLanes1:
 	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 4288(R5), F1
+	FMOVQ 704(R5), F1
 	WORD $0x4ea0a8a0 // CMLT V0.4S, V5.4S, 0
 	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
 	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
@@ -14384,16 +15344,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok616
+	BEQ ok680
 	MOVD R3, ret+16(FP)
-	JMP done608
+	JMP done672
 
-ok616:
+ok680:
 
-done613:
+done677:
 	MOVD R2, ret+16(FP)
 
-done608:
+done672:
 	RET
 
 // func nonzeroF64(n int, x *float64) int
@@ -14406,9 +15366,9 @@ TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest629
+	BLT oneTest693
 
-many627:
+many691:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
@@ -14432,21 +15392,21 @@ many627:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok632
+	BEQ ok696
 	MOVD R3, ret+16(FP)
-	JMP done626
+	JMP done690
 
-ok632:
+ok696:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many627
+	BLE many691
 
-oneTest629:
+oneTest693:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail630
+	BGT tail694
 
-one628:
+one692:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
@@ -14455,18 +15415,18 @@ one628:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok633
+	BEQ ok697
 	MOVD R3, ret+16(FP)
-	JMP done626
+	JMP done690
 
-ok633:
+ok697:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one628
+	BLE one692
 
-tail630:
+tail694:
 	SUBS R3, R2, R0
-	BEQ done631
+	BEQ done695
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14493,7 +15453,7 @@ someLanes1:
 	FMOVD 16(R1), F3
 
 doneLanes2:
-	FMOVQ 2816(R5), F2
+	FMOVQ 576(R5), F2
 	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
@@ -14504,16 +15464,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok634
+	BEQ ok698
 	MOVD R3, ret+16(FP)
-	JMP done626
+	JMP done690
 
-ok634:
+ok698:
 
-done631:
+done695:
 	MOVD R2, ret+16(FP)
 
-done626:
+done690:
 	RET
 
 // func nonzeroF32(n int, x *float32) int
@@ -14526,9 +15486,9 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest647
+	BLT oneTest711
 
-many645:
+many709:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
@@ -14552,21 +15512,21 @@ many645:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok650
+	BEQ ok714
 	MOVD R3, ret+16(FP)
-	JMP done644
+	JMP done708
 
-ok650:
+ok714:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many645
+	BLE many709
 
-oneTest647:
+oneTest711:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail648
+	BGT tail712
 
-one646:
+one710:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
@@ -14575,18 +15535,18 @@ one646:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok651
+	BEQ ok715
 	MOVD R3, ret+16(FP)
-	JMP done644
+	JMP done708
 
-ok651:
+ok715:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one646
+	BLE one710
 
-tail648:
+tail712:
 	SUBS R3, R2, R0
-	BEQ done649
+	BEQ done713
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -14629,7 +15589,7 @@ someLanes1:
 	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
 	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
@@ -14640,16 +15600,334 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok652
+	BEQ ok716
 	MOVD R3, ret+16(FP)
-	JMP done644
+	JMP done708
 
-ok652:
+ok716:
 
-done649:
+done713:
 	MOVD R2, ret+16(FP)
 
-done644:
+done708:
+	RET
+
+// func smallerF64(n int, x *float64, bound float64) int
+TEXT ·smallerF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R5
+	FMOVD bound+16(FP), F0
+	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
+	MOVD n+0(FP), R2
+	MOVD x+8(FP), R4
+	MOVD $0, R3
+	ADD $-16, R2, R1
+	TST R1, R1
+	BLT oneTest729
+
+many727:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
+	WORD $0x6ee0e4c0 // FCMGT V0.2D, V6.2D, V0.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee1e4c0 // FCMGT V0.2D, V6.2D, V1.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ee0e4c0 // FCMGT V0.2D, V6.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee2e4c0 // FCMGT V0.2D, V6.2D, V2.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 64(R0), (F0, F2)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ee0e4c0 // FCMGT V0.2D, V6.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee2e4c0 // FCMGT V0.2D, V6.2D, V2.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 96(R0), (F0, F2)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ee0e4c0 // FCMGT V0.2D, V6.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee2e4c0 // FCMGT V0.2D, V6.2D, V2.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c60 // ORR V0.16B, V3.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok732
+	MOVD R3, ret+24(FP)
+	JMP done726
+
+ok732:
+	ADD $16, R3, R3
+	CMP R1, R3
+	BLE many727
+
+oneTest729:
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail730
+
+one728:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ee0e4c0 // FCMGT V0.2D, V6.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee2e4c0 // FCMGT V0.2D, V6.2D, V2.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok733
+	MOVD R3, ret+24(FP)
+	JMP done726
+
+ok733:
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one728
+
+tail730:
+	SUBS R3, R2, R0
+	BEQ done731
+	ADD $32, R5, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	FMOVQ 512(R6), F1
+	WORD $0x4ea0a8a0 // CMLT V0.4S, V5.4S, 0
+	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e611c62 // BSL V2.16B, V3.16B, V1.16B
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ee0e4c0 // FCMGT V0.2D, V6.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee2e4c0 // FCMGT V0.2D, V6.2D, V2.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok734
+	MOVD R3, ret+24(FP)
+	JMP done726
+
+ok734:
+
+done731:
+	MOVD R2, ret+24(FP)
+
+done726:
+	RET
+
+// func smallerF32(n int, x *float32, bound float32) int
+TEXT ·smallerF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R5
+	FMOVS bound+16(FP), F0
+	WORD $0x4e040406 // DUP V6.4S, V0.S[0]
+	MOVD n+0(FP), R2
+	MOVD x+8(FP), R4
+	MOVD $0, R3
+	ADD $-32, R2, R1
+	TST R1, R1
+	BLT oneTest747
+
+many745:
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
+	WORD $0x6ea0e4c0 // FCMGT V0.4S, V6.4S, V0.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea1e4c0 // FCMGT V0.4S, V6.4S, V1.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ea0e4c0 // FCMGT V0.4S, V6.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea2e4c0 // FCMGT V0.4S, V6.4S, V2.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 64(R0), (F0, F2)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ea0e4c0 // FCMGT V0.4S, V6.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea2e4c0 // FCMGT V0.4S, V6.4S, V2.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 96(R0), (F0, F2)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ea0e4c0 // FCMGT V0.4S, V6.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea2e4c0 // FCMGT V0.4S, V6.4S, V2.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c60 // ORR V0.16B, V3.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok750
+	MOVD R3, ret+24(FP)
+	JMP done744
+
+ok750:
+	ADD $32, R3, R3
+	CMP R1, R3
+	BLE many745
+
+oneTest747:
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail748
+
+one746:
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ea0e4c0 // FCMGT V0.4S, V6.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea2e4c0 // FCMGT V0.4S, V6.4S, V2.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok751
+	MOVD R3, ret+24(FP)
+	JMP done744
+
+ok751:
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one746
+
+tail748:
+	SUBS R3, R2, R0
+	BEQ done749
+	ADD $32, R5, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 640(R6), F1
+	WORD $0x4ea0a8a0 // CMLT V0.4S, V5.4S, 0
+	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e611c62 // BSL V2.16B, V3.16B, V1.16B
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c42 // AND V2.16B, V2.16B, V1.16B
+	WORD $0x6ea0e4c0 // FCMGT V0.4S, V6.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea2e4c0 // FCMGT V0.4S, V6.4S, V2.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok752
+	MOVD R3, ret+24(FP)
+	JMP done744
+
+ok752:
+
+done749:
+	MOVD R2, ret+24(FP)
+
+done744:
 	RET
 
 // func sqrtF64(dst *float64, x *float64, n int)
@@ -14661,9 +15939,9 @@ TEXT ·sqrtF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail663
+	BGT tail763
 
-one661:
+one761:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
@@ -14672,11 +15950,11 @@ one661:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one661
+	BLE one761
 
-tail663:
+tail763:
 	SUBS R3, R0, R0
-	BEQ done664
+	BEQ done764
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14726,7 +16004,7 @@ someLanes3:
 
 doneLanes4:
 
-done664:
+done764:
 	RET
 
 // func sqrtF32(dst *float32, x *float32, n int)
@@ -14738,9 +16016,9 @@ TEXT ·sqrtF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail675
+	BGT tail775
 
-one673:
+one773:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
@@ -14749,11 +16027,11 @@ one673:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one673
+	BLE one773
 
-tail675:
+tail775:
 	SUBS R3, R0, R0
-	BEQ done676
+	BEQ done776
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -14835,7 +16113,7 @@ someLanes3:
 
 doneLanes4:
 
-done676:
+done776:
 	RET
 
 // func absF64(dst *float64, x *float64, n int)
@@ -14848,23 +16126,23 @@ TEXT ·absF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail687
+	BGT tail787
 
-one685:
+one785:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 5440(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one685
+	BLE one785
 
-tail687:
+tail787:
 	SUBS R3, R0, R0
-	BEQ done688
+	BEQ done788
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14891,7 +16169,7 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
 	ADD R3<<3, R5, R1
@@ -14915,7 +16193,7 @@ someLanes3:
 
 doneLanes4:
 
-done688:
+done788:
 	RET
 
 // func absF32(dst *float32, x *float32, n int)
@@ -14928,23 +16206,23 @@ TEXT ·absF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail699
+	BGT tail799
 
-one697:
+one797:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 6976(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
 	ADD R3<<2, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one697
+	BLE one797
 
-tail699:
+tail799:
 	SUBS R3, R0, R0
-	BEQ done700
+	BEQ done800
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -14987,7 +16265,7 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	ADD R3<<2, R5, R1
@@ -15027,7 +16305,7 @@ someLanes3:
 
 doneLanes4:
 
-done700:
+done800:
 	RET
 
 // func signF64(dst *float64, x *float64, n int)
@@ -15040,21 +16318,21 @@ TEXT ·signF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail711
+	BGT tail811
 
-one709:
+one809:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
-	FMOVQ 5440(R7), F0
+	FMOVQ 384(R7), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x6ee0e421 // FCMGT V1.2D, V1.2D, V0.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
 	FMOVQ 128(R7), F2
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
 	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
 	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
 	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
@@ -15063,11 +16341,11 @@ one709:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one709
+	BLE one809
 
-tail711:
+tail811:
 	SUBS R3, R0, R0
-	BEQ done712
+	BEQ done812
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15094,16 +16372,16 @@ someLanes1:
 	FMOVD 16(R1), F5
 
 doneLanes2:
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211cc0 // AND V0.16B, V6.16B, V1.16B
 	WORD $0x4e211ca2 // AND V2.16B, V5.16B, V1.16B
-	FMOVQ 4160(R7), F1
+	FMOVQ 512(R7), F1
 	WORD $0x6ee1e400 // FCMGT V0.2D, V0.2D, V1.2D
 	WORD $0x6ee1e441 // FCMGT V1.2D, V2.2D, V1.2D
 	FMOVQ 128(R7), F2
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
 	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
 	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
 	WORD $0x6e661c60 // BSL V0.16B, V3.16B, V6.16B
@@ -15129,7 +16407,7 @@ someLanes3:
 
 doneLanes4:
 
-done712:
+done812:
 	RET
 
 // func signF32(dst *float32, x *float32, n int)
@@ -15142,21 +16420,21 @@ TEXT ·signF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail723
+	BGT tail823
 
-one721:
+one821:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
-	FMOVQ 6976(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x6ea0e421 // FCMGT V1.4S, V1.4S, V0.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
 	FMOVQ 320(R7), F2
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
 	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
-	FMOVQ 4288(R7), F2
+	FMOVQ 704(R7), F2
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
 	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
 	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
@@ -15165,11 +16443,11 @@ one721:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one721
+	BLE one821
 
-tail723:
+tail823:
 	SUBS R3, R0, R0
-	BEQ done724
+	BEQ done824
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15212,16 +16490,16 @@ someLanes1:
 	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R7), F0
+	FMOVQ 448(R7), F0
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x6ea0e442 // FCMGT V2.4S, V2.4S, V0.4S
 	WORD $0x6ea0e421 // FCMGT V1.4S, V1.4S, V0.4S
 	FMOVQ 320(R7), F0
 	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
 	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e661c62 // BSL V2.16B, V3.16B, V6.16B
@@ -15263,7 +16541,7 @@ someLanes3:
 
 doneLanes4:
 
-done724:
+done824:
 	RET
 
 // func recipF64(dst *float64, x *float64, n int)
@@ -15276,23 +16554,23 @@ TEXT ·recipF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail735
+	BGT tail835
 
-one733:
+one833:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x6e61fc01 // FDIV V1.2D, V0.2D, V1.2D
 	WORD $0x6e62fc00 // FDIV V0.2D, V0.2D, V2.2D
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one733
+	BLE one833
 
-tail735:
+tail835:
 	SUBS R3, R0, R0
-	BEQ done736
+	BEQ done836
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15319,7 +16597,7 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 2816(R7), F1
+	FMOVQ 576(R7), F1
 	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
 	WORD $0x6e62fc21 // FDIV V1.2D, V1.2D, V2.2D
 	ADD R3<<3, R5, R1
@@ -15343,7 +16621,7 @@ someLanes3:
 
 doneLanes4:
 
-done736:
+done836:
 	RET
 
 // func recipF32(dst *float32, x *float32, n int)
@@ -15356,23 +16634,23 @@ TEXT ·recipF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail747
+	BGT tail847
 
-one745:
+one845:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x6e21fc01 // FDIV V1.4S, V0.4S, V1.4S
 	WORD $0x6e22fc00 // FDIV V0.4S, V0.4S, V2.4S
 	ADD R3<<2, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one745
+	BLE one845
 
-tail747:
+tail847:
 	SUBS R3, R0, R0
-	BEQ done748
+	BEQ done848
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15415,7 +16693,7 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x6e22fc02 // FDIV V2.4S, V0.4S, V2.4S
 	WORD $0x6e21fc01 // FDIV V1.4S, V0.4S, V1.4S
 	ADD R3<<2, R5, R1
@@ -15455,7 +16733,7 @@ someLanes3:
 
 doneLanes4:
 
-done748:
+done848:
 	RET
 
 // func addExpF64(dst *float64, sign float64, x *float64, n int)
@@ -15473,14 +16751,14 @@ TEXT ·addExpF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	FMOVD sign+8(FP), F0
 	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
-	FMOVQ 1344(R8), F8
-	FMOVQ 1408(R8), F4
+	FMOVQ 1728(R8), F8
+	FMOVQ 1792(R8), F4
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest762
+	BLT oneTest862
 
-many760:
+many860:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -15492,79 +16770,79 @@ many760:
 	WORD $0x4ee2f482 // FMIN V2.2D, V4.2D, V2.2D
 	WORD $0x4ee1f481 // FMIN V1.2D, V4.2D, V1.2D
 	WORD $0x4ee0f480 // FMIN V0.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F6
-	FMOVQ 384(R8), F5
-	FMOVQ 448(R8), F20
+	FMOVQ 768(R8), F6
+	FMOVQ 768(R8), F5
+	FMOVQ 832(R8), F20
 	WORD $0x4e66cc74 // FMLA V20.2D, V3.2D, V6.2D
-	FMOVQ 448(R8), F19
+	FMOVQ 832(R8), F19
 	WORD $0x4e65cc53 // FMLA V19.2D, V2.2D, V5.2D
-	FMOVQ 384(R8), F6
-	FMOVQ 384(R8), F5
-	FMOVQ 448(R8), F18
+	FMOVQ 768(R8), F6
+	FMOVQ 768(R8), F5
+	FMOVQ 832(R8), F18
 	WORD $0x4e66cc32 // FMLA V18.2D, V1.2D, V6.2D
-	FMOVQ 448(R8), F14
+	FMOVQ 832(R8), F14
 	WORD $0x4e65cc0e // FMLA V14.2D, V0.2D, V5.2D
-	FMOVQ 448(R8), F5
+	FMOVQ 832(R8), F5
 	WORD $0x4ee5d68b // FSUB V11.2D, V20.2D, V5.2D
 	WORD $0x4ee5d66a // FSUB V10.2D, V19.2D, V5.2D
-	FMOVQ 448(R8), F5
+	FMOVQ 832(R8), F5
 	WORD $0x4ee5d649 // FSUB V9.2D, V18.2D, V5.2D
 	WORD $0x4ee5d5c6 // FSUB V6.2D, V14.2D, V5.2D
-	FMOVQ 512(R8), F5
+	FMOVQ 896(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 512(R8), F5
+	FMOVQ 896(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
-	FMOVQ 576(R8), F5
+	FMOVQ 960(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 576(R8), F5
+	FMOVQ 960(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 704(R8), F6
-	FMOVQ 704(R8), F5
-	FMOVQ 768(R8), F21
+	FMOVQ 1088(R8), F6
+	FMOVQ 1088(R8), F5
+	FMOVQ 1152(R8), F21
 	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
-	FMOVQ 768(R8), F12
+	FMOVQ 1152(R8), F12
 	WORD $0x4e65cf4c // FMLA V12.2D, V26.2D, V5.2D
-	FMOVQ 704(R8), F9
-	FMOVQ 704(R8), F6
-	FMOVQ 768(R8), F5
+	FMOVQ 1088(R8), F9
+	FMOVQ 1088(R8), F6
+	FMOVQ 1152(R8), F5
 	WORD $0x4e69cf25 // FMLA V5.2D, V25.2D, V9.2D
-	FMOVQ 768(R8), F11
+	FMOVQ 1152(R8), F11
 	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
-	FMOVQ 832(R8), F10
+	FMOVQ 1216(R8), F10
 	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
-	FMOVQ 832(R8), F9
+	FMOVQ 1216(R8), F9
 	WORD $0x4e6ccf49 // FMLA V9.2D, V26.2D, V12.2D
-	FMOVQ 832(R8), F6
+	FMOVQ 1216(R8), F6
 	WORD $0x4e65cf26 // FMLA V6.2D, V25.2D, V5.2D
-	FMOVQ 832(R8), F5
+	FMOVQ 1216(R8), F5
 	WORD $0x4e6bcf05 // FMLA V5.2D, V24.2D, V11.2D
-	FMOVQ 896(R8), F12
-	FMOVQ 896(R8), F11
-	FMOVQ 960(R8), F29
+	FMOVQ 1280(R8), F12
+	FMOVQ 1280(R8), F11
+	FMOVQ 1344(R8), F29
 	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
-	FMOVQ 960(R8), F28
+	FMOVQ 1344(R8), F28
 	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
-	FMOVQ 896(R8), F21
-	FMOVQ 896(R8), F12
-	FMOVQ 960(R8), F11
+	FMOVQ 1280(R8), F21
+	FMOVQ 1280(R8), F12
+	FMOVQ 1344(R8), F11
 	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
-	FMOVQ 960(R8), F23
+	FMOVQ 1344(R8), F23
 	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
-	FMOVQ 1024(R8), F22
+	FMOVQ 1408(R8), F22
 	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1024(R8), F21
+	FMOVQ 1408(R8), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R8), F12
+	FMOVQ 1408(R8), F12
 	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
-	FMOVQ 1024(R8), F11
+	FMOVQ 1408(R8), F11
 	WORD $0x4e77cf0b // FMLA V11.2D, V24.2D, V23.2D
 	WORD $0x4e76cc6a // FMLA V10.2D, V3.2D, V22.2D
 	WORD $0x4e75cc49 // FMLA V9.2D, V2.2D, V21.2D
@@ -15634,20 +16912,20 @@ many760:
 	WORD $0x6e741e41 // BSL V1.16B, V18.16B, V20.16B
 	WORD $0x6eeee662 // FCMGT V2.2D, V19.2D, V14.2D
 	WORD $0x6e731dc2 // BSL V2.16B, V14.16B, V19.16B
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal765
-	FMOVQ 1472(R8), F0
+	BEQ normal865
+	FMOVQ 1856(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -15664,19 +16942,19 @@ many760:
 	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d520 // FADD V0.2D, V9.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6ef2e40c // FCMGT V12.2D, V0.2D, V18.2D
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
 	WORD $0x6f7d0643 // USHR V3.2D, V18.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -15693,16 +16971,16 @@ many760:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled766
+	JMP scaled866
 
-normal765:
+normal865:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15732,7 +17010,7 @@ normal765:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled766:
+scaled866:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e69cce1 // FMLA V1.2D, V7.2D, V9.2D
@@ -15744,56 +17022,56 @@ scaled766:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many760
+	BLE many860
 
-oneTest762:
+oneTest862:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail763
+	BGT tail863
 
-one761:
+one861:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F12
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 448(R8), F11
+	FMOVQ 832(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd26 // FMUL V6.2D, V9.2D, V9.2D
-	FMOVQ 704(R8), F2
-	FMOVQ 704(R8), F1
-	FMOVQ 768(R8), F0
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 768(R8), F2
+	FMOVQ 1152(R8), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 832(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 896(R8), F5
-	FMOVQ 896(R8), F3
-	FMOVQ 960(R8), F2
+	FMOVQ 1280(R8), F5
+	FMOVQ 1280(R8), F3
+	FMOVQ 1344(R8), F2
 	WORD $0x4e65cdc2 // FMLA V2.2D, V14.2D, V5.2D
-	FMOVQ 960(R8), F5
+	FMOVQ 1344(R8), F5
 	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 1024(R8), F2
+	FMOVQ 1408(R8), F2
 	WORD $0x4e65ccc2 // FMLA V2.2D, V6.2D, V5.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -15825,20 +17103,20 @@ one761:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d405 // FADD V5.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal767
-	FMOVQ 1472(R8), F0
+	BEQ normal867
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -15855,16 +17133,16 @@ one761:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled768
+	JMP scaled868
 
-normal767:
+normal867:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15880,7 +17158,7 @@ normal767:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled768:
+scaled868:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
@@ -15888,11 +17166,11 @@ scaled768:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one761
+	BLE one861
 
-tail763:
+tail863:
 	SUBS R3, R0, R0
-	BEQ done764
+	BEQ done864
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15923,42 +17201,42 @@ doneLanes2:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F12
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 448(R8), F11
+	FMOVQ 832(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
-	FMOVQ 704(R8), F2
-	FMOVQ 704(R8), F1
-	FMOVQ 768(R8), F0
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 768(R8), F2
+	FMOVQ 1152(R8), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 832(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 896(R8), F4
-	FMOVQ 896(R8), F3
-	FMOVQ 960(R8), F2
+	FMOVQ 1280(R8), F4
+	FMOVQ 1280(R8), F3
+	FMOVQ 1344(R8), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 960(R8), F4
+	FMOVQ 1344(R8), F4
 	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 1024(R8), F2
+	FMOVQ 1408(R8), F2
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -15990,20 +17268,20 @@ doneLanes2:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal769
-	FMOVQ 1472(R8), F0
+	BEQ normal869
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16020,16 +17298,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled770
+	JMP scaled870
 
-normal769:
+normal869:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16045,7 +17323,7 @@ normal769:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled770:
+scaled870:
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R3<<3, R5, R1
@@ -16090,7 +17368,7 @@ someLanes5:
 
 doneLanes6:
 
-done764:
+done864:
 	RET
 
 // func addExpF32(dst *float32, sign float32, x *float32, n int)
@@ -16109,41 +17387,41 @@ TEXT ·addExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail781
+	BGT tail881
 
-one779:
+one879:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2176(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R7), F0
+	FMOVQ 2624(R7), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
-	FMOVQ 1600(R7), F1
-	FMOVQ 1600(R7), F0
-	FMOVQ 1664(R7), F14
+	FMOVQ 1984(R7), F1
+	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F14
 	WORD $0x4e21cd8e // FMLA V14.4S, V12.4S, V1.4S
-	FMOVQ 1664(R7), F13
+	FMOVQ 2048(R7), F13
 	WORD $0x4e20ccad // FMLA V13.4S, V5.4S, V0.4S
-	FMOVQ 1664(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 2176(R7), F0
 	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1920(R7), F0
-	FMOVQ 1920(R7), F2
-	FMOVQ 1984(R7), F1
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 1984(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 1856(R7), F11
+	FMOVQ 2240(R7), F11
 	WORD $0x4e21cd8b // FMLA V11.4S, V12.4S, V1.4S
-	FMOVQ 1856(R7), F9
+	FMOVQ 2240(R7), F9
 	WORD $0x4e20cca9 // FMLA V9.4S, V5.4S, V0.4S
 	WORD $0x6e2cdd88 // FMUL V8.4S, V12.4S, V12.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
@@ -16153,17 +17431,17 @@ one779:
 	WORD $0x4e311da0 // AND V0.16B, V13.16B, V17.16B
 	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
 	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4e21d582 // FADD V2.4S, V12.4S, V1.4S
 	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
 	WORD $0x4e28cd62 // FMLA V2.4S, V11.4S, V8.4S
 	WORD $0x4e27cd25 // FMLA V5.4S, V9.4S, V7.4S
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
@@ -16190,11 +17468,11 @@ one779:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one779
+	BLE one879
 
-tail781:
+tail881:
 	SUBS R3, R0, R0
-	BEQ done782
+	BEQ done882
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16237,36 +17515,36 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2176(R7), F0
+	FMOVQ 2560(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R7), F0
+	FMOVQ 2624(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R7), F1
-	FMOVQ 1600(R7), F0
-	FMOVQ 1664(R7), F15
+	FMOVQ 1984(R7), F1
+	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F15
 	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
-	FMOVQ 1664(R7), F14
+	FMOVQ 2048(R7), F14
 	WORD $0x4e20cc8e // FMLA V14.4S, V4.4S, V0.4S
-	FMOVQ 1664(R7), F0
+	FMOVQ 2048(R7), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 2176(R7), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1920(R7), F0
-	FMOVQ 1920(R7), F2
-	FMOVQ 1984(R7), F1
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 1984(R7), F0
+	FMOVQ 2368(R7), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 1856(R7), F12
+	FMOVQ 2240(R7), F12
 	WORD $0x4e21cdac // FMLA V12.4S, V13.4S, V1.4S
-	FMOVQ 1856(R7), F11
+	FMOVQ 2240(R7), F11
 	WORD $0x4e20cc8b // FMLA V11.4S, V4.4S, V0.4S
 	WORD $0x6e2ddda7 // FMUL V7.4S, V13.4S, V13.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -16276,17 +17554,17 @@ doneLanes2:
 	WORD $0x4e311dc0 // AND V0.16B, V14.16B, V17.16B
 	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
 	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2048(R7), (F30, F31)
+	FLDPQ 2432(R7), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4e21d5a2 // FADD V2.4S, V13.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
 	WORD $0x4e27cd82 // FMLA V2.4S, V12.4S, V7.4S
 	WORD $0x4e26cd64 // FMLA V4.4S, V11.4S, V6.4S
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2112(R7), (F30, F31)
+	FLDPQ 2496(R7), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
@@ -16382,7 +17660,7 @@ someLanes5:
 
 doneLanes6:
 
-done782:
+done882:
 	RET
 
 // func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -16401,14 +17679,14 @@ TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
 	FMOVD sign+8(FP), F0
 	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
 	MOVD from+24(FP), R6
-	FMOVQ 1344(R8), F8
-	FMOVQ 1408(R8), F4
+	FMOVQ 1728(R8), F8
+	FMOVQ 1792(R8), F4
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest796
+	BLT oneTest896
 
-many794:
+many894:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -16420,79 +17698,79 @@ many794:
 	WORD $0x4ee2f482 // FMIN V2.2D, V4.2D, V2.2D
 	WORD $0x4ee1f481 // FMIN V1.2D, V4.2D, V1.2D
 	WORD $0x4ee0f480 // FMIN V0.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F6
-	FMOVQ 384(R8), F5
-	FMOVQ 448(R8), F20
+	FMOVQ 768(R8), F6
+	FMOVQ 768(R8), F5
+	FMOVQ 832(R8), F20
 	WORD $0x4e66cc74 // FMLA V20.2D, V3.2D, V6.2D
-	FMOVQ 448(R8), F19
+	FMOVQ 832(R8), F19
 	WORD $0x4e65cc53 // FMLA V19.2D, V2.2D, V5.2D
-	FMOVQ 384(R8), F6
-	FMOVQ 384(R8), F5
-	FMOVQ 448(R8), F18
+	FMOVQ 768(R8), F6
+	FMOVQ 768(R8), F5
+	FMOVQ 832(R8), F18
 	WORD $0x4e66cc32 // FMLA V18.2D, V1.2D, V6.2D
-	FMOVQ 448(R8), F14
+	FMOVQ 832(R8), F14
 	WORD $0x4e65cc0e // FMLA V14.2D, V0.2D, V5.2D
-	FMOVQ 448(R8), F5
+	FMOVQ 832(R8), F5
 	WORD $0x4ee5d68b // FSUB V11.2D, V20.2D, V5.2D
 	WORD $0x4ee5d66a // FSUB V10.2D, V19.2D, V5.2D
-	FMOVQ 448(R8), F5
+	FMOVQ 832(R8), F5
 	WORD $0x4ee5d649 // FSUB V9.2D, V18.2D, V5.2D
 	WORD $0x4ee5d5c6 // FSUB V6.2D, V14.2D, V5.2D
-	FMOVQ 512(R8), F5
+	FMOVQ 896(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 512(R8), F5
+	FMOVQ 896(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
-	FMOVQ 576(R8), F5
+	FMOVQ 960(R8), F5
 	WORD $0x4ee5cd63 // FMLS V3.2D, V11.2D, V5.2D
 	WORD $0x4ee5cd42 // FMLS V2.2D, V10.2D, V5.2D
-	FMOVQ 576(R8), F5
+	FMOVQ 960(R8), F5
 	WORD $0x4ee5cd21 // FMLS V1.2D, V9.2D, V5.2D
 	WORD $0x4ee5ccc0 // FMLS V0.2D, V6.2D, V5.2D
 	WORD $0x6e63dc7b // FMUL V27.2D, V3.2D, V3.2D
 	WORD $0x6e62dc5a // FMUL V26.2D, V2.2D, V2.2D
 	WORD $0x6e61dc39 // FMUL V25.2D, V1.2D, V1.2D
 	WORD $0x6e60dc18 // FMUL V24.2D, V0.2D, V0.2D
-	FMOVQ 704(R8), F6
-	FMOVQ 704(R8), F5
-	FMOVQ 768(R8), F21
+	FMOVQ 1088(R8), F6
+	FMOVQ 1088(R8), F5
+	FMOVQ 1152(R8), F21
 	WORD $0x4e66cf75 // FMLA V21.2D, V27.2D, V6.2D
-	FMOVQ 768(R8), F12
+	FMOVQ 1152(R8), F12
 	WORD $0x4e65cf4c // FMLA V12.2D, V26.2D, V5.2D
-	FMOVQ 704(R8), F9
-	FMOVQ 704(R8), F6
-	FMOVQ 768(R8), F5
+	FMOVQ 1088(R8), F9
+	FMOVQ 1088(R8), F6
+	FMOVQ 1152(R8), F5
 	WORD $0x4e69cf25 // FMLA V5.2D, V25.2D, V9.2D
-	FMOVQ 768(R8), F11
+	FMOVQ 1152(R8), F11
 	WORD $0x4e66cf0b // FMLA V11.2D, V24.2D, V6.2D
-	FMOVQ 832(R8), F10
+	FMOVQ 1216(R8), F10
 	WORD $0x4e75cf6a // FMLA V10.2D, V27.2D, V21.2D
-	FMOVQ 832(R8), F9
+	FMOVQ 1216(R8), F9
 	WORD $0x4e6ccf49 // FMLA V9.2D, V26.2D, V12.2D
-	FMOVQ 832(R8), F6
+	FMOVQ 1216(R8), F6
 	WORD $0x4e65cf26 // FMLA V6.2D, V25.2D, V5.2D
-	FMOVQ 832(R8), F5
+	FMOVQ 1216(R8), F5
 	WORD $0x4e6bcf05 // FMLA V5.2D, V24.2D, V11.2D
-	FMOVQ 896(R8), F12
-	FMOVQ 896(R8), F11
-	FMOVQ 960(R8), F29
+	FMOVQ 1280(R8), F12
+	FMOVQ 1280(R8), F11
+	FMOVQ 1344(R8), F29
 	WORD $0x4e6ccf7d // FMLA V29.2D, V27.2D, V12.2D
-	FMOVQ 960(R8), F28
+	FMOVQ 1344(R8), F28
 	WORD $0x4e6bcf5c // FMLA V28.2D, V26.2D, V11.2D
-	FMOVQ 896(R8), F21
-	FMOVQ 896(R8), F12
-	FMOVQ 960(R8), F11
+	FMOVQ 1280(R8), F21
+	FMOVQ 1280(R8), F12
+	FMOVQ 1344(R8), F11
 	WORD $0x4e75cf2b // FMLA V11.2D, V25.2D, V21.2D
-	FMOVQ 960(R8), F23
+	FMOVQ 1344(R8), F23
 	WORD $0x4e6ccf17 // FMLA V23.2D, V24.2D, V12.2D
-	FMOVQ 1024(R8), F22
+	FMOVQ 1408(R8), F22
 	WORD $0x4e7dcf76 // FMLA V22.2D, V27.2D, V29.2D
-	FMOVQ 1024(R8), F21
+	FMOVQ 1408(R8), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R8), F12
+	FMOVQ 1408(R8), F12
 	WORD $0x4e6bcf2c // FMLA V12.2D, V25.2D, V11.2D
-	FMOVQ 1024(R8), F11
+	FMOVQ 1408(R8), F11
 	WORD $0x4e77cf0b // FMLA V11.2D, V24.2D, V23.2D
 	WORD $0x4e76cc6a // FMLA V10.2D, V3.2D, V22.2D
 	WORD $0x4e75cc49 // FMLA V9.2D, V2.2D, V21.2D
@@ -16562,20 +17840,20 @@ many794:
 	WORD $0x6e741e41 // BSL V1.16B, V18.16B, V20.16B
 	WORD $0x6eeee662 // FCMGT V2.2D, V19.2D, V14.2D
 	WORD $0x6e731dc2 // BSL V2.16B, V14.16B, V19.16B
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal799
-	FMOVQ 1472(R8), F0
+	BEQ normal899
+	FMOVQ 1856(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16592,19 +17870,19 @@ many794:
 	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d520 // FADD V0.2D, V9.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6ef2e40c // FCMGT V12.2D, V0.2D, V18.2D
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
 	WORD $0x6f7d0643 // USHR V3.2D, V18.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16621,16 +17899,16 @@ many794:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
-	JMP scaled800
+	JMP scaled900
 
-normal799:
+normal899:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16660,7 +17938,7 @@ normal799:
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 
-scaled800:
+scaled900:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
@@ -16679,56 +17957,56 @@ scaled800:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many794
+	BLE many894
 
-oneTest796:
+oneTest896:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail797
+	BGT tail897
 
-one795:
+one895:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F12
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 448(R8), F11
+	FMOVQ 832(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd26 // FMUL V6.2D, V9.2D, V9.2D
-	FMOVQ 704(R8), F2
-	FMOVQ 704(R8), F1
-	FMOVQ 768(R8), F0
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 768(R8), F2
+	FMOVQ 1152(R8), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 832(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 896(R8), F5
-	FMOVQ 896(R8), F3
-	FMOVQ 960(R8), F2
+	FMOVQ 1280(R8), F5
+	FMOVQ 1280(R8), F3
+	FMOVQ 1344(R8), F2
 	WORD $0x4e65cdc2 // FMLA V2.2D, V14.2D, V5.2D
-	FMOVQ 960(R8), F5
+	FMOVQ 1344(R8), F5
 	WORD $0x4e63ccc5 // FMLA V5.2D, V6.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 1024(R8), F2
+	FMOVQ 1408(R8), F2
 	WORD $0x4e65ccc2 // FMLA V2.2D, V6.2D, V5.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -16760,20 +18038,20 @@ one795:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d405 // FADD V5.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal801
-	FMOVQ 1472(R8), F0
+	BEQ normal901
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16790,16 +18068,16 @@ one795:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled802
+	JMP scaled902
 
-normal801:
+normal901:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16815,7 +18093,7 @@ normal801:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled802:
+scaled902:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
@@ -16827,11 +18105,11 @@ scaled802:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one795
+	BLE one895
 
-tail797:
+tail897:
 	SUBS R3, R0, R0
-	BEQ done798
+	BEQ done898
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16862,42 +18140,42 @@ doneLanes2:
 	WORD $0x4e60f500 // FMAX V0.2D, V8.2D, V0.2D
 	WORD $0x4ee1f48a // FMIN V10.2D, V4.2D, V1.2D
 	WORD $0x4ee0f489 // FMIN V9.2D, V4.2D, V0.2D
-	FMOVQ 384(R8), F1
-	FMOVQ 384(R8), F0
-	FMOVQ 448(R8), F12
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F12
 	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
-	FMOVQ 448(R8), F11
+	FMOVQ 832(R8), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 448(R8), F0
+	FMOVQ 832(R8), F0
 	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 512(R8), F0
+	FMOVQ 896(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 576(R8), F0
+	FMOVQ 960(R8), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
-	FMOVQ 704(R8), F2
-	FMOVQ 704(R8), F1
-	FMOVQ 768(R8), F0
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 768(R8), F2
+	FMOVQ 1152(R8), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 832(R8), F1
+	FMOVQ 1216(R8), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 832(R8), F0
+	FMOVQ 1216(R8), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 896(R8), F4
-	FMOVQ 896(R8), F3
-	FMOVQ 960(R8), F2
+	FMOVQ 1280(R8), F4
+	FMOVQ 1280(R8), F3
+	FMOVQ 1344(R8), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 960(R8), F4
+	FMOVQ 1344(R8), F4
 	WORD $0x4e63cd04 // FMLA V4.2D, V8.2D, V3.2D
-	FMOVQ 1024(R8), F3
+	FMOVQ 1408(R8), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 1024(R8), F2
+	FMOVQ 1408(R8), F2
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
@@ -16929,20 +18207,20 @@ doneLanes2:
 	WORD $0x4e69cc40 // FMLA V0.2D, V2.2D, V9.2D
 	WORD $0x4e63d428 // FADD V8.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R8), F0
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal803
-	FMOVQ 1472(R8), F0
+	BEQ normal903
+	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 1536(R8), F0
+	FMOVQ 1920(R8), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -16959,16 +18237,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled804
+	JMP scaled904
 
-normal803:
+normal903:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16984,7 +18262,7 @@ normal803:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled804:
+scaled904:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R1
@@ -17053,7 +18331,7 @@ someLanes7:
 
 doneLanes8:
 
-done798:
+done898:
 	RET
 
 // func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -17073,41 +18351,41 @@ TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail815
+	BGT tail915
 
-one813:
+one913:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F14
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F14
 	WORD $0x4e21cd8e // FMLA V14.4S, V12.4S, V1.4S
-	FMOVQ 1664(R8), F13
+	FMOVQ 2048(R8), F13
 	WORD $0x4e20ccad // FMLA V13.4S, V5.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 1856(R8), F11
+	FMOVQ 2240(R8), F11
 	WORD $0x4e21cd8b // FMLA V11.4S, V12.4S, V1.4S
-	FMOVQ 1856(R8), F10
+	FMOVQ 2240(R8), F10
 	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
 	WORD $0x6e2cdd89 // FMUL V9.4S, V12.4S, V12.4S
 	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
@@ -17117,17 +18395,17 @@ one813:
 	WORD $0x4e311da0 // AND V0.16B, V13.16B, V17.16B
 	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
 	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4e21d582 // FADD V2.4S, V12.4S, V1.4S
 	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
 	WORD $0x4e29cd62 // FMLA V2.4S, V11.4S, V9.4S
 	WORD $0x4e28cd45 // FMLA V5.4S, V10.4S, V8.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
@@ -17158,11 +18436,11 @@ one813:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one813
+	BLE one913
 
-tail815:
+tail915:
 	SUBS R2, R0, R0
-	BEQ done816
+	BEQ done916
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -17205,36 +18483,36 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F15
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F15
 	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
-	FMOVQ 1664(R8), F14
+	FMOVQ 2048(R8), F14
 	WORD $0x4e20cc8e // FMLA V14.4S, V4.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 1856(R8), F12
+	FMOVQ 2240(R8), F12
 	WORD $0x4e21cdac // FMLA V12.4S, V13.4S, V1.4S
-	FMOVQ 1856(R8), F11
+	FMOVQ 2240(R8), F11
 	WORD $0x4e20cc8b // FMLA V11.4S, V4.4S, V0.4S
 	WORD $0x6e2dddaa // FMUL V10.4S, V13.4S, V13.4S
 	WORD $0x6e24dc89 // FMUL V9.4S, V4.4S, V4.4S
@@ -17244,17 +18522,17 @@ doneLanes2:
 	WORD $0x4e311dc0 // AND V0.16B, V14.16B, V17.16B
 	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
 	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4e21d5a2 // FADD V2.4S, V13.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
 	WORD $0x4e2acd82 // FMLA V2.4S, V12.4S, V10.4S
 	WORD $0x4e29cd64 // FMLA V4.4S, V11.4S, V9.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
@@ -17390,7 +18668,7 @@ someLanes7:
 
 doneLanes8:
 
-done816:
+done916:
 	RET
 
 // func addLogF64(dst *float64, sign float64, x *float64, n int)
@@ -17405,15 +18683,15 @@ TEXT ·addLogF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail827
+	BGT tail927
 
-one825:
+one925:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F6)
-	FMOVQ 3264(R7), F0
+	FMOVQ 3584(R7), F0
 	WORD $0x6ee08523 // SUB V3.2D, V9.2D, V0.2D
 	WORD $0x6ee084c2 // SUB V2.2D, V6.2D, V0.2D
-	FMOVQ 3328(R7), F0
+	FMOVQ 3648(R7), F0
 	WORD $0x4ee03461 // CMGT V1.2D, V3.2D, V0.2D
 	WORD $0x4ee03440 // CMGT V0.2D, V2.2D, V0.2D
 	WORD $0x4ea31c21 // ORR V1.16B, V1.16B, V3.16B
@@ -17425,43 +18703,43 @@ one825:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal829
+	BEQ normal929
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3968(R7), F0
+	FMOVQ 4288(R7), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
-	FMOVQ 3264(R7), F0
+	FMOVQ 3584(R7), F0
 	WORD $0x6ee9e40e // FCMGT V14.2D, V0.2D, V9.2D
 	WORD $0x6ee6e40d // FCMGT V13.2D, V0.2D, V6.2D
 	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
 	WORD $0x6e691c22 // BSL V2.16B, V1.16B, V9.16B
 	WORD $0x4ead1da1 // MOV V1.16B, V13.16B
 	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
-	FMOVQ 4032(R7), F0
+	FMOVQ 4352(R7), F0
 	WORD $0x6e651c0e // BSL V14.16B, V0.16B, V5.16B
 	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
-	FMOVQ 3072(R7), F0
+	FMOVQ 3392(R7), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R7), F0
+	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d44c // FSUB V12.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42b // FSUB V11.2D, V1.2D, V0.2D
-	FMOVQ 3200(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4ee0d433 // FSUB V19.2D, V1.2D, V0.2D
 	WORD $0x4ee0d452 // FSUB V18.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe71 // FDIV V17.2D, V19.2D, V1.2D
@@ -17470,35 +18748,35 @@ one825:
 	WORD $0x6e70de14 // FMUL V20.2D, V16.2D, V16.2D
 	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
 	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
-	FMOVQ 3776(R7), F2
-	FMOVQ 3776(R7), F1
-	FMOVQ 3648(R7), F0
+	FMOVQ 4096(R7), F2
+	FMOVQ 4096(R7), F1
+	FMOVQ 3968(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 3648(R7), F2
+	FMOVQ 3968(R7), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 3520(R7), F1
+	FMOVQ 3840(R7), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 3520(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 3392(R7), F3
+	FMOVQ 3712(R7), F3
 	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
-	FMOVQ 3392(R7), F2
+	FMOVQ 3712(R7), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 3712(R7), F4
-	FMOVQ 3712(R7), F1
-	FMOVQ 3584(R7), F0
+	FMOVQ 4032(R7), F4
+	FMOVQ 4032(R7), F1
+	FMOVQ 3904(R7), F0
 	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 3584(R7), F4
+	FMOVQ 3904(R7), F4
 	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 3456(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 3456(R7), F0
+	FMOVQ 3776(R7), F0
 	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
 	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
 	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
-	FMOVQ 640(R7), F0
+	FMOVQ 1024(R7), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6d // FMUL V13.2D, V19.2D, V1.2D
@@ -17511,7 +18789,7 @@ one825:
 	WORD $0x4e63cca7 // FMLA V7.2D, V5.2D, V3.2D
 	WORD $0x4eac1d85 // MOV V5.16B, V12.16B
 	WORD $0x4e62ce85 // FMLA V5.2D, V20.2D, V2.2D
-	FMOVQ 3840(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
 	WORD $0x4e73d424 // FADD V4.2D, V1.2D, V19.2D
@@ -17520,7 +18798,7 @@ one825:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d661 // FSUB V1.2D, V19.2D, V1.2D
 	WORD $0x4ee0d640 // FSUB V0.2D, V18.2D, V0.2D
-	FMOVQ 3904(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	WORD $0x4eebd421 // FSUB V1.2D, V1.2D, V11.2D
@@ -17531,23 +18809,23 @@ one825:
 	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
 	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
 	WORD $0x4e60d464 // FADD V4.2D, V3.2D, V0.2D
-	FMOVQ 4096(R7), F1
+	FMOVQ 4416(R7), F1
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6e651d23 // BSL V3.16B, V9.16B, V5.16B
 	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
 	FMOVQ (R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
 	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
-	FMOVQ 4224(R7), F0
+	FMOVQ 4480(R7), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	ADD R3<<3, R5, R1
@@ -17555,30 +18833,30 @@ one825:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored830
+	JMP stored930
 
-normal829:
-	FMOVQ 3072(R7), F0
+normal929:
+	FMOVQ 3392(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R7), F0
+	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42e // FSUB V14.2D, V1.2D, V0.2D
-	FMOVQ 3200(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4ee0d431 // FSUB V17.2D, V1.2D, V0.2D
 	WORD $0x4ee0d450 // FSUB V16.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe2d // FDIV V13.2D, V17.2D, V1.2D
@@ -17587,33 +18865,33 @@ normal829:
 	WORD $0x6e6cdd92 // FMUL V18.2D, V12.2D, V12.2D
 	WORD $0x6e73de66 // FMUL V6.2D, V19.2D, V19.2D
 	WORD $0x6e72de45 // FMUL V5.2D, V18.2D, V18.2D
-	FMOVQ 3776(R7), F2
-	FMOVQ 3776(R7), F1
-	FMOVQ 3648(R7), F0
+	FMOVQ 4096(R7), F2
+	FMOVQ 4096(R7), F1
+	FMOVQ 3968(R7), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 3648(R7), F2
+	FMOVQ 3968(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 3520(R7), F1
+	FMOVQ 3840(R7), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 3520(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 3392(R7), F3
+	FMOVQ 3712(R7), F3
 	WORD $0x4e61ccc3 // FMLA V3.2D, V6.2D, V1.2D
-	FMOVQ 3392(R7), F2
+	FMOVQ 3712(R7), F2
 	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 3712(R7), F4
-	FMOVQ 3712(R7), F1
-	FMOVQ 3584(R7), F0
+	FMOVQ 4032(R7), F4
+	FMOVQ 4032(R7), F1
+	FMOVQ 3904(R7), F0
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 3584(R7), F4
+	FMOVQ 3904(R7), F4
 	WORD $0x4e61cca4 // FMLA V4.2D, V5.2D, V1.2D
-	FMOVQ 3456(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 3456(R7), F0
+	FMOVQ 3776(R7), F0
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
 	WORD $0x4e60ce42 // FMLA V2.2D, V18.2D, V0.2D
-	FMOVQ 640(R7), F0
+	FMOVQ 1024(R7), F0
 	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
 	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
 	WORD $0x6e61de2b // FMUL V11.2D, V17.2D, V1.2D
@@ -17626,7 +18904,7 @@ normal829:
 	WORD $0x4e63ce66 // FMLA V6.2D, V19.2D, V3.2D
 	WORD $0x4eaa1d45 // MOV V5.16B, V10.16B
 	WORD $0x4e62ce45 // FMLA V5.2D, V18.2D, V2.2D
-	FMOVQ 3840(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
 	WORD $0x4e71d423 // FADD V3.2D, V1.2D, V17.2D
@@ -17635,7 +18913,7 @@ normal829:
 	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
 	WORD $0x4ee1d621 // FSUB V1.2D, V17.2D, V1.2D
 	WORD $0x4ee0d600 // FSUB V0.2D, V16.2D, V0.2D
-	FMOVQ 3904(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	WORD $0x4ee9d421 // FSUB V1.2D, V1.2D, V9.2D
@@ -17652,14 +18930,14 @@ normal829:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored830:
+stored930:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one825
+	BLE one925
 
-tail827:
+tail927:
 	SUBS R3, R0, R0
-	BEQ done828
+	BEQ done928
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -17688,40 +18966,40 @@ someLanes1:
 doneLanes2:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3968(R7), F0
+	FMOVQ 4288(R7), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
-	FMOVQ 3264(R7), F0
+	FMOVQ 3584(R7), F0
 	WORD $0x6eeae410 // FCMGT V16.2D, V0.2D, V10.2D
 	WORD $0x6ee9e40f // FCMGT V15.2D, V0.2D, V9.2D
 	WORD $0x4eb01e02 // MOV V2.16B, V16.16B
 	WORD $0x6e6a1c22 // BSL V2.16B, V1.16B, V10.16B
 	WORD $0x4eaf1de1 // MOV V1.16B, V15.16B
 	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
-	FMOVQ 4032(R7), F0
+	FMOVQ 4352(R7), F0
 	WORD $0x6e651c10 // BSL V16.16B, V0.16B, V5.16B
 	WORD $0x6e641c0f // BSL V15.16B, V0.16B, V4.16B
-	FMOVQ 3072(R7), F0
+	FMOVQ 3392(R7), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R7), F0
+	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d44e // FSUB V14.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
-	FMOVQ 3200(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4ee0d435 // FSUB V21.2D, V1.2D, V0.2D
 	WORD $0x4ee0d454 // FSUB V20.2D, V2.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61feb3 // FDIV V19.2D, V21.2D, V1.2D
@@ -17730,35 +19008,35 @@ doneLanes2:
 	WORD $0x6e72de56 // FMUL V22.2D, V18.2D, V18.2D
 	WORD $0x6e65dcac // FMUL V12.2D, V5.2D, V5.2D
 	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
-	FMOVQ 3776(R7), F2
-	FMOVQ 3776(R7), F1
-	FMOVQ 3648(R7), F0
+	FMOVQ 4096(R7), F2
+	FMOVQ 4096(R7), F1
+	FMOVQ 3968(R7), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 3648(R7), F2
+	FMOVQ 3968(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 3520(R7), F1
+	FMOVQ 3840(R7), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 3520(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 3392(R7), F3
+	FMOVQ 3712(R7), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 3392(R7), F2
+	FMOVQ 3712(R7), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
-	FMOVQ 3712(R7), F4
-	FMOVQ 3712(R7), F1
-	FMOVQ 3584(R7), F0
+	FMOVQ 4032(R7), F4
+	FMOVQ 4032(R7), F1
+	FMOVQ 3904(R7), F0
 	WORD $0x4e64cd80 // FMLA V0.2D, V12.2D, V4.2D
-	FMOVQ 3584(R7), F4
+	FMOVQ 3904(R7), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 3456(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 3456(R7), F0
+	FMOVQ 3776(R7), F0
 	WORD $0x4e64cd60 // FMLA V0.2D, V11.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d5d1 // FSUB V17.2D, V14.2D, V16.2D
 	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
-	FMOVQ 640(R7), F0
+	FMOVQ 1024(R7), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61deaf // FMUL V15.2D, V21.2D, V1.2D
@@ -17771,7 +19049,7 @@ doneLanes2:
 	WORD $0x4e63ccab // FMLA V11.2D, V5.2D, V3.2D
 	WORD $0x4eae1dc5 // MOV V5.16B, V14.16B
 	WORD $0x4e62cec5 // FMLA V5.2D, V22.2D, V2.2D
-	FMOVQ 3840(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
 	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
 	WORD $0x4e75d424 // FADD V4.2D, V1.2D, V21.2D
@@ -17780,7 +19058,7 @@ doneLanes2:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d6a1 // FSUB V1.2D, V21.2D, V1.2D
 	WORD $0x4ee0d680 // FSUB V0.2D, V20.2D, V0.2D
-	FMOVQ 3904(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x4e62ce21 // FMLA V1.2D, V17.2D, V2.2D
 	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
@@ -17791,23 +19069,23 @@ doneLanes2:
 	WORD $0x4eeed400 // FSUB V0.2D, V0.2D, V14.2D
 	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
 	WORD $0x4e60d462 // FADD V2.2D, V3.2D, V0.2D
-	FMOVQ 4096(R7), F1
+	FMOVQ 4416(R7), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6e651d44 // BSL V4.16B, V10.16B, V5.16B
 	WORD $0x6e621d23 // BSL V3.16B, V9.16B, V2.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
 	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
 	FMOVQ (R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
-	FMOVQ 4160(R7), F0
+	FMOVQ 512(R7), F0
 	WORD $0x6eeae404 // FCMGT V4.2D, V0.2D, V10.2D
 	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
-	FMOVQ 4224(R7), F0
+	FMOVQ 4480(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	WORD $0x6f00e400 // MOVI V0.2D, 0
@@ -17854,7 +19132,7 @@ someLanes5:
 
 doneLanes6:
 
-done828:
+done928:
 	RET
 
 // func addLogF32(dst *float32, sign float32, x *float32, n int)
@@ -17869,59 +19147,47 @@ TEXT ·addLogF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail841
+	BGT tail941
 
-one839:
+one939:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
-	FMOVQ 4992(R7), F0
+	FMOVQ 5184(R7), F0
 	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
 	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
-	FMOVQ 5056(R7), F2
+	FMOVQ 5248(R7), F2
 	WORD $0x6e22dd63 // FMUL V3.4S, V11.4S, V2.4S
 	WORD $0x6e22dd42 // FMUL V2.4S, V10.4S, V2.4S
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x6e6b1c64 // BSL V4.16B, V3.16B, V11.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x6ea28489 // SUB V9.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
-	FMOVQ 5184(R7), F2
+	FMOVQ 5376(R7), F2
 	WORD $0x4e221d24 // AND V4.16B, V9.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
 	WORD $0x4ea28467 // ADD V7.4S, V3.4S, V2.4S
 	WORD $0x4f290523 // SSHR V3.4S, V9.4S, 23
 	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
 	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
 	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
-	FMOVQ 5248(R7), F3
-	FMOVQ 5312(R7), F2
+	FMOVQ 5440(R7), F3
+	FMOVQ 640(R7), F2
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
 	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
 	WORD $0x4ea1d4ad // FSUB V13.4S, V5.4S, V1.4S
 	WORD $0x4ea0d48c // FSUB V12.4S, V4.4S, V0.4S
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
 	WORD $0x4ea0d4e5 // FSUB V5.4S, V7.4S, V0.4S
 	WORD $0x6e26dcc4 // FMUL V4.4S, V6.4S, V6.4S
 	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
-	FMOVQ 4352(R7), F0
-	FMOVQ 4352(R7), F2
-	FMOVQ 4416(R7), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 4416(R7), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 4480(R7), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 4480(R7), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 4544(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 4544(R7), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 4608(R7), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 4608(R7), F0
@@ -17942,17 +19208,29 @@ one839:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 4864(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 4928(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 4928(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R7), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 4992(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 5056(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R7), F0
 	WORD $0x6e20dda9 // FMUL V9.4S, V13.4S, V0.4S
 	WORD $0x6e20dd87 // FMUL V7.4S, V12.4S, V0.4S
 	WORD $0x4e24cc49 // FMLA V9.4S, V2.4S, V4.4S
 	WORD $0x4e23cc27 // FMLA V7.4S, V1.4S, V3.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
-	FMOVQ 1728(R7), F2
+	FMOVQ 2112(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -17963,20 +19241,20 @@ one839:
 	WORD $0x4e20d4e0 // FADD V0.4S, V7.4S, V0.4S
 	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
 	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
-	FMOVQ 5376(R7), F1
+	FMOVQ 5504(R7), F1
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6e651d63 // BSL V3.16B, V11.16B, V5.16B
 	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x4e20e564 // FCMEQ V4.4S, V11.4S, V0.4S
 	WORD $0x4e20e541 // FCMEQ V1.4S, V10.4S, V0.4S
 	FMOVQ 192(R7), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x6eabe403 // FCMGT V3.4S, V0.4S, V11.4S
 	WORD $0x6eaae402 // FCMGT V2.4S, V0.4S, V10.4S
 	FMOVQ 256(R7), F0
@@ -17989,11 +19267,11 @@ one839:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one839
+	BLE one939
 
-tail841:
+tail941:
 	SUBS R3, R0, R0
-	BEQ done842
+	BEQ done942
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -18036,54 +19314,42 @@ someLanes1:
 	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 4992(R7), F0
+	FMOVQ 5184(R7), F0
 	WORD $0x6eade401 // FCMGT V1.4S, V0.4S, V13.4S
 	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
-	FMOVQ 5056(R7), F2
+	FMOVQ 5248(R7), F2
 	WORD $0x6e22dda3 // FMUL V3.4S, V13.4S, V2.4S
 	WORD $0x6e22dd82 // FMUL V2.4S, V12.4S, V2.4S
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x6e6d1c64 // BSL V4.16B, V3.16B, V13.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x6ea2848b // SUB V11.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
-	FMOVQ 5184(R7), F2
+	FMOVQ 5376(R7), F2
 	WORD $0x4e221d64 // AND V4.16B, V11.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 5120(R7), F2
+	FMOVQ 5312(R7), F2
 	WORD $0x4ea28489 // ADD V9.4S, V4.4S, V2.4S
 	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
 	WORD $0x4f290563 // SSHR V3.4S, V11.4S, 23
 	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
 	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
 	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
-	FMOVQ 5248(R7), F3
-	FMOVQ 5312(R7), F2
+	FMOVQ 5440(R7), F3
+	FMOVQ 640(R7), F2
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
 	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
 	WORD $0x4ea1d4af // FSUB V15.4S, V5.4S, V1.4S
 	WORD $0x4ea0d48e // FSUB V14.4S, V4.4S, V0.4S
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x4ea0d529 // FSUB V9.4S, V9.4S, V0.4S
 	WORD $0x4ea0d545 // FSUB V5.4S, V10.4S, V0.4S
 	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
 	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
-	FMOVQ 4352(R7), F0
-	FMOVQ 4352(R7), F2
-	FMOVQ 4416(R7), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4416(R7), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 4480(R7), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 4480(R7), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 4544(R7), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 4544(R7), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 4608(R7), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 4608(R7), F0
@@ -18104,17 +19370,29 @@ doneLanes2:
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 4864(R7), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 1792(R7), F0
+	FMOVQ 4928(R7), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 4928(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R7), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 4992(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 5056(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R7), F0
 	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
 	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
-	FMOVQ 1728(R7), F0
+	FMOVQ 2112(R7), F0
 	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
 	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cdc3 // FMLA V3.4S, V14.4S, V0.4S
-	FMOVQ 1728(R7), F2
+	FMOVQ 2112(R7), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cde1 // FMLS V1.4S, V15.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -18125,20 +19403,20 @@ doneLanes2:
 	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
 	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
 	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
-	FMOVQ 5376(R7), F1
+	FMOVQ 5504(R7), F1
 	WORD $0x6eade420 // FCMGT V0.4S, V1.4S, V13.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6e651da4 // BSL V4.16B, V13.16B, V5.16B
 	WORD $0x6e621d83 // BSL V3.16B, V12.16B, V2.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x4e20e5a2 // FCMEQ V2.4S, V13.4S, V0.4S
 	WORD $0x4e20e581 // FCMEQ V1.4S, V12.4S, V0.4S
 	FMOVQ 192(R7), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
-	FMOVQ 5312(R7), F0
+	FMOVQ 640(R7), F0
 	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
 	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
 	FMOVQ 256(R7), F0
@@ -18220,7 +19498,7 @@ someLanes5:
 
 doneLanes6:
 
-done842:
+done942:
 	RET
 
 // func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -18236,15 +19514,15 @@ TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail853
+	BGT tail953
 
-one851:
+one951:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F9, F6)
-	FMOVQ 3264(R8), F0
+	FMOVQ 3584(R8), F0
 	WORD $0x6ee08523 // SUB V3.2D, V9.2D, V0.2D
 	WORD $0x6ee084c2 // SUB V2.2D, V6.2D, V0.2D
-	FMOVQ 3328(R8), F0
+	FMOVQ 3648(R8), F0
 	WORD $0x4ee03461 // CMGT V1.2D, V3.2D, V0.2D
 	WORD $0x4ee03440 // CMGT V0.2D, V2.2D, V0.2D
 	WORD $0x4ea31c21 // ORR V1.16B, V1.16B, V3.16B
@@ -18256,43 +19534,43 @@ one851:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal855
+	BEQ normal955
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3968(R8), F0
+	FMOVQ 4288(R8), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
-	FMOVQ 3264(R8), F0
+	FMOVQ 3584(R8), F0
 	WORD $0x6ee9e40e // FCMGT V14.2D, V0.2D, V9.2D
 	WORD $0x6ee6e40d // FCMGT V13.2D, V0.2D, V6.2D
 	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
 	WORD $0x6e691c22 // BSL V2.16B, V1.16B, V9.16B
 	WORD $0x4ead1da1 // MOV V1.16B, V13.16B
 	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
-	FMOVQ 4032(R8), F0
+	FMOVQ 4352(R8), F0
 	WORD $0x6e651c0e // BSL V14.16B, V0.16B, V5.16B
 	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
-	FMOVQ 3072(R8), F0
+	FMOVQ 3392(R8), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R8), F0
+	FMOVQ 3328(R8), F0
 	WORD $0x4ee0d44c // FSUB V12.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42b // FSUB V11.2D, V1.2D, V0.2D
-	FMOVQ 3200(R8), F0
+	FMOVQ 3520(R8), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R8), F0
+	FMOVQ 3456(R8), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x4ee0d433 // FSUB V19.2D, V1.2D, V0.2D
 	WORD $0x4ee0d452 // FSUB V18.2D, V2.2D, V0.2D
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe71 // FDIV V17.2D, V19.2D, V1.2D
@@ -18301,35 +19579,35 @@ one851:
 	WORD $0x6e70de14 // FMUL V20.2D, V16.2D, V16.2D
 	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
 	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
-	FMOVQ 3776(R8), F2
-	FMOVQ 3776(R8), F1
-	FMOVQ 3648(R8), F0
+	FMOVQ 4096(R8), F2
+	FMOVQ 4096(R8), F1
+	FMOVQ 3968(R8), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 3648(R8), F2
+	FMOVQ 3968(R8), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 3520(R8), F1
+	FMOVQ 3840(R8), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 3520(R8), F0
+	FMOVQ 3840(R8), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 3392(R8), F3
+	FMOVQ 3712(R8), F3
 	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
-	FMOVQ 3392(R8), F2
+	FMOVQ 3712(R8), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
-	FMOVQ 3712(R8), F4
-	FMOVQ 3712(R8), F1
-	FMOVQ 3584(R8), F0
+	FMOVQ 4032(R8), F4
+	FMOVQ 4032(R8), F1
+	FMOVQ 3904(R8), F0
 	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 3584(R8), F4
+	FMOVQ 3904(R8), F4
 	WORD $0x4e61cce4 // FMLA V4.2D, V7.2D, V1.2D
-	FMOVQ 3456(R8), F1
+	FMOVQ 3776(R8), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 3456(R8), F0
+	FMOVQ 3776(R8), F0
 	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
 	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
 	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
-	FMOVQ 640(R8), F0
+	FMOVQ 1024(R8), F0
 	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
 	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
 	WORD $0x6e61de6d // FMUL V13.2D, V19.2D, V1.2D
@@ -18342,7 +19620,7 @@ one851:
 	WORD $0x4e63cca7 // FMLA V7.2D, V5.2D, V3.2D
 	WORD $0x4eac1d85 // MOV V5.16B, V12.16B
 	WORD $0x4e62ce85 // FMLA V5.2D, V20.2D, V2.2D
-	FMOVQ 3840(R8), F0
+	FMOVQ 4160(R8), F0
 	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
 	WORD $0x4e73d424 // FADD V4.2D, V1.2D, V19.2D
@@ -18351,7 +19629,7 @@ one851:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d661 // FSUB V1.2D, V19.2D, V1.2D
 	WORD $0x4ee0d640 // FSUB V0.2D, V18.2D, V0.2D
-	FMOVQ 3904(R8), F2
+	FMOVQ 4224(R8), F2
 	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	WORD $0x4eebd421 // FSUB V1.2D, V1.2D, V11.2D
@@ -18362,23 +19640,23 @@ one851:
 	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
 	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
 	WORD $0x4e60d464 // FADD V4.2D, V3.2D, V0.2D
-	FMOVQ 4096(R8), F1
+	FMOVQ 4416(R8), F1
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6e651d23 // BSL V3.16B, V9.16B, V5.16B
 	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
-	FMOVQ 4160(R8), F0
+	FMOVQ 512(R8), F0
 	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
 	FMOVQ (R8), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
-	FMOVQ 4160(R8), F0
+	FMOVQ 512(R8), F0
 	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
 	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
-	FMOVQ 4224(R8), F0
+	FMOVQ 4480(R8), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	ADD R3<<3, R4, R1
@@ -18390,30 +19668,30 @@ one851:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored856
+	JMP stored956
 
-normal855:
-	FMOVQ 3072(R8), F0
+normal955:
+	FMOVQ 3392(R8), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R8), F0
+	FMOVQ 3328(R8), F0
 	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42e // FSUB V14.2D, V1.2D, V0.2D
-	FMOVQ 3200(R8), F0
+	FMOVQ 3520(R8), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R8), F0
+	FMOVQ 3456(R8), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x4ee0d431 // FSUB V17.2D, V1.2D, V0.2D
 	WORD $0x4ee0d450 // FSUB V16.2D, V2.2D, V0.2D
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe2d // FDIV V13.2D, V17.2D, V1.2D
@@ -18422,33 +19700,33 @@ normal855:
 	WORD $0x6e6cdd92 // FMUL V18.2D, V12.2D, V12.2D
 	WORD $0x6e73de66 // FMUL V6.2D, V19.2D, V19.2D
 	WORD $0x6e72de45 // FMUL V5.2D, V18.2D, V18.2D
-	FMOVQ 3776(R8), F2
-	FMOVQ 3776(R8), F1
-	FMOVQ 3648(R8), F0
+	FMOVQ 4096(R8), F2
+	FMOVQ 4096(R8), F1
+	FMOVQ 3968(R8), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 3648(R8), F2
+	FMOVQ 3968(R8), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 3520(R8), F1
+	FMOVQ 3840(R8), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 3520(R8), F0
+	FMOVQ 3840(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 3392(R8), F3
+	FMOVQ 3712(R8), F3
 	WORD $0x4e61ccc3 // FMLA V3.2D, V6.2D, V1.2D
-	FMOVQ 3392(R8), F2
+	FMOVQ 3712(R8), F2
 	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 3712(R8), F4
-	FMOVQ 3712(R8), F1
-	FMOVQ 3584(R8), F0
+	FMOVQ 4032(R8), F4
+	FMOVQ 4032(R8), F1
+	FMOVQ 3904(R8), F0
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
-	FMOVQ 3584(R8), F4
+	FMOVQ 3904(R8), F4
 	WORD $0x4e61cca4 // FMLA V4.2D, V5.2D, V1.2D
-	FMOVQ 3456(R8), F1
+	FMOVQ 3776(R8), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 3456(R8), F0
+	FMOVQ 3776(R8), F0
 	WORD $0x4e64cca0 // FMLA V0.2D, V5.2D, V4.2D
 	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
 	WORD $0x4e60ce42 // FMLA V2.2D, V18.2D, V0.2D
-	FMOVQ 640(R8), F0
+	FMOVQ 1024(R8), F0
 	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
 	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
 	WORD $0x6e61de2b // FMUL V11.2D, V17.2D, V1.2D
@@ -18461,7 +19739,7 @@ normal855:
 	WORD $0x4e63ce66 // FMLA V6.2D, V19.2D, V3.2D
 	WORD $0x4eaa1d45 // MOV V5.16B, V10.16B
 	WORD $0x4e62ce45 // FMLA V5.2D, V18.2D, V2.2D
-	FMOVQ 3840(R8), F0
+	FMOVQ 4160(R8), F0
 	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
 	WORD $0x4e71d423 // FADD V3.2D, V1.2D, V17.2D
@@ -18470,7 +19748,7 @@ normal855:
 	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
 	WORD $0x4ee1d621 // FSUB V1.2D, V17.2D, V1.2D
 	WORD $0x4ee0d600 // FSUB V0.2D, V16.2D, V0.2D
-	FMOVQ 3904(R8), F2
+	FMOVQ 4224(R8), F2
 	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	WORD $0x4ee9d421 // FSUB V1.2D, V1.2D, V9.2D
@@ -18491,14 +19769,14 @@ normal855:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored856:
+stored956:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one851
+	BLE one951
 
-tail853:
+tail953:
 	SUBS R3, R0, R0
-	BEQ done854
+	BEQ done954
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -18527,40 +19805,40 @@ someLanes1:
 doneLanes2:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3968(R8), F0
+	FMOVQ 4288(R8), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
-	FMOVQ 3264(R8), F0
+	FMOVQ 3584(R8), F0
 	WORD $0x6eeae410 // FCMGT V16.2D, V0.2D, V10.2D
 	WORD $0x6ee9e40f // FCMGT V15.2D, V0.2D, V9.2D
 	WORD $0x4eb01e02 // MOV V2.16B, V16.16B
 	WORD $0x6e6a1c22 // BSL V2.16B, V1.16B, V10.16B
 	WORD $0x4eaf1de1 // MOV V1.16B, V15.16B
 	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
-	FMOVQ 4032(R8), F0
+	FMOVQ 4352(R8), F0
 	WORD $0x6e651c10 // BSL V16.16B, V0.16B, V5.16B
 	WORD $0x6e641c0f // BSL V15.16B, V0.16B, V4.16B
-	FMOVQ 3072(R8), F0
+	FMOVQ 3392(R8), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
 	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R8), F0
+	FMOVQ 1664(R8), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 3008(R8), F0
+	FMOVQ 3328(R8), F0
 	WORD $0x4ee0d44e // FSUB V14.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
-	FMOVQ 3200(R8), F0
+	FMOVQ 3520(R8), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 3136(R8), F0
+	FMOVQ 3456(R8), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x4ee0d435 // FSUB V21.2D, V1.2D, V0.2D
 	WORD $0x4ee0d454 // FSUB V20.2D, V2.2D, V0.2D
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61feb3 // FDIV V19.2D, V21.2D, V1.2D
@@ -18569,35 +19847,35 @@ doneLanes2:
 	WORD $0x6e72de56 // FMUL V22.2D, V18.2D, V18.2D
 	WORD $0x6e65dcac // FMUL V12.2D, V5.2D, V5.2D
 	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
-	FMOVQ 3776(R8), F2
-	FMOVQ 3776(R8), F1
-	FMOVQ 3648(R8), F0
+	FMOVQ 4096(R8), F2
+	FMOVQ 4096(R8), F1
+	FMOVQ 3968(R8), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 3648(R8), F2
+	FMOVQ 3968(R8), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 3520(R8), F1
+	FMOVQ 3840(R8), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 3520(R8), F0
+	FMOVQ 3840(R8), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 3392(R8), F3
+	FMOVQ 3712(R8), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 3392(R8), F2
+	FMOVQ 3712(R8), F2
 	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
-	FMOVQ 3712(R8), F4
-	FMOVQ 3712(R8), F1
-	FMOVQ 3584(R8), F0
+	FMOVQ 4032(R8), F4
+	FMOVQ 4032(R8), F1
+	FMOVQ 3904(R8), F0
 	WORD $0x4e64cd80 // FMLA V0.2D, V12.2D, V4.2D
-	FMOVQ 3584(R8), F4
+	FMOVQ 3904(R8), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 3456(R8), F1
+	FMOVQ 3776(R8), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 3456(R8), F0
+	FMOVQ 3776(R8), F0
 	WORD $0x4e64cd60 // FMLA V0.2D, V11.2D, V4.2D
 	WORD $0x4e61cca3 // FMLA V3.2D, V5.2D, V1.2D
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x4ef0d5d1 // FSUB V17.2D, V14.2D, V16.2D
 	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
-	FMOVQ 640(R8), F0
+	FMOVQ 1024(R8), F0
 	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
 	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
 	WORD $0x6e61deaf // FMUL V15.2D, V21.2D, V1.2D
@@ -18610,7 +19888,7 @@ doneLanes2:
 	WORD $0x4e63ccab // FMLA V11.2D, V5.2D, V3.2D
 	WORD $0x4eae1dc5 // MOV V5.16B, V14.16B
 	WORD $0x4e62cec5 // FMLA V5.2D, V22.2D, V2.2D
-	FMOVQ 3840(R8), F0
+	FMOVQ 4160(R8), F0
 	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
 	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
 	WORD $0x4e75d424 // FADD V4.2D, V1.2D, V21.2D
@@ -18619,7 +19897,7 @@ doneLanes2:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d6a1 // FSUB V1.2D, V21.2D, V1.2D
 	WORD $0x4ee0d680 // FSUB V0.2D, V20.2D, V0.2D
-	FMOVQ 3904(R8), F2
+	FMOVQ 4224(R8), F2
 	WORD $0x4e62ce21 // FMLA V1.2D, V17.2D, V2.2D
 	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
@@ -18630,23 +19908,23 @@ doneLanes2:
 	WORD $0x4eeed400 // FSUB V0.2D, V0.2D, V14.2D
 	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
 	WORD $0x4e60d462 // FADD V2.2D, V3.2D, V0.2D
-	FMOVQ 4096(R8), F1
+	FMOVQ 4416(R8), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6e651d44 // BSL V4.16B, V10.16B, V5.16B
 	WORD $0x6e621d23 // BSL V3.16B, V9.16B, V2.16B
-	FMOVQ 4160(R8), F0
+	FMOVQ 512(R8), F0
 	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
 	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
 	FMOVQ (R8), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
-	FMOVQ 4160(R8), F0
+	FMOVQ 512(R8), F0
 	WORD $0x6eeae404 // FCMGT V4.2D, V0.2D, V10.2D
 	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
-	FMOVQ 4224(R8), F0
+	FMOVQ 4480(R8), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
 	WORD $0x6f00e401 // MOVI V1.2D, 0
@@ -18717,7 +19995,7 @@ someLanes7:
 
 doneLanes8:
 
-done854:
+done954:
 	RET
 
 // func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -18733,59 +20011,47 @@ TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail867
+	BGT tail967
 
-one865:
+one965:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F11, F10)
-	FMOVQ 4992(R8), F0
+	FMOVQ 5184(R8), F0
 	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
 	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
-	FMOVQ 5056(R8), F2
+	FMOVQ 5248(R8), F2
 	WORD $0x6e22dd63 // FMUL V3.4S, V11.4S, V2.4S
 	WORD $0x6e22dd42 // FMUL V2.4S, V10.4S, V2.4S
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x6e6b1c64 // BSL V4.16B, V3.16B, V11.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
-	FMOVQ 5120(R8), F2
+	FMOVQ 5312(R8), F2
 	WORD $0x6ea28489 // SUB V9.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
-	FMOVQ 5184(R8), F2
+	FMOVQ 5376(R8), F2
 	WORD $0x4e221d24 // AND V4.16B, V9.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 5120(R8), F2
+	FMOVQ 5312(R8), F2
 	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
 	WORD $0x4ea28468 // ADD V8.4S, V3.4S, V2.4S
 	WORD $0x4f290523 // SSHR V3.4S, V9.4S, 23
 	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
 	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
 	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
-	FMOVQ 5248(R8), F3
-	FMOVQ 5312(R8), F2
+	FMOVQ 5440(R8), F3
+	FMOVQ 640(R8), F2
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
 	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
 	WORD $0x4ea1d4ad // FSUB V13.4S, V5.4S, V1.4S
 	WORD $0x4ea0d48c // FSUB V12.4S, V4.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
 	WORD $0x4ea0d505 // FSUB V5.4S, V8.4S, V0.4S
 	WORD $0x6e26dcc4 // FMUL V4.4S, V6.4S, V6.4S
 	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
-	FMOVQ 4352(R8), F0
-	FMOVQ 4352(R8), F2
-	FMOVQ 4416(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 4416(R8), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 4480(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 4480(R8), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 4544(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 4544(R8), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 4608(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 4608(R8), F0
@@ -18806,17 +20072,29 @@ one865:
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 4864(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 4928(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 4928(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 4992(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 5056(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R8), F0
 	WORD $0x6e20dda9 // FMUL V9.4S, V13.4S, V0.4S
 	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
 	WORD $0x4e24cc49 // FMLA V9.4S, V2.4S, V4.4S
 	WORD $0x4e23cc28 // FMLA V8.4S, V1.4S, V3.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
 	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
 	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
 	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
-	FMOVQ 1728(R8), F2
+	FMOVQ 2112(R8), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -18827,20 +20105,20 @@ one865:
 	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
 	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
 	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
-	FMOVQ 5376(R8), F1
+	FMOVQ 5504(R8), F1
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6e651d63 // BSL V3.16B, V11.16B, V5.16B
 	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x4e20e564 // FCMEQ V4.4S, V11.4S, V0.4S
 	WORD $0x4e20e541 // FCMEQ V1.4S, V10.4S, V0.4S
 	FMOVQ 192(R8), F0
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
 	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eabe403 // FCMGT V3.4S, V0.4S, V11.4S
 	WORD $0x6eaae402 // FCMGT V2.4S, V0.4S, V10.4S
 	FMOVQ 256(R8), F0
@@ -18857,11 +20135,11 @@ one865:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one865
+	BLE one965
 
-tail867:
+tail967:
 	SUBS R2, R0, R0
-	BEQ done868
+	BEQ done968
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -18904,54 +20182,42 @@ someLanes1:
 	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 4992(R8), F0
+	FMOVQ 5184(R8), F0
 	WORD $0x6eade401 // FCMGT V1.4S, V0.4S, V13.4S
 	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
-	FMOVQ 5056(R8), F2
+	FMOVQ 5248(R8), F2
 	WORD $0x6e22dda3 // FMUL V3.4S, V13.4S, V2.4S
 	WORD $0x6e22dd82 // FMUL V2.4S, V12.4S, V2.4S
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x6e6d1c64 // BSL V4.16B, V3.16B, V13.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
-	FMOVQ 5120(R8), F2
+	FMOVQ 5312(R8), F2
 	WORD $0x6ea2848b // SUB V11.4S, V4.4S, V2.4S
 	WORD $0x6ea28468 // SUB V8.4S, V3.4S, V2.4S
-	FMOVQ 5184(R8), F2
+	FMOVQ 5376(R8), F2
 	WORD $0x4e221d64 // AND V4.16B, V11.16B, V2.16B
 	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
-	FMOVQ 5120(R8), F2
+	FMOVQ 5312(R8), F2
 	WORD $0x4ea28489 // ADD V9.4S, V4.4S, V2.4S
 	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
 	WORD $0x4f290563 // SSHR V3.4S, V11.4S, 23
 	WORD $0x4f290502 // SSHR V2.4S, V8.4S, 23
 	WORD $0x4e21d868 // SCVTF V8.4S, V3.4S
 	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
-	FMOVQ 5248(R8), F3
-	FMOVQ 5312(R8), F2
+	FMOVQ 5440(R8), F3
+	FMOVQ 640(R8), F2
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
 	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
 	WORD $0x4ea1d50f // FSUB V15.4S, V8.4S, V1.4S
 	WORD $0x4ea0d48e // FSUB V14.4S, V4.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea0d529 // FSUB V9.4S, V9.4S, V0.4S
 	WORD $0x4ea0d548 // FSUB V8.4S, V10.4S, V0.4S
 	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
 	WORD $0x6e28dd03 // FMUL V3.4S, V8.4S, V8.4S
-	FMOVQ 4352(R8), F0
-	FMOVQ 4352(R8), F2
-	FMOVQ 4416(R8), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4416(R8), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 4480(R8), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 4480(R8), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FMOVQ 4544(R8), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 4544(R8), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
 	FMOVQ 4608(R8), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 4608(R8), F0
@@ -18972,17 +20238,29 @@ doneLanes2:
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 4864(R8), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 4928(R8), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 4928(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 4992(R8), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 4992(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 5056(R8), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 5056(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 2176(R8), F0
 	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
 	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
 	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
 	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
 	WORD $0x4ea81d03 // MOV V3.16B, V8.16B
 	WORD $0x4e20cdc3 // FMLA V3.4S, V14.4S, V0.4S
-	FMOVQ 1728(R8), F2
+	FMOVQ 2112(R8), F2
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
 	WORD $0x4ea2cde1 // FMLS V1.4S, V15.4S, V2.4S
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
@@ -18993,20 +20271,20 @@ doneLanes2:
 	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
 	WORD $0x4e21d488 // FADD V8.4S, V4.4S, V1.4S
 	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
-	FMOVQ 5376(R8), F1
+	FMOVQ 5504(R8), F1
 	WORD $0x6eade420 // FCMGT V0.4S, V1.4S, V13.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6e681da4 // BSL V4.16B, V13.16B, V8.16B
 	WORD $0x6e621d83 // BSL V3.16B, V12.16B, V2.16B
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x4e20e5a2 // FCMEQ V2.4S, V13.4S, V0.4S
 	WORD $0x4e20e581 // FCMEQ V1.4S, V12.4S, V0.4S
 	FMOVQ 192(R8), F0
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
 	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
 	FMOVQ 256(R8), F0
@@ -19128,7 +20406,7 @@ someLanes7:
 
 doneLanes8:
 
-done868:
+done968:
 	RET
 
 // func addSinF64(n int, dst *float64, sign float64, x *float64) int
@@ -19143,15 +20421,15 @@ TEXT ·addSinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail882
+	BGT tail982
 
-one880:
+one980:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -19160,39 +20438,61 @@ one880:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok884
+	BEQ ok984
 	MOVD R3, ret+32(FP)
-	JMP done878
+	JMP done978
 
-ok884:
+ok984:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
-	FMOVQ 5632(R7), F9
-	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 5632(R7), F8
-	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 5632(R7), F1
 	FMOVQ 5632(R7), F0
+	FMOVQ 5696(R7), F9
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	FMOVQ 5696(R7), F8
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 5696(R7), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
 	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -19205,43 +20505,21 @@ ok884:
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 2816(R7), F4
+	FMOVQ 576(R7), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
 	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
@@ -19263,11 +20541,11 @@ ok884:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one880
+	BLE one980
 
-tail882:
+tail982:
 	SUBS R3, R2, R0
-	BEQ done883
+	BEQ done983
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19294,10 +20572,10 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -19306,11 +20584,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok885
+	BEQ ok985
 	MOVD R3, ret+32(FP)
-	JMP done878
+	JMP done978
 
-ok885:
+ok985:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R4, R1
@@ -19333,32 +20611,54 @@ someLanes3:
 	FMOVD 16(R1), F8
 
 doneLanes4:
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
-	FMOVQ 5632(R7), F11
-	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 5632(R7), F10
-	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 5632(R7), F1
 	FMOVQ 5632(R7), F0
+	FMOVQ 5696(R7), F11
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	FMOVQ 5696(R7), F10
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 5696(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
 	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -19371,43 +20671,21 @@ doneLanes4:
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
-	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
-	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
-	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R7), F3
+	FMOVQ 576(R7), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
 	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
@@ -19466,10 +20744,10 @@ someLanes7:
 
 doneLanes8:
 
-done883:
+done983:
 	MOVD R2, ret+32(FP)
 
-done878:
+done978:
 	RET
 
 // func addSinF32(n int, dst *float32, sign float32, x *float32) int
@@ -19484,12 +20762,12 @@ TEXT ·addSinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail899
+	BGT tail999
 
-one897:
+one997:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -19501,11 +20779,11 @@ one897:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok901
+	BEQ ok1001
 	MOVD R3, ret+32(FP)
-	JMP done895
+	JMP done995
 
-ok901:
+ok1001:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R5), F1
@@ -19552,13 +20830,13 @@ ok901:
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 4288(R5), F4
+	FMOVQ 704(R5), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
 	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
@@ -19580,11 +20858,11 @@ ok901:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one897
+	BLE one997
 
-tail899:
+tail999:
 	SUBS R3, R2, R0
-	BEQ done900
+	BEQ done1000
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19627,7 +20905,7 @@ someLanes1:
 	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -19639,11 +20917,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok902
+	BEQ ok1002
 	MOVD R3, ret+32(FP)
-	JMP done895
+	JMP done995
 
-ok902:
+ok1002:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -19726,13 +21004,13 @@ doneLanes4:
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R5), F3
+	FMOVQ 704(R5), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
 	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
@@ -19823,10 +21101,10 @@ someLanes7:
 
 doneLanes8:
 
-done900:
+done1000:
 	MOVD R2, ret+32(FP)
 
-done895:
+done995:
 	RET
 
 // func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -19842,15 +21120,15 @@ TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail916
+	BGT tail1016
 
-one914:
+one1014:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 5440(R6), F1
+	FMOVQ 384(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R6), F2
+	FMOVQ 5568(R6), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -19859,39 +21137,61 @@ one914:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok918
+	BEQ ok1018
 	MOVD R3, ret+40(FP)
-	JMP done912
+	JMP done1012
 
-ok918:
+ok1018:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 5568(R6), F1
-	FMOVQ 5568(R6), F0
-	FMOVQ 5632(R6), F9
-	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
-	FMOVQ 5632(R6), F8
-	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 5632(R6), F1
 	FMOVQ 5632(R6), F0
+	FMOVQ 5696(R6), F9
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	FMOVQ 5696(R6), F8
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 5696(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 6656(R6), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R6), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R6), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
 	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
-	FMOVQ 5888(R6), F0
-	FMOVQ 5888(R6), F2
-	FMOVQ 6016(R6), F1
+	FMOVQ 5952(R6), F0
+	FMOVQ 5952(R6), F2
+	FMOVQ 6080(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6016(R6), F0
+	FMOVQ 6080(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6208(R6), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6208(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 6336(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 6464(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R6), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R6), F1
+	FMOVQ 6016(R6), F0
 	FMOVQ 6144(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 6144(R6), F1
@@ -19904,43 +21204,21 @@ ok918:
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 6400(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6528(R6), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	FMOVQ 6528(R6), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R6), F1
-	FMOVQ 5952(R6), F0
-	FMOVQ 6080(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6080(R6), F1
+	FMOVQ 6528(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6208(R6), F0
+	FMOVQ 6656(R6), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6208(R6), F2
+	FMOVQ 6656(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6336(R6), F1
+	FMOVQ 6912(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6336(R6), F0
+	FMOVQ 6912(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6464(R6), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6464(R6), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6592(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6592(R6), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6848(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6848(R6), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 2816(R6), F4
+	FMOVQ 576(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 2816(R6), F2
+	FMOVQ 576(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
 	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
@@ -19966,11 +21244,11 @@ ok918:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one914
+	BLE one1014
 
-tail916:
+tail1016:
 	SUBS R3, R2, R0
-	BEQ done917
+	BEQ done1017
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19997,10 +21275,10 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R6), F1
+	FMOVQ 384(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R6), F2
+	FMOVQ 5568(R6), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -20009,11 +21287,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok919
+	BEQ ok1019
 	MOVD R3, ret+40(FP)
-	JMP done912
+	JMP done1012
 
-ok919:
+ok1019:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -20036,32 +21314,54 @@ someLanes3:
 	FMOVD 16(R1), F8
 
 doneLanes4:
-	FMOVQ 5568(R6), F1
-	FMOVQ 5568(R6), F0
-	FMOVQ 5632(R6), F11
-	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 5632(R6), F10
-	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 5632(R6), F1
 	FMOVQ 5632(R6), F0
+	FMOVQ 5696(R6), F11
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	FMOVQ 5696(R6), F10
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 5696(R6), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 6656(R6), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6720(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6784(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
 	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
-	FMOVQ 5888(R6), F0
-	FMOVQ 5888(R6), F2
-	FMOVQ 6016(R6), F1
+	FMOVQ 5952(R6), F0
+	FMOVQ 5952(R6), F2
+	FMOVQ 6080(R6), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6016(R6), F0
+	FMOVQ 6080(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 6208(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R6), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 6016(R6), F1
+	FMOVQ 6016(R6), F0
 	FMOVQ 6144(R6), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
 	FMOVQ 6144(R6), F1
@@ -20074,43 +21374,21 @@ doneLanes4:
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 6400(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R6), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
 	FMOVQ 6528(R6), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
-	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
-	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
-	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
-	FMOVQ 5952(R6), F1
-	FMOVQ 5952(R6), F0
-	FMOVQ 6080(R6), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6080(R6), F1
+	FMOVQ 6528(R6), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R6), F0
+	FMOVQ 6656(R6), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6208(R6), F2
+	FMOVQ 6656(R6), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R6), F1
+	FMOVQ 6912(R6), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6336(R6), F0
+	FMOVQ 6912(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R6), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6464(R6), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R6), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6592(R6), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R6), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6848(R6), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R6), F3
+	FMOVQ 576(R6), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 2816(R6), F2
+	FMOVQ 576(R6), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
 	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
@@ -20193,10 +21471,10 @@ someLanes9:
 
 doneLanes10:
 
-done917:
+done1017:
 	MOVD R2, ret+40(FP)
 
-done912:
+done1012:
 	RET
 
 // func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -20212,12 +21490,12 @@ TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail933
+	BGT tail1033
 
-one931:
+one1031:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 6976(R6), F1
+	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R6), F2
@@ -20229,11 +21507,11 @@ one931:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok935
+	BEQ ok1035
 	MOVD R3, ret+40(FP)
-	JMP done929
+	JMP done1029
 
-ok935:
+ok1035:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R6), F1
@@ -20280,13 +21558,13 @@ ok935:
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 7744(R6), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 4864(R6), F1
+	FMOVQ 5056(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4864(R6), F0
+	FMOVQ 5056(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 4288(R6), F4
+	FMOVQ 704(R6), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 4288(R6), F2
+	FMOVQ 704(R6), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
 	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
@@ -20312,11 +21590,11 @@ ok935:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one931
+	BLE one1031
 
-tail933:
+tail1033:
 	SUBS R3, R2, R0
-	BEQ done934
+	BEQ done1034
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -20359,7 +21637,7 @@ someLanes1:
 	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R6), F1
+	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R6), F2
@@ -20371,11 +21649,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok936
+	BEQ ok1036
 	MOVD R3, ret+40(FP)
-	JMP done929
+	JMP done1029
 
-ok936:
+ok1036:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -20458,13 +21736,13 @@ doneLanes4:
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 7744(R6), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R6), F1
+	FMOVQ 5056(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 4864(R6), F0
+	FMOVQ 5056(R6), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R6), F3
+	FMOVQ 704(R6), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 4288(R6), F2
+	FMOVQ 704(R6), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
 	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
@@ -20595,10 +21873,10 @@ someLanes9:
 
 doneLanes10:
 
-done934:
+done1034:
 	MOVD R2, ret+40(FP)
 
-done929:
+done1029:
 	RET
 
 // func addCosF64(n int, dst *float64, sign float64, x *float64) int
@@ -20613,15 +21891,15 @@ TEXT ·addCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail950
+	BGT tail1050
 
-one948:
+one1048:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -20630,15 +21908,15 @@ one948:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok952
+	BEQ ok1052
 	MOVD R3, ret+32(FP)
-	JMP done946
+	JMP done1046
 
-ok952:
+ok1052:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
+	FMOVQ 5632(R7), F1
+	FMOVQ 5632(R7), F0
 	FMOVQ 7872(R7), F9
 	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
 	FMOVQ 7872(R7), F8
@@ -20646,23 +21924,45 @@ ok952:
 	FMOVQ 7872(R7), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
 	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -20675,43 +21975,21 @@ ok952:
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 2816(R7), F4
+	FMOVQ 576(R7), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
 	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
@@ -20733,11 +22011,11 @@ ok952:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one948
+	BLE one1048
 
-tail950:
+tail1050:
 	SUBS R3, R2, R0
-	BEQ done951
+	BEQ done1051
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -20764,10 +22042,10 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R7), F1
+	FMOVQ 384(R7), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R7), F2
+	FMOVQ 5568(R7), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -20776,11 +22054,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok953
+	BEQ ok1053
 	MOVD R3, ret+32(FP)
-	JMP done946
+	JMP done1046
 
-ok953:
+ok1053:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R4, R1
@@ -20803,8 +22081,8 @@ someLanes3:
 	FMOVD 16(R1), F8
 
 doneLanes4:
-	FMOVQ 5568(R7), F1
-	FMOVQ 5568(R7), F0
+	FMOVQ 5632(R7), F1
+	FMOVQ 5632(R7), F0
 	FMOVQ 7872(R7), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
 	FMOVQ 7872(R7), F10
@@ -20812,23 +22090,45 @@ doneLanes4:
 	FMOVQ 7872(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 6656(R7), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6720(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6784(R7), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
 	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
-	FMOVQ 5888(R7), F0
-	FMOVQ 5888(R7), F2
-	FMOVQ 6016(R7), F1
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6016(R7), F0
+	FMOVQ 6080(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
 	FMOVQ 6144(R7), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
 	FMOVQ 6144(R7), F1
@@ -20841,43 +22141,21 @@ doneLanes4:
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 6400(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R7), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
 	FMOVQ 6528(R7), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
-	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
-	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
-	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
-	FMOVQ 5952(R7), F1
-	FMOVQ 5952(R7), F0
-	FMOVQ 6080(R7), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6080(R7), F1
+	FMOVQ 6528(R7), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R7), F0
+	FMOVQ 6656(R7), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6208(R7), F2
+	FMOVQ 6656(R7), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R7), F1
+	FMOVQ 6912(R7), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6336(R7), F0
+	FMOVQ 6912(R7), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R7), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6464(R7), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R7), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6592(R7), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R7), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6848(R7), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R7), F3
+	FMOVQ 576(R7), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 2816(R7), F2
+	FMOVQ 576(R7), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
 	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
@@ -20936,10 +22214,10 @@ someLanes7:
 
 doneLanes8:
 
-done951:
+done1051:
 	MOVD R2, ret+32(FP)
 
-done946:
+done1046:
 	RET
 
 // func addCosF32(n int, dst *float32, sign float32, x *float32) int
@@ -20954,12 +22232,12 @@ TEXT ·addCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail967
+	BGT tail1067
 
-one965:
+one1065:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -20971,11 +22249,11 @@ one965:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok969
+	BEQ ok1069
 	MOVD R3, ret+32(FP)
-	JMP done963
+	JMP done1063
 
-ok969:
+ok1069:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R5), F1
@@ -21022,13 +22300,13 @@ ok969:
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 4288(R5), F4
+	FMOVQ 704(R5), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
 	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
 	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
@@ -21050,11 +22328,11 @@ ok969:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one965
+	BLE one1065
 
-tail967:
+tail1067:
 	SUBS R3, R2, R0
-	BEQ done968
+	BEQ done1068
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -21097,7 +22375,7 @@ someLanes1:
 	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R5), F1
+	FMOVQ 448(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R5), F2
@@ -21109,11 +22387,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok970
+	BEQ ok1070
 	MOVD R3, ret+32(FP)
-	JMP done963
+	JMP done1063
 
-ok970:
+ok1070:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -21196,13 +22474,13 @@ doneLanes4:
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 7744(R5), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R5), F1
+	FMOVQ 5056(R5), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 4864(R5), F0
+	FMOVQ 5056(R5), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R5), F3
+	FMOVQ 704(R5), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 4288(R5), F2
+	FMOVQ 704(R5), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
 	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
@@ -21293,10 +22571,10 @@ someLanes7:
 
 doneLanes8:
 
-done968:
+done1068:
 	MOVD R2, ret+32(FP)
 
-done963:
+done1063:
 	RET
 
 // func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -21312,15 +22590,15 @@ TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail984
+	BGT tail1084
 
-one982:
+one1082:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 5440(R6), F1
+	FMOVQ 384(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R6), F2
+	FMOVQ 5568(R6), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -21329,15 +22607,15 @@ one982:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok986
+	BEQ ok1086
 	MOVD R3, ret+40(FP)
-	JMP done980
+	JMP done1080
 
-ok986:
+ok1086:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
-	FMOVQ 5568(R6), F1
-	FMOVQ 5568(R6), F0
+	FMOVQ 5632(R6), F1
+	FMOVQ 5632(R6), F0
 	FMOVQ 7872(R6), F9
 	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
 	FMOVQ 7872(R6), F8
@@ -21345,23 +22623,45 @@ ok986:
 	FMOVQ 7872(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 6656(R6), F0
-	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6720(R6), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	FMOVQ 6784(R6), F0
 	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
 	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
 	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
-	FMOVQ 5888(R6), F0
-	FMOVQ 5888(R6), F2
-	FMOVQ 6016(R6), F1
+	FMOVQ 5952(R6), F0
+	FMOVQ 5952(R6), F2
+	FMOVQ 6080(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6016(R6), F0
+	FMOVQ 6080(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6208(R6), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6208(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 6336(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 6464(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R6), F3
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 6016(R6), F1
+	FMOVQ 6016(R6), F0
 	FMOVQ 6144(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 6144(R6), F1
@@ -21374,43 +22674,21 @@ ok986:
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 6400(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6528(R6), F3
-	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	FMOVQ 6528(R6), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
-	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
-	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
-	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
-	FMOVQ 5952(R6), F1
-	FMOVQ 5952(R6), F0
-	FMOVQ 6080(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6080(R6), F1
+	FMOVQ 6528(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6208(R6), F0
+	FMOVQ 6656(R6), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6208(R6), F2
+	FMOVQ 6656(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6336(R6), F1
+	FMOVQ 6912(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6336(R6), F0
+	FMOVQ 6912(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 6464(R6), F2
-	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 6464(R6), F1
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 6592(R6), F0
-	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 6592(R6), F2
-	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 6848(R6), F1
-	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 6848(R6), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 2816(R6), F4
+	FMOVQ 576(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 2816(R6), F2
+	FMOVQ 576(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
 	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
@@ -21436,11 +22714,11 @@ ok986:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one982
+	BLE one1082
 
-tail984:
+tail1084:
 	SUBS R3, R2, R0
-	BEQ done985
+	BEQ done1085
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -21467,10 +22745,10 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R6), F1
+	FMOVQ 384(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5504(R6), F2
+	FMOVQ 5568(R6), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -21479,11 +22757,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok987
+	BEQ ok1087
 	MOVD R3, ret+40(FP)
-	JMP done980
+	JMP done1080
 
-ok987:
+ok1087:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -21506,8 +22784,8 @@ someLanes3:
 	FMOVD 16(R1), F8
 
 doneLanes4:
-	FMOVQ 5568(R6), F1
-	FMOVQ 5568(R6), F0
+	FMOVQ 5632(R6), F1
+	FMOVQ 5632(R6), F0
 	FMOVQ 7872(R6), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
 	FMOVQ 7872(R6), F10
@@ -21515,23 +22793,45 @@ doneLanes4:
 	FMOVQ 7872(R6), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 6656(R6), F0
-	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
-	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6720(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	FMOVQ 6784(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
 	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
-	FMOVQ 5888(R6), F0
-	FMOVQ 5888(R6), F2
-	FMOVQ 6016(R6), F1
+	FMOVQ 5952(R6), F0
+	FMOVQ 5952(R6), F2
+	FMOVQ 6080(R6), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6016(R6), F0
+	FMOVQ 6080(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6208(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 6208(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6336(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6464(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R6), F3
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 6016(R6), F1
+	FMOVQ 6016(R6), F0
 	FMOVQ 6144(R6), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
 	FMOVQ 6144(R6), F1
@@ -21544,43 +22844,21 @@ doneLanes4:
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 6400(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6528(R6), F3
-	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
 	FMOVQ 6528(R6), F2
-	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
-	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
-	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
-	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
-	FMOVQ 5952(R6), F1
-	FMOVQ 5952(R6), F0
-	FMOVQ 6080(R6), F2
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6080(R6), F1
+	FMOVQ 6528(R6), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6208(R6), F0
+	FMOVQ 6656(R6), F0
 	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6208(R6), F2
+	FMOVQ 6656(R6), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6336(R6), F1
+	FMOVQ 6912(R6), F1
 	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6336(R6), F0
+	FMOVQ 6912(R6), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 6464(R6), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 6464(R6), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 6592(R6), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
-	FMOVQ 6592(R6), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 6848(R6), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
-	FMOVQ 6848(R6), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 2816(R6), F3
+	FMOVQ 576(R6), F3
 	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
-	FMOVQ 2816(R6), F2
+	FMOVQ 576(R6), F2
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
 	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
 	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
@@ -21663,10 +22941,10 @@ someLanes9:
 
 doneLanes10:
 
-done985:
+done1085:
 	MOVD R2, ret+40(FP)
 
-done980:
+done1080:
 	RET
 
 // func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -21682,12 +22960,12 @@ TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1001
+	BGT tail1101
 
-one999:
+one1099:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
-	FMOVQ 6976(R6), F1
+	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R6), F2
@@ -21699,11 +22977,11 @@ one999:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1003
+	BEQ ok1103
 	MOVD R3, ret+40(FP)
-	JMP done997
+	JMP done1097
 
-ok1003:
+ok1103:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R6), F1
@@ -21750,13 +23028,13 @@ ok1003:
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 7744(R6), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 4864(R6), F1
+	FMOVQ 5056(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 4864(R6), F0
+	FMOVQ 5056(R6), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 4288(R6), F4
+	FMOVQ 704(R6), F4
 	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 4288(R6), F2
+	FMOVQ 704(R6), F2
 	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
 	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
 	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
@@ -21782,11 +23060,11 @@ ok1003:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one999
+	BLE one1099
 
-tail1001:
+tail1101:
 	SUBS R3, R2, R0
-	BEQ done1002
+	BEQ done1102
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -21829,7 +23107,7 @@ someLanes1:
 	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R6), F1
+	FMOVQ 448(R6), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
 	FMOVQ 7040(R6), F2
@@ -21841,11 +23119,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1004
+	BEQ ok1104
 	MOVD R3, ret+40(FP)
-	JMP done997
+	JMP done1097
 
-ok1004:
+ok1104:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -21928,13 +23206,13 @@ doneLanes4:
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 7744(R6), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 4864(R6), F1
+	FMOVQ 5056(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 4864(R6), F0
+	FMOVQ 5056(R6), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 4288(R6), F3
+	FMOVQ 704(R6), F3
 	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
-	FMOVQ 4288(R6), F2
+	FMOVQ 704(R6), F2
 	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
 	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
 	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
@@ -22065,10 +23343,10 @@ someLanes9:
 
 doneLanes10:
 
-done1002:
+done1102:
 	MOVD R2, ret+40(FP)
 
-done997:
+done1097:
 	RET
 
 // func addSqrtF64(dst *float64, sign float64, x *float64, n int)
@@ -22082,9 +23360,9 @@ TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1015
+	BGT tail1115
 
-one1013:
+one1113:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -22096,11 +23374,11 @@ one1013:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1013
+	BLE one1113
 
-tail1015:
+tail1115:
 	SUBS R3, R0, R0
-	BEQ done1016
+	BEQ done1116
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22173,7 +23451,7 @@ someLanes5:
 
 doneLanes6:
 
-done1016:
+done1116:
 	RET
 
 // func addSqrtF32(dst *float32, sign float32, x *float32, n int)
@@ -22187,9 +23465,9 @@ TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1027
+	BGT tail1127
 
-one1025:
+one1125:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -22201,11 +23479,11 @@ one1025:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1025
+	BLE one1125
 
-tail1027:
+tail1127:
 	SUBS R3, R0, R0
-	BEQ done1028
+	BEQ done1128
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22326,7 +23604,7 @@ someLanes5:
 
 doneLanes6:
 
-done1028:
+done1128:
 	RET
 
 // func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -22341,9 +23619,9 @@ TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1039
+	BGT tail1139
 
-one1037:
+one1137:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -22359,11 +23637,11 @@ one1037:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1037
+	BLE one1137
 
-tail1039:
+tail1139:
 	SUBS R3, R0, R0
-	BEQ done1040
+	BEQ done1140
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22460,7 +23738,7 @@ someLanes7:
 
 doneLanes8:
 
-done1040:
+done1140:
 	RET
 
 // func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -22475,9 +23753,9 @@ TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1051
+	BGT tail1151
 
-one1049:
+one1149:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -22493,11 +23771,11 @@ one1049:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1049
+	BLE one1149
 
-tail1051:
+tail1151:
 	SUBS R2, R0, R0
-	BEQ done1052
+	BEQ done1152
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22658,7 +23936,7 @@ someLanes7:
 
 doneLanes8:
 
-done1052:
+done1152:
 	RET
 
 // func addRecipF64(dst *float64, sign float64, x *float64, n int)
@@ -22673,12 +23951,12 @@ TEXT ·addRecipF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1063
+	BGT tail1163
 
-one1061:
+one1161:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x6e62fc03 // FDIV V3.2D, V0.2D, V2.2D
 	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
 	ADD R3<<3, R5, R1
@@ -22688,11 +23966,11 @@ one1061:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1061
+	BLE one1161
 
-tail1063:
+tail1163:
 	SUBS R3, R0, R0
-	BEQ done1064
+	BEQ done1164
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22719,7 +23997,7 @@ someLanes1:
 	FMOVD 16(R1), F1
 
 doneLanes2:
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F0
 	WORD $0x6e62fc04 // FDIV V4.2D, V0.2D, V2.2D
 	WORD $0x6e61fc03 // FDIV V3.2D, V0.2D, V1.2D
 	WORD $0x6f00e400 // MOVI V0.2D, 0
@@ -22766,7 +24044,7 @@ someLanes5:
 
 doneLanes6:
 
-done1064:
+done1164:
 	RET
 
 // func addRecipF32(dst *float32, sign float32, x *float32, n int)
@@ -22781,12 +24059,12 @@ TEXT ·addRecipF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1075
+	BGT tail1175
 
-one1073:
+one1173:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x6e22fc03 // FDIV V3.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	ADD R3<<2, R5, R1
@@ -22796,11 +24074,11 @@ one1073:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1073
+	BLE one1173
 
-tail1075:
+tail1175:
 	SUBS R3, R0, R0
-	BEQ done1076
+	BEQ done1176
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22843,7 +24121,7 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 4288(R7), F0
+	FMOVQ 704(R7), F0
 	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
 	WORD $0x6e21fc03 // FDIV V3.4S, V0.4S, V1.4S
 	WORD $0x6f00e402 // MOVI V2.2D, 0
@@ -22922,7 +24200,7 @@ someLanes5:
 
 doneLanes6:
 
-done1076:
+done1176:
 	RET
 
 // func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -22938,12 +24216,12 @@ TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1087
+	BGT tail1187
 
-one1085:
+one1185:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x6e62fc03 // FDIV V3.2D, V0.2D, V2.2D
 	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
 	ADD R3<<3, R4, R1
@@ -22957,11 +24235,11 @@ one1085:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1085
+	BLE one1185
 
-tail1087:
+tail1187:
 	SUBS R3, R0, R0
-	BEQ done1088
+	BEQ done1188
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22988,7 +24266,7 @@ someLanes1:
 	FMOVD 16(R1), F1
 
 doneLanes2:
-	FMOVQ 2816(R8), F0
+	FMOVQ 576(R8), F0
 	WORD $0x6e62fc04 // FDIV V4.2D, V0.2D, V2.2D
 	WORD $0x6e61fc03 // FDIV V3.2D, V0.2D, V1.2D
 	WORD $0x6f00e401 // MOVI V1.2D, 0
@@ -23059,7 +24337,7 @@ someLanes7:
 
 doneLanes8:
 
-done1088:
+done1188:
 	RET
 
 // func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -23075,12 +24353,12 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1099
+	BGT tail1199
 
-one1097:
+one1197:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc03 // FDIV V3.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	ADD R2<<2, R5, R1
@@ -23094,11 +24372,11 @@ one1097:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1097
+	BLE one1197
 
-tail1099:
+tail1199:
 	SUBS R2, R0, R0
-	BEQ done1100
+	BEQ done1200
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23141,7 +24419,7 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
 	WORD $0x6e21fc03 // FDIV V3.4S, V0.4S, V1.4S
 	WORD $0x6f00e401 // MOVI V1.2D, 0
@@ -23260,7 +24538,1299 @@ someLanes7:
 
 doneLanes8:
 
-done1100:
+done1200:
+	RET
+
+// func addAbsF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addAbsF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1211
+
+one1209:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 384(R7), F0
+	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
+	WORD $0x4e201c22 // AND V2.16B, V1.16B, V0.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1209
+
+tail1211:
+	SUBS R3, R0, R0
+	BEQ done1212
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	FMOVQ 384(R7), F0
+	WORD $0x4e201c44 // AND V4.16B, V2.16B, V0.16B
+	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1212:
+	RET
+
+// func addAbsF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addAbsF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1223
+
+one1221:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 448(R7), F0
+	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
+	WORD $0x4e201c22 // AND V2.16B, V1.16B, V0.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1221
+
+tail1223:
+	SUBS R3, R0, R0
+	BEQ done1224
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 448(R7), F0
+	WORD $0x4e201c44 // AND V4.16B, V2.16B, V0.16B
+	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1224:
+	RET
+
+// func addAbsProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addAbsProductF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+0(FP), R6
+	MOVD x+16(FP), R5
+	MOVD from+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1235
+
+one1233:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 384(R8), F0
+	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
+	WORD $0x4e201c22 // AND V2.16B, V1.16B, V0.16B
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1233
+
+tail1235:
+	SUBS R3, R0, R0
+	BEQ done1236
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	FMOVQ 384(R8), F0
+	WORD $0x4e201c44 // AND V4.16B, V2.16B, V0.16B
+	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1236:
+	RET
+
+// func addAbsProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addAbsProductF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD from+24(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail1247
+
+one1245:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 448(R8), F0
+	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
+	WORD $0x4e201c22 // AND V2.16B, V1.16B, V0.16B
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one1245
+
+tail1247:
+	SUBS R2, R0, R0
+	BEQ done1248
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 448(R8), F0
+	WORD $0x4e201c44 // AND V4.16B, V2.16B, V0.16B
+	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1248:
+	RET
+
+// func addSignF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addSignF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080409 // DUP V9.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1259
+
+one1257:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 384(R7), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 512(R7), F0
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6ee0e422 // FCMGT V2.2D, V1.2D, V0.2D
+	FMOVQ 128(R7), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
+	FMOVQ 576(R7), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e661c23 // BSL V3.16B, V1.16B, V6.16B
+	WORD $0x6e651c02 // BSL V2.16B, V0.16B, V5.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1257
+
+tail1259:
+	SUBS R3, R0, R0
+	BEQ done1260
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	FMOVQ 384(R7), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 512(R7), F0
+	WORD $0x6ee0e444 // FCMGT V4.2D, V2.2D, V0.2D
+	WORD $0x6ee0e423 // FCMGT V3.2D, V1.2D, V0.2D
+	FMOVQ 128(R7), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
+	FMOVQ 576(R7), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e661c24 // BSL V4.16B, V1.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1260:
+	RET
+
+// func addSignF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addSignF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1271
+
+one1269:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 448(R7), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 640(R7), F0
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	FMOVQ 320(R7), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
+	FMOVQ 704(R7), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e661c23 // BSL V3.16B, V1.16B, V6.16B
+	WORD $0x6e651c02 // BSL V2.16B, V0.16B, V5.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1269
+
+tail1271:
+	SUBS R3, R0, R0
+	BEQ done1272
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 448(R7), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 640(R7), F0
+	WORD $0x6ea0e444 // FCMGT V4.4S, V2.4S, V0.4S
+	WORD $0x6ea0e423 // FCMGT V3.4S, V1.4S, V0.4S
+	FMOVQ 320(R7), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
+	FMOVQ 704(R7), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e661c24 // BSL V4.16B, V1.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cd22 // FMLA V2.4S, V9.4S, V4.4S
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1272:
+	RET
+
+// func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080409 // DUP V9.2D, V0.D[0]
+	MOVD dst+0(FP), R6
+	MOVD x+16(FP), R5
+	MOVD from+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1283
+
+one1281:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 384(R8), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 512(R8), F0
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6ee0e422 // FCMGT V2.2D, V1.2D, V0.2D
+	FMOVQ 128(R8), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
+	FMOVQ 576(R8), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e661c23 // BSL V3.16B, V1.16B, V6.16B
+	WORD $0x6e651c02 // BSL V2.16B, V0.16B, V5.16B
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1281
+
+tail1283:
+	SUBS R3, R0, R0
+	BEQ done1284
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	FMOVQ 384(R8), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 512(R8), F0
+	WORD $0x6ee0e444 // FCMGT V4.2D, V2.2D, V0.2D
+	WORD $0x6ee0e423 // FCMGT V3.2D, V1.2D, V0.2D
+	FMOVQ 128(R8), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
+	FMOVQ 576(R8), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e661c24 // BSL V4.16B, V1.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1284:
+	RET
+
+// func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD from+24(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail1295
+
+one1293:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 448(R8), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 640(R8), F0
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	FMOVQ 320(R8), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
+	FMOVQ 704(R8), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e661c23 // BSL V3.16B, V1.16B, V6.16B
+	WORD $0x6e651c02 // BSL V2.16B, V0.16B, V5.16B
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one1293
+
+tail1295:
+	SUBS R2, R0, R0
+	BEQ done1296
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F7
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F7
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 448(R8), F0
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	FMOVQ 640(R8), F0
+	WORD $0x6ea0e444 // FCMGT V4.4S, V2.4S, V0.4S
+	WORD $0x6ea0e423 // FCMGT V3.4S, V1.4S, V0.4S
+	FMOVQ 320(R8), F0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
+	FMOVQ 704(R8), F0
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e691c24 // BSL V4.16B, V1.16B, V9.16B
+	WORD $0x6e671c03 // BSL V3.16B, V0.16B, V7.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1296:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -23277,14 +25847,14 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R6
 	MOVD n+24(FP), R0
-	FMOVQ 1344(R7), F11
-	FMOVQ 1408(R7), F8
+	FMOVQ 1728(R7), F11
+	FMOVQ 1792(R7), F8
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1114
+	BLT oneTest1310
 
-many1112:
+many1308:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R7), F0
@@ -23302,79 +25872,79 @@ many1112:
 	WORD $0x4ee2f506 // FMIN V6.2D, V8.2D, V2.2D
 	WORD $0x4ee1f50a // FMIN V10.2D, V8.2D, V1.2D
 	WORD $0x4ee0f509 // FMIN V9.2D, V8.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F19
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F19
 	WORD $0x4e61ccf3 // FMLA V19.2D, V7.2D, V1.2D
-	FMOVQ 448(R7), F18
+	FMOVQ 832(R7), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F17
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F17
 	WORD $0x4e61cd51 // FMLA V17.2D, V10.2D, V1.2D
-	FMOVQ 448(R7), F13
+	FMOVQ 832(R7), F13
 	WORD $0x4e60cd2d // FMLA V13.2D, V9.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e67dcfa // FMUL V26.2D, V7.2D, V7.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6add58 // FMUL V24.2D, V10.2D, V10.2D
 	WORD $0x6e69dd37 // FMUL V23.2D, V9.2D, V9.2D
-	FMOVQ 704(R7), F1
-	FMOVQ 704(R7), F0
-	FMOVQ 768(R7), F20
+	FMOVQ 1088(R7), F1
+	FMOVQ 1088(R7), F0
+	FMOVQ 1152(R7), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R7), F5
+	FMOVQ 1152(R7), F5
 	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 704(R7), F2
-	FMOVQ 704(R7), F1
-	FMOVQ 768(R7), F0
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R7), F4
+	FMOVQ 1152(R7), F4
 	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 832(R7), F3
+	FMOVQ 1216(R7), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R7), F2
+	FMOVQ 1216(R7), F2
 	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 896(R7), F5
-	FMOVQ 896(R7), F4
-	FMOVQ 960(R7), F28
+	FMOVQ 1280(R7), F5
+	FMOVQ 1280(R7), F4
+	FMOVQ 1344(R7), F28
 	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 960(R7), F27
+	FMOVQ 1344(R7), F27
 	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 896(R7), F20
-	FMOVQ 896(R7), F5
-	FMOVQ 960(R7), F4
+	FMOVQ 1280(R7), F20
+	FMOVQ 1280(R7), F5
+	FMOVQ 1344(R7), F4
 	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 960(R7), F22
+	FMOVQ 1344(R7), F22
 	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1024(R7), F21
+	FMOVQ 1408(R7), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R7), F20
+	FMOVQ 1408(R7), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R7), F5
+	FMOVQ 1408(R7), F5
 	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
-	FMOVQ 1024(R7), F4
+	FMOVQ 1408(R7), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cce3 // FMLA V3.2D, V7.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -23440,20 +26010,20 @@ many1112:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1117
-	FMOVQ 1472(R7), F0
+	BEQ normal1313
+	FMOVQ 1856(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -23470,19 +26040,19 @@ many1112:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6ef1e40a // FCMGT V10.2D, V0.2D, V17.2D
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -23499,16 +26069,16 @@ many1112:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1118
+	JMP scaled1314
 
-normal1117:
+normal1313:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -23538,10 +26108,10 @@ normal1117:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1118:
-	FMOVQ 2816(R7), F3
-	FMOVQ 2816(R7), F2
-	FMOVQ 2816(R7), F0
+scaled1314:
+	FMOVQ 576(R7), F3
+	FMOVQ 576(R7), F2
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc65 // FDIV V5.2D, V3.2D, V1.2D
@@ -23556,9 +26126,9 @@ scaled1118:
 	WORD $0x6e651c6a // BSL V10.16B, V3.16B, V5.16B
 	WORD $0x4ee0a809 // CMLT V9.2D, V0.2D, 0
 	WORD $0x6e641c49 // BSL V9.16B, V2.16B, V4.16B
-	FMOVQ 2816(R7), F3
-	FMOVQ 2816(R7), F2
-	FMOVQ 2816(R7), F0
+	FMOVQ 576(R7), F3
+	FMOVQ 576(R7), F2
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d661 // FADD V1.2D, V19.2D, V0.2D
 	WORD $0x4e60d640 // FADD V0.2D, V18.2D, V0.2D
 	WORD $0x6e61fc67 // FDIV V7.2D, V3.2D, V1.2D
@@ -23580,14 +26150,14 @@ scaled1118:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1112
+	BLE many1308
 
-oneTest1114:
+oneTest1310:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1115
+	BGT tail1311
 
-one1113:
+one1309:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R7), F0
@@ -23597,42 +26167,42 @@ one1113:
 	WORD $0x4e60f560 // FMAX V0.2D, V11.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F10
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F10
 	WORD $0x4e61ccea // FMLA V10.2D, V7.2D, V1.2D
-	FMOVQ 448(R7), F9
+	FMOVQ 832(R7), F9
 	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R7), F2
-	FMOVQ 704(R7), F1
-	FMOVQ 768(R7), F0
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R7), F2
+	FMOVQ 1152(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R7), F4
-	FMOVQ 896(R7), F3
-	FMOVQ 960(R7), F2
+	FMOVQ 1280(R7), F4
+	FMOVQ 1280(R7), F3
+	FMOVQ 1344(R7), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R7), F4
+	FMOVQ 1344(R7), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R7), F3
+	FMOVQ 1408(R7), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R7), F2
+	FMOVQ 1408(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -23664,20 +26234,20 @@ one1113:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6eeae401 // FCMGT V1.2D, V0.2D, V10.2D
 	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1119
-	FMOVQ 1472(R7), F0
+	BEQ normal1315
+	FMOVQ 1856(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -23694,16 +26264,16 @@ one1113:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1120
+	JMP scaled1316
 
-normal1119:
+normal1315:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -23719,10 +26289,10 @@ normal1119:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1120:
-	FMOVQ 2816(R7), F3
-	FMOVQ 2816(R7), F2
-	FMOVQ 2816(R7), F0
+scaled1316:
+	FMOVQ 576(R7), F3
+	FMOVQ 576(R7), F2
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
 	WORD $0x6e61fc67 // FDIV V7.2D, V3.2D, V1.2D
@@ -23743,11 +26313,11 @@ scaled1120:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1113
+	BLE one1309
 
-tail1115:
+tail1311:
 	SUBS R2, R0, R0
-	BEQ done1116
+	BEQ done1312
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -23781,42 +26351,42 @@ doneLanes2:
 	WORD $0x4e60f560 // FMAX V0.2D, V11.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 384(R7), F1
-	FMOVQ 384(R7), F0
-	FMOVQ 448(R7), F11
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F11
 	WORD $0x4e61cceb // FMLA V11.2D, V7.2D, V1.2D
-	FMOVQ 448(R7), F8
+	FMOVQ 832(R7), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 448(R7), F0
+	FMOVQ 832(R7), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 512(R7), F0
+	FMOVQ 896(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R7), F0
+	FMOVQ 960(R7), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R7), F2
-	FMOVQ 704(R7), F1
-	FMOVQ 768(R7), F0
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R7), F2
+	FMOVQ 1152(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R7), F1
+	FMOVQ 1216(R7), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R7), F0
+	FMOVQ 1216(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R7), F4
-	FMOVQ 896(R7), F3
-	FMOVQ 960(R7), F2
+	FMOVQ 1280(R7), F4
+	FMOVQ 1280(R7), F3
+	FMOVQ 1344(R7), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R7), F4
+	FMOVQ 1344(R7), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R7), F3
+	FMOVQ 1408(R7), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R7), F2
+	FMOVQ 1408(R7), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -23848,20 +26418,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R7), F0
+	FMOVQ 1856(R7), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1121
-	FMOVQ 1472(R7), F0
+	BEQ normal1317
+	FMOVQ 1856(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 1536(R7), F0
+	FMOVQ 1920(R7), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -23878,16 +26448,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R7), F0
+	FMOVQ 1664(R7), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1122
+	JMP scaled1318
 
-normal1121:
+normal1317:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -23903,10 +26473,10 @@ normal1121:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1122:
-	FMOVQ 2816(R7), F3
-	FMOVQ 2816(R7), F2
-	FMOVQ 2816(R7), F0
+scaled1318:
+	FMOVQ 576(R7), F3
+	FMOVQ 576(R7), F2
+	FMOVQ 576(R7), F0
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
 	WORD $0x6e61fc68 // FDIV V8.2D, V3.2D, V1.2D
@@ -23982,7 +26552,7 @@ someLanes7:
 
 doneLanes8:
 
-done1116:
+done1312:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -24000,44 +26570,44 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1133
+	BGT tail1329
 
-one1131:
+one1327:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 320(R8), F0
 	WORD $0x4ea01d42 // ORR V2.16B, V10.16B, V0.16B
 	WORD $0x4ea01d21 // ORR V1.16B, V9.16B, V0.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F14
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F14
 	WORD $0x4e21cdee // FMLA V14.4S, V15.4S, V1.4S
-	FMOVQ 1664(R8), F13
+	FMOVQ 2048(R8), F13
 	WORD $0x4e20ccad // FMLA V13.4S, V5.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 1856(R8), F12
+	FMOVQ 2240(R8), F12
 	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 1856(R8), F11
+	FMOVQ 2240(R8), F11
 	WORD $0x4e20ccab // FMLA V11.4S, V5.4S, V0.4S
 	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
@@ -24047,17 +26617,17 @@ one1131:
 	WORD $0x4e321da0 // AND V0.16B, V13.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4e21d5e2 // FADD V2.4S, V15.4S, V1.4S
 	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
 	WORD $0x4e28cd82 // FMLA V2.4S, V12.4S, V8.4S
 	WORD $0x4e27cd65 // FMLA V5.4S, V11.4S, V7.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
@@ -24077,10 +26647,10 @@ one1131:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc88 // FMUL V8.4S, V4.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d502 // FADD V2.4S, V8.4S, V0.4S
 	WORD $0x4e20d4a1 // FADD V1.4S, V5.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	WORD $0x6e24dd07 // FMUL V7.4S, V8.4S, V4.4S
@@ -24091,10 +26661,10 @@ one1131:
 	WORD $0x4ea6cca0 // FMLS V0.4S, V5.4S, V6.4S
 	WORD $0x4e24cc27 // FMLA V7.4S, V1.4S, V4.4S
 	WORD $0x4e22cc06 // FMLA V6.4S, V0.4S, V2.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea7d401 // FSUB V1.4S, V0.4S, V7.4S
 	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eaae404 // FCMGT V4.4S, V0.4S, V10.4S
 	WORD $0x6ea9e402 // FCMGT V2.4S, V0.4S, V9.4S
 	WORD $0x6e611ce4 // BSL V4.16B, V7.16B, V1.16B
@@ -24107,11 +26677,11 @@ one1131:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1131
+	BLE one1327
 
-tail1133:
+tail1329:
 	SUBS R2, R0, R0
-	BEQ done1134
+	BEQ done1330
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24157,36 +26727,36 @@ doneLanes2:
 	FMOVQ 320(R8), F0
 	WORD $0x4ea01d62 // ORR V2.16B, V11.16B, V0.16B
 	WORD $0x4ea01d41 // ORR V1.16B, V10.16B, V0.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F16
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F16
 	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
-	FMOVQ 1664(R8), F15
+	FMOVQ 2048(R8), F15
 	WORD $0x4e20cc8f // FMLA V15.4S, V4.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 1856(R8), F13
+	FMOVQ 2240(R8), F13
 	WORD $0x4e21cdcd // FMLA V13.4S, V14.4S, V1.4S
-	FMOVQ 1856(R8), F12
+	FMOVQ 2240(R8), F12
 	WORD $0x4e20cc8c // FMLA V12.4S, V4.4S, V0.4S
 	WORD $0x6e2eddc7 // FMUL V7.4S, V14.4S, V14.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -24196,17 +26766,17 @@ doneLanes2:
 	WORD $0x4e321de0 // AND V0.16B, V15.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4e21d5c2 // FADD V2.4S, V14.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
 	WORD $0x4e27cda2 // FMLA V2.4S, V13.4S, V7.4S
 	WORD $0x4e26cd84 // FMLA V4.4S, V12.4S, V6.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
@@ -24226,10 +26796,10 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc67 // FMUL V7.4S, V3.4S, V1.4S
 	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d4e2 // FADD V2.4S, V7.4S, V0.4S
 	WORD $0x4e20d481 // FADD V1.4S, V4.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc03 // FDIV V3.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	WORD $0x6e23dce6 // FMUL V6.4S, V7.4S, V3.4S
@@ -24240,10 +26810,10 @@ doneLanes2:
 	WORD $0x4ea5cc80 // FMLS V0.4S, V4.4S, V5.4S
 	WORD $0x4e23cc26 // FMLA V6.4S, V1.4S, V3.4S
 	WORD $0x4e22cc05 // FMLA V5.4S, V0.4S, V2.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea6d402 // FSUB V2.4S, V0.4S, V6.4S
 	WORD $0x4ea5d401 // FSUB V1.4S, V0.4S, V5.4S
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eabe404 // FCMGT V4.4S, V0.4S, V11.4S
 	WORD $0x6eaae403 // FCMGT V3.4S, V0.4S, V10.4S
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -24323,7 +26893,7 @@ someLanes5:
 
 doneLanes6:
 
-done1134:
+done1330:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -24340,14 +26910,14 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 1344(R5), F6
-	FMOVQ 1408(R5), F5
+	FMOVQ 1728(R5), F6
+	FMOVQ 1792(R5), F5
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1148
+	BLT oneTest1344
 
-many1146:
+many1342:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -24369,79 +26939,79 @@ many1146:
 	WORD $0x4ee2f4a8 // FMIN V8.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4ab // FMIN V11.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4aa // FMIN V10.2D, V5.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F19
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 448(R5), F18
+	FMOVQ 832(R5), F18
 	WORD $0x4e60cd12 // FMLA V18.2D, V8.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F17
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F17
 	WORD $0x4e61cd71 // FMLA V17.2D, V11.2D, V1.2D
-	FMOVQ 448(R5), F13
+	FMOVQ 832(R5), F13
 	WORD $0x4e60cd4d // FMLA V13.2D, V10.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc4b // FMLS V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2a // FMLS V10.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e68dd19 // FMUL V25.2D, V8.2D, V8.2D
 	WORD $0x6e6bdd78 // FMUL V24.2D, V11.2D, V11.2D
 	WORD $0x6e6add57 // FMUL V23.2D, V10.2D, V10.2D
-	FMOVQ 704(R5), F1
-	FMOVQ 704(R5), F0
-	FMOVQ 768(R5), F20
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R5), F7
+	FMOVQ 1152(R5), F7
 	WORD $0x4e60cf27 // FMLA V7.2D, V25.2D, V0.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R5), F4
+	FMOVQ 1152(R5), F4
 	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 832(R5), F3
+	FMOVQ 1216(R5), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4e67cf22 // FMLA V2.2D, V25.2D, V7.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 896(R5), F7
-	FMOVQ 896(R5), F4
-	FMOVQ 960(R5), F28
+	FMOVQ 1280(R5), F7
+	FMOVQ 1280(R5), F4
+	FMOVQ 1344(R5), F28
 	WORD $0x4e67cf5c // FMLA V28.2D, V26.2D, V7.2D
-	FMOVQ 960(R5), F27
+	FMOVQ 1344(R5), F27
 	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 896(R5), F20
-	FMOVQ 896(R5), F7
-	FMOVQ 960(R5), F4
+	FMOVQ 1280(R5), F20
+	FMOVQ 1280(R5), F7
+	FMOVQ 1344(R5), F4
 	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 960(R5), F22
+	FMOVQ 1344(R5), F22
 	WORD $0x4e67cef6 // FMLA V22.2D, V23.2D, V7.2D
-	FMOVQ 1024(R5), F21
+	FMOVQ 1408(R5), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R5), F20
+	FMOVQ 1408(R5), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R5), F7
+	FMOVQ 1408(R5), F7
 	WORD $0x4e64cf07 // FMLA V7.2D, V24.2D, V4.2D
-	FMOVQ 1024(R5), F4
+	FMOVQ 1408(R5), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74cd02 // FMLA V2.2D, V8.2D, V20.2D
@@ -24507,20 +27077,20 @@ many1146:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eede642 // FCMGT V2.2D, V18.2D, V13.2D
 	WORD $0x6e721da2 // BSL V2.16B, V13.16B, V18.16B
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1151
-	FMOVQ 1472(R5), F0
+	BEQ normal1347
+	FMOVQ 1856(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -24537,19 +27107,19 @@ many1146:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee2840b // SUB V11.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6ef1e40a // FCMGT V10.2D, V0.2D, V17.2D
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -24566,16 +27136,16 @@ many1146:
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1152
+	JMP scaled1348
 
-normal1151:
+normal1347:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -24605,19 +27175,19 @@ normal1151:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1152:
+scaled1348:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c4d // AND V13.16B, V2.16B, V0.16B
 	WORD $0x4e201c31 // AND V17.16B, V1.16B, V0.16B
 	WORD $0x6e6ddda8 // FMUL V8.2D, V13.2D, V13.2D
 	WORD $0x6e71de27 // FMUL V7.2D, V17.2D, V17.2D
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F0
 	WORD $0x4e60d494 // FADD V20.2D, V4.2D, V0.2D
 	WORD $0x4e60d573 // FADD V19.2D, V11.2D, V0.2D
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8064(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 8064(R5), F1
@@ -24639,8 +27209,8 @@ scaled1152:
 	WORD $0x6ef1e409 // FCMGT V9.2D, V0.2D, V17.2D
 	WORD $0x6e741c4a // BSL V10.16B, V2.16B, V20.16B
 	WORD $0x6e731c29 // BSL V9.16B, V1.16B, V19.16B
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8320(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 8320(R5), F1
@@ -24668,8 +27238,8 @@ scaled1152:
 	WORD $0x6e621ce0 // BSL V0.16B, V7.16B, V2.16B
 	WORD $0x6e6afc2b // FDIV V11.2D, V1.2D, V10.2D
 	WORD $0x6e69fc0a // FDIV V10.2D, V0.2D, V9.2D
-	FMOVQ 2816(R5), F2
-	FMOVQ 2816(R5), F1
+	FMOVQ 576(R5), F2
+	FMOVQ 576(R5), F1
 	FMOVQ 8000(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6ef1e408 // FCMGT V8.2D, V0.2D, V17.2D
@@ -24677,8 +27247,8 @@ scaled1152:
 	WORD $0x6e611e28 // BSL V8.16B, V17.16B, V1.16B
 	WORD $0x4e6bcd29 // FMLA V9.2D, V9.2D, V11.2D
 	WORD $0x4e6acd08 // FMLA V8.2D, V8.2D, V10.2D
-	FMOVQ 2816(R5), F7
-	FMOVQ 2816(R5), F4
+	FMOVQ 576(R5), F7
+	FMOVQ 576(R5), F4
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
 	WORD $0x4ee8cd04 // FMLS V4.2D, V8.2D, V8.2D
 	FMOVQ 8576(R5), F0
@@ -24701,16 +27271,16 @@ scaled1152:
 	WORD $0x4ea11d2a // ORR V10.16B, V9.16B, V1.16B
 	WORD $0x4ea01d09 // ORR V9.16B, V8.16B, V0.16B
 	FLDPQ 32(R1), (F2, F1)
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c54 // AND V20.16B, V2.16B, V0.16B
 	WORD $0x4e201c33 // AND V19.16B, V1.16B, V0.16B
 	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
 	WORD $0x6e73de64 // FMUL V4.2D, V19.2D, V19.2D
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F0
 	WORD $0x4e60d476 // FADD V22.2D, V3.2D, V0.2D
 	WORD $0x4e60d655 // FADD V21.2D, V18.2D, V0.2D
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8064(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 8064(R5), F1
@@ -24732,8 +27302,8 @@ scaled1152:
 	WORD $0x6ef3e408 // FCMGT V8.2D, V0.2D, V19.2D
 	WORD $0x6e761c51 // BSL V17.16B, V2.16B, V22.16B
 	WORD $0x6e751c28 // BSL V8.16B, V1.16B, V21.16B
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8320(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 8320(R5), F1
@@ -24761,8 +27331,8 @@ scaled1152:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e71fc24 // FDIV V4.2D, V1.2D, V17.2D
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
-	FMOVQ 2816(R5), F2
-	FMOVQ 2816(R5), F1
+	FMOVQ 576(R5), F2
+	FMOVQ 576(R5), F1
 	FMOVQ 8000(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
@@ -24770,8 +27340,8 @@ scaled1152:
 	WORD $0x6e611e71 // BSL V17.16B, V19.16B, V1.16B
 	WORD $0x4e64ce52 // FMLA V18.2D, V18.2D, V4.2D
 	WORD $0x4e63ce31 // FMLA V17.2D, V17.2D, V3.2D
-	FMOVQ 2816(R5), F8
-	FMOVQ 2816(R5), F7
+	FMOVQ 576(R5), F8
+	FMOVQ 576(R5), F7
 	WORD $0x4ef2ce48 // FMLS V8.2D, V18.2D, V18.2D
 	WORD $0x4ef1ce27 // FMLS V7.2D, V17.2D, V17.2D
 	FMOVQ 8576(R5), F0
@@ -24801,14 +27371,14 @@ scaled1152:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1146
+	BLE many1342
 
-oneTest1148:
+oneTest1344:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail1149
+	BGT tail1345
 
-one1147:
+one1343:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -24820,42 +27390,42 @@ one1147:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a9 // FMIN V9.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a8 // FMIN V8.2D, V5.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F11
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R5), F10
+	FMOVQ 832(R5), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 896(R5), F4
-	FMOVQ 896(R5), F3
-	FMOVQ 960(R5), F2
+	FMOVQ 1280(R5), F4
+	FMOVQ 1280(R5), F3
+	FMOVQ 1344(R5), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R5), F4
+	FMOVQ 1344(R5), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1024(R5), F3
+	FMOVQ 1408(R5), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1408(R5), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -24887,20 +27457,20 @@ one1147:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1153
-	FMOVQ 1472(R5), F0
+	BEQ normal1349
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -24917,16 +27487,16 @@ one1147:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled1154
+	JMP scaled1350
 
-normal1153:
+normal1349:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -24942,19 +27512,19 @@ normal1153:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled1154:
+scaled1350:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c4d // AND V13.16B, V2.16B, V0.16B
 	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
 	WORD $0x6e6ddda7 // FMUL V7.2D, V13.2D, V13.2D
 	WORD $0x6e6bdd64 // FMUL V4.2D, V11.2D, V11.2D
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F0
 	WORD $0x4e60d472 // FADD V18.2D, V3.2D, V0.2D
 	WORD $0x4e60d551 // FADD V17.2D, V10.2D, V0.2D
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8064(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 8064(R5), F1
@@ -24976,8 +27546,8 @@ scaled1154:
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6e721c49 // BSL V9.16B, V2.16B, V18.16B
 	WORD $0x6e711c28 // BSL V8.16B, V1.16B, V17.16B
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8320(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 8320(R5), F1
@@ -25005,8 +27575,8 @@ scaled1154:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e69fc24 // FDIV V4.2D, V1.2D, V9.2D
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
-	FMOVQ 2816(R5), F2
-	FMOVQ 2816(R5), F1
+	FMOVQ 576(R5), F2
+	FMOVQ 576(R5), F1
 	FMOVQ 8000(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -25014,8 +27584,8 @@ scaled1154:
 	WORD $0x6e611d69 // BSL V9.16B, V11.16B, V1.16B
 	WORD $0x4e64cd4a // FMLA V10.2D, V10.2D, V4.2D
 	WORD $0x4e63cd29 // FMLA V9.2D, V9.2D, V3.2D
-	FMOVQ 2816(R5), F8
-	FMOVQ 2816(R5), F7
+	FMOVQ 576(R5), F8
+	FMOVQ 576(R5), F7
 	WORD $0x4eeacd48 // FMLS V8.2D, V10.2D, V10.2D
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
 	FMOVQ 8576(R5), F0
@@ -25043,11 +27613,11 @@ scaled1154:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one1147
+	BLE one1343
 
-tail1149:
+tail1345:
 	SUBS R2, R0, R0
-	BEQ done1150
+	BEQ done1346
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25083,42 +27653,42 @@ doneLanes2:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a7 // FMIN V7.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a6 // FMIN V6.2D, V5.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F11
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F11
 	WORD $0x4e61cceb // FMLA V11.2D, V7.2D, V1.2D
-	FMOVQ 448(R5), F8
+	FMOVQ 832(R5), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R5), F4
-	FMOVQ 896(R5), F3
-	FMOVQ 960(R5), F2
+	FMOVQ 1280(R5), F4
+	FMOVQ 1280(R5), F3
+	FMOVQ 1344(R5), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R5), F4
+	FMOVQ 1344(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R5), F3
+	FMOVQ 1408(R5), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1408(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -25150,20 +27720,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1155
-	FMOVQ 1472(R5), F0
+	BEQ normal1351
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -25180,16 +27750,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled1156
+	JMP scaled1352
 
-normal1155:
+normal1351:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -25205,7 +27775,7 @@ normal1155:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled1156:
+scaled1352:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -25228,16 +27798,16 @@ someLanes3:
 	FMOVD 16(R1), F1
 
 doneLanes4:
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
 	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
 	WORD $0x6e6cdd8d // FMUL V13.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd65 // FMUL V5.2D, V11.2D, V11.2D
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F0
 	WORD $0x4e60d46e // FADD V14.2D, V3.2D, V0.2D
 	WORD $0x4e60d504 // FADD V4.2D, V8.2D, V0.2D
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8064(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FMOVQ 8064(R5), F1
@@ -25259,8 +27829,8 @@ doneLanes4:
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6e6e1c47 // BSL V7.16B, V2.16B, V14.16B
 	WORD $0x6e641c26 // BSL V6.16B, V1.16B, V4.16B
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	FMOVQ 8320(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FMOVQ 8320(R5), F1
@@ -25288,8 +27858,8 @@ doneLanes4:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e67fc24 // FDIV V4.2D, V1.2D, V7.2D
 	WORD $0x6e66fc03 // FDIV V3.2D, V0.2D, V6.2D
-	FMOVQ 2816(R5), F2
-	FMOVQ 2816(R5), F1
+	FMOVQ 576(R5), F2
+	FMOVQ 576(R5), F1
 	FMOVQ 8000(R5), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
@@ -25297,8 +27867,8 @@ doneLanes4:
 	WORD $0x6e611d67 // BSL V7.16B, V11.16B, V1.16B
 	WORD $0x4e64cd08 // FMLA V8.2D, V8.2D, V4.2D
 	WORD $0x4e63cce7 // FMLA V7.2D, V7.2D, V3.2D
-	FMOVQ 2816(R5), F6
-	FMOVQ 2816(R5), F5
+	FMOVQ 576(R5), F6
+	FMOVQ 576(R5), F5
 	WORD $0x4ee8cd06 // FMLS V6.2D, V8.2D, V8.2D
 	WORD $0x4ee7cce5 // FMLS V5.2D, V7.2D, V7.2D
 	FMOVQ 8576(R5), F0
@@ -25381,7 +27951,7 @@ someLanes9:
 
 doneLanes10:
 
-done1150:
+done1346:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -25399,47 +27969,47 @@ TEXT ·tanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1167
+	BGT tail1363
 
-one1165:
+one1361:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F9, F8)
-	FMOVQ 6976(R8), F0
+	FMOVQ 448(R8), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
 	FMOVQ 8640(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40b // FMAX V11.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F13
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F13
 	WORD $0x4e21cd6d // FMLA V13.4S, V11.4S, V1.4S
-	FMOVQ 1664(R8), F12
+	FMOVQ 2048(R8), F12
 	WORD $0x4e20cd4c // FMLA V12.4S, V10.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d5a2 // FSUB V2.4S, V13.4S, V0.4S
 	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4b // FMLS V11.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4b // FMLS V11.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 1856(R8), F7
+	FMOVQ 2240(R8), F7
 	WORD $0x4e21cd67 // FMLA V7.4S, V11.4S, V1.4S
-	FMOVQ 1856(R8), F6
+	FMOVQ 2240(R8), F6
 	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
 	WORD $0x6e2bdd65 // FMUL V5.4S, V11.4S, V11.4S
 	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
@@ -25449,17 +28019,17 @@ one1165:
 	WORD $0x4e321d80 // AND V0.16B, V12.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4eb08402 // ADD V2.4S, V0.4S, V16.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x4e21d56b // FADD V11.4S, V11.4S, V1.4S
 	WORD $0x4e20d54a // FADD V10.4S, V10.4S, V0.4S
 	WORD $0x4e25cceb // FMLA V11.4S, V7.4S, V5.4S
 	WORD $0x4e24ccca // FMLA V10.4S, V6.4S, V4.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6f3d05a7 // USHR V7.4S, V13.4S, 3
 	WORD $0x6f3d0586 // USHR V6.4S, V12.4S, 3
@@ -25479,17 +28049,17 @@ one1165:
 	WORD $0x4e2bcc87 // FMLA V7.4S, V4.4S, V11.4S
 	WORD $0x4ea11c26 // MOV V6.16B, V1.16B
 	WORD $0x4e2acc26 // FMLA V6.4S, V1.4S, V10.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea4d403 // FSUB V3.4S, V0.4S, V4.4S
 	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
 	WORD $0x4eabcc83 // FMLS V3.4S, V4.4S, V11.4S
 	WORD $0x4eaacc22 // FMLS V2.4S, V1.4S, V10.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d4e1 // FADD V1.4S, V7.4S, V0.4S
 	WORD $0x4e20d4c0 // FADD V0.4S, V6.4S, V0.4S
 	WORD $0x6e21fc63 // FDIV V3.4S, V3.4S, V1.4S
 	WORD $0x6e20fc42 // FDIV V2.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
 	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
 	FMOVQ 320(R8), F0
@@ -25507,11 +28077,11 @@ one1165:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1165
+	BLE one1361
 
-tail1167:
+tail1363:
 	SUBS R2, R0, R0
-	BEQ done1168
+	BEQ done1364
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -25554,42 +28124,42 @@ someLanes1:
 	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R8), F0
+	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	FMOVQ 8640(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F15
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F15
 	WORD $0x4e21cdaf // FMLA V15.4S, V13.4S, V1.4S
-	FMOVQ 1664(R8), F14
+	FMOVQ 2048(R8), F14
 	WORD $0x4e20cd8e // FMLA V14.4S, V12.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d5e2 // FSUB V2.4S, V15.4S, V0.4S
 	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 1856(R8), F9
+	FMOVQ 2240(R8), F9
 	WORD $0x4e21cda9 // FMLA V9.4S, V13.4S, V1.4S
-	FMOVQ 1856(R8), F7
+	FMOVQ 2240(R8), F7
 	WORD $0x4e20cd87 // FMLA V7.4S, V12.4S, V0.4S
 	WORD $0x6e2ddda5 // FMUL V5.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd84 // FMUL V4.4S, V12.4S, V12.4S
@@ -25599,17 +28169,17 @@ doneLanes2:
 	WORD $0x4e321dc0 // AND V0.16B, V14.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4eb08402 // ADD V2.4S, V0.4S, V16.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x4e21d5ad // FADD V13.4S, V13.4S, V1.4S
 	WORD $0x4e20d58c // FADD V12.4S, V12.4S, V0.4S
 	WORD $0x4e25cd2d // FMLA V13.4S, V9.4S, V5.4S
 	WORD $0x4e24ccec // FMLA V12.4S, V7.4S, V4.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
 	WORD $0x6f3d05e9 // USHR V9.4S, V15.4S, 3
 	WORD $0x6f3d05c7 // USHR V7.4S, V14.4S, 3
@@ -25629,17 +28199,17 @@ doneLanes2:
 	WORD $0x4e2dcc89 // FMLA V9.4S, V4.4S, V13.4S
 	WORD $0x4ea11c27 // MOV V7.16B, V1.16B
 	WORD $0x4e2ccc27 // FMLA V7.4S, V1.4S, V12.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea4d403 // FSUB V3.4S, V0.4S, V4.4S
 	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
 	WORD $0x4eadcc83 // FMLS V3.4S, V4.4S, V13.4S
 	WORD $0x4eaccc22 // FMLS V2.4S, V1.4S, V12.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
 	WORD $0x4e20d4e0 // FADD V0.4S, V7.4S, V0.4S
 	WORD $0x6e21fc64 // FDIV V4.4S, V3.4S, V1.4S
 	WORD $0x6e20fc43 // FDIV V3.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
 	FMOVQ 320(R8), F0
@@ -25724,7 +28294,7 @@ someLanes5:
 
 doneLanes6:
 
-done1168:
+done1364:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -25741,14 +28311,14 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 1344(R6), F6
-	FMOVQ 1408(R6), F5
+	FMOVQ 1728(R6), F6
+	FMOVQ 1792(R6), F5
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1182
+	BLT oneTest1378
 
-many1180:
+many1376:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -25766,79 +28336,79 @@ many1180:
 	WORD $0x4ee2f4a8 // FMIN V8.2D, V5.2D, V2.2D
 	WORD $0x4ee1f4b1 // FMIN V17.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4b0 // FMIN V16.2D, V5.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F19
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F19
 	WORD $0x4e61cd33 // FMLA V19.2D, V9.2D, V1.2D
-	FMOVQ 448(R6), F18
+	FMOVQ 832(R6), F18
 	WORD $0x4e60cd12 // FMLA V18.2D, V8.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F11
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F11
 	WORD $0x4e61ce2b // FMLA V11.2D, V17.2D, V1.2D
-	FMOVQ 448(R6), F10
+	FMOVQ 832(R6), F10
 	WORD $0x4e60ce0a // FMLA V10.2D, V16.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc51 // FMLS V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc30 // FMLS V16.2D, V1.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc89 // FMLS V9.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc68 // FMLS V8.2D, V3.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc51 // FMLS V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc30 // FMLS V16.2D, V1.2D, V0.2D
 	WORD $0x6e69dd3a // FMUL V26.2D, V9.2D, V9.2D
 	WORD $0x6e68dd19 // FMUL V25.2D, V8.2D, V8.2D
 	WORD $0x6e71de38 // FMUL V24.2D, V17.2D, V17.2D
 	WORD $0x6e70de17 // FMUL V23.2D, V16.2D, V16.2D
-	FMOVQ 704(R6), F1
-	FMOVQ 704(R6), F0
-	FMOVQ 768(R6), F20
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R6), F7
+	FMOVQ 1152(R6), F7
 	WORD $0x4e60cf27 // FMLA V7.2D, V25.2D, V0.2D
-	FMOVQ 704(R6), F2
-	FMOVQ 704(R6), F1
-	FMOVQ 768(R6), F0
+	FMOVQ 1088(R6), F2
+	FMOVQ 1088(R6), F1
+	FMOVQ 1152(R6), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R6), F4
+	FMOVQ 1152(R6), F4
 	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 832(R6), F3
+	FMOVQ 1216(R6), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4e67cf22 // FMLA V2.2D, V25.2D, V7.2D
-	FMOVQ 832(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 896(R6), F7
-	FMOVQ 896(R6), F4
-	FMOVQ 960(R6), F28
+	FMOVQ 1280(R6), F7
+	FMOVQ 1280(R6), F4
+	FMOVQ 1344(R6), F28
 	WORD $0x4e67cf5c // FMLA V28.2D, V26.2D, V7.2D
-	FMOVQ 960(R6), F27
+	FMOVQ 1344(R6), F27
 	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 896(R6), F20
-	FMOVQ 896(R6), F7
-	FMOVQ 960(R6), F4
+	FMOVQ 1280(R6), F20
+	FMOVQ 1280(R6), F7
+	FMOVQ 1344(R6), F4
 	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 960(R6), F22
+	FMOVQ 1344(R6), F22
 	WORD $0x4e67cef6 // FMLA V22.2D, V23.2D, V7.2D
-	FMOVQ 1024(R6), F21
+	FMOVQ 1408(R6), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R6), F20
+	FMOVQ 1408(R6), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R6), F7
+	FMOVQ 1408(R6), F7
 	WORD $0x4e64cf07 // FMLA V7.2D, V24.2D, V4.2D
-	FMOVQ 1024(R6), F4
+	FMOVQ 1408(R6), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cd23 // FMLA V3.2D, V9.2D, V21.2D
 	WORD $0x4e74cd02 // FMLA V2.2D, V8.2D, V20.2D
@@ -25904,20 +28474,20 @@ many1180:
 	WORD $0x6e731d61 // BSL V1.16B, V11.16B, V19.16B
 	WORD $0x6eeae642 // FCMGT V2.2D, V18.2D, V10.2D
 	WORD $0x6e721d42 // BSL V2.16B, V10.16B, V18.16B
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1185
-	FMOVQ 1472(R6), F0
+	BEQ normal1381
+	FMOVQ 1856(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -25934,19 +28504,19 @@ many1180:
 	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201e23 // AND V3.16B, V17.16B, V0.16B
 	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d500 // FADD V0.2D, V8.2D, V2.2D
 	WORD $0x6ee38438 // SUB V24.2D, V1.2D, V3.2D
 	WORD $0x6ee28417 // SUB V23.2D, V0.2D, V2.2D
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -25963,16 +28533,16 @@ many1180:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1186
+	JMP scaled1382
 
-normal1185:
+normal1381:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -26002,10 +28572,10 @@ normal1185:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1186:
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+scaled1382:
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d701 // FADD V1.2D, V24.2D, V0.2D
 	WORD $0x4e60d6e0 // FADD V0.2D, V23.2D, V0.2D
 	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
@@ -26022,14 +28592,14 @@ scaled1186:
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x6f00e414 // MOVI V20.2D, 0
 	WORD $0x6f00e413 // MOVI V19.2D, 0
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x6e60df02 // FMUL V2.2D, V24.2D, V0.2D
 	WORD $0x6e60dee1 // FMUL V1.2D, V23.2D, V0.2D
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x4ee0d450 // FSUB V16.2D, V2.2D, V0.2D
 	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
-	FMOVQ 512(R6), F4
-	FMOVQ 576(R6), F3
+	FMOVQ 896(R6), F4
+	FMOVQ 960(R6), F3
 	FMOVQ 8704(R6), F0
 	WORD $0x6ee0e701 // FCMGT V1.2D, V24.2D, V0.2D
 	WORD $0x6ee0e6e0 // FCMGT V0.2D, V23.2D, V0.2D
@@ -26056,33 +28626,33 @@ scaled1186:
 	WORD $0x6e79df34 // FMUL V20.2D, V25.2D, V25.2D
 	WORD $0x6e7bdf7c // FMUL V28.2D, V27.2D, V27.2D
 	WORD $0x6e74de89 // FMUL V9.2D, V20.2D, V20.2D
-	FMOVQ 3776(R6), F4
-	FMOVQ 3776(R6), F3
-	FMOVQ 3648(R6), F2
+	FMOVQ 4096(R6), F4
+	FMOVQ 4096(R6), F3
+	FMOVQ 3968(R6), F2
 	WORD $0x4e64cf82 // FMLA V2.2D, V28.2D, V4.2D
-	FMOVQ 3648(R6), F4
+	FMOVQ 3968(R6), F4
 	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 3520(R6), F3
+	FMOVQ 3840(R6), F3
 	WORD $0x4e62cf83 // FMLA V3.2D, V28.2D, V2.2D
-	FMOVQ 3520(R6), F2
+	FMOVQ 3840(R6), F2
 	WORD $0x4e64cd22 // FMLA V2.2D, V9.2D, V4.2D
-	FMOVQ 3392(R6), F19
+	FMOVQ 3712(R6), F19
 	WORD $0x4e63cf93 // FMLA V19.2D, V28.2D, V3.2D
-	FMOVQ 3392(R6), F16
+	FMOVQ 3712(R6), F16
 	WORD $0x4e62cd30 // FMLA V16.2D, V9.2D, V2.2D
-	FMOVQ 3712(R6), F4
-	FMOVQ 3712(R6), F3
-	FMOVQ 3584(R6), F2
+	FMOVQ 4032(R6), F4
+	FMOVQ 4032(R6), F3
+	FMOVQ 3904(R6), F2
 	WORD $0x4e64cf82 // FMLA V2.2D, V28.2D, V4.2D
-	FMOVQ 3584(R6), F4
+	FMOVQ 3904(R6), F4
 	WORD $0x4e63cd24 // FMLA V4.2D, V9.2D, V3.2D
-	FMOVQ 3456(R6), F3
+	FMOVQ 3776(R6), F3
 	WORD $0x4e62cf83 // FMLA V3.2D, V28.2D, V2.2D
-	FMOVQ 3456(R6), F2
+	FMOVQ 3776(R6), F2
 	WORD $0x4e64cd22 // FMLA V2.2D, V9.2D, V4.2D
 	WORD $0x4e63cf73 // FMLA V19.2D, V27.2D, V3.2D
 	WORD $0x4e62ce90 // FMLA V16.2D, V20.2D, V2.2D
-	FMOVQ 640(R6), F2
+	FMOVQ 1024(R6), F2
 	WORD $0x6e62df03 // FMUL V3.2D, V24.2D, V2.2D
 	WORD $0x6e62dee2 // FMUL V2.2D, V23.2D, V2.2D
 	WORD $0x6e78dc69 // FMUL V9.2D, V3.2D, V24.2D
@@ -26109,9 +28679,9 @@ scaled1186:
 	WORD $0x4e61d470 // FADD V16.2D, V3.2D, V1.2D
 	WORD $0x4ea81d19 // MOV V25.16B, V8.16B
 	WORD $0x4ea71cf8 // MOV V24.16B, V7.16B
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
@@ -26127,14 +28697,14 @@ scaled1186:
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x6f00e414 // MOVI V20.2D, 0
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x6e60df22 // FMUL V2.2D, V25.2D, V0.2D
 	WORD $0x6e60df01 // FMUL V1.2D, V24.2D, V0.2D
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x4ee0d451 // FSUB V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
-	FMOVQ 512(R6), F4
-	FMOVQ 576(R6), F3
+	FMOVQ 896(R6), F4
+	FMOVQ 960(R6), F3
 	FMOVQ 8704(R6), F0
 	WORD $0x6ee0e721 // FCMGT V1.2D, V25.2D, V0.2D
 	WORD $0x6ee0e700 // FCMGT V0.2D, V24.2D, V0.2D
@@ -26161,34 +28731,34 @@ scaled1186:
 	WORD $0x6e7adf55 // FMUL V21.2D, V26.2D, V26.2D
 	WORD $0x6e7cdf9d // FMUL V29.2D, V28.2D, V28.2D
 	WORD $0x6e75dea7 // FMUL V7.2D, V21.2D, V21.2D
-	FMOVQ 3776(R6), F4
-	FMOVQ 3776(R6), F3
-	FMOVQ 3648(R6), F2
+	FMOVQ 4096(R6), F4
+	FMOVQ 4096(R6), F3
+	FMOVQ 3968(R6), F2
 	WORD $0x4e64cfa2 // FMLA V2.2D, V29.2D, V4.2D
-	FMOVQ 3648(R6), F4
+	FMOVQ 3968(R6), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 3520(R6), F3
+	FMOVQ 3840(R6), F3
 	WORD $0x4e62cfa3 // FMLA V3.2D, V29.2D, V2.2D
-	FMOVQ 3520(R6), F2
+	FMOVQ 3840(R6), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
-	FMOVQ 3392(R6), F20
+	FMOVQ 3712(R6), F20
 	WORD $0x4e63cfb4 // FMLA V20.2D, V29.2D, V3.2D
-	FMOVQ 3392(R6), F17
+	FMOVQ 3712(R6), F17
 	WORD $0x4e62ccf1 // FMLA V17.2D, V7.2D, V2.2D
-	FMOVQ 3712(R6), F3
-	FMOVQ 3712(R6), F4
-	FMOVQ 3584(R6), F2
+	FMOVQ 4032(R6), F3
+	FMOVQ 4032(R6), F4
+	FMOVQ 3904(R6), F2
 	WORD $0x4e63cfa2 // FMLA V2.2D, V29.2D, V3.2D
-	FMOVQ 3584(R6), F3
+	FMOVQ 3904(R6), F3
 	WORD $0x4e64cce3 // FMLA V3.2D, V7.2D, V4.2D
 	WORD $0x4ea31c64 // MOV V4.16B, V3.16B
-	FMOVQ 3456(R6), F3
+	FMOVQ 3776(R6), F3
 	WORD $0x4e62cfa3 // FMLA V3.2D, V29.2D, V2.2D
-	FMOVQ 3456(R6), F2
+	FMOVQ 3776(R6), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cf94 // FMLA V20.2D, V28.2D, V3.2D
 	WORD $0x4e62ceb1 // FMLA V17.2D, V21.2D, V2.2D
-	FMOVQ 640(R6), F2
+	FMOVQ 1024(R6), F2
 	WORD $0x6e62df23 // FMUL V3.2D, V25.2D, V2.2D
 	WORD $0x6e62df02 // FMUL V2.2D, V24.2D, V2.2D
 	WORD $0x6e79dc67 // FMUL V7.2D, V3.2D, V25.2D
@@ -26221,14 +28791,14 @@ scaled1186:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1180
+	BLE many1376
 
-oneTest1182:
+oneTest1378:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1183
+	BGT tail1379
 
-one1181:
+one1377:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -26238,42 +28808,42 @@ one1181:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a9 // FMIN V9.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a8 // FMIN V8.2D, V5.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F11
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R6), F10
+	FMOVQ 832(R6), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd30 // FMUL V16.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 704(R6), F2
-	FMOVQ 704(R6), F1
-	FMOVQ 768(R6), F0
+	FMOVQ 1088(R6), F2
+	FMOVQ 1088(R6), F1
+	FMOVQ 1152(R6), F0
 	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
-	FMOVQ 768(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 832(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
-	FMOVQ 832(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 896(R6), F4
-	FMOVQ 896(R6), F3
-	FMOVQ 960(R6), F2
+	FMOVQ 1280(R6), F4
+	FMOVQ 1280(R6), F3
+	FMOVQ 1344(R6), F2
 	WORD $0x4e64ce02 // FMLA V2.2D, V16.2D, V4.2D
-	FMOVQ 960(R6), F4
+	FMOVQ 1344(R6), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 1024(R6), F3
+	FMOVQ 1408(R6), F3
 	WORD $0x4e62ce03 // FMLA V3.2D, V16.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1408(R6), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -26305,20 +28875,20 @@ one1181:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1187
-	FMOVQ 1472(R6), F0
+	BEQ normal1383
+	FMOVQ 1856(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -26335,16 +28905,16 @@ one1181:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled1188
+	JMP scaled1384
 
-normal1187:
+normal1383:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -26360,10 +28930,10 @@ normal1187:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled1188:
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+scaled1384:
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d6a1 // FADD V1.2D, V21.2D, V0.2D
 	WORD $0x4e60d680 // FADD V0.2D, V20.2D, V0.2D
 	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
@@ -26380,14 +28950,14 @@ scaled1188:
 	WORD $0x6f00e412 // MOVI V18.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x6e60dea2 // FMUL V2.2D, V21.2D, V0.2D
 	WORD $0x6e60de81 // FMUL V1.2D, V20.2D, V0.2D
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x4ee0d447 // FSUB V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
-	FMOVQ 512(R6), F3
-	FMOVQ 576(R6), F2
+	FMOVQ 896(R6), F3
+	FMOVQ 960(R6), F2
 	FMOVQ 8704(R6), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
@@ -26410,33 +28980,33 @@ scaled1188:
 	WORD $0x6e77def2 // FMUL V18.2D, V23.2D, V23.2D
 	WORD $0x6e79df3a // FMUL V26.2D, V25.2D, V25.2D
 	WORD $0x6e72de47 // FMUL V7.2D, V18.2D, V18.2D
-	FMOVQ 3776(R6), F4
-	FMOVQ 3776(R6), F3
-	FMOVQ 3648(R6), F2
+	FMOVQ 4096(R6), F4
+	FMOVQ 4096(R6), F3
+	FMOVQ 3968(R6), F2
 	WORD $0x4e64cf42 // FMLA V2.2D, V26.2D, V4.2D
-	FMOVQ 3648(R6), F4
+	FMOVQ 3968(R6), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 3520(R6), F3
+	FMOVQ 3840(R6), F3
 	WORD $0x4e62cf43 // FMLA V3.2D, V26.2D, V2.2D
-	FMOVQ 3520(R6), F2
+	FMOVQ 3840(R6), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
-	FMOVQ 3392(R6), F9
+	FMOVQ 3712(R6), F9
 	WORD $0x4e63cf49 // FMLA V9.2D, V26.2D, V3.2D
-	FMOVQ 3392(R6), F8
+	FMOVQ 3712(R6), F8
 	WORD $0x4e62cce8 // FMLA V8.2D, V7.2D, V2.2D
-	FMOVQ 3712(R6), F4
-	FMOVQ 3712(R6), F3
-	FMOVQ 3584(R6), F2
+	FMOVQ 4032(R6), F4
+	FMOVQ 4032(R6), F3
+	FMOVQ 3904(R6), F2
 	WORD $0x4e64cf42 // FMLA V2.2D, V26.2D, V4.2D
-	FMOVQ 3584(R6), F4
+	FMOVQ 3904(R6), F4
 	WORD $0x4e63cce4 // FMLA V4.2D, V7.2D, V3.2D
-	FMOVQ 3456(R6), F3
+	FMOVQ 3776(R6), F3
 	WORD $0x4e62cf43 // FMLA V3.2D, V26.2D, V2.2D
-	FMOVQ 3456(R6), F2
+	FMOVQ 3776(R6), F2
 	WORD $0x4e64cce2 // FMLA V2.2D, V7.2D, V4.2D
 	WORD $0x4e63cf29 // FMLA V9.2D, V25.2D, V3.2D
 	WORD $0x4e62ce48 // FMLA V8.2D, V18.2D, V2.2D
-	FMOVQ 640(R6), F2
+	FMOVQ 1024(R6), F2
 	WORD $0x6e62dec3 // FMUL V3.2D, V22.2D, V2.2D
 	WORD $0x6e62dea2 // FMUL V2.2D, V21.2D, V2.2D
 	WORD $0x6e76dc67 // FMUL V7.2D, V3.2D, V22.2D
@@ -26466,11 +29036,11 @@ scaled1188:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1181
+	BLE one1377
 
-tail1183:
+tail1379:
 	SUBS R2, R0, R0
-	BEQ done1184
+	BEQ done1380
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -26504,42 +29074,42 @@ doneLanes2:
 	WORD $0x4e60f4c0 // FMAX V0.2D, V6.2D, V0.2D
 	WORD $0x4ee1f4a7 // FMIN V7.2D, V5.2D, V1.2D
 	WORD $0x4ee0f4a6 // FMIN V6.2D, V5.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F9
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F9
 	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
-	FMOVQ 448(R6), F8
+	FMOVQ 832(R6), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dcf0 // FMUL V16.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R6), F2
-	FMOVQ 704(R6), F1
-	FMOVQ 768(R6), F0
+	FMOVQ 1088(R6), F2
+	FMOVQ 1088(R6), F1
+	FMOVQ 1152(R6), F0
 	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
-	FMOVQ 768(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
-	FMOVQ 832(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R6), F4
-	FMOVQ 896(R6), F3
-	FMOVQ 960(R6), F2
+	FMOVQ 1280(R6), F4
+	FMOVQ 1280(R6), F3
+	FMOVQ 1344(R6), F2
 	WORD $0x4e64ce02 // FMLA V2.2D, V16.2D, V4.2D
-	FMOVQ 960(R6), F4
+	FMOVQ 1344(R6), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R6), F3
+	FMOVQ 1408(R6), F3
 	WORD $0x4e62ce03 // FMLA V3.2D, V16.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1408(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -26571,20 +29141,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1189
-	FMOVQ 1472(R6), F0
+	BEQ normal1385
+	FMOVQ 1856(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -26601,16 +29171,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled1190
+	JMP scaled1386
 
-normal1189:
+normal1385:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -26626,10 +29196,10 @@ normal1189:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled1190:
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+scaled1386:
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d621 // FADD V1.2D, V17.2D, V0.2D
 	WORD $0x4e60d600 // FADD V0.2D, V16.2D, V0.2D
 	WORD $0x6e61fc64 // FDIV V4.2D, V3.2D, V1.2D
@@ -26666,14 +29236,14 @@ doneLanes4:
 	WORD $0x6f00e40e // MOVI V14.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x6e60de22 // FMUL V2.2D, V17.2D, V0.2D
 	WORD $0x6e60de01 // FMUL V1.2D, V16.2D, V0.2D
-	FMOVQ 640(R6), F0
+	FMOVQ 1024(R6), F0
 	WORD $0x4ee0d445 // FSUB V5.2D, V2.2D, V0.2D
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
-	FMOVQ 512(R6), F3
-	FMOVQ 576(R6), F2
+	FMOVQ 896(R6), F3
+	FMOVQ 960(R6), F2
 	FMOVQ 8704(R6), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
@@ -26696,33 +29266,33 @@ doneLanes4:
 	WORD $0x6e73de6e // FMUL V14.2D, V19.2D, V19.2D
 	WORD $0x6e75deb6 // FMUL V22.2D, V21.2D, V21.2D
 	WORD $0x6e6eddc5 // FMUL V5.2D, V14.2D, V14.2D
-	FMOVQ 3776(R6), F4
-	FMOVQ 3776(R6), F3
-	FMOVQ 3648(R6), F2
+	FMOVQ 4096(R6), F4
+	FMOVQ 4096(R6), F3
+	FMOVQ 3968(R6), F2
 	WORD $0x4e64cec2 // FMLA V2.2D, V22.2D, V4.2D
-	FMOVQ 3648(R6), F4
+	FMOVQ 3968(R6), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 3520(R6), F3
+	FMOVQ 3840(R6), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 3520(R6), F2
+	FMOVQ 3840(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 3392(R6), F7
+	FMOVQ 3712(R6), F7
 	WORD $0x4e63cec7 // FMLA V7.2D, V22.2D, V3.2D
-	FMOVQ 3392(R6), F6
+	FMOVQ 3712(R6), F6
 	WORD $0x4e62cca6 // FMLA V6.2D, V5.2D, V2.2D
-	FMOVQ 3712(R6), F4
-	FMOVQ 3712(R6), F3
-	FMOVQ 3584(R6), F2
+	FMOVQ 4032(R6), F4
+	FMOVQ 4032(R6), F3
+	FMOVQ 3904(R6), F2
 	WORD $0x4e64cec2 // FMLA V2.2D, V22.2D, V4.2D
-	FMOVQ 3584(R6), F4
+	FMOVQ 3904(R6), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 3456(R6), F3
+	FMOVQ 3776(R6), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 3456(R6), F2
+	FMOVQ 3776(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cea7 // FMLA V7.2D, V21.2D, V3.2D
 	WORD $0x4e62cdc6 // FMLA V6.2D, V14.2D, V2.2D
-	FMOVQ 640(R6), F2
+	FMOVQ 1024(R6), F2
 	WORD $0x6e62de43 // FMUL V3.2D, V18.2D, V2.2D
 	WORD $0x6e62de22 // FMUL V2.2D, V17.2D, V2.2D
 	WORD $0x6e72dc65 // FMUL V5.2D, V3.2D, V18.2D
@@ -26787,7 +29357,7 @@ someLanes7:
 
 doneLanes8:
 
-done1184:
+done1380:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -26805,44 +29375,44 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1201
+	BGT tail1397
 
-one1199:
+one1395:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 320(R8), F0
 	WORD $0x4ea01d82 // ORR V2.16B, V12.16B, V0.16B
 	WORD $0x4ea01d61 // ORR V1.16B, V11.16B, V0.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F14
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F14
 	WORD $0x4e21cdee // FMLA V14.4S, V15.4S, V1.4S
-	FMOVQ 1664(R8), F13
+	FMOVQ 2048(R8), F13
 	WORD $0x4e20ccad // FMLA V13.4S, V5.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 1856(R8), F10
+	FMOVQ 2240(R8), F10
 	WORD $0x4e21cdea // FMLA V10.4S, V15.4S, V1.4S
-	FMOVQ 1856(R8), F9
+	FMOVQ 2240(R8), F9
 	WORD $0x4e20cca9 // FMLA V9.4S, V5.4S, V0.4S
 	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
@@ -26852,17 +29422,17 @@ one1199:
 	WORD $0x4e321da0 // AND V0.16B, V13.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4e21d5e2 // FADD V2.4S, V15.4S, V1.4S
 	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
 	WORD $0x4e28cd42 // FMLA V2.4S, V10.4S, V8.4S
 	WORD $0x4e27cd25 // FMLA V5.4S, V9.4S, V7.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
@@ -26882,10 +29452,10 @@ one1199:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d4a1 // FADD V1.4S, V5.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc06 // FDIV V6.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	WORD $0x6e26dc8a // FMUL V10.4S, V4.4S, V6.4S
@@ -26896,7 +29466,7 @@ one1199:
 	WORD $0x4ea5cd20 // FMLS V0.4S, V9.4S, V5.4S
 	WORD $0x4e26cc2a // FMLA V10.4S, V1.4S, V6.4S
 	WORD $0x4e22cc09 // FMLA V9.4S, V0.4S, V2.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
 	WORD $0x4ea9d407 // FSUB V7.4S, V0.4S, V9.4S
 	FMOVQ 8768(R8), F0
@@ -26937,14 +29507,14 @@ one1199:
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
 	WORD $0x4e21ccc4 // FMLA V4.4S, V6.4S, V1.4S
 	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
-	FMOVQ 5312(R8), F2
+	FMOVQ 640(R8), F2
 	WORD $0x6ea2e581 // FCMGT V1.4S, V12.4S, V2.4S
 	WORD $0x6e621d81 // BSL V1.16B, V12.16B, V2.16B
 	WORD $0x6ea2e560 // FCMGT V0.4S, V11.4S, V2.4S
 	WORD $0x6e621d60 // BSL V0.16B, V11.16B, V2.16B
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	WORD $0x4e20d4a2 // FADD V2.4S, V5.4S, V0.4S
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
 	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
 	WORD $0x6e681d41 // BSL V1.16B, V10.16B, V8.16B
@@ -26955,11 +29525,11 @@ one1199:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1199
+	BLE one1395
 
-tail1201:
+tail1397:
 	SUBS R2, R0, R0
-	BEQ done1202
+	BEQ done1398
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27005,36 +29575,36 @@ doneLanes2:
 	FMOVQ 320(R8), F0
 	WORD $0x4ea01da2 // ORR V2.16B, V13.16B, V0.16B
 	WORD $0x4ea01d81 // ORR V1.16B, V12.16B, V0.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F16
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F16
 	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
-	FMOVQ 1664(R8), F15
+	FMOVQ 2048(R8), F15
 	WORD $0x4e20cc8f // FMLA V15.4S, V4.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 1856(R8), F11
+	FMOVQ 2240(R8), F11
 	WORD $0x4e21cdcb // FMLA V11.4S, V14.4S, V1.4S
-	FMOVQ 1856(R8), F10
+	FMOVQ 2240(R8), F10
 	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
 	WORD $0x6e2eddc9 // FMUL V9.4S, V14.4S, V14.4S
 	WORD $0x6e24dc88 // FMUL V8.4S, V4.4S, V4.4S
@@ -27044,17 +29614,17 @@ doneLanes2:
 	WORD $0x4e321de0 // AND V0.16B, V15.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4e21d5c2 // FADD V2.4S, V14.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
 	WORD $0x4e29cd62 // FMLA V2.4S, V11.4S, V9.4S
 	WORD $0x4e28cd44 // FMLA V4.4S, V10.4S, V8.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
@@ -27074,10 +29644,10 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
 	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	WORD $0x6e25dc8b // FMUL V11.4S, V4.4S, V5.4S
@@ -27088,7 +29658,7 @@ doneLanes2:
 	WORD $0x4ea3cd40 // FMLS V0.4S, V10.4S, V3.4S
 	WORD $0x4e25cc2b // FMLA V11.4S, V1.4S, V5.4S
 	WORD $0x4e22cc0a // FMLA V10.4S, V0.4S, V2.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4eabd409 // FSUB V9.4S, V0.4S, V11.4S
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
 	FMOVQ 8768(R8), F0
@@ -27129,14 +29699,14 @@ doneLanes2:
 	WORD $0x6e23dc60 // FMUL V0.4S, V3.4S, V3.4S
 	WORD $0x4e21cca4 // FMLA V4.4S, V5.4S, V1.4S
 	WORD $0x4e20cc43 // FMLA V3.4S, V2.4S, V0.4S
-	FMOVQ 5312(R8), F2
+	FMOVQ 640(R8), F2
 	WORD $0x6ea2e5a1 // FCMGT V1.4S, V13.4S, V2.4S
 	WORD $0x6e621da1 // BSL V1.16B, V13.16B, V2.16B
 	WORD $0x6ea2e580 // FCMGT V0.4S, V12.4S, V2.4S
 	WORD $0x6e621d80 // BSL V0.16B, V12.16B, V2.16B
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	WORD $0x4e20d463 // FADD V3.4S, V3.4S, V0.4S
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eade402 // FCMGT V2.4S, V0.4S, V13.4S
 	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
 	WORD $0x6e691d62 // BSL V2.16B, V11.16B, V9.16B
@@ -27214,7 +29784,7 @@ someLanes5:
 
 doneLanes6:
 
-done1202:
+done1398:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -27231,17 +29801,17 @@ TEXT ·gELUF64(SB), NOSPLIT, $0-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 1344(R5), F5
-	FMOVQ 1408(R5), F4
+	FMOVQ 1728(R5), F5
+	FMOVQ 1792(R5), F4
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1216
+	BLT oneTest1412
 
-many1214:
+many1410:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	FMOVQ 9344(R5), F0
@@ -27249,11 +29819,11 @@ many1214:
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
-	FMOVQ 6848(R5), F0
+	FMOVQ 6912(R5), F0
 	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
 	WORD $0x6e60dc26 // FMUL V6.2D, V1.2D, V0.2D
 	FLDPQ 32(R1), (F1, F2)
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	FMOVQ 9344(R5), F0
@@ -27261,7 +29831,7 @@ many1214:
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 6848(R5), F0
+	FMOVQ 6912(R5), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e63f4a3 // FMAX V3.2D, V5.2D, V3.2D
@@ -27272,79 +29842,79 @@ many1214:
 	WORD $0x4ee2f48a // FMIN V10.2D, V4.2D, V2.2D
 	WORD $0x4ee1f491 // FMIN V17.2D, V4.2D, V1.2D
 	WORD $0x4ee0f48d // FMIN V13.2D, V4.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F19
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F19
 	WORD $0x4e61cd73 // FMLA V19.2D, V11.2D, V1.2D
-	FMOVQ 448(R5), F18
+	FMOVQ 832(R5), F18
 	WORD $0x4e60cd52 // FMLA V18.2D, V10.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F7
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F7
 	WORD $0x4e61ce27 // FMLA V7.2D, V17.2D, V1.2D
-	FMOVQ 448(R5), F6
+	FMOVQ 832(R5), F6
 	WORD $0x4e60cda6 // FMLA V6.2D, V13.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d668 // FSUB V8.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d4e2 // FSUB V2.2D, V7.2D, V0.2D
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cd0b // FMLS V11.2D, V8.2D, V0.2D
 	WORD $0x4ee0cc6a // FMLS V10.2D, V3.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc51 // FMLS V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2d // FMLS V13.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cd0b // FMLS V11.2D, V8.2D, V0.2D
 	WORD $0x4ee0cc6a // FMLS V10.2D, V3.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc51 // FMLS V17.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc2d // FMLS V13.2D, V1.2D, V0.2D
 	WORD $0x6e6bdd7a // FMUL V26.2D, V11.2D, V11.2D
 	WORD $0x6e6add59 // FMUL V25.2D, V10.2D, V10.2D
 	WORD $0x6e71de38 // FMUL V24.2D, V17.2D, V17.2D
 	WORD $0x6e6dddb7 // FMUL V23.2D, V13.2D, V13.2D
-	FMOVQ 704(R5), F1
-	FMOVQ 704(R5), F0
-	FMOVQ 768(R5), F20
+	FMOVQ 1088(R5), F1
+	FMOVQ 1088(R5), F0
+	FMOVQ 1152(R5), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R5), F9
+	FMOVQ 1152(R5), F9
 	WORD $0x4e60cf29 // FMLA V9.2D, V25.2D, V0.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R5), F8
+	FMOVQ 1152(R5), F8
 	WORD $0x4e61cee8 // FMLA V8.2D, V23.2D, V1.2D
-	FMOVQ 832(R5), F3
+	FMOVQ 1216(R5), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R5), F2
+	FMOVQ 1216(R5), F2
 	WORD $0x4e69cf22 // FMLA V2.2D, V25.2D, V9.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e68cee0 // FMLA V0.2D, V23.2D, V8.2D
-	FMOVQ 896(R5), F9
-	FMOVQ 896(R5), F8
-	FMOVQ 960(R5), F28
+	FMOVQ 1280(R5), F9
+	FMOVQ 1280(R5), F8
+	FMOVQ 1344(R5), F28
 	WORD $0x4e69cf5c // FMLA V28.2D, V26.2D, V9.2D
-	FMOVQ 960(R5), F27
+	FMOVQ 1344(R5), F27
 	WORD $0x4e68cf3b // FMLA V27.2D, V25.2D, V8.2D
-	FMOVQ 896(R5), F20
-	FMOVQ 896(R5), F9
-	FMOVQ 960(R5), F8
+	FMOVQ 1280(R5), F20
+	FMOVQ 1280(R5), F9
+	FMOVQ 1344(R5), F8
 	WORD $0x4e74cf08 // FMLA V8.2D, V24.2D, V20.2D
-	FMOVQ 960(R5), F22
+	FMOVQ 1344(R5), F22
 	WORD $0x4e69cef6 // FMLA V22.2D, V23.2D, V9.2D
-	FMOVQ 1024(R5), F21
+	FMOVQ 1408(R5), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R5), F20
+	FMOVQ 1408(R5), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R5), F9
+	FMOVQ 1408(R5), F9
 	WORD $0x4e68cf09 // FMLA V9.2D, V24.2D, V8.2D
-	FMOVQ 1024(R5), F8
+	FMOVQ 1408(R5), F8
 	WORD $0x4e76cee8 // FMLA V8.2D, V23.2D, V22.2D
 	WORD $0x4e75cd63 // FMLA V3.2D, V11.2D, V21.2D
 	WORD $0x4e74cd42 // FMLA V2.2D, V10.2D, V20.2D
@@ -27410,20 +29980,20 @@ many1214:
 	WORD $0x6e731ce1 // BSL V1.16B, V7.16B, V19.16B
 	WORD $0x6ee6e642 // FCMGT V2.2D, V18.2D, V6.2D
 	WORD $0x6e721cc2 // BSL V2.16B, V6.16B, V18.16B
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1219
-	FMOVQ 1472(R5), F0
+	BEQ normal1415
+	FMOVQ 1856(R5), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40d // FCMGT V13.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -27440,19 +30010,19 @@ many1214:
 	WORD $0x6e60dd40 // FMUL V0.2D, V10.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201e23 // AND V3.16B, V17.16B, V0.16B
 	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d540 // FADD V0.2D, V10.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6ee7e40b // FCMGT V11.2D, V0.2D, V7.2D
 	WORD $0x6ee6e40a // FCMGT V10.2D, V0.2D, V6.2D
 	WORD $0x6f7d04e7 // USHR V7.2D, V7.2D, 3
 	WORD $0x6f7d04c6 // USHR V6.2D, V6.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ee184e7 // ADD V7.2D, V7.2D, V1.2D
@@ -27469,16 +30039,16 @@ many1214:
 	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
 	WORD $0x6e67dc21 // FMUL V1.2D, V1.2D, V7.2D
 	WORD $0x6e66dc08 // FMUL V8.2D, V0.2D, V6.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d67 // AND V7.16B, V11.16B, V0.16B
 	WORD $0x4e201d46 // AND V6.16B, V10.16B, V0.16B
 	WORD $0x4e67d421 // FADD V1.2D, V1.2D, V7.2D
 	WORD $0x4e66d500 // FADD V0.2D, V8.2D, V6.2D
 	WORD $0x6ee78421 // SUB V1.2D, V1.2D, V7.2D
 	WORD $0x6ee68400 // SUB V0.2D, V0.2D, V6.2D
-	JMP scaled1220
+	JMP scaled1416
 
-normal1219:
+normal1415:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -27508,10 +30078,10 @@ normal1219:
 	WORD $0x6e67dc21 // FMUL V1.2D, V1.2D, V7.2D
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 
-scaled1220:
+scaled1416:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F8, F7)
-	FMOVQ 5440(R5), F6
+	FMOVQ 384(R5), F6
 	WORD $0x4e261d08 // AND V8.16B, V8.16B, V6.16B
 	WORD $0x4e261ce7 // AND V7.16B, V7.16B, V6.16B
 	FMOVQ 9344(R5), F6
@@ -27523,7 +30093,7 @@ scaled1220:
 	WORD $0x4e6acd48 // FMLA V8.2D, V10.2D, V10.2D
 	WORD $0x6ee0f8c7 // FNEG V7.2D, V6.2D
 	WORD $0x4e69cd27 // FMLA V7.2D, V9.2D, V9.2D
-	FMOVQ 640(R5), F6
+	FMOVQ 1024(R5), F6
 	WORD $0x6e66dd08 // FMUL V8.2D, V8.2D, V6.2D
 	WORD $0x6e66dce7 // FMUL V7.2D, V7.2D, V6.2D
 	WORD $0x4ea31c66 // MOV V6.16B, V3.16B
@@ -27533,8 +30103,8 @@ scaled1220:
 	FMOVQ 9408(R5), F2
 	WORD $0x6e62dccd // FMUL V13.2D, V6.2D, V2.2D
 	WORD $0x6e62dc6b // FMUL V11.2D, V3.2D, V2.2D
-	FMOVQ 2816(R5), F7
-	FMOVQ 2816(R5), F6
+	FMOVQ 576(R5), F7
+	FMOVQ 576(R5), F6
 	FMOVQ 9472(R5), F2
 	WORD $0x4e62d543 // FADD V3.2D, V10.2D, V2.2D
 	WORD $0x4e62d522 // FADD V2.2D, V9.2D, V2.2D
@@ -27645,8 +30215,8 @@ scaled1220:
 	WORD $0x6e72dc42 // FMUL V2.2D, V2.2D, V18.2D
 	WORD $0x6e6ddc68 // FMUL V8.2D, V3.2D, V13.2D
 	WORD $0x6e6bdc4a // FMUL V10.2D, V2.2D, V11.2D
-	FMOVQ 2816(R5), F3
-	FMOVQ 2816(R5), F2
+	FMOVQ 576(R5), F3
+	FMOVQ 576(R5), F2
 	WORD $0x4ee8d467 // FSUB V7.2D, V3.2D, V8.2D
 	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
 	FLDPQ (R1), (F6, F3)
@@ -27667,7 +30237,7 @@ scaled1220:
 	WORD $0x6e69dceb // FMUL V11.2D, V7.2D, V9.2D
 	WORD $0x6e68dcca // FMUL V10.2D, V6.2D, V8.2D
 	FLDPQ 32(R1), (F6, F3)
-	FMOVQ 5440(R5), F2
+	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
 	FMOVQ 9344(R5), F2
@@ -27679,7 +30249,7 @@ scaled1220:
 	WORD $0x4e68cd06 // FMLA V6.2D, V8.2D, V8.2D
 	WORD $0x6ee0f843 // FNEG V3.2D, V2.2D
 	WORD $0x4e67cce3 // FMLA V3.2D, V7.2D, V7.2D
-	FMOVQ 640(R5), F2
+	FMOVQ 1024(R5), F2
 	WORD $0x6e62dcc6 // FMUL V6.2D, V6.2D, V2.2D
 	WORD $0x6e62dc63 // FMUL V3.2D, V3.2D, V2.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -27689,8 +30259,8 @@ scaled1220:
 	FMOVQ 9408(R5), F0
 	WORD $0x6e60dc53 // FMUL V19.2D, V2.2D, V0.2D
 	WORD $0x6e60dc32 // FMUL V18.2D, V1.2D, V0.2D
-	FMOVQ 2816(R5), F3
-	FMOVQ 2816(R5), F2
+	FMOVQ 576(R5), F3
+	FMOVQ 576(R5), F2
 	FMOVQ 9472(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
@@ -27801,8 +30371,8 @@ scaled1220:
 	WORD $0x6e74dc00 // FMUL V0.2D, V0.2D, V20.2D
 	WORD $0x6e73dc27 // FMUL V7.2D, V1.2D, V19.2D
 	WORD $0x6e72dc06 // FMUL V6.2D, V0.2D, V18.2D
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	WORD $0x4ee7d423 // FSUB V3.2D, V1.2D, V7.2D
 	WORD $0x4ee6d400 // FSUB V0.2D, V0.2D, V6.2D
 	FLDPQ 32(R1), (F2, F1)
@@ -27830,17 +30400,17 @@ scaled1220:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1214
+	BLE many1410
 
-oneTest1216:
+oneTest1412:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail1217
+	BGT tail1413
 
-one1215:
+one1411:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	FMOVQ 9344(R5), F0
@@ -27848,49 +30418,49 @@ one1215:
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 6848(R5), F0
+	FMOVQ 6912(R5), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e61f4a1 // FMAX V1.2D, V5.2D, V1.2D
 	WORD $0x4e60f4a0 // FMAX V0.2D, V5.2D, V0.2D
 	WORD $0x4ee1f489 // FMIN V9.2D, V4.2D, V1.2D
 	WORD $0x4ee0f488 // FMIN V8.2D, V4.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F11
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F11
 	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
-	FMOVQ 448(R5), F10
+	FMOVQ 832(R5), F10
 	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 896(R5), F6
-	FMOVQ 896(R5), F3
-	FMOVQ 960(R5), F2
+	FMOVQ 1280(R5), F6
+	FMOVQ 1280(R5), F3
+	FMOVQ 1344(R5), F2
 	WORD $0x4e66cda2 // FMLA V2.2D, V13.2D, V6.2D
-	FMOVQ 960(R5), F6
+	FMOVQ 1344(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 1024(R5), F3
+	FMOVQ 1408(R5), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1408(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -27922,20 +30492,20 @@ one1215:
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
 	WORD $0x4e63d427 // FADD V7.2D, V1.2D, V3.2D
 	WORD $0x4e62d406 // FADD V6.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1221
-	FMOVQ 1472(R5), F0
+	BEQ normal1417
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -27952,16 +30522,16 @@ one1215:
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled1222
+	JMP scaled1418
 
-normal1221:
+normal1417:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -27977,10 +30547,10 @@ normal1221:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled1222:
+scaled1418:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F6, F3)
-	FMOVQ 5440(R5), F2
+	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
 	FMOVQ 9344(R5), F2
@@ -27992,7 +30562,7 @@ scaled1222:
 	WORD $0x4e68cd06 // FMLA V6.2D, V8.2D, V8.2D
 	WORD $0x6ee0f843 // FNEG V3.2D, V2.2D
 	WORD $0x4e67cce3 // FMLA V3.2D, V7.2D, V7.2D
-	FMOVQ 640(R5), F2
+	FMOVQ 1024(R5), F2
 	WORD $0x6e62dcc6 // FMUL V6.2D, V6.2D, V2.2D
 	WORD $0x6e62dc63 // FMUL V3.2D, V3.2D, V2.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -28002,8 +30572,8 @@ scaled1222:
 	FMOVQ 9408(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
-	FMOVQ 2816(R5), F3
-	FMOVQ 2816(R5), F2
+	FMOVQ 576(R5), F3
+	FMOVQ 576(R5), F2
 	FMOVQ 9472(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
@@ -28114,8 +30684,8 @@ scaled1222:
 	WORD $0x6e6ddc00 // FMUL V0.2D, V0.2D, V13.2D
 	WORD $0x6e6bdc27 // FMUL V7.2D, V1.2D, V11.2D
 	WORD $0x6e6adc06 // FMUL V6.2D, V0.2D, V10.2D
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	WORD $0x4ee7d423 // FSUB V3.2D, V1.2D, V7.2D
 	WORD $0x4ee6d400 // FSUB V0.2D, V0.2D, V6.2D
 	FLDPQ (R1), (F2, F1)
@@ -28141,11 +30711,11 @@ scaled1222:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one1215
+	BLE one1411
 
-tail1217:
+tail1413:
 	SUBS R2, R0, R0
-	BEQ done1218
+	BEQ done1414
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -28172,7 +30742,7 @@ someLanes1:
 	FMOVD 16(R1), F2
 
 doneLanes2:
-	FMOVQ 5440(R5), F0
+	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
 	FMOVQ 9344(R5), F0
@@ -28180,49 +30750,49 @@ doneLanes2:
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
 	WORD $0x6e60dc02 // FMUL V2.2D, V0.2D, V0.2D
-	FMOVQ 6848(R5), F0
+	FMOVQ 6912(R5), F0
 	WORD $0x6e60dc21 // FMUL V1.2D, V1.2D, V0.2D
 	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x4e61f4a1 // FMAX V1.2D, V5.2D, V1.2D
 	WORD $0x4e60f4a0 // FMAX V0.2D, V5.2D, V0.2D
 	WORD $0x4ee1f487 // FMIN V7.2D, V4.2D, V1.2D
 	WORD $0x4ee0f486 // FMIN V6.2D, V4.2D, V0.2D
-	FMOVQ 384(R5), F1
-	FMOVQ 384(R5), F0
-	FMOVQ 448(R5), F11
+	FMOVQ 768(R5), F1
+	FMOVQ 768(R5), F0
+	FMOVQ 832(R5), F11
 	WORD $0x4e61cceb // FMLA V11.2D, V7.2D, V1.2D
-	FMOVQ 448(R5), F10
+	FMOVQ 832(R5), F10
 	WORD $0x4e60ccca // FMLA V10.2D, V6.2D, V0.2D
-	FMOVQ 448(R5), F0
+	FMOVQ 832(R5), F0
 	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
 	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
-	FMOVQ 512(R5), F0
+	FMOVQ 896(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R5), F0
+	FMOVQ 960(R5), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R5), F2
-	FMOVQ 704(R5), F1
-	FMOVQ 768(R5), F0
+	FMOVQ 1088(R5), F2
+	FMOVQ 1088(R5), F1
+	FMOVQ 1152(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R5), F2
+	FMOVQ 1152(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R5), F1
+	FMOVQ 1216(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R5), F0
+	FMOVQ 1216(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R5), F4
-	FMOVQ 896(R5), F3
-	FMOVQ 960(R5), F2
+	FMOVQ 1280(R5), F4
+	FMOVQ 1280(R5), F3
+	FMOVQ 1344(R5), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R5), F4
+	FMOVQ 1344(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R5), F3
+	FMOVQ 1408(R5), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R5), F2
+	FMOVQ 1408(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -28254,20 +30824,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R5), F0
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe401 // FCMGT V1.2D, V0.2D, V11.2D
 	WORD $0x6eeae400 // FCMGT V0.2D, V0.2D, V10.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1223
-	FMOVQ 1472(R5), F0
+	BEQ normal1419
+	FMOVQ 1856(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
-	FMOVQ 1536(R5), F0
+	FMOVQ 1920(R5), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -28284,16 +30854,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R5), F0
+	FMOVQ 1664(R5), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled1224
+	JMP scaled1420
 
-normal1223:
+normal1419:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28309,7 +30879,7 @@ normal1223:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled1224:
+scaled1420:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R7, R1
@@ -28332,7 +30902,7 @@ someLanes3:
 	FMOVD 16(R1), F3
 
 doneLanes4:
-	FMOVQ 5440(R5), F2
+	FMOVQ 384(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
 	FMOVQ 9344(R5), F2
@@ -28344,7 +30914,7 @@ doneLanes4:
 	WORD $0x4e66ccc4 // FMLA V4.2D, V6.2D, V6.2D
 	WORD $0x6ee0f843 // FNEG V3.2D, V2.2D
 	WORD $0x4e65cca3 // FMLA V3.2D, V5.2D, V5.2D
-	FMOVQ 640(R5), F2
+	FMOVQ 1024(R5), F2
 	WORD $0x6e62dc84 // FMUL V4.2D, V4.2D, V2.2D
 	WORD $0x6e62dc63 // FMUL V3.2D, V3.2D, V2.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -28354,8 +30924,8 @@ doneLanes4:
 	FMOVQ 9408(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
-	FMOVQ 2816(R5), F3
-	FMOVQ 2816(R5), F2
+	FMOVQ 576(R5), F3
+	FMOVQ 576(R5), F2
 	FMOVQ 9472(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
@@ -28466,8 +31036,8 @@ doneLanes4:
 	WORD $0x6e6cdc00 // FMUL V0.2D, V0.2D, V12.2D
 	WORD $0x6e6bdc26 // FMUL V6.2D, V1.2D, V11.2D
 	WORD $0x6e6adc05 // FMUL V5.2D, V0.2D, V10.2D
-	FMOVQ 2816(R5), F1
-	FMOVQ 2816(R5), F0
+	FMOVQ 576(R5), F1
+	FMOVQ 576(R5), F0
 	WORD $0x4ee6d424 // FSUB V4.2D, V1.2D, V6.2D
 	WORD $0x4ee5d403 // FSUB V3.2D, V0.2D, V5.2D
 	WORD $0x6f00e402 // MOVI V2.2D, 0
@@ -28548,7 +31118,7 @@ someLanes9:
 
 doneLanes10:
 
-done1218:
+done1414:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -28566,12 +31136,12 @@ TEXT ·gELUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1235
+	BGT tail1431
 
-one1233:
+one1429:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F11, F10)
-	FMOVQ 6976(R8), F0
+	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	FMOVQ 11136(R8), F0
@@ -28583,44 +31153,44 @@ one1233:
 	WORD $0x4e24cc82 // FMLA V2.4S, V4.4S, V4.4S
 	WORD $0x6ea0f8a1 // FNEG V1.4S, V5.4S
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
-	FMOVQ 1856(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6e20dc4d // FMUL V13.4S, V2.4S, V0.4S
 	WORD $0x6e20dc2c // FMUL V12.4S, V1.4S, V0.4S
-	FMOVQ 4864(R8), F0
+	FMOVQ 5056(R8), F0
 	WORD $0x6e20dcc1 // FMUL V1.4S, V6.4S, V0.4S
 	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 1600(R8), F8
-	FMOVQ 1600(R8), F2
-	FMOVQ 1664(R8), F18
+	FMOVQ 1984(R8), F8
+	FMOVQ 1984(R8), F2
+	FMOVQ 2048(R8), F18
 	WORD $0x4e28cc32 // FMLA V18.4S, V1.4S, V8.4S
-	FMOVQ 1664(R8), F17
+	FMOVQ 2048(R8), F17
 	WORD $0x4e22cc11 // FMLA V17.4S, V0.4S, V2.4S
-	FMOVQ 1664(R8), F2
+	FMOVQ 2048(R8), F2
 	WORD $0x4ea2d649 // FSUB V9.4S, V18.4S, V2.4S
 	WORD $0x4ea2d628 // FSUB V8.4S, V17.4S, V2.4S
-	FMOVQ 1728(R8), F2
+	FMOVQ 2112(R8), F2
 	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 1792(R8), F2
+	FMOVQ 2176(R8), F2
 	WORD $0x4ea2cd21 // FMLS V1.4S, V9.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
 	WORD $0x4eadd433 // FSUB V19.4S, V1.4S, V13.4S
 	WORD $0x4eacd409 // FSUB V9.4S, V0.4S, V12.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 1856(R8), F16
+	FMOVQ 2240(R8), F16
 	WORD $0x4e21ce70 // FMLA V16.4S, V19.4S, V1.4S
-	FMOVQ 1856(R8), F15
+	FMOVQ 2240(R8), F15
 	WORD $0x4e20cd2f // FMLA V15.4S, V9.4S, V0.4S
 	WORD $0x6e33de6e // FMUL V14.4S, V19.4S, V19.4S
 	WORD $0x6e29dd2d // FMUL V13.4S, V9.4S, V9.4S
@@ -28630,17 +31200,17 @@ one1233:
 	WORD $0x4e361e20 // AND V0.16B, V17.16B, V22.16B
 	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
 	WORD $0x4ea78408 // ADD V8.4S, V0.4S, V7.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0c23c1 // TBL V1.16B, {V30.16B, V31.16B}, V12.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
 	WORD $0x4e21d662 // FADD V2.4S, V19.4S, V1.4S
 	WORD $0x4e20d529 // FADD V9.4S, V9.4S, V0.4S
 	WORD $0x4e2ece02 // FMLA V2.4S, V16.4S, V14.4S
 	WORD $0x4e2dcde9 // FMLA V9.4S, V15.4S, V13.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0c23c1 // TBL V1.16B, {V30.16B, V31.16B}, V12.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
 	WORD $0x4ea11c28 // MOV V8.16B, V1.16B
 	WORD $0x4e22cc28 // FMLA V8.4S, V1.4S, V2.4S
@@ -28663,7 +31233,7 @@ one1233:
 	FMOVQ 11200(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0e // FDIV V14.4S, V0.4S, V2.4S
 	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
 	FMOVQ 11200(R8), F0
@@ -28727,17 +31297,17 @@ one1233:
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 12096(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 1856(R8), F8
+	FMOVQ 2240(R8), F8
 	WORD $0x4e21cd68 // FMLA V8.4S, V11.4S, V1.4S
-	FMOVQ 1856(R8), F6
+	FMOVQ 2240(R8), F6
 	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
 	FMOVQ 12160(R8), F0
 	WORD $0x6ea4e401 // FCMGT V1.4S, V0.4S, V4.4S
 	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
-	FMOVQ 4288(R8), F2
+	FMOVQ 704(R8), F2
 	WORD $0x4eaed445 // FSUB V5.4S, V2.4S, V14.4S
 	WORD $0x4ea9d444 // FSUB V4.4S, V2.4S, V9.4S
-	FMOVQ 5312(R8), F2
+	FMOVQ 640(R8), F2
 	WORD $0x6eabe443 // FCMGT V3.4S, V2.4S, V11.4S
 	WORD $0x6eaae442 // FCMGT V2.4S, V2.4S, V10.4S
 	WORD $0x6e651dc3 // BSL V3.16B, V14.16B, V5.16B
@@ -28766,11 +31336,11 @@ one1233:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1233
+	BLE one1429
 
-tail1235:
+tail1431:
 	SUBS R2, R0, R0
-	BEQ done1236
+	BEQ done1432
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28813,7 +31383,7 @@ someLanes1:
 	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 6976(R8), F0
+	FMOVQ 448(R8), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	FMOVQ 11136(R8), F0
@@ -28825,44 +31395,44 @@ doneLanes2:
 	WORD $0x4e24cc82 // FMLA V2.4S, V4.4S, V4.4S
 	WORD $0x6ea0f8a1 // FNEG V1.4S, V5.4S
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
-	FMOVQ 1856(R8), F0
+	FMOVQ 2240(R8), F0
 	WORD $0x6e20dc4f // FMUL V15.4S, V2.4S, V0.4S
 	WORD $0x6e20dc2e // FMUL V14.4S, V1.4S, V0.4S
-	FMOVQ 4864(R8), F0
+	FMOVQ 5056(R8), F0
 	WORD $0x6e20dcc1 // FMUL V1.4S, V6.4S, V0.4S
 	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	FMOVQ 1600(R8), F8
-	FMOVQ 1600(R8), F2
-	FMOVQ 1664(R8), F19
+	FMOVQ 1984(R8), F8
+	FMOVQ 1984(R8), F2
+	FMOVQ 2048(R8), F19
 	WORD $0x4e28cc33 // FMLA V19.4S, V1.4S, V8.4S
-	FMOVQ 1664(R8), F18
+	FMOVQ 2048(R8), F18
 	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
-	FMOVQ 1664(R8), F2
+	FMOVQ 2048(R8), F2
 	WORD $0x4ea2d66d // FSUB V13.4S, V19.4S, V2.4S
 	WORD $0x4ea2d648 // FSUB V8.4S, V18.4S, V2.4S
-	FMOVQ 1728(R8), F2
+	FMOVQ 2112(R8), F2
 	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
-	FMOVQ 1792(R8), F2
+	FMOVQ 2176(R8), F2
 	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
 	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
 	WORD $0x4eafd434 // FSUB V20.4S, V1.4S, V15.4S
 	WORD $0x4eaed408 // FSUB V8.4S, V0.4S, V14.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 1856(R8), F17
+	FMOVQ 2240(R8), F17
 	WORD $0x4e21ce91 // FMLA V17.4S, V20.4S, V1.4S
-	FMOVQ 1856(R8), F16
+	FMOVQ 2240(R8), F16
 	WORD $0x4e20cd10 // FMLA V16.4S, V8.4S, V0.4S
 	WORD $0x6e34de8f // FMUL V15.4S, V20.4S, V20.4S
 	WORD $0x6e28dd0e // FMUL V14.4S, V8.4S, V8.4S
@@ -28872,17 +31442,17 @@ doneLanes2:
 	WORD $0x4e361e40 // AND V0.16B, V18.16B, V22.16B
 	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
 	WORD $0x4ea78407 // ADD V7.4S, V0.4S, V7.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0d23c1 // TBL V1.16B, {V30.16B, V31.16B}, V13.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0723c0 // TBL V0.16B, {V30.16B, V31.16B}, V7.16B
 	WORD $0x4e21d682 // FADD V2.4S, V20.4S, V1.4S
 	WORD $0x4e20d508 // FADD V8.4S, V8.4S, V0.4S
 	WORD $0x4e2fce22 // FMLA V2.4S, V17.4S, V15.4S
 	WORD $0x4e2ece08 // FMLA V8.4S, V16.4S, V14.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0d23c1 // TBL V1.16B, {V30.16B, V31.16B}, V13.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0723c0 // TBL V0.16B, {V30.16B, V31.16B}, V7.16B
 	WORD $0x4ea11c27 // MOV V7.16B, V1.16B
 	WORD $0x4e22cc27 // FMLA V7.4S, V1.4S, V2.4S
@@ -28905,7 +31475,7 @@ doneLanes2:
 	FMOVQ 11200(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
 	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
 	FMOVQ 11200(R8), F0
@@ -28969,17 +31539,17 @@ doneLanes2:
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 12096(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 1856(R8), F7
+	FMOVQ 2240(R8), F7
 	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
-	FMOVQ 1856(R8), F6
+	FMOVQ 2240(R8), F6
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
 	FMOVQ 12160(R8), F0
 	WORD $0x6ea4e402 // FCMGT V2.4S, V0.4S, V4.4S
 	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4eadd405 // FSUB V5.4S, V0.4S, V13.4S
 	WORD $0x4ea8d404 // FSUB V4.4S, V0.4S, V8.4S
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
 	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
 	WORD $0x6e651da3 // BSL V3.16B, V13.16B, V5.16B
@@ -29075,7 +31645,7 @@ someLanes5:
 
 doneLanes6:
 
-done1236:
+done1432:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -29092,14 +31662,14 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD d+8(FP), R3
 	MOVD x+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 1344(R6), F13
-	FMOVQ 1408(R6), F8
+	FMOVQ 1728(R6), F13
+	FMOVQ 1792(R6), F8
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1250
+	BLT oneTest1446
 
-many1248:
+many1444:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -29117,79 +31687,79 @@ many1248:
 	WORD $0x4ee2f506 // FMIN V6.2D, V8.2D, V2.2D
 	WORD $0x4ee1f50a // FMIN V10.2D, V8.2D, V1.2D
 	WORD $0x4ee0f509 // FMIN V9.2D, V8.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F19
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F19
 	WORD $0x4e61ccf3 // FMLA V19.2D, V7.2D, V1.2D
-	FMOVQ 448(R6), F18
+	FMOVQ 832(R6), F18
 	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F17
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F17
 	WORD $0x4e61cd51 // FMLA V17.2D, V10.2D, V1.2D
-	FMOVQ 448(R6), F11
+	FMOVQ 832(R6), F11
 	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d622 // FSUB V2.2D, V17.2D, V0.2D
 	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
 	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
 	WORD $0x6e67dcfa // FMUL V26.2D, V7.2D, V7.2D
 	WORD $0x6e66dcd9 // FMUL V25.2D, V6.2D, V6.2D
 	WORD $0x6e6add58 // FMUL V24.2D, V10.2D, V10.2D
 	WORD $0x6e69dd37 // FMUL V23.2D, V9.2D, V9.2D
-	FMOVQ 704(R6), F1
-	FMOVQ 704(R6), F0
-	FMOVQ 768(R6), F20
+	FMOVQ 1088(R6), F1
+	FMOVQ 1088(R6), F0
+	FMOVQ 1152(R6), F20
 	WORD $0x4e61cf54 // FMLA V20.2D, V26.2D, V1.2D
-	FMOVQ 768(R6), F5
+	FMOVQ 1152(R6), F5
 	WORD $0x4e60cf25 // FMLA V5.2D, V25.2D, V0.2D
-	FMOVQ 704(R6), F2
-	FMOVQ 704(R6), F1
-	FMOVQ 768(R6), F0
+	FMOVQ 1088(R6), F2
+	FMOVQ 1088(R6), F1
+	FMOVQ 1152(R6), F0
 	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
-	FMOVQ 768(R6), F4
+	FMOVQ 1152(R6), F4
 	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 832(R6), F3
+	FMOVQ 1216(R6), F3
 	WORD $0x4e74cf43 // FMLA V3.2D, V26.2D, V20.2D
-	FMOVQ 832(R6), F2
+	FMOVQ 1216(R6), F2
 	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	FMOVQ 832(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
-	FMOVQ 832(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
-	FMOVQ 896(R6), F5
-	FMOVQ 896(R6), F4
-	FMOVQ 960(R6), F28
+	FMOVQ 1280(R6), F5
+	FMOVQ 1280(R6), F4
+	FMOVQ 1344(R6), F28
 	WORD $0x4e65cf5c // FMLA V28.2D, V26.2D, V5.2D
-	FMOVQ 960(R6), F27
+	FMOVQ 1344(R6), F27
 	WORD $0x4e64cf3b // FMLA V27.2D, V25.2D, V4.2D
-	FMOVQ 896(R6), F20
-	FMOVQ 896(R6), F5
-	FMOVQ 960(R6), F4
+	FMOVQ 1280(R6), F20
+	FMOVQ 1280(R6), F5
+	FMOVQ 1344(R6), F4
 	WORD $0x4e74cf04 // FMLA V4.2D, V24.2D, V20.2D
-	FMOVQ 960(R6), F22
+	FMOVQ 1344(R6), F22
 	WORD $0x4e65cef6 // FMLA V22.2D, V23.2D, V5.2D
-	FMOVQ 1024(R6), F21
+	FMOVQ 1408(R6), F21
 	WORD $0x4e7ccf55 // FMLA V21.2D, V26.2D, V28.2D
-	FMOVQ 1024(R6), F20
+	FMOVQ 1408(R6), F20
 	WORD $0x4e7bcf34 // FMLA V20.2D, V25.2D, V27.2D
-	FMOVQ 1024(R6), F5
+	FMOVQ 1408(R6), F5
 	WORD $0x4e64cf05 // FMLA V5.2D, V24.2D, V4.2D
-	FMOVQ 1024(R6), F4
+	FMOVQ 1408(R6), F4
 	WORD $0x4e76cee4 // FMLA V4.2D, V23.2D, V22.2D
 	WORD $0x4e75cce3 // FMLA V3.2D, V7.2D, V21.2D
 	WORD $0x4e74ccc2 // FMLA V2.2D, V6.2D, V20.2D
@@ -29255,20 +31825,20 @@ many1248:
 	WORD $0x6e731e21 // BSL V1.16B, V17.16B, V19.16B
 	WORD $0x6eebe642 // FCMGT V2.2D, V18.2D, V11.2D
 	WORD $0x6e721d62 // BSL V2.16B, V11.16B, V18.16B
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
 	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1253
-	FMOVQ 1472(R6), F0
+	BEQ normal1449
+	FMOVQ 1856(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -29285,19 +31855,19 @@ many1248:
 	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6ef1e40a // FCMGT V10.2D, V0.2D, V17.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6f7d0623 // USHR V3.2D, V17.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -29314,16 +31884,16 @@ many1248:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1254
+	JMP scaled1450
 
-normal1253:
+normal1449:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29353,10 +31923,10 @@ normal1253:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1254:
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+scaled1450:
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
 	WORD $0x6e61fc64 // FDIV V4.2D, V3.2D, V1.2D
@@ -29383,9 +31953,9 @@ scaled1254:
 	WORD $0x4e66cc12 // FMLA V18.2D, V0.2D, V6.2D
 	WORD $0x6e65dc71 // FMUL V17.2D, V3.2D, V5.2D
 	WORD $0x6e64dc4b // FMUL V11.2D, V2.2D, V4.2D
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d521 // FADD V1.2D, V9.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc65 // FDIV V5.2D, V3.2D, V1.2D
@@ -29419,14 +31989,14 @@ scaled1254:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1248
+	BLE many1444
 
-oneTest1250:
+oneTest1446:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1251
+	BGT tail1447
 
-one1249:
+one1445:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -29436,42 +32006,42 @@ one1249:
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F10
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F10
 	WORD $0x4e61ccea // FMLA V10.2D, V7.2D, V1.2D
-	FMOVQ 448(R6), F9
+	FMOVQ 832(R6), F9
 	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
 	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dceb // FMUL V11.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R6), F2
-	FMOVQ 704(R6), F1
-	FMOVQ 768(R6), F0
+	FMOVQ 1088(R6), F2
+	FMOVQ 1088(R6), F1
+	FMOVQ 1152(R6), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 768(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 832(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R6), F4
-	FMOVQ 896(R6), F3
-	FMOVQ 960(R6), F2
+	FMOVQ 1280(R6), F4
+	FMOVQ 1280(R6), F3
+	FMOVQ 1344(R6), F2
 	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
-	FMOVQ 960(R6), F4
+	FMOVQ 1344(R6), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R6), F3
+	FMOVQ 1408(R6), F3
 	WORD $0x4e62cd63 // FMLA V3.2D, V11.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1408(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -29503,20 +32073,20 @@ one1249:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6eeae401 // FCMGT V1.2D, V0.2D, V10.2D
 	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1255
-	FMOVQ 1472(R6), F0
+	BEQ normal1451
+	FMOVQ 1856(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -29533,16 +32103,16 @@ one1249:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled1256
+	JMP scaled1452
 
-normal1255:
+normal1451:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29558,10 +32128,10 @@ normal1255:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled1256:
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+scaled1452:
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d4e1 // FADD V1.2D, V7.2D, V0.2D
 	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
 	WORD $0x6e61fc65 // FDIV V5.2D, V3.2D, V1.2D
@@ -29594,11 +32164,11 @@ scaled1256:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1249
+	BLE one1445
 
-tail1251:
+tail1447:
 	SUBS R2, R0, R0
-	BEQ done1252
+	BEQ done1448
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29632,42 +32202,42 @@ doneLanes2:
 	WORD $0x4e60f5a0 // FMAX V0.2D, V13.2D, V0.2D
 	WORD $0x4ee1f507 // FMIN V7.2D, V8.2D, V1.2D
 	WORD $0x4ee0f506 // FMIN V6.2D, V8.2D, V0.2D
-	FMOVQ 384(R6), F1
-	FMOVQ 384(R6), F0
-	FMOVQ 448(R6), F9
+	FMOVQ 768(R6), F1
+	FMOVQ 768(R6), F0
+	FMOVQ 832(R6), F9
 	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
-	FMOVQ 448(R6), F8
+	FMOVQ 832(R6), F8
 	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
-	FMOVQ 448(R6), F0
+	FMOVQ 832(R6), F0
 	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
-	FMOVQ 512(R6), F0
+	FMOVQ 896(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
-	FMOVQ 576(R6), F0
+	FMOVQ 960(R6), F0
 	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
 	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
 	WORD $0x6e67dced // FMUL V13.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 704(R6), F2
-	FMOVQ 704(R6), F1
-	FMOVQ 768(R6), F0
+	FMOVQ 1088(R6), F2
+	FMOVQ 1088(R6), F1
+	FMOVQ 1152(R6), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 768(R6), F2
+	FMOVQ 1152(R6), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 832(R6), F1
+	FMOVQ 1216(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 832(R6), F0
+	FMOVQ 1216(R6), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 896(R6), F4
-	FMOVQ 896(R6), F3
-	FMOVQ 960(R6), F2
+	FMOVQ 1280(R6), F4
+	FMOVQ 1280(R6), F3
+	FMOVQ 1344(R6), F2
 	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
-	FMOVQ 960(R6), F4
+	FMOVQ 1344(R6), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 1024(R6), F3
+	FMOVQ 1408(R6), F3
 	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
-	FMOVQ 1024(R6), F2
+	FMOVQ 1408(R6), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -29699,20 +32269,20 @@ doneLanes2:
 	WORD $0x4e66cc40 // FMLA V0.2D, V2.2D, V6.2D
 	WORD $0x4e63d426 // FADD V6.2D, V1.2D, V3.2D
 	WORD $0x4e62d404 // FADD V4.2D, V0.2D, V2.2D
-	FMOVQ 1472(R6), F0
+	FMOVQ 1856(R6), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee8e400 // FCMGT V0.2D, V0.2D, V8.2D
 	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1257
-	FMOVQ 1472(R6), F0
+	BEQ normal1453
+	FMOVQ 1856(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
-	FMOVQ 1536(R6), F0
+	FMOVQ 1920(R6), F0
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
 	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
 	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
@@ -29729,16 +32299,16 @@ doneLanes2:
 	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
-	FMOVQ 1280(R6), F0
+	FMOVQ 1664(R6), F0
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1258
+	JMP scaled1454
 
-normal1257:
+normal1453:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29754,10 +32324,10 @@ normal1257:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1258:
-	FMOVQ 2816(R6), F3
-	FMOVQ 2816(R6), F2
-	FMOVQ 2816(R6), F0
+scaled1454:
+	FMOVQ 576(R6), F3
+	FMOVQ 576(R6), F2
+	FMOVQ 576(R6), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc66 // FDIV V6.2D, V3.2D, V1.2D
@@ -29845,7 +32415,7 @@ someLanes7:
 
 doneLanes8:
 
-done1252:
+done1448:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -29863,44 +32433,44 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1269
+	BGT tail1465
 
-one1267:
+one1463:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 320(R8), F0
 	WORD $0x4ea01d62 // ORR V2.16B, V11.16B, V0.16B
 	WORD $0x4ea01d41 // ORR V1.16B, V10.16B, V0.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F14
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F14
 	WORD $0x4e21cdee // FMLA V14.4S, V15.4S, V1.4S
-	FMOVQ 1664(R8), F13
+	FMOVQ 2048(R8), F13
 	WORD $0x4e20ccad // FMLA V13.4S, V5.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d5c2 // FSUB V2.4S, V14.4S, V0.4S
 	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 1856(R8), F12
+	FMOVQ 2240(R8), F12
 	WORD $0x4e21cdec // FMLA V12.4S, V15.4S, V1.4S
-	FMOVQ 1856(R8), F9
+	FMOVQ 2240(R8), F9
 	WORD $0x4e20cca9 // FMLA V9.4S, V5.4S, V0.4S
 	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
 	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
@@ -29910,17 +32480,17 @@ one1267:
 	WORD $0x4e321da0 // AND V0.16B, V13.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4e21d5e2 // FADD V2.4S, V15.4S, V1.4S
 	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
 	WORD $0x4e28cd82 // FMLA V2.4S, V12.4S, V8.4S
 	WORD $0x4e27cd25 // FMLA V5.4S, V9.4S, V7.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
@@ -29940,10 +32510,10 @@ one1267:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc88 // FMUL V8.4S, V4.4S, V1.4S
 	WORD $0x6e20dc47 // FMUL V7.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d502 // FADD V2.4S, V8.4S, V0.4S
 	WORD $0x4e20d4e1 // FADD V1.4S, V7.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	WORD $0x6e24dd06 // FMUL V6.4S, V8.4S, V4.4S
@@ -29954,10 +32524,10 @@ one1267:
 	WORD $0x4ea5cce0 // FMLS V0.4S, V7.4S, V5.4S
 	WORD $0x4e24cc26 // FMLA V6.4S, V1.4S, V4.4S
 	WORD $0x4e22cc05 // FMLA V5.4S, V0.4S, V2.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea6d404 // FSUB V4.4S, V0.4S, V6.4S
 	WORD $0x4ea5d402 // FSUB V2.4S, V0.4S, V5.4S
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
 	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
 	WORD $0x6e641cc1 // BSL V1.16B, V6.16B, V4.16B
@@ -29983,11 +32553,11 @@ one1267:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1267
+	BLE one1463
 
-tail1269:
+tail1465:
 	SUBS R2, R0, R0
-	BEQ done1270
+	BEQ done1466
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30033,36 +32603,36 @@ doneLanes2:
 	FMOVQ 320(R8), F0
 	WORD $0x4ea01d82 // ORR V2.16B, V12.16B, V0.16B
 	WORD $0x4ea01d61 // ORR V1.16B, V11.16B, V0.16B
-	FMOVQ 2176(R8), F0
+	FMOVQ 2560(R8), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2240(R8), F0
+	FMOVQ 2624(R8), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
-	FMOVQ 1600(R8), F1
-	FMOVQ 1600(R8), F0
-	FMOVQ 1664(R8), F16
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F16
 	WORD $0x4e21cdd0 // FMLA V16.4S, V14.4S, V1.4S
-	FMOVQ 1664(R8), F15
+	FMOVQ 2048(R8), F15
 	WORD $0x4e20cc8f // FMLA V15.4S, V4.4S, V0.4S
-	FMOVQ 1664(R8), F0
+	FMOVQ 2048(R8), F0
 	WORD $0x4ea0d602 // FSUB V2.4S, V16.4S, V0.4S
 	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
-	FMOVQ 1728(R8), F0
+	FMOVQ 2112(R8), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1792(R8), F0
+	FMOVQ 2176(R8), F0
 	WORD $0x4ea0cc4e // FMLS V14.4S, V2.4S, V0.4S
 	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
-	FMOVQ 1920(R8), F0
-	FMOVQ 1920(R8), F2
-	FMOVQ 1984(R8), F1
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 1984(R8), F0
+	FMOVQ 2368(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 1856(R8), F13
+	FMOVQ 2240(R8), F13
 	WORD $0x4e21cdcd // FMLA V13.4S, V14.4S, V1.4S
-	FMOVQ 1856(R8), F8
+	FMOVQ 2240(R8), F8
 	WORD $0x4e20cc88 // FMLA V8.4S, V4.4S, V0.4S
 	WORD $0x6e2eddc7 // FMUL V7.4S, V14.4S, V14.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -30072,17 +32642,17 @@ doneLanes2:
 	WORD $0x4e321de0 // AND V0.16B, V15.16B, V18.16B
 	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
 	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2048(R8), (F30, F31)
+	FLDPQ 2432(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4e21d5c2 // FADD V2.4S, V14.4S, V1.4S
 	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
 	WORD $0x4e27cda2 // FMLA V2.4S, V13.4S, V7.4S
 	WORD $0x4e26cd04 // FMLA V4.4S, V8.4S, V6.4S
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
-	FLDPQ 2112(R8), (F30, F31)
+	FLDPQ 2496(R8), (F30, F31)
 	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
@@ -30102,10 +32672,10 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc67 // FMUL V7.4S, V3.4S, V1.4S
 	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4e20d4e2 // FADD V2.4S, V7.4S, V0.4S
 	WORD $0x4e20d481 // FADD V1.4S, V4.4S, V0.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x6e22fc03 // FDIV V3.4S, V0.4S, V2.4S
 	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
 	WORD $0x6e23dce6 // FMUL V6.4S, V7.4S, V3.4S
@@ -30116,10 +32686,10 @@ doneLanes2:
 	WORD $0x4ea5cc80 // FMLS V0.4S, V4.4S, V5.4S
 	WORD $0x4e23cc26 // FMLA V6.4S, V1.4S, V3.4S
 	WORD $0x4e22cc05 // FMLA V5.4S, V0.4S, V2.4S
-	FMOVQ 4288(R8), F0
+	FMOVQ 704(R8), F0
 	WORD $0x4ea6d404 // FSUB V4.4S, V0.4S, V6.4S
 	WORD $0x4ea5d403 // FSUB V3.4S, V0.4S, V5.4S
-	FMOVQ 5312(R8), F0
+	FMOVQ 640(R8), F0
 	WORD $0x6eace402 // FCMGT V2.4S, V0.4S, V12.4S
 	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
 	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
@@ -30212,7 +32782,7 @@ someLanes5:
 
 doneLanes6:
 
-done1270:
+done1466:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -30230,9 +32800,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest1278
+	BLT oneTest1474
 
-many1276:
+many1472:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -30318,14 +32888,14 @@ many1276:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many1276
+	BLE many1472
 
-oneTest1278:
+oneTest1474:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail1279
+	BGT tail1475
 
-one1277:
+one1473:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -30351,11 +32921,11 @@ one1277:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one1277
+	BLE one1473
 
-tail1279:
+tail1475:
 	SUBS R5, R0, R0
-	BEQ done1280
+	BEQ done1476
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30462,7 +33032,7 @@ someLanes7:
 
 doneLanes8:
 
-done1280:
+done1476:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -30480,9 +33050,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest1288
+	BLT oneTest1484
 
-many1286:
+many1482:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -30568,14 +33138,14 @@ many1286:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many1286
+	BLE many1482
 
-oneTest1288:
+oneTest1484:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1289
+	BGT tail1485
 
-one1287:
+one1483:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -30601,11 +33171,11 @@ one1287:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1287
+	BLE one1483
 
-tail1289:
+tail1485:
 	SUBS R2, R0, R0
-	BEQ done1290
+	BEQ done1486
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30776,5 +33346,5 @@ someLanes7:
 
 doneLanes8:
 
-done1290:
+done1486:
 	RET

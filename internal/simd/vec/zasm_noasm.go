@@ -106,6 +106,24 @@ func Max[T cpu.Float](x []T) T {
 	return genericMax(x)
 }
 
+// SumAbs returns Σ |x_i|.
+func SumAbs[T cpu.Float](x []T) T {
+	return genericSumAbs(x)
+}
+
+// DotSign returns Σ sign(x_i)·y_i with the signs of Sign.
+func DotSign[T cpu.Float](x []T, y []T) T {
+	if len(y) != len(x) {
+		panic(badLength)
+	}
+	return genericDotSign(x, y)
+}
+
+// MaxAbs returns the largest |x_i|. It returns 0 if x is empty, and NaN if any element is NaN.
+func MaxAbs[T cpu.Float](x []T) T {
+	return genericMaxAbs(x)
+}
+
 // Exp computes dst_i = exp(x_i).
 func Exp[T cpu.Float](dst []T, x []T) {
 	if len(x) != len(dst) {
@@ -180,6 +198,11 @@ func vectorPositive[T cpu.Float](n int, x *T) int {
 
 // vectorNonzero returns the number of elements before a group with one that is 0, or n.
 func vectorNonzero[T cpu.Float](n int, x *T) int {
+	panic("no assembly")
+}
+
+// vectorSmaller returns the number of elements before a group with one that is NaN or whose magnitude is not below bound, or n.
+func vectorSmaller[T cpu.Float](n int, x *T, bound T) int {
 	panic("no assembly")
 }
 
@@ -297,6 +320,38 @@ func AddRecipProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
 		panic(badLength)
 	}
 	genericAddRecipProduct(dst, sign, x, from)
+}
+
+// AddAbs computes dst_i += sign·|x_i| for a sign of 1 or -1.
+func AddAbs[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddAbs(dst, sign, x)
+}
+
+// AddAbsProduct computes dst_i += sign·|x_i|·from_i for a sign of 1 or -1. The product is rounded.
+func AddAbsProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddAbsProduct(dst, sign, x, from)
+}
+
+// AddSign computes dst_i += sign·sign(x_i) for any number sign, as the products are exact.
+func AddSign[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddSign(dst, sign, x)
+}
+
+// AddSignProduct computes dst_i += sign·sign(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddSignProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddSignProduct(dst, sign, x, from)
 }
 
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).

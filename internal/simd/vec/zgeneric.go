@@ -678,6 +678,34 @@ func genericAbs[T cpu.Float](dst, x []T) {
 	}
 }
 
+func genericAddAbs[T cpu.Float](dst []T, sign T, x []T) {
+	for i, x := range x {
+		var r T
+		if cpu.Is64[T]() {
+			v := abs64(float64(x))
+			r = T(v)
+		} else {
+			v := abs32(float32(x))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func genericAddAbsProduct[T cpu.Float](dst []T, sign T, x, from []T) {
+	for i, x := range x {
+		var r T
+		if cpu.Is64[T]() {
+			v := abs64(float64(x))
+			r = T(v)
+		} else {
+			v := abs32(float32(x))
+			r = T(v)
+		}
+		dst[i] += T(sign * T(r*from[i]))
+	}
+}
+
 func abs32(x float32) float32 {
 	v2 := math.Float32bits(x) & 0x7fffffff
 	return math.Float32frombits(v2)
@@ -697,6 +725,34 @@ func genericSign[T cpu.Float](dst, x []T) {
 			dst1 := sign32(float32(x[i]))
 			dst[i] = T(dst1)
 		}
+	}
+}
+
+func genericAddSign[T cpu.Float](dst []T, sign T, x []T) {
+	for i, x := range x {
+		var r T
+		if cpu.Is64[T]() {
+			v := sign64(float64(x))
+			r = T(v)
+		} else {
+			v := sign32(float32(x))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func genericAddSignProduct[T cpu.Float](dst []T, sign T, x, from []T) {
+	for i, x := range x {
+		var r T
+		if cpu.Is64[T]() {
+			v := sign64(float64(x))
+			r = T(v)
+		} else {
+			v := sign32(float32(x))
+			r = T(v)
+		}
+		dst[i] += T(sign * T(r*from[i]))
 	}
 }
 

@@ -216,6 +216,7 @@ var additions = []struct{ name, of, result, doc string }{
 	{"addExp", "exp", "dst", "exp(x_i)"}, {"addLog", "log", "dst", "log(x_i)"},
 	{"addSin", "sin", "dst", "sin(x_i)"}, {"addCos", "cos", "dst", "cos(x_i)"},
 	{"addSqrt", "sqrt", "dst", "√x_i"}, {"addRecip", "recip", "dst", "(1/x_i)"},
+	{"addAbs", "abs", "dst", "|x_i|"}, {"addSign", "sign", "dst", "sign(x_i)"},
 }
 
 func lanes(name string) function {

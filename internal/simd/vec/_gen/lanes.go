@@ -290,7 +290,7 @@ func (v vec) loop(f function) {
 		if f.limit != 0 {
 			v.leave(ls, done, func(l Step, m Op) {
 				a := l.Load(args[f.inputs[0]])
-				Pick(v, VANDPD, VANDPS)(v.magnitudeBits(), a, a)
+				v.abs(a)
 				v.Compare(NLE, v.Const(Pick(v, f.limit, f.limit/8)), a, m)
 			})
 		}

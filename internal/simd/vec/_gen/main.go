@@ -29,10 +29,10 @@ func loop(name, sig, doc string, body func(vec)) {
 	}
 	switch before, result, _ := strings.Cut(sig, ", n int)"); {
 	case before == sig:
-	case name == "max":
-		f.Chunks("s := genericMax(x[:0])|s = max(s, ")
 	case result == "":
 		f.Chunks("|")
+	case strings.HasPrefix(name, "max"):
+		f.Chunks("s := generic" + strings.ToUpper(name[:1]) + name[1:] + "(x[:0])|s = max(s, ")
 	default:
 		f.Chunks("var s" + result + "|s += ")
 	}
@@ -57,7 +57,11 @@ func emit() {
 	loop("sumSquares", "func(x *T, n int) T",
 		"returns Σ x_i². It overflows and underflows as the squares do. Scale x if that\nmay happen.", sumSquares)
 	loop("max", "func(x *T, n int) T",
-		"returns the largest element of x. It returns -Inf if x is empty, and NaN if any\nelement is NaN. +0 is larger than -0.", maxOf)
+		"returns the largest element of x. It returns -Inf if x is empty, and NaN if any\nelement is NaN. +0 is larger than -0.", func(v vec) { v.maxOf(negInf, func(VecVirtual) {}) })
+	loop("sumAbs", "func(x *T, n int) T", "returns Σ |x_i|.", sumAbs)
+	loop("dotSign", "func(x, y *T, n int) T", "returns Σ sign(x_i)·y_i with the signs of Sign.", dotSign)
+	loop("maxAbs", "func(x *T, n int) T", "returns the largest |x_i|. It returns 0 if x is empty, and NaN if any element is NaN.",
+		func(v vec) { v.maxOf(0, v.abs) })
 
 	loop("exp", "func(dst, x *T, n int)", "computes dst_i = exp(x_i).", exp)
 	loop("expSubTo", "func(dst, x, y *T, n int)",
@@ -80,8 +84,9 @@ is then in cache.`, inFloat64(sumExp))
 		loop(f, "func(n int, dst, x *T) int", "computes the function up to elements that are too large, infinite or NaN, as sinCos does.", func(v vec) { v.loop(lanes(f)) })
 	}
 
-	loop("positive", "func(n int, x *T) int", "returns the number of elements before a group with one that is not positive, or n.", func(v vec) { v.prefix(func(x, zero, m Op) { v.Compare(NLT, x, zero, m) }) })
-	loop("nonzero", "func(n int, x *T) int", "returns the number of elements before a group with one that is 0, or n.", func(v vec) { v.prefix(func(x, zero, m Op) { v.Compare(EQ, zero, x, m) }) })
+	loop("positive", "func(n int, x *T) int", "returns the number of elements before a group with one that is not positive, or n.", func(v vec) { v.prefix(1, func(x VecVirtual, zero, m Op) { v.Compare(NLT, x, zero, m) }) })
+	loop("nonzero", "func(n int, x *T) int", "returns the number of elements before a group with one that is 0, or n.", func(v vec) { v.prefix(1, func(x VecVirtual, zero, m Op) { v.Compare(EQ, zero, x, m) }) })
+	loop("smaller", "func(n int, x *T, bound T) int", "returns the number of elements before a group with one that is NaN or whose magnitude is not below bound, or n.", smaller)
 
 	for _, f := range simple {
 		loop(f.name, "func(dst, x *T, n int)", f.doc, func(v vec) { v.loop(f.function) })
@@ -89,6 +94,9 @@ is then in cache.`, inFloat64(sumExp))
 	for _, a := range additions {
 		for _, sum := range []kind{sumOf, sumOfProducts} {
 			name, sig, doc := a.name, "dst *T, sign T, x", "computes dst_i += sign·"+a.doc+" for a sign of 1 or -1."
+			if a.name == "addSign" {
+				doc = "computes dst_i += sign·" + a.doc + " for any number sign, as the products are exact."
+			}
 			if sum == sumOfProducts {
 				name, sig, doc = name+"Product", sig+", from", "computes dst_i += sign·"+a.doc+"·from_i for a sign of 1 or -1. The product is rounded."
 			}
@@ -144,14 +152,23 @@ func addProduct(v vec) {
 	}, nil)
 }
 
-// prefix ends before a group with an element for which bad holds. bad is called with 0.
-func (v vec) prefix(bad func(x, zero, m Op)) {
+// prefix ends before a group with an element for which bad holds. bad is called with 0, and does
+// not hold for good.
+func (v vec) prefix(good float64, bad func(x VecVirtual, zero, m Op)) {
 	n, x, zero, done := Arg("n"), Arg("x"), v.Zeros(1)[0], Unique("done")
 	v.Groups(n, 4, func(ls []Step) {
-		v.leave(ls, done, func(l Step, m Op) { bad(loadOr(l, x, 1), zero, m) })
+		v.leave(ls, done, func(l Step, m Op) { bad(loadOr(l, x, good), zero, m) })
 	}, nil)
 	MOVQ(n, Result())
 	Label(done)
+}
+
+func smaller(v vec) {
+	bound := v.BroadcastArg("bound")
+	v.prefix(0, func(x VecVirtual, _, m Op) {
+		v.abs(x)
+		v.Compare(NLT, bound, x, m)
+	})
 }
 
 // leave stores the index of a group of vectors in the result, and jumps to done, if a lane of a
@@ -282,15 +299,40 @@ func sumSquares(v vec) {
 	v.ReturnSum(acc)
 }
 
-// maxOf keeps maxima in four accumulators, without NaN. Apart from them it keeps
-// whether all elements so far were ordered, with one comparison for two elements.
-func maxOf(v vec) {
+func sumAbs(v vec) {
 	x, n := Arg("x"), Arg("n")
-	m := v.maxima(4)
+	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
+		t := l.Load(x)
+		v.abs(t)
+		v.Add(t, acc, acc)
+	})
+	v.ReturnSum(acc)
+}
+
+// abs clears the signs of x.
+func (v vec) abs(x VecVirtual) { Pick(v, VANDPD, VANDPS)(v.magnitudeBits(), x, x) }
+
+func dotSign(v vec) {
+	x, y, n := Arg("x"), Arg("y"), Arg("n")
+	p, sign := lanes("sign").record(v.Size, v.Wide)
+	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
+		s := v.emit(p, 1, func(int, int) VecVirtual { return l.Load(x) }, sign)[0][0]
+		v.Fmadd231(l.Load(y), s, acc)
+	})
+	v.ReturnSum(acc)
+}
+
+// maxOf returns the largest element after change, and least if there is none. change keeps least. It
+// keeps maxima in four accumulators, without NaN. Apart from them it keeps
+// whether all elements so far were ordered, with one comparison for two elements.
+func (v vec) maxOf(least float64, change func(x VecVirtual)) {
+	x, n := Arg("x"), Arg("n")
+	m := v.maxima(4, least)
 	v.Groups(n, len(m.acc), func(ls []Step) {
 		e := make([]VecVirtual, len(ls))
 		for u, l := range ls {
-			e[u] = loadOr(l, x, negInf)
+			e[u] = loadOr(l, x, least)
+			change(e[u])
 			m.add(u, e[u])
 		}
 		for u := 0; u < len(e); u += 2 {
@@ -339,10 +381,10 @@ type maxima struct {
 	ordered         []Register
 }
 
-func (v vec) maxima(n int) maxima {
+func (v vec) maxima(n int, least float64) maxima {
 	m := maxima{vec: v, acc: v.Regs(n)}
 	for _, a := range m.acc {
-		VMOVUPS(v.Const(negInf), a)
+		VMOVUPS(v.Const(least), a)
 	}
 	if v.Wide {
 		m.ordered = []Register{K(), K()}
