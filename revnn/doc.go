@@ -8,6 +8,8 @@
 //	Softmax, SoftmaxRows          probabilities of the classes that logits stand for
 //	LogSumExp, LogSumExpRows      the logs of their normalising sums
 //	CrossEntropy                  the loss of a classifier
+//	BinaryCrossEntropy            that of labels by themselves
+//	SquaredError, Huber           losses of real numbers
 //
 // All of them add to an output. The contract is that of package revlinalg, which has the
 // general kernels of vectors and matrices. A batch of inputs is a matrix with an input in

@@ -141,6 +141,58 @@ func ExampleCrossEntropy() {
 	// ⎣ 0.0533  -0.4467   0.3935⎦
 }
 
+// A mean squared error and its gradient.
+func ExampleSquaredError() {
+	x, y := mat.NewDense(1, 3, []float64{1, 2, 6}), mat.NewDense(1, 3, []float64{1, 0, 3})
+	loss, gloss, gx := 0.0, 1.0, mat.NewDense(1, 3, nil)
+	k := revnn.NewSquaredError(&loss, x, y)
+	k.Mean = true
+	k.Forward()
+	fmt.Printf("%.4f\n", loss)
+	k.Adjoint(revnn.NewSquaredError(&gloss, gx, nil)) // targets need no gradient
+	fmt.Printf("%.4f\n", gx.RawMatrix().Data)
+	// Output:
+	// 4.3333
+	// [0.0000 1.3333 2.0000]
+}
+
+// Residuals above 1 pull as much as one of 1.
+func ExampleHuber() {
+	x, y := mat.NewDense(1, 3, []float64{1, 0.5, 60}), mat.NewDense(1, 3, nil)
+	loss, gloss, gx := 0.0, 1.0, mat.NewDense(1, 3, nil)
+	k := revnn.NewHuber(&loss, x, y, 1)
+	k.Forward()
+	fmt.Println(loss)
+	k.Adjoint(revnn.NewHuber(&gloss, gx, nil, 1))
+	fmt.Println(gx.RawMatrix().Data)
+	// Output:
+	// 60.125
+	// [1 0.5 1]
+}
+
+// Two labels for each of two inputs. A logit of 1000 is no problem.
+func ExampleBinaryCrossEntropy() {
+	x := mat.NewDense(2, 2, []float64{
+		2, 0,
+		-1, 1000,
+	})
+	labels := mat.NewDense(2, 2, []float64{
+		1, 0,
+		1, 1,
+	})
+	loss, gloss, gx := 0.0, 1.0, mat.NewDense(2, 2, nil)
+	k := revnn.NewBinaryCrossEntropy(&loss, x, labels)
+	k.Mean = true
+	k.Forward()
+	fmt.Printf("%.4f\n", loss)
+	k.Adjoint(revnn.NewBinaryCrossEntropy(&gloss, gx, nil))
+	fmt.Printf("%.4f\n", mat.Formatted(gx))
+	// Output:
+	// 0.5333
+	// ⎡-0.0298   0.1250⎤
+	// ⎣-0.1828   0.0000⎦
+}
+
 func ExampleLogSumExp() {
 	x := mat.NewVecDense(3, []float64{1000, 1000, 999})
 	softmax := mat.NewVecDense(3, nil)

@@ -31,6 +31,32 @@ func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// NewBinaryCrossEntropy returns the kernel that adds to out, over gonum's types, sharing
+// their storage.
+func NewBinaryCrossEntropy(out *float64, x, p *mat.Dense) BinaryCrossEntropy[float64] {
+	return BinaryCrossEntropy[float64]{Out: out, X: rev.ViewDense(x), P: rev.ViewDense(p)}
+}
+
+// Forward computes Out += Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij.
+func (k BinaryCrossEntropy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij.
+func (k BinaryCrossEntropy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij, x̄ += Ōut·(σ(x) - p) and p̄ -=
+// Ōut·x.
+func (k BinaryCrossEntropy[T]) Adjoint(g BinaryCrossEntropy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ_ij log(1 + exp(x_ij)) - p_ij·x_ij and Ȯut += Σ (σ(x) - p)·ẋ -
+// x·ṗ.
+func (k BinaryCrossEntropy[T]) Tangent(t BinaryCrossEntropy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ (σ(x) - p)·ẋ - x·ṗ, ġx +=
+// ġOut·(σ(x) - p) + Ōut·(σ(x)·σ(-x)·ẋ - ṗ) and ġp -= ġOut·x + Ōut·ẋ.
+func (k BinaryCrossEntropy[T]) AdjointTangent(g, t, gt BinaryCrossEntropy[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p').
 func (k Conv2D[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
@@ -121,6 +147,24 @@ func (k Gather[T]) Tangent(t Gather[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, Ẏ_i -= Ẋ_{Index[i]} and ĠX_{Index[i]} +=
 // ĠY_i.
 func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Forward computes Out += Σ_ij f(x_ij - y_ij).
+func (k Huber[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ_ij f(x_ij - y_ij).
+func (k Huber[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ_ij f(x_ij - y_ij), x̄ += Ōut·c and ȳ -= Ōut·c.
+func (k Huber[T]) Adjoint(g Huber[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ_ij f(x_ij - y_ij) and Ȯut += Σ c·(ẋ - ẏ).
+func (k Huber[T]) Tangent(t Huber[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= Σ c·(ẋ - ẏ), ġx += ġOut·c + Ōut·I·(ẋ - ẏ)
+// and ġy -= ġOut·c + Ōut·I·(ẋ - ẏ).
+func (k Huber[T]) AdjointTangent(g, t, gt Huber[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
@@ -360,6 +404,30 @@ func (k Softplus[T]) Tangent(t Softplus[T]) { _ = k.Run(rev.TangentPass(&k, &t))
 // AdjointTangent computes what Adjoint does, ẏ -= σ(x)·ẋ and ġx += σ(x)·ġy +
 // σ(x)·σ(-x)·ẋ·ȳ.
 func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// NewSquaredError returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
+func NewSquaredError(out *float64, x, y *mat.Dense) SquaredError[float64] {
+	return SquaredError[float64]{Out: out, X: rev.ViewDense(x), Y: rev.ViewDense(y)}
+}
+
+// Forward computes Out += Σ_ij (x_ij - y_ij)².
+func (k SquaredError[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ_ij (x_ij - y_ij)².
+func (k SquaredError[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ_ij (x_ij - y_ij)², x̄ += 2·Ōut·r and ȳ -= 2·Ōut·r.
+func (k SquaredError[T]) Adjoint(g SquaredError[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ_ij (x_ij - y_ij)² and Ȯut += 2·Σ r·(ẋ - ẏ).
+func (k SquaredError[T]) Tangent(t SquaredError[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ r·(ẋ - ẏ), ġx += 2·ġOut·r +
+// 2·Ōut·(ẋ - ẏ) and ġy -= 2·ġOut·r + 2·Ōut·(ẋ - ẏ).
+func (k SquaredError[T]) AdjointTangent(g, t, gt SquaredError[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 

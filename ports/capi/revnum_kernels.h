@@ -3950,6 +3950,228 @@ REV_STATIC_INLINE int32_t rev_nn_CrossEntropy_Q43_run(int32_t pass, const rev_nn
 	return rev_call(rev_kernel("revnn.CrossEntropy[Q43]"), pass, a, n);
 }
 
+/* r += Σ (x_ij - y_ij)² */
+typedef struct rev_nn_SquaredError {
+	double *Out; /* acc [optional] */
+	rev_float64_matrix X; /* in; n,c */
+	rev_float64_matrix Y; /* in; n,c */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_SquaredError;
+
+REV_STATIC_INLINE int32_t rev_nn_SquaredError_run(int32_t pass, const rev_nn_SquaredError *k, const rev_nn_SquaredError *g, const rev_nn_SquaredError *t, const rev_nn_SquaredError *gt) {
+	const rev_nn_SquaredError *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float64_scalar_arg(p, 0, 1, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SquaredError[float64]"), pass, a, n);
+}
+
+/* r += Σ (x_ij - y_ij)² */
+typedef struct rev_nn_SquaredError_float32 {
+	float *Out; /* acc [optional] */
+	rev_float32_matrix X; /* in; n,c */
+	rev_float32_matrix Y; /* in; n,c */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_SquaredError_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_SquaredError_float32_run(int32_t pass, const rev_nn_SquaredError_float32 *k, const rev_nn_SquaredError_float32 *g, const rev_nn_SquaredError_float32 *t, const rev_nn_SquaredError_float32 *gt) {
+	const rev_nn_SquaredError_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float32_scalar_arg(p, 0, 2, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SquaredError[float32]"), pass, a, n);
+}
+
+/* r += Σ (x_ij - y_ij)² */
+typedef struct rev_nn_SquaredError_Q43 {
+	rev_Q43 *Out; /* acc [optional] */
+	rev_Q43_matrix X; /* in; n,c */
+	rev_Q43_matrix Y; /* in; n,c */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_SquaredError_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_SquaredError_Q43_run(int32_t pass, const rev_nn_SquaredError_Q43 *k, const rev_nn_SquaredError_Q43 *g, const rev_nn_SquaredError_Q43 *t, const rev_nn_SquaredError_Q43 *gt) {
+	const rev_nn_SquaredError_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_Q43_scalar_arg(p, 0, 3, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SquaredError[Q43]"), pass, a, n);
+}
+
+/* r += Σ of Huber's function of x_ij - y_ij */
+typedef struct rev_nn_Huber {
+	double *Out; /* acc [optional] */
+	rev_float64_matrix X; /* in; n,c */
+	rev_float64_matrix Y; /* in; n,c */
+	double Delta;
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_Huber;
+
+REV_STATIC_INLINE int32_t rev_nn_Huber_run(int32_t pass, const rev_nn_Huber *k, const rev_nn_Huber *g, const rev_nn_Huber *t, const rev_nn_Huber *gt) {
+	const rev_nn_Huber *parts[4] = {k, g, t, gt};
+	rev_arg a[15];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float64_scalar_arg(p, 0, 1, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Delta);
+	a[n++] = rev_parameter(1, (double)k->Mean);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Huber[float64]"), pass, a, n);
+}
+
+/* r += Σ of Huber's function of x_ij - y_ij */
+typedef struct rev_nn_Huber_float32 {
+	float *Out; /* acc [optional] */
+	rev_float32_matrix X; /* in; n,c */
+	rev_float32_matrix Y; /* in; n,c */
+	double Delta;
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_Huber_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Huber_float32_run(int32_t pass, const rev_nn_Huber_float32 *k, const rev_nn_Huber_float32 *g, const rev_nn_Huber_float32 *t, const rev_nn_Huber_float32 *gt) {
+	const rev_nn_Huber_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[15];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float32_scalar_arg(p, 0, 2, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Delta);
+	a[n++] = rev_parameter(1, (double)k->Mean);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Huber[float32]"), pass, a, n);
+}
+
+/* r += Σ of Huber's function of x_ij - y_ij */
+typedef struct rev_nn_Huber_Q43 {
+	rev_Q43 *Out; /* acc [optional] */
+	rev_Q43_matrix X; /* in; n,c */
+	rev_Q43_matrix Y; /* in; n,c */
+	double Delta;
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_Huber_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_Huber_Q43_run(int32_t pass, const rev_nn_Huber_Q43 *k, const rev_nn_Huber_Q43 *g, const rev_nn_Huber_Q43 *t, const rev_nn_Huber_Q43 *gt) {
+	const rev_nn_Huber_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[15];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_Q43_scalar_arg(p, 0, 3, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Delta);
+	a[n++] = rev_parameter(1, (double)k->Mean);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Huber[Q43]"), pass, a, n);
+}
+
+/* r += binary cross-entropy of σ(x_ij) */
+typedef struct rev_nn_BinaryCrossEntropy {
+	double *Out; /* acc [optional] */
+	rev_float64_matrix X; /* in; n,c */
+	rev_float64_matrix P; /* in; n,c */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_BinaryCrossEntropy;
+
+REV_STATIC_INLINE int32_t rev_nn_BinaryCrossEntropy_run(int32_t pass, const rev_nn_BinaryCrossEntropy *k, const rev_nn_BinaryCrossEntropy *g, const rev_nn_BinaryCrossEntropy *t, const rev_nn_BinaryCrossEntropy *gt) {
+	const rev_nn_BinaryCrossEntropy *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float64_scalar_arg(p, 0, 1, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->P.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->P);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.BinaryCrossEntropy[float64]"), pass, a, n);
+}
+
+/* r += binary cross-entropy of σ(x_ij) */
+typedef struct rev_nn_BinaryCrossEntropy_float32 {
+	float *Out; /* acc [optional] */
+	rev_float32_matrix X; /* in; n,c */
+	rev_float32_matrix P; /* in; n,c */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_BinaryCrossEntropy_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_BinaryCrossEntropy_float32_run(int32_t pass, const rev_nn_BinaryCrossEntropy_float32 *k, const rev_nn_BinaryCrossEntropy_float32 *g, const rev_nn_BinaryCrossEntropy_float32 *t, const rev_nn_BinaryCrossEntropy_float32 *gt) {
+	const rev_nn_BinaryCrossEntropy_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float32_scalar_arg(p, 0, 2, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->P.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->P);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.BinaryCrossEntropy[float32]"), pass, a, n);
+}
+
+/* r += binary cross-entropy of σ(x_ij) */
+typedef struct rev_nn_BinaryCrossEntropy_Q43 {
+	rev_Q43 *Out; /* acc [optional] */
+	rev_Q43_matrix X; /* in; n,c */
+	rev_Q43_matrix P; /* in; n,c */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_BinaryCrossEntropy_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_BinaryCrossEntropy_Q43_run(int32_t pass, const rev_nn_BinaryCrossEntropy_Q43 *k, const rev_nn_BinaryCrossEntropy_Q43 *g, const rev_nn_BinaryCrossEntropy_Q43 *t, const rev_nn_BinaryCrossEntropy_Q43 *gt) {
+	const rev_nn_BinaryCrossEntropy_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_Q43_scalar_arg(p, 0, 3, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->P.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->P);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.BinaryCrossEntropy[Q43]"), pass, a, n);
+}
+
 /* r += Σ_i min_k ‖x_i - c_k‖² */
 typedef struct rev_kmeans_Cost {
 	double *Out; /* acc [optional] */

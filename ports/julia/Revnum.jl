@@ -1166,6 +1166,66 @@ function ChainRulesCore.rrule(::typeof(revnn_CrossEntropy), X, P=nothing, Labels
     value("revnn.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings), pullback
 end
 
+# r += Σ (x_ij - y_ij)²
+function revnn_SquaredError(X, Y; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    value("revnn.SquaredError[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_SquaredError), X, Y; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.SquaredError[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revnn.SquaredError[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# r += Σ of Huber's function of x_ij - y_ij
+function revnn_Huber(X, Y; Delta=0, Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Delta), parameter(1, Mean), parameter(2, Workers)]
+    value("revnn.Huber[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Huber), X, Y; Delta=0, Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Delta), parameter(1, Mean), parameter(2, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Huber[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revnn.Huber[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# r += binary cross-entropy of σ(x_ij)
+function revnn_BinaryCrossEntropy(X, P; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    value("revnn.BinaryCrossEntropy[float64]", inputs, outputs, (X, P,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_BinaryCrossEntropy), X, P; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.BinaryCrossEntropy[float64]", inputs, outputs, (X, P,), settings, (unthunk(ybar),))...)
+    value("revnn.BinaryCrossEntropy[float64]", inputs, outputs, (X, P,), settings), pullback
+end
+
 # r += Σ_i min_k ‖x_i - c_k‖²
 function kmeans_Cost(Centroids, X; Workers=0)
     K_ = size(Centroids, 1)

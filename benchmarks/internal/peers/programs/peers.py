@@ -214,6 +214,9 @@ TORCH = {
     "revnn.MeanPool": lambda o: lambda X: F.avg_pool2d(image(o, X), *window(o)).flatten(1),
     "revnn.Gather": lambda o: lambda X, Index: X[Index],
     "revnn.LeakyReLU": lambda o: lambda X: F.leaky_relu(X, float(o.Slope)),
+    "revnn.SquaredError": lambda o: lambda X, Y: F.mse_loss(X, Y, reduction=reduction(o)),
+    "revnn.Huber": lambda o: lambda X, Y: F.huber_loss(X, Y, reduction=reduction(o), delta=float(o.Delta) or 1.0),
+    "revnn.BinaryCrossEntropy": lambda o: lambda X, P: F.binary_cross_entropy_with_logits(X, P, reduction=reduction(o)),
     "revnn.Softmax": lambda o: lambda X: torch.softmax(X, 0),
     "revnn.SoftmaxRows": lambda o: lambda X: torch.softmax(X, 1),
     "revnn.LogSumExp": lambda o: lambda X: torch.logsumexp(X, 0),
@@ -222,6 +225,10 @@ TORCH = {
     **{"revnn." + name: (lambda f: lambda o: lambda X: getattr(F, f)(X))(f) for name, f in
        [("ReLU", "relu"), ("Sigmoid", "sigmoid"), ("Tanh", "tanh"), ("Softplus", "softplus"), ("GELU", "gelu"), ("SiLU", "silu")]},
 }
+
+
+def reduction(o):
+    return "mean" if o.Mean else "sum"
 
 
 def image(o, x):

@@ -1,0 +1,155 @@
+package revnn
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/internal/kerneltest"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+const manyRows = 150 // of two blocks, with a column more than rows
+
+func TestSquaredError(t *testing.T) {
+	kerneltest.Kernels(t,
+		revtest.Spec[SquaredError[float32]]{New: squaredErrorOf[float32], Large: manyRows},
+		revtest.Spec[SquaredError[float64]]{New: squaredErrorOf[float64], Large: manyRows},
+		revtest.Spec[SquaredError[fixed.Q43]]{New: squaredErrorOf[fixed.Q43], Large: manyRows})
+}
+
+func squaredErrorOf[T rev.Real](rnd *rand.Rand, n int) SquaredError[T] {
+	return SquaredError[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Y: kerneltest.Matrix[T](rnd, n, n+1), Mean: true}
+}
+
+func huberSpec[T rev.Real](mean bool) revtest.Spec[Huber[T]] {
+	return revtest.Spec[Huber[T]]{New: func(rnd *rand.Rand, n int) Huber[T] {
+		k := Huber[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), Y: kerneltest.Matrix[T](rnd, n, n+1), Delta: 0.75, Mean: mean}
+		for i, y := range k.Y.Data { // residuals away from ±Delta
+			if r := math.Abs(fixed.Float(k.X.Data[i]-y)) - k.Delta; math.Abs(r) < 0.25 {
+				k.Y.Data[i] = k.X.Data[i] + fixed.Of[T](0.125)
+			}
+		}
+		return k
+	}, Magnitudes: [2]float64{1, 1}, Large: manyRows}
+}
+
+func TestHuber(t *testing.T) {
+	kerneltest.Kernels(t, huberSpec[float32](true), huberSpec[float64](false), huberSpec[fixed.Q43](true))
+	defer func() {
+		if recover() == nil {
+			t.Error("a Delta of -1 does not panic")
+		}
+	}()
+	Huber[float64]{Out: new(float64), Delta: -1}.Forward()
+}
+
+func TestBinaryCrossEntropy(t *testing.T) {
+	kerneltest.Kernels(t, binaryCrossEntropySpec[float32](true), binaryCrossEntropySpec[float64](false), binaryCrossEntropySpec[fixed.Q43](true))
+}
+
+func binaryCrossEntropySpec[T rev.Real](mean bool) revtest.Spec[BinaryCrossEntropy[T]] {
+	return revtest.Spec[BinaryCrossEntropy[T]]{New: func(rnd *rand.Rand, n int) BinaryCrossEntropy[T] {
+		k := BinaryCrossEntropy[T]{Out: new(T), X: kerneltest.Matrix[T](rnd, n, n+1), P: kerneltest.Matrix[T](rnd, n, n+1), Mean: mean}
+		for i := range k.P.Data {
+			k.P.Data[i] = fixed.Of[T](rnd.Float64())
+		}
+		return k
+	}, Large: manyRows}
+}
+
+// Values, gradients and products with the Hessian that PyTorch 2 computes in float64, by mse_loss,
+// huber_loss with a delta of 1.5 and binary_cross_entropy_with_logits.
+func TestLossesOfPyTorch(t *testing.T) {
+	const sixth = 1. / 6
+	for _, c := range []struct {
+		name   string
+		value  float64
+		gx, gy []float64
+		hx, hy []float64
+		run    func(x, y, gx, gy, tx, ty, hx, hy rev.General[float64], out, gout, hout *float64)
+	}{
+		{
+			"SquaredError", 290.115234375,
+			[]float64{sixth / 2, -0.75, 1, -82 * sixth, 2.25, -sixth / 8}, []float64{-sixth / 2, 0.75, -1, 82 * sixth, -2.25, sixth / 8},
+			[]float64{sixth, -0.5, 2.5 * sixth, 3.5 * sixth, 2 * sixth, -5 * sixth}, []float64{-sixth, 0.5, -2.5 * sixth, -3.5 * sixth, -2 * sixth, 5 * sixth},
+			func(x, y, gx, gy, tx, ty, hx, hy rev.General[float64], out, gout, hout *float64) {
+				of := func(out *float64, x, y rev.General[float64]) SquaredError[float64] {
+					return SquaredError[float64]{Out: out, X: x, Y: y, Mean: true}
+				}
+				of(out, x, y).Tangent(of(new(float64), tx, ty))
+				of(nil, x, y).AdjointTangent(of(gout, gx, gy), of(nil, tx, ty), of(hout, hx, hy))
+			},
+		}, {
+			"Huber", 12.505533854166666,
+			[]float64{sixth / 4, -0.25, 0.25, -0.25, 0.25, -sixth / 16}, []float64{-sixth / 4, 0.25, -0.25, 0.25, -0.25, sixth / 16},
+			[]float64{sixth / 2, 0, 0, 0, 0, -2.5 * sixth}, []float64{-sixth / 2, 0, 0, 0, 0, 2.5 * sixth},
+			func(x, y, gx, gy, tx, ty, hx, hy rev.General[float64], out, gout, hout *float64) {
+				of := func(out *float64, x, y rev.General[float64]) Huber[float64] {
+					return Huber[float64]{Out: out, X: x, Y: y, Delta: 1.5, Mean: true}
+				}
+				of(out, x, y).Tangent(of(new(float64), tx, ty))
+				of(nil, x, y).AdjointTangent(of(gout, gx, gy), of(nil, tx, ty), of(hout, hx, hy))
+			},
+		}, {
+			"BinaryCrossEntropy", 7.989588621822059,
+			[]float64{0.0620765552003091, -0.12954997686244854, 0.15876235447040557, -sixth, 0.04157453689384607, 0.08073001404616408},
+			[]float64{-sixth / 2, 1.25 * sixth, -0.5, 40 * sixth, -1.25, sixth / 16},
+			[]float64{-0.04416604796640092, -0.18109206558270807, 0.168549027488788, -sixth / 4, 0.33324125448788294, -0.47918699848059954},
+			[]float64{-sixth, sixth / 2, -sixth / 4, -2 * sixth, sixth, -sixth / 2},
+			func(x, y, gx, gy, tx, ty, hx, hy rev.General[float64], out, gout, hout *float64) {
+				of := func(out *float64, x, y rev.General[float64]) BinaryCrossEntropy[float64] {
+					return BinaryCrossEntropy[float64]{Out: out, X: x, P: y, Mean: true}
+				}
+				of(out, x, y).Tangent(of(new(float64), tx, ty))
+				of(nil, x, y).AdjointTangent(of(gout, gx, gy), of(nil, tx, ty), of(hout, hx, hy))
+			},
+		},
+	} {
+		matrix := func(v ...float64) rev.General[float64] { // with a gap between its rows
+			m := rev.General[float64]{Rows: 2, Cols: 3, Stride: 4, Data: make([]float64, 8)}
+			copy(m.Row(0), v)
+			copy(m.Row(1), v[3:])
+			return m
+		}
+		zero := make([]float64, 6)
+		gx, gy, hx, hy := matrix(zero...), matrix(zero...), matrix(zero...), matrix(zero...)
+		var out, hout float64
+		gout := 1.0
+		c.run(matrix(0.5, -1.25, 3, -40, 7.5, -0.0625), matrix(0.25, 1, 0, 1, 0.75, 0), gx, gy,
+			matrix(1, -0.5, 0.25, 2, -1, 0.5), matrix(0.5, 1, -1, 0.25, -2, 3), hx, hy, &out, &gout, &hout)
+		if !kerneltest.Near(out, c.value, 1e-15) {
+			t.Errorf("%s is %v, want %v", c.name, out, c.value)
+		}
+		for i, m := range []rev.General[float64]{gx, gy, hx, hy} {
+			for j, want := range [][]float64{c.gx, c.gy, c.hx, c.hy}[i] {
+				if got := m.Row(j / 3)[j%3]; !(math.Abs(got-want) <= 1e-15*(1+math.Abs(want))) {
+					t.Errorf("%s: element %d of %s is %v, want %v", c.name, j, []string{"x̄", "ȳ", "ġx", "ġy"}[i], got, want)
+				}
+			}
+		}
+	}
+}
+
+// Logits far out, where 1 - σ(x) would lose all digits, and where log(1 + exp(x)) - x would.
+func TestBinaryCrossEntropyFar(t *testing.T) {
+	for _, c := range []struct{ x, p, value, slope float64 }{
+		{40, 1, 4.248354255291589e-18, -4.248354255291589e-18}, // exp(-40)
+		{-40, 0, 4.248354255291589e-18, 4.248354255291589e-18},
+		{1e300, 0, 1e300, 1}, {-1e300, 1, 1e300, -1}, {1e300, 1, 0, 0},
+	} {
+		out, one := 0.0, 1.0
+		k := BinaryCrossEntropy[float64]{Out: &out, X: rev.NewGeneral(1, 1, []float64{c.x}), P: rev.NewGeneral(1, 1, []float64{c.p})}
+		k.Forward()
+		if !kerneltest.Near(out, c.value, 1e-15) {
+			t.Errorf("of %v and %v: %v, want %v", c.x, c.p, out, c.value)
+		}
+		g := BinaryCrossEntropy[float64]{Out: &one, X: rev.NewGeneral(1, 1, []float64{0})}
+		k.Adjoint(g)
+		if got := g.X.Data[0]; !kerneltest.Near(got, c.slope, 1e-15) {
+			t.Errorf("slope at %v and %v: %v, want %v", c.x, c.p, got, c.slope)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package revnn
+
+import "revnum/rev"
+
+// SquaredError is the kernel
+//
+//	Out += Σ_ij (x_ij - y_ij)²
+//
+// If Mean is set, the sum is divided by the number of elements: that is the mean squared error
+// (MSE), and PyTorch's MSELoss. With r = x - y, the derivatives are
+//
+//	x̄ += 2·Ōut·r,  ȳ -= 2·Ōut·r,  Ȯut += 2·Σ r·(ẋ - ẏ),
+//
+// and, of second order,
+//
+//	ġx += 2·ġOut·r + 2·Ōut·(ẋ - ẏ),  ġy -= 2·ġOut·r + 2·Ōut·(ẋ - ẏ).
+//
+// Vectors are matrices of one row. In floating point the sum of n elements is within (n+3)·ε times
+// itself. In fixed point each square is rounded, and the sum must be below 2²⁰.
+type SquaredError[T rev.Real] struct {
+	Out     *T             `rev:"acc"`
+	X       rev.General[T] `rev:"in" shape:"n,c"`
+	Y       rev.General[T] `rev:"in" shape:"n,c"`
+	Mean    bool
+	Workers int // 0 means GOMAXPROCS
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k SquaredError[T]) Run(p rev.Pass[SquaredError[T]]) error {
+	runLoss(loss{f: squaredError}, p.Sign(), k.Mean, k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	return nil
+}
+
+func (k *SquaredError[T]) operands() lossOperands[T] { return lossOperands[T]{k.Out, k.X, k.Y} }
