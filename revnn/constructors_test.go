@@ -7,5 +7,5 @@ import (
 )
 
 func TestConstructors(t *testing.T) {
-	kerneltest.Constructors(t, NewConv2D, NewHuber, NewLeakyReLU, NewMaxPool, NewMeanPool)
+	kerneltest.Constructors(t, NewConv2D, NewHuber, NewLayerNorm, NewLeakyReLU, NewMaxPool, NewMeanPool, NewRMSNorm)
 }

@@ -141,6 +141,27 @@ func ExampleCrossEntropy() {
 	// ⎣ 0.0533  -0.4467   0.3935⎦
 }
 
+// Rows with mean 0 and variance 1, and then a gain and a bias.
+func ExampleLayerNorm() {
+	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 0, 0, 90}), mat.NewDense(2, 3, nil)
+	gain, bias := mat.NewVecDense(3, []float64{1, 1, 10}), mat.NewVecDense(3, []float64{0, 0, 5})
+	revnn.NewLayerNorm(y, x, gain, bias).Forward()
+	fmt.Printf("%.3f\n", mat.Formatted(y))
+	// Output:
+	// ⎡-1.225   0.000  17.247⎤
+	// ⎣-0.707  -0.707  19.142⎦
+}
+
+// Rows with mean square 1.
+func ExampleRMSNorm() {
+	x, y := mat.NewDense(2, 2, []float64{3, 4, -0.5, 0}), mat.NewDense(2, 2, nil)
+	revnn.NewRMSNorm(y, x, nil).Forward()
+	fmt.Printf("%.3f\n", mat.Formatted(y))
+	// Output:
+	// ⎡ 0.849   1.131⎤
+	// ⎣-1.414   0.000⎦
+}
+
 // A mean squared error and its gradient.
 func ExampleSquaredError() {
 	x, y := mat.NewDense(1, 3, []float64{1, 2, 6}), mat.NewDense(1, 3, []float64{1, 0, 3})

@@ -168,6 +168,25 @@ func (k Huber[T]) AdjointTangent(g, t, gt Huber[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes y_ij += γ_j·u_ij + β_j.
+func (k LayerNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_ij -= γ_j·u_ij + β_j.
+func (k LayerNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_ij -= γ_j·u_ij + β_j, and adds the gradient to the cotangents of X,
+// Gain and Bias.
+func (k LayerNorm[T]) Adjoint(g LayerNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_ij += γ_j·u_ij + β_j and ẏ += γ·u̇ + γ̇·u + β̇.
+func (k LayerNorm[T]) Tangent(t LayerNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u + β̇, and adds the tangent of
+// the gradient to gt.
+func (k LayerNorm[T]) AdjointTangent(g, t, gt LayerNorm[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes y_i += s(x_i)·x_i.
 func (k LeakyReLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
@@ -267,6 +286,25 @@ func (k MeanPool[T]) Tangent(t MeanPool[T]) { _ = k.Run(rev.TangentPass(&k, &t))
 // AdjointTangent computes what Adjoint does, Ẏ_c(i, j) -= Σ_u Σ_v Ẋ_c(i·s+u-p,
 // j·s'+v-p')/m and ĠX_c(i·s+u-p, j·s'+v-p') += ĠY_c(i, j)/m.
 func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Forward computes y_ij += γ_j·u_ij.
+func (k RMSNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_ij -= γ_j·u_ij.
+func (k RMSNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_ij -= γ_j·u_ij, and adds the gradient to the cotangents of X and
+// Gain.
+func (k RMSNorm[T]) Adjoint(g RMSNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_ij += γ_j·u_ij and ẏ += γ·u̇ + γ̇·u.
+func (k RMSNorm[T]) Tangent(t RMSNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u, and adds the tangent of
+// the gradient to gt.
+func (k RMSNorm[T]) AdjointTangent(g, t, gt RMSNorm[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 

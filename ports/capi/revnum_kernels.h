@@ -3950,6 +3950,156 @@ REV_STATIC_INLINE int32_t rev_nn_CrossEntropy_Q43_run(int32_t pass, const rev_nn
 	return rev_call(rev_kernel("revnn.CrossEntropy[Q43]"), pass, a, n);
 }
 
+/* Y_i += γ·X_i/rms(X_i) of rows i */
+typedef struct rev_nn_RMSNorm {
+	rev_float64_matrix Y; /* acc [optional]; n,c */
+	rev_float64_matrix X; /* in; n,c */
+	rev_float64_vector Gain; /* in [optional]; c */
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_RMSNorm;
+
+REV_STATIC_INLINE int32_t rev_nn_RMSNorm_run(int32_t pass, const rev_nn_RMSNorm *k, const rev_nn_RMSNorm *g, const rev_nn_RMSNorm *t, const rev_nn_RMSNorm *gt) {
+	const rev_nn_RMSNorm *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->Gain);
+	}
+	a[n++] = rev_parameter(0, (double)k->Epsilon);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.RMSNorm[float64]"), pass, a, n);
+}
+
+/* Y_i += γ·X_i/rms(X_i) of rows i */
+typedef struct rev_nn_RMSNorm_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,c */
+	rev_float32_matrix X; /* in; n,c */
+	rev_float32_vector Gain; /* in [optional]; c */
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_RMSNorm_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_RMSNorm_float32_run(int32_t pass, const rev_nn_RMSNorm_float32 *k, const rev_nn_RMSNorm_float32 *g, const rev_nn_RMSNorm_float32 *t, const rev_nn_RMSNorm_float32 *gt) {
+	const rev_nn_RMSNorm_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->Gain);
+	}
+	a[n++] = rev_parameter(0, (double)k->Epsilon);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.RMSNorm[float32]"), pass, a, n);
+}
+
+/* Y_i += γ·X_i/rms(X_i) of rows i */
+typedef struct rev_nn_RMSNorm_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,c */
+	rev_Q43_matrix X; /* in; n,c */
+	rev_Q43_vector Gain; /* in [optional]; c */
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_RMSNorm_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_RMSNorm_Q43_run(int32_t pass, const rev_nn_RMSNorm_Q43 *k, const rev_nn_RMSNorm_Q43 *g, const rev_nn_RMSNorm_Q43 *t, const rev_nn_RMSNorm_Q43 *gt) {
+	const rev_nn_RMSNorm_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->Gain);
+	}
+	a[n++] = rev_parameter(0, (double)k->Epsilon);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.RMSNorm[Q43]"), pass, a, n);
+}
+
+/* Y_i += γ·(X_i - mean)/deviation + β of rows i */
+typedef struct rev_nn_LayerNorm {
+	rev_float64_matrix Y; /* acc [optional]; n,c */
+	rev_float64_matrix X; /* in; n,c */
+	rev_float64_vector Gain; /* in [optional]; c */
+	rev_float64_vector Bias; /* in [optional]; c */
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_LayerNorm;
+
+REV_STATIC_INLINE int32_t rev_nn_LayerNorm_run(int32_t pass, const rev_nn_LayerNorm *k, const rev_nn_LayerNorm *g, const rev_nn_LayerNorm *t, const rev_nn_LayerNorm *gt) {
+	const rev_nn_LayerNorm *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Epsilon);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LayerNorm[float64]"), pass, a, n);
+}
+
+/* Y_i += γ·(X_i - mean)/deviation + β of rows i */
+typedef struct rev_nn_LayerNorm_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,c */
+	rev_float32_matrix X; /* in; n,c */
+	rev_float32_vector Gain; /* in [optional]; c */
+	rev_float32_vector Bias; /* in [optional]; c */
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_LayerNorm_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_LayerNorm_float32_run(int32_t pass, const rev_nn_LayerNorm_float32 *k, const rev_nn_LayerNorm_float32 *g, const rev_nn_LayerNorm_float32 *t, const rev_nn_LayerNorm_float32 *gt) {
+	const rev_nn_LayerNorm_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Epsilon);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LayerNorm[float32]"), pass, a, n);
+}
+
+/* Y_i += γ·(X_i - mean)/deviation + β of rows i */
+typedef struct rev_nn_LayerNorm_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,c */
+	rev_Q43_matrix X; /* in; n,c */
+	rev_Q43_vector Gain; /* in [optional]; c */
+	rev_Q43_vector Bias; /* in [optional]; c */
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_LayerNorm_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_LayerNorm_Q43_run(int32_t pass, const rev_nn_LayerNorm_Q43 *k, const rev_nn_LayerNorm_Q43 *g, const rev_nn_LayerNorm_Q43 *t, const rev_nn_LayerNorm_Q43 *gt) {
+	const rev_nn_LayerNorm_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Epsilon);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LayerNorm[Q43]"), pass, a, n);
+}
+
 /* r += Σ (x_ij - y_ij)² */
 typedef struct rev_nn_SquaredError {
 	double *Out; /* acc [optional] */

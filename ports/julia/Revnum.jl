@@ -1166,6 +1166,46 @@ function ChainRulesCore.rrule(::typeof(revnn_CrossEntropy), X, P=nothing, Labels
     value("revnn.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings), pullback
 end
 
+# Y_i += γ·X_i/rms(X_i) of rows i
+function revnn_RMSNorm(X, Gain=nothing; Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 1, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Epsilon), parameter(1, Workers)]
+    value("revnn.RMSNorm[float64]", inputs, outputs, (X, Gain,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_RMSNorm), X, Gain=nothing; Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 1, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Epsilon), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.RMSNorm[float64]", inputs, outputs, (X, Gain,), settings, (unthunk(ybar),))...)
+    value("revnn.RMSNorm[float64]", inputs, outputs, (X, Gain,), settings), pullback
+end
+
+# Y_i += γ·(X_i - mean)/deviation + β of rows i
+function revnn_LayerNorm(X, Gain=nothing, Bias=nothing; Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Epsilon), parameter(1, Workers)]
+    value("revnn.LayerNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_LayerNorm), X, Gain=nothing, Bias=nothing; Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Epsilon), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.LayerNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings, (unthunk(ybar),))...)
+    value("revnn.LayerNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings), pullback
+end
+
 # r += Σ (x_ij - y_ij)²
 function revnn_SquaredError(X, Y; Mean=false, Workers=0)
     n_ = size(X, 1)

@@ -214,6 +214,8 @@ TORCH = {
     "revnn.MeanPool": lambda o: lambda X: F.avg_pool2d(image(o, X), *window(o)).flatten(1),
     "revnn.Gather": lambda o: lambda X, Index: X[Index],
     "revnn.LeakyReLU": lambda o: lambda X: F.leaky_relu(X, float(o.Slope)),
+    "revnn.RMSNorm": lambda o: lambda X, Gain: F.rms_norm(X, Gain.shape, Gain, float(o.Epsilon) or 1e-5),
+    "revnn.LayerNorm": lambda o: lambda X, Gain, Bias: F.layer_norm(X, Gain.shape, Gain, Bias, float(o.Epsilon) or 1e-5),
     "revnn.SquaredError": lambda o: lambda X, Y: F.mse_loss(X, Y, reduction=reduction(o)),
     "revnn.Huber": lambda o: lambda X, Y: F.huber_loss(X, Y, reduction=reduction(o), delta=float(o.Delta) or 1.0),
     "revnn.BinaryCrossEntropy": lambda o: lambda X, P: F.binary_cross_entropy_with_logits(X, P, reduction=reduction(o)),
