@@ -112,6 +112,98 @@ func testSqrt[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, spec)
 }
 
+// These are tested over float32 by the instructions and in package vec alone.
+func TestTan(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testTan[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testTan[fixed.Q43](t) })
+}
+
+func testTan[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Tan[T]]{
+		New: func(rnd *rand.Rand, n int) Tan[T] { // away from poles
+			k := Tan[T](operands(kerneltest.Vector[T])(rnd, n))
+			for i := range n {
+				k.X.Data[i] = fixed.Of[T](2*rnd.Float64() - 1 + math.Pi*float64(rnd.IntN(3)))
+			}
+			return k
+		},
+		Magnitudes: [2]float64{1, 1},
+	})
+}
+
+func TestExpm1(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testExpm1[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testExpm1[fixed.Q43](t) })
+}
+
+func testExpm1[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Expm1[T]]{
+		New:        func(rnd *rand.Rand, n int) Expm1[T] { return Expm1[T](operands(kerneltest.Vector[T])(rnd, n)) },
+		Magnitudes: [2]float64{0.125, 8}, // it overflows
+		Large:      2*elementwise.BlockSize + 5,
+	})
+}
+
+func TestLog1p(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testLog1p[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testLog1p[fixed.Q43](t) })
+}
+
+func testLog1p[T rev.Real](t *testing.T) {
+	spec := revtest.Spec[Log1p[T]]{
+		New: func(rnd *rand.Rand, n int) Log1p[T] { return Log1p[T](operands(kerneltest.Positive[T])(rnd, n)) },
+	}
+	spec.Failing = func(rnd *rand.Rand, n int) Log1p[T] {
+		k := spec.New(rnd, n+1)
+		k.X.Data[n] = fixed.Of[T](float64(-1 - rnd.IntN(2)))
+		return k
+	}
+	revtest.Kernel(t, spec)
+}
+
+func TestErf(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { testErf[float64](t) })
+	t.Run("Q43", func(t *testing.T) { testErf[fixed.Q43](t) })
+}
+
+func testErf[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[Erf[T]]{
+		New: func(rnd *rand.Rand, n int) Erf[T] { return Erf[T](operands(kerneltest.Vector[T])(rnd, n)) },
+	})
+}
+
+func TestSquare(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testSquare(t, kerneltest.Vector[float32]) })
+	t.Run("float64", func(t *testing.T) { testSquare(t, kerneltest.Vector[float64]) })
+	t.Run("Q43", func(t *testing.T) { testSquare(t, kerneltest.Vector[fixed.Q43]) })
+	t.Run("complex128", func(t *testing.T) { testSquare(t, kerneltest.Complexes) })
+}
+
+func testSquare[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {
+	revtest.Kernel(t, revtest.Spec[Square[T]]{
+		New: func(rnd *rand.Rand, n int) Square[T] { return Square[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
+	})
+}
+
+func TestRecip(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testRecip(t, kerneltest.Away[float32]) })
+	t.Run("float64", func(t *testing.T) { testRecip(t, kerneltest.Away[float64]) })
+	t.Run("Q43", func(t *testing.T) { testRecip(t, kerneltest.Away[fixed.Q43]) })
+	t.Run("complex128", func(t *testing.T) { testRecip(t, kerneltest.Complexes) })
+}
+
+func testRecip[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {
+	spec := revtest.Spec[Recip[T]]{
+		New: func(rnd *rand.Rand, n int) Recip[T] { return Recip[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
+	}
+	spec.Failing = func(rnd *rand.Rand, n int) Recip[T] {
+		k := spec.New(rnd, n+1)
+		k.X.Data[n] = 0
+		return k
+	}
+	revtest.Kernel(t, spec)
+}
+
 func TestAtan2(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testAtan2[float32](t) })
 	t.Run("float64", func(t *testing.T) { testAtan2[float64](t) })
@@ -229,6 +321,40 @@ var instructions = []instruction{
 		func(a []float64) float64 { return math.Pow(a[0], a[1]) },
 		func(a []float64) []float64 { return []float64{derivativeOfPower(a[0], a[1], 1), 0} },
 		func(a []float64) [][]float64 { return [][]float64{{derivativeOfPower(a[0], a[1], 2), 0}, {0, 0}} },
+	}, {
+		"square", [][]float64{{0}, {1.5}, {-7}},
+		func(a []float64) float64 { return math.Pow(a[0], 2) },
+		func(a []float64) []float64 { return []float64{2 * a[0]} },
+		func([]float64) [][]float64 { return [][]float64{{2}} },
+	}, {
+		"recip", [][]float64{{1}, {0.25}, {-7}, {100}},
+		func(a []float64) float64 { return math.Pow(a[0], -1) },
+		func(a []float64) []float64 { return []float64{-math.Pow(a[0], -2)} },
+		func(a []float64) [][]float64 { return [][]float64{{2 * math.Pow(a[0], -3)}} },
+	}, {
+		"tan", [][]float64{{0}, {1}, {-0.8}, {20}},
+		func(a []float64) float64 { return math.Tan(a[0]) },
+		func(a []float64) []float64 { return []float64{math.Pow(math.Cos(a[0]), -2)} },
+		func(a []float64) [][]float64 {
+			return [][]float64{{2 * math.Sin(a[0]) * math.Pow(math.Cos(a[0]), -3)}}
+		},
+	}, {
+		"expm1", [][]float64{{0}, {1.5}, {-7}, {0x1p-20}},
+		func(a []float64) float64 { return math.Expm1(a[0]) },
+		func(a []float64) []float64 { return []float64{math.Exp(a[0])} },
+		func(a []float64) [][]float64 { return [][]float64{{math.Exp(a[0])}} },
+	}, {
+		"log1p", [][]float64{{0}, {-0.75}, {7}, {100}},
+		func(a []float64) float64 { return math.Log1p(a[0]) },
+		func(a []float64) []float64 { return []float64{1 / (1 + a[0])} },
+		func(a []float64) [][]float64 { return [][]float64{{-math.Pow(1+a[0], -2)}} },
+	}, {
+		"erf", [][]float64{{0}, {0.5}, {-2}, {7}},
+		func(a []float64) float64 { return math.Erf(a[0]) },
+		func(a []float64) []float64 { return []float64{2 / math.SqrtPi * math.Exp(-a[0]*a[0])} },
+		func(a []float64) [][]float64 {
+			return [][]float64{{-4 / math.SqrtPi * a[0] * math.Exp(-a[0]*a[0])}}
+		},
 	},
 }
 
@@ -340,14 +466,20 @@ func runs[T rev.Real]() map[string]kernelRun[T] {
 		return binaryOperands[T]{Z: a.result(), X: a.vector(0), Y: a.vector(1)}
 	}
 	return map[string]kernelRun[T]{
-		"exp":   runOfTotal(func(a arguments[T]) Exp[T] { return Exp[T](one(a)) }, Exp[T].Forward, Exp[T].AdjointTangent),
-		"sin":   runOfTotal(func(a arguments[T]) Sin[T] { return Sin[T](one(a)) }, Sin[T].Forward, Sin[T].AdjointTangent),
-		"cos":   runOfTotal(func(a arguments[T]) Cos[T] { return Cos[T](one(a)) }, Cos[T].Forward, Cos[T].AdjointTangent),
-		"abs":   runOfTotal(func(a arguments[T]) Abs[T] { return Abs[T](one(a)) }, Abs[T].Forward, Abs[T].AdjointTangent),
-		"log":   runOf(func(a arguments[T]) Log[T] { return Log[T](one(a)) }, Log[T].Forward, Log[T].AdjointTangent),
-		"sqrt":  runOf(func(a arguments[T]) Sqrt[T] { return Sqrt[T](one(a)) }, Sqrt[T].Forward, Sqrt[T].AdjointTangent),
-		"atan2": runOf(func(a arguments[T]) Atan2[T] { return Atan2[T](two(a)) }, Atan2[T].Forward, Atan2[T].AdjointTangent),
-		"pow":   runOf(func(a arguments[T]) Pow[T] { return Pow[T](two(a)) }, Pow[T].Forward, Pow[T].AdjointTangent),
+		"exp":    runOfTotal(func(a arguments[T]) Exp[T] { return Exp[T](one(a)) }, Exp[T].Forward, Exp[T].AdjointTangent),
+		"sin":    runOfTotal(func(a arguments[T]) Sin[T] { return Sin[T](one(a)) }, Sin[T].Forward, Sin[T].AdjointTangent),
+		"cos":    runOfTotal(func(a arguments[T]) Cos[T] { return Cos[T](one(a)) }, Cos[T].Forward, Cos[T].AdjointTangent),
+		"abs":    runOfTotal(func(a arguments[T]) Abs[T] { return Abs[T](one(a)) }, Abs[T].Forward, Abs[T].AdjointTangent),
+		"square": runOfTotal(func(a arguments[T]) Square[T] { return Square[T](one(a)) }, Square[T].Forward, Square[T].AdjointTangent),
+		"recip":  runOf(func(a arguments[T]) Recip[T] { return Recip[T](one(a)) }, Recip[T].Forward, Recip[T].AdjointTangent),
+		"tan":    runOfTotal(func(a arguments[T]) Tan[T] { return Tan[T](one(a)) }, Tan[T].Forward, Tan[T].AdjointTangent),
+		"expm1":  runOfTotal(func(a arguments[T]) Expm1[T] { return Expm1[T](one(a)) }, Expm1[T].Forward, Expm1[T].AdjointTangent),
+		"erf":    runOfTotal(func(a arguments[T]) Erf[T] { return Erf[T](one(a)) }, Erf[T].Forward, Erf[T].AdjointTangent),
+		"log1p":  runOf(func(a arguments[T]) Log1p[T] { return Log1p[T](one(a)) }, Log1p[T].Forward, Log1p[T].AdjointTangent),
+		"log":    runOf(func(a arguments[T]) Log[T] { return Log[T](one(a)) }, Log[T].Forward, Log[T].AdjointTangent),
+		"sqrt":   runOf(func(a arguments[T]) Sqrt[T] { return Sqrt[T](one(a)) }, Sqrt[T].Forward, Sqrt[T].AdjointTangent),
+		"atan2":  runOf(func(a arguments[T]) Atan2[T] { return Atan2[T](two(a)) }, Atan2[T].Forward, Atan2[T].AdjointTangent),
+		"pow":    runOf(func(a arguments[T]) Pow[T] { return Pow[T](two(a)) }, Pow[T].Forward, Pow[T].AdjointTangent),
 	}
 }
 
@@ -393,6 +525,10 @@ func TestElementwiseDomain(t *testing.T) {
 		{"log of 0", NewLog(vec(1, 2), vec(1, 0)).Forward(), 1, 0, 0},
 		{"log of -1", NewLog(vec(1, 2), vec(-1, 0)).Inverse(), 0, -1, 0},
 		{"log of NaN", NewLog(vec(1), vec(math.NaN())).Forward(), -1, 0, 0},
+		{"log1p of -1", NewLog1p(vec(1, 1, 1), vec(-0.5, math.NaN(), -1)).Forward(), 2, -1, 0},
+		{"log1p of -1 over Q43", Log1p[fixed.Q43]{Y: q(1), X: q(-fixed.One)}.Forward(), 0, -1, 0},
+		{"reciprocal of 0", NewRecip(vec(1, 1, 1), vec(-1, math.NaN(), 0)).Forward(), 2, 0, 0},
+		{"reciprocal of 0 over Q43", Recip[fixed.Q43]{Y: q(1), X: q(0)}.Forward(), 0, 0, 0},
 		{"root of 0", NewSqrt(vec(1), vec(0)).Forward(), -1, 0, 0},
 		{"root of 0, gradient", NewSqrt(vec(1), vec(0)).Adjoint(NewSqrt(vec(1), vec(0))), 0, 0, 1},
 		{"root of 0, no gradient", NewSqrt(vec(1), vec(0)).Adjoint(Sqrt[float64]{Y: rev.ViewVec(vec(1))}), -1, 0, 0},
@@ -428,6 +564,17 @@ func TestElementwiseDomain(t *testing.T) {
 	Exp[fixed.Q43]{Y: y, X: q(100 * fixed.One)}.Forward()
 	if y.Data[0] != fixed.Max {
 		t.Errorf("exp(100) over Q43 is %v", y.Data[0])
+	}
+	y = q(0)
+	Expm1[fixed.Q43]{Y: y, X: q(100 * fixed.One)}.Forward()
+	if y.Data[0] != fixed.Max-fixed.One {
+		t.Errorf("exp(100) - 1 over Q43 is %v", y.Data[0])
+	}
+	half := fixed.MustParse("1.5707963267948966")
+	y = q(0)
+	Tan[fixed.Q43]{Y: y, X: q(half)}.Forward()
+	if y.Data[0] != fixed.Max && y.Data[0] != fixed.Min {
+		t.Errorf("tan(%v) over Q43 is %v", half, y.Data[0])
 	}
 }
 

@@ -157,6 +157,21 @@ func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes y_i += min(max(x_i, Lo), Hi).
+func (k Clip[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= min(max(x_i, Lo), Hi).
+func (k Clip[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= min(max(x_i, Lo), Hi) and x̄ += s(x)·ȳ.
+func (k Clip[T]) Adjoint(g Clip[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += min(max(x_i, Lo), Hi) and ẏ += s(x)·ẋ.
+func (k Clip[T]) Tangent(t Clip[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
+func (k Clip[T]) AdjointTangent(g, t, gt Clip[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
 // NewComplexAbs returns the kernel that adds to y, over gonum's types, sharing their
 // storage.
 func NewComplexAbs(y *mat.VecDense, x cblas128.Vector) ComplexAbs {
@@ -410,6 +425,28 @@ func (k Cross[T]) Run(p rev.Pass[Cross[T]]) error {
 	return nil
 }
 
+// NewCumSum returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewCumSum(y, x *mat.VecDense) CumSum[float64] {
+	return CumSum[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+// Forward computes y_i += Σ_{j≤i} x_j.
+func (k CumSum[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= Σ_{j≤i} x_j.
+func (k CumSum[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= Σ_{j≤i} x_j and x̄_i += Σ_{j≥i} ȳ_j.
+func (k CumSum[T]) Adjoint(g CumSum[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += Σ_{j≤i} x_j and ẏ_i += Σ_{j≤i} ẋ_j.
+func (k CumSum[T]) Tangent(t CumSum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ_i -= Σ_{j≤i} ẋ_j and ġx_i += Σ_{j≥i} ġy_j.
+func (k CumSum[T]) AdjointTangent(g, t, gt CumSum[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewDet returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewDet(out *float64, a *mat.Dense) Det[float64] {
 	return Det[float64]{Out: out, A: rev.ViewDense(a)}
@@ -500,6 +537,26 @@ func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // conj(ġOut)·y + conj(Ōut)·ẏ and ġy += ġOut·x + Ōut·ẋ.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
+// NewErf returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewErf(y, x *mat.VecDense) Erf[float64] {
+	return Erf[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+// Forward computes y_i += erf(x_i).
+func (k Erf[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= erf(x_i).
+func (k Erf[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= erf(x_i) and x̄ += d·ȳ.
+func (k Erf[T]) Adjoint(g Erf[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += erf(x_i) and ẏ += d·ẋ.
+func (k Erf[T]) Tangent(t Erf[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - 2x·d·ẋ·ȳ.
+func (k Erf[T]) AdjointTangent(g, t, gt Erf[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
 // NewExp returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewExp(y, x *mat.VecDense) Exp[float64] {
 	return Exp[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
@@ -519,6 +576,28 @@ func (k Exp[T]) Tangent(t Exp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// NewExpm1 returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewExpm1(y, x *mat.VecDense) Expm1[float64] {
+	return Expm1[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+// Forward computes y_i += exp(x_i) - 1.
+func (k Expm1[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= exp(x_i) - 1.
+func (k Expm1[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= exp(x_i) - 1 and x̄ += eˣ·ȳ.
+func (k Expm1[T]) Adjoint(g Expm1[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += exp(x_i) - 1 and ẏ += eˣ·ẋ.
+func (k Expm1[T]) Tangent(t Expm1[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
+func (k Expm1[T]) AdjointTangent(g, t, gt Expm1[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
 
 // NewFFT returns the kernel that changes x in place, over gonum's types, sharing their
 // storage.
@@ -682,6 +761,29 @@ func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// NewLog1p returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewLog1p(y, x *mat.VecDense) Log1p[float64] {
+	return Log1p[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+// Forward computes y_i += log(1 + x_i), or returns a *rev.DomainError.
+func (k Log1p[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= log(1 + x_i), or returns a *rev.DomainError.
+func (k Log1p[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= log(1 + x_i) and x̄ += d·ȳ, or returns a *rev.DomainError.
+func (k Log1p[T]) Adjoint(g Log1p[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += log(1 + x_i) and ẏ += d·ẋ, or returns a *rev.DomainError.
+func (k Log1p[T]) Tangent(t Log1p[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= d·ẋ and ġx += d·ġy - d²·ẋ·ȳ, or returns a
+// *rev.DomainError.
+func (k Log1p[T]) AdjointTangent(g, t, gt Log1p[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewLogDet returns the kernel that adds to out and sign, over gonum's types, sharing
 // their storage.
 func NewLogDet(out, sign *float64, a *mat.Dense) LogDet[float64] {
@@ -728,6 +830,30 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// NewMaxElem returns the kernel that adds to z, over gonum's types, sharing their
+// storage.
+func NewMaxElem(z, x, y *mat.VecDense) MaxElem[float64] {
+	return MaxElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+}
+
+// Forward computes z_i += max(x_i, y_i).
+func (k MaxElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes z_i -= max(x_i, y_i).
+func (k MaxElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes z_i -= max(x_i, y_i), x̄ += s(x, y)·z̄ and ȳ += s(y, x)·z̄.
+func (k MaxElem[T]) Adjoint(g MaxElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes z_i += max(x_i, y_i) and ż += s(x, y)·ẋ + s(y, x)·ẏ.
+func (k MaxElem[T]) Tangent(t MaxElem[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
+// and ġy += s(y, x)·ġz.
+func (k MaxElem[T]) AdjointTangent(g, t, gt MaxElem[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewMean returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewMean(out *float64, x *mat.VecDense) Mean[float64] {
 	return Mean[float64]{Out: out, X: rev.ViewVec(x)}
@@ -747,6 +873,30 @@ func (k Mean[T]) Tangent(t Mean[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n and ġx_i += ġOut/n.
 func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// NewMinElem returns the kernel that adds to z, over gonum's types, sharing their
+// storage.
+func NewMinElem(z, x, y *mat.VecDense) MinElem[float64] {
+	return MinElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+}
+
+// Forward computes z_i += min(x_i, y_i).
+func (k MinElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes z_i -= min(x_i, y_i).
+func (k MinElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes z_i -= min(x_i, y_i), x̄ += s(x, y)·z̄ and ȳ += s(y, x)·z̄.
+func (k MinElem[T]) Adjoint(g MinElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes z_i += min(x_i, y_i) and ż += s(x, y)·ẋ + s(y, x)·ẏ.
+func (k MinElem[T]) Tangent(t MinElem[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ż -= s(x, y)·ẋ + s(y, x)·ẏ, ġx += s(x, y)·ġz
+// and ġy += s(y, x)·ġz.
+func (k MinElem[T]) AdjointTangent(g, t, gt MinElem[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
 
 // NewMulElem returns the kernel that adds to z, over gonum's types, sharing their
 // storage.
@@ -967,6 +1117,29 @@ func (k RealFFT) Tangent(t RealFFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // gradient to gt.
 func (k RealFFT) AdjointTangent(g, t, gt RealFFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
+// NewRecip returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewRecip(y, x *mat.VecDense) Recip[float64] {
+	return Recip[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+// Forward computes y_i += 1/x_i, or returns a *rev.DomainError.
+func (k Recip[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= 1/x_i, or returns a *rev.DomainError.
+func (k Recip[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= 1/x_i and x̄ -= conj(r²)·ȳ, or returns a *rev.DomainError.
+func (k Recip[T]) Adjoint(g Recip[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += 1/x_i and ẏ -= r²·ẋ, or returns a *rev.DomainError.
+func (k Recip[T]) Tangent(t Recip[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ += r²·ẋ and ġx += conj(2r³·ẋ)·ȳ -
+// conj(r²)·ġy, or returns a *rev.DomainError.
+func (k Recip[T]) AdjointTangent(g, t, gt Recip[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewSVD returns the kernel that adds to u, s and v, over gonum's types, sharing their
 // storage.
 func NewSVD(u *mat.Dense, s *mat.VecDense, v, a *mat.Dense) SVD[float64] {
@@ -1057,6 +1230,29 @@ func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// NewSquare returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewSquare(y, x *mat.VecDense) Square[float64] {
+	return Square[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+// Forward computes y_i += x_i².
+func (k Square[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= x_i².
+func (k Square[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= x_i² and x̄ += 2·conj(x)·ȳ.
+func (k Square[T]) Adjoint(g Square[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += x_i² and ẏ += 2x·ẋ.
+func (k Square[T]) Tangent(t Square[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= 2x·ẋ and ġx += 2·conj(x)·ġy +
+// 2·conj(ẋ)·ȳ.
+func (k Square[T]) AdjointTangent(g, t, gt Square[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewSum returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 	return Sum[float64]{Out: out, X: rev.ViewVec(x)}
@@ -1120,6 +1316,27 @@ func (k SymEig[T]) Tangent(t SymEig[T]) error { return k.Run(rev.TangentPass(&k,
 func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
+
+// NewTan returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewTan(y, x *mat.VecDense) Tan[float64] {
+	return Tan[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+// Forward computes y_i += tan(x_i).
+func (k Tan[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= tan(x_i).
+func (k Tan[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= tan(x_i) and x̄ += (1 + t²)·ȳ.
+func (k Tan[T]) Adjoint(g Tan[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += tan(x_i) and ẏ += (1 + t²)·ẋ.
+func (k Tan[T]) Tangent(t Tan[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= (1 + t²)·ẋ and ġx += (1 + t²)·ġy +
+// 2t·(1 + t²)·ẋ·ȳ.
+func (k Tan[T]) AdjointTangent(g, t, gt Tan[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Forward computes X += op(A)⁻¹·B, or returns a *rev.SingularError.
 func (k TriSolve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
@@ -1187,5 +1404,29 @@ func (k Variance[T]) Tangent(t Variance[T]) { _ = k.Run(rev.TangentPass(&k, &t))
 // AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ (x_i - m)·ẋ_i/(n-1) and ġx_i +=
 // 2·(ġOut·(x_i - m) + Ōut·(ẋ_i - u))/(n-1).
 func (k Variance[T]) AdjointTangent(g, t, gt Variance[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// NewWhere returns the kernel that adds to z, over gonum's types, sharing their storage.
+func NewWhere(z, c, x, y *mat.VecDense) Where[float64] {
+	return Where[float64]{Z: rev.ViewVec(z), C: rev.ViewVec(c), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
+}
+
+// Forward computes z_i += x_i where c_i > 0.
+func (k Where[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes z_i -= x_i where c_i > 0.
+func (k Where[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes z_i -= x_i where c_i > 0, and adds the gradient to the cotangents of C, X
+// and Y.
+func (k Where[T]) Adjoint(g Where[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes z_i += x_i where c_i > 0 and ż += s·ẋ + (1 - s)·ẏ.
+func (k Where[T]) Tangent(t Where[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ż -= s·ẋ + (1 - s)·ẏ, and adds the tangent of
+// the gradient to gt.
+func (k Where[T]) AdjointTangent(g, t, gt Where[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }

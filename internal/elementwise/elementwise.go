@@ -55,12 +55,16 @@ type Function struct {
 	// that is not positive. It is nil if f has all of them everywhere.
 	Defined func(x float64, order int) bool
 
-	// DefinedComplex reports the same at a complex x.
+	// DefinedComplex reports the same at a complex x, and is nil likewise.
 	DefinedComplex func(x complex128, order int) bool
 }
 
 // Loops compute f and its derivatives of the elements of x.
 type Loops[T rev.Float] struct {
+	// Known returns how many elements of x, from the first on, f is known to be defined at. Without
+	// it, these are positive numbers.
+	Known func(x []T) int
+
 	// Values computes y_i = f(x_i), and Slopes d_i = f′(x_i). If Both is set, it computes y and d
 	// at once instead. Without Slopes and Both, f′ and f″ are f.
 	Values func(y, x []T)
@@ -162,6 +166,9 @@ func (p *pass[T]) checkDomain() error {
 	case *pass[fixed.Q43]:
 		return checkDomain(p)
 	case *pass[complex128]:
+		if p.f.DefinedComplex == nil {
+			return nil
+		}
 		order := p.order()
 		for i := range p.k.X.N {
 			if x := p.k.X.Data[i*p.k.X.Inc]; !p.f.DefinedComplex(x, order) {
@@ -178,7 +185,7 @@ func checkDomain[T rev.Real](p *pass[T]) error {
 		return nil
 	}
 	order := p.order()
-	for i := positive(p.k.X); i < p.k.X.N; i++ {
+	for i := known(p); i < p.k.X.N; i++ {
 		// All functions are defined at positive numbers.
 		if x := fixed.Float(p.k.X.Data[i*p.k.X.Inc]); !(x > 0) && !p.f.Defined(x, order) {
 			return &rev.DomainError{Func: p.f.Name, Args: []float64{x}, Index: i, Order: order}
@@ -187,17 +194,24 @@ func checkDomain[T rev.Real](p *pass[T]) error {
 	return nil
 }
 
-// positive returns the number of elements of x that are known to be positive.
-func positive[T rev.Real](x rev.Vector[T]) int {
-	if x.Inc == 1 {
-		switch x := any(x.Data[:x.N]).(type) {
+// known returns the number of elements, from the first on, that f is known to be defined at.
+func known[T rev.Real](p *pass[T]) int {
+	if p.k.X.Inc == 1 {
+		switch x := any(p.k.X.Data[:p.k.X.N]).(type) {
 		case []float64:
-			return vec.Positive(x)
+			return p.f.Float64.known(x)
 		case []float32:
-			return vec.Positive(x)
+			return p.f.Float32.known(x)
 		}
 	}
 	return 0
+}
+
+func (f *Loops[T]) known(x []T) int {
+	if f.Known != nil {
+		return f.Known(x)
+	}
+	return vec.Above(x, 0)
 }
 
 // Block works on a block of elements.

@@ -1526,6 +1526,246 @@ REV_STATIC_INLINE int32_t rev_linalg_Cos_Q43_run(int32_t pass, const rev_linalg_
 	return rev_call(rev_kernel("revlinalg.Cos[Q43]"), pass, a, n);
 }
 
+/* y_i += tan x_i */
+typedef struct rev_linalg_Tan {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Tan;
+
+REV_STATIC_INLINE int32_t rev_linalg_Tan_run(int32_t pass, const rev_linalg_Tan *k, const rev_linalg_Tan *g, const rev_linalg_Tan *t, const rev_linalg_Tan *gt) {
+	const rev_linalg_Tan *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Tan[float64]"), pass, a, n);
+}
+
+/* y_i += tan x_i */
+typedef struct rev_linalg_Tan_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Tan_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Tan_float32_run(int32_t pass, const rev_linalg_Tan_float32 *k, const rev_linalg_Tan_float32 *g, const rev_linalg_Tan_float32 *t, const rev_linalg_Tan_float32 *gt) {
+	const rev_linalg_Tan_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Tan[float32]"), pass, a, n);
+}
+
+/* y_i += tan x_i */
+typedef struct rev_linalg_Tan_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Tan_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Tan_Q43_run(int32_t pass, const rev_linalg_Tan_Q43 *k, const rev_linalg_Tan_Q43 *g, const rev_linalg_Tan_Q43 *t, const rev_linalg_Tan_Q43 *gt) {
+	const rev_linalg_Tan_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Tan[Q43]"), pass, a, n);
+}
+
+/* y_i += exp(x_i) - 1 */
+typedef struct rev_linalg_Expm1 {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Expm1;
+
+REV_STATIC_INLINE int32_t rev_linalg_Expm1_run(int32_t pass, const rev_linalg_Expm1 *k, const rev_linalg_Expm1 *g, const rev_linalg_Expm1 *t, const rev_linalg_Expm1 *gt) {
+	const rev_linalg_Expm1 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Expm1[float64]"), pass, a, n);
+}
+
+/* y_i += exp(x_i) - 1 */
+typedef struct rev_linalg_Expm1_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Expm1_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Expm1_float32_run(int32_t pass, const rev_linalg_Expm1_float32 *k, const rev_linalg_Expm1_float32 *g, const rev_linalg_Expm1_float32 *t, const rev_linalg_Expm1_float32 *gt) {
+	const rev_linalg_Expm1_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Expm1[float32]"), pass, a, n);
+}
+
+/* y_i += exp(x_i) - 1 */
+typedef struct rev_linalg_Expm1_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Expm1_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Expm1_Q43_run(int32_t pass, const rev_linalg_Expm1_Q43 *k, const rev_linalg_Expm1_Q43 *g, const rev_linalg_Expm1_Q43 *t, const rev_linalg_Expm1_Q43 *gt) {
+	const rev_linalg_Expm1_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Expm1[Q43]"), pass, a, n);
+}
+
+/* y_i += log(1 + x_i) */
+typedef struct rev_linalg_Log1p {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Log1p;
+
+REV_STATIC_INLINE int32_t rev_linalg_Log1p_run(int32_t pass, const rev_linalg_Log1p *k, const rev_linalg_Log1p *g, const rev_linalg_Log1p *t, const rev_linalg_Log1p *gt) {
+	const rev_linalg_Log1p *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Log1p[float64]"), pass, a, n);
+}
+
+/* y_i += log(1 + x_i) */
+typedef struct rev_linalg_Log1p_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Log1p_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Log1p_float32_run(int32_t pass, const rev_linalg_Log1p_float32 *k, const rev_linalg_Log1p_float32 *g, const rev_linalg_Log1p_float32 *t, const rev_linalg_Log1p_float32 *gt) {
+	const rev_linalg_Log1p_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Log1p[float32]"), pass, a, n);
+}
+
+/* y_i += log(1 + x_i) */
+typedef struct rev_linalg_Log1p_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Log1p_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Log1p_Q43_run(int32_t pass, const rev_linalg_Log1p_Q43 *k, const rev_linalg_Log1p_Q43 *g, const rev_linalg_Log1p_Q43 *t, const rev_linalg_Log1p_Q43 *gt) {
+	const rev_linalg_Log1p_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Log1p[Q43]"), pass, a, n);
+}
+
+/* y_i += erf x_i */
+typedef struct rev_linalg_Erf {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Erf;
+
+REV_STATIC_INLINE int32_t rev_linalg_Erf_run(int32_t pass, const rev_linalg_Erf *k, const rev_linalg_Erf *g, const rev_linalg_Erf *t, const rev_linalg_Erf *gt) {
+	const rev_linalg_Erf *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Erf[float64]"), pass, a, n);
+}
+
+/* y_i += erf x_i */
+typedef struct rev_linalg_Erf_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Erf_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Erf_float32_run(int32_t pass, const rev_linalg_Erf_float32 *k, const rev_linalg_Erf_float32 *g, const rev_linalg_Erf_float32 *t, const rev_linalg_Erf_float32 *gt) {
+	const rev_linalg_Erf_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Erf[float32]"), pass, a, n);
+}
+
+/* y_i += erf x_i */
+typedef struct rev_linalg_Erf_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Erf_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Erf_Q43_run(int32_t pass, const rev_linalg_Erf_Q43 *k, const rev_linalg_Erf_Q43 *g, const rev_linalg_Erf_Q43 *t, const rev_linalg_Erf_Q43 *gt) {
+	const rev_linalg_Erf_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Erf[Q43]"), pass, a, n);
+}
+
 /* y_i += abs x_i */
 typedef struct rev_linalg_Abs {
 	rev_float64_vector Y; /* acc [optional]; n */
@@ -1584,6 +1824,514 @@ REV_STATIC_INLINE int32_t rev_linalg_Abs_Q43_run(int32_t pass, const rev_linalg_
 	}
 	a[n++] = rev_parameter(0, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.Abs[Q43]"), pass, a, n);
+}
+
+/* y_i += x_i² */
+typedef struct rev_linalg_Square {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Square;
+
+REV_STATIC_INLINE int32_t rev_linalg_Square_run(int32_t pass, const rev_linalg_Square *k, const rev_linalg_Square *g, const rev_linalg_Square *t, const rev_linalg_Square *gt) {
+	const rev_linalg_Square *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Square[float64]"), pass, a, n);
+}
+
+/* y_i += x_i² */
+typedef struct rev_linalg_Square_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Square_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Square_float32_run(int32_t pass, const rev_linalg_Square_float32 *k, const rev_linalg_Square_float32 *g, const rev_linalg_Square_float32 *t, const rev_linalg_Square_float32 *gt) {
+	const rev_linalg_Square_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Square[float32]"), pass, a, n);
+}
+
+/* y_i += x_i² */
+typedef struct rev_linalg_Square_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Square_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Square_Q43_run(int32_t pass, const rev_linalg_Square_Q43 *k, const rev_linalg_Square_Q43 *g, const rev_linalg_Square_Q43 *t, const rev_linalg_Square_Q43 *gt) {
+	const rev_linalg_Square_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Square[Q43]"), pass, a, n);
+}
+
+/* y_i += x_i² */
+typedef struct rev_linalg_Square_complex128 {
+	rev_complex128_vector Y; /* acc [optional]; n */
+	rev_complex128_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Square_complex128;
+
+REV_STATIC_INLINE int32_t rev_linalg_Square_complex128_run(int32_t pass, const rev_linalg_Square_complex128 *k, const rev_linalg_Square_complex128 *g, const rev_linalg_Square_complex128 *t, const rev_linalg_Square_complex128 *gt) {
+	const rev_linalg_Square_complex128 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_complex128_vector_arg(p, 0, 4, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_complex128_vector_arg(p, 1, 4, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Square[complex128]"), pass, a, n);
+}
+
+/* y_i += 1/x_i */
+typedef struct rev_linalg_Recip {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Recip;
+
+REV_STATIC_INLINE int32_t rev_linalg_Recip_run(int32_t pass, const rev_linalg_Recip *k, const rev_linalg_Recip *g, const rev_linalg_Recip *t, const rev_linalg_Recip *gt) {
+	const rev_linalg_Recip *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Recip[float64]"), pass, a, n);
+}
+
+/* y_i += 1/x_i */
+typedef struct rev_linalg_Recip_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Recip_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Recip_float32_run(int32_t pass, const rev_linalg_Recip_float32 *k, const rev_linalg_Recip_float32 *g, const rev_linalg_Recip_float32 *t, const rev_linalg_Recip_float32 *gt) {
+	const rev_linalg_Recip_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Recip[float32]"), pass, a, n);
+}
+
+/* y_i += 1/x_i */
+typedef struct rev_linalg_Recip_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Recip_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Recip_Q43_run(int32_t pass, const rev_linalg_Recip_Q43 *k, const rev_linalg_Recip_Q43 *g, const rev_linalg_Recip_Q43 *t, const rev_linalg_Recip_Q43 *gt) {
+	const rev_linalg_Recip_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Recip[Q43]"), pass, a, n);
+}
+
+/* y_i += 1/x_i */
+typedef struct rev_linalg_Recip_complex128 {
+	rev_complex128_vector Y; /* acc [optional]; n */
+	rev_complex128_vector X; /* in; n */
+	int64_t Workers;
+} rev_linalg_Recip_complex128;
+
+REV_STATIC_INLINE int32_t rev_linalg_Recip_complex128_run(int32_t pass, const rev_linalg_Recip_complex128 *k, const rev_linalg_Recip_complex128 *g, const rev_linalg_Recip_complex128 *t, const rev_linalg_Recip_complex128 *gt) {
+	const rev_linalg_Recip_complex128 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_complex128_vector_arg(p, 0, 4, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_complex128_vector_arg(p, 1, 4, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Recip[complex128]"), pass, a, n);
+}
+
+/* y_i += min(max(x_i, Lo), Hi) */
+typedef struct rev_linalg_Clip {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	double Lo;
+	double Hi;
+	int64_t Workers;
+} rev_linalg_Clip;
+
+REV_STATIC_INLINE int32_t rev_linalg_Clip_run(int32_t pass, const rev_linalg_Clip *k, const rev_linalg_Clip *g, const rev_linalg_Clip *t, const rev_linalg_Clip *gt) {
+	const rev_linalg_Clip *parts[4] = {k, g, t, gt};
+	rev_arg a[11];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Lo);
+	a[n++] = rev_parameter(1, (double)k->Hi);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Clip[float64]"), pass, a, n);
+}
+
+/* y_i += min(max(x_i, Lo), Hi) */
+typedef struct rev_linalg_Clip_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	double Lo;
+	double Hi;
+	int64_t Workers;
+} rev_linalg_Clip_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Clip_float32_run(int32_t pass, const rev_linalg_Clip_float32 *k, const rev_linalg_Clip_float32 *g, const rev_linalg_Clip_float32 *t, const rev_linalg_Clip_float32 *gt) {
+	const rev_linalg_Clip_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[11];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Lo);
+	a[n++] = rev_parameter(1, (double)k->Hi);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Clip[float32]"), pass, a, n);
+}
+
+/* y_i += min(max(x_i, Lo), Hi) */
+typedef struct rev_linalg_Clip_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	double Lo;
+	double Hi;
+	int64_t Workers;
+} rev_linalg_Clip_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Clip_Q43_run(int32_t pass, const rev_linalg_Clip_Q43 *k, const rev_linalg_Clip_Q43 *g, const rev_linalg_Clip_Q43 *t, const rev_linalg_Clip_Q43 *gt) {
+	const rev_linalg_Clip_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[11];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Lo);
+	a[n++] = rev_parameter(1, (double)k->Hi);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Clip[Q43]"), pass, a, n);
+}
+
+/* z_i += max(x_i, y_i) */
+typedef struct rev_linalg_MaxElem {
+	rev_float64_vector Z; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	rev_float64_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_MaxElem;
+
+REV_STATIC_INLINE int32_t rev_linalg_MaxElem_run(int32_t pass, const rev_linalg_MaxElem *k, const rev_linalg_MaxElem *g, const rev_linalg_MaxElem *t, const rev_linalg_MaxElem *gt) {
+	const rev_linalg_MaxElem *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.MaxElem[float64]"), pass, a, n);
+}
+
+/* z_i += max(x_i, y_i) */
+typedef struct rev_linalg_MaxElem_float32 {
+	rev_float32_vector Z; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	rev_float32_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_MaxElem_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_MaxElem_float32_run(int32_t pass, const rev_linalg_MaxElem_float32 *k, const rev_linalg_MaxElem_float32 *g, const rev_linalg_MaxElem_float32 *t, const rev_linalg_MaxElem_float32 *gt) {
+	const rev_linalg_MaxElem_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.MaxElem[float32]"), pass, a, n);
+}
+
+/* z_i += max(x_i, y_i) */
+typedef struct rev_linalg_MaxElem_Q43 {
+	rev_Q43_vector Z; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	rev_Q43_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_MaxElem_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_MaxElem_Q43_run(int32_t pass, const rev_linalg_MaxElem_Q43 *k, const rev_linalg_MaxElem_Q43 *g, const rev_linalg_MaxElem_Q43 *t, const rev_linalg_MaxElem_Q43 *gt) {
+	const rev_linalg_MaxElem_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.MaxElem[Q43]"), pass, a, n);
+}
+
+/* z_i += min(x_i, y_i) */
+typedef struct rev_linalg_MinElem {
+	rev_float64_vector Z; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	rev_float64_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_MinElem;
+
+REV_STATIC_INLINE int32_t rev_linalg_MinElem_run(int32_t pass, const rev_linalg_MinElem *k, const rev_linalg_MinElem *g, const rev_linalg_MinElem *t, const rev_linalg_MinElem *gt) {
+	const rev_linalg_MinElem *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.MinElem[float64]"), pass, a, n);
+}
+
+/* z_i += min(x_i, y_i) */
+typedef struct rev_linalg_MinElem_float32 {
+	rev_float32_vector Z; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	rev_float32_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_MinElem_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_MinElem_float32_run(int32_t pass, const rev_linalg_MinElem_float32 *k, const rev_linalg_MinElem_float32 *g, const rev_linalg_MinElem_float32 *t, const rev_linalg_MinElem_float32 *gt) {
+	const rev_linalg_MinElem_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.MinElem[float32]"), pass, a, n);
+}
+
+/* z_i += min(x_i, y_i) */
+typedef struct rev_linalg_MinElem_Q43 {
+	rev_Q43_vector Z; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	rev_Q43_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_MinElem_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_MinElem_Q43_run(int32_t pass, const rev_linalg_MinElem_Q43 *k, const rev_linalg_MinElem_Q43 *g, const rev_linalg_MinElem_Q43 *t, const rev_linalg_MinElem_Q43 *gt) {
+	const rev_linalg_MinElem_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.MinElem[Q43]"), pass, a, n);
+}
+
+/* z_i += x_i where c_i > 0, and y_i elsewhere */
+typedef struct rev_linalg_Where {
+	rev_float64_vector Z; /* acc [optional]; n */
+	rev_float64_vector C; /* in; n */
+	rev_float64_vector X; /* in; n */
+	rev_float64_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_Where;
+
+REV_STATIC_INLINE int32_t rev_linalg_Where_run(int32_t pass, const rev_linalg_Where *k, const rev_linalg_Where *g, const rev_linalg_Where *t, const rev_linalg_Where *gt) {
+	const rev_linalg_Where *parts[4] = {k, g, t, gt};
+	rev_arg a[17];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Z);
+		if (parts[p]->C.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->C);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Where[float64]"), pass, a, n);
+}
+
+/* z_i += x_i where c_i > 0, and y_i elsewhere */
+typedef struct rev_linalg_Where_float32 {
+	rev_float32_vector Z; /* acc [optional]; n */
+	rev_float32_vector C; /* in; n */
+	rev_float32_vector X; /* in; n */
+	rev_float32_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_Where_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Where_float32_run(int32_t pass, const rev_linalg_Where_float32 *k, const rev_linalg_Where_float32 *g, const rev_linalg_Where_float32 *t, const rev_linalg_Where_float32 *gt) {
+	const rev_linalg_Where_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[17];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Z);
+		if (parts[p]->C.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->C);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Where[float32]"), pass, a, n);
+}
+
+/* z_i += x_i where c_i > 0, and y_i elsewhere */
+typedef struct rev_linalg_Where_Q43 {
+	rev_Q43_vector Z; /* acc [optional]; n */
+	rev_Q43_vector C; /* in; n */
+	rev_Q43_vector X; /* in; n */
+	rev_Q43_vector Y; /* in; n */
+	int64_t Workers;
+} rev_linalg_Where_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Where_Q43_run(int32_t pass, const rev_linalg_Where_Q43 *k, const rev_linalg_Where_Q43 *g, const rev_linalg_Where_Q43 *t, const rev_linalg_Where_Q43 *gt) {
+	const rev_linalg_Where_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[17];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Z);
+		if (parts[p]->C.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->C);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->Y);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Where[Q43]"), pass, a, n);
+}
+
+/* y_i += Σ_{j≤i} x_j */
+typedef struct rev_linalg_CumSum {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+} rev_linalg_CumSum;
+
+REV_STATIC_INLINE int32_t rev_linalg_CumSum_run(int32_t pass, const rev_linalg_CumSum *k, const rev_linalg_CumSum *g, const rev_linalg_CumSum *t, const rev_linalg_CumSum *gt) {
+	const rev_linalg_CumSum *parts[4] = {k, g, t, gt};
+	rev_arg a[8];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	return rev_call(rev_kernel("revlinalg.CumSum[float64]"), pass, a, n);
+}
+
+/* y_i += Σ_{j≤i} x_j */
+typedef struct rev_linalg_CumSum_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+} rev_linalg_CumSum_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_CumSum_float32_run(int32_t pass, const rev_linalg_CumSum_float32 *k, const rev_linalg_CumSum_float32 *g, const rev_linalg_CumSum_float32 *t, const rev_linalg_CumSum_float32 *gt) {
+	const rev_linalg_CumSum_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[8];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	return rev_call(rev_kernel("revlinalg.CumSum[float32]"), pass, a, n);
+}
+
+/* y_i += Σ_{j≤i} x_j */
+typedef struct rev_linalg_CumSum_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+} rev_linalg_CumSum_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_CumSum_Q43_run(int32_t pass, const rev_linalg_CumSum_Q43 *k, const rev_linalg_CumSum_Q43 *g, const rev_linalg_CumSum_Q43 *t, const rev_linalg_CumSum_Q43 *gt) {
+	const rev_linalg_CumSum_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[8];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	return rev_call(rev_kernel("revlinalg.CumSum[Q43]"), pass, a, n);
+}
+
+/* y_i += Σ_{j≤i} x_j */
+typedef struct rev_linalg_CumSum_complex128 {
+	rev_complex128_vector Y; /* acc [optional]; n */
+	rev_complex128_vector X; /* in; n */
+} rev_linalg_CumSum_complex128;
+
+REV_STATIC_INLINE int32_t rev_linalg_CumSum_complex128_run(int32_t pass, const rev_linalg_CumSum_complex128 *k, const rev_linalg_CumSum_complex128 *g, const rev_linalg_CumSum_complex128 *t, const rev_linalg_CumSum_complex128 *gt) {
+	const rev_linalg_CumSum_complex128 *parts[4] = {k, g, t, gt};
+	rev_arg a[8];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_complex128_vector_arg(p, 0, 4, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_complex128_vector_arg(p, 1, 4, parts[p]->X);
+	}
+	return rev_call(rev_kernel("revlinalg.CumSum[complex128]"), pass, a, n);
 }
 
 /* z_i += x_i·y_i */

@@ -454,6 +454,78 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Cos), X; Workers=0)
     value("revlinalg.Cos[float64]", inputs, outputs, (X,), settings), pullback
 end
 
+# y_i += tan x_i
+function revlinalg_Tan(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Tan[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Tan), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Tan[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Tan[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += exp(x_i) - 1
+function revlinalg_Expm1(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Expm1[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Expm1), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Expm1[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Expm1[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += log(1 + x_i)
+function revlinalg_Log1p(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Log1p[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Log1p), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Log1p[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Log1p[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += erf x_i
+function revlinalg_Erf(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Erf[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Erf), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Erf[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Erf[float64]", inputs, outputs, (X,), settings), pullback
+end
+
 # y_i += abs x_i
 function revlinalg_Abs(X; Workers=0)
     n_ = size(X, 1)
@@ -470,6 +542,132 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Abs), X; Workers=0)
     settings = Arg[parameter(0, Workers)]
     pullback(ybar) = (NoTangent(), gradient("revlinalg.Abs[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
     value("revlinalg.Abs[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += x_i²
+function revlinalg_Square(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Square[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Square), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Square[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Square[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += 1/x_i
+function revlinalg_Recip(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Recip[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Recip), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Recip[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Recip[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += min(max(x_i, Lo), Hi)
+function revlinalg_Clip(X; Lo=0, Hi=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Lo), parameter(1, Hi), parameter(2, Workers)]
+    value("revlinalg.Clip[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Clip), X; Lo=0, Hi=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Lo), parameter(1, Hi), parameter(2, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Clip[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Clip[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# z_i += max(x_i, y_i)
+function revlinalg_MaxElem(X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.MaxElem[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_MaxElem), X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.MaxElem[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.MaxElem[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# z_i += min(x_i, y_i)
+function revlinalg_MinElem(X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.MinElem[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_MinElem), X, Y; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.MinElem[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.MinElem[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
+# z_i += x_i where c_i > 0, and y_i elsewhere
+function revlinalg_Where(C, X, Y; Workers=0)
+    n_ = size(C, 1)
+    inputs = [(1, 1, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Where[float64]", inputs, outputs, (C, X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Where), C, X, Y; Workers=0)
+    n_ = size(C, 1)
+    inputs = [(1, 1, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Where[float64]", inputs, outputs, (C, X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Where[float64]", inputs, outputs, (C, X, Y,), settings), pullback
+end
+
+# y_i += Σ_{j≤i} x_j
+function revlinalg_CumSum(X)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    value("revlinalg.CumSum[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_CumSum), X)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.CumSum[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.CumSum[float64]", inputs, outputs, (X,), settings), pullback
 end
 
 # z_i += x_i·y_i

@@ -28,6 +28,10 @@ var activations = []activation{
 	{"softplus", Softplus[float64], 2, 3.5, bigSoftplus, -708},
 	{"GELU", GELU[float64], 6, 7, bigGELU, -37.5},
 	{"SiLU", SiLU[float64], 2.5, 5, bigSiLU, -700},
+	{"expm1", Expm1[float64], 2.2, 1.2, bigExpm1, -708},
+	{"log1p", Log1p[float64], 0.8, 1.5, bigLog1p, math.Nextafter(-1, 0)},
+	{"erf", Erf[float64], 1.2, 2.2, bigErf, -26},
+	{"tan", Tan[float64], 2.5, 5.5, bigTan, -1e4},
 }
 
 func bigOp(f func(z, x, y *big.Float) *big.Float, x, y *big.Float) *big.Float {
@@ -115,11 +119,57 @@ func bigGELU(x float64) (y, d, terms *big.Float) {
 	return mul(newBig(x), cdf), add(cdf, t), add(cdf, abs(t))
 }
 
+func bigExpm1(x float64) (y, d, terms *big.Float) {
+	d = bigExp(newBig(x))
+	y = add(d, newBig(-1))
+	if math.Abs(x) < 0x1p-60 { // x + x²/2
+		y = add(newBig(x), quo(mul(newBig(x), newBig(x)), newBig(2)))
+	}
+	return y, d, d
+}
+
+func bigLog1p(x float64) (y, d, terms *big.Float) {
+	m := add(newBig(1), newBig(x))
+	d = quo(newBig(1), m)
+	if math.Abs(x) < 0x1p-60 { // x - x²/2
+		return add(newBig(x), quo(mul(newBig(x), newBig(x)), newBig(-2))), d, d
+	}
+	y = newBig(math.Log1p(x))
+	for range 2 { // as bigLog
+		v := bigExp(y)
+		y = add(y, quo(mul(newBig(2), add(m, neg(v))), add(m, v)))
+	}
+	return y, d, d
+}
+
+// bigErf returns 2/√π·Σ (-1)ⁿ·x^(2n+1)/(n!·(2n+1)), or 1 from 6 on, and its derivative.
+func bigErf(x float64) (y, d, terms *big.Float) {
+	factor, square := quo(newBig(2), newBig(0).Sqrt(bigPi())), mul(newBig(x), newBig(x))
+	d = mul(factor, bigExp(neg(square)))
+	if math.Abs(x) > 6 {
+		return newBig(math.Copysign(1, x)), d, d
+	}
+	y = newBig(0)
+	term := newBig(x)
+	for n := 1.0; term.Sign() != 0 && term.MantExp(nil) > -260; n++ {
+		y = add(y, quo(term, newBig(2*n-1)))
+		term = quo(mul(term, neg(square)), newBig(n))
+	}
+	return mul(factor, y), d, d
+}
+
+func bigTan(x float64) (y, d, terms *big.Float) {
+	sin, cos := bigSinCos(x)
+	y = quo(sin, cos)
+	d = add(newBig(1), mul(y, y))
+	return y, d, d
+}
+
 // activationSamples returns arguments over the whole range. There are more where the
 // functions bend and where the methods change.
 func activationSamples(n int) []float64 {
 	in := [][2]float64{{-8, 8}, {-1, 1}, {-40, 40}, {-0.01, 0.01}, {-750, 750}}
-	return samples[float64](rand.New(rand.NewPCG(11, 12)), n, in, 0, 1e-300, 1e-9, 0.3125, 0.625, 0.881373587, 1, 3.5, 37.5, 38.6, 40, 708.5, 745.2, 1000)
+	return samples[float64](rand.New(rand.NewPCG(11, 12)), n, in, 0, 1e-300, 1e-9, 0.3125, 0.625, 0.881373587, 1, math.Pi/2, 3.5, 37.5, 38.6, 40, 708.5, 745.2, 1000)
 }
 
 func TestActivationAccuracy(t *testing.T) {
@@ -129,7 +179,7 @@ func TestActivationAccuracy(t *testing.T) {
 		a.run(y, d, x)
 		worstY, worstD, atY, atD := 0., 0., 0., 0.
 		for i, v := range x {
-			if math.IsNaN(v) || math.Abs(v) > 1e4 || v < a.from || a.name == "tanh" && v > -a.from {
+			if math.IsNaN(v) || math.Abs(v) > 1e4 || v < a.from || (a.name == "tanh" || a.name == "erf") && v > -a.from || a.name == "expm1" && v > 709.7 {
 				continue // below, or no normal number
 			}
 			wantY, wantD, terms := a.exact(v)
@@ -160,6 +210,9 @@ func TestActivationLimits(t *testing.T) {
 		"softplus": {[]float64{0, 0, 0, math.Ln2, 1000, 1e300, inf, nan}, []float64{0, 0, 0, 0.5, 1, 1, 1, nan}},
 		"GELU":     {[]float64{0, 0, 0, 0, 1000, 1e300, inf, nan}, []float64{0, 0, 0, 0.5, 1, 1, 1, nan}},
 		"SiLU":     {[]float64{0, 0, 0, 0, 1000, 1e300, inf, nan}, []float64{0, 0, 0, 0.5, 1, 1, 1, nan}},
+		"expm1":    {[]float64{-1, -1, -1, 0, inf, inf, inf, nan}, []float64{0, 0, 0, 1, inf, inf, inf, nan}},
+		"log1p":    {[]float64{nan, nan, nan, 0, math.Log(1001), 690.7755278982137, inf, nan}, []float64{0, -1e-300, -1. / 999, 1, 1. / 1001, 1e-300, 0, nan}},
+		"erf":      {[]float64{-1, -1, -1, 0, 1, 1, 1, nan}, []float64{0, 0, 0, 2 / math.SqrtPi, 0, 0, 0, nan}},
 	} {
 		i := slices.IndexFunc(activations, func(a activation) bool { return a.name == name })
 		y, d := make([]float64, len(x)), make([]float64, len(x))

@@ -26,8 +26,12 @@ func testAdditions[T cpu.Float](t *testing.T) {
 		{"cos", Cos[T], AddCos[T], AddCosProduct[T]},
 		{"sqrt", Sqrt[T], AddSqrt[T], AddSqrtProduct[T]},
 		{"recip", Recip[T], AddRecip[T], AddRecipProduct[T]},
-		{"abs", Abs[T], AddAbs[T], AddAbsProduct[T]},
+		{"abs", Abs[T], AddAbs[T], nil},
 		{"sign", Sign[T], AddSign[T], AddSignProduct[T]},
+		{"tan", first(Tan[T]), AddTan[T], nil},
+		{"expm1", first(Expm1[T]), AddExpm1[T], nil},
+		{"log1p", first(Log1p[T]), AddLog1p[T], nil},
+		{"erf", first(Erf[T]), AddErf[T], nil},
 	} {
 		for _, n := range []int{0, 1, 3, 4, 5, 8, 17, 40, 70, 1000} {
 			x, from, dst := simdtest.Normal[T](n, 1), simdtest.Normal[T](n, 2), simdtest.Normal[T](n+2, 3)
@@ -40,17 +44,26 @@ func testAdditions[T cpu.Float](t *testing.T) {
 				sum, products, want := append([]T(nil), dst...), append([]T(nil), dst...), make([]T, n)
 				f.of(want, x)
 				f.add(sum[1:n+1], sign, x)
-				f.product(products[1:n+1], sign, x, from)
+				if f.product != nil {
+					f.product(products[1:n+1], sign, x, from)
+				}
 				all, allProducts := append([]T(nil), dst...), append([]T(nil), dst...)
 				for i, y := range want {
 					all[i+1] += T(sign * y)
-					allProducts[i+1] += T(sign * T(y*from[i]))
+					if f.product != nil {
+						allProducts[i+1] += T(sign * T(y*from[i]))
+					}
 				}
 				simdtest.SameSlice(t, "adding "+f.name, sum, all)
 				simdtest.SameSlice(t, "adding products with "+f.name, products, allProducts)
 			}
 		}
 	}
+}
+
+// first returns the loop of the values of f, without the derivatives.
+func first[T cpu.Float](f func(y, d, x []T)) func(dst, x []T) {
+	return func(dst, x []T) { f(dst, make([]T, len(x)), x) }
 }
 
 // The functions that are one instruction.
@@ -90,18 +103,72 @@ func testSimple[T cpu.Float](t *testing.T) {
 		for i := range y {
 			y[i] = T(i%5) + 1
 		}
-		if Positive(y) != n || Nonzero(y) != n {
-			t.Fatalf("%d positive numbers: %d positive, %d nonzero", n, Positive(y), Nonzero(y))
+		if Above(y, 0) != n || Above(y, -1) != n || Nonzero(y) != n {
+			t.Fatalf("%d positive numbers: %d above 0, %d above -1, %d nonzero", n, Above(y, 0), Above(y, -1), Nonzero(y))
 		}
 		for i := range y {
 			for _, v := range []float64{0, -1, math.NaN()} {
 				was := y[i]
 				y[i] = T(v)
-				positive, nonzero := Positive(y), Nonzero(y)
-				if y[i] = was; positive != i || nonzero != i && v == 0 || nonzero != n && v != 0 {
-					t.Fatalf("%v at %d of %d: %d positive, %d nonzero", v, i, n, positive, nonzero)
+				positive, above, nonzero := Above(y, 0), Above(y, -1), Nonzero(y)
+				if y[i] = was; positive != i || above != i && v != 0 || above != n && v == 0 || nonzero != i && v == 0 || nonzero != n && v != 0 {
+					t.Fatalf("%v at %d of %d: %d positive, %d above -1, %d nonzero", v, i, n, positive, above, nonzero)
 				}
 			}
 		}
 	}
+}
+
+// TestSelections compares loops that add one of several numbers with what package math and Go's
+// operators say.
+func TestSelections(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testSelections[float64], testSelections[float32])
+}
+
+func testSelections[T cpu.Float](t *testing.T) {
+	var xs, ys, froms []T
+	for i, x := range hostile {
+		for _, y := range append(hostile, x, -x, 0.25) {
+			xs, ys, froms = append(xs, T(x)), append(ys, T(y)), append(froms, T(hostile[(i+7)%len(hostile)]))
+		}
+	}
+	const lo, hi = -0.5, 2
+	check := func(name string, add func(dst []T), want func(x, y, from T) T) {
+		got, all := make([]T, len(xs)), make([]T, len(xs))
+		add(got)
+		for i := range all {
+			all[i] = 0 + want(xs[i], ys[i], froms[i]) // without the sign of 0
+		}
+		simdtest.SameSlice(t, name, got, all)
+	}
+	check("AddMax", func(dst []T) { AddMax(dst, 1, xs, ys) }, func(x, y, _ T) T { return max(x, y) })
+	check("AddMin", func(dst []T) { AddMin(dst, -1, xs, ys) }, func(x, y, _ T) T { return -min(x, y) })
+	check("AddGreater", func(dst []T) { AddGreater(dst, 1, xs, ys, froms) }, func(x, y, from T) T {
+		switch {
+		case x == y:
+			return from / 2
+		case x < y:
+			return 0
+		}
+		return from
+	})
+	check("AddClip", func(dst []T) { AddClip(dst, 1, lo, hi, xs) }, func(x, _, _ T) T { return min(max(x, lo), hi) })
+	check("AddClip between bounds in the wrong order", func(dst []T) { AddClip(dst, 1, hi, lo, xs) }, func(x, _, _ T) T {
+		if x != x {
+			return x
+		}
+		return lo
+	})
+	check("AddWithin", func(dst []T) { AddWithin(dst, -1, lo, hi, xs, froms) }, func(x, _, from T) T {
+		if x < lo || x > hi {
+			return 0
+		}
+		return -from
+	})
+	check("AddWhere", func(dst []T) { AddWhere(dst, 1, froms, xs, ys) }, func(x, y, cond T) T {
+		if cond <= 0 {
+			return y
+		}
+		return x
+	})
 }

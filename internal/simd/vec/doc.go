@@ -31,8 +31,9 @@
 // Functions of float32 are computed in float32, 16 lanes at a time, but for SinCos and the
 // exponentials of differences, which are computed in float64. The tests compare float64 with
 // math/big, and float32 with float64 for an even selection of all numbers. (All float32 were tried once
-// for Exp and Log, and for the others all of magnitudes from 2⁻²⁶ to 2⁸, or to 2¹⁹ for Sin and Cos, on
-// AVX-512; the tiers have the same bits.) They keep these bounds, in units in the last place:
+// for Exp and Log, and all of magnitudes from 2⁻²⁶ to 2⁸ for functions of networks, or to 2¹⁹ for Sin
+// and Cos, on AVX-512; the tiers have the same bits.) They keep these bounds, in units in the last
+// place:
 //
 //	           float64   float32
 //	Exp        0.65      0.6
@@ -47,7 +48,7 @@
 // exp(-Inf) = 0, exp(+Inf) = +Inf, log(±0) = -Inf, log(x) = NaN for x < 0, log(+Inf)
 // = +Inf.
 //
-// For the functions of networks, over the whole range of normal results, the table bounds the
+// For the functions of networks and others with a derivative, over the whole range of normal results, the table bounds the
 // errors of their values in units in the last place. It bounds the errors of their derivatives in
 // units of 2⁻⁵³, or 2⁻²⁴ in float32, of the sum of the magnitudes of their terms:
 //
@@ -58,7 +59,11 @@
 //	Softplus  2        2         3.5      1.6
 //	GELU      6        5         7        3
 //	SiLU      2.5      2.5       5        3
+//	Tan       2.5      3         5.5      6
+//	Expm1     2.2      1.2       1.2      0.6
+//	Log1p     0.8      0.94      1.5      1.6
+//	Erf       1.2      1.2       2.2      2.5
 //
-// Sin, Cos and SinCos are no worse near multiples of π/2. They pass angles above 2²⁰ to Go code,
-// and Sin and Cos those above 2¹⁷ in float32.
+// Sin, Cos, Tan and SinCos are no worse near multiples of π/2. They pass angles above 2²⁰ to Go code,
+// and all but SinCos those above 2¹⁷ in float32.
 package vec

@@ -206,13 +206,6 @@ const log2e = 0x1.71547652b82fep+0
 // exp64 returns exp(x).
 func exp64(x float64) float64 {
 	const (
-		q0 = 0x1.000000000010bp-1
-		q1 = 0x1.5555555555132p-3
-		q2 = 0x1.5555554810259p-5
-		q3 = 0x1.11111125d793bp-7
-		q4 = 0x1.6c1cbd31145a8p-10
-		q5 = 0x1.a016398b5f79fp-13
-
 		bias  = 2 * 1023
 		magic = 0x1.8p49 + bias
 	)
@@ -227,29 +220,17 @@ func exp64(x float64) float64 {
 	r := math.FMA(-n, coef.Ln2Lo, math.FMA(-n, coef.Ln2, x))
 
 	r2 := r * r
-	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
-	odd := math.FMA(math.FMA(q5, r2, q3), r2, q1)
+	q := &coef.Exp64
+	even := math.FMA(math.FMA(q[4], r2, q[2]), r2, q[0])
+	odd := math.FMA(math.FMA(q[5], r2, q[3]), r2, q[1])
 	p := math.FMA(math.FMA(odd, r, even), r2, r)
 
 	b := math.Float64bits(t)
-	power := &eighths[b&7]
-	e := power.hi + math.FMA(power.hi, p, power.lo)
+	power := &coef.Eighths64[b&7]
+	e := power[0] + math.FMA(power[0], p, power[1])
 
 	sum := b >> 3 & 0xfff
 	return float64(e * math.Float64frombits(sum/2<<52) * math.Float64frombits((sum-sum/2)<<52))
-}
-
-// eighths are the powers 2^(j/8). The upper and lower 32 bits of each lo are equal,
-// as in the vector code.
-var eighths = [8]struct{ hi, lo float64 }{
-	{1, 0},
-	{0x1.172b83c7d517bp+0, -0x1.19041bc819041p-55},
-	{0x1.306fe0a31b715p+0, 0x1.6f46b3c86f46bp-55},
-	{0x1.4bfdad5362a27p+0, 0x1.d43973c7d4397p-56},
-	{0x1.6a09e667f3bcdp+0, -0x1.bdd33bc9bdd33p-54},
-	{0x1.8ace5422aa0dbp+0, 0x1.6e9f13c96e9f1p-54},
-	{0x1.ae89f995ad3adp+0, 0x1.7a1cd3c97a1cdp-54},
-	{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
 }
 
 // expFor32 returns exp(x) for a result of type float32. When the result is rounded to
@@ -482,6 +463,23 @@ func cos64(x float64) float64 {
 	}
 	_, cos := sinCosOf(x)
 	return cos
+}
+
+func tan64(x float64) (y, d float64) {
+	if math.Abs(x) <= mostAngle {
+		return tan64Small(x)
+	}
+	sin, cos := sinCosOf(x)
+	y = sin / cos
+	return y, math.FMA(y, y, 1)
+}
+
+func tan32(x float32) (y, d float32) {
+	if -mostAngle32 <= x && x <= mostAngle32 {
+		return tan32Small(x)
+	}
+	y64, d64 := tan64(float64(x))
+	return float32(y64), float32(d64)
 }
 
 func sin32(x float32) float32 {

@@ -115,6 +115,19 @@ func Cos[T cpu.Float](dst, x []T) {
 		func(lo, n int) int { return vectorCos(n, &dst[lo], &x[lo]) })
 }
 
+// Tan computes y_i = tan(x_i), and the derivative d_i = 1 + y_i².
+func Tan[T cpu.Float](y, d, x []T) {
+	d = d[:len(x)]
+	angles(y, x, func(lo, hi int) { genericTan(y[lo:hi], d[lo:hi], x[lo:hi]) },
+		func(lo, n int) int { return vectorTan(n, &y[lo], &d[lo], &x[lo]) })
+}
+
+// AddTan computes dst_i += sign·tan(x_i) for a sign of 1 or -1.
+func AddTan[T cpu.Float](dst []T, sign T, x []T) {
+	angles(dst, x, func(lo, hi int) { genericAddTan(dst[lo:hi], sign, x[lo:hi]) },
+		func(lo, n int) int { return vectorAddTan(n, &dst[lo], sign, &x[lo]) })
+}
+
 // AddSin computes dst_i += sign·sin(x_i) for a sign of 1 or -1.
 func AddSin[T cpu.Float](dst []T, sign T, x []T) {
 	angles(dst, x, func(lo, hi int) { genericAddSin(dst[lo:hi], sign, x[lo:hi]) },
@@ -165,9 +178,10 @@ func angles[T cpu.Float](dst, x []T, generic func(lo, hi int), vector func(lo, n
 	}
 }
 
-// Positive returns the index of the first element of x that is not positive, or len(x).
-func Positive[T cpu.Float](x []T) int {
-	return prefix(x, vectorPositive[T], func(v T) bool { return v > 0 })
+// Above returns the index of the first element of x that is not above bound, which must be below 1,
+// or len(x).
+func Above[T cpu.Float](x []T, bound T) int {
+	return prefix(x, func(n int, x *T) int { return vectorAbove(n, x, bound) }, func(v T) bool { return v > bound })
 }
 
 // Nonzero returns the index of the first element of x that is 0, or len(x).

@@ -12180,18 +12180,3302 @@ done637:
 	VZEROUPPER
 	RET
 
-// func positiveAVX512F64<>(n int, x *float64) int
-// Requires: AVX, AVX512F, BMI2
-TEXT ·positiveAVX512F64<>(SB), NOSPLIT, $0-24
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	VPXORQ Z0, Z0, Z0
-	XORQ   DX, DX
-	LEAQ   -32(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest648
+// func tanAVX512F64<>(n int, y *float64, d *float64, x *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·tanAVX512F64<>(SB), NOSPLIT, $0-40
+	MOVQ  y+8(FP), AX
+	MOVQ  d+16(FP), CX
+	MOVQ  x+24(FP), DX
+	MOVQ  n+0(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest648
 
 many646:
+	VMOVUPS  (DX)(SI*8), Z0
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K1
+	VMOVUPS  64(DX)(SI*8), Z0
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok651
+	MOVQ     SI, ret+32(FP)
+	JMP      done645
+
+ok651:
+	VMOVUPS           (DX)(SI*8), Z0
+	VMOVUPS           64(DX)(SI*8), Z9
+	VBROADCASTSD      constants<>+5632(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+5632(SB), Z10
+	VFMADD213PD.BCST  constants<>+5696(SB), Z0, Z10
+	VBROADCASTSD      constants<>+5632(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5632(SB), Z11
+	VFMADD213PD.BCST  constants<>+5696(SB), Z9, Z11
+	VSUBPD.BCST       constants<>+5696(SB), Z10, Z12
+	VSUBPD.BCST       constants<>+5696(SB), Z11, Z13
+	VFNMADD231PD.BCST constants<>+6720(SB), Z12, Z0
+	VFNMADD231PD.BCST constants<>+6720(SB), Z13, Z9
+	VFNMADD231PD.BCST constants<>+6784(SB), Z12, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z13, Z9
+	VFNMADD231PD.BCST constants<>+6848(SB), Z12, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z13, Z9
+	VMULPD            Z0, Z0, Z12
+	VMULPD            Z9, Z9, Z13
+	VBROADCASTSD      constants<>+5952(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSD      constants<>+5952(SB), Z14
+	VFMADD213PD.BCST  constants<>+6080(SB), Z12, Z14
+	VBROADCASTSD      constants<>+5952(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+5952(SB), Z15
+	VFMADD213PD.BCST  constants<>+6080(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6208(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6208(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6336(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6336(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6464(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6464(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6592(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6592(SB), Z13, Z15
+	VMULPD            Z12, Z0, Z16
+	VMULPD            Z13, Z9, Z17
+	VFMADD231PD       Z16, Z14, Z0
+	VFMADD231PD       Z17, Z15, Z9
+	VBROADCASTSD      constants<>+6016(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSD      constants<>+6016(SB), Z14
+	VFMADD213PD.BCST  constants<>+6144(SB), Z12, Z14
+	VBROADCASTSD      constants<>+6016(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+6016(SB), Z15
+	VFMADD213PD.BCST  constants<>+6144(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6272(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6272(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6400(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6400(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6528(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6528(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6656(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6656(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6912(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+6912(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+576(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+576(SB), Z13, Z15
+	VPTESTMQ.BCST     constants<>+6976(SB), Z10, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z11, K2
+	VBLENDMPD         Z14, Z0, K1, Z1
+	VBLENDMPD         Z15, Z9, K2, Z2
+	VBLENDMPD         Z0, Z14, K1, Z3
+	VBLENDMPD         Z9, Z15, K2, Z4
+	VDIVPD            Z3, Z1, Z0
+	VDIVPD            Z4, Z2, Z9
+	VPSLLQ            $0x3f, Z10, Z10
+	VPSLLQ            $0x3f, Z11, Z11
+	VXORPD            Z10, Z0, Z0
+	VXORPD            Z11, Z9, Z9
+	VMOVUPS           Z0, Z10
+	VFMADD213PD.BCST  constants<>+576(SB), Z0, Z10
+	VMOVUPS           Z9, Z11
+	VFMADD213PD.BCST  constants<>+576(SB), Z9, Z11
+	VMOVUPS           Z0, (AX)(SI*8)
+	VMOVUPS           Z9, 64(AX)(SI*8)
+	VMOVUPS           Z10, (CX)(SI*8)
+	VMOVUPS           Z11, 64(CX)(SI*8)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               many646
+
+oneTest648:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail649
+
+one647:
+	VMOVUPS  (DX)(SI*8), Z0
+	VANDPD   constants<>+384(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5568(SB), Z0, K1
+	KORTESTW K1, K1
+	JZ       ok652
+	MOVQ     SI, ret+32(FP)
+	JMP      done645
+
+ok652:
+	VMOVUPS           (DX)(SI*8), Z0
+	VBROADCASTSD      constants<>+5632(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
+	VFMADD213PD.BCST  constants<>+5696(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+5696(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VFMADD213PD.BCST  constants<>+6080(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6208(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z3
+	VMULPD            Z2, Z0, Z4
+	VFMADD231PD       Z4, Z3, Z0
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6656(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6912(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+576(SB), Z2, Z3
+	VPTESTMQ.BCST     constants<>+6976(SB), Z1, K1
+	VBLENDMPD         Z3, Z0, K1, Z5
+	VBLENDMPD         Z0, Z3, K1, Z6
+	VDIVPD            Z6, Z5, Z0
+	VPSLLQ            $0x3f, Z1, Z1
+	VXORPD            Z1, Z0, Z0
+	VMOVUPS           Z0, Z1
+	VFMADD213PD.BCST  constants<>+576(SB), Z0, Z1
+	VMOVUPS           Z0, (AX)(SI*8)
+	VMOVUPS           Z1, (CX)(SI*8)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one647
+
+tail649:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done650
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (DX)(SI*8), K1, Z0
+	VANDPD    constants<>+384(SB), Z0, Z0
+	VCMPPD    $0x16, constants<>+5568(SB), Z0, K2
+	KORTESTW  K2, K2
+	JZ        ok653
+	MOVQ      SI, ret+32(FP)
+	JMP       done645
+
+ok653:
+	VMOVUPD.Z         (DX)(SI*8), K1, Z0
+	VBROADCASTSD      constants<>+5632(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+5632(SB), Z1
+	VFMADD213PD.BCST  constants<>+5696(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+5696(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6848(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VFMADD213PD.BCST  constants<>+6080(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6208(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z3
+	VMULPD            Z2, Z0, Z4
+	VFMADD231PD       Z4, Z3, Z0
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+6016(SB), Z3
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6656(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6912(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+576(SB), Z2, Z3
+	VPTESTMQ.BCST     constants<>+6976(SB), Z1, K2
+	VBLENDMPD         Z3, Z0, K2, Z7
+	VBLENDMPD         Z0, Z3, K2, Z8
+	VDIVPD            Z8, Z7, Z0
+	VPSLLQ            $0x3f, Z1, Z1
+	VXORPD            Z1, Z0, Z0
+	VMOVUPS           Z0, Z1
+	VFMADD213PD.BCST  constants<>+576(SB), Z0, Z1
+	VMOVUPD           Z0, K1, (AX)(SI*8)
+	VMOVUPD           Z1, K1, (CX)(SI*8)
+
+done650:
+	MOVQ BX, ret+32(FP)
+
+done645:
+	VZEROUPPER
+	RET
+
+// func tanAVX2F64<>(n int, y *float64, d *float64, x *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanAVX2F64<>(SB), NOSPLIT, $0-40
+	MOVQ y+8(FP), AX
+	MOVQ d+16(FP), CX
+	MOVQ x+24(FP), DX
+	MOVQ n+0(FP), BX
+	XORQ SI, SI
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail658
+
+one656:
+	VMOVUPS   (DX)(SI*8), Y0
+	VANDPD    constants<>+384(SB), Y0, Y0
+	VCMPPD    $0x16, constants<>+5568(SB), Y0, Y0
+	VMOVMSKPS Y0, R8
+	TESTL     R8, R8
+	JZ        ok660
+	MOVQ      SI, ret+32(FP)
+	JMP       done654
+
+ok660:
+	VMOVUPS      (DX)(SI*8), Y0
+	VBROADCASTSD constants<>+5632(SB), Y1
+	VMOVUPS      Y1, Y1
+	VBROADCASTSD constants<>+5632(SB), Y1
+	VFMADD213PD  constants<>+5696(SB), Y0, Y1
+	VSUBPD       constants<>+5696(SB), Y1, Y2
+	VFNMADD231PD constants<>+6720(SB), Y2, Y0
+	VFNMADD231PD constants<>+6784(SB), Y2, Y0
+	VFNMADD231PD constants<>+6848(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VBROADCASTSD constants<>+5952(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5952(SB), Y3
+	VFMADD213PD  constants<>+6080(SB), Y2, Y3
+	VFMADD213PD  constants<>+6208(SB), Y2, Y3
+	VFMADD213PD  constants<>+6336(SB), Y2, Y3
+	VFMADD213PD  constants<>+6464(SB), Y2, Y3
+	VFMADD213PD  constants<>+6592(SB), Y2, Y3
+	VMULPD       Y2, Y0, Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD constants<>+6016(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+6016(SB), Y3
+	VFMADD213PD  constants<>+6144(SB), Y2, Y3
+	VFMADD213PD  constants<>+6272(SB), Y2, Y3
+	VFMADD213PD  constants<>+6400(SB), Y2, Y3
+	VFMADD213PD  constants<>+6528(SB), Y2, Y3
+	VFMADD213PD  constants<>+6656(SB), Y2, Y3
+	VFMADD213PD  constants<>+6912(SB), Y2, Y3
+	VFMADD213PD  constants<>+576(SB), Y2, Y3
+	VPSLLQ       $0x3f, Y1, Y2
+	VBLENDVPD    Y2, Y3, Y0, Y4
+	VBLENDVPD    Y2, Y0, Y3, Y0
+	VDIVPD       Y0, Y4, Y0
+	VPSLLQ       $0x3f, Y1, Y1
+	VXORPD       Y1, Y0, Y0
+	VMOVUPS      Y0, Y1
+	VFMADD213PD  constants<>+576(SB), Y0, Y1
+	VMOVUPS      Y0, (AX)(SI*8)
+	VMOVUPS      Y1, (CX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one656
+
+tail658:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done659
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x03, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y0
+	VMASKMOVPD (DX)(SI*8), Y0, Y1
+	VANDPD     constants<>+384(SB), Y1, Y1
+	VCMPPD     $0x16, constants<>+5568(SB), Y1, Y1
+	VMOVMSKPS  Y1, DI
+	TESTL      DI, DI
+	JZ         ok661
+	MOVQ       SI, ret+32(FP)
+	JMP        done654
+
+ok661:
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VBROADCASTSD constants<>+5632(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
+	VFMADD213PD  constants<>+5696(SB), Y1, Y2
+	VSUBPD       constants<>+5696(SB), Y2, Y3
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y5
+	VBLENDVPD    Y3, Y1, Y4, Y1
+	VDIVPD       Y1, Y5, Y1
+	VPSLLQ       $0x3f, Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMOVUPS      Y1, Y2
+	VFMADD213PD  constants<>+576(SB), Y1, Y2
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
+
+done659:
+	MOVQ BX, ret+32(FP)
+
+done654:
+	VZEROUPPER
+	RET
+
+// func tanAVX512F32<>(n int, y *float32, d *float32, x *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·tanAVX512F32<>(SB), NOSPLIT, $0-40
+	MOVQ  y+8(FP), AX
+	MOVQ  d+16(FP), CX
+	MOVQ  x+24(FP), DX
+	MOVQ  n+0(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest665
+
+many663:
+	VMOVUPS  (DX)(SI*4), Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
+	VMOVUPS  64(DX)(SI*4), Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok668
+	MOVQ     SI, ret+32(FP)
+	JMP      done662
+
+ok668:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z9
+	VBROADCASTSS      constants<>+7104(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+7104(SB), Z10
+	VFMADD213PS.BCST  constants<>+7168(SB), Z0, Z10
+	VBROADCASTSS      constants<>+7104(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7104(SB), Z11
+	VFMADD213PS.BCST  constants<>+7168(SB), Z9, Z11
+	VSUBPS.BCST       constants<>+7168(SB), Z10, Z12
+	VSUBPS.BCST       constants<>+7168(SB), Z11, Z13
+	VFNMADD231PS.BCST constants<>+7232(SB), Z12, Z0
+	VFNMADD231PS.BCST constants<>+7232(SB), Z13, Z9
+	VFNMADD231PS.BCST constants<>+7296(SB), Z12, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z13, Z9
+	VFNMADD231PS.BCST constants<>+7360(SB), Z12, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z13, Z9
+	VMULPS            Z0, Z0, Z12
+	VMULPS            Z9, Z9, Z13
+	VBROADCASTSS      constants<>+7424(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSS      constants<>+7424(SB), Z14
+	VFMADD213PS.BCST  constants<>+7488(SB), Z12, Z14
+	VBROADCASTSS      constants<>+7424(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+7424(SB), Z15
+	VFMADD213PS.BCST  constants<>+7488(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+7552(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+7552(SB), Z13, Z15
+	VMULPS            Z12, Z0, Z16
+	VMULPS            Z13, Z9, Z17
+	VFMADD231PS       Z16, Z14, Z0
+	VFMADD231PS       Z17, Z15, Z9
+	VBROADCASTSS      constants<>+7616(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSS      constants<>+7616(SB), Z14
+	VFMADD213PS.BCST  constants<>+7680(SB), Z12, Z14
+	VBROADCASTSS      constants<>+7616(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+7616(SB), Z15
+	VFMADD213PS.BCST  constants<>+7680(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+7744(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+7744(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+5056(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+5056(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+704(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+704(SB), Z13, Z15
+	VPTESTMD.BCST     constants<>+7808(SB), Z10, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z11, K2
+	VBLENDMPS         Z14, Z0, K1, Z1
+	VBLENDMPS         Z15, Z9, K2, Z2
+	VBLENDMPS         Z0, Z14, K1, Z3
+	VBLENDMPS         Z9, Z15, K2, Z4
+	VDIVPS            Z3, Z1, Z0
+	VDIVPS            Z4, Z2, Z9
+	VPSLLD            $0x1f, Z10, Z10
+	VPSLLD            $0x1f, Z11, Z11
+	VXORPS            Z10, Z0, Z0
+	VXORPS            Z11, Z9, Z9
+	VMOVUPS           Z0, Z10
+	VFMADD213PS.BCST  constants<>+704(SB), Z0, Z10
+	VMOVUPS           Z9, Z11
+	VFMADD213PS.BCST  constants<>+704(SB), Z9, Z11
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z9, 64(AX)(SI*4)
+	VMOVUPS           Z10, (CX)(SI*4)
+	VMOVUPS           Z11, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many663
+
+oneTest665:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail666
+
+one664:
+	VMOVUPS  (DX)(SI*4), Z0
+	VANDPS   constants<>+448(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
+	KORTESTW K1, K1
+	JZ       ok669
+	MOVQ     SI, ret+32(FP)
+	JMP      done662
+
+ok669:
+	VMOVUPS           (DX)(SI*4), Z0
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VFMADD213PS.BCST  constants<>+7168(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+7168(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+7232(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z2, Z0
+	VMULPS            Z0, Z0, Z2
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VFMADD213PS.BCST  constants<>+7488(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7552(SB), Z2, Z3
+	VMULPS            Z2, Z0, Z4
+	VFMADD231PS       Z4, Z3, Z0
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+704(SB), Z2, Z3
+	VPTESTMD.BCST     constants<>+7808(SB), Z1, K1
+	VBLENDMPS         Z3, Z0, K1, Z5
+	VBLENDMPS         Z0, Z3, K1, Z6
+	VDIVPS            Z6, Z5, Z0
+	VPSLLD            $0x1f, Z1, Z1
+	VXORPS            Z1, Z0, Z0
+	VMOVUPS           Z0, Z1
+	VFMADD213PS.BCST  constants<>+704(SB), Z0, Z1
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one664
+
+tail666:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done667
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPS.Z (DX)(SI*4), K1, Z0
+	VANDPS    constants<>+448(SB), Z0, Z0
+	VCMPPS    $0x16, constants<>+7040(SB), Z0, K2
+	KORTESTW  K2, K2
+	JZ        ok670
+	MOVQ      SI, ret+32(FP)
+	JMP       done662
+
+ok670:
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VFMADD213PS.BCST  constants<>+7168(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+7168(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+7232(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z2, Z0
+	VMULPS            Z0, Z0, Z2
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VFMADD213PS.BCST  constants<>+7488(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7552(SB), Z2, Z3
+	VMULPS            Z2, Z0, Z4
+	VFMADD231PS       Z4, Z3, Z0
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+704(SB), Z2, Z3
+	VPTESTMD.BCST     constants<>+7808(SB), Z1, K2
+	VBLENDMPS         Z3, Z0, K2, Z7
+	VBLENDMPS         Z0, Z3, K2, Z8
+	VDIVPS            Z8, Z7, Z0
+	VPSLLD            $0x1f, Z1, Z1
+	VXORPS            Z1, Z0, Z0
+	VMOVUPS           Z0, Z1
+	VFMADD213PS.BCST  constants<>+704(SB), Z0, Z1
+	VMOVUPS           Z0, K1, (AX)(SI*4)
+	VMOVUPS           Z1, K1, (CX)(SI*4)
+
+done667:
+	MOVQ BX, ret+32(FP)
+
+done662:
+	VZEROUPPER
+	RET
+
+// func tanAVX2F32<>(n int, y *float32, d *float32, x *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanAVX2F32<>(SB), NOSPLIT, $0-40
+	MOVQ y+8(FP), AX
+	MOVQ d+16(FP), CX
+	MOVQ x+24(FP), DX
+	MOVQ n+0(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail675
+
+one673:
+	VMOVUPS   (DX)(SI*4), Y0
+	VANDPS    constants<>+448(SB), Y0, Y0
+	VCMPPS    $0x16, constants<>+7040(SB), Y0, Y0
+	VMOVMSKPS Y0, R8
+	TESTL     R8, R8
+	JZ        ok677
+	MOVQ      SI, ret+32(FP)
+	JMP       done671
+
+ok677:
+	VMOVUPS      (DX)(SI*4), Y0
+	VBROADCASTSS constants<>+7104(SB), Y1
+	VMOVUPS      Y1, Y1
+	VBROADCASTSS constants<>+7104(SB), Y1
+	VFMADD213PS  constants<>+7168(SB), Y0, Y1
+	VSUBPS       constants<>+7168(SB), Y1, Y2
+	VFNMADD231PS constants<>+7232(SB), Y2, Y0
+	VFNMADD231PS constants<>+7296(SB), Y2, Y0
+	VFNMADD231PS constants<>+7360(SB), Y2, Y0
+	VMULPS       Y0, Y0, Y2
+	VBROADCASTSS constants<>+7424(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7424(SB), Y3
+	VFMADD213PS  constants<>+7488(SB), Y2, Y3
+	VFMADD213PS  constants<>+7552(SB), Y2, Y3
+	VMULPS       Y2, Y0, Y4
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS constants<>+7616(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7616(SB), Y3
+	VFMADD213PS  constants<>+7680(SB), Y2, Y3
+	VFMADD213PS  constants<>+7744(SB), Y2, Y3
+	VFMADD213PS  constants<>+5056(SB), Y2, Y3
+	VFMADD213PS  constants<>+704(SB), Y2, Y3
+	VPSLLD       $0x1f, Y1, Y2
+	VBLENDVPS    Y2, Y3, Y0, Y4
+	VBLENDVPS    Y2, Y0, Y3, Y0
+	VDIVPS       Y0, Y4, Y0
+	VPSLLD       $0x1f, Y1, Y1
+	VXORPS       Y1, Y0, Y0
+	VMOVUPS      Y0, Y1
+	VFMADD213PS  constants<>+704(SB), Y0, Y1
+	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      Y1, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one673
+
+tail675:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done676
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x02, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y0
+	VMASKMOVPS (DX)(SI*4), Y0, Y1
+	VANDPS     constants<>+448(SB), Y1, Y1
+	VCMPPS     $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS  Y1, DI
+	TESTL      DI, DI
+	JZ         ok678
+	MOVQ       SI, ret+32(FP)
+	JMP        done671
+
+ok678:
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7168(SB), Y1, Y2
+	VSUBPS       constants<>+7168(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y5
+	VBLENDVPS    Y3, Y1, Y4, Y1
+	VDIVPS       Y1, Y5, Y1
+	VPSLLD       $0x1f, Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMOVUPS      Y1, Y2
+	VFMADD213PS  constants<>+704(SB), Y1, Y2
+	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
+
+done676:
+	MOVQ BX, ret+32(FP)
+
+done671:
+	VZEROUPPER
+	RET
+
+// func expm1AVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·expm1AVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest682
+
+many680:
+	VMOVUPS           (DX)(SI*8), Z0
+	VMOVUPS           64(DX)(SI*8), Z1
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z0, Z2
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+768(SB), Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z7
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z8
+	VSUBPD.BCST       constants<>+832(SB), Z7, Z9
+	VMOVUPS           Z0, Z10
+	VFNMADD231PD.BCST constants<>+896(SB), Z8, Z10
+	VMOVUPS           Z1, Z11
+	VFNMADD231PD.BCST constants<>+896(SB), Z9, Z11
+	VFNMADD231PD.BCST constants<>+960(SB), Z8, Z10
+	VFNMADD231PD.BCST constants<>+960(SB), Z9, Z11
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z10, Z10
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z11, Z11
+	VMULPD            Z10, Z10, Z12
+	VMULPD            Z11, Z11, Z13
+	VBROADCASTSD      constants<>+1088(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSD      constants<>+1088(SB), Z14
+	VFMADD213PD.BCST  constants<>+1152(SB), Z12, Z14
+	VBROADCASTSD      constants<>+1088(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+1088(SB), Z15
+	VFMADD213PD.BCST  constants<>+1152(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+1216(SB), Z12, Z14
+	VFMADD213PD.BCST  constants<>+1216(SB), Z13, Z15
+	VBROADCASTSD      constants<>+1280(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+1280(SB), Z16
+	VFMADD213PD.BCST  constants<>+1344(SB), Z12, Z16
+	VBROADCASTSD      constants<>+1280(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSD      constants<>+1280(SB), Z17
+	VFMADD213PD.BCST  constants<>+1344(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+1408(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+1408(SB), Z13, Z17
+	VMOVUPS           constants<>+8000(SB), Z18
+	VPERMPD           Z18, Z2, Z18
+	VMOVUPS           constants<>+8000(SB), Z19
+	VPERMPD           Z19, Z7, Z19
+	VFMADD231PD       Z10, Z16, Z14
+	VFMADD231PD       Z11, Z17, Z15
+	VFMADD231PD       Z12, Z14, Z10
+	VFMADD231PD       Z13, Z15, Z11
+	VMOVUPS           constants<>+8064(SB), Z12
+	VPERMPD           Z12, Z2, Z2
+	VMOVUPS           constants<>+8064(SB), Z12
+	VPERMPD           Z12, Z7, Z7
+	VFMADD231PD       Z18, Z10, Z2
+	VFMADD231PD       Z19, Z11, Z7
+	VADDPD            Z2, Z18, Z10
+	VADDPD            Z7, Z19, Z11
+	VSCALEFPD         Z8, Z10, Z10
+	VSCALEFPD         Z9, Z11, Z11
+	VBROADCASTSD      constants<>+576(SB), Z12
+	VSCALEFPD         Z8, Z12, Z8
+	VBROADCASTSD      constants<>+576(SB), Z12
+	VSCALEFPD         Z9, Z12, Z9
+	VFMSUB213PD.BCST  constants<>+576(SB), Z8, Z18
+	VFMSUB213PD.BCST  constants<>+576(SB), Z9, Z19
+	VFMADD231PD       Z2, Z8, Z18
+	VFMADD231PD       Z7, Z9, Z19
+	VBROADCASTSD      constants<>+8128(SB), Z2
+	VCMPPD            $0x1e, Z2, Z0, K1
+	VBROADCASTSD      constants<>+8128(SB), Z2
+	VCMPPD            $0x1e, Z2, Z1, K2
+	VBLENDMPD         Z10, Z18, K1, Z3
+	VBLENDMPD         Z11, Z19, K2, Z4
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VORPD             Z0, Z3, Z0
+	VORPD             Z1, Z4, Z1
+	VMOVUPS           Z0, (AX)(SI*8)
+	VMOVUPS           Z1, 64(AX)(SI*8)
+	VMOVUPS           Z10, (CX)(SI*8)
+	VMOVUPS           Z11, 64(CX)(SI*8)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               many680
+
+oneTest682:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail683
+
+one681:
+	VMOVUPS           (DX)(SI*8), Z0
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+832(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+832(SB), Z1, Z2
+	VMOVUPS           Z0, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z2, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z4, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z4, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z4, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z4, Z8
+	VMOVUPS           constants<>+8000(SB), Z9
+	VPERMPD           Z9, Z1, Z9
+	VFMADD231PD       Z3, Z8, Z7
+	VFMADD231PD       Z4, Z7, Z3
+	VMOVUPS           constants<>+8064(SB), Z4
+	VPERMPD           Z4, Z1, Z1
+	VFMADD231PD       Z9, Z3, Z1
+	VADDPD            Z1, Z9, Z3
+	VSCALEFPD         Z2, Z3, Z3
+	VBROADCASTSD      constants<>+576(SB), Z4
+	VSCALEFPD         Z2, Z4, Z2
+	VFMSUB213PD.BCST  constants<>+576(SB), Z2, Z9
+	VFMADD231PD       Z1, Z2, Z9
+	VBROADCASTSD      constants<>+8128(SB), Z1
+	VCMPPD            $0x1e, Z1, Z0, K1
+	VBLENDMPD         Z3, Z9, K1, Z5
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VORPD             Z0, Z5, Z0
+	VMOVUPS           Z0, (AX)(SI*8)
+	VMOVUPS           Z3, (CX)(SI*8)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one681
+
+tail683:
+	SUBQ              SI, BX
+	JZ                done684
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z0
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+768(SB), Z1
+	VFMADD213PD.BCST  constants<>+832(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+832(SB), Z1, Z2
+	VMOVUPS           Z0, Z3
+	VFNMADD231PD.BCST constants<>+896(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z2, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VBROADCASTSD      constants<>+1088(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z5
+	VFMADD213PD.BCST  constants<>+1152(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+1216(SB), Z4, Z5
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z7
+	VFMADD213PD.BCST  constants<>+1344(SB), Z4, Z7
+	VFMADD213PD.BCST  constants<>+1408(SB), Z4, Z7
+	VMOVUPS           constants<>+8000(SB), Z8
+	VPERMPD           Z8, Z1, Z8
+	VFMADD231PD       Z3, Z7, Z5
+	VFMADD231PD       Z4, Z5, Z3
+	VMOVUPS           constants<>+8064(SB), Z4
+	VPERMPD           Z4, Z1, Z1
+	VFMADD231PD       Z8, Z3, Z1
+	VADDPD            Z1, Z8, Z3
+	VSCALEFPD         Z2, Z3, Z3
+	VBROADCASTSD      constants<>+576(SB), Z4
+	VSCALEFPD         Z2, Z4, Z2
+	VFMSUB213PD.BCST  constants<>+576(SB), Z2, Z8
+	VFMADD231PD       Z1, Z2, Z8
+	VBROADCASTSD      constants<>+8128(SB), Z1
+	VCMPPD            $0x1e, Z1, Z0, K2
+	VBLENDMPD         Z3, Z8, K2, Z6
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VORPD             Z0, Z6, Z0
+	VMOVUPD           Z0, K1, (AX)(SI*8)
+	VMOVUPD           Z3, K1, (CX)(SI*8)
+
+done684:
+	VZEROUPPER
+	RET
+
+// func expm1AVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expm1AVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail689
+
+one687:
+	VMOVUPS      (DX)(SI*8), Y0
+	VBROADCASTSD constants<>+1792(SB), Y1
+	VMINPD       Y0, Y1, Y1
+	VBROADCASTSD constants<>+1728(SB), Y2
+	VMAXPD       Y1, Y2, Y1
+	VBROADCASTSD constants<>+768(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+768(SB), Y2
+	VFMADD213PD  constants<>+832(SB), Y1, Y2
+	VSUBPD       constants<>+832(SB), Y2, Y3
+	VFNMADD231PD constants<>+896(SB), Y3, Y1
+	VFNMADD231PD constants<>+960(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+1088(SB), Y4
+	VFMADD213PD  constants<>+1152(SB), Y3, Y4
+	VFMADD213PD  constants<>+1216(SB), Y3, Y4
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+1280(SB), Y5
+	VFMADD213PD  constants<>+1344(SB), Y3, Y5
+	VFMADD213PD  constants<>+1408(SB), Y3, Y5
+	VMOVSLDUP    Y2, Y6
+	VPERMD       constants<>+8192(SB), Y6, Y7
+	VPERMD       constants<>+8256(SB), Y6, Y6
+	VPBLENDD     $0xaa, Y6, Y7, Y6
+	VFMADD231PD  Y1, Y5, Y4
+	VFMADD231PD  Y3, Y4, Y1
+	VMOVSLDUP    Y2, Y3
+	VPERMD       constants<>+8320(SB), Y3, Y4
+	VPERMD       constants<>+8320(SB), Y3, Y3
+	VPBLENDD     $0xaa, Y3, Y4, Y3
+	VFMADD231PD  Y6, Y1, Y3
+	VADDPD       Y3, Y6, Y1
+	VPSRLQ       $0x03, Y2, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VPSLLQ       $0x34, Y5, Y7
+	VMULPD       Y7, Y1, Y1
+	VPSUBQ       Y5, Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y1, Y1
+	VPSRLQ       $0x03, Y2, Y2
+	VPSRLQ       $0x01, Y2, Y4
+	VPSLLQ       $0x34, Y4, Y5
+	VMULPD       constants<>+576(SB), Y5, Y5
+	VPSUBQ       Y4, Y2, Y2
+	VPSLLQ       $0x34, Y2, Y2
+	VMULPD       Y2, Y5, Y2
+	VFMSUB213PD  constants<>+576(SB), Y2, Y6
+	VFMADD231PD  Y3, Y2, Y6
+	VBROADCASTSD constants<>+8128(SB), Y2
+	VCMPPD       $0x1e, Y2, Y0, Y2
+	VBLENDVPD    Y2, Y1, Y6, Y2
+	VANDPD       constants<>+128(SB), Y0, Y0
+	VORPD        Y0, Y2, Y0
+	VMOVUPS      Y0, (AX)(SI*8)
+	VMOVUPS      Y1, (CX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one687
+
+tail689:
+	SUBQ         SI, BX
+	JZ           done690
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VBROADCASTSD constants<>+1792(SB), Y2
+	VMINPD       Y1, Y2, Y2
+	VBROADCASTSD constants<>+1728(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VMOVSLDUP    Y3, Y7
+	VPERMD       constants<>+8192(SB), Y7, Y8
+	VPERMD       constants<>+8256(SB), Y7, Y7
+	VPBLENDD     $0xaa, Y7, Y8, Y7
+	VFMADD231PD  Y2, Y6, Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VMOVSLDUP    Y3, Y4
+	VPERMD       constants<>+8320(SB), Y4, Y5
+	VPERMD       constants<>+8320(SB), Y4, Y4
+	VPBLENDD     $0xaa, Y4, Y5, Y4
+	VFMADD231PD  Y7, Y2, Y4
+	VADDPD       Y4, Y7, Y2
+	VPSRLQ       $0x03, Y3, Y5
+	VPSRLQ       $0x01, Y5, Y6
+	VPSLLQ       $0x34, Y6, Y8
+	VMULPD       Y8, Y2, Y2
+	VPSUBQ       Y6, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y2, Y2
+	VPSRLQ       $0x03, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y5
+	VPSLLQ       $0x34, Y5, Y6
+	VMULPD       constants<>+576(SB), Y6, Y6
+	VPSUBQ       Y5, Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y6, Y3
+	VFMSUB213PD  constants<>+576(SB), Y3, Y7
+	VFMADD231PD  Y4, Y3, Y7
+	VBROADCASTSD constants<>+8128(SB), Y3
+	VCMPPD       $0x1e, Y3, Y1, Y3
+	VBLENDVPD    Y3, Y2, Y7, Y3
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VORPD        Y1, Y3, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
+
+done690:
+	VZEROUPPER
+	RET
+
+// func expm1AVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·expm1AVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest694
+
+many692:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z0, Z2
+	VBROADCASTSS      constants<>+1984(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+1984(SB), Z7
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z7
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z8
+	VSUBPS.BCST       constants<>+2048(SB), Z7, Z9
+	VMOVUPS           Z0, Z10
+	VFNMADD231PS.BCST constants<>+2112(SB), Z8, Z10
+	VMOVUPS           Z1, Z11
+	VFNMADD231PS.BCST constants<>+2112(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+2176(SB), Z8, Z10
+	VFNMADD231PS.BCST constants<>+2176(SB), Z9, Z11
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z10, Z10
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z11, Z11
+	VBROADCASTSS      constants<>+2304(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z12
+	VFMADD213PS.BCST  constants<>+2368(SB), Z10, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VFMADD213PS.BCST  constants<>+2368(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+2240(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+2240(SB), Z11, Z13
+	VMULPS            Z10, Z10, Z14
+	VMULPS            Z11, Z11, Z15
+	VMOVUPS           constants<>+2432(SB), Z16
+	VPERMPS           Z16, Z2, Z16
+	VMOVUPS           constants<>+2432(SB), Z17
+	VPERMPS           Z17, Z7, Z17
+	VADDPS            Z16, Z10, Z10
+	VADDPS            Z17, Z11, Z11
+	VFMADD231PS       Z14, Z12, Z10
+	VFMADD231PS       Z15, Z13, Z11
+	VMOVUPS           constants<>+2496(SB), Z12
+	VPERMPS           Z12, Z2, Z2
+	VMOVUPS           constants<>+2496(SB), Z12
+	VPERMPS           Z12, Z7, Z7
+	VMOVUPS           Z2, Z12
+	VFMADD231PS       Z10, Z2, Z12
+	VMOVUPS           Z7, Z13
+	VFMADD231PS       Z11, Z7, Z13
+	VSCALEFPS         Z8, Z12, Z12
+	VSCALEFPS         Z9, Z13, Z13
+	VSCALEFPS         Z8, Z2, Z2
+	VSCALEFPS         Z9, Z7, Z7
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z8
+	VSUBPS.BCST       constants<>+704(SB), Z7, Z9
+	VFMADD231PS       Z10, Z2, Z8
+	VFMADD231PS       Z11, Z7, Z9
+	VBROADCASTSS      constants<>+8384(SB), Z2
+	VCMPPS            $0x1e, Z2, Z0, K1
+	VBROADCASTSS      constants<>+8384(SB), Z2
+	VCMPPS            $0x1e, Z2, Z1, K2
+	VBLENDMPS         Z12, Z8, K1, Z3
+	VBLENDMPS         Z13, Z9, K2, Z4
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z0, Z3, Z0
+	VORPS             Z1, Z4, Z1
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, 64(AX)(SI*4)
+	VMOVUPS           Z12, (CX)(SI*4)
+	VMOVUPS           Z13, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many692
+
+oneTest694:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail695
+
+one693:
+	VMOVUPS           (DX)(SI*4), Z0
+	VBROADCASTSS      constants<>+1984(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+1984(SB), Z1
+	VFMADD213PS.BCST  constants<>+2048(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+2048(SB), Z1, Z2
+	VMOVUPS           Z0, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z2, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z4
+	VMULPS            Z3, Z3, Z7
+	VMOVUPS           constants<>+2432(SB), Z8
+	VPERMPS           Z8, Z1, Z8
+	VADDPS            Z8, Z3, Z3
+	VFMADD231PS       Z7, Z4, Z3
+	VMOVUPS           constants<>+2496(SB), Z4
+	VPERMPS           Z4, Z1, Z1
+	VMOVUPS           Z1, Z4
+	VFMADD231PS       Z3, Z1, Z4
+	VSCALEFPS         Z2, Z4, Z4
+	VSCALEFPS         Z2, Z1, Z1
+	VSUBPS.BCST       constants<>+704(SB), Z1, Z2
+	VFMADD231PS       Z3, Z1, Z2
+	VBROADCASTSS      constants<>+8384(SB), Z1
+	VCMPPS            $0x1e, Z1, Z0, K1
+	VBLENDMPS         Z4, Z2, K1, Z5
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z5, Z0
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z4, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one693
+
+tail695:
+	SUBQ              SI, BX
+	JZ                done696
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VBROADCASTSS      constants<>+1984(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+1984(SB), Z1
+	VFMADD213PS.BCST  constants<>+2048(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+2048(SB), Z1, Z2
+	VMOVUPS           Z0, Z3
+	VFNMADD231PS.BCST constants<>+2112(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z2, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z4
+	VMULPS            Z3, Z3, Z5
+	VMOVUPS           constants<>+2432(SB), Z7
+	VPERMPS           Z7, Z1, Z7
+	VADDPS            Z7, Z3, Z3
+	VFMADD231PS       Z5, Z4, Z3
+	VMOVUPS           constants<>+2496(SB), Z4
+	VPERMPS           Z4, Z1, Z1
+	VMOVUPS           Z1, Z4
+	VFMADD231PS       Z3, Z1, Z4
+	VSCALEFPS         Z2, Z4, Z4
+	VSCALEFPS         Z2, Z1, Z1
+	VSUBPS.BCST       constants<>+704(SB), Z1, Z2
+	VFMADD231PS       Z3, Z1, Z2
+	VBROADCASTSS      constants<>+8384(SB), Z1
+	VCMPPS            $0x1e, Z1, Z0, K2
+	VBLENDMPS         Z4, Z2, K2, Z6
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z6, Z0
+	VMOVUPS           Z0, K1, (AX)(SI*4)
+	VMOVUPS           Z4, K1, (CX)(SI*4)
+
+done696:
+	VZEROUPPER
+	RET
+
+// func expm1AVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·expm1AVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail701
+
+one699:
+	VMOVUPS      (DX)(SI*4), Y0
+	VBROADCASTSS constants<>+2560(SB), Y1
+	VMINPS       Y0, Y1, Y1
+	VBROADCASTSS constants<>+2624(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1984(SB), Y2
+	VFMADD213PS  constants<>+2048(SB), Y1, Y2
+	VSUBPS       constants<>+2048(SB), Y2, Y3
+	VFNMADD231PS constants<>+2112(SB), Y3, Y1
+	VFNMADD231PS constants<>+2176(SB), Y3, Y1
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+2304(SB), Y3
+	VFMADD213PS  constants<>+2368(SB), Y1, Y3
+	VFMADD213PS  constants<>+2240(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2432(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2496(SB), Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VPSRLD       $0x03, Y2, Y5
+	VPSRLD       $0x01, Y5, Y6
+	VPSLLD       $0x17, Y6, Y7
+	VMULPS       Y7, Y4, Y4
+	VPSUBD       Y6, Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y4, Y4
+	VPSRLD       $0x03, Y2, Y2
+	VPSRLD       $0x01, Y2, Y5
+	VPSLLD       $0x17, Y5, Y6
+	VMULPS       Y6, Y3, Y3
+	VPSUBD       Y5, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VSUBPS       constants<>+704(SB), Y2, Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VBROADCASTSS constants<>+8384(SB), Y1
+	VCMPPS       $0x1e, Y1, Y0, Y1
+	VBLENDVPS    Y1, Y4, Y3, Y1
+	VANDPS       constants<>+320(SB), Y0, Y0
+	VORPS        Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      Y4, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one699
+
+tail701:
+	SUBQ         SI, BX
+	JZ           done702
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VBROADCASTSS constants<>+2560(SB), Y2
+	VMINPS       Y1, Y2, Y2
+	VBROADCASTSS constants<>+2624(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2432(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2496(SB), Y3, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VPSRLD       $0x03, Y3, Y6
+	VPSRLD       $0x01, Y6, Y7
+	VPSLLD       $0x17, Y7, Y8
+	VMULPS       Y8, Y5, Y5
+	VPSUBD       Y7, Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VPSRLD       $0x03, Y3, Y3
+	VPSRLD       $0x01, Y3, Y6
+	VPSLLD       $0x17, Y6, Y7
+	VMULPS       Y7, Y4, Y4
+	VPSUBD       Y6, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y3
+	VSUBPS       constants<>+704(SB), Y3, Y4
+	VFMADD231PS  Y2, Y3, Y4
+	VBROADCASTSS constants<>+8384(SB), Y2
+	VCMPPS       $0x1e, Y2, Y1, Y2
+	VBLENDVPS    Y2, Y5, Y4, Y2
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VORPS        Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y5, Y0, (CX)(SI*4)
+
+done702:
+	VZEROUPPER
+	RET
+
+// func log1pAVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·log1pAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail707
+
+one705:
+	VMOVUPS          (DX)(SI*8), Z0
+	VADDPD.BCST      constants<>+576(SB), Z0, Z1
+	VSUBPD.BCST      constants<>+576(SB), Z1, Z2
+	VSUBPD           Z2, Z1, Z3
+	VBROADCASTSD     constants<>+576(SB), Z4
+	VSUBPD           Z3, Z4, Z3
+	VSUBPD           Z2, Z0, Z2
+	VADDPD           Z2, Z3, Z2
+	VPSUBQ.BCST      constants<>+3456(SB), Z1, Z3
+	VANDPD.BCST      constants<>+3520(SB), Z3, Z4
+	VPADDQ.BCST      constants<>+3456(SB), Z4, Z4
+	VANDPD.BCST      constants<>+0(SB), Z3, Z3
+	VBROADCASTSD     constants<>+576(SB), Z13
+	VPSUBQ           Z3, Z13, Z3
+	VSUBPD.BCST      constants<>+576(SB), Z4, Z4
+	VBROADCASTSD     constants<>+8448(SB), Z13
+	VCMPPD           $0x11, Z13, Z1, K1
+	VMULPD           Z3, Z2, Z2
+	VBROADCASTSD     constants<>+512(SB), Z3
+	VBLENDMPD        Z2, Z3, K1, Z5
+	VADDPD           Z5, Z4, Z2
+	VSUBPD           Z2, Z4, Z3
+	VADDPD           Z5, Z3, Z3
+	VPSUBQ.BCST      constants<>+3392(SB), Z1, Z4
+	VPSRLQ           $0x34, Z4, Z4
+	VORPD.BCST       constants<>+1664(SB), Z4, Z4
+	VSUBPD.BCST      constants<>+3328(SB), Z4, Z4
+	VADDPD.BCST      constants<>+8512(SB), Z2, Z13
+	VDIVPD           Z13, Z2, Z13
+	VMULPD           Z13, Z13, Z14
+	VMULPD           Z14, Z14, Z15
+	VBROADCASTSD     constants<>+4096(SB), Z16
+	VMOVUPS          Z16, Z16
+	VBROADCASTSD     constants<>+4096(SB), Z16
+	VFMADD213PD.BCST constants<>+3968(SB), Z15, Z16
+	VFMADD213PD.BCST constants<>+3840(SB), Z15, Z16
+	VFMADD213PD.BCST constants<>+3712(SB), Z15, Z16
+	VBROADCASTSD     constants<>+4032(SB), Z17
+	VMOVUPS          Z17, Z17
+	VBROADCASTSD     constants<>+4032(SB), Z17
+	VFMADD213PD.BCST constants<>+3904(SB), Z15, Z17
+	VFMADD213PD.BCST constants<>+3776(SB), Z15, Z17
+	VMULPD.BCST      constants<>+1024(SB), Z2, Z15
+	VMULPD           Z2, Z15, Z18
+	VFMADD231PD      Z14, Z17, Z16
+	VFMADD213PD      Z18, Z16, Z14
+	VMULPD.BCST      constants<>+4160(SB), Z4, Z16
+	VADDPD           Z2, Z16, Z17
+	VSUBPD           Z16, Z17, Z16
+	VSUBPD           Z16, Z2, Z16
+	VFMADD231PD.BCST constants<>+4224(SB), Z4, Z16
+	VFMSUB213PD      Z18, Z2, Z15
+	VSUBPD           Z15, Z16, Z2
+	VADDPD           Z3, Z2, Z2
+	VFMADD231PD      Z14, Z13, Z2
+	VSUBPD           Z18, Z2, Z2
+	VADDPD           Z2, Z17, Z2
+	VBROADCASTSD     constants<>+4416(SB), Z3
+	VCMPPD           $0x15, Z3, Z1, K1
+	VANDPD.BCST      constants<>+128(SB), Z0, Z0
+	VORPD            Z0, Z2, Z0
+	VBLENDMPD        Z1, Z0, K1, Z6
+	VBROADCASTSD     constants<>+512(SB), Z0
+	VCMPPD           $0x00, Z0, Z1, K1
+	VBROADCASTSD     constants<>+0(SB), Z0
+	VBLENDMPD        Z0, Z6, K1, Z7
+	VBROADCASTSD     constants<>+512(SB), Z0
+	VCMPPD           $0x11, Z0, Z1, K1
+	VBROADCASTSD     constants<>+64(SB), Z0
+	VBLENDMPD        Z0, Z7, K1, Z8
+	VBROADCASTSD     constants<>+576(SB), Z0
+	VDIVPD           Z1, Z0, Z0
+	VMOVUPS          Z8, (AX)(SI*8)
+	VMOVUPS          Z0, (CX)(SI*8)
+	ADDQ             $0x08, SI
+	CMPQ             SI, DI
+	JLE              one705
+
+tail707:
+	SUBQ             SI, BX
+	JZ               done708
+	MOVQ             $-1, DI
+	SHLXQ            BX, DI, DI
+	NOTQ             DI
+	KMOVW            DI, K1
+	VMOVUPD.Z        (DX)(SI*8), K1, Z0
+	VADDPD.BCST      constants<>+576(SB), Z0, Z1
+	VSUBPD.BCST      constants<>+576(SB), Z1, Z2
+	VSUBPD           Z2, Z1, Z3
+	VBROADCASTSD     constants<>+576(SB), Z4
+	VSUBPD           Z3, Z4, Z3
+	VSUBPD           Z2, Z0, Z2
+	VADDPD           Z2, Z3, Z2
+	VPSUBQ.BCST      constants<>+3456(SB), Z1, Z3
+	VANDPD.BCST      constants<>+3520(SB), Z3, Z4
+	VPADDQ.BCST      constants<>+3456(SB), Z4, Z4
+	VANDPD.BCST      constants<>+0(SB), Z3, Z3
+	VBROADCASTSD     constants<>+576(SB), Z5
+	VPSUBQ           Z3, Z5, Z3
+	VSUBPD.BCST      constants<>+576(SB), Z4, Z4
+	VBROADCASTSD     constants<>+8448(SB), Z5
+	VCMPPD           $0x11, Z5, Z1, K2
+	VMULPD           Z3, Z2, Z2
+	VBROADCASTSD     constants<>+512(SB), Z3
+	VBLENDMPD        Z2, Z3, K2, Z9
+	VADDPD           Z9, Z4, Z2
+	VSUBPD           Z2, Z4, Z3
+	VADDPD           Z9, Z3, Z3
+	VPSUBQ.BCST      constants<>+3392(SB), Z1, Z4
+	VPSRLQ           $0x34, Z4, Z4
+	VORPD.BCST       constants<>+1664(SB), Z4, Z4
+	VSUBPD.BCST      constants<>+3328(SB), Z4, Z4
+	VADDPD.BCST      constants<>+8512(SB), Z2, Z5
+	VDIVPD           Z5, Z2, Z5
+	VMULPD           Z5, Z5, Z6
+	VMULPD           Z6, Z6, Z7
+	VBROADCASTSD     constants<>+4096(SB), Z8
+	VMOVUPS          Z8, Z8
+	VBROADCASTSD     constants<>+4096(SB), Z8
+	VFMADD213PD.BCST constants<>+3968(SB), Z7, Z8
+	VFMADD213PD.BCST constants<>+3840(SB), Z7, Z8
+	VFMADD213PD.BCST constants<>+3712(SB), Z7, Z8
+	VBROADCASTSD     constants<>+4032(SB), Z9
+	VMOVUPS          Z9, Z9
+	VBROADCASTSD     constants<>+4032(SB), Z9
+	VFMADD213PD.BCST constants<>+3904(SB), Z7, Z9
+	VFMADD213PD.BCST constants<>+3776(SB), Z7, Z9
+	VMULPD.BCST      constants<>+1024(SB), Z2, Z7
+	VMULPD           Z2, Z7, Z13
+	VFMADD231PD      Z6, Z9, Z8
+	VFMADD213PD      Z13, Z8, Z6
+	VMULPD.BCST      constants<>+4160(SB), Z4, Z8
+	VADDPD           Z2, Z8, Z9
+	VSUBPD           Z8, Z9, Z8
+	VSUBPD           Z8, Z2, Z8
+	VFMADD231PD.BCST constants<>+4224(SB), Z4, Z8
+	VFMSUB213PD      Z13, Z2, Z7
+	VSUBPD           Z7, Z8, Z2
+	VADDPD           Z3, Z2, Z2
+	VFMADD231PD      Z6, Z5, Z2
+	VSUBPD           Z13, Z2, Z2
+	VADDPD           Z2, Z9, Z2
+	VBROADCASTSD     constants<>+4416(SB), Z3
+	VCMPPD           $0x15, Z3, Z1, K2
+	VANDPD.BCST      constants<>+128(SB), Z0, Z0
+	VORPD            Z0, Z2, Z0
+	VBLENDMPD        Z1, Z0, K2, Z10
+	VBROADCASTSD     constants<>+512(SB), Z0
+	VCMPPD           $0x00, Z0, Z1, K2
+	VBROADCASTSD     constants<>+0(SB), Z0
+	VBLENDMPD        Z0, Z10, K2, Z11
+	VBROADCASTSD     constants<>+512(SB), Z0
+	VCMPPD           $0x11, Z0, Z1, K2
+	VBROADCASTSD     constants<>+64(SB), Z0
+	VBLENDMPD        Z0, Z11, K2, Z12
+	VBROADCASTSD     constants<>+576(SB), Z0
+	VDIVPD           Z1, Z0, Z0
+	VMOVUPD          Z12, K1, (AX)(SI*8)
+	VMOVUPD          Z0, K1, (CX)(SI*8)
+
+done708:
+	VZEROUPPER
+	RET
+
+// func log1pAVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·log1pAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail713
+
+one711:
+	VMOVUPS      (DX)(SI*8), Y0
+	VADDPD       constants<>+576(SB), Y0, Y1
+	VSUBPD       constants<>+576(SB), Y1, Y2
+	VSUBPD       Y2, Y1, Y3
+	VBROADCASTSD constants<>+576(SB), Y4
+	VSUBPD       Y3, Y4, Y3
+	VSUBPD       Y2, Y0, Y2
+	VADDPD       Y2, Y3, Y2
+	VPSUBQ       constants<>+3456(SB), Y1, Y3
+	VANDPD       constants<>+3520(SB), Y3, Y4
+	VPADDQ       constants<>+3456(SB), Y4, Y4
+	VANDPD       constants<>+0(SB), Y3, Y3
+	VBROADCASTSD constants<>+576(SB), Y5
+	VPSUBQ       Y3, Y5, Y3
+	VSUBPD       constants<>+576(SB), Y4, Y4
+	VBROADCASTSD constants<>+8448(SB), Y5
+	VCMPPD       $0x11, Y5, Y1, Y5
+	VMULPD       Y3, Y2, Y2
+	VBROADCASTSD constants<>+512(SB), Y3
+	VBLENDVPD    Y5, Y2, Y3, Y2
+	VADDPD       Y2, Y4, Y3
+	VSUBPD       Y3, Y4, Y4
+	VADDPD       Y2, Y4, Y2
+	VPSUBQ       constants<>+3392(SB), Y1, Y4
+	VPSRLQ       $0x34, Y4, Y4
+	VORPD        constants<>+1664(SB), Y4, Y4
+	VSUBPD       constants<>+3328(SB), Y4, Y4
+	VADDPD       constants<>+8512(SB), Y3, Y5
+	VDIVPD       Y5, Y3, Y5
+	VMULPD       Y5, Y5, Y6
+	VMULPD       Y6, Y6, Y7
+	VBROADCASTSD constants<>+4096(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+4096(SB), Y8
+	VFMADD213PD  constants<>+3968(SB), Y7, Y8
+	VFMADD213PD  constants<>+3840(SB), Y7, Y8
+	VFMADD213PD  constants<>+3712(SB), Y7, Y8
+	VBROADCASTSD constants<>+4032(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+4032(SB), Y9
+	VFMADD213PD  constants<>+3904(SB), Y7, Y9
+	VFMADD213PD  constants<>+3776(SB), Y7, Y9
+	VMULPD       constants<>+1024(SB), Y3, Y7
+	VMULPD       Y3, Y7, Y10
+	VFMADD231PD  Y6, Y9, Y8
+	VFMADD213PD  Y10, Y8, Y6
+	VMULPD       constants<>+4160(SB), Y4, Y8
+	VADDPD       Y3, Y8, Y9
+	VSUBPD       Y8, Y9, Y8
+	VSUBPD       Y8, Y3, Y8
+	VFMADD231PD  constants<>+4224(SB), Y4, Y8
+	VFMSUB213PD  Y10, Y3, Y7
+	VSUBPD       Y7, Y8, Y3
+	VADDPD       Y2, Y3, Y2
+	VFMADD231PD  Y6, Y5, Y2
+	VSUBPD       Y10, Y2, Y2
+	VADDPD       Y2, Y9, Y2
+	VBROADCASTSD constants<>+4416(SB), Y3
+	VCMPPD       $0x15, Y3, Y1, Y3
+	VANDPD       constants<>+128(SB), Y0, Y0
+	VORPD        Y0, Y2, Y0
+	VBLENDVPD    Y3, Y1, Y0, Y0
+	VBROADCASTSD constants<>+512(SB), Y2
+	VCMPPD       $0x00, Y2, Y1, Y2
+	VBROADCASTSD constants<>+0(SB), Y3
+	VBLENDVPD    Y2, Y3, Y0, Y0
+	VBROADCASTSD constants<>+512(SB), Y2
+	VCMPPD       $0x11, Y2, Y1, Y2
+	VBROADCASTSD constants<>+64(SB), Y3
+	VBLENDVPD    Y2, Y3, Y0, Y0
+	VBROADCASTSD constants<>+576(SB), Y2
+	VDIVPD       Y1, Y2, Y1
+	VMOVUPS      Y0, (AX)(SI*8)
+	VMOVUPS      Y1, (CX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one711
+
+tail713:
+	SUBQ         SI, BX
+	JZ           done714
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VADDPD       constants<>+576(SB), Y1, Y2
+	VSUBPD       constants<>+576(SB), Y2, Y3
+	VSUBPD       Y3, Y2, Y4
+	VBROADCASTSD constants<>+576(SB), Y5
+	VSUBPD       Y4, Y5, Y4
+	VSUBPD       Y3, Y1, Y3
+	VADDPD       Y3, Y4, Y3
+	VPSUBQ       constants<>+3456(SB), Y2, Y4
+	VANDPD       constants<>+3520(SB), Y4, Y5
+	VPADDQ       constants<>+3456(SB), Y5, Y5
+	VANDPD       constants<>+0(SB), Y4, Y4
+	VBROADCASTSD constants<>+576(SB), Y6
+	VPSUBQ       Y4, Y6, Y4
+	VSUBPD       constants<>+576(SB), Y5, Y5
+	VBROADCASTSD constants<>+8448(SB), Y6
+	VCMPPD       $0x11, Y6, Y2, Y6
+	VMULPD       Y4, Y3, Y3
+	VBROADCASTSD constants<>+512(SB), Y4
+	VBLENDVPD    Y6, Y3, Y4, Y3
+	VADDPD       Y3, Y5, Y4
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y3, Y5, Y3
+	VPSUBQ       constants<>+3392(SB), Y2, Y5
+	VPSRLQ       $0x34, Y5, Y5
+	VORPD        constants<>+1664(SB), Y5, Y5
+	VSUBPD       constants<>+3328(SB), Y5, Y5
+	VADDPD       constants<>+8512(SB), Y4, Y6
+	VDIVPD       Y6, Y4, Y6
+	VMULPD       Y6, Y6, Y7
+	VMULPD       Y7, Y7, Y8
+	VBROADCASTSD constants<>+4096(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+4096(SB), Y9
+	VFMADD213PD  constants<>+3968(SB), Y8, Y9
+	VFMADD213PD  constants<>+3840(SB), Y8, Y9
+	VFMADD213PD  constants<>+3712(SB), Y8, Y9
+	VBROADCASTSD constants<>+4032(SB), Y10
+	VMOVUPS      Y10, Y10
+	VBROADCASTSD constants<>+4032(SB), Y10
+	VFMADD213PD  constants<>+3904(SB), Y8, Y10
+	VFMADD213PD  constants<>+3776(SB), Y8, Y10
+	VMULPD       constants<>+1024(SB), Y4, Y8
+	VMULPD       Y4, Y8, Y11
+	VFMADD231PD  Y7, Y10, Y9
+	VFMADD213PD  Y11, Y9, Y7
+	VMULPD       constants<>+4160(SB), Y5, Y9
+	VADDPD       Y4, Y9, Y10
+	VSUBPD       Y9, Y10, Y9
+	VSUBPD       Y9, Y4, Y9
+	VFMADD231PD  constants<>+4224(SB), Y5, Y9
+	VFMSUB213PD  Y11, Y4, Y8
+	VSUBPD       Y8, Y9, Y4
+	VADDPD       Y3, Y4, Y3
+	VFMADD231PD  Y7, Y6, Y3
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y3, Y10, Y3
+	VBROADCASTSD constants<>+4416(SB), Y4
+	VCMPPD       $0x15, Y4, Y2, Y4
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VORPD        Y1, Y3, Y1
+	VBLENDVPD    Y4, Y2, Y1, Y1
+	VBROADCASTSD constants<>+512(SB), Y3
+	VCMPPD       $0x00, Y3, Y2, Y3
+	VBROADCASTSD constants<>+0(SB), Y4
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VBROADCASTSD constants<>+512(SB), Y3
+	VCMPPD       $0x11, Y3, Y2, Y3
+	VBROADCASTSD constants<>+64(SB), Y4
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VBROADCASTSD constants<>+576(SB), Y3
+	VDIVPD       Y2, Y3, Y2
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
+
+done714:
+	VZEROUPPER
+	RET
+
+// func log1pAVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·log1pAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail719
+
+one717:
+	VMOVUPS           (DX)(SI*4), Z0
+	VADDPS.BCST       constants<>+704(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+704(SB), Z1, Z2
+	VSUBPS            Z2, Z1, Z3
+	VBROADCASTSS      constants<>+704(SB), Z4
+	VSUBPS            Z3, Z4, Z3
+	VSUBPS            Z2, Z0, Z2
+	VADDPS            Z2, Z3, Z2
+	VPSUBD.BCST       constants<>+5312(SB), Z1, Z3
+	VANDPS.BCST       constants<>+5376(SB), Z3, Z4
+	VPADDD.BCST       constants<>+5312(SB), Z4, Z4
+	VANDPS.BCST       constants<>+192(SB), Z3, Z13
+	VBROADCASTSS      constants<>+704(SB), Z14
+	VPSUBD            Z13, Z14, Z13
+	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
+	VBROADCASTSS      constants<>+8576(SB), Z14
+	VCMPPS            $0x11, Z14, Z1, K1
+	VMULPS            Z13, Z2, Z2
+	VBROADCASTSS      constants<>+640(SB), Z13
+	VBLENDMPS         Z2, Z13, K1, Z5
+	VADDPS            Z5, Z4, Z2
+	VSUBPS            Z2, Z4, Z4
+	VADDPS            Z5, Z4, Z4
+	VPSRAD            $0x17, Z3, Z3
+	VCVTDQ2PS         Z3, Z3
+	VMULPS            Z2, Z2, Z13
+	VBROADCASTSS      constants<>+4544(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSS      constants<>+4544(SB), Z14
+	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z14
+	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z14
+	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z14
+	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z14
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z14
+	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z14
+	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z14
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z14
+	VMULPS.BCST       constants<>+2176(SB), Z3, Z15
+	VFMADD231PS       Z13, Z14, Z15
+	VMOVUPS           Z2, Z13
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z13
+	VMOVUPS           Z13, Z14
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z14
+	VSUBPS            Z14, Z2, Z2
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z2, Z15, Z2
+	VADDPS            Z2, Z13, Z2
+	VBROADCASTSS      constants<>+5504(SB), Z3
+	VCMPPS            $0x15, Z3, Z1, K1
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z2, Z0
+	VBLENDMPS         Z1, Z0, K1, Z6
+	VBROADCASTSS      constants<>+640(SB), Z0
+	VCMPPS            $0x00, Z0, Z1, K1
+	VBROADCASTSS      constants<>+192(SB), Z0
+	VBLENDMPS         Z0, Z6, K1, Z7
+	VBROADCASTSS      constants<>+640(SB), Z0
+	VCMPPS            $0x11, Z0, Z1, K1
+	VBROADCASTSS      constants<>+256(SB), Z0
+	VBLENDMPS         Z0, Z7, K1, Z8
+	VBROADCASTSS      constants<>+704(SB), Z0
+	VDIVPS            Z1, Z0, Z0
+	VMOVUPS           Z8, (AX)(SI*4)
+	VMOVUPS           Z0, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one717
+
+tail719:
+	SUBQ              SI, BX
+	JZ                done720
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VADDPS.BCST       constants<>+704(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+704(SB), Z1, Z2
+	VSUBPS            Z2, Z1, Z3
+	VBROADCASTSS      constants<>+704(SB), Z4
+	VSUBPS            Z3, Z4, Z3
+	VSUBPS            Z2, Z0, Z2
+	VADDPS            Z2, Z3, Z2
+	VPSUBD.BCST       constants<>+5312(SB), Z1, Z3
+	VANDPS.BCST       constants<>+5376(SB), Z3, Z4
+	VPADDD.BCST       constants<>+5312(SB), Z4, Z4
+	VANDPS.BCST       constants<>+192(SB), Z3, Z5
+	VBROADCASTSS      constants<>+704(SB), Z6
+	VPSUBD            Z5, Z6, Z5
+	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
+	VBROADCASTSS      constants<>+8576(SB), Z6
+	VCMPPS            $0x11, Z6, Z1, K2
+	VMULPS            Z5, Z2, Z2
+	VBROADCASTSS      constants<>+640(SB), Z5
+	VBLENDMPS         Z2, Z5, K2, Z9
+	VADDPS            Z9, Z4, Z2
+	VSUBPS            Z2, Z4, Z4
+	VADDPS            Z9, Z4, Z4
+	VPSRAD            $0x17, Z3, Z3
+	VCVTDQ2PS         Z3, Z3
+	VMULPS            Z2, Z2, Z5
+	VBROADCASTSS      constants<>+4544(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+4544(SB), Z6
+	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z6
+	VMULPS.BCST       constants<>+2176(SB), Z3, Z7
+	VFMADD231PS       Z5, Z6, Z7
+	VMOVUPS           Z2, Z5
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z5
+	VMOVUPS           Z5, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z6
+	VSUBPS            Z6, Z2, Z2
+	VADDPS            Z4, Z2, Z2
+	VADDPS            Z2, Z7, Z2
+	VADDPS            Z2, Z5, Z2
+	VBROADCASTSS      constants<>+5504(SB), Z3
+	VCMPPS            $0x15, Z3, Z1, K2
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z2, Z0
+	VBLENDMPS         Z1, Z0, K2, Z10
+	VBROADCASTSS      constants<>+640(SB), Z0
+	VCMPPS            $0x00, Z0, Z1, K2
+	VBROADCASTSS      constants<>+192(SB), Z0
+	VBLENDMPS         Z0, Z10, K2, Z11
+	VBROADCASTSS      constants<>+640(SB), Z0
+	VCMPPS            $0x11, Z0, Z1, K2
+	VBROADCASTSS      constants<>+256(SB), Z0
+	VBLENDMPS         Z0, Z11, K2, Z12
+	VBROADCASTSS      constants<>+704(SB), Z0
+	VDIVPS            Z1, Z0, Z0
+	VMOVUPS           Z12, K1, (AX)(SI*4)
+	VMOVUPS           Z0, K1, (CX)(SI*4)
+
+done720:
+	VZEROUPPER
+	RET
+
+// func log1pAVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·log1pAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail725
+
+one723:
+	VMOVUPS      (DX)(SI*4), Y0
+	VADDPS       constants<>+704(SB), Y0, Y1
+	VSUBPS       constants<>+704(SB), Y1, Y2
+	VSUBPS       Y2, Y1, Y3
+	VBROADCASTSS constants<>+704(SB), Y4
+	VSUBPS       Y3, Y4, Y3
+	VSUBPS       Y2, Y0, Y2
+	VADDPS       Y2, Y3, Y2
+	VPSUBD       constants<>+5312(SB), Y1, Y3
+	VANDPS       constants<>+5376(SB), Y3, Y4
+	VPADDD       constants<>+5312(SB), Y4, Y4
+	VANDPS       constants<>+192(SB), Y3, Y5
+	VBROADCASTSS constants<>+704(SB), Y6
+	VPSUBD       Y5, Y6, Y5
+	VSUBPS       constants<>+704(SB), Y4, Y4
+	VBROADCASTSS constants<>+8576(SB), Y6
+	VCMPPS       $0x11, Y6, Y1, Y6
+	VMULPS       Y5, Y2, Y2
+	VBROADCASTSS constants<>+640(SB), Y5
+	VBLENDVPS    Y6, Y2, Y5, Y2
+	VADDPS       Y2, Y4, Y5
+	VSUBPS       Y5, Y4, Y4
+	VADDPS       Y2, Y4, Y2
+	VPSRAD       $0x17, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VMULPS       Y5, Y5, Y4
+	VBROADCASTSS constants<>+4544(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+4544(SB), Y6
+	VFMADD213PS  constants<>+4608(SB), Y5, Y6
+	VFMADD213PS  constants<>+4672(SB), Y5, Y6
+	VFMADD213PS  constants<>+4736(SB), Y5, Y6
+	VFMADD213PS  constants<>+4800(SB), Y5, Y6
+	VFMADD213PS  constants<>+4864(SB), Y5, Y6
+	VFMADD213PS  constants<>+4928(SB), Y5, Y6
+	VFMADD213PS  constants<>+4992(SB), Y5, Y6
+	VFMADD213PS  constants<>+5056(SB), Y5, Y6
+	VMULPS       constants<>+2176(SB), Y3, Y7
+	VFMADD231PS  Y4, Y6, Y7
+	VMOVUPS      Y5, Y4
+	VFMADD231PS  constants<>+2112(SB), Y3, Y4
+	VMOVUPS      Y4, Y6
+	VFNMADD231PS constants<>+2112(SB), Y3, Y6
+	VSUBPS       Y6, Y5, Y3
+	VADDPS       Y2, Y3, Y2
+	VADDPS       Y2, Y7, Y2
+	VADDPS       Y2, Y4, Y2
+	VBROADCASTSS constants<>+5504(SB), Y3
+	VCMPPS       $0x15, Y3, Y1, Y3
+	VANDPS       constants<>+320(SB), Y0, Y0
+	VORPS        Y0, Y2, Y0
+	VBLENDVPS    Y3, Y1, Y0, Y0
+	VBROADCASTSS constants<>+640(SB), Y2
+	VCMPPS       $0x00, Y2, Y1, Y2
+	VBROADCASTSS constants<>+192(SB), Y3
+	VBLENDVPS    Y2, Y3, Y0, Y0
+	VBROADCASTSS constants<>+640(SB), Y2
+	VCMPPS       $0x11, Y2, Y1, Y2
+	VBROADCASTSS constants<>+256(SB), Y3
+	VBLENDVPS    Y2, Y3, Y0, Y0
+	VBROADCASTSS constants<>+704(SB), Y2
+	VDIVPS       Y1, Y2, Y1
+	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      Y1, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one723
+
+tail725:
+	SUBQ         SI, BX
+	JZ           done726
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VADDPS       constants<>+704(SB), Y1, Y2
+	VSUBPS       constants<>+704(SB), Y2, Y3
+	VSUBPS       Y3, Y2, Y4
+	VBROADCASTSS constants<>+704(SB), Y5
+	VSUBPS       Y4, Y5, Y4
+	VSUBPS       Y3, Y1, Y3
+	VADDPS       Y3, Y4, Y3
+	VPSUBD       constants<>+5312(SB), Y2, Y4
+	VANDPS       constants<>+5376(SB), Y4, Y5
+	VPADDD       constants<>+5312(SB), Y5, Y5
+	VANDPS       constants<>+192(SB), Y4, Y6
+	VBROADCASTSS constants<>+704(SB), Y7
+	VPSUBD       Y6, Y7, Y6
+	VSUBPS       constants<>+704(SB), Y5, Y5
+	VBROADCASTSS constants<>+8576(SB), Y7
+	VCMPPS       $0x11, Y7, Y2, Y7
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS constants<>+640(SB), Y6
+	VBLENDVPS    Y7, Y3, Y6, Y3
+	VADDPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y5
+	VADDPS       Y3, Y5, Y3
+	VPSRAD       $0x17, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y6, Y6, Y5
+	VBROADCASTSS constants<>+4544(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+4544(SB), Y7
+	VFMADD213PS  constants<>+4608(SB), Y6, Y7
+	VFMADD213PS  constants<>+4672(SB), Y6, Y7
+	VFMADD213PS  constants<>+4736(SB), Y6, Y7
+	VFMADD213PS  constants<>+4800(SB), Y6, Y7
+	VFMADD213PS  constants<>+4864(SB), Y6, Y7
+	VFMADD213PS  constants<>+4928(SB), Y6, Y7
+	VFMADD213PS  constants<>+4992(SB), Y6, Y7
+	VFMADD213PS  constants<>+5056(SB), Y6, Y7
+	VMULPS       constants<>+2176(SB), Y4, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMOVUPS      Y6, Y5
+	VFMADD231PS  constants<>+2112(SB), Y4, Y5
+	VMOVUPS      Y5, Y7
+	VFNMADD231PS constants<>+2112(SB), Y4, Y7
+	VSUBPS       Y7, Y6, Y4
+	VADDPS       Y3, Y4, Y3
+	VADDPS       Y3, Y8, Y3
+	VADDPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+5504(SB), Y4
+	VCMPPS       $0x15, Y4, Y2, Y4
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VORPS        Y1, Y3, Y1
+	VBLENDVPS    Y4, Y2, Y1, Y1
+	VBROADCASTSS constants<>+640(SB), Y3
+	VCMPPS       $0x00, Y3, Y2, Y3
+	VBROADCASTSS constants<>+192(SB), Y4
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VBROADCASTSS constants<>+640(SB), Y3
+	VCMPPS       $0x11, Y3, Y2, Y3
+	VBROADCASTSS constants<>+256(SB), Y4
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VBROADCASTSS constants<>+704(SB), Y3
+	VDIVPS       Y2, Y3, Y2
+	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
+
+done726:
+	VZEROUPPER
+	RET
+
+// func erfAVX512F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·erfAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest730
+
+many728:
+	VMOVUPS           (DX)(SI*8), Z0
+	VMOVUPS           64(DX)(SI*8), Z1
+	VANDPD.BCST       constants<>+384(SB), Z0, Z2
+	VANDPD.BCST       constants<>+384(SB), Z1, Z3
+	VBROADCASTSD      constants<>+8640(SB), Z4
+	VMINPD            Z2, Z4, Z2
+	VBROADCASTSD      constants<>+8640(SB), Z4
+	VMINPD            Z3, Z4, Z3
+	VMULPD            Z2, Z2, Z4
+	VMULPD            Z3, Z3, Z9
+	VXORPD.BCST       constants<>+128(SB), Z4, Z10
+	VXORPD.BCST       constants<>+128(SB), Z9, Z11
+	VMOVUPS           Z4, Z12
+	VFMSUB231PD       Z2, Z2, Z12
+	VMOVUPS           Z9, Z13
+	VFMSUB231PD       Z3, Z3, Z13
+	VBROADCASTSD      constants<>+768(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSD      constants<>+768(SB), Z14
+	VFMADD213PD.BCST  constants<>+832(SB), Z10, Z14
+	VBROADCASTSD      constants<>+768(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+768(SB), Z15
+	VFMADD213PD.BCST  constants<>+832(SB), Z11, Z15
+	VSUBPD.BCST       constants<>+832(SB), Z14, Z16
+	VSUBPD.BCST       constants<>+832(SB), Z15, Z17
+	VFNMADD231PD.BCST constants<>+896(SB), Z16, Z10
+	VFNMADD231PD.BCST constants<>+896(SB), Z17, Z11
+	VFNMADD231PD.BCST constants<>+960(SB), Z16, Z10
+	VFNMADD231PD.BCST constants<>+960(SB), Z17, Z11
+	VSUBPD            Z12, Z10, Z10
+	VSUBPD            Z13, Z11, Z11
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z10, Z10
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z11, Z11
+	VMULPD            Z10, Z10, Z12
+	VMULPD            Z11, Z11, Z13
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z18
+	VFMADD213PD.BCST  constants<>+1152(SB), Z12, Z18
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z13, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z12, Z18
+	VFMADD213PD.BCST  constants<>+1216(SB), Z13, Z19
+	VBROADCASTSD      constants<>+1280(SB), Z20
+	VMOVUPS           Z20, Z20
+	VBROADCASTSD      constants<>+1280(SB), Z20
+	VFMADD213PD.BCST  constants<>+1344(SB), Z12, Z20
+	VBROADCASTSD      constants<>+1280(SB), Z21
+	VMOVUPS           Z21, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z21
+	VFMADD213PD.BCST  constants<>+1344(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+1408(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+1408(SB), Z13, Z21
+	VMOVUPS           constants<>+8000(SB), Z22
+	VPERMPD           Z22, Z14, Z22
+	VMOVUPS           constants<>+8000(SB), Z23
+	VPERMPD           Z23, Z15, Z23
+	VFMADD231PD       Z10, Z20, Z18
+	VFMADD231PD       Z11, Z21, Z19
+	VFMADD231PD       Z12, Z18, Z10
+	VFMADD231PD       Z13, Z19, Z11
+	VMOVUPS           constants<>+8064(SB), Z12
+	VPERMPD           Z12, Z14, Z12
+	VMOVUPS           constants<>+8064(SB), Z13
+	VPERMPD           Z13, Z15, Z13
+	VFMADD231PD       Z22, Z10, Z12
+	VFMADD231PD       Z23, Z11, Z13
+	VADDPD            Z12, Z22, Z10
+	VADDPD            Z13, Z23, Z11
+	VSCALEFPD         Z16, Z10, Z10
+	VSCALEFPD         Z17, Z11, Z11
+	VMULPD.BCST       constants<>+8704(SB), Z2, Z12
+	VMULPD.BCST       constants<>+8704(SB), Z3, Z13
+	VADDPD.BCST       constants<>+8768(SB), Z12, Z14
+	VADDPD.BCST       constants<>+8768(SB), Z13, Z15
+	VBROADCASTSD      constants<>+576(SB), Z16
+	VDIVPD            Z14, Z16, Z14
+	VBROADCASTSD      constants<>+576(SB), Z16
+	VDIVPD            Z15, Z16, Z15
+	VSUBPD.BCST       constants<>+8768(SB), Z12, Z12
+	VSUBPD.BCST       constants<>+8768(SB), Z13, Z13
+	VMULPD            Z14, Z12, Z12
+	VMULPD            Z15, Z13, Z13
+	VMULPD            Z12, Z12, Z16
+	VMULPD            Z13, Z13, Z17
+	VBROADCASTSD      constants<>+8832(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSD      constants<>+8832(SB), Z18
+	VFMADD213PD.BCST  constants<>+8896(SB), Z16, Z18
+	VBROADCASTSD      constants<>+8832(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSD      constants<>+8832(SB), Z19
+	VFMADD213PD.BCST  constants<>+8896(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+8960(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+8960(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9024(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9024(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9088(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9088(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9152(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9152(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9216(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9216(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9280(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9280(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9344(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9344(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9408(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9408(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9472(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9472(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9536(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9536(SB), Z17, Z19
+	VBROADCASTSD      constants<>+9600(SB), Z20
+	VMOVUPS           Z20, Z20
+	VBROADCASTSD      constants<>+9600(SB), Z20
+	VFMADD213PD.BCST  constants<>+9664(SB), Z16, Z20
+	VBROADCASTSD      constants<>+9600(SB), Z21
+	VMOVUPS           Z21, Z21
+	VBROADCASTSD      constants<>+9600(SB), Z21
+	VFMADD213PD.BCST  constants<>+9664(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9728(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9728(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9792(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9792(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9856(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9856(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9920(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9920(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9984(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9984(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10048(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+10048(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10112(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+10112(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10176(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+10176(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10240(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+10240(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10304(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+10304(SB), Z17, Z21
+	VFMADD231PD       Z12, Z18, Z20
+	VFMADD231PD       Z13, Z19, Z21
+	VMULPD            Z14, Z20, Z12
+	VMULPD            Z15, Z21, Z13
+	VMULPD.BCST       constants<>+10368(SB), Z10, Z14
+	VMULPD.BCST       constants<>+10368(SB), Z11, Z15
+	VMULPD            Z14, Z12, Z12
+	VMULPD            Z15, Z13, Z13
+	VMULPD            Z4, Z4, Z14
+	VMULPD            Z9, Z9, Z15
+	VBROADCASTSD      constants<>+10432(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+10432(SB), Z16
+	VFMADD213PD.BCST  constants<>+10496(SB), Z14, Z16
+	VBROADCASTSD      constants<>+10432(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSD      constants<>+10432(SB), Z17
+	VFMADD213PD.BCST  constants<>+10496(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10560(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10560(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10624(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10624(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10688(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10688(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10752(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10752(SB), Z15, Z17
+	VBROADCASTSD      constants<>+10816(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSD      constants<>+10816(SB), Z18
+	VFMADD213PD.BCST  constants<>+10880(SB), Z14, Z18
+	VBROADCASTSD      constants<>+10816(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSD      constants<>+10816(SB), Z19
+	VFMADD213PD.BCST  constants<>+10880(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10944(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10944(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+11008(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11008(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+11072(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11072(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+11136(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11136(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+11200(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11200(SB), Z15, Z19
+	VFMADD231PD       Z4, Z16, Z18
+	VFMADD231PD       Z9, Z17, Z19
+	VFMADD213PD       Z2, Z2, Z18
+	VFMADD213PD       Z3, Z3, Z19
+	VBROADCASTSD      constants<>+576(SB), Z4
+	VCMPPD            $0x11, Z4, Z2, K1
+	VBROADCASTSD      constants<>+576(SB), Z2
+	VCMPPD            $0x11, Z2, Z3, K2
+	VBROADCASTSD      constants<>+576(SB), Z2
+	VSUBPD            Z12, Z2, Z2
+	VBROADCASTSD      constants<>+576(SB), Z3
+	VSUBPD            Z13, Z3, Z3
+	VBLENDMPD         Z18, Z2, K1, Z5
+	VBLENDMPD         Z19, Z3, K2, Z6
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VORPD             Z0, Z5, Z0
+	VORPD             Z1, Z6, Z1
+	VMULPD.BCST       constants<>+11264(SB), Z10, Z2
+	VMULPD.BCST       constants<>+11264(SB), Z11, Z3
+	VMOVUPS           Z0, (AX)(SI*8)
+	VMOVUPS           Z1, 64(AX)(SI*8)
+	VMOVUPS           Z2, (CX)(SI*8)
+	VMOVUPS           Z3, 64(CX)(SI*8)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               many728
+
+oneTest730:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail731
+
+one729:
+	VMOVUPS           (DX)(SI*8), Z0
+	VANDPD.BCST       constants<>+384(SB), Z0, Z1
+	VBROADCASTSD      constants<>+8640(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VMULPD            Z1, Z1, Z2
+	VXORPD.BCST       constants<>+128(SB), Z2, Z3
+	VMOVUPS           Z2, Z4
+	VFMSUB231PD       Z1, Z1, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z6
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z3
+	VSUBPD            Z4, Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VBROADCASTSD      constants<>+1088(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSD      constants<>+1088(SB), Z9
+	VFMADD213PD.BCST  constants<>+1152(SB), Z4, Z9
+	VFMADD213PD.BCST  constants<>+1216(SB), Z4, Z9
+	VBROADCASTSD      constants<>+1280(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+1280(SB), Z10
+	VFMADD213PD.BCST  constants<>+1344(SB), Z4, Z10
+	VFMADD213PD.BCST  constants<>+1408(SB), Z4, Z10
+	VMOVUPS           constants<>+8000(SB), Z11
+	VPERMPD           Z11, Z5, Z11
+	VFMADD231PD       Z3, Z10, Z9
+	VFMADD231PD       Z4, Z9, Z3
+	VMOVUPS           constants<>+8064(SB), Z4
+	VPERMPD           Z4, Z5, Z4
+	VFMADD231PD       Z11, Z3, Z4
+	VADDPD            Z4, Z11, Z3
+	VSCALEFPD         Z6, Z3, Z3
+	VMULPD.BCST       constants<>+8704(SB), Z1, Z4
+	VADDPD.BCST       constants<>+8768(SB), Z4, Z5
+	VBROADCASTSD      constants<>+576(SB), Z6
+	VDIVPD            Z5, Z6, Z5
+	VSUBPD.BCST       constants<>+8768(SB), Z4, Z4
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      constants<>+8832(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSD      constants<>+8832(SB), Z9
+	VFMADD213PD.BCST  constants<>+8896(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+8960(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9024(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9088(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9152(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9216(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9280(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9344(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9408(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9472(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9536(SB), Z6, Z9
+	VBROADCASTSD      constants<>+9600(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+9600(SB), Z10
+	VFMADD213PD.BCST  constants<>+9664(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9728(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9792(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9856(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9920(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9984(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+10048(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+10112(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+10176(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+10240(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+10304(SB), Z6, Z10
+	VFMADD231PD       Z4, Z9, Z10
+	VMULPD            Z5, Z10, Z4
+	VMULPD.BCST       constants<>+10368(SB), Z3, Z5
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10816(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSD      constants<>+10816(SB), Z9
+	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z9
+	VFMADD231PD       Z2, Z6, Z9
+	VFMADD213PD       Z1, Z1, Z9
+	VBROADCASTSD      constants<>+576(SB), Z2
+	VCMPPD            $0x11, Z2, Z1, K1
+	VBROADCASTSD      constants<>+576(SB), Z1
+	VSUBPD            Z4, Z1, Z1
+	VBLENDMPD         Z9, Z1, K1, Z7
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VORPD             Z0, Z7, Z0
+	VMULPD.BCST       constants<>+11264(SB), Z3, Z1
+	VMOVUPS           Z0, (AX)(SI*8)
+	VMOVUPS           Z1, (CX)(SI*8)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one729
+
+tail731:
+	SUBQ              SI, BX
+	JZ                done732
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z0
+	VANDPD.BCST       constants<>+384(SB), Z0, Z1
+	VBROADCASTSD      constants<>+8640(SB), Z2
+	VMINPD            Z1, Z2, Z1
+	VMULPD            Z1, Z1, Z2
+	VXORPD.BCST       constants<>+128(SB), Z2, Z3
+	VMOVUPS           Z2, Z4
+	VFMSUB231PD       Z1, Z1, Z4
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+768(SB), Z5
+	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z5
+	VSUBPD.BCST       constants<>+832(SB), Z5, Z6
+	VFNMADD231PD.BCST constants<>+896(SB), Z6, Z3
+	VFNMADD231PD.BCST constants<>+960(SB), Z6, Z3
+	VSUBPD            Z4, Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z4
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+1088(SB), Z7
+	VFMADD213PD.BCST  constants<>+1152(SB), Z4, Z7
+	VFMADD213PD.BCST  constants<>+1216(SB), Z4, Z7
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VFMADD213PD.BCST  constants<>+1344(SB), Z4, Z9
+	VFMADD213PD.BCST  constants<>+1408(SB), Z4, Z9
+	VMOVUPS           constants<>+8000(SB), Z10
+	VPERMPD           Z10, Z5, Z10
+	VFMADD231PD       Z3, Z9, Z7
+	VFMADD231PD       Z4, Z7, Z3
+	VMOVUPS           constants<>+8064(SB), Z4
+	VPERMPD           Z4, Z5, Z4
+	VFMADD231PD       Z10, Z3, Z4
+	VADDPD            Z4, Z10, Z3
+	VSCALEFPD         Z6, Z3, Z3
+	VMULPD.BCST       constants<>+8704(SB), Z1, Z4
+	VADDPD.BCST       constants<>+8768(SB), Z4, Z5
+	VBROADCASTSD      constants<>+576(SB), Z6
+	VDIVPD            Z5, Z6, Z5
+	VSUBPD.BCST       constants<>+8768(SB), Z4, Z4
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z4, Z4, Z6
+	VBROADCASTSD      constants<>+8832(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+8832(SB), Z7
+	VFMADD213PD.BCST  constants<>+8896(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+8960(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9024(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9088(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9216(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9280(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9344(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9408(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9472(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9536(SB), Z6, Z7
+	VBROADCASTSD      constants<>+9600(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSD      constants<>+9600(SB), Z9
+	VFMADD213PD.BCST  constants<>+9664(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9728(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9792(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9856(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9920(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+9984(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+10048(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+10112(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+10176(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+10240(SB), Z6, Z9
+	VFMADD213PD.BCST  constants<>+10304(SB), Z6, Z9
+	VFMADD231PD       Z4, Z7, Z9
+	VMULPD            Z5, Z9, Z4
+	VMULPD.BCST       constants<>+10368(SB), Z3, Z5
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10816(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+10816(SB), Z7
+	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z7
+	VFMADD231PD       Z2, Z6, Z7
+	VFMADD213PD       Z1, Z1, Z7
+	VBROADCASTSD      constants<>+576(SB), Z2
+	VCMPPD            $0x11, Z2, Z1, K2
+	VBROADCASTSD      constants<>+576(SB), Z1
+	VSUBPD            Z4, Z1, Z1
+	VBLENDMPD         Z7, Z1, K2, Z8
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VORPD             Z0, Z8, Z0
+	VMULPD.BCST       constants<>+11264(SB), Z3, Z1
+	VMOVUPD           Z0, K1, (AX)(SI*8)
+	VMOVUPD           Z1, K1, (CX)(SI*8)
+
+done732:
+	VZEROUPPER
+	RET
+
+// func erfAVX2F64<>(y *float64, d *float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·erfAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail737
+
+one735:
+	VMOVUPS      (DX)(SI*8), Y0
+	VANDPD       constants<>+384(SB), Y0, Y1
+	VBROADCASTSD constants<>+8640(SB), Y2
+	VMINPD       Y1, Y2, Y1
+	VMULPD       Y1, Y1, Y2
+	VXORPD       constants<>+128(SB), Y2, Y3
+	VMOVUPS      Y2, Y4
+	VFMSUB231PD  Y1, Y1, Y4
+	VBROADCASTSD constants<>+1792(SB), Y5
+	VMINPD       Y3, Y5, Y3
+	VBROADCASTSD constants<>+1728(SB), Y5
+	VMAXPD       Y3, Y5, Y3
+	VBROADCASTSD constants<>+768(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+768(SB), Y5
+	VFMADD213PD  constants<>+832(SB), Y3, Y5
+	VSUBPD       constants<>+832(SB), Y5, Y6
+	VFNMADD231PD constants<>+896(SB), Y6, Y3
+	VFNMADD231PD constants<>+960(SB), Y6, Y3
+	VSUBPD       Y4, Y3, Y3
+	VMULPD       Y3, Y3, Y4
+	VBROADCASTSD constants<>+1088(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+1088(SB), Y6
+	VFMADD213PD  constants<>+1152(SB), Y4, Y6
+	VFMADD213PD  constants<>+1216(SB), Y4, Y6
+	VBROADCASTSD constants<>+1280(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+1280(SB), Y7
+	VFMADD213PD  constants<>+1344(SB), Y4, Y7
+	VFMADD213PD  constants<>+1408(SB), Y4, Y7
+	VMOVSLDUP    Y5, Y8
+	VPERMD       constants<>+8192(SB), Y8, Y9
+	VPERMD       constants<>+8256(SB), Y8, Y8
+	VPBLENDD     $0xaa, Y8, Y9, Y8
+	VFMADD231PD  Y3, Y7, Y6
+	VFMADD231PD  Y4, Y6, Y3
+	VMOVSLDUP    Y5, Y4
+	VPERMD       constants<>+8320(SB), Y4, Y6
+	VPERMD       constants<>+8320(SB), Y4, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VFMADD231PD  Y8, Y3, Y4
+	VADDPD       Y4, Y8, Y3
+	VPSRLQ       $0x03, Y5, Y4
+	VPSRLQ       $0x01, Y4, Y5
+	VPSLLQ       $0x34, Y5, Y6
+	VMULPD       Y6, Y3, Y3
+	VPSUBQ       Y5, Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y3, Y3
+	VMULPD       constants<>+8704(SB), Y1, Y4
+	VADDPD       constants<>+8768(SB), Y4, Y5
+	VBROADCASTSD constants<>+576(SB), Y6
+	VDIVPD       Y5, Y6, Y5
+	VSUBPD       constants<>+8768(SB), Y4, Y4
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y4, Y4, Y6
+	VBROADCASTSD constants<>+8832(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+8832(SB), Y7
+	VFMADD213PD  constants<>+8896(SB), Y6, Y7
+	VFMADD213PD  constants<>+8960(SB), Y6, Y7
+	VFMADD213PD  constants<>+9024(SB), Y6, Y7
+	VFMADD213PD  constants<>+9088(SB), Y6, Y7
+	VFMADD213PD  constants<>+9152(SB), Y6, Y7
+	VFMADD213PD  constants<>+9216(SB), Y6, Y7
+	VFMADD213PD  constants<>+9280(SB), Y6, Y7
+	VFMADD213PD  constants<>+9344(SB), Y6, Y7
+	VFMADD213PD  constants<>+9408(SB), Y6, Y7
+	VFMADD213PD  constants<>+9472(SB), Y6, Y7
+	VFMADD213PD  constants<>+9536(SB), Y6, Y7
+	VBROADCASTSD constants<>+9600(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+9600(SB), Y8
+	VFMADD213PD  constants<>+9664(SB), Y6, Y8
+	VFMADD213PD  constants<>+9728(SB), Y6, Y8
+	VFMADD213PD  constants<>+9792(SB), Y6, Y8
+	VFMADD213PD  constants<>+9856(SB), Y6, Y8
+	VFMADD213PD  constants<>+9920(SB), Y6, Y8
+	VFMADD213PD  constants<>+9984(SB), Y6, Y8
+	VFMADD213PD  constants<>+10048(SB), Y6, Y8
+	VFMADD213PD  constants<>+10112(SB), Y6, Y8
+	VFMADD213PD  constants<>+10176(SB), Y6, Y8
+	VFMADD213PD  constants<>+10240(SB), Y6, Y8
+	VFMADD213PD  constants<>+10304(SB), Y6, Y8
+	VFMADD231PD  Y4, Y7, Y8
+	VMULPD       Y5, Y8, Y4
+	VMULPD       constants<>+10368(SB), Y3, Y5
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y2, Y2, Y5
+	VBROADCASTSD constants<>+10432(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+10432(SB), Y6
+	VFMADD213PD  constants<>+10496(SB), Y5, Y6
+	VFMADD213PD  constants<>+10560(SB), Y5, Y6
+	VFMADD213PD  constants<>+10624(SB), Y5, Y6
+	VFMADD213PD  constants<>+10688(SB), Y5, Y6
+	VFMADD213PD  constants<>+10752(SB), Y5, Y6
+	VBROADCASTSD constants<>+10816(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10816(SB), Y7
+	VFMADD213PD  constants<>+10880(SB), Y5, Y7
+	VFMADD213PD  constants<>+10944(SB), Y5, Y7
+	VFMADD213PD  constants<>+11008(SB), Y5, Y7
+	VFMADD213PD  constants<>+11072(SB), Y5, Y7
+	VFMADD213PD  constants<>+11136(SB), Y5, Y7
+	VFMADD213PD  constants<>+11200(SB), Y5, Y7
+	VFMADD231PD  Y2, Y6, Y7
+	VFMADD213PD  Y1, Y1, Y7
+	VBROADCASTSD constants<>+576(SB), Y2
+	VCMPPD       $0x11, Y2, Y1, Y1
+	VBROADCASTSD constants<>+576(SB), Y2
+	VSUBPD       Y4, Y2, Y2
+	VBLENDVPD    Y1, Y7, Y2, Y1
+	VANDPD       constants<>+128(SB), Y0, Y0
+	VORPD        Y0, Y1, Y0
+	VMULPD       constants<>+11264(SB), Y3, Y1
+	VMOVUPS      Y0, (AX)(SI*8)
+	VMOVUPS      Y1, (CX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one735
+
+tail737:
+	SUBQ         SI, BX
+	JZ           done738
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPD   (DX)(SI*8), Y0, Y1
+	VANDPD       constants<>+384(SB), Y1, Y2
+	VBROADCASTSD constants<>+8640(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMULPD       Y2, Y2, Y3
+	VXORPD       constants<>+128(SB), Y3, Y4
+	VMOVUPS      Y3, Y5
+	VFMSUB231PD  Y2, Y2, Y5
+	VBROADCASTSD constants<>+1792(SB), Y6
+	VMINPD       Y4, Y6, Y4
+	VBROADCASTSD constants<>+1728(SB), Y6
+	VMAXPD       Y4, Y6, Y4
+	VBROADCASTSD constants<>+768(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y6, Y7
+	VFNMADD231PD constants<>+896(SB), Y7, Y4
+	VFNMADD231PD constants<>+960(SB), Y7, Y4
+	VSUBPD       Y5, Y4, Y4
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VFMADD213PD  constants<>+1152(SB), Y5, Y7
+	VFMADD213PD  constants<>+1216(SB), Y5, Y7
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VFMADD213PD  constants<>+1344(SB), Y5, Y8
+	VFMADD213PD  constants<>+1408(SB), Y5, Y8
+	VMOVSLDUP    Y6, Y9
+	VPERMD       constants<>+8192(SB), Y9, Y10
+	VPERMD       constants<>+8256(SB), Y9, Y9
+	VPBLENDD     $0xaa, Y9, Y10, Y9
+	VFMADD231PD  Y4, Y8, Y7
+	VFMADD231PD  Y5, Y7, Y4
+	VMOVSLDUP    Y6, Y5
+	VPERMD       constants<>+8320(SB), Y5, Y7
+	VPERMD       constants<>+8320(SB), Y5, Y5
+	VPBLENDD     $0xaa, Y5, Y7, Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VADDPD       Y5, Y9, Y4
+	VPSRLQ       $0x03, Y6, Y5
+	VPSRLQ       $0x01, Y5, Y6
+	VPSLLQ       $0x34, Y6, Y7
+	VMULPD       Y7, Y4, Y4
+	VPSUBQ       Y6, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VMULPD       constants<>+8704(SB), Y2, Y5
+	VADDPD       constants<>+8768(SB), Y5, Y6
+	VBROADCASTSD constants<>+576(SB), Y7
+	VDIVPD       Y6, Y7, Y6
+	VSUBPD       constants<>+8768(SB), Y5, Y5
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y5, Y5, Y7
+	VBROADCASTSD constants<>+8832(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+8832(SB), Y8
+	VFMADD213PD  constants<>+8896(SB), Y7, Y8
+	VFMADD213PD  constants<>+8960(SB), Y7, Y8
+	VFMADD213PD  constants<>+9024(SB), Y7, Y8
+	VFMADD213PD  constants<>+9088(SB), Y7, Y8
+	VFMADD213PD  constants<>+9152(SB), Y7, Y8
+	VFMADD213PD  constants<>+9216(SB), Y7, Y8
+	VFMADD213PD  constants<>+9280(SB), Y7, Y8
+	VFMADD213PD  constants<>+9344(SB), Y7, Y8
+	VFMADD213PD  constants<>+9408(SB), Y7, Y8
+	VFMADD213PD  constants<>+9472(SB), Y7, Y8
+	VFMADD213PD  constants<>+9536(SB), Y7, Y8
+	VBROADCASTSD constants<>+9600(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+9600(SB), Y9
+	VFMADD213PD  constants<>+9664(SB), Y7, Y9
+	VFMADD213PD  constants<>+9728(SB), Y7, Y9
+	VFMADD213PD  constants<>+9792(SB), Y7, Y9
+	VFMADD213PD  constants<>+9856(SB), Y7, Y9
+	VFMADD213PD  constants<>+9920(SB), Y7, Y9
+	VFMADD213PD  constants<>+9984(SB), Y7, Y9
+	VFMADD213PD  constants<>+10048(SB), Y7, Y9
+	VFMADD213PD  constants<>+10112(SB), Y7, Y9
+	VFMADD213PD  constants<>+10176(SB), Y7, Y9
+	VFMADD213PD  constants<>+10240(SB), Y7, Y9
+	VFMADD213PD  constants<>+10304(SB), Y7, Y9
+	VFMADD231PD  Y5, Y8, Y9
+	VMULPD       Y6, Y9, Y5
+	VMULPD       constants<>+10368(SB), Y4, Y6
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y3, Y3, Y6
+	VBROADCASTSD constants<>+10432(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10432(SB), Y7
+	VFMADD213PD  constants<>+10496(SB), Y6, Y7
+	VFMADD213PD  constants<>+10560(SB), Y6, Y7
+	VFMADD213PD  constants<>+10624(SB), Y6, Y7
+	VFMADD213PD  constants<>+10688(SB), Y6, Y7
+	VFMADD213PD  constants<>+10752(SB), Y6, Y7
+	VBROADCASTSD constants<>+10816(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+10816(SB), Y8
+	VFMADD213PD  constants<>+10880(SB), Y6, Y8
+	VFMADD213PD  constants<>+10944(SB), Y6, Y8
+	VFMADD213PD  constants<>+11008(SB), Y6, Y8
+	VFMADD213PD  constants<>+11072(SB), Y6, Y8
+	VFMADD213PD  constants<>+11136(SB), Y6, Y8
+	VFMADD213PD  constants<>+11200(SB), Y6, Y8
+	VFMADD231PD  Y3, Y7, Y8
+	VFMADD213PD  Y2, Y2, Y8
+	VBROADCASTSD constants<>+576(SB), Y3
+	VCMPPD       $0x11, Y3, Y2, Y2
+	VBROADCASTSD constants<>+576(SB), Y3
+	VSUBPD       Y5, Y3, Y3
+	VBLENDVPD    Y2, Y8, Y3, Y2
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VORPD        Y1, Y2, Y1
+	VMULPD       constants<>+11264(SB), Y4, Y2
+	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
+	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
+
+done738:
+	VZEROUPPER
+	RET
+
+// func erfAVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·erfAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest742
+
+many740:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VANDPS.BCST       constants<>+448(SB), Z0, Z2
+	VANDPS.BCST       constants<>+448(SB), Z1, Z3
+	VBROADCASTSS      constants<>+11328(SB), Z4
+	VMINPS            Z2, Z4, Z2
+	VBROADCASTSS      constants<>+11328(SB), Z4
+	VMINPS            Z3, Z4, Z3
+	VMULPS            Z2, Z2, Z4
+	VMULPS            Z3, Z3, Z9
+	VXORPS.BCST       constants<>+320(SB), Z4, Z10
+	VXORPS.BCST       constants<>+320(SB), Z9, Z11
+	VMOVUPS           Z4, Z12
+	VFMSUB231PS       Z2, Z2, Z12
+	VMOVUPS           Z9, Z13
+	VFMSUB231PS       Z3, Z3, Z13
+	VBROADCASTSS      constants<>+1984(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSS      constants<>+1984(SB), Z14
+	VFMADD213PS.BCST  constants<>+2048(SB), Z10, Z14
+	VBROADCASTSS      constants<>+1984(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+1984(SB), Z15
+	VFMADD213PS.BCST  constants<>+2048(SB), Z11, Z15
+	VSUBPS.BCST       constants<>+2048(SB), Z14, Z16
+	VSUBPS.BCST       constants<>+2048(SB), Z15, Z17
+	VFNMADD231PS.BCST constants<>+2112(SB), Z16, Z10
+	VFNMADD231PS.BCST constants<>+2112(SB), Z17, Z11
+	VFNMADD231PS.BCST constants<>+2176(SB), Z16, Z10
+	VFNMADD231PS.BCST constants<>+2176(SB), Z17, Z11
+	VSUBPS            Z12, Z10, Z10
+	VSUBPS            Z13, Z11, Z11
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z10, Z10
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z11, Z11
+	VBROADCASTSS      constants<>+2304(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z12
+	VFMADD213PS.BCST  constants<>+2368(SB), Z10, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VFMADD213PS.BCST  constants<>+2368(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+2240(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+2240(SB), Z11, Z13
+	VMULPS            Z10, Z10, Z18
+	VMULPS            Z11, Z11, Z19
+	VMOVUPS           constants<>+2432(SB), Z20
+	VPERMPS           Z20, Z14, Z20
+	VMOVUPS           constants<>+2432(SB), Z21
+	VPERMPS           Z21, Z15, Z21
+	VADDPS            Z20, Z10, Z10
+	VADDPS            Z21, Z11, Z11
+	VFMADD231PS       Z18, Z12, Z10
+	VFMADD231PS       Z19, Z13, Z11
+	VMOVUPS           constants<>+2496(SB), Z12
+	VPERMPS           Z12, Z14, Z12
+	VMOVUPS           constants<>+2496(SB), Z13
+	VPERMPS           Z13, Z15, Z13
+	VMOVUPS           Z12, Z14
+	VFMADD231PS       Z10, Z12, Z14
+	VMOVUPS           Z13, Z10
+	VFMADD231PS       Z11, Z13, Z10
+	VSCALEFPS         Z16, Z14, Z11
+	VSCALEFPS         Z17, Z10, Z10
+	VMULPS.BCST       constants<>+11392(SB), Z2, Z12
+	VMULPS.BCST       constants<>+11392(SB), Z3, Z13
+	VADDPS.BCST       constants<>+11456(SB), Z12, Z14
+	VADDPS.BCST       constants<>+11456(SB), Z13, Z15
+	VBROADCASTSS      constants<>+704(SB), Z16
+	VDIVPS            Z14, Z16, Z14
+	VBROADCASTSS      constants<>+704(SB), Z16
+	VDIVPS            Z15, Z16, Z15
+	VSUBPS.BCST       constants<>+11456(SB), Z12, Z12
+	VSUBPS.BCST       constants<>+11456(SB), Z13, Z13
+	VMULPS            Z14, Z12, Z12
+	VMULPS            Z15, Z13, Z13
+	VBROADCASTSS      constants<>+11520(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSS      constants<>+11520(SB), Z16
+	VFMADD213PS.BCST  constants<>+11584(SB), Z12, Z16
+	VBROADCASTSS      constants<>+11520(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSS      constants<>+11520(SB), Z17
+	VFMADD213PS.BCST  constants<>+11584(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11648(SB), Z12, Z16
+	VFMADD213PS.BCST  constants<>+11648(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11712(SB), Z12, Z16
+	VFMADD213PS.BCST  constants<>+11712(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11776(SB), Z12, Z16
+	VFMADD213PS.BCST  constants<>+11776(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11840(SB), Z12, Z16
+	VFMADD213PS.BCST  constants<>+11840(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11904(SB), Z12, Z16
+	VFMADD213PS.BCST  constants<>+11904(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11968(SB), Z12, Z16
+	VFMADD213PS.BCST  constants<>+11968(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+12032(SB), Z12, Z16
+	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z17
+	VMULPS            Z14, Z16, Z12
+	VMULPS            Z15, Z17, Z13
+	VADDPS            Z11, Z11, Z14
+	VADDPS            Z10, Z10, Z15
+	VMULPS            Z14, Z12, Z12
+	VMULPS            Z15, Z13, Z13
+	VMULPS            Z4, Z4, Z14
+	VMULPS            Z9, Z9, Z15
+	VBROADCASTSS      constants<>+12096(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSS      constants<>+12096(SB), Z16
+	VFMADD213PS.BCST  constants<>+12160(SB), Z14, Z16
+	VBROADCASTSS      constants<>+12096(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSS      constants<>+12096(SB), Z17
+	VFMADD213PS.BCST  constants<>+12160(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+12224(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+12224(SB), Z15, Z17
+	VBROADCASTSS      constants<>+12288(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSS      constants<>+12288(SB), Z18
+	VFMADD213PS.BCST  constants<>+12352(SB), Z14, Z18
+	VBROADCASTSS      constants<>+12288(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSS      constants<>+12288(SB), Z19
+	VFMADD213PS.BCST  constants<>+12352(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+12416(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12416(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+12480(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12480(SB), Z15, Z19
+	VFMADD231PS       Z4, Z16, Z18
+	VFMADD231PS       Z9, Z17, Z19
+	VFMADD213PS       Z2, Z2, Z18
+	VFMADD213PS       Z3, Z3, Z19
+	VBROADCASTSS      constants<>+704(SB), Z4
+	VCMPPS            $0x11, Z4, Z2, K1
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VCMPPS            $0x11, Z2, Z3, K2
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VSUBPS            Z12, Z2, Z2
+	VBROADCASTSS      constants<>+704(SB), Z3
+	VSUBPS            Z13, Z3, Z3
+	VBLENDMPS         Z18, Z2, K1, Z5
+	VBLENDMPS         Z19, Z3, K2, Z6
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z0, Z5, Z0
+	VORPS             Z1, Z6, Z1
+	VMULPS.BCST       constants<>+12544(SB), Z11, Z2
+	VMULPS.BCST       constants<>+12544(SB), Z10, Z3
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, 64(AX)(SI*4)
+	VMOVUPS           Z2, (CX)(SI*4)
+	VMOVUPS           Z3, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many740
+
+oneTest742:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail743
+
+one741:
+	VMOVUPS           (DX)(SI*4), Z0
+	VANDPS.BCST       constants<>+448(SB), Z0, Z1
+	VBROADCASTSS      constants<>+11328(SB), Z2
+	VMINPS            Z1, Z2, Z1
+	VMULPS            Z1, Z1, Z2
+	VXORPS.BCST       constants<>+320(SB), Z2, Z3
+	VMOVUPS           Z2, Z4
+	VFMSUB231PS       Z1, Z1, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+1984(SB), Z5
+	VFMADD213PS.BCST  constants<>+2048(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+2048(SB), Z5, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z6, Z3
+	VSUBPS            Z4, Z3, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z4
+	VMULPS            Z3, Z3, Z9
+	VMOVUPS           constants<>+2432(SB), Z10
+	VPERMPS           Z10, Z5, Z10
+	VADDPS            Z10, Z3, Z3
+	VFMADD231PS       Z9, Z4, Z3
+	VMOVUPS           constants<>+2496(SB), Z4
+	VPERMPS           Z4, Z5, Z4
+	VMOVUPS           Z4, Z5
+	VFMADD231PS       Z3, Z4, Z5
+	VSCALEFPS         Z6, Z5, Z3
+	VMULPS.BCST       constants<>+11392(SB), Z1, Z4
+	VADDPS.BCST       constants<>+11456(SB), Z4, Z5
+	VBROADCASTSS      constants<>+704(SB), Z6
+	VDIVPS            Z5, Z6, Z5
+	VSUBPS.BCST       constants<>+11456(SB), Z4, Z4
+	VMULPS            Z5, Z4, Z4
+	VBROADCASTSS      constants<>+11520(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+11520(SB), Z6
+	VFMADD213PS.BCST  constants<>+11584(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11648(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11712(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11776(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11968(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+12032(SB), Z4, Z6
+	VMULPS            Z5, Z6, Z4
+	VADDPS            Z3, Z3, Z5
+	VMULPS            Z5, Z4, Z4
+	VMULPS            Z2, Z2, Z5
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
+	VBROADCASTSS      constants<>+12288(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+12288(SB), Z9
+	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z9
+	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z9
+	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z9
+	VFMADD231PS       Z2, Z6, Z9
+	VFMADD213PS       Z1, Z1, Z9
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VCMPPS            $0x11, Z2, Z1, K1
+	VBROADCASTSS      constants<>+704(SB), Z1
+	VSUBPS            Z4, Z1, Z1
+	VBLENDMPS         Z9, Z1, K1, Z7
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z7, Z0
+	VMULPS.BCST       constants<>+12544(SB), Z3, Z1
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one741
+
+tail743:
+	SUBQ              SI, BX
+	JZ                done744
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VANDPS.BCST       constants<>+448(SB), Z0, Z1
+	VBROADCASTSS      constants<>+11328(SB), Z2
+	VMINPS            Z1, Z2, Z1
+	VMULPS            Z1, Z1, Z2
+	VXORPS.BCST       constants<>+320(SB), Z2, Z3
+	VMOVUPS           Z2, Z4
+	VFMSUB231PS       Z1, Z1, Z4
+	VBROADCASTSS      constants<>+1984(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+1984(SB), Z5
+	VFMADD213PS.BCST  constants<>+2048(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+2048(SB), Z5, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z3
+	VFNMADD231PS.BCST constants<>+2176(SB), Z6, Z3
+	VSUBPS            Z4, Z3, Z3
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z3, Z3
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z4
+	VFMADD213PS.BCST  constants<>+2368(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+2240(SB), Z3, Z4
+	VMULPS            Z3, Z3, Z7
+	VMOVUPS           constants<>+2432(SB), Z9
+	VPERMPS           Z9, Z5, Z9
+	VADDPS            Z9, Z3, Z3
+	VFMADD231PS       Z7, Z4, Z3
+	VMOVUPS           constants<>+2496(SB), Z4
+	VPERMPS           Z4, Z5, Z4
+	VMOVUPS           Z4, Z5
+	VFMADD231PS       Z3, Z4, Z5
+	VSCALEFPS         Z6, Z5, Z3
+	VMULPS.BCST       constants<>+11392(SB), Z1, Z4
+	VADDPS.BCST       constants<>+11456(SB), Z4, Z5
+	VBROADCASTSS      constants<>+704(SB), Z6
+	VDIVPS            Z5, Z6, Z5
+	VSUBPS.BCST       constants<>+11456(SB), Z4, Z4
+	VMULPS            Z5, Z4, Z4
+	VBROADCASTSS      constants<>+11520(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+11520(SB), Z6
+	VFMADD213PS.BCST  constants<>+11584(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11648(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11712(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11776(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+11968(SB), Z4, Z6
+	VFMADD213PS.BCST  constants<>+12032(SB), Z4, Z6
+	VMULPS            Z5, Z6, Z4
+	VADDPS            Z3, Z3, Z5
+	VMULPS            Z5, Z4, Z4
+	VMULPS            Z2, Z2, Z5
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
+	VBROADCASTSS      constants<>+12288(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+12288(SB), Z7
+	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z7
+	VFMADD231PS       Z2, Z6, Z7
+	VFMADD213PS       Z1, Z1, Z7
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VCMPPS            $0x11, Z2, Z1, K2
+	VBROADCASTSS      constants<>+704(SB), Z1
+	VSUBPS            Z4, Z1, Z1
+	VBLENDMPS         Z7, Z1, K2, Z8
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z8, Z0
+	VMULPS.BCST       constants<>+12544(SB), Z3, Z1
+	VMOVUPS           Z0, K1, (AX)(SI*4)
+	VMOVUPS           Z1, K1, (CX)(SI*4)
+
+done744:
+	VZEROUPPER
+	RET
+
+// func erfAVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·erfAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail749
+
+one747:
+	VMOVUPS      (DX)(SI*4), Y0
+	VANDPS       constants<>+448(SB), Y0, Y1
+	VBROADCASTSS constants<>+11328(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VMULPS       Y1, Y1, Y2
+	VXORPS       constants<>+320(SB), Y2, Y3
+	VMOVUPS      Y2, Y4
+	VFMSUB231PS  Y1, Y1, Y4
+	VBROADCASTSS constants<>+2560(SB), Y5
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+2624(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+1984(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+1984(SB), Y5
+	VFMADD213PS  constants<>+2048(SB), Y3, Y5
+	VSUBPS       constants<>+2048(SB), Y5, Y6
+	VFNMADD231PS constants<>+2112(SB), Y6, Y3
+	VFNMADD231PS constants<>+2176(SB), Y6, Y3
+	VSUBPS       Y4, Y3, Y3
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y3, Y4
+	VFMADD213PS  constants<>+2240(SB), Y3, Y4
+	VMULPS       Y3, Y3, Y6
+	VPERMD       constants<>+2432(SB), Y5, Y7
+	VADDPS       Y7, Y3, Y3
+	VFMADD231PS  Y6, Y4, Y3
+	VPERMD       constants<>+2496(SB), Y5, Y4
+	VMOVUPS      Y4, Y6
+	VFMADD231PS  Y3, Y4, Y6
+	VPSRLD       $0x03, Y5, Y3
+	VPSRLD       $0x01, Y3, Y4
+	VPSLLD       $0x17, Y4, Y5
+	VMULPS       Y5, Y6, Y5
+	VPSUBD       Y4, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y5, Y3
+	VMULPS       constants<>+11392(SB), Y1, Y4
+	VADDPS       constants<>+11456(SB), Y4, Y5
+	VBROADCASTSS constants<>+704(SB), Y6
+	VDIVPS       Y5, Y6, Y5
+	VSUBPS       constants<>+11456(SB), Y4, Y4
+	VMULPS       Y5, Y4, Y4
+	VBROADCASTSS constants<>+11520(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+11520(SB), Y6
+	VFMADD213PS  constants<>+11584(SB), Y4, Y6
+	VFMADD213PS  constants<>+11648(SB), Y4, Y6
+	VFMADD213PS  constants<>+11712(SB), Y4, Y6
+	VFMADD213PS  constants<>+11776(SB), Y4, Y6
+	VFMADD213PS  constants<>+11840(SB), Y4, Y6
+	VFMADD213PS  constants<>+11904(SB), Y4, Y6
+	VFMADD213PS  constants<>+11968(SB), Y4, Y6
+	VFMADD213PS  constants<>+12032(SB), Y4, Y6
+	VMULPS       Y5, Y6, Y4
+	VADDPS       Y3, Y3, Y5
+	VMULPS       Y5, Y4, Y4
+	VMULPS       Y2, Y2, Y5
+	VBROADCASTSS constants<>+12096(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+12096(SB), Y6
+	VFMADD213PS  constants<>+12160(SB), Y5, Y6
+	VFMADD213PS  constants<>+12224(SB), Y5, Y6
+	VBROADCASTSS constants<>+12288(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+12288(SB), Y7
+	VFMADD213PS  constants<>+12352(SB), Y5, Y7
+	VFMADD213PS  constants<>+12416(SB), Y5, Y7
+	VFMADD213PS  constants<>+12480(SB), Y5, Y7
+	VFMADD231PS  Y2, Y6, Y7
+	VFMADD213PS  Y1, Y1, Y7
+	VBROADCASTSS constants<>+704(SB), Y2
+	VCMPPS       $0x11, Y2, Y1, Y1
+	VBROADCASTSS constants<>+704(SB), Y2
+	VSUBPS       Y4, Y2, Y2
+	VBLENDVPS    Y1, Y7, Y2, Y1
+	VANDPS       constants<>+320(SB), Y0, Y0
+	VORPS        Y0, Y1, Y0
+	VMULPS       constants<>+12544(SB), Y3, Y1
+	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      Y1, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one747
+
+tail749:
+	SUBQ         SI, BX
+	JZ           done750
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VANDPS       constants<>+448(SB), Y1, Y2
+	VBROADCASTSS constants<>+11328(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMULPS       Y2, Y2, Y3
+	VXORPS       constants<>+320(SB), Y3, Y4
+	VMOVUPS      Y3, Y5
+	VFMSUB231PS  Y2, Y2, Y5
+	VBROADCASTSS constants<>+2560(SB), Y6
+	VMINPS       Y4, Y6, Y4
+	VBROADCASTSS constants<>+2624(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VBROADCASTSS constants<>+1984(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+1984(SB), Y6
+	VFMADD213PS  constants<>+2048(SB), Y4, Y6
+	VSUBPS       constants<>+2048(SB), Y6, Y7
+	VFNMADD231PS constants<>+2112(SB), Y7, Y4
+	VFNMADD231PS constants<>+2176(SB), Y7, Y4
+	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS constants<>+2304(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+2304(SB), Y5
+	VFMADD213PS  constants<>+2368(SB), Y4, Y5
+	VFMADD213PS  constants<>+2240(SB), Y4, Y5
+	VMULPS       Y4, Y4, Y7
+	VPERMD       constants<>+2432(SB), Y6, Y8
+	VADDPS       Y8, Y4, Y4
+	VFMADD231PS  Y7, Y5, Y4
+	VPERMD       constants<>+2496(SB), Y6, Y5
+	VMOVUPS      Y5, Y7
+	VFMADD231PS  Y4, Y5, Y7
+	VPSRLD       $0x03, Y6, Y4
+	VPSRLD       $0x01, Y4, Y5
+	VPSLLD       $0x17, Y5, Y6
+	VMULPS       Y6, Y7, Y6
+	VPSUBD       Y5, Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y6, Y4
+	VMULPS       constants<>+11392(SB), Y2, Y5
+	VADDPS       constants<>+11456(SB), Y5, Y6
+	VBROADCASTSS constants<>+704(SB), Y7
+	VDIVPS       Y6, Y7, Y6
+	VSUBPS       constants<>+11456(SB), Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VBROADCASTSS constants<>+11520(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+11520(SB), Y7
+	VFMADD213PS  constants<>+11584(SB), Y5, Y7
+	VFMADD213PS  constants<>+11648(SB), Y5, Y7
+	VFMADD213PS  constants<>+11712(SB), Y5, Y7
+	VFMADD213PS  constants<>+11776(SB), Y5, Y7
+	VFMADD213PS  constants<>+11840(SB), Y5, Y7
+	VFMADD213PS  constants<>+11904(SB), Y5, Y7
+	VFMADD213PS  constants<>+11968(SB), Y5, Y7
+	VFMADD213PS  constants<>+12032(SB), Y5, Y7
+	VMULPS       Y6, Y7, Y5
+	VADDPS       Y4, Y4, Y6
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y3, Y3, Y6
+	VBROADCASTSS constants<>+12096(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+12096(SB), Y7
+	VFMADD213PS  constants<>+12160(SB), Y6, Y7
+	VFMADD213PS  constants<>+12224(SB), Y6, Y7
+	VBROADCASTSS constants<>+12288(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSS constants<>+12288(SB), Y8
+	VFMADD213PS  constants<>+12352(SB), Y6, Y8
+	VFMADD213PS  constants<>+12416(SB), Y6, Y8
+	VFMADD213PS  constants<>+12480(SB), Y6, Y8
+	VFMADD231PS  Y3, Y7, Y8
+	VFMADD213PS  Y2, Y2, Y8
+	VBROADCASTSS constants<>+704(SB), Y3
+	VCMPPS       $0x11, Y3, Y2, Y2
+	VBROADCASTSS constants<>+704(SB), Y3
+	VSUBPS       Y5, Y3, Y3
+	VBLENDVPS    Y2, Y8, Y3, Y2
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VORPS        Y1, Y2, Y1
+	VMULPS       constants<>+12544(SB), Y4, Y2
+	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
+
+done750:
+	VZEROUPPER
+	RET
+
+// func aboveAVX512F64<>(n int, x *float64, bound float64) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·aboveAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD bound+16(FP), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -32(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest754
+
+many752:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -12204,37 +15488,37 @@ many646:
 	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok651
-	MOVQ     DX, ret+16(FP)
-	JMP      done645
+	JZ       ok757
+	MOVQ     DX, ret+24(FP)
+	JMP      done751
 
-ok651:
+ok757:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many646
+	JLE  many752
 
-oneTest648:
+oneTest754:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail649
+	JG   tail755
 
-one647:
+one753:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok652
-	MOVQ     DX, ret+16(FP)
-	JMP      done645
+	JZ       ok758
+	MOVQ     DX, ret+24(FP)
+	JMP      done751
 
-ok652:
+ok758:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one647
+	JLE  one753
 
-tail649:
+tail755:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done650
+	JZ           done756
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -12244,30 +15528,30 @@ tail649:
 	VBROADCASTSD constants<>+576(SB), K1, Z1
 	VCMPPD       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok653
-	MOVQ         DX, ret+16(FP)
-	JMP          done645
+	JZ           ok759
+	MOVQ         DX, ret+24(FP)
+	JMP          done751
 
-ok653:
-done650:
-	MOVQ AX, ret+16(FP)
+ok759:
+done756:
+	MOVQ AX, ret+24(FP)
 
-done645:
+done751:
 	VZEROUPPER
 	RET
 
-// func positiveAVX2F64<>(n int, x *float64) int
+// func aboveAVX2F64<>(n int, x *float64, bound float64) int
 // Requires: AVX
-TEXT ·positiveAVX2F64<>(SB), NOSPLIT, $0-24
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	VXORPD Y0, Y0, Y0
-	XORQ   DX, DX
-	LEAQ   -16(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest657
+TEXT ·aboveAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD bound+16(FP), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -16(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest763
 
-many655:
+many761:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -12281,38 +15565,38 @@ many655:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok660
-	MOVQ      DX, ret+16(FP)
-	JMP       done654
+	JZ        ok766
+	MOVQ      DX, ret+24(FP)
+	JMP       done760
 
-ok660:
+ok766:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many655
+	JLE  many761
 
-oneTest657:
+oneTest763:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail658
+	JG   tail764
 
-one656:
+one762:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok661
-	MOVQ      DX, ret+16(FP)
-	JMP       done654
+	JZ        ok767
+	MOVQ      DX, ret+24(FP)
+	JMP       done760
 
-ok661:
+ok767:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one656
+	JLE  one762
 
-tail658:
+tail764:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done659
+	JZ         done765
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -12323,30 +15607,30 @@ tail658:
 	VCMPPD     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok662
-	MOVQ       DX, ret+16(FP)
-	JMP        done654
+	JZ         ok768
+	MOVQ       DX, ret+24(FP)
+	JMP        done760
 
-ok662:
-done659:
-	MOVQ AX, ret+16(FP)
+ok768:
+done765:
+	MOVQ AX, ret+24(FP)
 
-done654:
+done760:
 	VZEROUPPER
 	RET
 
-// func positiveAVX512F32<>(n int, x *float32) int
+// func aboveAVX512F32<>(n int, x *float32, bound float32) int
 // Requires: AVX, AVX512F, BMI2
-TEXT ·positiveAVX512F32<>(SB), NOSPLIT, $0-24
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	VPXORQ Z0, Z0, Z0
-	XORQ   DX, DX
-	LEAQ   -64(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest666
+TEXT ·aboveAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS bound+16(FP), Z0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -64(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest772
 
-many664:
+many770:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -12359,37 +15643,37 @@ many664:
 	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok669
-	MOVQ     DX, ret+16(FP)
-	JMP      done663
+	JZ       ok775
+	MOVQ     DX, ret+24(FP)
+	JMP      done769
 
-ok669:
+ok775:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many664
+	JLE  many770
 
-oneTest666:
+oneTest772:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail667
+	JG   tail773
 
-one665:
+one771:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok670
-	MOVQ     DX, ret+16(FP)
-	JMP      done663
+	JZ       ok776
+	MOVQ     DX, ret+24(FP)
+	JMP      done769
 
-ok670:
+ok776:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one665
+	JLE  one771
 
-tail667:
+tail773:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done668
+	JZ           done774
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -12399,30 +15683,30 @@ tail667:
 	VBROADCASTSS constants<>+704(SB), K1, Z1
 	VCMPPS       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok671
-	MOVQ         DX, ret+16(FP)
-	JMP          done663
+	JZ           ok777
+	MOVQ         DX, ret+24(FP)
+	JMP          done769
 
-ok671:
-done668:
-	MOVQ AX, ret+16(FP)
+ok777:
+done774:
+	MOVQ AX, ret+24(FP)
 
-done663:
+done769:
 	VZEROUPPER
 	RET
 
-// func positiveAVX2F32<>(n int, x *float32) int
+// func aboveAVX2F32<>(n int, x *float32, bound float32) int
 // Requires: AVX
-TEXT ·positiveAVX2F32<>(SB), NOSPLIT, $0-24
-	MOVQ   n+0(FP), AX
-	MOVQ   x+8(FP), CX
-	VXORPD Y0, Y0, Y0
-	XORQ   DX, DX
-	LEAQ   -32(AX), BX
-	TESTQ  BX, BX
-	JL     oneTest675
+TEXT ·aboveAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS bound+16(FP), Y0
+	MOVQ         n+0(FP), AX
+	MOVQ         x+8(FP), CX
+	XORQ         DX, DX
+	LEAQ         -32(AX), BX
+	TESTQ        BX, BX
+	JL           oneTest781
 
-many673:
+many779:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -12436,38 +15720,38 @@ many673:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok678
-	MOVQ      DX, ret+16(FP)
-	JMP       done672
+	JZ        ok784
+	MOVQ      DX, ret+24(FP)
+	JMP       done778
 
-ok678:
+ok784:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many673
+	JLE  many779
 
-oneTest675:
+oneTest781:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail676
+	JG   tail782
 
-one674:
+one780:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok679
-	MOVQ      DX, ret+16(FP)
-	JMP       done672
+	JZ        ok785
+	MOVQ      DX, ret+24(FP)
+	JMP       done778
 
-ok679:
+ok785:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one674
+	JLE  one780
 
-tail676:
+tail782:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done677
+	JZ         done783
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -12478,30 +15762,30 @@ tail676:
 	VCMPPS     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok680
-	MOVQ       DX, ret+16(FP)
-	JMP        done672
+	JZ         ok786
+	MOVQ       DX, ret+24(FP)
+	JMP        done778
 
-ok680:
-done677:
-	MOVQ AX, ret+16(FP)
+ok786:
+done783:
+	MOVQ AX, ret+24(FP)
 
-done672:
+done778:
 	VZEROUPPER
 	RET
 
 // func nonzeroAVX512F64<>(n int, x *float64) int
 // Requires: AVX, AVX512F, BMI2
 TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
+	VPXORQ Z0, Z0, Z0
 	MOVQ   n+0(FP), AX
 	MOVQ   x+8(FP), CX
-	VPXORQ Z0, Z0, Z0
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest684
+	JL     oneTest790
 
-many682:
+many788:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -12514,37 +15798,37 @@ many682:
 	VCMPPD   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok687
+	JZ       ok793
 	MOVQ     DX, ret+16(FP)
-	JMP      done681
+	JMP      done787
 
-ok687:
+ok793:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many682
+	JLE  many788
 
-oneTest684:
+oneTest790:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail685
+	JG   tail791
 
-one683:
+one789:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok688
+	JZ       ok794
 	MOVQ     DX, ret+16(FP)
-	JMP      done681
+	JMP      done787
 
-ok688:
+ok794:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one683
+	JLE  one789
 
-tail685:
+tail791:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done686
+	JZ           done792
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -12554,30 +15838,30 @@ tail685:
 	VBROADCASTSD constants<>+576(SB), K1, Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok689
+	JZ           ok795
 	MOVQ         DX, ret+16(FP)
-	JMP          done681
+	JMP          done787
 
-ok689:
-done686:
+ok795:
+done792:
 	MOVQ AX, ret+16(FP)
 
-done681:
+done787:
 	VZEROUPPER
 	RET
 
 // func nonzeroAVX2F64<>(n int, x *float64) int
 // Requires: AVX
 TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
+	VXORPD Y0, Y0, Y0
 	MOVQ   n+0(FP), AX
 	MOVQ   x+8(FP), CX
-	VXORPD Y0, Y0, Y0
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest693
+	JL     oneTest799
 
-many691:
+many797:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -12591,38 +15875,38 @@ many691:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok696
+	JZ        ok802
 	MOVQ      DX, ret+16(FP)
-	JMP       done690
+	JMP       done796
 
-ok696:
+ok802:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many691
+	JLE  many797
 
-oneTest693:
+oneTest799:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail694
+	JG   tail800
 
-one692:
+one798:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok697
+	JZ        ok803
 	MOVQ      DX, ret+16(FP)
-	JMP       done690
+	JMP       done796
 
-ok697:
+ok803:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one692
+	JLE  one798
 
-tail694:
+tail800:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done695
+	JZ         done801
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -12633,30 +15917,30 @@ tail694:
 	VCMPPD     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok698
+	JZ         ok804
 	MOVQ       DX, ret+16(FP)
-	JMP        done690
+	JMP        done796
 
-ok698:
-done695:
+ok804:
+done801:
 	MOVQ AX, ret+16(FP)
 
-done690:
+done796:
 	VZEROUPPER
 	RET
 
 // func nonzeroAVX512F32<>(n int, x *float32) int
 // Requires: AVX, AVX512F, BMI2
 TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
+	VPXORQ Z0, Z0, Z0
 	MOVQ   n+0(FP), AX
 	MOVQ   x+8(FP), CX
-	VPXORQ Z0, Z0, Z0
 	XORQ   DX, DX
 	LEAQ   -64(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest702
+	JL     oneTest808
 
-many700:
+many806:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -12669,37 +15953,37 @@ many700:
 	VCMPPS   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok705
+	JZ       ok811
 	MOVQ     DX, ret+16(FP)
-	JMP      done699
+	JMP      done805
 
-ok705:
+ok811:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many700
+	JLE  many806
 
-oneTest702:
+oneTest808:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail703
+	JG   tail809
 
-one701:
+one807:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok706
+	JZ       ok812
 	MOVQ     DX, ret+16(FP)
-	JMP      done699
+	JMP      done805
 
-ok706:
+ok812:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one701
+	JLE  one807
 
-tail703:
+tail809:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done704
+	JZ           done810
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -12709,30 +15993,30 @@ tail703:
 	VBROADCASTSS constants<>+704(SB), K1, Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok707
+	JZ           ok813
 	MOVQ         DX, ret+16(FP)
-	JMP          done699
+	JMP          done805
 
-ok707:
-done704:
+ok813:
+done810:
 	MOVQ AX, ret+16(FP)
 
-done699:
+done805:
 	VZEROUPPER
 	RET
 
 // func nonzeroAVX2F32<>(n int, x *float32) int
 // Requires: AVX
 TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
+	VXORPD Y0, Y0, Y0
 	MOVQ   n+0(FP), AX
 	MOVQ   x+8(FP), CX
-	VXORPD Y0, Y0, Y0
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest711
+	JL     oneTest817
 
-many709:
+many815:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -12746,38 +16030,38 @@ many709:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok714
+	JZ        ok820
 	MOVQ      DX, ret+16(FP)
-	JMP       done708
+	JMP       done814
 
-ok714:
+ok820:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many709
+	JLE  many815
 
-oneTest711:
+oneTest817:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail712
+	JG   tail818
 
-one710:
+one816:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok715
+	JZ        ok821
 	MOVQ      DX, ret+16(FP)
-	JMP       done708
+	JMP       done814
 
-ok715:
+ok821:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one710
+	JLE  one816
 
-tail712:
+tail818:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done713
+	JZ         done819
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -12788,15 +16072,15 @@ tail712:
 	VCMPPS     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok716
+	JZ         ok822
 	MOVQ       DX, ret+16(FP)
-	JMP        done708
+	JMP        done814
 
-ok716:
-done713:
+ok822:
+done819:
 	MOVQ AX, ret+16(FP)
 
-done708:
+done814:
 	VZEROUPPER
 	RET
 
@@ -12806,13 +16090,12 @@ TEXT ·smallerAVX512F64<>(SB), NOSPLIT, $0-32
 	VBROADCASTSD bound+16(FP), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
-	VPXORQ       Z1, Z1, Z1
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest720
+	JL           oneTest826
 
-many718:
+many824:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
@@ -12829,38 +16112,38 @@ many718:
 	VCMPPD   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok723
+	JZ       ok829
 	MOVQ     DX, ret+24(FP)
-	JMP      done717
+	JMP      done823
 
-ok723:
+ok829:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many718
+	JLE  many824
 
-oneTest720:
+oneTest826:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail721
+	JG   tail827
 
-one719:
+one825:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok724
+	JZ       ok830
 	MOVQ     DX, ret+24(FP)
-	JMP      done717
+	JMP      done823
 
-ok724:
+ok830:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one719
+	JLE  one825
 
-tail721:
+tail827:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done722
+	JZ           done828
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -12871,15 +16154,15 @@ tail721:
 	VANDPD       constants<>+384(SB), Z1, Z1
 	VCMPPD       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok725
+	JZ           ok831
 	MOVQ         DX, ret+24(FP)
-	JMP          done717
+	JMP          done823
 
-ok725:
-done722:
+ok831:
+done828:
 	MOVQ AX, ret+24(FP)
 
-done717:
+done823:
 	VZEROUPPER
 	RET
 
@@ -12889,13 +16172,12 @@ TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
 	VBROADCASTSD bound+16(FP), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
-	VXORPD       Y1, Y1, Y1
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest729
+	JL           oneTest835
 
-many727:
+many833:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
@@ -12913,39 +16195,39 @@ many727:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok732
+	JZ        ok838
 	MOVQ      DX, ret+24(FP)
-	JMP       done726
+	JMP       done832
 
-ok732:
+ok838:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many727
+	JLE  many833
 
-oneTest729:
+oneTest835:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail730
+	JG   tail836
 
-one728:
+one834:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok733
+	JZ        ok839
 	MOVQ      DX, ret+24(FP)
-	JMP       done726
+	JMP       done832
 
-ok733:
+ok839:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one728
+	JLE  one834
 
-tail730:
+tail836:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done731
+	JZ         done837
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -12957,15 +16239,15 @@ tail730:
 	VCMPPD     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok734
+	JZ         ok840
 	MOVQ       DX, ret+24(FP)
-	JMP        done726
+	JMP        done832
 
-ok734:
-done731:
+ok840:
+done837:
 	MOVQ AX, ret+24(FP)
 
-done726:
+done832:
 	VZEROUPPER
 	RET
 
@@ -12975,13 +16257,12 @@ TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS bound+16(FP), Z0
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
-	VPXORQ       Z1, Z1, Z1
 	XORQ         DX, DX
 	LEAQ         -64(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest738
+	JL           oneTest844
 
-many736:
+many842:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
@@ -12998,38 +16279,38 @@ many736:
 	VCMPPS   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok741
+	JZ       ok847
 	MOVQ     DX, ret+24(FP)
-	JMP      done735
+	JMP      done841
 
-ok741:
+ok847:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many736
+	JLE  many842
 
-oneTest738:
+oneTest844:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail739
+	JG   tail845
 
-one737:
+one843:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok742
+	JZ       ok848
 	MOVQ     DX, ret+24(FP)
-	JMP      done735
+	JMP      done841
 
-ok742:
+ok848:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one737
+	JLE  one843
 
-tail739:
+tail845:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done740
+	JZ           done846
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -13040,15 +16321,15 @@ tail739:
 	VANDPS       constants<>+448(SB), Z1, Z1
 	VCMPPS       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok743
+	JZ           ok849
 	MOVQ         DX, ret+24(FP)
-	JMP          done735
+	JMP          done841
 
-ok743:
-done740:
+ok849:
+done846:
 	MOVQ AX, ret+24(FP)
 
-done735:
+done841:
 	VZEROUPPER
 	RET
 
@@ -13058,13 +16339,12 @@ TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS bound+16(FP), Y0
 	MOVQ         n+0(FP), AX
 	MOVQ         x+8(FP), CX
-	VXORPD       Y1, Y1, Y1
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest747
+	JL           oneTest853
 
-many745:
+many851:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
@@ -13082,39 +16362,39 @@ many745:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok750
+	JZ        ok856
 	MOVQ      DX, ret+24(FP)
-	JMP       done744
+	JMP       done850
 
-ok750:
+ok856:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many745
+	JLE  many851
 
-oneTest747:
+oneTest853:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail748
+	JG   tail854
 
-one746:
+one852:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok751
+	JZ        ok857
 	MOVQ      DX, ret+24(FP)
-	JMP       done744
+	JMP       done850
 
-ok751:
+ok857:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one746
+	JLE  one852
 
-tail748:
+tail854:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done749
+	JZ         done855
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -13126,15 +16406,15 @@ tail748:
 	VCMPPS     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok752
+	JZ         ok858
 	MOVQ       DX, ret+24(FP)
-	JMP        done744
+	JMP        done850
 
-ok752:
-done749:
+ok858:
+done855:
 	MOVQ AX, ret+24(FP)
 
-done744:
+done850:
 	VZEROUPPER
 	RET
 
@@ -13147,9 +16427,9 @@ TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest756
+	JL    oneTest862
 
-many754:
+many860:
 	VMOVUPS (CX)(BX*8), Z0
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSQRTPD Z0, Z0
@@ -13158,24 +16438,24 @@ many754:
 	VMOVUPS Z1, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many754
+	JLE     many860
 
-oneTest756:
+oneTest862:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail757
+	JG   tail863
 
-one755:
+one861:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one755
+	JLE     one861
 
-tail757:
+tail863:
 	SUBQ      BX, DX
-	JZ        done758
+	JZ        done864
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -13184,7 +16464,7 @@ tail757:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done758:
+done864:
 	VZEROUPPER
 	RET
 
@@ -13197,19 +16477,19 @@ TEXT ·sqrtAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail763
+	JG   tail869
 
-one761:
+one867:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one761
+	JLE     one867
 
-tail763:
+tail869:
 	SUBQ       BX, DX
-	JZ         done764
+	JZ         done870
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -13218,7 +16498,7 @@ tail763:
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done764:
+done870:
 	VZEROUPPER
 	RET
 
@@ -13231,9 +16511,9 @@ TEXT ·sqrtAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest768
+	JL    oneTest874
 
-many766:
+many872:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSQRTPS Z0, Z0
@@ -13242,24 +16522,24 @@ many766:
 	VMOVUPS Z1, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many766
+	JLE     many872
 
-oneTest768:
+oneTest874:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail769
+	JG   tail875
 
-one767:
+one873:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one767
+	JLE     one873
 
-tail769:
+tail875:
 	SUBQ      BX, DX
-	JZ        done770
+	JZ        done876
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -13268,7 +16548,7 @@ tail769:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done770:
+done876:
 	VZEROUPPER
 	RET
 
@@ -13281,19 +16561,19 @@ TEXT ·sqrtAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail775
+	JG   tail881
 
-one773:
+one879:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one773
+	JLE     one879
 
-tail775:
+tail881:
 	SUBQ       BX, DX
-	JZ         done776
+	JZ         done882
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -13302,7 +16582,7 @@ tail775:
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done776:
+done882:
 	VZEROUPPER
 	RET
 
@@ -13315,9 +16595,9 @@ TEXT ·absAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest780
+	JL    oneTest886
 
-many778:
+many884:
 	VMOVUPS     (CX)(BX*8), Z0
 	VMOVUPS     64(CX)(BX*8), Z1
 	VANDPD.BCST constants<>+384(SB), Z0, Z0
@@ -13326,24 +16606,24 @@ many778:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many778
+	JLE         many884
 
-oneTest780:
+oneTest886:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail781
+	JG   tail887
 
-one779:
+one885:
 	VMOVUPS     (CX)(BX*8), Z0
 	VANDPD.BCST constants<>+384(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one779
+	JLE         one885
 
-tail781:
+tail887:
 	SUBQ        BX, DX
-	JZ          done782
+	JZ          done888
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -13352,7 +16632,7 @@ tail781:
 	VANDPD.BCST constants<>+384(SB), Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-done782:
+done888:
 	VZEROUPPER
 	RET
 
@@ -13365,19 +16645,19 @@ TEXT ·absAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail787
+	JG   tail893
 
-one785:
+one891:
 	VMOVUPS (CX)(BX*8), Y0
 	VANDPD  constants<>+384(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one785
+	JLE     one891
 
-tail787:
+tail893:
 	SUBQ       BX, DX
-	JZ         done788
+	JZ         done894
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -13386,7 +16666,7 @@ tail787:
 	VANDPD     constants<>+384(SB), Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done788:
+done894:
 	VZEROUPPER
 	RET
 
@@ -13399,9 +16679,9 @@ TEXT ·absAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest792
+	JL    oneTest898
 
-many790:
+many896:
 	VMOVUPS     (CX)(BX*4), Z0
 	VMOVUPS     64(CX)(BX*4), Z1
 	VANDPS.BCST constants<>+448(SB), Z0, Z0
@@ -13410,24 +16690,24 @@ many790:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many790
+	JLE         many896
 
-oneTest792:
+oneTest898:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail793
+	JG   tail899
 
-one791:
+one897:
 	VMOVUPS     (CX)(BX*4), Z0
 	VANDPS.BCST constants<>+448(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one791
+	JLE         one897
 
-tail793:
+tail899:
 	SUBQ        BX, DX
-	JZ          done794
+	JZ          done900
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -13436,7 +16716,7 @@ tail793:
 	VANDPS.BCST constants<>+448(SB), Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-done794:
+done900:
 	VZEROUPPER
 	RET
 
@@ -13449,19 +16729,19 @@ TEXT ·absAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail799
+	JG   tail905
 
-one797:
+one903:
 	VMOVUPS (CX)(BX*4), Y0
 	VANDPS  constants<>+448(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one797
+	JLE     one903
 
-tail799:
+tail905:
 	SUBQ       BX, DX
-	JZ         done800
+	JZ         done906
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -13470,7 +16750,7 @@ tail799:
 	VANDPS     constants<>+448(SB), Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done800:
+done906:
 	VZEROUPPER
 	RET
 
@@ -13483,9 +16763,9 @@ TEXT ·signAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest804
+	JL    oneTest910
 
-many802:
+many908:
 	VMOVUPS      (CX)(BX*8), Z0
 	VMOVUPS      64(CX)(BX*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z0, Z2
@@ -13504,14 +16784,14 @@ many802:
 	VMOVUPS      Z6, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many802
+	JLE          many908
 
-oneTest804:
+oneTest910:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail805
+	JG   tail911
 
-one803:
+one909:
 	VMOVUPS      (CX)(BX*8), Z0
 	VANDPD.BCST  constants<>+384(SB), Z0, Z1
 	VBROADCASTSD constants<>+512(SB), Z2
@@ -13522,11 +16802,11 @@ one803:
 	VMOVUPS      Z7, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one803
+	JLE          one909
 
-tail805:
+tail911:
 	SUBQ         BX, DX
-	JZ           done806
+	JZ           done912
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -13540,7 +16820,7 @@ tail805:
 	VBLENDMPD    Z1, Z0, K2, Z8
 	VMOVUPD      Z8, K1, (AX)(BX*8)
 
-done806:
+done912:
 	VZEROUPPER
 	RET
 
@@ -13553,9 +16833,9 @@ TEXT ·signAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail811
+	JG   tail917
 
-one809:
+one915:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       constants<>+384(SB), Y0, Y1
 	VBROADCASTSD constants<>+512(SB), Y2
@@ -13566,11 +16846,11 @@ one809:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one809
+	JLE          one915
 
-tail811:
+tail917:
 	SUBQ         BX, DX
-	JZ           done812
+	JZ           done918
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -13584,7 +16864,7 @@ tail811:
 	VBLENDVPD    Y2, Y3, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done812:
+done918:
 	VZEROUPPER
 	RET
 
@@ -13597,9 +16877,9 @@ TEXT ·signAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest816
+	JL    oneTest922
 
-many814:
+many920:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      64(CX)(BX*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z0, Z2
@@ -13618,14 +16898,14 @@ many814:
 	VMOVUPS      Z6, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many814
+	JLE          many920
 
-oneTest816:
+oneTest922:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail817
+	JG   tail923
 
-one815:
+one921:
 	VMOVUPS      (CX)(BX*4), Z0
 	VANDPS.BCST  constants<>+448(SB), Z0, Z1
 	VBROADCASTSS constants<>+640(SB), Z2
@@ -13636,11 +16916,11 @@ one815:
 	VMOVUPS      Z7, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one815
+	JLE          one921
 
-tail817:
+tail923:
 	SUBQ         BX, DX
-	JZ           done818
+	JZ           done924
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -13654,7 +16934,7 @@ tail817:
 	VBLENDMPS    Z1, Z0, K2, Z8
 	VMOVUPS      Z8, K1, (AX)(BX*4)
 
-done818:
+done924:
 	VZEROUPPER
 	RET
 
@@ -13667,9 +16947,9 @@ TEXT ·signAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail823
+	JG   tail929
 
-one821:
+one927:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
 	VBROADCASTSS constants<>+640(SB), Y2
@@ -13680,11 +16960,11 @@ one821:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one821
+	JLE          one927
 
-tail823:
+tail929:
 	SUBQ         BX, DX
-	JZ           done824
+	JZ           done930
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -13698,7 +16978,7 @@ tail823:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done824:
+done930:
 	VZEROUPPER
 	RET
 
@@ -13711,9 +16991,9 @@ TEXT ·recipAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest828
+	JL    oneTest934
 
-many826:
+many932:
 	VMOVUPS      (CX)(BX*8), Z0
 	VMOVUPS      64(CX)(BX*8), Z1
 	VBROADCASTSD constants<>+576(SB), Z2
@@ -13724,25 +17004,25 @@ many826:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many826
+	JLE          many932
 
-oneTest828:
+oneTest934:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail829
+	JG   tail935
 
-one827:
+one933:
 	VMOVUPS      (CX)(BX*8), Z0
 	VBROADCASTSD constants<>+576(SB), Z1
 	VDIVPD       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one827
+	JLE          one933
 
-tail829:
+tail935:
 	SUBQ         BX, DX
-	JZ           done830
+	JZ           done936
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -13752,7 +17032,7 @@ tail829:
 	VDIVPD       Z0, Z1, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-done830:
+done936:
 	VZEROUPPER
 	RET
 
@@ -13765,20 +17045,20 @@ TEXT ·recipAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail835
+	JG   tail941
 
-one833:
+one939:
 	VMOVUPS      (CX)(BX*8), Y0
 	VBROADCASTSD constants<>+576(SB), Y1
 	VDIVPD       Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one833
+	JLE          one939
 
-tail835:
+tail941:
 	SUBQ         BX, DX
-	JZ           done836
+	JZ           done942
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -13788,7 +17068,7 @@ tail835:
 	VDIVPD       Y1, Y2, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done836:
+done942:
 	VZEROUPPER
 	RET
 
@@ -13801,9 +17081,9 @@ TEXT ·recipAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest840
+	JL    oneTest946
 
-many838:
+many944:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      64(CX)(BX*4), Z1
 	VBROADCASTSS constants<>+704(SB), Z2
@@ -13814,25 +17094,25 @@ many838:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many838
+	JLE          many944
 
-oneTest840:
+oneTest946:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail841
+	JG   tail947
 
-one839:
+one945:
 	VMOVUPS      (CX)(BX*4), Z0
 	VBROADCASTSS constants<>+704(SB), Z1
 	VDIVPS       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one839
+	JLE          one945
 
-tail841:
+tail947:
 	SUBQ         BX, DX
-	JZ           done842
+	JZ           done948
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -13842,7 +17122,7 @@ tail841:
 	VDIVPS       Z0, Z1, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done842:
+done948:
 	VZEROUPPER
 	RET
 
@@ -13855,20 +17135,20 @@ TEXT ·recipAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail847
+	JG   tail953
 
-one845:
+one951:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+704(SB), Y1
 	VDIVPS       Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one845
+	JLE          one951
 
-tail847:
+tail953:
 	SUBQ         BX, DX
-	JZ           done848
+	JZ           done954
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -13878,7 +17158,7 @@ tail847:
 	VDIVPS       Y1, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done848:
+done954:
 	VZEROUPPER
 	RET
 
@@ -13894,9 +17174,9 @@ TEXT ·addExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest851
+	JL           oneTest957
 
-many849:
+many955:
 	VMOVUPS           (CX)(BX*8), Z3
 	VMOVUPS           64(CX)(BX*8), Z4
 	VMOVUPS           128(CX)(BX*8), Z5
@@ -13982,7 +17262,7 @@ many849:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal854
+	JZ                normal960
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
 	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
@@ -14007,15 +17287,15 @@ many849:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1664(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1664(SB), Z22, K1, Z22
-	JMP               scaled855
+	JMP               scaled961
 
-normal854:
+normal960:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled855:
+scaled961:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z19, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
@@ -14030,14 +17310,14 @@ scaled855:
 	VMOVUPS     Z3, 192(AX)(BX*8)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many849
+	JLE         many955
 
-oneTest851:
+oneTest957:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail852
+	JG   tail958
 
-one850:
+one956:
 	VMOVUPS           (CX)(BX*8), Z3
 	VBROADCASTSD      constants<>+768(SB), Z4
 	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z4
@@ -14060,29 +17340,29 @@ one850:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal856
+	JZ                normal962
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
 	VADDPD.BCST       constants<>+1536(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1600(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1664(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1664(SB), Z7, K1, Z7
-	JMP               scaled857
+	JMP               scaled963
 
-normal856:
+normal962:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled857:
+scaled963:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z7, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one850
+	JLE         one956
 
-tail852:
+tail958:
 	SUBQ              BX, DX
-	JZ                done853
+	JZ                done959
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -14109,24 +17389,24 @@ tail852:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal858
+	JZ                normal964
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	VADDPD.BCST       constants<>+1536(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1600(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1664(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1664(SB), Z7, K2, Z7
-	JMP               scaled859
+	JMP               scaled965
 
-normal858:
+normal964:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled859:
+scaled965:
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done853:
+done959:
 	VZEROUPPER
 	RET
 
@@ -14142,9 +17422,9 @@ TEXT ·addExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest862
+	JL           oneTest968
 
-many860:
+many966:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -14197,7 +17477,7 @@ many860:
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal865
+	JZ           normal971
 	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+1920(SB), Y4, Y3
@@ -14224,9 +17504,9 @@ many860:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled866
+	JMP          scaled972
 
-normal865:
+normal971:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -14242,7 +17522,7 @@ normal865:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled866:
+scaled972:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y9, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
@@ -14251,14 +17531,14 @@ scaled866:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many860
+	JLE         many966
 
-oneTest862:
+oneTest968:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail863
+	JG   tail969
 
-one861:
+one967:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -14286,7 +17566,7 @@ one861:
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal867
+	JZ           normal973
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1920(SB), Y5, Y3
@@ -14300,9 +17580,9 @@ one861:
 	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled868
+	JMP          scaled974
 
-normal867:
+normal973:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -14311,17 +17591,17 @@ normal867:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled868:
+scaled974:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y6, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one861
+	JLE         one967
 
-tail863:
+tail969:
 	SUBQ         BX, DX
-	JZ           done864
+	JZ           done970
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -14353,7 +17633,7 @@ tail863:
 	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal869
+	JZ           normal975
 	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+1920(SB), Y4, Y2
@@ -14367,9 +17647,9 @@ tail863:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled870
+	JMP          scaled976
 
-normal869:
+normal975:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -14378,12 +17658,12 @@ normal869:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled870:
+scaled976:
 	VMASKMOVPD  (AX)(BX*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done864:
+done970:
 	VZEROUPPER
 	RET
 
@@ -14397,9 +17677,9 @@ TEXT ·addExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest874
+	JL           oneTest980
 
-many872:
+many978:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VBROADCASTSS      constants<>+1984(SB), Z3
@@ -14456,14 +17736,14 @@ many872:
 	VMOVUPS           Z2, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many872
+	JLE               many978
 
-oneTest874:
+oneTest980:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail875
+	JG   tail981
 
-one873:
+one979:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -14493,11 +17773,11 @@ one873:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one873
+	JLE               one979
 
-tail875:
+tail981:
 	SUBQ              BX, DX
-	JZ                done876
+	JZ                done982
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -14530,7 +17810,7 @@ tail875:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done876:
+done982:
 	VZEROUPPER
 	RET
 
@@ -14544,9 +17824,9 @@ TEXT ·addExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail881
+	JG           tail987
 
-one879:
+one985:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
@@ -14583,11 +17863,11 @@ one879:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one879
+	JLE          one985
 
-tail881:
+tail987:
 	SUBQ         BX, DX
-	JZ           done882
+	JZ           done988
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -14627,7 +17907,7 @@ tail881:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done882:
+done988:
 	VZEROUPPER
 	RET
 
@@ -14644,9 +17924,9 @@ TEXT ·addExpProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest885
+	JL           oneTest991
 
-many883:
+many989:
 	VMOVUPS           (CX)(SI*8), Z3
 	VMOVUPS           64(CX)(SI*8), Z4
 	VMOVUPS           128(CX)(SI*8), Z5
@@ -14732,7 +18012,7 @@ many883:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal888
+	JZ                normal994
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z11, K1
 	VADDPD.BCST       constants<>+1536(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1600(SB), Z11, K1, Z11
@@ -14757,15 +18037,15 @@ many883:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1664(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1664(SB), Z22, K1, Z22
-	JMP               scaled889
+	JMP               scaled995
 
-normal888:
+normal994:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled889:
+scaled995:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z19, Z19
 	VMOVUPS     (AX)(SI*8), Z3
@@ -14788,14 +18068,14 @@ scaled889:
 	VMOVUPS     Z3, 192(AX)(SI*8)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many883
+	JLE         many989
 
-oneTest885:
+oneTest991:
 	LEAQ -8(DX), DI
 	CMPQ SI, DI
-	JG   tail886
+	JG   tail992
 
-one884:
+one990:
 	VMOVUPS           (CX)(SI*8), Z3
 	VBROADCASTSD      constants<>+768(SB), Z4
 	VFMADD213PD.BCST  constants<>+832(SB), Z3, Z4
@@ -14818,19 +18098,19 @@ one884:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal890
+	JZ                normal996
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K1
 	VADDPD.BCST       constants<>+1536(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1600(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1664(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1664(SB), Z7, K1, Z7
-	JMP               scaled891
+	JMP               scaled997
 
-normal890:
+normal996:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled891:
+scaled997:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z7, Z7
 	VMOVUPS     (AX)(SI*8), Z3
@@ -14838,11 +18118,11 @@ scaled891:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one884
+	JLE         one990
 
-tail886:
+tail992:
 	SUBQ              SI, DX
-	JZ                done887
+	JZ                done993
 	MOVQ              $-1, DI
 	SHLXQ             DX, DI, DI
 	NOTQ              DI
@@ -14869,26 +18149,26 @@ tail886:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal892
+	JZ                normal998
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z5, K2
 	VADDPD.BCST       constants<>+1536(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1600(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1664(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1664(SB), Z7, K2, Z7
-	JMP               scaled893
+	JMP               scaled999
 
-normal892:
+normal998:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled893:
+scaled999:
 	VMOVUPD.Z   (BX)(SI*8), K1, Z1
 	VMULPD      Z1, Z7, Z7
 	VMOVUPD.Z   (AX)(SI*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done887:
+done993:
 	VZEROUPPER
 	RET
 
@@ -14905,9 +18185,9 @@ TEXT ·addExpProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest896
+	JL           oneTest1002
 
-many894:
+many1000:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -14960,7 +18240,7 @@ many894:
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal899
+	JZ           normal1005
 	VCMPPD       $0x11, constants<>+1856(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+1920(SB), Y4, Y3
@@ -14987,9 +18267,9 @@ many894:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled900
+	JMP          scaled1006
 
-normal899:
+normal1005:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -15005,7 +18285,7 @@ normal899:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled900:
+scaled1006:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y9, Y9
 	VMOVUPS     (AX)(SI*8), Y3
@@ -15018,14 +18298,14 @@ scaled900:
 	VMOVUPS     Y3, 32(AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many894
+	JLE         many1000
 
-oneTest896:
+oneTest1002:
 	LEAQ -4(DX), DI
 	CMPQ SI, DI
-	JG   tail897
+	JG   tail1003
 
-one895:
+one1001:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -15053,7 +18333,7 @@ one895:
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal901
+	JZ           normal1007
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1920(SB), Y5, Y3
@@ -15067,9 +18347,9 @@ one895:
 	VPAND        constants<>+1664(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled902
+	JMP          scaled1008
 
-normal901:
+normal1007:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -15078,7 +18358,7 @@ normal901:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled902:
+scaled1008:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y6, Y6
 	VMOVUPS     (AX)(SI*8), Y3
@@ -15086,11 +18366,11 @@ scaled902:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one895
+	JLE         one1001
 
-tail897:
+tail1003:
 	SUBQ         SI, DX
-	JZ           done898
+	JZ           done1004
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, DX
 	SUBQ         DX, DI
@@ -15122,7 +18402,7 @@ tail897:
 	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal903
+	JZ           normal1009
 	VCMPPD       $0x11, constants<>+1856(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+1920(SB), Y4, Y2
@@ -15136,9 +18416,9 @@ tail897:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled904
+	JMP          scaled1010
 
-normal903:
+normal1009:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -15147,14 +18427,14 @@ normal903:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled904:
+scaled1010:
 	VMASKMOVPD  (BX)(SI*8), Y3, Y1
 	VMULPD      Y1, Y5, Y5
 	VMASKMOVPD  (AX)(SI*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(SI*8)
 
-done898:
+done1004:
 	VZEROUPPER
 	RET
 
@@ -15169,9 +18449,9 @@ TEXT ·addExpProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest908
+	JL           oneTest1014
 
-many906:
+many1012:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VBROADCASTSS      constants<>+1984(SB), Z3
@@ -15232,14 +18512,14 @@ many906:
 	VMOVUPS           Z2, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many906
+	JLE               many1012
 
-oneTest908:
+oneTest1014:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail909
+	JG   tail1015
 
-one907:
+one1013:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -15271,11 +18551,11 @@ one907:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one907
+	JLE               one1013
 
-tail909:
+tail1015:
 	SUBQ              SI, BX
-	JZ                done910
+	JZ                done1016
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -15310,7 +18590,7 @@ tail909:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done910:
+done1016:
 	VZEROUPPER
 	RET
 
@@ -15325,9 +18605,9 @@ TEXT ·addExpProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail915
+	JG           tail1021
 
-one913:
+one1019:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
@@ -15366,11 +18646,11 @@ one913:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one913
+	JLE          one1019
 
-tail915:
+tail1021:
 	SUBQ         SI, BX
-	JZ           done916
+	JZ           done1022
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -15412,7 +18692,7 @@ tail915:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done916:
+done1022:
 	VZEROUPPER
 	RET
 
@@ -15444,14 +18724,14 @@ TEXT ·addLogAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail920
+	JG           tail1026
 
-one918:
+one1024:
 	VMOVUPS     (CX)(BX*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal922
+	JZ          normal1028
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+4288(SB), Z19, Z22
@@ -15500,9 +18780,9 @@ one918:
 	VMOVUPS     (AX)(BX*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
-	JMP         stored923
+	JMP         stored1029
 
-normal922:
+normal1028:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -15539,14 +18819,14 @@ normal922:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
 
-stored923:
+stored1029:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one918
+	JLE  one1024
 
-tail920:
+tail1026:
 	SUBQ        BX, DX
-	JZ          done921
+	JZ          done1027
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -15601,7 +18881,7 @@ tail920:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done921:
+done1027:
 	VZEROUPPER
 	RET
 
@@ -15615,9 +18895,9 @@ TEXT ·addLogAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail927
+	JG           tail1033
 
-one925:
+one1031:
 	VMOVUPS     (CX)(BX*8), Y1
 	VPSUBQ      constants<>+3584(SB), Y1, Y2
 	VPCMPGTQ    constants<>+3648(SB), Y2, Y3
@@ -15625,7 +18905,7 @@ one925:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, DI
 	TESTL       DI, DI
-	JZ          normal929
+	JZ          normal1035
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+4288(SB), Y1, Y4
@@ -15674,9 +18954,9 @@ one925:
 	VMOVUPS     (AX)(BX*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
-	JMP         stored930
+	JMP         stored1036
 
-normal929:
+normal1035:
 	VPSUBQ      constants<>+3392(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1664(SB), Y1, Y1
@@ -15713,14 +18993,14 @@ normal929:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
 
-stored930:
+stored1036:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one925
+	JLE  one1031
 
-tail927:
+tail1033:
 	SUBQ        BX, DX
-	JZ          done928
+	JZ          done1034
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -15775,7 +19055,7 @@ tail927:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
 
-done928:
+done1034:
 	VZEROUPPER
 	RET
 
@@ -15789,9 +19069,9 @@ TEXT ·addLogAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest934
+	JL           oneTest1040
 
-many932:
+many1038:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VGETMANTPS        $0x0b, Z1, Z3
@@ -15856,14 +19136,14 @@ many932:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many932
+	JLE               many1038
 
-oneTest934:
+oneTest1040:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail935
+	JG   tail1041
 
-one933:
+one1039:
 	VMOVUPS           (CX)(BX*4), Z1
 	VGETMANTPS        $0x0b, Z1, Z2
 	VGETEXPPS         Z1, Z3
@@ -15897,11 +19177,11 @@ one933:
 	VMOVUPS           Z1, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one933
+	JLE               one1039
 
-tail935:
+tail1041:
 	SUBQ              BX, DX
-	JZ                done936
+	JZ                done1042
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -15938,7 +19218,7 @@ tail935:
 	VFMADD231PS       Z2, Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(BX*4)
 
-done936:
+done1042:
 	VZEROUPPER
 	RET
 
@@ -15952,9 +19232,9 @@ TEXT ·addLogAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail941
+	JG           tail1047
 
-one939:
+one1045:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+5184(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y2
@@ -16007,11 +19287,11 @@ one939:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one939
+	JLE          one1045
 
-tail941:
+tail1047:
 	SUBQ         BX, DX
-	JZ           done942
+	JZ           done1048
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -16067,7 +19347,7 @@ tail941:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done942:
+done1048:
 	VZEROUPPER
 	RET
 
@@ -16100,14 +19380,14 @@ TEXT ·addLogProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
-	JG           tail946
+	JG           tail1052
 
-one944:
+one1050:
 	VMOVUPS     (CX)(SI*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal948
+	JZ          normal1054
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+4288(SB), Z19, Z22
@@ -16158,9 +19438,9 @@ one944:
 	VMOVUPS     (AX)(SI*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
-	JMP         stored949
+	JMP         stored1055
 
-normal948:
+normal1054:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -16199,14 +19479,14 @@ normal948:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
 
-stored949:
+stored1055:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one944
+	JLE  one1050
 
-tail946:
+tail1052:
 	SUBQ        SI, DX
-	JZ          done947
+	JZ          done1053
 	MOVQ        $-1, DI
 	SHLXQ       DX, DI, DI
 	NOTQ        DI
@@ -16263,7 +19543,7 @@ tail946:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done947:
+done1053:
 	VZEROUPPER
 	RET
 
@@ -16278,9 +19558,9 @@ TEXT ·addLogProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(DX), DI
 	CMPQ         SI, DI
-	JG           tail953
+	JG           tail1059
 
-one951:
+one1057:
 	VMOVUPS     (CX)(SI*8), Y1
 	VPSUBQ      constants<>+3584(SB), Y1, Y2
 	VPCMPGTQ    constants<>+3648(SB), Y2, Y3
@@ -16288,7 +19568,7 @@ one951:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, R8
 	TESTL       R8, R8
-	JZ          normal955
+	JZ          normal1061
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+4288(SB), Y1, Y4
@@ -16339,9 +19619,9 @@ one951:
 	VMOVUPS     (AX)(SI*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
-	JMP         stored956
+	JMP         stored1062
 
-normal955:
+normal1061:
 	VPSUBQ      constants<>+3392(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1664(SB), Y1, Y1
@@ -16380,14 +19660,14 @@ normal955:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
 
-stored956:
+stored1062:
 	ADDQ $0x04, SI
 	CMPQ SI, DI
-	JLE  one951
+	JLE  one1057
 
-tail953:
+tail1059:
 	SUBQ        SI, DX
-	JZ          done954
+	JZ          done1060
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, DX
 	SUBQ        DX, DI
@@ -16444,7 +19724,7 @@ tail953:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(SI*8)
 
-done954:
+done1060:
 	VZEROUPPER
 	RET
 
@@ -16459,9 +19739,9 @@ TEXT ·addLogProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest960
+	JL           oneTest1066
 
-many958:
+many1064:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VGETMANTPS        $0x0b, Z1, Z3
@@ -16530,14 +19810,14 @@ many958:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many958
+	JLE               many1064
 
-oneTest960:
+oneTest1066:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail961
+	JG   tail1067
 
-one959:
+one1065:
 	VMOVUPS           (CX)(SI*4), Z1
 	VGETMANTPS        $0x0b, Z1, Z2
 	VGETEXPPS         Z1, Z3
@@ -16573,11 +19853,11 @@ one959:
 	VMOVUPS           Z1, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one959
+	JLE               one1065
 
-tail961:
+tail1067:
 	SUBQ              SI, BX
-	JZ                done962
+	JZ                done1068
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -16616,7 +19896,7 @@ tail961:
 	VFMADD231PS       Z2, Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(SI*4)
 
-done962:
+done1068:
 	VZEROUPPER
 	RET
 
@@ -16631,9 +19911,9 @@ TEXT ·addLogProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail967
+	JG           tail1073
 
-one965:
+one1071:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+5184(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y2
@@ -16688,11 +19968,11 @@ one965:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one965
+	JLE          one1071
 
-tail967:
+tail1073:
 	SUBQ         SI, BX
-	JZ           done968
+	JZ           done1074
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -16750,7 +20030,7 @@ tail967:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done968:
+done1074:
 	VZEROUPPER
 	RET
 
@@ -16764,9 +20044,9 @@ TEXT ·addSinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest972
+	JL           oneTest1078
 
-many970:
+many1076:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
@@ -16775,11 +20055,11 @@ many970:
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok975
+	JZ       ok1081
 	MOVQ     BX, ret+32(FP)
-	JMP      done969
+	JMP      done1075
 
-ok975:
+ok1081:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z6
 	VBROADCASTSD      constants<>+5632(SB), Z7
@@ -16858,23 +20138,23 @@ ok975:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many970
+	JLE               many1076
 
-oneTest972:
+oneTest1078:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail973
+	JG   tail1079
 
-one971:
+one1077:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok976
+	JZ       ok1082
 	MOVQ     BX, ret+32(FP)
-	JMP      done969
+	JMP      done1075
 
-ok976:
+ok1082:
 	VMOVUPS           (CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -16915,12 +20195,12 @@ ok976:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one971
+	JLE               one1077
 
-tail973:
+tail1079:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done974
+	JZ        done1080
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -16929,11 +20209,11 @@ tail973:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok977
+	JZ        ok1083
 	MOVQ      BX, ret+32(FP)
-	JMP       done969
+	JMP       done1075
 
-ok977:
+ok1083:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -16973,10 +20253,10 @@ ok977:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done974:
+done1080:
 	MOVQ DX, ret+32(FP)
 
-done969:
+done1075:
 	VZEROUPPER
 	RET
 
@@ -16990,19 +20270,19 @@ TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail982
+	JG           tail1088
 
-one980:
+one1086:
 	VMOVUPS   (CX)(BX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok984
+	JZ        ok1090
 	MOVQ      BX, ret+32(FP)
-	JMP       done978
+	JMP       done1084
 
-ok984:
+ok1090:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -17043,12 +20323,12 @@ ok984:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one980
+	JLE          one1086
 
-tail982:
+tail1088:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done983
+	JZ         done1089
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -17058,11 +20338,11 @@ tail982:
 	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok985
+	JZ         ok1091
 	MOVQ       BX, ret+32(FP)
-	JMP        done978
+	JMP        done1084
 
-ok985:
+ok1091:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
 	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -17102,10 +20382,10 @@ ok985:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done983:
+done1089:
 	MOVQ DX, ret+32(FP)
 
-done978:
+done1084:
 	VZEROUPPER
 	RET
 
@@ -17119,9 +20399,9 @@ TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest989
+	JL           oneTest1095
 
-many987:
+many1093:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
@@ -17130,11 +20410,11 @@ many987:
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok992
+	JZ       ok1098
 	MOVQ     BX, ret+32(FP)
-	JMP      done986
+	JMP      done1092
 
-ok992:
+ok1098:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -17201,23 +20481,23 @@ ok992:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many987
+	JLE               many1093
 
-oneTest989:
+oneTest1095:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail990
+	JG   tail1096
 
-one988:
+one1094:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok993
+	JZ       ok1099
 	MOVQ     BX, ret+32(FP)
-	JMP      done986
+	JMP      done1092
 
-ok993:
+ok1099:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17252,12 +20532,12 @@ ok993:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one988
+	JLE               one1094
 
-tail990:
+tail1096:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done991
+	JZ        done1097
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -17266,11 +20546,11 @@ tail990:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok994
+	JZ        ok1100
 	MOVQ      BX, ret+32(FP)
-	JMP       done986
+	JMP       done1092
 
-ok994:
+ok1100:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17304,10 +20584,10 @@ ok994:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done991:
+done1097:
 	MOVQ DX, ret+32(FP)
 
-done986:
+done1092:
 	VZEROUPPER
 	RET
 
@@ -17321,19 +20601,19 @@ TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail999
+	JG           tail1105
 
-one997:
+one1103:
 	VMOVUPS   (CX)(BX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1001
+	JZ        ok1107
 	MOVQ      BX, ret+32(FP)
-	JMP       done995
+	JMP       done1101
 
-ok1001:
+ok1107:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -17368,12 +20648,12 @@ ok1001:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one997
+	JLE          one1103
 
-tail999:
+tail1105:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1000
+	JZ         done1106
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -17383,11 +20663,11 @@ tail999:
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1002
+	JZ         ok1108
 	MOVQ       BX, ret+32(FP)
-	JMP        done995
+	JMP        done1101
 
-ok1002:
+ok1108:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -17421,10 +20701,10 @@ ok1002:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1000:
+done1106:
 	MOVQ DX, ret+32(FP)
 
-done995:
+done1101:
 	VZEROUPPER
 	RET
 
@@ -17439,9 +20719,9 @@ TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1006
+	JL           oneTest1112
 
-many1004:
+many1110:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
@@ -17450,11 +20730,11 @@ many1004:
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1009
+	JZ       ok1115
 	MOVQ     SI, ret+40(FP)
-	JMP      done1003
+	JMP      done1109
 
-ok1009:
+ok1115:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z6
 	VBROADCASTSD      constants<>+5632(SB), Z7
@@ -17537,23 +20817,23 @@ ok1009:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1004
+	JLE               many1110
 
-oneTest1006:
+oneTest1112:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1007
+	JG   tail1113
 
-one1005:
+one1111:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1010
+	JZ       ok1116
 	MOVQ     SI, ret+40(FP)
-	JMP      done1003
+	JMP      done1109
 
-ok1010:
+ok1116:
 	VMOVUPS           (CX)(SI*8), Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17596,12 +20876,12 @@ ok1010:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1005
+	JLE               one1111
 
-tail1007:
+tail1113:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1008
+	JZ        done1114
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -17610,11 +20890,11 @@ tail1007:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1011
+	JZ        ok1117
 	MOVQ      SI, ret+40(FP)
-	JMP       done1003
+	JMP       done1109
 
-ok1011:
+ok1117:
 	VMOVUPD.Z         (CX)(SI*8), K1, Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17656,10 +20936,10 @@ ok1011:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done1008:
+done1114:
 	MOVQ BX, ret+40(FP)
 
-done1003:
+done1109:
 	VZEROUPPER
 	RET
 
@@ -17674,19 +20954,19 @@ TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1016
+	JG           tail1122
 
-one1014:
+one1120:
 	VMOVUPS   (CX)(SI*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1018
+	JZ        ok1124
 	MOVQ      SI, ret+40(FP)
-	JMP       done1012
+	JMP       done1118
 
-ok1018:
+ok1124:
 	VMOVUPS      (CX)(SI*8), Y1
 	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -17729,12 +21009,12 @@ ok1018:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1014
+	JLE          one1120
 
-tail1016:
+tail1122:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1017
+	JZ         done1123
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -17744,11 +21024,11 @@ tail1016:
 	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1019
+	JZ         ok1125
 	MOVQ       SI, ret+40(FP)
-	JMP        done1012
+	JMP        done1118
 
-ok1019:
+ok1125:
 	VMASKMOVPD   (CX)(SI*8), Y1, Y2
 	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -17790,10 +21070,10 @@ ok1019:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1017:
+done1123:
 	MOVQ BX, ret+40(FP)
 
-done1012:
+done1118:
 	VZEROUPPER
 	RET
 
@@ -17808,9 +21088,9 @@ TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1023
+	JL           oneTest1129
 
-many1021:
+many1127:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
@@ -17819,11 +21099,11 @@ many1021:
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1026
+	JZ       ok1132
 	MOVQ     SI, ret+40(FP)
-	JMP      done1020
+	JMP      done1126
 
-ok1026:
+ok1132:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -17894,23 +21174,23 @@ ok1026:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1021
+	JLE               many1127
 
-oneTest1023:
+oneTest1129:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1024
+	JG   tail1130
 
-one1022:
+one1128:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1027
+	JZ       ok1133
 	MOVQ     SI, ret+40(FP)
-	JMP      done1020
+	JMP      done1126
 
-ok1027:
+ok1133:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -17947,12 +21227,12 @@ ok1027:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1022
+	JLE               one1128
 
-tail1024:
+tail1130:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1025
+	JZ        done1131
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -17961,11 +21241,11 @@ tail1024:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1028
+	JZ        ok1134
 	MOVQ      SI, ret+40(FP)
-	JMP       done1020
+	JMP       done1126
 
-ok1028:
+ok1134:
 	VMOVUPS.Z         (CX)(SI*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -18001,10 +21281,10 @@ ok1028:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done1025:
+done1131:
 	MOVQ BX, ret+40(FP)
 
-done1020:
+done1126:
 	VZEROUPPER
 	RET
 
@@ -18019,19 +21299,19 @@ TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1033
+	JG           tail1139
 
-one1031:
+one1137:
 	VMOVUPS   (CX)(SI*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1035
+	JZ        ok1141
 	MOVQ      SI, ret+40(FP)
-	JMP       done1029
+	JMP       done1135
 
-ok1035:
+ok1141:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -18068,12 +21348,12 @@ ok1035:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1031
+	JLE          one1137
 
-tail1033:
+tail1139:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1034
+	JZ         done1140
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -18083,11 +21363,11 @@ tail1033:
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1036
+	JZ         ok1142
 	MOVQ       SI, ret+40(FP)
-	JMP        done1029
+	JMP        done1135
 
-ok1036:
+ok1142:
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -18123,10 +21403,10 @@ ok1036:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1034:
+done1140:
 	MOVQ BX, ret+40(FP)
 
-done1029:
+done1135:
 	VZEROUPPER
 	RET
 
@@ -18140,9 +21420,9 @@ TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1040
+	JL           oneTest1146
 
-many1038:
+many1144:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
@@ -18151,11 +21431,11 @@ many1038:
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1043
+	JZ       ok1149
 	MOVQ     BX, ret+32(FP)
-	JMP      done1037
+	JMP      done1143
 
-ok1043:
+ok1149:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z6
 	VBROADCASTSD      constants<>+5632(SB), Z7
@@ -18234,23 +21514,23 @@ ok1043:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many1038
+	JLE               many1144
 
-oneTest1040:
+oneTest1146:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1041
+	JG   tail1147
 
-one1039:
+one1145:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1044
+	JZ       ok1150
 	MOVQ     BX, ret+32(FP)
-	JMP      done1037
+	JMP      done1143
 
-ok1044:
+ok1150:
 	VMOVUPS           (CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -18291,12 +21571,12 @@ ok1044:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one1039
+	JLE               one1145
 
-tail1041:
+tail1147:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1042
+	JZ        done1148
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -18305,11 +21585,11 @@ tail1041:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1045
+	JZ        ok1151
 	MOVQ      BX, ret+32(FP)
-	JMP       done1037
+	JMP       done1143
 
-ok1045:
+ok1151:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -18349,10 +21629,10 @@ ok1045:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done1042:
+done1148:
 	MOVQ DX, ret+32(FP)
 
-done1037:
+done1143:
 	VZEROUPPER
 	RET
 
@@ -18366,19 +21646,19 @@ TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1050
+	JG           tail1156
 
-one1048:
+one1154:
 	VMOVUPS   (CX)(BX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1052
+	JZ        ok1158
 	MOVQ      BX, ret+32(FP)
-	JMP       done1046
+	JMP       done1152
 
-ok1052:
+ok1158:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -18419,12 +21699,12 @@ ok1052:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1048
+	JLE          one1154
 
-tail1050:
+tail1156:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1051
+	JZ         done1157
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -18434,11 +21714,11 @@ tail1050:
 	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1053
+	JZ         ok1159
 	MOVQ       BX, ret+32(FP)
-	JMP        done1046
+	JMP        done1152
 
-ok1053:
+ok1159:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
 	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -18478,10 +21758,10 @@ ok1053:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1051:
+done1157:
 	MOVQ DX, ret+32(FP)
 
-done1046:
+done1152:
 	VZEROUPPER
 	RET
 
@@ -18495,9 +21775,9 @@ TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1057
+	JL           oneTest1163
 
-many1055:
+many1161:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
@@ -18506,11 +21786,11 @@ many1055:
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1060
+	JZ       ok1166
 	MOVQ     BX, ret+32(FP)
-	JMP      done1054
+	JMP      done1160
 
-ok1060:
+ok1166:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -18577,23 +21857,23 @@ ok1060:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1055
+	JLE               many1161
 
-oneTest1057:
+oneTest1163:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1058
+	JG   tail1164
 
-one1056:
+one1162:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1061
+	JZ       ok1167
 	MOVQ     BX, ret+32(FP)
-	JMP      done1054
+	JMP      done1160
 
-ok1061:
+ok1167:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -18628,12 +21908,12 @@ ok1061:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1056
+	JLE               one1162
 
-tail1058:
+tail1164:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1059
+	JZ        done1165
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -18642,11 +21922,11 @@ tail1058:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1062
+	JZ        ok1168
 	MOVQ      BX, ret+32(FP)
-	JMP       done1054
+	JMP       done1160
 
-ok1062:
+ok1168:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -18680,10 +21960,10 @@ ok1062:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1059:
+done1165:
 	MOVQ DX, ret+32(FP)
 
-done1054:
+done1160:
 	VZEROUPPER
 	RET
 
@@ -18697,19 +21977,19 @@ TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1067
+	JG           tail1173
 
-one1065:
+one1171:
 	VMOVUPS   (CX)(BX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1069
+	JZ        ok1175
 	MOVQ      BX, ret+32(FP)
-	JMP       done1063
+	JMP       done1169
 
-ok1069:
+ok1175:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -18744,12 +22024,12 @@ ok1069:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1065
+	JLE          one1171
 
-tail1067:
+tail1173:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1068
+	JZ         done1174
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -18759,11 +22039,11 @@ tail1067:
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1070
+	JZ         ok1176
 	MOVQ       BX, ret+32(FP)
-	JMP        done1063
+	JMP        done1169
 
-ok1070:
+ok1176:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -18797,10 +22077,10 @@ ok1070:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1068:
+done1174:
 	MOVQ DX, ret+32(FP)
 
-done1063:
+done1169:
 	VZEROUPPER
 	RET
 
@@ -18815,9 +22095,9 @@ TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1074
+	JL           oneTest1180
 
-many1072:
+many1178:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
@@ -18826,11 +22106,11 @@ many1072:
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1077
+	JZ       ok1183
 	MOVQ     SI, ret+40(FP)
-	JMP      done1071
+	JMP      done1177
 
-ok1077:
+ok1183:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z6
 	VBROADCASTSD      constants<>+5632(SB), Z7
@@ -18913,23 +22193,23 @@ ok1077:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1072
+	JLE               many1178
 
-oneTest1074:
+oneTest1180:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1075
+	JG   tail1181
 
-one1073:
+one1179:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1078
+	JZ       ok1184
 	MOVQ     SI, ret+40(FP)
-	JMP      done1071
+	JMP      done1177
 
-ok1078:
+ok1184:
 	VMOVUPS           (CX)(SI*8), Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -18972,12 +22252,12 @@ ok1078:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1073
+	JLE               one1179
 
-tail1075:
+tail1181:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1076
+	JZ        done1182
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -18986,11 +22266,11 @@ tail1075:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1079
+	JZ        ok1185
 	MOVQ      SI, ret+40(FP)
-	JMP       done1071
+	JMP       done1177
 
-ok1079:
+ok1185:
 	VMOVUPD.Z         (CX)(SI*8), K1, Z1
 	VBROADCASTSD      constants<>+5632(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -19032,10 +22312,10 @@ ok1079:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done1076:
+done1182:
 	MOVQ BX, ret+40(FP)
 
-done1071:
+done1177:
 	VZEROUPPER
 	RET
 
@@ -19050,19 +22330,19 @@ TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1084
+	JG           tail1190
 
-one1082:
+one1188:
 	VMOVUPS   (CX)(SI*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1086
+	JZ        ok1192
 	MOVQ      SI, ret+40(FP)
-	JMP       done1080
+	JMP       done1186
 
-ok1086:
+ok1192:
 	VMOVUPS      (CX)(SI*8), Y1
 	VBROADCASTSD constants<>+5632(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -19105,12 +22385,12 @@ ok1086:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1082
+	JLE          one1188
 
-tail1084:
+tail1190:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1085
+	JZ         done1191
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -19120,11 +22400,11 @@ tail1084:
 	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1087
+	JZ         ok1193
 	MOVQ       SI, ret+40(FP)
-	JMP        done1080
+	JMP        done1186
 
-ok1087:
+ok1193:
 	VMASKMOVPD   (CX)(SI*8), Y1, Y2
 	VBROADCASTSD constants<>+5632(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -19166,10 +22446,10 @@ ok1087:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1085:
+done1191:
 	MOVQ BX, ret+40(FP)
 
-done1080:
+done1186:
 	VZEROUPPER
 	RET
 
@@ -19184,9 +22464,9 @@ TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1091
+	JL           oneTest1197
 
-many1089:
+many1195:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
@@ -19195,11 +22475,11 @@ many1089:
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1094
+	JZ       ok1200
 	MOVQ     SI, ret+40(FP)
-	JMP      done1088
+	JMP      done1194
 
-ok1094:
+ok1200:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z6
 	VBROADCASTSS      constants<>+7104(SB), Z7
@@ -19270,23 +22550,23 @@ ok1094:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1089
+	JLE               many1195
 
-oneTest1091:
+oneTest1197:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1092
+	JG   tail1198
 
-one1090:
+one1196:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1095
+	JZ       ok1201
 	MOVQ     SI, ret+40(FP)
-	JMP      done1088
+	JMP      done1194
 
-ok1095:
+ok1201:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -19323,12 +22603,12 @@ ok1095:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1090
+	JLE               one1196
 
-tail1092:
+tail1198:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1093
+	JZ        done1199
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -19337,11 +22617,11 @@ tail1092:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1096
+	JZ        ok1202
 	MOVQ      SI, ret+40(FP)
-	JMP       done1088
+	JMP       done1194
 
-ok1096:
+ok1202:
 	VMOVUPS.Z         (CX)(SI*4), K1, Z1
 	VBROADCASTSS      constants<>+7104(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -19377,10 +22657,10 @@ ok1096:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done1093:
+done1199:
 	MOVQ BX, ret+40(FP)
 
-done1088:
+done1194:
 	VZEROUPPER
 	RET
 
@@ -19395,19 +22675,19 @@ TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1101
+	JG           tail1207
 
-one1099:
+one1205:
 	VMOVUPS   (CX)(SI*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1103
+	JZ        ok1209
 	MOVQ      SI, ret+40(FP)
-	JMP       done1097
+	JMP       done1203
 
-ok1103:
+ok1209:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+7104(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -19444,12 +22724,12 @@ ok1103:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1099
+	JLE          one1205
 
-tail1101:
+tail1207:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1102
+	JZ         done1208
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -19459,11 +22739,11 @@ tail1101:
 	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1104
+	JZ         ok1210
 	MOVQ       SI, ret+40(FP)
-	JMP        done1097
+	JMP        done1203
 
-ok1104:
+ok1210:
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
 	VBROADCASTSS constants<>+7104(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -19499,10 +22779,10 @@ ok1104:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1102:
+done1208:
 	MOVQ BX, ret+40(FP)
 
-done1097:
+done1203:
 	VZEROUPPER
 	RET
 
@@ -19516,9 +22796,9 @@ TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1108
+	JL           oneTest1214
 
-many1106:
+many1212:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VSQRTPD     Z1, Z1
@@ -19531,14 +22811,14 @@ many1106:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1106
+	JLE         many1212
 
-oneTest1108:
+oneTest1214:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1109
+	JG   tail1215
 
-one1107:
+one1213:
 	VMOVUPS     (CX)(BX*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -19546,11 +22826,11 @@ one1107:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1107
+	JLE         one1213
 
-tail1109:
+tail1215:
 	SUBQ        BX, DX
-	JZ          done1110
+	JZ          done1216
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -19561,7 +22841,7 @@ tail1109:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1110:
+done1216:
 	VZEROUPPER
 	RET
 
@@ -19575,9 +22855,9 @@ TEXT ·addSqrtAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1115
+	JG           tail1221
 
-one1113:
+one1219:
 	VMOVUPS     (CX)(BX*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -19585,11 +22865,11 @@ one1113:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1113
+	JLE         one1219
 
-tail1115:
+tail1221:
 	SUBQ        BX, DX
-	JZ          done1116
+	JZ          done1222
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -19600,7 +22880,7 @@ tail1115:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1116:
+done1222:
 	VZEROUPPER
 	RET
 
@@ -19614,9 +22894,9 @@ TEXT ·addSqrtAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1120
+	JL           oneTest1226
 
-many1118:
+many1224:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VSQRTPS     Z1, Z1
@@ -19629,14 +22909,14 @@ many1118:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1118
+	JLE         many1224
 
-oneTest1120:
+oneTest1226:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1121
+	JG   tail1227
 
-one1119:
+one1225:
 	VMOVUPS     (CX)(BX*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -19644,11 +22924,11 @@ one1119:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1119
+	JLE         one1225
 
-tail1121:
+tail1227:
 	SUBQ        BX, DX
-	JZ          done1122
+	JZ          done1228
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -19659,7 +22939,7 @@ tail1121:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1122:
+done1228:
 	VZEROUPPER
 	RET
 
@@ -19673,9 +22953,9 @@ TEXT ·addSqrtAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1127
+	JG           tail1233
 
-one1125:
+one1231:
 	VMOVUPS     (CX)(BX*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -19683,11 +22963,11 @@ one1125:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1125
+	JLE         one1231
 
-tail1127:
+tail1233:
 	SUBQ        BX, DX
-	JZ          done1128
+	JZ          done1234
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -19698,7 +22978,7 @@ tail1127:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1128:
+done1234:
 	VZEROUPPER
 	RET
 
@@ -19713,9 +22993,9 @@ TEXT ·addSqrtProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1132
+	JL           oneTest1238
 
-many1130:
+many1236:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VSQRTPD     Z1, Z1
@@ -19732,14 +23012,14 @@ many1130:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1130
+	JLE         many1236
 
-oneTest1132:
+oneTest1238:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1133
+	JG   tail1239
 
-one1131:
+one1237:
 	VMOVUPS     (CX)(SI*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (DX)(SI*8), Z2
@@ -19749,11 +23029,11 @@ one1131:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1131
+	JLE         one1237
 
-tail1133:
+tail1239:
 	SUBQ        SI, BX
-	JZ          done1134
+	JZ          done1240
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -19766,7 +23046,7 @@ tail1133:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1134:
+done1240:
 	VZEROUPPER
 	RET
 
@@ -19781,9 +23061,9 @@ TEXT ·addSqrtProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1139
+	JG           tail1245
 
-one1137:
+one1243:
 	VMOVUPS     (CX)(SI*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (DX)(SI*8), Y2
@@ -19793,11 +23073,11 @@ one1137:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1137
+	JLE         one1243
 
-tail1139:
+tail1245:
 	SUBQ        SI, BX
-	JZ          done1140
+	JZ          done1246
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -19810,7 +23090,7 @@ tail1139:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1140:
+done1246:
 	VZEROUPPER
 	RET
 
@@ -19825,9 +23105,9 @@ TEXT ·addSqrtProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1144
+	JL           oneTest1250
 
-many1142:
+many1248:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VSQRTPS     Z1, Z1
@@ -19844,14 +23124,14 @@ many1142:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1142
+	JLE         many1248
 
-oneTest1144:
+oneTest1250:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1145
+	JG   tail1251
 
-one1143:
+one1249:
 	VMOVUPS     (CX)(SI*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (DX)(SI*4), Z2
@@ -19861,11 +23141,11 @@ one1143:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1143
+	JLE         one1249
 
-tail1145:
+tail1251:
 	SUBQ        SI, BX
-	JZ          done1146
+	JZ          done1252
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -19878,7 +23158,7 @@ tail1145:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1146:
+done1252:
 	VZEROUPPER
 	RET
 
@@ -19893,9 +23173,9 @@ TEXT ·addSqrtProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1151
+	JG           tail1257
 
-one1149:
+one1255:
 	VMOVUPS     (CX)(SI*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (DX)(SI*4), Y2
@@ -19905,11 +23185,11 @@ one1149:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1149
+	JLE         one1255
 
-tail1151:
+tail1257:
 	SUBQ        SI, BX
-	JZ          done1152
+	JZ          done1258
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -19922,7 +23202,7 @@ tail1151:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1152:
+done1258:
 	VZEROUPPER
 	RET
 
@@ -19936,9 +23216,9 @@ TEXT ·addRecipAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1156
+	JL           oneTest1262
 
-many1154:
+many1260:
 	VMOVUPS      (CX)(BX*8), Z1
 	VMOVUPS      64(CX)(BX*8), Z2
 	VBROADCASTSD constants<>+576(SB), Z3
@@ -19953,14 +23233,14 @@ many1154:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1154
+	JLE          many1260
 
-oneTest1156:
+oneTest1262:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1157
+	JG   tail1263
 
-one1155:
+one1261:
 	VMOVUPS      (CX)(BX*8), Z1
 	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
@@ -19969,11 +23249,11 @@ one1155:
 	VMOVUPS      Z2, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1155
+	JLE          one1261
 
-tail1157:
+tail1263:
 	SUBQ         BX, DX
-	JZ           done1158
+	JZ           done1264
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -19985,7 +23265,7 @@ tail1157:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(BX*8)
 
-done1158:
+done1264:
 	VZEROUPPER
 	RET
 
@@ -19999,9 +23279,9 @@ TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1163
+	JG           tail1269
 
-one1161:
+one1267:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+576(SB), Y2
 	VDIVPD       Y1, Y2, Y1
@@ -20010,11 +23290,11 @@ one1161:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1161
+	JLE          one1267
 
-tail1163:
+tail1269:
 	SUBQ         BX, DX
-	JZ           done1164
+	JZ           done1270
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -20026,7 +23306,7 @@ tail1163:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1164:
+done1270:
 	VZEROUPPER
 	RET
 
@@ -20040,9 +23320,9 @@ TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1168
+	JL           oneTest1274
 
-many1166:
+many1272:
 	VMOVUPS      (CX)(BX*4), Z1
 	VMOVUPS      64(CX)(BX*4), Z2
 	VBROADCASTSS constants<>+704(SB), Z3
@@ -20057,14 +23337,14 @@ many1166:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1166
+	JLE          many1272
 
-oneTest1168:
+oneTest1274:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1169
+	JG   tail1275
 
-one1167:
+one1273:
 	VMOVUPS      (CX)(BX*4), Z1
 	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
@@ -20073,11 +23353,11 @@ one1167:
 	VMOVUPS      Z2, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1167
+	JLE          one1273
 
-tail1169:
+tail1275:
 	SUBQ         BX, DX
-	JZ           done1170
+	JZ           done1276
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -20089,7 +23369,7 @@ tail1169:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1170:
+done1276:
 	VZEROUPPER
 	RET
 
@@ -20103,9 +23383,9 @@ TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1175
+	JG           tail1281
 
-one1173:
+one1279:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+704(SB), Y2
 	VDIVPS       Y1, Y2, Y1
@@ -20114,11 +23394,11 @@ one1173:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1173
+	JLE          one1279
 
-tail1175:
+tail1281:
 	SUBQ         BX, DX
-	JZ           done1176
+	JZ           done1282
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -20130,7 +23410,7 @@ tail1175:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1176:
+done1282:
 	VZEROUPPER
 	RET
 
@@ -20145,9 +23425,9 @@ TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1180
+	JL           oneTest1286
 
-many1178:
+many1284:
 	VMOVUPS      (CX)(SI*8), Z1
 	VMOVUPS      64(CX)(SI*8), Z2
 	VBROADCASTSD constants<>+576(SB), Z3
@@ -20166,14 +23446,14 @@ many1178:
 	VMOVUPS      Z1, 64(AX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1178
+	JLE          many1284
 
-oneTest1180:
+oneTest1286:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1181
+	JG   tail1287
 
-one1179:
+one1285:
 	VMOVUPS      (CX)(SI*8), Z1
 	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
@@ -20184,11 +23464,11 @@ one1179:
 	VMOVUPS      Z2, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1179
+	JLE          one1285
 
-tail1181:
+tail1287:
 	SUBQ         SI, BX
-	JZ           done1182
+	JZ           done1288
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -20202,7 +23482,7 @@ tail1181:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(SI*8)
 
-done1182:
+done1288:
 	VZEROUPPER
 	RET
 
@@ -20217,9 +23497,9 @@ TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1187
+	JG           tail1293
 
-one1185:
+one1291:
 	VMOVUPS      (CX)(SI*8), Y1
 	VBROADCASTSD constants<>+576(SB), Y2
 	VDIVPD       Y1, Y2, Y1
@@ -20230,11 +23510,11 @@ one1185:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1185
+	JLE          one1291
 
-tail1187:
+tail1293:
 	SUBQ         SI, BX
-	JZ           done1188
+	JZ           done1294
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -20248,7 +23528,7 @@ tail1187:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1188:
+done1294:
 	VZEROUPPER
 	RET
 
@@ -20263,9 +23543,9 @@ TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1192
+	JL           oneTest1298
 
-many1190:
+many1296:
 	VMOVUPS      (CX)(SI*4), Z1
 	VMOVUPS      64(CX)(SI*4), Z2
 	VBROADCASTSS constants<>+704(SB), Z3
@@ -20284,14 +23564,14 @@ many1190:
 	VMOVUPS      Z1, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1190
+	JLE          many1296
 
-oneTest1192:
+oneTest1298:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1193
+	JG   tail1299
 
-one1191:
+one1297:
 	VMOVUPS      (CX)(SI*4), Z1
 	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
@@ -20302,11 +23582,11 @@ one1191:
 	VMOVUPS      Z2, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1191
+	JLE          one1297
 
-tail1193:
+tail1299:
 	SUBQ         SI, BX
-	JZ           done1194
+	JZ           done1300
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -20320,7 +23600,7 @@ tail1193:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1194:
+done1300:
 	VZEROUPPER
 	RET
 
@@ -20335,9 +23615,9 @@ TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1199
+	JG           tail1305
 
-one1197:
+one1303:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+704(SB), Y2
 	VDIVPS       Y1, Y2, Y1
@@ -20348,11 +23628,11 @@ one1197:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1197
+	JLE          one1303
 
-tail1199:
+tail1305:
 	SUBQ         SI, BX
-	JZ           done1200
+	JZ           done1306
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -20366,7 +23646,7 @@ tail1199:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1200:
+done1306:
 	VZEROUPPER
 	RET
 
@@ -20380,9 +23660,9 @@ TEXT ·addAbsAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1204
+	JL           oneTest1310
 
-many1202:
+many1308:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VANDPD.BCST constants<>+384(SB), Z1, Z1
@@ -20395,14 +23675,14 @@ many1202:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1202
+	JLE         many1308
 
-oneTest1204:
+oneTest1310:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1205
+	JG   tail1311
 
-one1203:
+one1309:
 	VMOVUPS     (CX)(BX*8), Z1
 	VANDPD.BCST constants<>+384(SB), Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -20410,11 +23690,11 @@ one1203:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1203
+	JLE         one1309
 
-tail1205:
+tail1311:
 	SUBQ        BX, DX
-	JZ          done1206
+	JZ          done1312
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -20425,7 +23705,7 @@ tail1205:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1206:
+done1312:
 	VZEROUPPER
 	RET
 
@@ -20439,9 +23719,9 @@ TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1211
+	JG           tail1317
 
-one1209:
+one1315:
 	VMOVUPS     (CX)(BX*8), Y1
 	VANDPD      constants<>+384(SB), Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -20449,11 +23729,11 @@ one1209:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1209
+	JLE         one1315
 
-tail1211:
+tail1317:
 	SUBQ        BX, DX
-	JZ          done1212
+	JZ          done1318
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -20464,7 +23744,7 @@ tail1211:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1212:
+done1318:
 	VZEROUPPER
 	RET
 
@@ -20478,9 +23758,9 @@ TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1216
+	JL           oneTest1322
 
-many1214:
+many1320:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VANDPS.BCST constants<>+448(SB), Z1, Z1
@@ -20493,14 +23773,14 @@ many1214:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1214
+	JLE         many1320
 
-oneTest1216:
+oneTest1322:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1217
+	JG   tail1323
 
-one1215:
+one1321:
 	VMOVUPS     (CX)(BX*4), Z1
 	VANDPS.BCST constants<>+448(SB), Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -20508,11 +23788,11 @@ one1215:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1215
+	JLE         one1321
 
-tail1217:
+tail1323:
 	SUBQ        BX, DX
-	JZ          done1218
+	JZ          done1324
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -20523,7 +23803,7 @@ tail1217:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1218:
+done1324:
 	VZEROUPPER
 	RET
 
@@ -20537,9 +23817,9 @@ TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1223
+	JG           tail1329
 
-one1221:
+one1327:
 	VMOVUPS     (CX)(BX*4), Y1
 	VANDPS      constants<>+448(SB), Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -20547,11 +23827,11 @@ one1221:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1221
+	JLE         one1327
 
-tail1223:
+tail1329:
 	SUBQ        BX, DX
-	JZ          done1224
+	JZ          done1330
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -20562,231 +23842,7 @@ tail1223:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1224:
-	VZEROUPPER
-	RET
-
-// func addAbsProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addAbsProductAVX512F64<>(SB), NOSPLIT, $0-40
-	VBROADCASTSD sign+8(FP), Z0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	XORQ         SI, SI
-	LEAQ         -16(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1228
-
-many1226:
-	VMOVUPS     (CX)(SI*8), Z1
-	VMOVUPS     64(CX)(SI*8), Z2
-	VANDPD.BCST constants<>+384(SB), Z1, Z1
-	VANDPD.BCST constants<>+384(SB), Z2, Z2
-	VMOVUPS     (DX)(SI*8), Z3
-	VMULPD      Z3, Z1, Z1
-	VMOVUPS     (AX)(SI*8), Z3
-	VFMADD231PD Z1, Z0, Z3
-	VMOVUPS     Z3, (AX)(SI*8)
-	VMOVUPS     64(DX)(SI*8), Z1
-	VMULPD      Z1, Z2, Z2
-	VMOVUPS     64(AX)(SI*8), Z1
-	VFMADD231PD Z2, Z0, Z1
-	VMOVUPS     Z1, 64(AX)(SI*8)
-	ADDQ        $0x10, SI
-	CMPQ        SI, DI
-	JLE         many1226
-
-oneTest1228:
-	LEAQ -8(BX), DI
-	CMPQ SI, DI
-	JG   tail1229
-
-one1227:
-	VMOVUPS     (CX)(SI*8), Z1
-	VANDPD.BCST constants<>+384(SB), Z1, Z1
-	VMOVUPS     (DX)(SI*8), Z2
-	VMULPD      Z2, Z1, Z1
-	VMOVUPS     (AX)(SI*8), Z2
-	VFMADD231PD Z1, Z0, Z2
-	VMOVUPS     Z2, (AX)(SI*8)
-	ADDQ        $0x08, SI
-	CMPQ        SI, DI
-	JLE         one1227
-
-tail1229:
-	SUBQ        SI, BX
-	JZ          done1230
-	MOVQ        $-1, DI
-	SHLXQ       BX, DI, DI
-	NOTQ        DI
-	KMOVW       DI, K1
-	VMOVUPD.Z   (CX)(SI*8), K1, Z1
-	VANDPD.BCST constants<>+384(SB), Z1, Z1
-	VMOVUPD.Z   (DX)(SI*8), K1, Z2
-	VMULPD      Z2, Z1, Z1
-	VMOVUPD.Z   (AX)(SI*8), K1, Z2
-	VFMADD231PD Z1, Z0, Z2
-	VMOVUPD     Z2, K1, (AX)(SI*8)
-
-done1230:
-	VZEROUPPER
-	RET
-
-// func addAbsProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
-// Requires: AVX, FMA3
-TEXT ·addAbsProductAVX2F64<>(SB), NOSPLIT, $0-40
-	VBROADCASTSD sign+8(FP), Y0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	XORQ         SI, SI
-	LEAQ         -4(BX), DI
-	CMPQ         SI, DI
-	JG           tail1235
-
-one1233:
-	VMOVUPS     (CX)(SI*8), Y1
-	VANDPD      constants<>+384(SB), Y1, Y1
-	VMOVUPS     (DX)(SI*8), Y2
-	VMULPD      Y2, Y1, Y1
-	VMOVUPS     (AX)(SI*8), Y2
-	VFMADD231PD Y1, Y0, Y2
-	VMOVUPS     Y2, (AX)(SI*8)
-	ADDQ        $0x04, SI
-	CMPQ        SI, DI
-	JLE         one1233
-
-tail1235:
-	SUBQ        SI, BX
-	JZ          done1236
-	LEAQ        ones<>+32(SB), DI
-	SHLQ        $0x03, BX
-	SUBQ        BX, DI
-	VMOVUPS     (DI), Y1
-	VMASKMOVPD  (CX)(SI*8), Y1, Y2
-	VANDPD      constants<>+384(SB), Y2, Y2
-	VMASKMOVPD  (DX)(SI*8), Y1, Y3
-	VMULPD      Y3, Y2, Y2
-	VMASKMOVPD  (AX)(SI*8), Y1, Y3
-	VFMADD231PD Y2, Y0, Y3
-	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
-
-done1236:
-	VZEROUPPER
-	RET
-
-// func addAbsProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·addAbsProductAVX512F32<>(SB), NOSPLIT, $0-40
-	VBROADCASTSS sign+8(FP), Z0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	XORQ         SI, SI
-	LEAQ         -32(BX), DI
-	TESTQ        DI, DI
-	JL           oneTest1240
-
-many1238:
-	VMOVUPS     (CX)(SI*4), Z1
-	VMOVUPS     64(CX)(SI*4), Z2
-	VANDPS.BCST constants<>+448(SB), Z1, Z1
-	VANDPS.BCST constants<>+448(SB), Z2, Z2
-	VMOVUPS     (DX)(SI*4), Z3
-	VMULPS      Z3, Z1, Z1
-	VMOVUPS     (AX)(SI*4), Z3
-	VFMADD231PS Z1, Z0, Z3
-	VMOVUPS     Z3, (AX)(SI*4)
-	VMOVUPS     64(DX)(SI*4), Z1
-	VMULPS      Z1, Z2, Z2
-	VMOVUPS     64(AX)(SI*4), Z1
-	VFMADD231PS Z2, Z0, Z1
-	VMOVUPS     Z1, 64(AX)(SI*4)
-	ADDQ        $0x20, SI
-	CMPQ        SI, DI
-	JLE         many1238
-
-oneTest1240:
-	LEAQ -16(BX), DI
-	CMPQ SI, DI
-	JG   tail1241
-
-one1239:
-	VMOVUPS     (CX)(SI*4), Z1
-	VANDPS.BCST constants<>+448(SB), Z1, Z1
-	VMOVUPS     (DX)(SI*4), Z2
-	VMULPS      Z2, Z1, Z1
-	VMOVUPS     (AX)(SI*4), Z2
-	VFMADD231PS Z1, Z0, Z2
-	VMOVUPS     Z2, (AX)(SI*4)
-	ADDQ        $0x10, SI
-	CMPQ        SI, DI
-	JLE         one1239
-
-tail1241:
-	SUBQ        SI, BX
-	JZ          done1242
-	MOVQ        $-1, DI
-	SHLXQ       BX, DI, DI
-	NOTQ        DI
-	KMOVW       DI, K1
-	VMOVUPS.Z   (CX)(SI*4), K1, Z1
-	VANDPS.BCST constants<>+448(SB), Z1, Z1
-	VMOVUPS.Z   (DX)(SI*4), K1, Z2
-	VMULPS      Z2, Z1, Z1
-	VMOVUPS.Z   (AX)(SI*4), K1, Z2
-	VFMADD231PS Z1, Z0, Z2
-	VMOVUPS     Z2, K1, (AX)(SI*4)
-
-done1242:
-	VZEROUPPER
-	RET
-
-// func addAbsProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
-// Requires: AVX, FMA3
-TEXT ·addAbsProductAVX2F32<>(SB), NOSPLIT, $0-40
-	VBROADCASTSS sign+8(FP), Y0
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         from+24(FP), DX
-	MOVQ         n+32(FP), BX
-	XORQ         SI, SI
-	LEAQ         -8(BX), DI
-	CMPQ         SI, DI
-	JG           tail1247
-
-one1245:
-	VMOVUPS     (CX)(SI*4), Y1
-	VANDPS      constants<>+448(SB), Y1, Y1
-	VMOVUPS     (DX)(SI*4), Y2
-	VMULPS      Y2, Y1, Y1
-	VMOVUPS     (AX)(SI*4), Y2
-	VFMADD231PS Y1, Y0, Y2
-	VMOVUPS     Y2, (AX)(SI*4)
-	ADDQ        $0x08, SI
-	CMPQ        SI, DI
-	JLE         one1245
-
-tail1247:
-	SUBQ        SI, BX
-	JZ          done1248
-	LEAQ        ones<>+32(SB), DI
-	SHLQ        $0x02, BX
-	SUBQ        BX, DI
-	VMOVUPS     (DI), Y1
-	VMASKMOVPS  (CX)(SI*4), Y1, Y2
-	VANDPS      constants<>+448(SB), Y2, Y2
-	VMASKMOVPS  (DX)(SI*4), Y1, Y3
-	VMULPS      Y3, Y2, Y2
-	VMASKMOVPS  (AX)(SI*4), Y1, Y3
-	VFMADD231PS Y2, Y0, Y3
-	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
-
-done1248:
+done1330:
 	VZEROUPPER
 	RET
 
@@ -20800,9 +23856,9 @@ TEXT ·addSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1252
+	JL           oneTest1334
 
-many1250:
+many1332:
 	VMOVUPS      (CX)(BX*8), Z1
 	VMOVUPS      64(CX)(BX*8), Z2
 	VANDPD.BCST  constants<>+384(SB), Z1, Z3
@@ -20825,14 +23881,14 @@ many1250:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1250
+	JLE          many1332
 
-oneTest1252:
+oneTest1334:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1253
+	JG   tail1335
 
-one1251:
+one1333:
 	VMOVUPS      (CX)(BX*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z1, Z2
 	VBROADCASTSD constants<>+512(SB), Z3
@@ -20845,11 +23901,11 @@ one1251:
 	VMOVUPS      Z1, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1251
+	JLE          one1333
 
-tail1253:
+tail1335:
 	SUBQ         BX, DX
-	JZ           done1254
+	JZ           done1336
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -20865,7 +23921,7 @@ tail1253:
 	VFMADD231PD  Z9, Z0, Z1
 	VMOVUPD      Z1, K1, (AX)(BX*8)
 
-done1254:
+done1336:
 	VZEROUPPER
 	RET
 
@@ -20879,9 +23935,9 @@ TEXT ·addSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1259
+	JG           tail1341
 
-one1257:
+one1339:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
@@ -20894,11 +23950,11 @@ one1257:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1257
+	JLE          one1339
 
-tail1259:
+tail1341:
 	SUBQ         BX, DX
-	JZ           done1260
+	JZ           done1342
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -20914,7 +23970,7 @@ tail1259:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1260:
+done1342:
 	VZEROUPPER
 	RET
 
@@ -20928,9 +23984,9 @@ TEXT ·addSignAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1264
+	JL           oneTest1346
 
-many1262:
+many1344:
 	VMOVUPS      (CX)(BX*4), Z1
 	VMOVUPS      64(CX)(BX*4), Z2
 	VANDPS.BCST  constants<>+448(SB), Z1, Z3
@@ -20953,14 +24009,14 @@ many1262:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1262
+	JLE          many1344
 
-oneTest1264:
+oneTest1346:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1265
+	JG   tail1347
 
-one1263:
+one1345:
 	VMOVUPS      (CX)(BX*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z1, Z2
 	VBROADCASTSS constants<>+640(SB), Z3
@@ -20973,11 +24029,11 @@ one1263:
 	VMOVUPS      Z1, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1263
+	JLE          one1345
 
-tail1265:
+tail1347:
 	SUBQ         BX, DX
-	JZ           done1266
+	JZ           done1348
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -20993,7 +24049,7 @@ tail1265:
 	VFMADD231PS  Z9, Z0, Z1
 	VMOVUPS      Z1, K1, (AX)(BX*4)
 
-done1266:
+done1348:
 	VZEROUPPER
 	RET
 
@@ -21007,9 +24063,9 @@ TEXT ·addSignAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1271
+	JG           tail1353
 
-one1269:
+one1351:
 	VMOVUPS      (CX)(BX*4), Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
@@ -21022,11 +24078,11 @@ one1269:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1269
+	JLE          one1351
 
-tail1271:
+tail1353:
 	SUBQ         BX, DX
-	JZ           done1272
+	JZ           done1354
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -21042,7 +24098,7 @@ tail1271:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1272:
+done1354:
 	VZEROUPPER
 	RET
 
@@ -21057,9 +24113,9 @@ TEXT ·addSignProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1276
+	JL           oneTest1358
 
-many1274:
+many1356:
 	VMOVUPS      (CX)(SI*8), Z1
 	VMOVUPS      64(CX)(SI*8), Z2
 	VANDPD.BCST  constants<>+384(SB), Z1, Z3
@@ -21086,14 +24142,14 @@ many1274:
 	VMOVUPS      Z1, 64(AX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1274
+	JLE          many1356
 
-oneTest1276:
+oneTest1358:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1277
+	JG   tail1359
 
-one1275:
+one1357:
 	VMOVUPS      (CX)(SI*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z1, Z2
 	VBROADCASTSD constants<>+512(SB), Z3
@@ -21108,11 +24164,11 @@ one1275:
 	VMOVUPS      Z1, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1275
+	JLE          one1357
 
-tail1277:
+tail1359:
 	SUBQ         SI, BX
-	JZ           done1278
+	JZ           done1360
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -21130,7 +24186,7 @@ tail1277:
 	VFMADD231PD  Z9, Z0, Z1
 	VMOVUPD      Z1, K1, (AX)(SI*8)
 
-done1278:
+done1360:
 	VZEROUPPER
 	RET
 
@@ -21145,9 +24201,9 @@ TEXT ·addSignProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1283
+	JG           tail1365
 
-one1281:
+one1363:
 	VMOVUPS      (CX)(SI*8), Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
@@ -21162,11 +24218,11 @@ one1281:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1281
+	JLE          one1363
 
-tail1283:
+tail1365:
 	SUBQ         SI, BX
-	JZ           done1284
+	JZ           done1366
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -21184,7 +24240,7 @@ tail1283:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1284:
+done1366:
 	VZEROUPPER
 	RET
 
@@ -21199,9 +24255,9 @@ TEXT ·addSignProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1288
+	JL           oneTest1370
 
-many1286:
+many1368:
 	VMOVUPS      (CX)(SI*4), Z1
 	VMOVUPS      64(CX)(SI*4), Z2
 	VANDPS.BCST  constants<>+448(SB), Z1, Z3
@@ -21228,14 +24284,14 @@ many1286:
 	VMOVUPS      Z1, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1286
+	JLE          many1368
 
-oneTest1288:
+oneTest1370:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1289
+	JG   tail1371
 
-one1287:
+one1369:
 	VMOVUPS      (CX)(SI*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z1, Z2
 	VBROADCASTSS constants<>+640(SB), Z3
@@ -21250,11 +24306,11 @@ one1287:
 	VMOVUPS      Z1, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1287
+	JLE          one1369
 
-tail1289:
+tail1371:
 	SUBQ         SI, BX
-	JZ           done1290
+	JZ           done1372
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -21272,7 +24328,7 @@ tail1289:
 	VFMADD231PS  Z9, Z0, Z1
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 
-done1290:
+done1372:
 	VZEROUPPER
 	RET
 
@@ -21287,9 +24343,9 @@ TEXT ·addSignProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1295
+	JG           tail1377
 
-one1293:
+one1375:
 	VMOVUPS      (CX)(SI*4), Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
@@ -21304,11 +24360,11 @@ one1293:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1293
+	JLE          one1375
 
-tail1295:
+tail1377:
 	SUBQ         SI, BX
-	JZ           done1296
+	JZ           done1378
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -21326,7 +24382,4791 @@ tail1295:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1296:
+done1378:
+	VZEROUPPER
+	RET
+
+// func addTanAVX512F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addTanAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1382
+
+many1380:
+	VMOVUPS  (CX)(BX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
+	VMOVUPS  64(CX)(BX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1385
+	MOVQ     BX, ret+32(FP)
+	JMP      done1379
+
+ok1385:
+	VMOVUPS           (CX)(BX*8), Z1
+	VMOVUPS           64(CX)(BX*8), Z10
+	VBROADCASTSD      constants<>+5632(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5632(SB), Z11
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z11
+	VBROADCASTSD      constants<>+5632(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5632(SB), Z12
+	VFMADD213PD.BCST  constants<>+5696(SB), Z10, Z12
+	VSUBPD.BCST       constants<>+5696(SB), Z11, Z13
+	VSUBPD.BCST       constants<>+5696(SB), Z12, Z14
+	VFNMADD231PD.BCST constants<>+6720(SB), Z13, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z14, Z10
+	VFNMADD231PD.BCST constants<>+6784(SB), Z13, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z14, Z10
+	VFNMADD231PD.BCST constants<>+6848(SB), Z13, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z14, Z10
+	VMULPD            Z1, Z1, Z13
+	VMULPD            Z10, Z10, Z14
+	VBROADCASTSD      constants<>+5952(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+5952(SB), Z15
+	VFMADD213PD.BCST  constants<>+6080(SB), Z13, Z15
+	VBROADCASTSD      constants<>+5952(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+5952(SB), Z16
+	VFMADD213PD.BCST  constants<>+6080(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6208(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6208(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6336(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6336(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6464(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6464(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6592(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6592(SB), Z14, Z16
+	VMULPD            Z13, Z1, Z17
+	VMULPD            Z14, Z10, Z18
+	VFMADD231PD       Z17, Z15, Z1
+	VFMADD231PD       Z18, Z16, Z10
+	VBROADCASTSD      constants<>+6016(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+6016(SB), Z15
+	VFMADD213PD.BCST  constants<>+6144(SB), Z13, Z15
+	VBROADCASTSD      constants<>+6016(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+6016(SB), Z16
+	VFMADD213PD.BCST  constants<>+6144(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6272(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6272(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6400(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6400(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6528(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6528(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6656(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6656(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+6912(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+6912(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+576(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+576(SB), Z14, Z16
+	VPTESTMQ.BCST     constants<>+6976(SB), Z11, K1
+	VPTESTMQ.BCST     constants<>+6976(SB), Z12, K2
+	VBLENDMPD         Z15, Z1, K1, Z2
+	VBLENDMPD         Z16, Z10, K2, Z3
+	VBLENDMPD         Z1, Z15, K1, Z4
+	VBLENDMPD         Z10, Z16, K2, Z5
+	VDIVPD            Z4, Z2, Z1
+	VDIVPD            Z5, Z3, Z10
+	VPSLLQ            $0x3f, Z11, Z11
+	VPSLLQ            $0x3f, Z12, Z12
+	VXORPD            Z11, Z1, Z1
+	VXORPD            Z12, Z10, Z10
+	VMOVUPS           (AX)(BX*8), Z11
+	VFMADD231PD       Z1, Z0, Z11
+	VMOVUPS           Z11, (AX)(BX*8)
+	VMOVUPS           64(AX)(BX*8), Z1
+	VFMADD231PD       Z10, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*8)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               many1380
+
+oneTest1382:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1383
+
+one1381:
+	VMOVUPS  (CX)(BX*8), Z1
+	VANDPD   constants<>+384(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5568(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok1386
+	MOVQ     BX, ret+32(FP)
+	JMP      done1379
+
+ok1386:
+	VMOVUPS           (CX)(BX*8), Z1
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5696(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
+	VMULPD            Z3, Z1, Z5
+	VFMADD231PD       Z5, Z4, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K1
+	VBLENDMPD         Z4, Z1, K1, Z6
+	VBLENDMPD         Z1, Z4, K1, Z7
+	VDIVPD            Z7, Z6, Z1
+	VPSLLQ            $0x3f, Z2, Z2
+	VXORPD            Z2, Z1, Z1
+	VMOVUPS           (AX)(BX*8), Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one1381
+
+tail1383:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done1384
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VANDPD    constants<>+384(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5568(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok1387
+	MOVQ      BX, ret+32(FP)
+	JMP       done1379
+
+ok1387:
+	VMOVUPD.Z         (CX)(BX*8), K1, Z1
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5632(SB), Z2
+	VFMADD213PD.BCST  constants<>+5696(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5696(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6848(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
+	VMULPD            Z3, Z1, Z5
+	VFMADD231PD       Z5, Z4, Z1
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+6016(SB), Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6656(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6912(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6976(SB), Z2, K2
+	VBLENDMPD         Z4, Z1, K2, Z8
+	VBLENDMPD         Z1, Z4, K2, Z9
+	VDIVPD            Z9, Z8, Z1
+	VPSLLQ            $0x3f, Z2, Z2
+	VXORPD            Z2, Z1, Z1
+	VMOVUPD.Z         (AX)(BX*8), K1, Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPD           Z2, K1, (AX)(BX*8)
+
+done1384:
+	MOVQ DX, ret+32(FP)
+
+done1379:
+	VZEROUPPER
+	RET
+
+// func addTanAVX2F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addTanAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1392
+
+one1390:
+	VMOVUPS   (CX)(BX*8), Y1
+	VANDPD    constants<>+384(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5568(SB), Y1, Y1
+	VMOVMSKPS Y1, DI
+	TESTL     DI, DI
+	JZ        ok1394
+	MOVQ      BX, ret+32(FP)
+	JMP       done1388
+
+ok1394:
+	VMOVUPS      (CX)(BX*8), Y1
+	VBROADCASTSD constants<>+5632(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5632(SB), Y2
+	VFMADD213PD  constants<>+5696(SB), Y1, Y2
+	VSUBPD       constants<>+5696(SB), Y2, Y3
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VFNMADD231PD constants<>+6848(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+6016(SB), Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VFMADD213PD  constants<>+6656(SB), Y3, Y4
+	VFMADD213PD  constants<>+6912(SB), Y3, Y4
+	VFMADD213PD  constants<>+576(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y5
+	VBLENDVPD    Y3, Y1, Y4, Y1
+	VDIVPD       Y1, Y5, Y1
+	VPSLLQ       $0x3f, Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one1390
+
+tail1392:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done1393
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y2
+	VANDPD     constants<>+384(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5568(SB), Y2, Y2
+	VMOVMSKPS  Y2, SI
+	TESTL      SI, SI
+	JZ         ok1395
+	MOVQ       BX, ret+32(FP)
+	JMP        done1388
+
+ok1395:
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VBROADCASTSD constants<>+5632(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5632(SB), Y3
+	VFMADD213PD  constants<>+5696(SB), Y2, Y3
+	VSUBPD       constants<>+5696(SB), Y3, Y4
+	VFNMADD231PD constants<>+6720(SB), Y4, Y2
+	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VFNMADD231PD constants<>+6848(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VFMADD213PD  constants<>+6080(SB), Y4, Y5
+	VFMADD213PD  constants<>+6208(SB), Y4, Y5
+	VFMADD213PD  constants<>+6336(SB), Y4, Y5
+	VFMADD213PD  constants<>+6464(SB), Y4, Y5
+	VFMADD213PD  constants<>+6592(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+6016(SB), Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VFMADD213PD  constants<>+6656(SB), Y4, Y5
+	VFMADD213PD  constants<>+6912(SB), Y4, Y5
+	VFMADD213PD  constants<>+576(SB), Y4, Y5
+	VPSLLQ       $0x3f, Y3, Y4
+	VBLENDVPD    Y4, Y5, Y2, Y6
+	VBLENDVPD    Y4, Y2, Y5, Y2
+	VDIVPD       Y2, Y6, Y2
+	VPSLLQ       $0x3f, Y3, Y3
+	VXORPD       Y3, Y2, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done1393:
+	MOVQ DX, ret+32(FP)
+
+done1388:
+	VZEROUPPER
+	RET
+
+// func addTanAVX512F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addTanAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1399
+
+many1397:
+	VMOVUPS  (CX)(BX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	VMOVUPS  64(CX)(BX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok1402
+	MOVQ     BX, ret+32(FP)
+	JMP      done1396
+
+ok1402:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z10
+	VBROADCASTSS      constants<>+7104(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7104(SB), Z11
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z11
+	VBROADCASTSS      constants<>+7104(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7104(SB), Z12
+	VFMADD213PS.BCST  constants<>+7168(SB), Z10, Z12
+	VSUBPS.BCST       constants<>+7168(SB), Z11, Z13
+	VSUBPS.BCST       constants<>+7168(SB), Z12, Z14
+	VFNMADD231PS.BCST constants<>+7232(SB), Z13, Z1
+	VFNMADD231PS.BCST constants<>+7232(SB), Z14, Z10
+	VFNMADD231PS.BCST constants<>+7296(SB), Z13, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z14, Z10
+	VFNMADD231PS.BCST constants<>+7360(SB), Z13, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z14, Z10
+	VMULPS            Z1, Z1, Z13
+	VMULPS            Z10, Z10, Z14
+	VBROADCASTSS      constants<>+7424(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+7424(SB), Z15
+	VFMADD213PS.BCST  constants<>+7488(SB), Z13, Z15
+	VBROADCASTSS      constants<>+7424(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSS      constants<>+7424(SB), Z16
+	VFMADD213PS.BCST  constants<>+7488(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+7552(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+7552(SB), Z14, Z16
+	VMULPS            Z13, Z1, Z17
+	VMULPS            Z14, Z10, Z18
+	VFMADD231PS       Z17, Z15, Z1
+	VFMADD231PS       Z18, Z16, Z10
+	VBROADCASTSS      constants<>+7616(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+7616(SB), Z15
+	VFMADD213PS.BCST  constants<>+7680(SB), Z13, Z15
+	VBROADCASTSS      constants<>+7616(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSS      constants<>+7616(SB), Z16
+	VFMADD213PS.BCST  constants<>+7680(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+7744(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+7744(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+5056(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+5056(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+704(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+704(SB), Z14, Z16
+	VPTESTMD.BCST     constants<>+7808(SB), Z11, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z12, K2
+	VBLENDMPS         Z15, Z1, K1, Z2
+	VBLENDMPS         Z16, Z10, K2, Z3
+	VBLENDMPS         Z1, Z15, K1, Z4
+	VBLENDMPS         Z10, Z16, K2, Z5
+	VDIVPS            Z4, Z2, Z1
+	VDIVPS            Z5, Z3, Z10
+	VPSLLD            $0x1f, Z11, Z11
+	VPSLLD            $0x1f, Z12, Z12
+	VXORPS            Z11, Z1, Z1
+	VXORPS            Z12, Z10, Z10
+	VMOVUPS           (AX)(BX*4), Z11
+	VFMADD231PS       Z1, Z0, Z11
+	VMOVUPS           Z11, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z1
+	VFMADD231PS       Z10, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many1397
+
+oneTest1399:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1400
+
+one1398:
+	VMOVUPS  (CX)(BX*4), Z1
+	VANDPS   constants<>+448(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok1403
+	MOVQ     BX, ret+32(FP)
+	JMP      done1396
+
+ok1403:
+	VMOVUPS           (CX)(BX*4), Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7168(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z4
+	VMULPS            Z3, Z1, Z5
+	VFMADD231PS       Z5, Z4, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
+	VBLENDMPS         Z4, Z1, K1, Z6
+	VBLENDMPS         Z1, Z4, K1, Z7
+	VDIVPS            Z7, Z6, Z1
+	VPSLLD            $0x1f, Z2, Z2
+	VXORPS            Z2, Z1, Z1
+	VMOVUPS           (AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one1398
+
+tail1400:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done1401
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VANDPS    constants<>+448(SB), Z1, Z1
+	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok1404
+	MOVQ      BX, ret+32(FP)
+	JMP       done1396
+
+ok1404:
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7168(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z4
+	VMULPS            Z3, Z1, Z5
+	VFMADD231PS       Z5, Z4, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
+	VBLENDMPS         Z4, Z1, K2, Z8
+	VBLENDMPS         Z1, Z4, K2, Z9
+	VDIVPS            Z9, Z8, Z1
+	VPSLLD            $0x1f, Z2, Z2
+	VXORPS            Z2, Z1, Z1
+	VMOVUPS.Z         (AX)(BX*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
+
+done1401:
+	MOVQ DX, ret+32(FP)
+
+done1396:
+	VZEROUPPER
+	RET
+
+// func addTanAVX2F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addTanAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1409
+
+one1407:
+	VMOVUPS   (CX)(BX*4), Y1
+	VANDPS    constants<>+448(SB), Y1, Y1
+	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS Y1, DI
+	TESTL     DI, DI
+	JZ        ok1411
+	MOVQ      BX, ret+32(FP)
+	JMP       done1405
+
+ok1411:
+	VMOVUPS      (CX)(BX*4), Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7168(SB), Y1, Y2
+	VSUBPS       constants<>+7168(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+5056(SB), Y3, Y4
+	VFMADD213PS  constants<>+704(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y5
+	VBLENDVPS    Y3, Y1, Y4, Y1
+	VDIVPS       Y1, Y5, Y1
+	VPSLLD       $0x1f, Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1407
+
+tail1409:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done1410
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y2
+	VANDPS     constants<>+448(SB), Y2, Y2
+	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
+	VMOVMSKPS  Y2, SI
+	TESTL      SI, SI
+	JZ         ok1412
+	MOVQ       BX, ret+32(FP)
+	JMP        done1405
+
+ok1412:
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VFMADD213PS  constants<>+7168(SB), Y2, Y3
+	VSUBPS       constants<>+7168(SB), Y3, Y4
+	VFNMADD231PS constants<>+7232(SB), Y4, Y2
+	VFNMADD231PS constants<>+7296(SB), Y4, Y2
+	VFNMADD231PS constants<>+7360(SB), Y4, Y2
+	VMULPS       Y2, Y2, Y4
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VFMADD213PS  constants<>+7488(SB), Y4, Y5
+	VFMADD213PS  constants<>+7552(SB), Y4, Y5
+	VMULPS       Y4, Y2, Y6
+	VFMADD231PS  Y6, Y5, Y2
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VFMADD213PS  constants<>+7680(SB), Y4, Y5
+	VFMADD213PS  constants<>+7744(SB), Y4, Y5
+	VFMADD213PS  constants<>+5056(SB), Y4, Y5
+	VFMADD213PS  constants<>+704(SB), Y4, Y5
+	VPSLLD       $0x1f, Y3, Y4
+	VBLENDVPS    Y4, Y5, Y2, Y6
+	VBLENDVPS    Y4, Y2, Y5, Y2
+	VDIVPS       Y2, Y6, Y2
+	VPSLLD       $0x1f, Y3, Y3
+	VXORPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done1410:
+	MOVQ DX, ret+32(FP)
+
+done1405:
+	VZEROUPPER
+	RET
+
+// func addExpm1AVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addExpm1AVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1416
+
+many1414:
+	VMOVUPS           (CX)(BX*8), Z1
+	VMOVUPS           64(CX)(BX*8), Z2
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+768(SB), Z3
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z3
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+768(SB), Z8
+	VFMADD213PD.BCST  constants<>+832(SB), Z2, Z8
+	VSUBPD.BCST       constants<>+832(SB), Z3, Z9
+	VSUBPD.BCST       constants<>+832(SB), Z8, Z10
+	VMOVUPS           Z1, Z11
+	VFNMADD231PD.BCST constants<>+896(SB), Z9, Z11
+	VMOVUPS           Z2, Z12
+	VFNMADD231PD.BCST constants<>+896(SB), Z10, Z12
+	VFNMADD231PD.BCST constants<>+960(SB), Z9, Z11
+	VFNMADD231PD.BCST constants<>+960(SB), Z10, Z12
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z11, Z11
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z12, Z12
+	VMULPD            Z11, Z11, Z13
+	VMULPD            Z12, Z12, Z14
+	VBROADCASTSD      constants<>+1088(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+1088(SB), Z15
+	VFMADD213PD.BCST  constants<>+1152(SB), Z13, Z15
+	VBROADCASTSD      constants<>+1088(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+1088(SB), Z16
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+1216(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z16
+	VBROADCASTSD      constants<>+1280(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSD      constants<>+1280(SB), Z17
+	VFMADD213PD.BCST  constants<>+1344(SB), Z13, Z17
+	VBROADCASTSD      constants<>+1280(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSD      constants<>+1280(SB), Z18
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+1408(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z18
+	VMOVUPS           constants<>+8000(SB), Z19
+	VPERMPD           Z19, Z3, Z19
+	VMOVUPS           constants<>+8000(SB), Z20
+	VPERMPD           Z20, Z8, Z20
+	VFMADD231PD       Z11, Z17, Z15
+	VFMADD231PD       Z12, Z18, Z16
+	VFMADD231PD       Z13, Z15, Z11
+	VFMADD231PD       Z14, Z16, Z12
+	VMOVUPS           constants<>+8064(SB), Z13
+	VPERMPD           Z13, Z3, Z3
+	VMOVUPS           constants<>+8064(SB), Z13
+	VPERMPD           Z13, Z8, Z8
+	VFMADD231PD       Z19, Z11, Z3
+	VFMADD231PD       Z20, Z12, Z8
+	VADDPD            Z3, Z19, Z11
+	VADDPD            Z8, Z20, Z12
+	VSCALEFPD         Z9, Z11, Z11
+	VSCALEFPD         Z10, Z12, Z12
+	VBROADCASTSD      constants<>+576(SB), Z13
+	VSCALEFPD         Z9, Z13, Z9
+	VBROADCASTSD      constants<>+576(SB), Z13
+	VSCALEFPD         Z10, Z13, Z10
+	VFMSUB213PD.BCST  constants<>+576(SB), Z9, Z19
+	VFMSUB213PD.BCST  constants<>+576(SB), Z10, Z20
+	VFMADD231PD       Z3, Z9, Z19
+	VFMADD231PD       Z8, Z10, Z20
+	VBROADCASTSD      constants<>+8128(SB), Z3
+	VCMPPD            $0x1e, Z3, Z1, K1
+	VBROADCASTSD      constants<>+8128(SB), Z3
+	VCMPPD            $0x1e, Z3, Z2, K2
+	VBLENDMPD         Z11, Z19, K1, Z4
+	VBLENDMPD         Z12, Z20, K2, Z5
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VANDPD.BCST       constants<>+128(SB), Z2, Z2
+	VORPD             Z1, Z4, Z1
+	VORPD             Z2, Z5, Z2
+	VMOVUPS           (AX)(BX*8), Z3
+	VFMADD231PD       Z1, Z0, Z3
+	VMOVUPS           Z3, (AX)(BX*8)
+	VMOVUPS           64(AX)(BX*8), Z1
+	VFMADD231PD       Z2, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*8)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               many1414
+
+oneTest1416:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1417
+
+one1415:
+	VMOVUPS           (CX)(BX*8), Z1
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z3
+	VMOVUPS           Z1, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z3, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z8
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSD      constants<>+1280(SB), Z9
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z9
+	VMOVUPS           constants<>+8000(SB), Z10
+	VPERMPD           Z10, Z2, Z10
+	VFMADD231PD       Z4, Z9, Z8
+	VFMADD231PD       Z5, Z8, Z4
+	VMOVUPS           constants<>+8064(SB), Z5
+	VPERMPD           Z5, Z2, Z2
+	VFMADD231PD       Z10, Z4, Z2
+	VADDPD            Z2, Z10, Z4
+	VSCALEFPD         Z3, Z4, Z4
+	VBROADCASTSD      constants<>+576(SB), Z5
+	VSCALEFPD         Z3, Z5, Z3
+	VFMSUB213PD.BCST  constants<>+576(SB), Z3, Z10
+	VFMADD231PD       Z2, Z3, Z10
+	VBROADCASTSD      constants<>+8128(SB), Z2
+	VCMPPD            $0x1e, Z2, Z1, K1
+	VBLENDMPD         Z4, Z10, K1, Z6
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VORPD             Z1, Z6, Z1
+	VMOVUPS           (AX)(BX*8), Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one1415
+
+tail1417:
+	SUBQ              BX, DX
+	JZ                done1418
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z1
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+768(SB), Z2
+	VFMADD213PD.BCST  constants<>+832(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+832(SB), Z2, Z3
+	VMOVUPS           Z1, Z4
+	VFNMADD231PD.BCST constants<>+896(SB), Z3, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z3, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+1088(SB), Z6
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z6
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z8
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z8
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z8
+	VMOVUPS           constants<>+8000(SB), Z9
+	VPERMPD           Z9, Z2, Z9
+	VFMADD231PD       Z4, Z8, Z6
+	VFMADD231PD       Z5, Z6, Z4
+	VMOVUPS           constants<>+8064(SB), Z5
+	VPERMPD           Z5, Z2, Z2
+	VFMADD231PD       Z9, Z4, Z2
+	VADDPD            Z2, Z9, Z4
+	VSCALEFPD         Z3, Z4, Z4
+	VBROADCASTSD      constants<>+576(SB), Z5
+	VSCALEFPD         Z3, Z5, Z3
+	VFMSUB213PD.BCST  constants<>+576(SB), Z3, Z9
+	VFMADD231PD       Z2, Z3, Z9
+	VBROADCASTSD      constants<>+8128(SB), Z2
+	VCMPPD            $0x1e, Z2, Z1, K2
+	VBLENDMPD         Z4, Z9, K2, Z7
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VORPD             Z1, Z7, Z1
+	VMOVUPD.Z         (AX)(BX*8), K1, Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPD           Z2, K1, (AX)(BX*8)
+
+done1418:
+	VZEROUPPER
+	RET
+
+// func addExpm1AVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addExpm1AVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1423
+
+one1421:
+	VMOVUPS      (CX)(BX*8), Y1
+	VBROADCASTSD constants<>+1792(SB), Y2
+	VMINPD       Y1, Y2, Y2
+	VBROADCASTSD constants<>+1728(SB), Y3
+	VMAXPD       Y2, Y3, Y2
+	VBROADCASTSD constants<>+768(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+768(SB), Y3
+	VFMADD213PD  constants<>+832(SB), Y2, Y3
+	VSUBPD       constants<>+832(SB), Y3, Y4
+	VFNMADD231PD constants<>+896(SB), Y4, Y2
+	VFNMADD231PD constants<>+960(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+1088(SB), Y5
+	VFMADD213PD  constants<>+1152(SB), Y4, Y5
+	VFMADD213PD  constants<>+1216(SB), Y4, Y5
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+1280(SB), Y6
+	VFMADD213PD  constants<>+1344(SB), Y4, Y6
+	VFMADD213PD  constants<>+1408(SB), Y4, Y6
+	VMOVSLDUP    Y3, Y7
+	VPERMD       constants<>+8192(SB), Y7, Y8
+	VPERMD       constants<>+8256(SB), Y7, Y7
+	VPBLENDD     $0xaa, Y7, Y8, Y7
+	VFMADD231PD  Y2, Y6, Y5
+	VFMADD231PD  Y4, Y5, Y2
+	VMOVSLDUP    Y3, Y4
+	VPERMD       constants<>+8320(SB), Y4, Y5
+	VPERMD       constants<>+8320(SB), Y4, Y4
+	VPBLENDD     $0xaa, Y4, Y5, Y4
+	VFMADD231PD  Y7, Y2, Y4
+	VADDPD       Y4, Y7, Y2
+	VPSRLQ       $0x03, Y3, Y5
+	VPSRLQ       $0x01, Y5, Y6
+	VPSLLQ       $0x34, Y6, Y8
+	VMULPD       Y8, Y2, Y2
+	VPSUBQ       Y6, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y2, Y2
+	VPSRLQ       $0x03, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y5
+	VPSLLQ       $0x34, Y5, Y6
+	VMULPD       constants<>+576(SB), Y6, Y6
+	VPSUBQ       Y5, Y3, Y3
+	VPSLLQ       $0x34, Y3, Y3
+	VMULPD       Y3, Y6, Y3
+	VFMSUB213PD  constants<>+576(SB), Y3, Y7
+	VFMADD231PD  Y4, Y3, Y7
+	VBROADCASTSD constants<>+8128(SB), Y3
+	VCMPPD       $0x1e, Y3, Y1, Y3
+	VBLENDVPD    Y3, Y2, Y7, Y2
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VORPD        Y1, Y2, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one1421
+
+tail1423:
+	SUBQ         BX, DX
+	JZ           done1424
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VBROADCASTSD constants<>+1792(SB), Y3
+	VMINPD       Y2, Y3, Y3
+	VBROADCASTSD constants<>+1728(SB), Y4
+	VMAXPD       Y3, Y4, Y3
+	VBROADCASTSD constants<>+768(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+768(SB), Y4
+	VFMADD213PD  constants<>+832(SB), Y3, Y4
+	VSUBPD       constants<>+832(SB), Y4, Y5
+	VFNMADD231PD constants<>+896(SB), Y5, Y3
+	VFNMADD231PD constants<>+960(SB), Y5, Y3
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+1088(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+1088(SB), Y6
+	VFMADD213PD  constants<>+1152(SB), Y5, Y6
+	VFMADD213PD  constants<>+1216(SB), Y5, Y6
+	VBROADCASTSD constants<>+1280(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+1280(SB), Y7
+	VFMADD213PD  constants<>+1344(SB), Y5, Y7
+	VFMADD213PD  constants<>+1408(SB), Y5, Y7
+	VMOVSLDUP    Y4, Y8
+	VPERMD       constants<>+8192(SB), Y8, Y9
+	VPERMD       constants<>+8256(SB), Y8, Y8
+	VPBLENDD     $0xaa, Y8, Y9, Y8
+	VFMADD231PD  Y3, Y7, Y6
+	VFMADD231PD  Y5, Y6, Y3
+	VMOVSLDUP    Y4, Y5
+	VPERMD       constants<>+8320(SB), Y5, Y6
+	VPERMD       constants<>+8320(SB), Y5, Y5
+	VPBLENDD     $0xaa, Y5, Y6, Y5
+	VFMADD231PD  Y8, Y3, Y5
+	VADDPD       Y5, Y8, Y3
+	VPSRLQ       $0x03, Y4, Y6
+	VPSRLQ       $0x01, Y6, Y7
+	VPSLLQ       $0x34, Y7, Y9
+	VMULPD       Y9, Y3, Y3
+	VPSUBQ       Y7, Y6, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y3, Y3
+	VPSRLQ       $0x03, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y6
+	VPSLLQ       $0x34, Y6, Y7
+	VMULPD       constants<>+576(SB), Y7, Y7
+	VPSUBQ       Y6, Y4, Y4
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y4, Y7, Y4
+	VFMSUB213PD  constants<>+576(SB), Y4, Y8
+	VFMADD231PD  Y5, Y4, Y8
+	VBROADCASTSD constants<>+8128(SB), Y4
+	VCMPPD       $0x1e, Y4, Y2, Y4
+	VBLENDVPD    Y4, Y3, Y8, Y3
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VORPD        Y2, Y3, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done1424:
+	VZEROUPPER
+	RET
+
+// func addExpm1AVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addExpm1AVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1428
+
+many1426:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z2
+	VBROADCASTSS      constants<>+1984(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+1984(SB), Z3
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1984(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+1984(SB), Z8
+	VFMADD213PS.BCST  constants<>+2048(SB), Z2, Z8
+	VSUBPS.BCST       constants<>+2048(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+2048(SB), Z8, Z10
+	VMOVUPS           Z1, Z11
+	VFNMADD231PS.BCST constants<>+2112(SB), Z9, Z11
+	VMOVUPS           Z2, Z12
+	VFNMADD231PS.BCST constants<>+2112(SB), Z10, Z12
+	VFNMADD231PS.BCST constants<>+2176(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+2176(SB), Z10, Z12
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z11, Z11
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z12, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VFMADD213PS.BCST  constants<>+2368(SB), Z11, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSS      constants<>+2304(SB), Z14
+	VFMADD213PS.BCST  constants<>+2368(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+2240(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+2240(SB), Z12, Z14
+	VMULPS            Z11, Z11, Z15
+	VMULPS            Z12, Z12, Z16
+	VMOVUPS           constants<>+2432(SB), Z17
+	VPERMPS           Z17, Z3, Z17
+	VMOVUPS           constants<>+2432(SB), Z18
+	VPERMPS           Z18, Z8, Z18
+	VADDPS            Z17, Z11, Z11
+	VADDPS            Z18, Z12, Z12
+	VFMADD231PS       Z15, Z13, Z11
+	VFMADD231PS       Z16, Z14, Z12
+	VMOVUPS           constants<>+2496(SB), Z13
+	VPERMPS           Z13, Z3, Z3
+	VMOVUPS           constants<>+2496(SB), Z13
+	VPERMPS           Z13, Z8, Z8
+	VMOVUPS           Z3, Z13
+	VFMADD231PS       Z11, Z3, Z13
+	VMOVUPS           Z8, Z14
+	VFMADD231PS       Z12, Z8, Z14
+	VSCALEFPS         Z9, Z13, Z13
+	VSCALEFPS         Z10, Z14, Z14
+	VSCALEFPS         Z9, Z3, Z3
+	VSCALEFPS         Z10, Z8, Z8
+	VSUBPS.BCST       constants<>+704(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+704(SB), Z8, Z10
+	VFMADD231PS       Z11, Z3, Z9
+	VFMADD231PS       Z12, Z8, Z10
+	VBROADCASTSS      constants<>+8384(SB), Z3
+	VCMPPS            $0x1e, Z3, Z1, K1
+	VBROADCASTSS      constants<>+8384(SB), Z3
+	VCMPPS            $0x1e, Z3, Z2, K2
+	VBLENDMPS         Z13, Z9, K1, Z4
+	VBLENDMPS         Z14, Z10, K2, Z5
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VANDPS.BCST       constants<>+320(SB), Z2, Z2
+	VORPS             Z1, Z4, Z1
+	VORPS             Z2, Z5, Z2
+	VMOVUPS           (AX)(BX*4), Z3
+	VFMADD231PS       Z1, Z0, Z3
+	VMOVUPS           Z3, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z1
+	VFMADD231PS       Z2, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many1426
+
+oneTest1428:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1429
+
+one1427:
+	VMOVUPS           (CX)(BX*4), Z1
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VMOVUPS           Z1, Z4
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z4
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z4
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VFMADD213PS.BCST  constants<>+2368(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+2240(SB), Z4, Z5
+	VMULPS            Z4, Z4, Z8
+	VMOVUPS           constants<>+2432(SB), Z9
+	VPERMPS           Z9, Z2, Z9
+	VADDPS            Z9, Z4, Z4
+	VFMADD231PS       Z8, Z5, Z4
+	VMOVUPS           constants<>+2496(SB), Z5
+	VPERMPS           Z5, Z2, Z2
+	VMOVUPS           Z2, Z5
+	VFMADD231PS       Z4, Z2, Z5
+	VSCALEFPS         Z3, Z5, Z5
+	VSCALEFPS         Z3, Z2, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z3
+	VFMADD231PS       Z4, Z2, Z3
+	VBROADCASTSS      constants<>+8384(SB), Z2
+	VCMPPS            $0x1e, Z2, Z1, K1
+	VBLENDMPS         Z5, Z3, K1, Z6
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z1, Z6, Z1
+	VMOVUPS           (AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one1427
+
+tail1429:
+	SUBQ              BX, DX
+	JZ                done1430
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1984(SB), Z2
+	VFMADD213PS.BCST  constants<>+2048(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+2048(SB), Z2, Z3
+	VMOVUPS           Z1, Z4
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z4
+	VFNMADD231PS.BCST constants<>+2176(SB), Z3, Z4
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VFMADD213PS.BCST  constants<>+2368(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+2240(SB), Z4, Z5
+	VMULPS            Z4, Z4, Z6
+	VMOVUPS           constants<>+2432(SB), Z8
+	VPERMPS           Z8, Z2, Z8
+	VADDPS            Z8, Z4, Z4
+	VFMADD231PS       Z6, Z5, Z4
+	VMOVUPS           constants<>+2496(SB), Z5
+	VPERMPS           Z5, Z2, Z2
+	VMOVUPS           Z2, Z5
+	VFMADD231PS       Z4, Z2, Z5
+	VSCALEFPS         Z3, Z5, Z5
+	VSCALEFPS         Z3, Z2, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z3
+	VFMADD231PS       Z4, Z2, Z3
+	VBROADCASTSS      constants<>+8384(SB), Z2
+	VCMPPS            $0x1e, Z2, Z1, K2
+	VBLENDMPS         Z5, Z3, K2, Z7
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z1, Z7, Z1
+	VMOVUPS.Z         (AX)(BX*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
+
+done1430:
+	VZEROUPPER
+	RET
+
+// func addExpm1AVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addExpm1AVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1435
+
+one1433:
+	VMOVUPS      (CX)(BX*4), Y1
+	VBROADCASTSS constants<>+2560(SB), Y2
+	VMINPS       Y1, Y2, Y2
+	VBROADCASTSS constants<>+2624(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1984(SB), Y3
+	VFMADD213PS  constants<>+2048(SB), Y2, Y3
+	VSUBPS       constants<>+2048(SB), Y3, Y4
+	VFNMADD231PS constants<>+2112(SB), Y4, Y2
+	VFNMADD231PS constants<>+2176(SB), Y4, Y2
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+2304(SB), Y4
+	VFMADD213PS  constants<>+2368(SB), Y2, Y4
+	VFMADD213PS  constants<>+2240(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2432(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2496(SB), Y3, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VPSRLD       $0x03, Y3, Y6
+	VPSRLD       $0x01, Y6, Y7
+	VPSLLD       $0x17, Y7, Y8
+	VMULPS       Y8, Y5, Y5
+	VPSUBD       Y7, Y6, Y6
+	VPSLLD       $0x17, Y6, Y6
+	VMULPS       Y6, Y5, Y5
+	VPSRLD       $0x03, Y3, Y3
+	VPSRLD       $0x01, Y3, Y6
+	VPSLLD       $0x17, Y6, Y7
+	VMULPS       Y7, Y4, Y4
+	VPSUBD       Y6, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y3
+	VSUBPS       constants<>+704(SB), Y3, Y4
+	VFMADD231PS  Y2, Y3, Y4
+	VBROADCASTSS constants<>+8384(SB), Y2
+	VCMPPS       $0x1e, Y2, Y1, Y2
+	VBLENDVPS    Y2, Y5, Y4, Y2
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VORPS        Y1, Y2, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1433
+
+tail1435:
+	SUBQ         BX, DX
+	JZ           done1436
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VBROADCASTSS constants<>+2560(SB), Y3
+	VMINPS       Y2, Y3, Y3
+	VBROADCASTSS constants<>+2624(SB), Y4
+	VMAXPS       Y3, Y4, Y3
+	VBROADCASTSS constants<>+1984(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1984(SB), Y4
+	VFMADD213PS  constants<>+2048(SB), Y3, Y4
+	VSUBPS       constants<>+2048(SB), Y4, Y5
+	VFNMADD231PS constants<>+2112(SB), Y5, Y3
+	VFNMADD231PS constants<>+2176(SB), Y5, Y3
+	VBROADCASTSS constants<>+2304(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+2304(SB), Y5
+	VFMADD213PS  constants<>+2368(SB), Y3, Y5
+	VFMADD213PS  constants<>+2240(SB), Y3, Y5
+	VMULPS       Y3, Y3, Y6
+	VPERMD       constants<>+2432(SB), Y4, Y7
+	VADDPS       Y7, Y3, Y3
+	VFMADD231PS  Y6, Y5, Y3
+	VPERMD       constants<>+2496(SB), Y4, Y5
+	VMOVUPS      Y5, Y6
+	VFMADD231PS  Y3, Y5, Y6
+	VPSRLD       $0x03, Y4, Y7
+	VPSRLD       $0x01, Y7, Y8
+	VPSLLD       $0x17, Y8, Y9
+	VMULPS       Y9, Y6, Y6
+	VPSUBD       Y8, Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VMULPS       Y7, Y6, Y6
+	VPSRLD       $0x03, Y4, Y4
+	VPSRLD       $0x01, Y4, Y7
+	VPSLLD       $0x17, Y7, Y8
+	VMULPS       Y8, Y5, Y5
+	VPSUBD       Y7, Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y4
+	VSUBPS       constants<>+704(SB), Y4, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VBROADCASTSS constants<>+8384(SB), Y3
+	VCMPPS       $0x1e, Y3, Y2, Y3
+	VBLENDVPS    Y3, Y6, Y5, Y3
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VORPS        Y2, Y3, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done1436:
+	VZEROUPPER
+	RET
+
+// func addLog1pAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addLog1pAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1441
+
+one1439:
+	VMOVUPS          (CX)(BX*8), Z1
+	VADDPD.BCST      constants<>+576(SB), Z1, Z2
+	VSUBPD.BCST      constants<>+576(SB), Z2, Z3
+	VSUBPD           Z3, Z2, Z4
+	VBROADCASTSD     constants<>+576(SB), Z5
+	VSUBPD           Z4, Z5, Z4
+	VSUBPD           Z3, Z1, Z3
+	VADDPD           Z3, Z4, Z3
+	VPSUBQ.BCST      constants<>+3456(SB), Z2, Z4
+	VANDPD.BCST      constants<>+3520(SB), Z4, Z5
+	VPADDQ.BCST      constants<>+3456(SB), Z5, Z5
+	VANDPD.BCST      constants<>+0(SB), Z4, Z4
+	VBROADCASTSD     constants<>+576(SB), Z14
+	VPSUBQ           Z4, Z14, Z4
+	VSUBPD.BCST      constants<>+576(SB), Z5, Z5
+	VBROADCASTSD     constants<>+8448(SB), Z14
+	VCMPPD           $0x11, Z14, Z2, K1
+	VMULPD           Z4, Z3, Z3
+	VBROADCASTSD     constants<>+512(SB), Z4
+	VBLENDMPD        Z3, Z4, K1, Z6
+	VADDPD           Z6, Z5, Z3
+	VSUBPD           Z3, Z5, Z4
+	VADDPD           Z6, Z4, Z4
+	VPSUBQ.BCST      constants<>+3392(SB), Z2, Z5
+	VPSRLQ           $0x34, Z5, Z5
+	VORPD.BCST       constants<>+1664(SB), Z5, Z5
+	VSUBPD.BCST      constants<>+3328(SB), Z5, Z5
+	VADDPD.BCST      constants<>+8512(SB), Z3, Z14
+	VDIVPD           Z14, Z3, Z14
+	VMULPD           Z14, Z14, Z15
+	VMULPD           Z15, Z15, Z16
+	VBROADCASTSD     constants<>+4096(SB), Z17
+	VMOVUPS          Z17, Z17
+	VBROADCASTSD     constants<>+4096(SB), Z17
+	VFMADD213PD.BCST constants<>+3968(SB), Z16, Z17
+	VFMADD213PD.BCST constants<>+3840(SB), Z16, Z17
+	VFMADD213PD.BCST constants<>+3712(SB), Z16, Z17
+	VBROADCASTSD     constants<>+4032(SB), Z18
+	VMOVUPS          Z18, Z18
+	VBROADCASTSD     constants<>+4032(SB), Z18
+	VFMADD213PD.BCST constants<>+3904(SB), Z16, Z18
+	VFMADD213PD.BCST constants<>+3776(SB), Z16, Z18
+	VMULPD.BCST      constants<>+1024(SB), Z3, Z16
+	VMULPD           Z3, Z16, Z19
+	VFMADD231PD      Z15, Z18, Z17
+	VFMADD213PD      Z19, Z17, Z15
+	VMULPD.BCST      constants<>+4160(SB), Z5, Z17
+	VADDPD           Z3, Z17, Z18
+	VSUBPD           Z17, Z18, Z17
+	VSUBPD           Z17, Z3, Z17
+	VFMADD231PD.BCST constants<>+4224(SB), Z5, Z17
+	VFMSUB213PD      Z19, Z3, Z16
+	VSUBPD           Z16, Z17, Z3
+	VADDPD           Z4, Z3, Z3
+	VFMADD231PD      Z15, Z14, Z3
+	VSUBPD           Z19, Z3, Z3
+	VADDPD           Z3, Z18, Z3
+	VBROADCASTSD     constants<>+4416(SB), Z4
+	VCMPPD           $0x15, Z4, Z2, K1
+	VANDPD.BCST      constants<>+128(SB), Z1, Z1
+	VORPD            Z1, Z3, Z1
+	VBLENDMPD        Z2, Z1, K1, Z7
+	VBROADCASTSD     constants<>+512(SB), Z1
+	VCMPPD           $0x00, Z1, Z2, K1
+	VBROADCASTSD     constants<>+0(SB), Z1
+	VBLENDMPD        Z1, Z7, K1, Z8
+	VBROADCASTSD     constants<>+512(SB), Z1
+	VCMPPD           $0x11, Z1, Z2, K1
+	VBROADCASTSD     constants<>+64(SB), Z1
+	VBLENDMPD        Z1, Z8, K1, Z9
+	VMOVUPS          (AX)(BX*8), Z1
+	VFMADD231PD      Z9, Z0, Z1
+	VMOVUPS          Z1, (AX)(BX*8)
+	ADDQ             $0x08, BX
+	CMPQ             BX, SI
+	JLE              one1439
+
+tail1441:
+	SUBQ             BX, DX
+	JZ               done1442
+	MOVQ             $-1, SI
+	SHLXQ            DX, SI, SI
+	NOTQ             SI
+	KMOVW            SI, K1
+	VMOVUPD.Z        (CX)(BX*8), K1, Z1
+	VADDPD.BCST      constants<>+576(SB), Z1, Z2
+	VSUBPD.BCST      constants<>+576(SB), Z2, Z3
+	VSUBPD           Z3, Z2, Z4
+	VBROADCASTSD     constants<>+576(SB), Z5
+	VSUBPD           Z4, Z5, Z4
+	VSUBPD           Z3, Z1, Z3
+	VADDPD           Z3, Z4, Z3
+	VPSUBQ.BCST      constants<>+3456(SB), Z2, Z4
+	VANDPD.BCST      constants<>+3520(SB), Z4, Z5
+	VPADDQ.BCST      constants<>+3456(SB), Z5, Z5
+	VANDPD.BCST      constants<>+0(SB), Z4, Z4
+	VBROADCASTSD     constants<>+576(SB), Z6
+	VPSUBQ           Z4, Z6, Z4
+	VSUBPD.BCST      constants<>+576(SB), Z5, Z5
+	VBROADCASTSD     constants<>+8448(SB), Z6
+	VCMPPD           $0x11, Z6, Z2, K2
+	VMULPD           Z4, Z3, Z3
+	VBROADCASTSD     constants<>+512(SB), Z4
+	VBLENDMPD        Z3, Z4, K2, Z10
+	VADDPD           Z10, Z5, Z3
+	VSUBPD           Z3, Z5, Z4
+	VADDPD           Z10, Z4, Z4
+	VPSUBQ.BCST      constants<>+3392(SB), Z2, Z5
+	VPSRLQ           $0x34, Z5, Z5
+	VORPD.BCST       constants<>+1664(SB), Z5, Z5
+	VSUBPD.BCST      constants<>+3328(SB), Z5, Z5
+	VADDPD.BCST      constants<>+8512(SB), Z3, Z6
+	VDIVPD           Z6, Z3, Z6
+	VMULPD           Z6, Z6, Z7
+	VMULPD           Z7, Z7, Z8
+	VBROADCASTSD     constants<>+4096(SB), Z9
+	VMOVUPS          Z9, Z9
+	VBROADCASTSD     constants<>+4096(SB), Z9
+	VFMADD213PD.BCST constants<>+3968(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3840(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3712(SB), Z8, Z9
+	VBROADCASTSD     constants<>+4032(SB), Z10
+	VMOVUPS          Z10, Z10
+	VBROADCASTSD     constants<>+4032(SB), Z10
+	VFMADD213PD.BCST constants<>+3904(SB), Z8, Z10
+	VFMADD213PD.BCST constants<>+3776(SB), Z8, Z10
+	VMULPD.BCST      constants<>+1024(SB), Z3, Z8
+	VMULPD           Z3, Z8, Z14
+	VFMADD231PD      Z7, Z10, Z9
+	VFMADD213PD      Z14, Z9, Z7
+	VMULPD.BCST      constants<>+4160(SB), Z5, Z9
+	VADDPD           Z3, Z9, Z10
+	VSUBPD           Z9, Z10, Z9
+	VSUBPD           Z9, Z3, Z9
+	VFMADD231PD.BCST constants<>+4224(SB), Z5, Z9
+	VFMSUB213PD      Z14, Z3, Z8
+	VSUBPD           Z8, Z9, Z3
+	VADDPD           Z4, Z3, Z3
+	VFMADD231PD      Z7, Z6, Z3
+	VSUBPD           Z14, Z3, Z3
+	VADDPD           Z3, Z10, Z3
+	VBROADCASTSD     constants<>+4416(SB), Z4
+	VCMPPD           $0x15, Z4, Z2, K2
+	VANDPD.BCST      constants<>+128(SB), Z1, Z1
+	VORPD            Z1, Z3, Z1
+	VBLENDMPD        Z2, Z1, K2, Z11
+	VBROADCASTSD     constants<>+512(SB), Z1
+	VCMPPD           $0x00, Z1, Z2, K2
+	VBROADCASTSD     constants<>+0(SB), Z1
+	VBLENDMPD        Z1, Z11, K2, Z12
+	VBROADCASTSD     constants<>+512(SB), Z1
+	VCMPPD           $0x11, Z1, Z2, K2
+	VBROADCASTSD     constants<>+64(SB), Z1
+	VBLENDMPD        Z1, Z12, K2, Z13
+	VMOVUPD.Z        (AX)(BX*8), K1, Z1
+	VFMADD231PD      Z13, Z0, Z1
+	VMOVUPD          Z1, K1, (AX)(BX*8)
+
+done1442:
+	VZEROUPPER
+	RET
+
+// func addLog1pAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addLog1pAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1447
+
+one1445:
+	VMOVUPS      (CX)(BX*8), Y1
+	VADDPD       constants<>+576(SB), Y1, Y2
+	VSUBPD       constants<>+576(SB), Y2, Y3
+	VSUBPD       Y3, Y2, Y4
+	VBROADCASTSD constants<>+576(SB), Y5
+	VSUBPD       Y4, Y5, Y4
+	VSUBPD       Y3, Y1, Y3
+	VADDPD       Y3, Y4, Y3
+	VPSUBQ       constants<>+3456(SB), Y2, Y4
+	VANDPD       constants<>+3520(SB), Y4, Y5
+	VPADDQ       constants<>+3456(SB), Y5, Y5
+	VANDPD       constants<>+0(SB), Y4, Y4
+	VBROADCASTSD constants<>+576(SB), Y6
+	VPSUBQ       Y4, Y6, Y4
+	VSUBPD       constants<>+576(SB), Y5, Y5
+	VBROADCASTSD constants<>+8448(SB), Y6
+	VCMPPD       $0x11, Y6, Y2, Y6
+	VMULPD       Y4, Y3, Y3
+	VBROADCASTSD constants<>+512(SB), Y4
+	VBLENDVPD    Y6, Y3, Y4, Y3
+	VADDPD       Y3, Y5, Y4
+	VSUBPD       Y4, Y5, Y5
+	VADDPD       Y3, Y5, Y3
+	VPSUBQ       constants<>+3392(SB), Y2, Y5
+	VPSRLQ       $0x34, Y5, Y5
+	VORPD        constants<>+1664(SB), Y5, Y5
+	VSUBPD       constants<>+3328(SB), Y5, Y5
+	VADDPD       constants<>+8512(SB), Y4, Y6
+	VDIVPD       Y6, Y4, Y6
+	VMULPD       Y6, Y6, Y7
+	VMULPD       Y7, Y7, Y8
+	VBROADCASTSD constants<>+4096(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+4096(SB), Y9
+	VFMADD213PD  constants<>+3968(SB), Y8, Y9
+	VFMADD213PD  constants<>+3840(SB), Y8, Y9
+	VFMADD213PD  constants<>+3712(SB), Y8, Y9
+	VBROADCASTSD constants<>+4032(SB), Y10
+	VMOVUPS      Y10, Y10
+	VBROADCASTSD constants<>+4032(SB), Y10
+	VFMADD213PD  constants<>+3904(SB), Y8, Y10
+	VFMADD213PD  constants<>+3776(SB), Y8, Y10
+	VMULPD       constants<>+1024(SB), Y4, Y8
+	VMULPD       Y4, Y8, Y11
+	VFMADD231PD  Y7, Y10, Y9
+	VFMADD213PD  Y11, Y9, Y7
+	VMULPD       constants<>+4160(SB), Y5, Y9
+	VADDPD       Y4, Y9, Y10
+	VSUBPD       Y9, Y10, Y9
+	VSUBPD       Y9, Y4, Y9
+	VFMADD231PD  constants<>+4224(SB), Y5, Y9
+	VFMSUB213PD  Y11, Y4, Y8
+	VSUBPD       Y8, Y9, Y4
+	VADDPD       Y3, Y4, Y3
+	VFMADD231PD  Y7, Y6, Y3
+	VSUBPD       Y11, Y3, Y3
+	VADDPD       Y3, Y10, Y3
+	VBROADCASTSD constants<>+4416(SB), Y4
+	VCMPPD       $0x15, Y4, Y2, Y4
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VORPD        Y1, Y3, Y1
+	VBLENDVPD    Y4, Y2, Y1, Y1
+	VBROADCASTSD constants<>+512(SB), Y3
+	VCMPPD       $0x00, Y3, Y2, Y3
+	VBROADCASTSD constants<>+0(SB), Y4
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VBROADCASTSD constants<>+512(SB), Y3
+	VCMPPD       $0x11, Y3, Y2, Y2
+	VBROADCASTSD constants<>+64(SB), Y3
+	VBLENDVPD    Y2, Y3, Y1, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one1445
+
+tail1447:
+	SUBQ         BX, DX
+	JZ           done1448
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VADDPD       constants<>+576(SB), Y2, Y3
+	VSUBPD       constants<>+576(SB), Y3, Y4
+	VSUBPD       Y4, Y3, Y5
+	VBROADCASTSD constants<>+576(SB), Y6
+	VSUBPD       Y5, Y6, Y5
+	VSUBPD       Y4, Y2, Y4
+	VADDPD       Y4, Y5, Y4
+	VPSUBQ       constants<>+3456(SB), Y3, Y5
+	VANDPD       constants<>+3520(SB), Y5, Y6
+	VPADDQ       constants<>+3456(SB), Y6, Y6
+	VANDPD       constants<>+0(SB), Y5, Y5
+	VBROADCASTSD constants<>+576(SB), Y7
+	VPSUBQ       Y5, Y7, Y5
+	VSUBPD       constants<>+576(SB), Y6, Y6
+	VBROADCASTSD constants<>+8448(SB), Y7
+	VCMPPD       $0x11, Y7, Y3, Y7
+	VMULPD       Y5, Y4, Y4
+	VBROADCASTSD constants<>+512(SB), Y5
+	VBLENDVPD    Y7, Y4, Y5, Y4
+	VADDPD       Y4, Y6, Y5
+	VSUBPD       Y5, Y6, Y6
+	VADDPD       Y4, Y6, Y4
+	VPSUBQ       constants<>+3392(SB), Y3, Y6
+	VPSRLQ       $0x34, Y6, Y6
+	VORPD        constants<>+1664(SB), Y6, Y6
+	VSUBPD       constants<>+3328(SB), Y6, Y6
+	VADDPD       constants<>+8512(SB), Y5, Y7
+	VDIVPD       Y7, Y5, Y7
+	VMULPD       Y7, Y7, Y8
+	VMULPD       Y8, Y8, Y9
+	VBROADCASTSD constants<>+4096(SB), Y10
+	VMOVUPS      Y10, Y10
+	VBROADCASTSD constants<>+4096(SB), Y10
+	VFMADD213PD  constants<>+3968(SB), Y9, Y10
+	VFMADD213PD  constants<>+3840(SB), Y9, Y10
+	VFMADD213PD  constants<>+3712(SB), Y9, Y10
+	VBROADCASTSD constants<>+4032(SB), Y11
+	VMOVUPS      Y11, Y11
+	VBROADCASTSD constants<>+4032(SB), Y11
+	VFMADD213PD  constants<>+3904(SB), Y9, Y11
+	VFMADD213PD  constants<>+3776(SB), Y9, Y11
+	VMULPD       constants<>+1024(SB), Y5, Y9
+	VMULPD       Y5, Y9, Y12
+	VFMADD231PD  Y8, Y11, Y10
+	VFMADD213PD  Y12, Y10, Y8
+	VMULPD       constants<>+4160(SB), Y6, Y10
+	VADDPD       Y5, Y10, Y11
+	VSUBPD       Y10, Y11, Y10
+	VSUBPD       Y10, Y5, Y10
+	VFMADD231PD  constants<>+4224(SB), Y6, Y10
+	VFMSUB213PD  Y12, Y5, Y9
+	VSUBPD       Y9, Y10, Y5
+	VADDPD       Y4, Y5, Y4
+	VFMADD231PD  Y8, Y7, Y4
+	VSUBPD       Y12, Y4, Y4
+	VADDPD       Y4, Y11, Y4
+	VBROADCASTSD constants<>+4416(SB), Y5
+	VCMPPD       $0x15, Y5, Y3, Y5
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VORPD        Y2, Y4, Y2
+	VBLENDVPD    Y5, Y3, Y2, Y2
+	VBROADCASTSD constants<>+512(SB), Y4
+	VCMPPD       $0x00, Y4, Y3, Y4
+	VBROADCASTSD constants<>+0(SB), Y5
+	VBLENDVPD    Y4, Y5, Y2, Y2
+	VBROADCASTSD constants<>+512(SB), Y4
+	VCMPPD       $0x11, Y4, Y3, Y3
+	VBROADCASTSD constants<>+64(SB), Y4
+	VBLENDVPD    Y3, Y4, Y2, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done1448:
+	VZEROUPPER
+	RET
+
+// func addLog1pAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addLog1pAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	CMPQ         BX, SI
+	JG           tail1453
+
+one1451:
+	VMOVUPS           (CX)(BX*4), Z1
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z3
+	VSUBPS            Z3, Z2, Z4
+	VBROADCASTSS      constants<>+704(SB), Z5
+	VSUBPS            Z4, Z5, Z4
+	VSUBPS            Z3, Z1, Z3
+	VADDPS            Z3, Z4, Z3
+	VPSUBD.BCST       constants<>+5312(SB), Z2, Z4
+	VANDPS.BCST       constants<>+5376(SB), Z4, Z5
+	VPADDD.BCST       constants<>+5312(SB), Z5, Z5
+	VANDPS.BCST       constants<>+192(SB), Z4, Z14
+	VBROADCASTSS      constants<>+704(SB), Z15
+	VPSUBD            Z14, Z15, Z14
+	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
+	VBROADCASTSS      constants<>+8576(SB), Z15
+	VCMPPS            $0x11, Z15, Z2, K1
+	VMULPS            Z14, Z3, Z3
+	VBROADCASTSS      constants<>+640(SB), Z14
+	VBLENDMPS         Z3, Z14, K1, Z6
+	VADDPS            Z6, Z5, Z3
+	VSUBPS            Z3, Z5, Z5
+	VADDPS            Z6, Z5, Z5
+	VPSRAD            $0x17, Z4, Z4
+	VCVTDQ2PS         Z4, Z4
+	VMULPS            Z3, Z3, Z14
+	VBROADCASTSS      constants<>+4544(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+4544(SB), Z15
+	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z15
+	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z15
+	VFMADD213PS.BCST  constants<>+4736(SB), Z3, Z15
+	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z15
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z15
+	VFMADD213PS.BCST  constants<>+4928(SB), Z3, Z15
+	VFMADD213PS.BCST  constants<>+4992(SB), Z3, Z15
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z15
+	VMULPS.BCST       constants<>+2176(SB), Z4, Z16
+	VFMADD231PS       Z14, Z15, Z16
+	VMOVUPS           Z3, Z14
+	VFMADD231PS.BCST  constants<>+2112(SB), Z4, Z14
+	VMOVUPS           Z14, Z15
+	VFNMADD231PS.BCST constants<>+2112(SB), Z4, Z15
+	VSUBPS            Z15, Z3, Z3
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z16, Z3
+	VADDPS            Z3, Z14, Z3
+	VBROADCASTSS      constants<>+5504(SB), Z4
+	VCMPPS            $0x15, Z4, Z2, K1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z1, Z3, Z1
+	VBLENDMPS         Z2, Z1, K1, Z7
+	VBROADCASTSS      constants<>+640(SB), Z1
+	VCMPPS            $0x00, Z1, Z2, K1
+	VBROADCASTSS      constants<>+192(SB), Z1
+	VBLENDMPS         Z1, Z7, K1, Z8
+	VBROADCASTSS      constants<>+640(SB), Z1
+	VCMPPS            $0x11, Z1, Z2, K1
+	VBROADCASTSS      constants<>+256(SB), Z1
+	VBLENDMPS         Z1, Z8, K1, Z9
+	VMOVUPS           (AX)(BX*4), Z1
+	VFMADD231PS       Z9, Z0, Z1
+	VMOVUPS           Z1, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one1451
+
+tail1453:
+	SUBQ              BX, DX
+	JZ                done1454
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VADDPS.BCST       constants<>+704(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z3
+	VSUBPS            Z3, Z2, Z4
+	VBROADCASTSS      constants<>+704(SB), Z5
+	VSUBPS            Z4, Z5, Z4
+	VSUBPS            Z3, Z1, Z3
+	VADDPS            Z3, Z4, Z3
+	VPSUBD.BCST       constants<>+5312(SB), Z2, Z4
+	VANDPS.BCST       constants<>+5376(SB), Z4, Z5
+	VPADDD.BCST       constants<>+5312(SB), Z5, Z5
+	VANDPS.BCST       constants<>+192(SB), Z4, Z6
+	VBROADCASTSS      constants<>+704(SB), Z7
+	VPSUBD            Z6, Z7, Z6
+	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
+	VBROADCASTSS      constants<>+8576(SB), Z7
+	VCMPPS            $0x11, Z7, Z2, K2
+	VMULPS            Z6, Z3, Z3
+	VBROADCASTSS      constants<>+640(SB), Z6
+	VBLENDMPS         Z3, Z6, K2, Z10
+	VADDPS            Z10, Z5, Z3
+	VSUBPS            Z3, Z5, Z5
+	VADDPS            Z10, Z5, Z5
+	VPSRAD            $0x17, Z4, Z4
+	VCVTDQ2PS         Z4, Z4
+	VMULPS            Z3, Z3, Z6
+	VBROADCASTSS      constants<>+4544(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+4544(SB), Z7
+	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+4736(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+4928(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+4992(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z7
+	VMULPS.BCST       constants<>+2176(SB), Z4, Z8
+	VFMADD231PS       Z6, Z7, Z8
+	VMOVUPS           Z3, Z6
+	VFMADD231PS.BCST  constants<>+2112(SB), Z4, Z6
+	VMOVUPS           Z6, Z7
+	VFNMADD231PS.BCST constants<>+2112(SB), Z4, Z7
+	VSUBPS            Z7, Z3, Z3
+	VADDPS            Z5, Z3, Z3
+	VADDPS            Z3, Z8, Z3
+	VADDPS            Z3, Z6, Z3
+	VBROADCASTSS      constants<>+5504(SB), Z4
+	VCMPPS            $0x15, Z4, Z2, K2
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z1, Z3, Z1
+	VBLENDMPS         Z2, Z1, K2, Z11
+	VBROADCASTSS      constants<>+640(SB), Z1
+	VCMPPS            $0x00, Z1, Z2, K2
+	VBROADCASTSS      constants<>+192(SB), Z1
+	VBLENDMPS         Z1, Z11, K2, Z12
+	VBROADCASTSS      constants<>+640(SB), Z1
+	VCMPPS            $0x11, Z1, Z2, K2
+	VBROADCASTSS      constants<>+256(SB), Z1
+	VBLENDMPS         Z1, Z12, K2, Z13
+	VMOVUPS.Z         (AX)(BX*4), K1, Z1
+	VFMADD231PS       Z13, Z0, Z1
+	VMOVUPS           Z1, K1, (AX)(BX*4)
+
+done1454:
+	VZEROUPPER
+	RET
+
+// func addLog1pAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addLog1pAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1459
+
+one1457:
+	VMOVUPS      (CX)(BX*4), Y1
+	VADDPS       constants<>+704(SB), Y1, Y2
+	VSUBPS       constants<>+704(SB), Y2, Y3
+	VSUBPS       Y3, Y2, Y4
+	VBROADCASTSS constants<>+704(SB), Y5
+	VSUBPS       Y4, Y5, Y4
+	VSUBPS       Y3, Y1, Y3
+	VADDPS       Y3, Y4, Y3
+	VPSUBD       constants<>+5312(SB), Y2, Y4
+	VANDPS       constants<>+5376(SB), Y4, Y5
+	VPADDD       constants<>+5312(SB), Y5, Y5
+	VANDPS       constants<>+192(SB), Y4, Y6
+	VBROADCASTSS constants<>+704(SB), Y7
+	VPSUBD       Y6, Y7, Y6
+	VSUBPS       constants<>+704(SB), Y5, Y5
+	VBROADCASTSS constants<>+8576(SB), Y7
+	VCMPPS       $0x11, Y7, Y2, Y7
+	VMULPS       Y6, Y3, Y3
+	VBROADCASTSS constants<>+640(SB), Y6
+	VBLENDVPS    Y7, Y3, Y6, Y3
+	VADDPS       Y3, Y5, Y6
+	VSUBPS       Y6, Y5, Y5
+	VADDPS       Y3, Y5, Y3
+	VPSRAD       $0x17, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y6, Y6, Y5
+	VBROADCASTSS constants<>+4544(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+4544(SB), Y7
+	VFMADD213PS  constants<>+4608(SB), Y6, Y7
+	VFMADD213PS  constants<>+4672(SB), Y6, Y7
+	VFMADD213PS  constants<>+4736(SB), Y6, Y7
+	VFMADD213PS  constants<>+4800(SB), Y6, Y7
+	VFMADD213PS  constants<>+4864(SB), Y6, Y7
+	VFMADD213PS  constants<>+4928(SB), Y6, Y7
+	VFMADD213PS  constants<>+4992(SB), Y6, Y7
+	VFMADD213PS  constants<>+5056(SB), Y6, Y7
+	VMULPS       constants<>+2176(SB), Y4, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMOVUPS      Y6, Y5
+	VFMADD231PS  constants<>+2112(SB), Y4, Y5
+	VMOVUPS      Y5, Y7
+	VFNMADD231PS constants<>+2112(SB), Y4, Y7
+	VSUBPS       Y7, Y6, Y4
+	VADDPS       Y3, Y4, Y3
+	VADDPS       Y3, Y8, Y3
+	VADDPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+5504(SB), Y4
+	VCMPPS       $0x15, Y4, Y2, Y4
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VORPS        Y1, Y3, Y1
+	VBLENDVPS    Y4, Y2, Y1, Y1
+	VBROADCASTSS constants<>+640(SB), Y3
+	VCMPPS       $0x00, Y3, Y2, Y3
+	VBROADCASTSS constants<>+192(SB), Y4
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VBROADCASTSS constants<>+640(SB), Y3
+	VCMPPS       $0x11, Y3, Y2, Y2
+	VBROADCASTSS constants<>+256(SB), Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1457
+
+tail1459:
+	SUBQ         BX, DX
+	JZ           done1460
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VADDPS       constants<>+704(SB), Y2, Y3
+	VSUBPS       constants<>+704(SB), Y3, Y4
+	VSUBPS       Y4, Y3, Y5
+	VBROADCASTSS constants<>+704(SB), Y6
+	VSUBPS       Y5, Y6, Y5
+	VSUBPS       Y4, Y2, Y4
+	VADDPS       Y4, Y5, Y4
+	VPSUBD       constants<>+5312(SB), Y3, Y5
+	VANDPS       constants<>+5376(SB), Y5, Y6
+	VPADDD       constants<>+5312(SB), Y6, Y6
+	VANDPS       constants<>+192(SB), Y5, Y7
+	VBROADCASTSS constants<>+704(SB), Y8
+	VPSUBD       Y7, Y8, Y7
+	VSUBPS       constants<>+704(SB), Y6, Y6
+	VBROADCASTSS constants<>+8576(SB), Y8
+	VCMPPS       $0x11, Y8, Y3, Y8
+	VMULPS       Y7, Y4, Y4
+	VBROADCASTSS constants<>+640(SB), Y7
+	VBLENDVPS    Y8, Y4, Y7, Y4
+	VADDPS       Y4, Y6, Y7
+	VSUBPS       Y7, Y6, Y6
+	VADDPS       Y4, Y6, Y4
+	VPSRAD       $0x17, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VMULPS       Y7, Y7, Y6
+	VBROADCASTSS constants<>+4544(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSS constants<>+4544(SB), Y8
+	VFMADD213PS  constants<>+4608(SB), Y7, Y8
+	VFMADD213PS  constants<>+4672(SB), Y7, Y8
+	VFMADD213PS  constants<>+4736(SB), Y7, Y8
+	VFMADD213PS  constants<>+4800(SB), Y7, Y8
+	VFMADD213PS  constants<>+4864(SB), Y7, Y8
+	VFMADD213PS  constants<>+4928(SB), Y7, Y8
+	VFMADD213PS  constants<>+4992(SB), Y7, Y8
+	VFMADD213PS  constants<>+5056(SB), Y7, Y8
+	VMULPS       constants<>+2176(SB), Y5, Y9
+	VFMADD231PS  Y6, Y8, Y9
+	VMOVUPS      Y7, Y6
+	VFMADD231PS  constants<>+2112(SB), Y5, Y6
+	VMOVUPS      Y6, Y8
+	VFNMADD231PS constants<>+2112(SB), Y5, Y8
+	VSUBPS       Y8, Y7, Y5
+	VADDPS       Y4, Y5, Y4
+	VADDPS       Y4, Y9, Y4
+	VADDPS       Y4, Y6, Y4
+	VBROADCASTSS constants<>+5504(SB), Y5
+	VCMPPS       $0x15, Y5, Y3, Y5
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VORPS        Y2, Y4, Y2
+	VBLENDVPS    Y5, Y3, Y2, Y2
+	VBROADCASTSS constants<>+640(SB), Y4
+	VCMPPS       $0x00, Y4, Y3, Y4
+	VBROADCASTSS constants<>+192(SB), Y5
+	VBLENDVPS    Y4, Y5, Y2, Y2
+	VBROADCASTSS constants<>+640(SB), Y4
+	VCMPPS       $0x11, Y4, Y3, Y3
+	VBROADCASTSS constants<>+256(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done1460:
+	VZEROUPPER
+	RET
+
+// func addErfAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addErfAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1464
+
+many1462:
+	VMOVUPS           (CX)(BX*8), Z1
+	VMOVUPS           64(CX)(BX*8), Z2
+	VANDPD.BCST       constants<>+384(SB), Z1, Z3
+	VANDPD.BCST       constants<>+384(SB), Z2, Z4
+	VBROADCASTSD      constants<>+8640(SB), Z5
+	VMINPD            Z3, Z5, Z3
+	VBROADCASTSD      constants<>+8640(SB), Z5
+	VMINPD            Z4, Z5, Z4
+	VMULPD            Z3, Z3, Z5
+	VMULPD            Z4, Z4, Z10
+	VXORPD.BCST       constants<>+128(SB), Z5, Z11
+	VXORPD.BCST       constants<>+128(SB), Z10, Z12
+	VMOVUPS           Z5, Z13
+	VFMSUB231PD       Z3, Z3, Z13
+	VMOVUPS           Z10, Z14
+	VFMSUB231PD       Z4, Z4, Z14
+	VBROADCASTSD      constants<>+768(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+768(SB), Z15
+	VFMADD213PD.BCST  constants<>+832(SB), Z11, Z15
+	VBROADCASTSD      constants<>+768(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+768(SB), Z16
+	VFMADD213PD.BCST  constants<>+832(SB), Z12, Z16
+	VSUBPD.BCST       constants<>+832(SB), Z15, Z17
+	VSUBPD.BCST       constants<>+832(SB), Z16, Z18
+	VFNMADD231PD.BCST constants<>+896(SB), Z17, Z11
+	VFNMADD231PD.BCST constants<>+896(SB), Z18, Z12
+	VFNMADD231PD.BCST constants<>+960(SB), Z17, Z11
+	VFNMADD231PD.BCST constants<>+960(SB), Z18, Z12
+	VSUBPD            Z13, Z11, Z11
+	VSUBPD            Z14, Z12, Z12
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z11, Z11
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z12, Z12
+	VMULPD            Z11, Z11, Z13
+	VMULPD            Z12, Z12, Z14
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z19
+	VFMADD213PD.BCST  constants<>+1152(SB), Z13, Z19
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VMOVUPS           Z20, Z20
+	VBROADCASTSD      constants<>+1088(SB), Z20
+	VFMADD213PD.BCST  constants<>+1152(SB), Z14, Z20
+	VFMADD213PD.BCST  constants<>+1216(SB), Z13, Z19
+	VFMADD213PD.BCST  constants<>+1216(SB), Z14, Z20
+	VBROADCASTSD      constants<>+1280(SB), Z21
+	VMOVUPS           Z21, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z21
+	VFMADD213PD.BCST  constants<>+1344(SB), Z13, Z21
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VMOVUPS           Z22, Z22
+	VBROADCASTSD      constants<>+1280(SB), Z22
+	VFMADD213PD.BCST  constants<>+1344(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+1408(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+1408(SB), Z14, Z22
+	VMOVUPS           constants<>+8000(SB), Z23
+	VPERMPD           Z23, Z15, Z23
+	VMOVUPS           constants<>+8000(SB), Z24
+	VPERMPD           Z24, Z16, Z24
+	VFMADD231PD       Z11, Z21, Z19
+	VFMADD231PD       Z12, Z22, Z20
+	VFMADD231PD       Z13, Z19, Z11
+	VFMADD231PD       Z14, Z20, Z12
+	VMOVUPS           constants<>+8064(SB), Z13
+	VPERMPD           Z13, Z15, Z13
+	VMOVUPS           constants<>+8064(SB), Z14
+	VPERMPD           Z14, Z16, Z14
+	VFMADD231PD       Z23, Z11, Z13
+	VFMADD231PD       Z24, Z12, Z14
+	VADDPD            Z13, Z23, Z11
+	VADDPD            Z14, Z24, Z12
+	VSCALEFPD         Z17, Z11, Z11
+	VSCALEFPD         Z18, Z12, Z12
+	VMULPD.BCST       constants<>+8704(SB), Z3, Z13
+	VMULPD.BCST       constants<>+8704(SB), Z4, Z14
+	VADDPD.BCST       constants<>+8768(SB), Z13, Z15
+	VADDPD.BCST       constants<>+8768(SB), Z14, Z16
+	VBROADCASTSD      constants<>+576(SB), Z17
+	VDIVPD            Z15, Z17, Z15
+	VBROADCASTSD      constants<>+576(SB), Z17
+	VDIVPD            Z16, Z17, Z16
+	VSUBPD.BCST       constants<>+8768(SB), Z13, Z13
+	VSUBPD.BCST       constants<>+8768(SB), Z14, Z14
+	VMULPD            Z15, Z13, Z13
+	VMULPD            Z16, Z14, Z14
+	VMULPD            Z13, Z13, Z17
+	VMULPD            Z14, Z14, Z18
+	VBROADCASTSD      constants<>+8832(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSD      constants<>+8832(SB), Z19
+	VFMADD213PD.BCST  constants<>+8896(SB), Z17, Z19
+	VBROADCASTSD      constants<>+8832(SB), Z20
+	VMOVUPS           Z20, Z20
+	VBROADCASTSD      constants<>+8832(SB), Z20
+	VFMADD213PD.BCST  constants<>+8896(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+8960(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+8960(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9024(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9024(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9088(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9088(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9152(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9152(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9216(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9216(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9280(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9280(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9344(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9344(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9408(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9408(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9472(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9472(SB), Z18, Z20
+	VFMADD213PD.BCST  constants<>+9536(SB), Z17, Z19
+	VFMADD213PD.BCST  constants<>+9536(SB), Z18, Z20
+	VBROADCASTSD      constants<>+9600(SB), Z21
+	VMOVUPS           Z21, Z21
+	VBROADCASTSD      constants<>+9600(SB), Z21
+	VFMADD213PD.BCST  constants<>+9664(SB), Z17, Z21
+	VBROADCASTSD      constants<>+9600(SB), Z22
+	VMOVUPS           Z22, Z22
+	VBROADCASTSD      constants<>+9600(SB), Z22
+	VFMADD213PD.BCST  constants<>+9664(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+9728(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9728(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+9792(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9792(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+9856(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9856(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+9920(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9920(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+9984(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+9984(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+10048(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10048(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+10112(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10112(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+10176(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10176(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+10240(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10240(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+10304(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+10304(SB), Z18, Z22
+	VFMADD231PD       Z13, Z19, Z21
+	VFMADD231PD       Z14, Z20, Z22
+	VMULPD            Z15, Z21, Z13
+	VMULPD            Z16, Z22, Z14
+	VMULPD.BCST       constants<>+10368(SB), Z11, Z11
+	VMULPD.BCST       constants<>+10368(SB), Z12, Z12
+	VMULPD            Z11, Z13, Z11
+	VMULPD            Z12, Z14, Z12
+	VMULPD            Z5, Z5, Z13
+	VMULPD            Z10, Z10, Z14
+	VBROADCASTSD      constants<>+10432(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSD      constants<>+10432(SB), Z15
+	VFMADD213PD.BCST  constants<>+10496(SB), Z13, Z15
+	VBROADCASTSD      constants<>+10432(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+10432(SB), Z16
+	VFMADD213PD.BCST  constants<>+10496(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10560(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10560(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10624(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10624(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10688(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10688(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10752(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10752(SB), Z14, Z16
+	VBROADCASTSD      constants<>+10816(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSD      constants<>+10816(SB), Z17
+	VFMADD213PD.BCST  constants<>+10880(SB), Z13, Z17
+	VBROADCASTSD      constants<>+10816(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSD      constants<>+10816(SB), Z18
+	VFMADD213PD.BCST  constants<>+10880(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10944(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+10944(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11008(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+11008(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11072(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+11072(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11136(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+11136(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+11200(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+11200(SB), Z14, Z18
+	VFMADD231PD       Z5, Z15, Z17
+	VFMADD231PD       Z10, Z16, Z18
+	VFMADD213PD       Z3, Z3, Z17
+	VFMADD213PD       Z4, Z4, Z18
+	VBROADCASTSD      constants<>+576(SB), Z5
+	VCMPPD            $0x11, Z5, Z3, K1
+	VBROADCASTSD      constants<>+576(SB), Z3
+	VCMPPD            $0x11, Z3, Z4, K2
+	VBROADCASTSD      constants<>+576(SB), Z3
+	VSUBPD            Z11, Z3, Z3
+	VBROADCASTSD      constants<>+576(SB), Z4
+	VSUBPD            Z12, Z4, Z4
+	VBLENDMPD         Z17, Z3, K1, Z6
+	VBLENDMPD         Z18, Z4, K2, Z7
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VANDPD.BCST       constants<>+128(SB), Z2, Z2
+	VORPD             Z1, Z6, Z1
+	VORPD             Z2, Z7, Z2
+	VMOVUPS           (AX)(BX*8), Z3
+	VFMADD231PD       Z1, Z0, Z3
+	VMOVUPS           Z3, (AX)(BX*8)
+	VMOVUPS           64(AX)(BX*8), Z1
+	VFMADD231PD       Z2, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*8)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               many1462
+
+oneTest1464:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1465
+
+one1463:
+	VMOVUPS           (CX)(BX*8), Z1
+	VANDPD.BCST       constants<>+384(SB), Z1, Z2
+	VBROADCASTSD      constants<>+8640(SB), Z3
+	VMINPD            Z2, Z3, Z2
+	VMULPD            Z2, Z2, Z3
+	VXORPD.BCST       constants<>+128(SB), Z3, Z4
+	VMOVUPS           Z3, Z5
+	VFMSUB231PD       Z2, Z2, Z5
+	VBROADCASTSD      constants<>+768(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+832(SB), Z6, Z7
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z4
+	VSUBPD            Z5, Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+1088(SB), Z10
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z10
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z10
+	VBROADCASTSD      constants<>+1280(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+1280(SB), Z11
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z11
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z11
+	VMOVUPS           constants<>+8000(SB), Z12
+	VPERMPD           Z12, Z6, Z12
+	VFMADD231PD       Z4, Z11, Z10
+	VFMADD231PD       Z5, Z10, Z4
+	VMOVUPS           constants<>+8064(SB), Z5
+	VPERMPD           Z5, Z6, Z5
+	VFMADD231PD       Z12, Z4, Z5
+	VADDPD            Z5, Z12, Z4
+	VSCALEFPD         Z7, Z4, Z4
+	VMULPD.BCST       constants<>+8704(SB), Z2, Z5
+	VADDPD.BCST       constants<>+8768(SB), Z5, Z6
+	VBROADCASTSD      constants<>+576(SB), Z7
+	VDIVPD            Z6, Z7, Z6
+	VSUBPD.BCST       constants<>+8768(SB), Z5, Z5
+	VMULPD            Z6, Z5, Z5
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      constants<>+8832(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+8832(SB), Z10
+	VFMADD213PD.BCST  constants<>+8896(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+8960(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9024(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9088(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9152(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9216(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9280(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9344(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9408(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9472(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9536(SB), Z7, Z10
+	VBROADCASTSD      constants<>+9600(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+9600(SB), Z11
+	VFMADD213PD.BCST  constants<>+9664(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+9728(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+9792(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+9856(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+9920(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+9984(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+10048(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+10112(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+10176(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+10240(SB), Z7, Z11
+	VFMADD213PD.BCST  constants<>+10304(SB), Z7, Z11
+	VFMADD231PD       Z5, Z10, Z11
+	VMULPD            Z6, Z11, Z5
+	VMULPD.BCST       constants<>+10368(SB), Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10816(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+10816(SB), Z7
+	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VFMADD213PD       Z2, Z2, Z7
+	VBROADCASTSD      constants<>+576(SB), Z3
+	VCMPPD            $0x11, Z3, Z2, K1
+	VBROADCASTSD      constants<>+576(SB), Z2
+	VSUBPD            Z4, Z2, Z2
+	VBLENDMPD         Z7, Z2, K1, Z8
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VORPD             Z1, Z8, Z1
+	VMOVUPS           (AX)(BX*8), Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one1463
+
+tail1465:
+	SUBQ              BX, DX
+	JZ                done1466
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z1
+	VANDPD.BCST       constants<>+384(SB), Z1, Z2
+	VBROADCASTSD      constants<>+8640(SB), Z3
+	VMINPD            Z2, Z3, Z2
+	VMULPD            Z2, Z2, Z3
+	VXORPD.BCST       constants<>+128(SB), Z3, Z4
+	VMOVUPS           Z3, Z5
+	VFMSUB231PD       Z2, Z2, Z5
+	VBROADCASTSD      constants<>+768(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+768(SB), Z6
+	VFMADD213PD.BCST  constants<>+832(SB), Z4, Z6
+	VSUBPD.BCST       constants<>+832(SB), Z6, Z7
+	VFNMADD231PD.BCST constants<>+896(SB), Z7, Z4
+	VFNMADD231PD.BCST constants<>+960(SB), Z7, Z4
+	VSUBPD            Z5, Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+1024(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+1088(SB), Z8
+	VFMADD213PD.BCST  constants<>+1152(SB), Z5, Z8
+	VFMADD213PD.BCST  constants<>+1216(SB), Z5, Z8
+	VBROADCASTSD      constants<>+1280(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+1280(SB), Z10
+	VFMADD213PD.BCST  constants<>+1344(SB), Z5, Z10
+	VFMADD213PD.BCST  constants<>+1408(SB), Z5, Z10
+	VMOVUPS           constants<>+8000(SB), Z11
+	VPERMPD           Z11, Z6, Z11
+	VFMADD231PD       Z4, Z10, Z8
+	VFMADD231PD       Z5, Z8, Z4
+	VMOVUPS           constants<>+8064(SB), Z5
+	VPERMPD           Z5, Z6, Z5
+	VFMADD231PD       Z11, Z4, Z5
+	VADDPD            Z5, Z11, Z4
+	VSCALEFPD         Z7, Z4, Z4
+	VMULPD.BCST       constants<>+8704(SB), Z2, Z5
+	VADDPD.BCST       constants<>+8768(SB), Z5, Z6
+	VBROADCASTSD      constants<>+576(SB), Z7
+	VDIVPD            Z6, Z7, Z6
+	VSUBPD.BCST       constants<>+8768(SB), Z5, Z5
+	VMULPD            Z6, Z5, Z5
+	VMULPD            Z5, Z5, Z7
+	VBROADCASTSD      constants<>+8832(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+8832(SB), Z8
+	VFMADD213PD.BCST  constants<>+8896(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+8960(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9024(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9088(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9152(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9216(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9280(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9344(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9408(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9472(SB), Z7, Z8
+	VFMADD213PD.BCST  constants<>+9536(SB), Z7, Z8
+	VBROADCASTSD      constants<>+9600(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+9600(SB), Z10
+	VFMADD213PD.BCST  constants<>+9664(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9728(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9792(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9856(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9920(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+9984(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+10048(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+10112(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+10176(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+10240(SB), Z7, Z10
+	VFMADD213PD.BCST  constants<>+10304(SB), Z7, Z10
+	VFMADD231PD       Z5, Z8, Z10
+	VMULPD            Z6, Z10, Z5
+	VMULPD.BCST       constants<>+10368(SB), Z4, Z4
+	VMULPD            Z4, Z5, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10432(SB), Z6
+	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10816(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+10816(SB), Z7
+	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z7
+	VFMADD231PD       Z3, Z6, Z7
+	VFMADD213PD       Z2, Z2, Z7
+	VBROADCASTSD      constants<>+576(SB), Z3
+	VCMPPD            $0x11, Z3, Z2, K2
+	VBROADCASTSD      constants<>+576(SB), Z2
+	VSUBPD            Z4, Z2, Z2
+	VBLENDMPD         Z7, Z2, K2, Z9
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VORPD             Z1, Z9, Z1
+	VMOVUPD.Z         (AX)(BX*8), K1, Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPD           Z2, K1, (AX)(BX*8)
+
+done1466:
+	VZEROUPPER
+	RET
+
+// func addErfAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addErfAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1471
+
+one1469:
+	VMOVUPS      (CX)(BX*8), Y1
+	VANDPD       constants<>+384(SB), Y1, Y2
+	VBROADCASTSD constants<>+8640(SB), Y3
+	VMINPD       Y2, Y3, Y2
+	VMULPD       Y2, Y2, Y3
+	VXORPD       constants<>+128(SB), Y3, Y4
+	VMOVUPS      Y3, Y5
+	VFMSUB231PD  Y2, Y2, Y5
+	VBROADCASTSD constants<>+1792(SB), Y6
+	VMINPD       Y4, Y6, Y4
+	VBROADCASTSD constants<>+1728(SB), Y6
+	VMAXPD       Y4, Y6, Y4
+	VBROADCASTSD constants<>+768(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+768(SB), Y6
+	VFMADD213PD  constants<>+832(SB), Y4, Y6
+	VSUBPD       constants<>+832(SB), Y6, Y7
+	VFNMADD231PD constants<>+896(SB), Y7, Y4
+	VFNMADD231PD constants<>+960(SB), Y7, Y4
+	VSUBPD       Y5, Y4, Y4
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+1088(SB), Y7
+	VFMADD213PD  constants<>+1152(SB), Y5, Y7
+	VFMADD213PD  constants<>+1216(SB), Y5, Y7
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+1280(SB), Y8
+	VFMADD213PD  constants<>+1344(SB), Y5, Y8
+	VFMADD213PD  constants<>+1408(SB), Y5, Y8
+	VMOVSLDUP    Y6, Y9
+	VPERMD       constants<>+8192(SB), Y9, Y10
+	VPERMD       constants<>+8256(SB), Y9, Y9
+	VPBLENDD     $0xaa, Y9, Y10, Y9
+	VFMADD231PD  Y4, Y8, Y7
+	VFMADD231PD  Y5, Y7, Y4
+	VMOVSLDUP    Y6, Y5
+	VPERMD       constants<>+8320(SB), Y5, Y7
+	VPERMD       constants<>+8320(SB), Y5, Y5
+	VPBLENDD     $0xaa, Y5, Y7, Y5
+	VFMADD231PD  Y9, Y4, Y5
+	VADDPD       Y5, Y9, Y4
+	VPSRLQ       $0x03, Y6, Y5
+	VPSRLQ       $0x01, Y5, Y6
+	VPSLLQ       $0x34, Y6, Y7
+	VMULPD       Y7, Y4, Y4
+	VPSUBQ       Y6, Y5, Y5
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VMULPD       constants<>+8704(SB), Y2, Y5
+	VADDPD       constants<>+8768(SB), Y5, Y6
+	VBROADCASTSD constants<>+576(SB), Y7
+	VDIVPD       Y6, Y7, Y6
+	VSUBPD       constants<>+8768(SB), Y5, Y5
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y5, Y5, Y7
+	VBROADCASTSD constants<>+8832(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+8832(SB), Y8
+	VFMADD213PD  constants<>+8896(SB), Y7, Y8
+	VFMADD213PD  constants<>+8960(SB), Y7, Y8
+	VFMADD213PD  constants<>+9024(SB), Y7, Y8
+	VFMADD213PD  constants<>+9088(SB), Y7, Y8
+	VFMADD213PD  constants<>+9152(SB), Y7, Y8
+	VFMADD213PD  constants<>+9216(SB), Y7, Y8
+	VFMADD213PD  constants<>+9280(SB), Y7, Y8
+	VFMADD213PD  constants<>+9344(SB), Y7, Y8
+	VFMADD213PD  constants<>+9408(SB), Y7, Y8
+	VFMADD213PD  constants<>+9472(SB), Y7, Y8
+	VFMADD213PD  constants<>+9536(SB), Y7, Y8
+	VBROADCASTSD constants<>+9600(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+9600(SB), Y9
+	VFMADD213PD  constants<>+9664(SB), Y7, Y9
+	VFMADD213PD  constants<>+9728(SB), Y7, Y9
+	VFMADD213PD  constants<>+9792(SB), Y7, Y9
+	VFMADD213PD  constants<>+9856(SB), Y7, Y9
+	VFMADD213PD  constants<>+9920(SB), Y7, Y9
+	VFMADD213PD  constants<>+9984(SB), Y7, Y9
+	VFMADD213PD  constants<>+10048(SB), Y7, Y9
+	VFMADD213PD  constants<>+10112(SB), Y7, Y9
+	VFMADD213PD  constants<>+10176(SB), Y7, Y9
+	VFMADD213PD  constants<>+10240(SB), Y7, Y9
+	VFMADD213PD  constants<>+10304(SB), Y7, Y9
+	VFMADD231PD  Y5, Y8, Y9
+	VMULPD       Y6, Y9, Y5
+	VMULPD       constants<>+10368(SB), Y4, Y4
+	VMULPD       Y4, Y5, Y4
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+10432(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+10432(SB), Y6
+	VFMADD213PD  constants<>+10496(SB), Y5, Y6
+	VFMADD213PD  constants<>+10560(SB), Y5, Y6
+	VFMADD213PD  constants<>+10624(SB), Y5, Y6
+	VFMADD213PD  constants<>+10688(SB), Y5, Y6
+	VFMADD213PD  constants<>+10752(SB), Y5, Y6
+	VBROADCASTSD constants<>+10816(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10816(SB), Y7
+	VFMADD213PD  constants<>+10880(SB), Y5, Y7
+	VFMADD213PD  constants<>+10944(SB), Y5, Y7
+	VFMADD213PD  constants<>+11008(SB), Y5, Y7
+	VFMADD213PD  constants<>+11072(SB), Y5, Y7
+	VFMADD213PD  constants<>+11136(SB), Y5, Y7
+	VFMADD213PD  constants<>+11200(SB), Y5, Y7
+	VFMADD231PD  Y3, Y6, Y7
+	VFMADD213PD  Y2, Y2, Y7
+	VBROADCASTSD constants<>+576(SB), Y3
+	VCMPPD       $0x11, Y3, Y2, Y2
+	VBROADCASTSD constants<>+576(SB), Y3
+	VSUBPD       Y4, Y3, Y3
+	VBLENDVPD    Y2, Y7, Y3, Y2
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VORPD        Y1, Y2, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one1469
+
+tail1471:
+	SUBQ         BX, DX
+	JZ           done1472
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VANDPD       constants<>+384(SB), Y2, Y3
+	VBROADCASTSD constants<>+8640(SB), Y4
+	VMINPD       Y3, Y4, Y3
+	VMULPD       Y3, Y3, Y4
+	VXORPD       constants<>+128(SB), Y4, Y5
+	VMOVUPS      Y4, Y6
+	VFMSUB231PD  Y3, Y3, Y6
+	VBROADCASTSD constants<>+1792(SB), Y7
+	VMINPD       Y5, Y7, Y5
+	VBROADCASTSD constants<>+1728(SB), Y7
+	VMAXPD       Y5, Y7, Y5
+	VBROADCASTSD constants<>+768(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+768(SB), Y7
+	VFMADD213PD  constants<>+832(SB), Y5, Y7
+	VSUBPD       constants<>+832(SB), Y7, Y8
+	VFNMADD231PD constants<>+896(SB), Y8, Y5
+	VFNMADD231PD constants<>+960(SB), Y8, Y5
+	VSUBPD       Y6, Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+1088(SB), Y8
+	VFMADD213PD  constants<>+1152(SB), Y6, Y8
+	VFMADD213PD  constants<>+1216(SB), Y6, Y8
+	VBROADCASTSD constants<>+1280(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+1280(SB), Y9
+	VFMADD213PD  constants<>+1344(SB), Y6, Y9
+	VFMADD213PD  constants<>+1408(SB), Y6, Y9
+	VMOVSLDUP    Y7, Y10
+	VPERMD       constants<>+8192(SB), Y10, Y11
+	VPERMD       constants<>+8256(SB), Y10, Y10
+	VPBLENDD     $0xaa, Y10, Y11, Y10
+	VFMADD231PD  Y5, Y9, Y8
+	VFMADD231PD  Y6, Y8, Y5
+	VMOVSLDUP    Y7, Y6
+	VPERMD       constants<>+8320(SB), Y6, Y8
+	VPERMD       constants<>+8320(SB), Y6, Y6
+	VPBLENDD     $0xaa, Y6, Y8, Y6
+	VFMADD231PD  Y10, Y5, Y6
+	VADDPD       Y6, Y10, Y5
+	VPSRLQ       $0x03, Y7, Y6
+	VPSRLQ       $0x01, Y6, Y7
+	VPSLLQ       $0x34, Y7, Y8
+	VMULPD       Y8, Y5, Y5
+	VPSUBQ       Y7, Y6, Y6
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y6, Y5, Y5
+	VMULPD       constants<>+8704(SB), Y3, Y6
+	VADDPD       constants<>+8768(SB), Y6, Y7
+	VBROADCASTSD constants<>+576(SB), Y8
+	VDIVPD       Y7, Y8, Y7
+	VSUBPD       constants<>+8768(SB), Y6, Y6
+	VMULPD       Y7, Y6, Y6
+	VMULPD       Y6, Y6, Y8
+	VBROADCASTSD constants<>+8832(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+8832(SB), Y9
+	VFMADD213PD  constants<>+8896(SB), Y8, Y9
+	VFMADD213PD  constants<>+8960(SB), Y8, Y9
+	VFMADD213PD  constants<>+9024(SB), Y8, Y9
+	VFMADD213PD  constants<>+9088(SB), Y8, Y9
+	VFMADD213PD  constants<>+9152(SB), Y8, Y9
+	VFMADD213PD  constants<>+9216(SB), Y8, Y9
+	VFMADD213PD  constants<>+9280(SB), Y8, Y9
+	VFMADD213PD  constants<>+9344(SB), Y8, Y9
+	VFMADD213PD  constants<>+9408(SB), Y8, Y9
+	VFMADD213PD  constants<>+9472(SB), Y8, Y9
+	VFMADD213PD  constants<>+9536(SB), Y8, Y9
+	VBROADCASTSD constants<>+9600(SB), Y10
+	VMOVUPS      Y10, Y10
+	VBROADCASTSD constants<>+9600(SB), Y10
+	VFMADD213PD  constants<>+9664(SB), Y8, Y10
+	VFMADD213PD  constants<>+9728(SB), Y8, Y10
+	VFMADD213PD  constants<>+9792(SB), Y8, Y10
+	VFMADD213PD  constants<>+9856(SB), Y8, Y10
+	VFMADD213PD  constants<>+9920(SB), Y8, Y10
+	VFMADD213PD  constants<>+9984(SB), Y8, Y10
+	VFMADD213PD  constants<>+10048(SB), Y8, Y10
+	VFMADD213PD  constants<>+10112(SB), Y8, Y10
+	VFMADD213PD  constants<>+10176(SB), Y8, Y10
+	VFMADD213PD  constants<>+10240(SB), Y8, Y10
+	VFMADD213PD  constants<>+10304(SB), Y8, Y10
+	VFMADD231PD  Y6, Y9, Y10
+	VMULPD       Y7, Y10, Y6
+	VMULPD       constants<>+10368(SB), Y5, Y5
+	VMULPD       Y5, Y6, Y5
+	VMULPD       Y4, Y4, Y6
+	VBROADCASTSD constants<>+10432(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10432(SB), Y7
+	VFMADD213PD  constants<>+10496(SB), Y6, Y7
+	VFMADD213PD  constants<>+10560(SB), Y6, Y7
+	VFMADD213PD  constants<>+10624(SB), Y6, Y7
+	VFMADD213PD  constants<>+10688(SB), Y6, Y7
+	VFMADD213PD  constants<>+10752(SB), Y6, Y7
+	VBROADCASTSD constants<>+10816(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+10816(SB), Y8
+	VFMADD213PD  constants<>+10880(SB), Y6, Y8
+	VFMADD213PD  constants<>+10944(SB), Y6, Y8
+	VFMADD213PD  constants<>+11008(SB), Y6, Y8
+	VFMADD213PD  constants<>+11072(SB), Y6, Y8
+	VFMADD213PD  constants<>+11136(SB), Y6, Y8
+	VFMADD213PD  constants<>+11200(SB), Y6, Y8
+	VFMADD231PD  Y4, Y7, Y8
+	VFMADD213PD  Y3, Y3, Y8
+	VBROADCASTSD constants<>+576(SB), Y4
+	VCMPPD       $0x11, Y4, Y3, Y3
+	VBROADCASTSD constants<>+576(SB), Y4
+	VSUBPD       Y5, Y4, Y4
+	VBLENDVPD    Y3, Y8, Y4, Y3
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VORPD        Y2, Y3, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done1472:
+	VZEROUPPER
+	RET
+
+// func addErfAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addErfAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1476
+
+many1474:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z2
+	VANDPS.BCST       constants<>+448(SB), Z1, Z3
+	VANDPS.BCST       constants<>+448(SB), Z2, Z4
+	VBROADCASTSS      constants<>+11328(SB), Z5
+	VMINPS            Z3, Z5, Z3
+	VBROADCASTSS      constants<>+11328(SB), Z5
+	VMINPS            Z4, Z5, Z4
+	VMULPS            Z3, Z3, Z5
+	VMULPS            Z4, Z4, Z10
+	VXORPS.BCST       constants<>+320(SB), Z5, Z11
+	VXORPS.BCST       constants<>+320(SB), Z10, Z12
+	VMOVUPS           Z5, Z13
+	VFMSUB231PS       Z3, Z3, Z13
+	VMOVUPS           Z10, Z14
+	VFMSUB231PS       Z4, Z4, Z14
+	VBROADCASTSS      constants<>+1984(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+1984(SB), Z15
+	VFMADD213PS.BCST  constants<>+2048(SB), Z11, Z15
+	VBROADCASTSS      constants<>+1984(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSS      constants<>+1984(SB), Z16
+	VFMADD213PS.BCST  constants<>+2048(SB), Z12, Z16
+	VSUBPS.BCST       constants<>+2048(SB), Z15, Z17
+	VSUBPS.BCST       constants<>+2048(SB), Z16, Z18
+	VFNMADD231PS.BCST constants<>+2112(SB), Z17, Z11
+	VFNMADD231PS.BCST constants<>+2112(SB), Z18, Z12
+	VFNMADD231PS.BCST constants<>+2176(SB), Z17, Z11
+	VFNMADD231PS.BCST constants<>+2176(SB), Z18, Z12
+	VSUBPS            Z13, Z11, Z11
+	VSUBPS            Z14, Z12, Z12
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z11, Z11
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z12, Z12
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z13
+	VFMADD213PS.BCST  constants<>+2368(SB), Z11, Z13
+	VBROADCASTSS      constants<>+2304(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSS      constants<>+2304(SB), Z14
+	VFMADD213PS.BCST  constants<>+2368(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+2240(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+2240(SB), Z12, Z14
+	VMULPS            Z11, Z11, Z19
+	VMULPS            Z12, Z12, Z20
+	VMOVUPS           constants<>+2432(SB), Z21
+	VPERMPS           Z21, Z15, Z21
+	VMOVUPS           constants<>+2432(SB), Z22
+	VPERMPS           Z22, Z16, Z22
+	VADDPS            Z21, Z11, Z11
+	VADDPS            Z22, Z12, Z12
+	VFMADD231PS       Z19, Z13, Z11
+	VFMADD231PS       Z20, Z14, Z12
+	VMOVUPS           constants<>+2496(SB), Z13
+	VPERMPS           Z13, Z15, Z13
+	VMOVUPS           constants<>+2496(SB), Z14
+	VPERMPS           Z14, Z16, Z14
+	VMOVUPS           Z13, Z15
+	VFMADD231PS       Z11, Z13, Z15
+	VMOVUPS           Z14, Z11
+	VFMADD231PS       Z12, Z14, Z11
+	VSCALEFPS         Z17, Z15, Z12
+	VSCALEFPS         Z18, Z11, Z11
+	VMULPS.BCST       constants<>+11392(SB), Z3, Z13
+	VMULPS.BCST       constants<>+11392(SB), Z4, Z14
+	VADDPS.BCST       constants<>+11456(SB), Z13, Z15
+	VADDPS.BCST       constants<>+11456(SB), Z14, Z16
+	VBROADCASTSS      constants<>+704(SB), Z17
+	VDIVPS            Z15, Z17, Z15
+	VBROADCASTSS      constants<>+704(SB), Z17
+	VDIVPS            Z16, Z17, Z16
+	VSUBPS.BCST       constants<>+11456(SB), Z13, Z13
+	VSUBPS.BCST       constants<>+11456(SB), Z14, Z14
+	VMULPS            Z15, Z13, Z13
+	VMULPS            Z16, Z14, Z14
+	VBROADCASTSS      constants<>+11520(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSS      constants<>+11520(SB), Z17
+	VFMADD213PS.BCST  constants<>+11584(SB), Z13, Z17
+	VBROADCASTSS      constants<>+11520(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSS      constants<>+11520(SB), Z18
+	VFMADD213PS.BCST  constants<>+11584(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11648(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11648(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11712(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11712(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11776(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11776(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11840(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11840(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11904(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11904(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11968(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+11968(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+12032(SB), Z14, Z18
+	VMULPS            Z15, Z17, Z13
+	VMULPS            Z16, Z18, Z14
+	VADDPS            Z12, Z12, Z12
+	VADDPS            Z11, Z11, Z11
+	VMULPS            Z12, Z13, Z12
+	VMULPS            Z11, Z14, Z11
+	VMULPS            Z5, Z5, Z13
+	VMULPS            Z10, Z10, Z14
+	VBROADCASTSS      constants<>+12096(SB), Z15
+	VMOVUPS           Z15, Z15
+	VBROADCASTSS      constants<>+12096(SB), Z15
+	VFMADD213PS.BCST  constants<>+12160(SB), Z13, Z15
+	VBROADCASTSS      constants<>+12096(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSS      constants<>+12096(SB), Z16
+	VFMADD213PS.BCST  constants<>+12160(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+12224(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+12224(SB), Z14, Z16
+	VBROADCASTSS      constants<>+12288(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSS      constants<>+12288(SB), Z17
+	VFMADD213PS.BCST  constants<>+12352(SB), Z13, Z17
+	VBROADCASTSS      constants<>+12288(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSS      constants<>+12288(SB), Z18
+	VFMADD213PS.BCST  constants<>+12352(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12416(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+12416(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12480(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+12480(SB), Z14, Z18
+	VFMADD231PS       Z5, Z15, Z17
+	VFMADD231PS       Z10, Z16, Z18
+	VFMADD213PS       Z3, Z3, Z17
+	VFMADD213PS       Z4, Z4, Z18
+	VBROADCASTSS      constants<>+704(SB), Z5
+	VCMPPS            $0x11, Z5, Z3, K1
+	VBROADCASTSS      constants<>+704(SB), Z3
+	VCMPPS            $0x11, Z3, Z4, K2
+	VBROADCASTSS      constants<>+704(SB), Z3
+	VSUBPS            Z12, Z3, Z3
+	VBROADCASTSS      constants<>+704(SB), Z4
+	VSUBPS            Z11, Z4, Z4
+	VBLENDMPS         Z17, Z3, K1, Z6
+	VBLENDMPS         Z18, Z4, K2, Z7
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VANDPS.BCST       constants<>+320(SB), Z2, Z2
+	VORPS             Z1, Z6, Z1
+	VORPS             Z2, Z7, Z2
+	VMOVUPS           (AX)(BX*4), Z3
+	VFMADD231PS       Z1, Z0, Z3
+	VMOVUPS           Z3, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z1
+	VFMADD231PS       Z2, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many1474
+
+oneTest1476:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1477
+
+one1475:
+	VMOVUPS           (CX)(BX*4), Z1
+	VANDPS.BCST       constants<>+448(SB), Z1, Z2
+	VBROADCASTSS      constants<>+11328(SB), Z3
+	VMINPS            Z2, Z3, Z2
+	VMULPS            Z2, Z2, Z3
+	VXORPS.BCST       constants<>+320(SB), Z3, Z4
+	VMOVUPS           Z3, Z5
+	VFMSUB231PS       Z2, Z2, Z5
+	VBROADCASTSS      constants<>+1984(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+1984(SB), Z6
+	VFMADD213PS.BCST  constants<>+2048(SB), Z4, Z6
+	VSUBPS.BCST       constants<>+2048(SB), Z6, Z7
+	VFNMADD231PS.BCST constants<>+2112(SB), Z7, Z4
+	VFNMADD231PS.BCST constants<>+2176(SB), Z7, Z4
+	VSUBPS            Z5, Z4, Z4
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VFMADD213PS.BCST  constants<>+2368(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+2240(SB), Z4, Z5
+	VMULPS            Z4, Z4, Z10
+	VMOVUPS           constants<>+2432(SB), Z11
+	VPERMPS           Z11, Z6, Z11
+	VADDPS            Z11, Z4, Z4
+	VFMADD231PS       Z10, Z5, Z4
+	VMOVUPS           constants<>+2496(SB), Z5
+	VPERMPS           Z5, Z6, Z5
+	VMOVUPS           Z5, Z6
+	VFMADD231PS       Z4, Z5, Z6
+	VSCALEFPS         Z7, Z6, Z4
+	VMULPS.BCST       constants<>+11392(SB), Z2, Z5
+	VADDPS.BCST       constants<>+11456(SB), Z5, Z6
+	VBROADCASTSS      constants<>+704(SB), Z7
+	VDIVPS            Z6, Z7, Z6
+	VSUBPS.BCST       constants<>+11456(SB), Z5, Z5
+	VMULPS            Z6, Z5, Z5
+	VBROADCASTSS      constants<>+11520(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+11520(SB), Z7
+	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z7
+	VMULPS            Z6, Z7, Z5
+	VADDPS            Z4, Z4, Z4
+	VMULPS            Z4, Z5, Z4
+	VMULPS            Z3, Z3, Z5
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
+	VBROADCASTSS      constants<>+12288(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+12288(SB), Z7
+	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z7
+	VFMADD231PS       Z3, Z6, Z7
+	VFMADD213PS       Z2, Z2, Z7
+	VBROADCASTSS      constants<>+704(SB), Z3
+	VCMPPS            $0x11, Z3, Z2, K1
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VSUBPS            Z4, Z2, Z2
+	VBLENDMPS         Z7, Z2, K1, Z8
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z1, Z8, Z1
+	VMOVUPS           (AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one1475
+
+tail1477:
+	SUBQ              BX, DX
+	JZ                done1478
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VANDPS.BCST       constants<>+448(SB), Z1, Z2
+	VBROADCASTSS      constants<>+11328(SB), Z3
+	VMINPS            Z2, Z3, Z2
+	VMULPS            Z2, Z2, Z3
+	VXORPS.BCST       constants<>+320(SB), Z3, Z4
+	VMOVUPS           Z3, Z5
+	VFMSUB231PS       Z2, Z2, Z5
+	VBROADCASTSS      constants<>+1984(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+1984(SB), Z6
+	VFMADD213PS.BCST  constants<>+2048(SB), Z4, Z6
+	VSUBPS.BCST       constants<>+2048(SB), Z6, Z7
+	VFNMADD231PS.BCST constants<>+2112(SB), Z7, Z4
+	VFNMADD231PS.BCST constants<>+2176(SB), Z7, Z4
+	VSUBPS            Z5, Z4, Z4
+	VRANGEPS.BCST     $0x02, constants<>+2240(SB), Z4, Z4
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+2304(SB), Z5
+	VFMADD213PS.BCST  constants<>+2368(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+2240(SB), Z4, Z5
+	VMULPS            Z4, Z4, Z8
+	VMOVUPS           constants<>+2432(SB), Z10
+	VPERMPS           Z10, Z6, Z10
+	VADDPS            Z10, Z4, Z4
+	VFMADD231PS       Z8, Z5, Z4
+	VMOVUPS           constants<>+2496(SB), Z5
+	VPERMPS           Z5, Z6, Z5
+	VMOVUPS           Z5, Z6
+	VFMADD231PS       Z4, Z5, Z6
+	VSCALEFPS         Z7, Z6, Z4
+	VMULPS.BCST       constants<>+11392(SB), Z2, Z5
+	VADDPS.BCST       constants<>+11456(SB), Z5, Z6
+	VBROADCASTSS      constants<>+704(SB), Z7
+	VDIVPS            Z6, Z7, Z6
+	VSUBPS.BCST       constants<>+11456(SB), Z5, Z5
+	VMULPS            Z6, Z5, Z5
+	VBROADCASTSS      constants<>+11520(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+11520(SB), Z7
+	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z7
+	VMULPS            Z6, Z7, Z5
+	VADDPS            Z4, Z4, Z4
+	VMULPS            Z4, Z5, Z4
+	VMULPS            Z3, Z3, Z5
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+12096(SB), Z6
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
+	VBROADCASTSS      constants<>+12288(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+12288(SB), Z7
+	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z7
+	VFMADD231PS       Z3, Z6, Z7
+	VFMADD213PS       Z2, Z2, Z7
+	VBROADCASTSS      constants<>+704(SB), Z3
+	VCMPPS            $0x11, Z3, Z2, K2
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VSUBPS            Z4, Z2, Z2
+	VBLENDMPS         Z7, Z2, K2, Z9
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z1, Z9, Z1
+	VMOVUPS.Z         (AX)(BX*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
+
+done1478:
+	VZEROUPPER
+	RET
+
+// func addErfAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addErfAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1483
+
+one1481:
+	VMOVUPS      (CX)(BX*4), Y1
+	VANDPS       constants<>+448(SB), Y1, Y2
+	VBROADCASTSS constants<>+11328(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMULPS       Y2, Y2, Y3
+	VXORPS       constants<>+320(SB), Y3, Y4
+	VMOVUPS      Y3, Y5
+	VFMSUB231PS  Y2, Y2, Y5
+	VBROADCASTSS constants<>+2560(SB), Y6
+	VMINPS       Y4, Y6, Y4
+	VBROADCASTSS constants<>+2624(SB), Y6
+	VMAXPS       Y4, Y6, Y4
+	VBROADCASTSS constants<>+1984(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+1984(SB), Y6
+	VFMADD213PS  constants<>+2048(SB), Y4, Y6
+	VSUBPS       constants<>+2048(SB), Y6, Y7
+	VFNMADD231PS constants<>+2112(SB), Y7, Y4
+	VFNMADD231PS constants<>+2176(SB), Y7, Y4
+	VSUBPS       Y5, Y4, Y4
+	VBROADCASTSS constants<>+2304(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+2304(SB), Y5
+	VFMADD213PS  constants<>+2368(SB), Y4, Y5
+	VFMADD213PS  constants<>+2240(SB), Y4, Y5
+	VMULPS       Y4, Y4, Y7
+	VPERMD       constants<>+2432(SB), Y6, Y8
+	VADDPS       Y8, Y4, Y4
+	VFMADD231PS  Y7, Y5, Y4
+	VPERMD       constants<>+2496(SB), Y6, Y5
+	VMOVUPS      Y5, Y7
+	VFMADD231PS  Y4, Y5, Y7
+	VPSRLD       $0x03, Y6, Y4
+	VPSRLD       $0x01, Y4, Y5
+	VPSLLD       $0x17, Y5, Y6
+	VMULPS       Y6, Y7, Y6
+	VPSUBD       Y5, Y4, Y4
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y6, Y4
+	VMULPS       constants<>+11392(SB), Y2, Y5
+	VADDPS       constants<>+11456(SB), Y5, Y6
+	VBROADCASTSS constants<>+704(SB), Y7
+	VDIVPS       Y6, Y7, Y6
+	VSUBPS       constants<>+11456(SB), Y5, Y5
+	VMULPS       Y6, Y5, Y5
+	VBROADCASTSS constants<>+11520(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+11520(SB), Y7
+	VFMADD213PS  constants<>+11584(SB), Y5, Y7
+	VFMADD213PS  constants<>+11648(SB), Y5, Y7
+	VFMADD213PS  constants<>+11712(SB), Y5, Y7
+	VFMADD213PS  constants<>+11776(SB), Y5, Y7
+	VFMADD213PS  constants<>+11840(SB), Y5, Y7
+	VFMADD213PS  constants<>+11904(SB), Y5, Y7
+	VFMADD213PS  constants<>+11968(SB), Y5, Y7
+	VFMADD213PS  constants<>+12032(SB), Y5, Y7
+	VMULPS       Y6, Y7, Y5
+	VADDPS       Y4, Y4, Y4
+	VMULPS       Y4, Y5, Y4
+	VMULPS       Y3, Y3, Y5
+	VBROADCASTSS constants<>+12096(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+12096(SB), Y6
+	VFMADD213PS  constants<>+12160(SB), Y5, Y6
+	VFMADD213PS  constants<>+12224(SB), Y5, Y6
+	VBROADCASTSS constants<>+12288(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+12288(SB), Y7
+	VFMADD213PS  constants<>+12352(SB), Y5, Y7
+	VFMADD213PS  constants<>+12416(SB), Y5, Y7
+	VFMADD213PS  constants<>+12480(SB), Y5, Y7
+	VFMADD231PS  Y3, Y6, Y7
+	VFMADD213PS  Y2, Y2, Y7
+	VBROADCASTSS constants<>+704(SB), Y3
+	VCMPPS       $0x11, Y3, Y2, Y2
+	VBROADCASTSS constants<>+704(SB), Y3
+	VSUBPS       Y4, Y3, Y3
+	VBLENDVPS    Y2, Y7, Y3, Y2
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VORPS        Y1, Y2, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1481
+
+tail1483:
+	SUBQ         BX, DX
+	JZ           done1484
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VANDPS       constants<>+448(SB), Y2, Y3
+	VBROADCASTSS constants<>+11328(SB), Y4
+	VMINPS       Y3, Y4, Y3
+	VMULPS       Y3, Y3, Y4
+	VXORPS       constants<>+320(SB), Y4, Y5
+	VMOVUPS      Y4, Y6
+	VFMSUB231PS  Y3, Y3, Y6
+	VBROADCASTSS constants<>+2560(SB), Y7
+	VMINPS       Y5, Y7, Y5
+	VBROADCASTSS constants<>+2624(SB), Y7
+	VMAXPS       Y5, Y7, Y5
+	VBROADCASTSS constants<>+1984(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+1984(SB), Y7
+	VFMADD213PS  constants<>+2048(SB), Y5, Y7
+	VSUBPS       constants<>+2048(SB), Y7, Y8
+	VFNMADD231PS constants<>+2112(SB), Y8, Y5
+	VFNMADD231PS constants<>+2176(SB), Y8, Y5
+	VSUBPS       Y6, Y5, Y5
+	VBROADCASTSS constants<>+2304(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+2304(SB), Y6
+	VFMADD213PS  constants<>+2368(SB), Y5, Y6
+	VFMADD213PS  constants<>+2240(SB), Y5, Y6
+	VMULPS       Y5, Y5, Y8
+	VPERMD       constants<>+2432(SB), Y7, Y9
+	VADDPS       Y9, Y5, Y5
+	VFMADD231PS  Y8, Y6, Y5
+	VPERMD       constants<>+2496(SB), Y7, Y6
+	VMOVUPS      Y6, Y8
+	VFMADD231PS  Y5, Y6, Y8
+	VPSRLD       $0x03, Y7, Y5
+	VPSRLD       $0x01, Y5, Y6
+	VPSLLD       $0x17, Y6, Y7
+	VMULPS       Y7, Y8, Y7
+	VPSUBD       Y6, Y5, Y5
+	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y5, Y7, Y5
+	VMULPS       constants<>+11392(SB), Y3, Y6
+	VADDPS       constants<>+11456(SB), Y6, Y7
+	VBROADCASTSS constants<>+704(SB), Y8
+	VDIVPS       Y7, Y8, Y7
+	VSUBPS       constants<>+11456(SB), Y6, Y6
+	VMULPS       Y7, Y6, Y6
+	VBROADCASTSS constants<>+11520(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSS constants<>+11520(SB), Y8
+	VFMADD213PS  constants<>+11584(SB), Y6, Y8
+	VFMADD213PS  constants<>+11648(SB), Y6, Y8
+	VFMADD213PS  constants<>+11712(SB), Y6, Y8
+	VFMADD213PS  constants<>+11776(SB), Y6, Y8
+	VFMADD213PS  constants<>+11840(SB), Y6, Y8
+	VFMADD213PS  constants<>+11904(SB), Y6, Y8
+	VFMADD213PS  constants<>+11968(SB), Y6, Y8
+	VFMADD213PS  constants<>+12032(SB), Y6, Y8
+	VMULPS       Y7, Y8, Y6
+	VADDPS       Y5, Y5, Y5
+	VMULPS       Y5, Y6, Y5
+	VMULPS       Y4, Y4, Y6
+	VBROADCASTSS constants<>+12096(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+12096(SB), Y7
+	VFMADD213PS  constants<>+12160(SB), Y6, Y7
+	VFMADD213PS  constants<>+12224(SB), Y6, Y7
+	VBROADCASTSS constants<>+12288(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSS constants<>+12288(SB), Y8
+	VFMADD213PS  constants<>+12352(SB), Y6, Y8
+	VFMADD213PS  constants<>+12416(SB), Y6, Y8
+	VFMADD213PS  constants<>+12480(SB), Y6, Y8
+	VFMADD231PS  Y4, Y7, Y8
+	VFMADD213PS  Y3, Y3, Y8
+	VBROADCASTSS constants<>+704(SB), Y4
+	VCMPPS       $0x11, Y4, Y3, Y3
+	VBROADCASTSS constants<>+704(SB), Y4
+	VSUBPS       Y5, Y4, Y4
+	VBLENDVPS    Y3, Y8, Y4, Y3
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VORPS        Y2, Y3, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done1484:
+	VZEROUPPER
+	RET
+
+// func addMaxAVX512F64<>(dst *float64, sign float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addMaxAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1488
+
+many1486:
+	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     64(CX)(SI*8), Z2
+	VMOVUPS     (DX)(SI*8), Z3
+	VMOVUPS     64(DX)(SI*8), Z4
+	VMAXPD      Z3, Z1, Z3
+	VMAXPD      Z4, Z2, Z4
+	VCMPPD      $0x00, Z1, Z1, K1
+	VCMPPD      $0x00, Z2, Z2, K2
+	VBLENDMPD   Z3, Z1, K1, Z5
+	VBLENDMPD   Z4, Z2, K2, Z6
+	VMOVUPS     (AX)(SI*8), Z1
+	VFMADD231PD Z5, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*8)
+	VMOVUPS     64(AX)(SI*8), Z1
+	VFMADD231PD Z6, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many1486
+
+oneTest1488:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1489
+
+one1487:
+	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     (DX)(SI*8), Z2
+	VMAXPD      Z2, Z1, Z2
+	VCMPPD      $0x00, Z1, Z1, K1
+	VBLENDMPD   Z2, Z1, K1, Z7
+	VMOVUPS     (AX)(SI*8), Z1
+	VFMADD231PD Z7, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1487
+
+tail1489:
+	SUBQ        SI, BX
+	JZ          done1490
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*8), K1, Z1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z2
+	VMAXPD      Z2, Z1, Z2
+	VCMPPD      $0x00, Z1, Z1, K2
+	VBLENDMPD   Z2, Z1, K2, Z8
+	VMOVUPD.Z   (AX)(SI*8), K1, Z1
+	VFMADD231PD Z8, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(SI*8)
+
+done1490:
+	VZEROUPPER
+	RET
+
+// func addMaxAVX2F64<>(dst *float64, sign float64, x *float64, y *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addMaxAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1495
+
+one1493:
+	VMOVUPS     (CX)(SI*8), Y1
+	VMOVUPS     (DX)(SI*8), Y2
+	VMAXPD      Y2, Y1, Y2
+	VCMPPD      $0x00, Y1, Y1, Y3
+	VBLENDVPD   Y3, Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*8), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one1493
+
+tail1495:
+	SUBQ        SI, BX
+	JZ          done1496
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x03, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPD  (CX)(SI*8), Y1, Y2
+	VMASKMOVPD  (DX)(SI*8), Y1, Y3
+	VMAXPD      Y3, Y2, Y3
+	VCMPPD      $0x00, Y2, Y2, Y4
+	VBLENDVPD   Y4, Y3, Y2, Y2
+	VMASKMOVPD  (AX)(SI*8), Y1, Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
+
+done1496:
+	VZEROUPPER
+	RET
+
+// func addMaxAVX512F32<>(dst *float32, sign float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addMaxAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1500
+
+many1498:
+	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     64(CX)(SI*4), Z2
+	VMOVUPS     (DX)(SI*4), Z3
+	VMOVUPS     64(DX)(SI*4), Z4
+	VMAXPS      Z3, Z1, Z3
+	VMAXPS      Z4, Z2, Z4
+	VCMPPS      $0x00, Z1, Z1, K1
+	VCMPPS      $0x00, Z2, Z2, K2
+	VBLENDMPS   Z3, Z1, K1, Z5
+	VBLENDMPS   Z4, Z2, K2, Z6
+	VMOVUPS     (AX)(SI*4), Z1
+	VFMADD231PS Z5, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*4)
+	VMOVUPS     64(AX)(SI*4), Z1
+	VFMADD231PS Z6, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*4)
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many1498
+
+oneTest1500:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1501
+
+one1499:
+	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     (DX)(SI*4), Z2
+	VMAXPS      Z2, Z1, Z2
+	VCMPPS      $0x00, Z1, Z1, K1
+	VBLENDMPS   Z2, Z1, K1, Z7
+	VMOVUPS     (AX)(SI*4), Z1
+	VFMADD231PS Z7, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*4)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         one1499
+
+tail1501:
+	SUBQ        SI, BX
+	JZ          done1502
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (CX)(SI*4), K1, Z1
+	VMOVUPS.Z   (DX)(SI*4), K1, Z2
+	VMAXPS      Z2, Z1, Z2
+	VCMPPS      $0x00, Z1, Z1, K2
+	VBLENDMPS   Z2, Z1, K2, Z8
+	VMOVUPS.Z   (AX)(SI*4), K1, Z1
+	VFMADD231PS Z8, Z0, Z1
+	VMOVUPS     Z1, K1, (AX)(SI*4)
+
+done1502:
+	VZEROUPPER
+	RET
+
+// func addMaxAVX2F32<>(dst *float32, sign float32, x *float32, y *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addMaxAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1507
+
+one1505:
+	VMOVUPS     (CX)(SI*4), Y1
+	VMOVUPS     (DX)(SI*4), Y2
+	VMAXPS      Y2, Y1, Y2
+	VCMPPS      $0x00, Y1, Y1, Y3
+	VBLENDVPS   Y3, Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*4), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*4)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1505
+
+tail1507:
+	SUBQ        SI, BX
+	JZ          done1508
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x02, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPS  (CX)(SI*4), Y1, Y2
+	VMASKMOVPS  (DX)(SI*4), Y1, Y3
+	VMAXPS      Y3, Y2, Y3
+	VCMPPS      $0x00, Y2, Y2, Y4
+	VBLENDVPS   Y4, Y3, Y2, Y2
+	VMASKMOVPS  (AX)(SI*4), Y1, Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
+
+done1508:
+	VZEROUPPER
+	RET
+
+// func addMinAVX512F64<>(dst *float64, sign float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addMinAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1512
+
+many1510:
+	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     64(CX)(SI*8), Z2
+	VMOVUPS     (DX)(SI*8), Z3
+	VMOVUPS     64(DX)(SI*8), Z4
+	VMINPD      Z3, Z1, Z3
+	VMINPD      Z4, Z2, Z4
+	VCMPPD      $0x00, Z1, Z1, K1
+	VCMPPD      $0x00, Z2, Z2, K2
+	VBLENDMPD   Z3, Z1, K1, Z5
+	VBLENDMPD   Z4, Z2, K2, Z6
+	VMOVUPS     (AX)(SI*8), Z1
+	VFMADD231PD Z5, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*8)
+	VMOVUPS     64(AX)(SI*8), Z1
+	VFMADD231PD Z6, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many1510
+
+oneTest1512:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1513
+
+one1511:
+	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     (DX)(SI*8), Z2
+	VMINPD      Z2, Z1, Z2
+	VCMPPD      $0x00, Z1, Z1, K1
+	VBLENDMPD   Z2, Z1, K1, Z7
+	VMOVUPS     (AX)(SI*8), Z1
+	VFMADD231PD Z7, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1511
+
+tail1513:
+	SUBQ        SI, BX
+	JZ          done1514
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*8), K1, Z1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z2
+	VMINPD      Z2, Z1, Z2
+	VCMPPD      $0x00, Z1, Z1, K2
+	VBLENDMPD   Z2, Z1, K2, Z8
+	VMOVUPD.Z   (AX)(SI*8), K1, Z1
+	VFMADD231PD Z8, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(SI*8)
+
+done1514:
+	VZEROUPPER
+	RET
+
+// func addMinAVX2F64<>(dst *float64, sign float64, x *float64, y *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addMinAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1519
+
+one1517:
+	VMOVUPS     (CX)(SI*8), Y1
+	VMOVUPS     (DX)(SI*8), Y2
+	VMINPD      Y2, Y1, Y2
+	VCMPPD      $0x00, Y1, Y1, Y3
+	VBLENDVPD   Y3, Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*8), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one1517
+
+tail1519:
+	SUBQ        SI, BX
+	JZ          done1520
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x03, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPD  (CX)(SI*8), Y1, Y2
+	VMASKMOVPD  (DX)(SI*8), Y1, Y3
+	VMINPD      Y3, Y2, Y3
+	VCMPPD      $0x00, Y2, Y2, Y4
+	VBLENDVPD   Y4, Y3, Y2, Y2
+	VMASKMOVPD  (AX)(SI*8), Y1, Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
+
+done1520:
+	VZEROUPPER
+	RET
+
+// func addMinAVX512F32<>(dst *float32, sign float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addMinAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1524
+
+many1522:
+	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     64(CX)(SI*4), Z2
+	VMOVUPS     (DX)(SI*4), Z3
+	VMOVUPS     64(DX)(SI*4), Z4
+	VMINPS      Z3, Z1, Z3
+	VMINPS      Z4, Z2, Z4
+	VCMPPS      $0x00, Z1, Z1, K1
+	VCMPPS      $0x00, Z2, Z2, K2
+	VBLENDMPS   Z3, Z1, K1, Z5
+	VBLENDMPS   Z4, Z2, K2, Z6
+	VMOVUPS     (AX)(SI*4), Z1
+	VFMADD231PS Z5, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*4)
+	VMOVUPS     64(AX)(SI*4), Z1
+	VFMADD231PS Z6, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*4)
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many1522
+
+oneTest1524:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1525
+
+one1523:
+	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     (DX)(SI*4), Z2
+	VMINPS      Z2, Z1, Z2
+	VCMPPS      $0x00, Z1, Z1, K1
+	VBLENDMPS   Z2, Z1, K1, Z7
+	VMOVUPS     (AX)(SI*4), Z1
+	VFMADD231PS Z7, Z0, Z1
+	VMOVUPS     Z1, (AX)(SI*4)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         one1523
+
+tail1525:
+	SUBQ        SI, BX
+	JZ          done1526
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (CX)(SI*4), K1, Z1
+	VMOVUPS.Z   (DX)(SI*4), K1, Z2
+	VMINPS      Z2, Z1, Z2
+	VCMPPS      $0x00, Z1, Z1, K2
+	VBLENDMPS   Z2, Z1, K2, Z8
+	VMOVUPS.Z   (AX)(SI*4), K1, Z1
+	VFMADD231PS Z8, Z0, Z1
+	VMOVUPS     Z1, K1, (AX)(SI*4)
+
+done1526:
+	VZEROUPPER
+	RET
+
+// func addMinAVX2F32<>(dst *float32, sign float32, x *float32, y *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addMinAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1531
+
+one1529:
+	VMOVUPS     (CX)(SI*4), Y1
+	VMOVUPS     (DX)(SI*4), Y2
+	VMINPS      Y2, Y1, Y2
+	VCMPPS      $0x00, Y1, Y1, Y3
+	VBLENDVPS   Y3, Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*4), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*4)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1529
+
+tail1531:
+	SUBQ        SI, BX
+	JZ          done1532
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x02, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPS  (CX)(SI*4), Y1, Y2
+	VMASKMOVPS  (DX)(SI*4), Y1, Y3
+	VMINPS      Y3, Y2, Y3
+	VCMPPS      $0x00, Y2, Y2, Y4
+	VBLENDVPS   Y4, Y3, Y2, Y2
+	VMASKMOVPS  (AX)(SI*4), Y1, Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
+
+done1532:
+	VZEROUPPER
+	RET
+
+// func addGreaterAVX512F64<>(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addGreaterAVX512F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         from+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -16(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest1536
+
+many1534:
+	VMOVUPS      (CX)(DI*8), Z1
+	VMOVUPS      64(CX)(DI*8), Z2
+	VMOVUPS      (DX)(DI*8), Z3
+	VMOVUPS      64(DX)(DI*8), Z4
+	VMOVUPS      (BX)(DI*8), Z5
+	VMOVUPS      64(BX)(DI*8), Z6
+	VCMPPD       $0x00, Z3, Z1, K1
+	VCMPPD       $0x00, Z4, Z2, K2
+	VMULPD.BCST  constants<>+1024(SB), Z5, Z7
+	VMULPD.BCST  constants<>+1024(SB), Z6, Z8
+	VBLENDMPD    Z7, Z5, K1, Z9
+	VBLENDMPD    Z8, Z6, K2, Z10
+	VCMPPD       $0x11, Z3, Z1, K1
+	VCMPPD       $0x11, Z4, Z2, K2
+	VBROADCASTSD constants<>+512(SB), Z1
+	VBLENDMPD    Z1, Z9, K1, Z11
+	VBROADCASTSD constants<>+512(SB), Z1
+	VBLENDMPD    Z1, Z10, K2, Z12
+	VMOVUPS      (AX)(DI*8), Z1
+	VFMADD231PD  Z11, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*8)
+	VMOVUPS      64(AX)(DI*8), Z1
+	VFMADD231PD  Z12, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(DI*8)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many1534
+
+oneTest1536:
+	LEAQ -8(SI), R8
+	CMPQ DI, R8
+	JG   tail1537
+
+one1535:
+	VMOVUPS      (CX)(DI*8), Z1
+	VMOVUPS      (DX)(DI*8), Z2
+	VMOVUPS      (BX)(DI*8), Z3
+	VCMPPD       $0x00, Z2, Z1, K1
+	VMULPD.BCST  constants<>+1024(SB), Z3, Z4
+	VBLENDMPD    Z4, Z3, K1, Z13
+	VCMPPD       $0x11, Z2, Z1, K1
+	VBROADCASTSD constants<>+512(SB), Z1
+	VBLENDMPD    Z1, Z13, K1, Z14
+	VMOVUPS      (AX)(DI*8), Z1
+	VFMADD231PD  Z14, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one1535
+
+tail1537:
+	SUBQ         DI, SI
+	JZ           done1538
+	MOVQ         $-1, R8
+	SHLXQ        SI, R8, R8
+	NOTQ         R8
+	KMOVW        R8, K1
+	VMOVUPD.Z    (CX)(DI*8), K1, Z1
+	VMOVUPD.Z    (DX)(DI*8), K1, Z2
+	VMOVUPD.Z    (BX)(DI*8), K1, Z3
+	VCMPPD       $0x00, Z2, Z1, K2
+	VMULPD.BCST  constants<>+1024(SB), Z3, Z4
+	VBLENDMPD    Z4, Z3, K2, Z15
+	VCMPPD       $0x11, Z2, Z1, K2
+	VBROADCASTSD constants<>+512(SB), Z1
+	VBLENDMPD    Z1, Z15, K2, Z16
+	VMOVUPD.Z    (AX)(DI*8), K1, Z1
+	VFMADD231PD  Z16, Z0, Z1
+	VMOVUPD      Z1, K1, (AX)(DI*8)
+
+done1538:
+	VZEROUPPER
+	RET
+
+// func addGreaterAVX2F64<>(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addGreaterAVX2F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         from+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -4(SI), R8
+	CMPQ         DI, R8
+	JG           tail1543
+
+one1541:
+	VMOVUPS      (CX)(DI*8), Y1
+	VMOVUPS      (DX)(DI*8), Y2
+	VMOVUPS      (BX)(DI*8), Y3
+	VCMPPD       $0x00, Y2, Y1, Y4
+	VMULPD       constants<>+1024(SB), Y3, Y5
+	VBLENDVPD    Y4, Y5, Y3, Y3
+	VCMPPD       $0x11, Y2, Y1, Y1
+	VBROADCASTSD constants<>+512(SB), Y2
+	VBLENDVPD    Y1, Y2, Y3, Y1
+	VMOVUPS      (AX)(DI*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(DI*8)
+	ADDQ         $0x04, DI
+	CMPQ         DI, R8
+	JLE          one1541
+
+tail1543:
+	SUBQ         DI, SI
+	JZ           done1544
+	LEAQ         ones<>+32(SB), R8
+	SHLQ         $0x03, SI
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y1
+	VMASKMOVPD   (CX)(DI*8), Y1, Y2
+	VMASKMOVPD   (DX)(DI*8), Y1, Y3
+	VMASKMOVPD   (BX)(DI*8), Y1, Y4
+	VCMPPD       $0x00, Y3, Y2, Y5
+	VMULPD       constants<>+1024(SB), Y4, Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VCMPPD       $0x11, Y3, Y2, Y2
+	VBROADCASTSD constants<>+512(SB), Y3
+	VBLENDVPD    Y2, Y3, Y4, Y2
+	VMASKMOVPD   (AX)(DI*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(DI*8)
+
+done1544:
+	VZEROUPPER
+	RET
+
+// func addGreaterAVX512F32<>(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addGreaterAVX512F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         from+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -32(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest1548
+
+many1546:
+	VMOVUPS      (CX)(DI*4), Z1
+	VMOVUPS      64(CX)(DI*4), Z2
+	VMOVUPS      (DX)(DI*4), Z3
+	VMOVUPS      64(DX)(DI*4), Z4
+	VMOVUPS      (BX)(DI*4), Z5
+	VMOVUPS      64(BX)(DI*4), Z6
+	VCMPPS       $0x00, Z3, Z1, K1
+	VCMPPS       $0x00, Z4, Z2, K2
+	VMULPS.BCST  constants<>+2240(SB), Z5, Z7
+	VMULPS.BCST  constants<>+2240(SB), Z6, Z8
+	VBLENDMPS    Z7, Z5, K1, Z9
+	VBLENDMPS    Z8, Z6, K2, Z10
+	VCMPPS       $0x11, Z3, Z1, K1
+	VCMPPS       $0x11, Z4, Z2, K2
+	VBROADCASTSS constants<>+640(SB), Z1
+	VBLENDMPS    Z1, Z9, K1, Z11
+	VBROADCASTSS constants<>+640(SB), Z1
+	VBLENDMPS    Z1, Z10, K2, Z12
+	VMOVUPS      (AX)(DI*4), Z1
+	VFMADD231PS  Z11, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*4)
+	VMOVUPS      64(AX)(DI*4), Z1
+	VFMADD231PS  Z12, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(DI*4)
+	ADDQ         $0x20, DI
+	CMPQ         DI, R8
+	JLE          many1546
+
+oneTest1548:
+	LEAQ -16(SI), R8
+	CMPQ DI, R8
+	JG   tail1549
+
+one1547:
+	VMOVUPS      (CX)(DI*4), Z1
+	VMOVUPS      (DX)(DI*4), Z2
+	VMOVUPS      (BX)(DI*4), Z3
+	VCMPPS       $0x00, Z2, Z1, K1
+	VMULPS.BCST  constants<>+2240(SB), Z3, Z4
+	VBLENDMPS    Z4, Z3, K1, Z13
+	VCMPPS       $0x11, Z2, Z1, K1
+	VBROADCASTSS constants<>+640(SB), Z1
+	VBLENDMPS    Z1, Z13, K1, Z14
+	VMOVUPS      (AX)(DI*4), Z1
+	VFMADD231PS  Z14, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*4)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          one1547
+
+tail1549:
+	SUBQ         DI, SI
+	JZ           done1550
+	MOVQ         $-1, R8
+	SHLXQ        SI, R8, R8
+	NOTQ         R8
+	KMOVW        R8, K1
+	VMOVUPS.Z    (CX)(DI*4), K1, Z1
+	VMOVUPS.Z    (DX)(DI*4), K1, Z2
+	VMOVUPS.Z    (BX)(DI*4), K1, Z3
+	VCMPPS       $0x00, Z2, Z1, K2
+	VMULPS.BCST  constants<>+2240(SB), Z3, Z4
+	VBLENDMPS    Z4, Z3, K2, Z15
+	VCMPPS       $0x11, Z2, Z1, K2
+	VBROADCASTSS constants<>+640(SB), Z1
+	VBLENDMPS    Z1, Z15, K2, Z16
+	VMOVUPS.Z    (AX)(DI*4), K1, Z1
+	VFMADD231PS  Z16, Z0, Z1
+	VMOVUPS      Z1, K1, (AX)(DI*4)
+
+done1550:
+	VZEROUPPER
+	RET
+
+// func addGreaterAVX2F32<>(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addGreaterAVX2F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         from+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -8(SI), R8
+	CMPQ         DI, R8
+	JG           tail1555
+
+one1553:
+	VMOVUPS      (CX)(DI*4), Y1
+	VMOVUPS      (DX)(DI*4), Y2
+	VMOVUPS      (BX)(DI*4), Y3
+	VCMPPS       $0x00, Y2, Y1, Y4
+	VMULPS       constants<>+2240(SB), Y3, Y5
+	VBLENDVPS    Y4, Y5, Y3, Y3
+	VCMPPS       $0x11, Y2, Y1, Y1
+	VBROADCASTSS constants<>+640(SB), Y2
+	VBLENDVPS    Y1, Y2, Y3, Y1
+	VMOVUPS      (AX)(DI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(DI*4)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one1553
+
+tail1555:
+	SUBQ         DI, SI
+	JZ           done1556
+	LEAQ         ones<>+32(SB), R8
+	SHLQ         $0x02, SI
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y1
+	VMASKMOVPS   (CX)(DI*4), Y1, Y2
+	VMASKMOVPS   (DX)(DI*4), Y1, Y3
+	VMASKMOVPS   (BX)(DI*4), Y1, Y4
+	VCMPPS       $0x00, Y3, Y2, Y5
+	VMULPS       constants<>+2240(SB), Y4, Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	VCMPPS       $0x11, Y3, Y2, Y2
+	VBROADCASTSS constants<>+640(SB), Y3
+	VBLENDVPS    Y2, Y3, Y4, Y2
+	VMASKMOVPS   (AX)(DI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(DI*4)
+
+done1556:
+	VZEROUPPER
+	RET
+
+// func addClipAVX512F64<>(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addClipAVX512F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+8(FP), Z0
+	VBROADCASTSD lo+16(FP), Z1
+	VBROADCASTSD hi+24(FP), Z2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+32(FP), CX
+	MOVQ         n+40(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1560
+
+many1558:
+	VMOVUPS     (CX)(BX*8), Z3
+	VMOVUPS     64(CX)(BX*8), Z4
+	VMAXPD      Z3, Z1, Z3
+	VMAXPD      Z4, Z1, Z4
+	VMINPD      Z3, Z2, Z3
+	VMINPD      Z4, Z2, Z4
+	VMOVUPS     (AX)(BX*8), Z5
+	VFMADD231PD Z3, Z0, Z5
+	VMOVUPS     Z5, (AX)(BX*8)
+	VMOVUPS     64(AX)(BX*8), Z3
+	VFMADD231PD Z4, Z0, Z3
+	VMOVUPS     Z3, 64(AX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many1558
+
+oneTest1560:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1561
+
+one1559:
+	VMOVUPS     (CX)(BX*8), Z3
+	VMAXPD      Z3, Z1, Z3
+	VMINPD      Z3, Z2, Z3
+	VMOVUPS     (AX)(BX*8), Z4
+	VFMADD231PD Z3, Z0, Z4
+	VMOVUPS     Z4, (AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1559
+
+tail1561:
+	SUBQ        BX, DX
+	JZ          done1562
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z3
+	VMAXPD      Z3, Z1, Z1
+	VMINPD      Z1, Z2, Z1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)(BX*8)
+
+done1562:
+	VZEROUPPER
+	RET
+
+// func addClipAVX2F64<>(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addClipAVX2F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+8(FP), Y0
+	VBROADCASTSD lo+16(FP), Y1
+	VBROADCASTSD hi+24(FP), Y2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+32(FP), CX
+	MOVQ         n+40(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1567
+
+one1565:
+	VMOVUPS     (CX)(BX*8), Y3
+	VMAXPD      Y3, Y1, Y3
+	VMINPD      Y3, Y2, Y3
+	VMOVUPS     (AX)(BX*8), Y4
+	VFMADD231PD Y3, Y0, Y4
+	VMOVUPS     Y4, (AX)(BX*8)
+	ADDQ        $0x04, BX
+	CMPQ        BX, SI
+	JLE         one1565
+
+tail1567:
+	SUBQ        BX, DX
+	JZ          done1568
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x03, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y3
+	VMASKMOVPD  (CX)(BX*8), Y3, Y4
+	VMAXPD      Y4, Y1, Y1
+	VMINPD      Y1, Y2, Y1
+	VMASKMOVPD  (AX)(BX*8), Y3, Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
+
+done1568:
+	VZEROUPPER
+	RET
+
+// func addClipAVX512F32<>(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addClipAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	VBROADCASTSS lo+12(FP), Z1
+	VBROADCASTSS hi+16(FP), Z2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1572
+
+many1570:
+	VMOVUPS     (CX)(BX*4), Z3
+	VMOVUPS     64(CX)(BX*4), Z4
+	VMAXPS      Z3, Z1, Z3
+	VMAXPS      Z4, Z1, Z4
+	VMINPS      Z3, Z2, Z3
+	VMINPS      Z4, Z2, Z4
+	VMOVUPS     (AX)(BX*4), Z5
+	VFMADD231PS Z3, Z0, Z5
+	VMOVUPS     Z5, (AX)(BX*4)
+	VMOVUPS     64(AX)(BX*4), Z3
+	VFMADD231PS Z4, Z0, Z3
+	VMOVUPS     Z3, 64(AX)(BX*4)
+	ADDQ        $0x20, BX
+	CMPQ        BX, SI
+	JLE         many1570
+
+oneTest1572:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1573
+
+one1571:
+	VMOVUPS     (CX)(BX*4), Z3
+	VMAXPS      Z3, Z1, Z3
+	VMINPS      Z3, Z2, Z3
+	VMOVUPS     (AX)(BX*4), Z4
+	VFMADD231PS Z3, Z0, Z4
+	VMOVUPS     Z4, (AX)(BX*4)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         one1571
+
+tail1573:
+	SUBQ        BX, DX
+	JZ          done1574
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z3
+	VMAXPS      Z3, Z1, Z1
+	VMINPS      Z1, Z2, Z1
+	VMOVUPS.Z   (AX)(BX*4), K1, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)(BX*4)
+
+done1574:
+	VZEROUPPER
+	RET
+
+// func addClipAVX2F32<>(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addClipAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	VBROADCASTSS lo+12(FP), Y1
+	VBROADCASTSS hi+16(FP), Y2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+32(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1579
+
+one1577:
+	VMOVUPS     (CX)(BX*4), Y3
+	VMAXPS      Y3, Y1, Y3
+	VMINPS      Y3, Y2, Y3
+	VMOVUPS     (AX)(BX*4), Y4
+	VFMADD231PS Y3, Y0, Y4
+	VMOVUPS     Y4, (AX)(BX*4)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1577
+
+tail1579:
+	SUBQ        BX, DX
+	JZ          done1580
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x02, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y3
+	VMASKMOVPS  (CX)(BX*4), Y3, Y4
+	VMAXPS      Y4, Y1, Y1
+	VMINPS      Y1, Y2, Y1
+	VMASKMOVPS  (AX)(BX*4), Y3, Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMASKMOVPS  Y2, Y3, (AX)(BX*4)
+
+done1580:
+	VZEROUPPER
+	RET
+
+// func addWithinAVX512F64<>(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addWithinAVX512F64<>(SB), NOSPLIT, $0-56
+	VBROADCASTSD sign+8(FP), Z0
+	VBROADCASTSD lo+16(FP), Z1
+	VBROADCASTSD hi+24(FP), Z2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+32(FP), CX
+	MOVQ         from+40(FP), DX
+	MOVQ         n+48(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1584
+
+many1582:
+	VMOVUPS      (CX)(SI*8), Z3
+	VMOVUPS      64(CX)(SI*8), Z4
+	VMOVUPS      (DX)(SI*8), Z5
+	VMOVUPS      64(DX)(SI*8), Z6
+	VCMPPD       $0x11, Z1, Z3, K1
+	VCMPPD       $0x11, Z1, Z4, K2
+	VBROADCASTSD constants<>+512(SB), Z8
+	VBLENDMPD    Z8, Z5, K1, Z7
+	VBROADCASTSD constants<>+512(SB), Z5
+	VBLENDMPD    Z5, Z6, K2, Z9
+	VCMPPD       $0x1e, Z2, Z3, K1
+	VCMPPD       $0x1e, Z2, Z4, K2
+	VBROADCASTSD constants<>+512(SB), Z3
+	VBLENDMPD    Z3, Z7, K1, Z10
+	VBROADCASTSD constants<>+512(SB), Z3
+	VBLENDMPD    Z3, Z9, K2, Z11
+	VMOVUPS      (AX)(SI*8), Z3
+	VFMADD231PD  Z10, Z0, Z3
+	VMOVUPS      Z3, (AX)(SI*8)
+	VMOVUPS      64(AX)(SI*8), Z3
+	VFMADD231PD  Z11, Z0, Z3
+	VMOVUPS      Z3, 64(AX)(SI*8)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          many1582
+
+oneTest1584:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1585
+
+one1583:
+	VMOVUPS      (CX)(SI*8), Z3
+	VMOVUPS      (DX)(SI*8), Z4
+	VCMPPD       $0x11, Z1, Z3, K1
+	VBROADCASTSD constants<>+512(SB), Z5
+	VBLENDMPD    Z5, Z4, K1, Z12
+	VCMPPD       $0x1e, Z2, Z3, K1
+	VBROADCASTSD constants<>+512(SB), Z3
+	VBLENDMPD    Z3, Z12, K1, Z13
+	VMOVUPS      (AX)(SI*8), Z3
+	VFMADD231PD  Z13, Z0, Z3
+	VMOVUPS      Z3, (AX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1583
+
+tail1585:
+	SUBQ         SI, BX
+	JZ           done1586
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPD.Z    (CX)(SI*8), K1, Z3
+	VMOVUPD.Z    (DX)(SI*8), K1, Z4
+	VCMPPD       $0x11, Z1, Z3, K2
+	VBROADCASTSD constants<>+512(SB), Z1
+	VBLENDMPD    Z1, Z4, K2, Z14
+	VCMPPD       $0x1e, Z2, Z3, K2
+	VBROADCASTSD constants<>+512(SB), Z1
+	VBLENDMPD    Z1, Z14, K2, Z15
+	VMOVUPD.Z    (AX)(SI*8), K1, Z1
+	VFMADD231PD  Z15, Z0, Z1
+	VMOVUPD      Z1, K1, (AX)(SI*8)
+
+done1586:
+	VZEROUPPER
+	RET
+
+// func addWithinAVX2F64<>(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addWithinAVX2F64<>(SB), NOSPLIT, $0-56
+	VBROADCASTSD sign+8(FP), Y0
+	VBROADCASTSD lo+16(FP), Y1
+	VBROADCASTSD hi+24(FP), Y2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+32(FP), CX
+	MOVQ         from+40(FP), DX
+	MOVQ         n+48(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1591
+
+one1589:
+	VMOVUPS      (CX)(SI*8), Y3
+	VMOVUPS      (DX)(SI*8), Y4
+	VCMPPD       $0x11, Y1, Y3, Y5
+	VBROADCASTSD constants<>+512(SB), Y6
+	VBLENDVPD    Y5, Y6, Y4, Y4
+	VCMPPD       $0x1e, Y2, Y3, Y3
+	VBROADCASTSD constants<>+512(SB), Y5
+	VBLENDVPD    Y3, Y5, Y4, Y3
+	VMOVUPS      (AX)(SI*8), Y4
+	VFMADD231PD  Y3, Y0, Y4
+	VMOVUPS      Y4, (AX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one1589
+
+tail1591:
+	SUBQ         SI, BX
+	JZ           done1592
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y3
+	VMASKMOVPD   (CX)(SI*8), Y3, Y4
+	VMASKMOVPD   (DX)(SI*8), Y3, Y5
+	VCMPPD       $0x11, Y1, Y4, Y1
+	VBROADCASTSD constants<>+512(SB), Y6
+	VBLENDVPD    Y1, Y6, Y5, Y1
+	VCMPPD       $0x1e, Y2, Y4, Y2
+	VBROADCASTSD constants<>+512(SB), Y4
+	VBLENDVPD    Y2, Y4, Y1, Y1
+	VMASKMOVPD   (AX)(SI*8), Y3, Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
+
+done1592:
+	VZEROUPPER
+	RET
+
+// func addWithinAVX512F32<>(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addWithinAVX512F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+8(FP), Z0
+	VBROADCASTSS lo+12(FP), Z1
+	VBROADCASTSS hi+16(FP), Z2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+40(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1596
+
+many1594:
+	VMOVUPS      (CX)(SI*4), Z3
+	VMOVUPS      64(CX)(SI*4), Z4
+	VMOVUPS      (DX)(SI*4), Z5
+	VMOVUPS      64(DX)(SI*4), Z6
+	VCMPPS       $0x11, Z1, Z3, K1
+	VCMPPS       $0x11, Z1, Z4, K2
+	VBROADCASTSS constants<>+640(SB), Z8
+	VBLENDMPS    Z8, Z5, K1, Z7
+	VBROADCASTSS constants<>+640(SB), Z5
+	VBLENDMPS    Z5, Z6, K2, Z9
+	VCMPPS       $0x1e, Z2, Z3, K1
+	VCMPPS       $0x1e, Z2, Z4, K2
+	VBROADCASTSS constants<>+640(SB), Z3
+	VBLENDMPS    Z3, Z7, K1, Z10
+	VBROADCASTSS constants<>+640(SB), Z3
+	VBLENDMPS    Z3, Z9, K2, Z11
+	VMOVUPS      (AX)(SI*4), Z3
+	VFMADD231PS  Z10, Z0, Z3
+	VMOVUPS      Z3, (AX)(SI*4)
+	VMOVUPS      64(AX)(SI*4), Z3
+	VFMADD231PS  Z11, Z0, Z3
+	VMOVUPS      Z3, 64(AX)(SI*4)
+	ADDQ         $0x20, SI
+	CMPQ         SI, DI
+	JLE          many1594
+
+oneTest1596:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1597
+
+one1595:
+	VMOVUPS      (CX)(SI*4), Z3
+	VMOVUPS      (DX)(SI*4), Z4
+	VCMPPS       $0x11, Z1, Z3, K1
+	VBROADCASTSS constants<>+640(SB), Z5
+	VBLENDMPS    Z5, Z4, K1, Z12
+	VCMPPS       $0x1e, Z2, Z3, K1
+	VBROADCASTSS constants<>+640(SB), Z3
+	VBLENDMPS    Z3, Z12, K1, Z13
+	VMOVUPS      (AX)(SI*4), Z3
+	VFMADD231PS  Z13, Z0, Z3
+	VMOVUPS      Z3, (AX)(SI*4)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          one1595
+
+tail1597:
+	SUBQ         SI, BX
+	JZ           done1598
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (CX)(SI*4), K1, Z3
+	VMOVUPS.Z    (DX)(SI*4), K1, Z4
+	VCMPPS       $0x11, Z1, Z3, K2
+	VBROADCASTSS constants<>+640(SB), Z1
+	VBLENDMPS    Z1, Z4, K2, Z14
+	VCMPPS       $0x1e, Z2, Z3, K2
+	VBROADCASTSS constants<>+640(SB), Z1
+	VBLENDMPS    Z1, Z14, K2, Z15
+	VMOVUPS.Z    (AX)(SI*4), K1, Z1
+	VFMADD231PS  Z15, Z0, Z1
+	VMOVUPS      Z1, K1, (AX)(SI*4)
+
+done1598:
+	VZEROUPPER
+	RET
+
+// func addWithinAVX2F32<>(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addWithinAVX2F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+8(FP), Y0
+	VBROADCASTSS lo+12(FP), Y1
+	VBROADCASTSS hi+16(FP), Y2
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+40(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1603
+
+one1601:
+	VMOVUPS      (CX)(SI*4), Y3
+	VMOVUPS      (DX)(SI*4), Y4
+	VCMPPS       $0x11, Y1, Y3, Y5
+	VBROADCASTSS constants<>+640(SB), Y6
+	VBLENDVPS    Y5, Y6, Y4, Y4
+	VCMPPS       $0x1e, Y2, Y3, Y3
+	VBROADCASTSS constants<>+640(SB), Y5
+	VBLENDVPS    Y3, Y5, Y4, Y3
+	VMOVUPS      (AX)(SI*4), Y4
+	VFMADD231PS  Y3, Y0, Y4
+	VMOVUPS      Y4, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1601
+
+tail1603:
+	SUBQ         SI, BX
+	JZ           done1604
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y3
+	VMASKMOVPS   (CX)(SI*4), Y3, Y4
+	VMASKMOVPS   (DX)(SI*4), Y3, Y5
+	VCMPPS       $0x11, Y1, Y4, Y1
+	VBROADCASTSS constants<>+640(SB), Y6
+	VBLENDVPS    Y1, Y6, Y5, Y1
+	VCMPPS       $0x1e, Y2, Y4, Y2
+	VBROADCASTSS constants<>+640(SB), Y4
+	VBLENDVPS    Y2, Y4, Y1, Y1
+	VMASKMOVPS   (AX)(SI*4), Y3, Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
+
+done1604:
+	VZEROUPPER
+	RET
+
+// func addWhereAVX512F64<>(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addWhereAVX512F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         cond+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -16(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest1608
+
+many1606:
+	VMOVUPS      (CX)(DI*8), Z1
+	VMOVUPS      64(CX)(DI*8), Z2
+	VMOVUPS      (DX)(DI*8), Z3
+	VMOVUPS      64(DX)(DI*8), Z4
+	VMOVUPS      (BX)(DI*8), Z5
+	VMOVUPS      64(BX)(DI*8), Z6
+	VBROADCASTSD constants<>+512(SB), Z7
+	VCMPPD       $0x16, Z7, Z1, K1
+	VBROADCASTSD constants<>+512(SB), Z1
+	VCMPPD       $0x16, Z1, Z2, K2
+	VBLENDMPD    Z3, Z5, K1, Z8
+	VBLENDMPD    Z4, Z6, K2, Z9
+	VMOVUPS      (AX)(DI*8), Z1
+	VFMADD231PD  Z8, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*8)
+	VMOVUPS      64(AX)(DI*8), Z1
+	VFMADD231PD  Z9, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(DI*8)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many1606
+
+oneTest1608:
+	LEAQ -8(SI), R8
+	CMPQ DI, R8
+	JG   tail1609
+
+one1607:
+	VMOVUPS      (CX)(DI*8), Z1
+	VMOVUPS      (DX)(DI*8), Z2
+	VMOVUPS      (BX)(DI*8), Z3
+	VBROADCASTSD constants<>+512(SB), Z4
+	VCMPPD       $0x16, Z4, Z1, K1
+	VBLENDMPD    Z2, Z3, K1, Z10
+	VMOVUPS      (AX)(DI*8), Z1
+	VFMADD231PD  Z10, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one1607
+
+tail1609:
+	SUBQ         DI, SI
+	JZ           done1610
+	MOVQ         $-1, R8
+	SHLXQ        SI, R8, R8
+	NOTQ         R8
+	KMOVW        R8, K1
+	VMOVUPD.Z    (CX)(DI*8), K1, Z1
+	VMOVUPD.Z    (DX)(DI*8), K1, Z2
+	VMOVUPD.Z    (BX)(DI*8), K1, Z3
+	VBROADCASTSD constants<>+512(SB), Z4
+	VCMPPD       $0x16, Z4, Z1, K2
+	VBLENDMPD    Z2, Z3, K2, Z11
+	VMOVUPD.Z    (AX)(DI*8), K1, Z1
+	VFMADD231PD  Z11, Z0, Z1
+	VMOVUPD      Z1, K1, (AX)(DI*8)
+
+done1610:
+	VZEROUPPER
+	RET
+
+// func addWhereAVX2F64<>(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addWhereAVX2F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         cond+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -4(SI), R8
+	CMPQ         DI, R8
+	JG           tail1615
+
+one1613:
+	VMOVUPS      (CX)(DI*8), Y1
+	VMOVUPS      (DX)(DI*8), Y2
+	VMOVUPS      (BX)(DI*8), Y3
+	VBROADCASTSD constants<>+512(SB), Y4
+	VCMPPD       $0x16, Y4, Y1, Y1
+	VBLENDVPD    Y1, Y2, Y3, Y1
+	VMOVUPS      (AX)(DI*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(DI*8)
+	ADDQ         $0x04, DI
+	CMPQ         DI, R8
+	JLE          one1613
+
+tail1615:
+	SUBQ         DI, SI
+	JZ           done1616
+	LEAQ         ones<>+32(SB), R8
+	SHLQ         $0x03, SI
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y1
+	VMASKMOVPD   (CX)(DI*8), Y1, Y2
+	VMASKMOVPD   (DX)(DI*8), Y1, Y3
+	VMASKMOVPD   (BX)(DI*8), Y1, Y4
+	VBROADCASTSD constants<>+512(SB), Y5
+	VCMPPD       $0x16, Y5, Y2, Y2
+	VBLENDVPD    Y2, Y3, Y4, Y2
+	VMASKMOVPD   (AX)(DI*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(DI*8)
+
+done1616:
+	VZEROUPPER
+	RET
+
+// func addWhereAVX512F32<>(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addWhereAVX512F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         cond+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -32(SI), R8
+	TESTQ        R8, R8
+	JL           oneTest1620
+
+many1618:
+	VMOVUPS      (CX)(DI*4), Z1
+	VMOVUPS      64(CX)(DI*4), Z2
+	VMOVUPS      (DX)(DI*4), Z3
+	VMOVUPS      64(DX)(DI*4), Z4
+	VMOVUPS      (BX)(DI*4), Z5
+	VMOVUPS      64(BX)(DI*4), Z6
+	VBROADCASTSS constants<>+640(SB), Z7
+	VCMPPS       $0x16, Z7, Z1, K1
+	VBROADCASTSS constants<>+640(SB), Z1
+	VCMPPS       $0x16, Z1, Z2, K2
+	VBLENDMPS    Z3, Z5, K1, Z8
+	VBLENDMPS    Z4, Z6, K2, Z9
+	VMOVUPS      (AX)(DI*4), Z1
+	VFMADD231PS  Z8, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*4)
+	VMOVUPS      64(AX)(DI*4), Z1
+	VFMADD231PS  Z9, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(DI*4)
+	ADDQ         $0x20, DI
+	CMPQ         DI, R8
+	JLE          many1618
+
+oneTest1620:
+	LEAQ -16(SI), R8
+	CMPQ DI, R8
+	JG   tail1621
+
+one1619:
+	VMOVUPS      (CX)(DI*4), Z1
+	VMOVUPS      (DX)(DI*4), Z2
+	VMOVUPS      (BX)(DI*4), Z3
+	VBROADCASTSS constants<>+640(SB), Z4
+	VCMPPS       $0x16, Z4, Z1, K1
+	VBLENDMPS    Z2, Z3, K1, Z10
+	VMOVUPS      (AX)(DI*4), Z1
+	VFMADD231PS  Z10, Z0, Z1
+	VMOVUPS      Z1, (AX)(DI*4)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          one1619
+
+tail1621:
+	SUBQ         DI, SI
+	JZ           done1622
+	MOVQ         $-1, R8
+	SHLXQ        SI, R8, R8
+	NOTQ         R8
+	KMOVW        R8, K1
+	VMOVUPS.Z    (CX)(DI*4), K1, Z1
+	VMOVUPS.Z    (DX)(DI*4), K1, Z2
+	VMOVUPS.Z    (BX)(DI*4), K1, Z3
+	VBROADCASTSS constants<>+640(SB), Z4
+	VCMPPS       $0x16, Z4, Z1, K2
+	VBLENDMPS    Z2, Z3, K2, Z11
+	VMOVUPS.Z    (AX)(DI*4), K1, Z1
+	VFMADD231PS  Z11, Z0, Z1
+	VMOVUPS      Z1, K1, (AX)(DI*4)
+
+done1622:
+	VZEROUPPER
+	RET
+
+// func addWhereAVX2F32<>(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addWhereAVX2F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         cond+16(FP), CX
+	MOVQ         x+24(FP), DX
+	MOVQ         y+32(FP), BX
+	MOVQ         n+40(FP), SI
+	XORQ         DI, DI
+	LEAQ         -8(SI), R8
+	CMPQ         DI, R8
+	JG           tail1627
+
+one1625:
+	VMOVUPS      (CX)(DI*4), Y1
+	VMOVUPS      (DX)(DI*4), Y2
+	VMOVUPS      (BX)(DI*4), Y3
+	VBROADCASTSS constants<>+640(SB), Y4
+	VCMPPS       $0x16, Y4, Y1, Y1
+	VBLENDVPS    Y1, Y2, Y3, Y1
+	VMOVUPS      (AX)(DI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(DI*4)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one1625
+
+tail1627:
+	SUBQ         DI, SI
+	JZ           done1628
+	LEAQ         ones<>+32(SB), R8
+	SHLQ         $0x02, SI
+	SUBQ         SI, R8
+	VMOVUPS      (R8), Y1
+	VMASKMOVPS   (CX)(DI*4), Y1, Y2
+	VMASKMOVPS   (DX)(DI*4), Y1, Y3
+	VMASKMOVPS   (BX)(DI*4), Y1, Y4
+	VBROADCASTSS constants<>+640(SB), Y5
+	VCMPPS       $0x16, Y5, Y2, Y2
+	VBLENDVPS    Y2, Y3, Y4, Y2
+	VMASKMOVPS   (AX)(DI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(DI*4)
+
+done1628:
 	VZEROUPPER
 	RET
 
@@ -21342,9 +29182,9 @@ TEXT ·sigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1299
+	JL      oneTest1631
 
-many1297:
+many1629:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -21390,7 +29230,7 @@ many1297:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1302
+	JZ                normal1634
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
 	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
@@ -21403,13 +29243,13 @@ many1297:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
-	JMP               scaled1303
+	JMP               scaled1635
 
-normal1302:
+normal1634:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1303:
+scaled1635:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -21432,14 +29272,14 @@ scaled1303:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1297
+	JLE         many1629
 
-oneTest1299:
+oneTest1631:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1300
+	JG   tail1632
 
-one1298:
+one1630:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+768(SB), Z3
@@ -21463,19 +29303,19 @@ one1298:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1304
+	JZ                normal1636
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
-	JMP               scaled1305
+	JMP               scaled1637
 
-normal1304:
+normal1636:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1305:
+scaled1637:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -21488,11 +29328,11 @@ scaled1305:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1298
+	JLE         one1630
 
-tail1300:
+tail1632:
 	SUBQ              SI, BX
-	JZ                done1301
+	JZ                done1633
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -21520,19 +29360,19 @@ tail1300:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1306
+	JZ                normal1638
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
-	JMP               scaled1307
+	JMP               scaled1639
 
-normal1306:
+normal1638:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1307:
+scaled1639:
 	VMOVUPS     constants<>+576(SB), Z1
 	VADDPD.BCST constants<>+576(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -21544,7 +29384,7 @@ scaled1307:
 	VMOVUPD     Z17, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done1301:
+done1633:
 	VZEROUPPER
 	RET
 
@@ -21560,9 +29400,9 @@ TEXT ·sigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1310
+	JL      oneTest1642
 
-many1308:
+many1640:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -21617,7 +29457,7 @@ many1308:
 	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1313
+	JZ           normal1645
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1920(SB), Y3, Y2
@@ -21644,9 +29484,9 @@ many1308:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1314
+	JMP          scaled1646
 
-normal1313:
+normal1645:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -21662,7 +29502,7 @@ normal1313:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1314:
+scaled1646:
 	VMOVUPS   constants<>+576(SB), Y3
 	VADDPD    constants<>+576(SB), Y8, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -21683,14 +29523,14 @@ scaled1314:
 	VMOVUPS   Y3, 32(CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       many1308
+	JLE       many1640
 
-oneTest1310:
+oneTest1642:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1311
+	JG   tail1643
 
-one1309:
+one1641:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -21719,7 +29559,7 @@ one1309:
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1315
+	JZ           normal1647
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1920(SB), Y4, Y2
@@ -21733,9 +29573,9 @@ one1309:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1316
+	JMP          scaled1648
 
-normal1315:
+normal1647:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -21744,7 +29584,7 @@ normal1315:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1316:
+scaled1648:
 	VMOVUPS   constants<>+576(SB), Y3
 	VADDPD    constants<>+576(SB), Y5, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -21756,11 +29596,11 @@ scaled1316:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one1309
+	JLE       one1641
 
-tail1311:
+tail1643:
 	SUBQ         SI, BX
-	JZ           done1312
+	JZ           done1644
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -21793,7 +29633,7 @@ tail1311:
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1317
+	JZ           normal1649
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1920(SB), Y3, Y1
@@ -21807,9 +29647,9 @@ tail1311:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1318
+	JMP          scaled1650
 
-normal1317:
+normal1649:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -21818,7 +29658,7 @@ normal1317:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1318:
+scaled1650:
 	VMOVUPS    constants<>+576(SB), Y1
 	VADDPD     constants<>+576(SB), Y4, Y0
 	VDIVPD     Y0, Y1, Y1
@@ -21829,7 +29669,7 @@ scaled1318:
 	VMASKMOVPD Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (CX)(SI*8)
 
-done1312:
+done1644:
 	VZEROUPPER
 	RET
 
@@ -21843,9 +29683,9 @@ TEXT ·sigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1322
+	JL    oneTest1654
 
-many1320:
+many1652:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
@@ -21928,14 +29768,14 @@ many1320:
 	VMOVUPS           Z1, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1320
+	JLE               many1652
 
-oneTest1322:
+oneTest1654:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1323
+	JG   tail1655
 
-one1321:
+one1653:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
@@ -21978,11 +29818,11 @@ one1321:
 	VMOVUPS           Z0, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1321
+	JLE               one1653
 
-tail1323:
+tail1655:
 	SUBQ              SI, BX
-	JZ                done1324
+	JZ                done1656
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -22028,7 +29868,7 @@ tail1323:
 	VMOVUPS           Z8, K1, (AX)(SI*4)
 	VMOVUPS           Z0, K1, (CX)(SI*4)
 
-done1324:
+done1656:
 	VZEROUPPER
 	RET
 
@@ -22042,9 +29882,9 @@ TEXT ·sigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1329
+	JG   tail1661
 
-one1327:
+one1659:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
 	VBROADCASTSS constants<>+2560(SB), Y2
@@ -22094,11 +29934,11 @@ one1327:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1327
+	JLE          one1659
 
-tail1329:
+tail1661:
 	SUBQ         SI, BX
-	JZ           done1330
+	JZ           done1662
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -22151,7 +29991,7 @@ tail1329:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done1330:
+done1662:
 	VZEROUPPER
 	RET
 
@@ -22167,9 +30007,9 @@ TEXT ·tanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1333
+	JL      oneTest1665
 
-many1331:
+many1663:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -22217,7 +30057,7 @@ many1331:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1336
+	JZ                normal1668
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
 	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
@@ -22230,45 +30070,45 @@ many1331:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
-	JMP               scaled1337
+	JMP               scaled1669
 
-normal1336:
+normal1668:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1337:
+scaled1669:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
 	VADDPD.BCST      constants<>+576(SB), Z10, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+8064(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8128(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8192(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8256(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VFMADD213PD.BCST constants<>+12672(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12736(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12800(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12864(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+8320(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8384(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8448(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12928(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12992(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+13056(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+8512(SB), Z3
+	VMOVUPS          constants<>+13120(SB), Z3
 	VMULPD           Z3, Z10, Z10
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z10
 	VDIVPD           Z4, Z10, Z10
 	VMOVUPS          constants<>+576(SB), Z3
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z10, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
-	VADDPD.BCST      constants<>+8576(SB), Z10, Z5
+	VADDPD.BCST      constants<>+8512(SB), Z10, Z5
 	VMULPD           Z10, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -22278,33 +30118,33 @@ scaled1337:
 	VMULPD           Z2, Z2, Z4
 	VADDPD.BCST      constants<>+576(SB), Z11, Z6
 	VMOVUPS          constants<>+576(SB), Z7
-	VFMADD213PD.BCST constants<>+8064(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+8128(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+8192(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+8256(SB), Z4, Z7
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VFMADD213PD.BCST constants<>+12672(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12736(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12800(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12864(SB), Z4, Z7
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z6
 	VMOVUPS          constants<>+576(SB), Z7
-	VFMADD213PD.BCST constants<>+8320(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+8384(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+8448(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12928(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12992(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+13056(SB), Z4, Z7
 	VMULPD           Z4, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VMOVUPS          constants<>+8512(SB), Z4
+	VMOVUPS          constants<>+13120(SB), Z4
 	VMULPD           Z4, Z11, Z11
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z11
 	VDIVPD           Z6, Z11, Z11
 	VMOVUPS          constants<>+576(SB), Z4
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z4
 	VFMADD231PD      Z11, Z4, Z4
 	VMOVUPS          constants<>+576(SB), Z6
 	VFNMADD231PD     Z4, Z4, Z6
-	VADDPD.BCST      constants<>+8576(SB), Z11, Z7
+	VADDPD.BCST      constants<>+8512(SB), Z11, Z7
 	VMULPD           Z11, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z6, K1, Z7
 	VMOVUPS          64(DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -22315,14 +30155,14 @@ scaled1337:
 	VMOVUPS          Z7, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1331
+	JLE              many1663
 
-oneTest1333:
+oneTest1665:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1334
+	JG   tail1666
 
-one1332:
+one1664:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -22347,51 +30187,51 @@ one1332:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1338
+	JZ                normal1670
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
-	JMP               scaled1339
+	JMP               scaled1671
 
-normal1338:
+normal1670:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1339:
+scaled1671:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
 	VADDPD.BCST      constants<>+576(SB), Z6, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+8064(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8128(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8192(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8256(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VFMADD213PD.BCST constants<>+12672(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12736(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12800(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12864(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+8320(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8384(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8448(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12928(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12992(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+13056(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+8512(SB), Z3
+	VMOVUPS          constants<>+13120(SB), Z3
 	VMULPD           Z3, Z6, Z6
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z6
 	VDIVPD           Z4, Z6, Z6
 	VMOVUPS          constants<>+576(SB), Z3
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z6, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
-	VADDPD.BCST      constants<>+8576(SB), Z6, Z5
+	VADDPD.BCST      constants<>+8512(SB), Z6, Z5
 	VMULPD           Z6, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -22400,11 +30240,11 @@ scaled1339:
 	VMOVUPS          Z5, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1332
+	JLE              one1664
 
-tail1334:
+tail1666:
 	SUBQ              SI, BX
-	JZ                done1335
+	JZ                done1667
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -22433,51 +30273,51 @@ tail1334:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1340
+	JZ                normal1672
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
-	JMP               scaled1341
+	JMP               scaled1673
 
-normal1340:
+normal1672:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1341:
+scaled1673:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+384(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z1
 	VADDPD.BCST      constants<>+576(SB), Z6, Z2
 	VMOVUPS          constants<>+576(SB), Z3
-	VFMADD213PD.BCST constants<>+8064(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+8128(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+8192(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+8256(SB), Z1, Z3
-	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
+	VFMADD213PD.BCST constants<>+12672(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12736(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12800(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12864(SB), Z1, Z3
+	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z2
 	VMOVUPS          constants<>+576(SB), Z3
-	VFMADD213PD.BCST constants<>+8320(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+8384(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+8448(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12928(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12992(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+13056(SB), Z1, Z3
 	VMULPD           Z1, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VMOVUPS          constants<>+8512(SB), Z1
+	VMOVUPS          constants<>+13120(SB), Z1
 	VMULPD           Z1, Z6, Z6
-	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z6
 	VDIVPD           Z2, Z6, Z6
 	VMOVUPS          constants<>+576(SB), Z1
-	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
 	VMOVUPD          Z0, K2, Z1
 	VFMADD231PD      Z6, Z1, Z1
 	VMOVUPS          constants<>+576(SB), Z2
 	VFNMADD231PD     Z1, Z1, Z2
-	VADDPD.BCST      constants<>+8576(SB), Z6, Z3
+	VADDPD.BCST      constants<>+8512(SB), Z6, Z3
 	VMULPD           Z6, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
 	VMOVUPD          Z2, K2, Z3
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+128(SB), Z0, Z0
@@ -22485,7 +30325,7 @@ scaled1341:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z3, K1, (CX)(SI*8)
 
-done1335:
+done1667:
 	VZEROUPPER
 	RET
 
@@ -22501,9 +30341,9 @@ TEXT ·tanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1344
+	JL      oneTest1676
 
-many1342:
+many1674:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -22560,7 +30400,7 @@ many1342:
 	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1347
+	JZ           normal1679
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1920(SB), Y3, Y2
@@ -22587,9 +30427,9 @@ many1342:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1348
+	JMP          scaled1680
 
-normal1347:
+normal1679:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -22605,39 +30445,39 @@ normal1347:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1348:
+scaled1680:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
 	VADDPD       constants<>+576(SB), Y8, Y4
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+8064(SB), Y3, Y5
-	VFMADD213PD  constants<>+8128(SB), Y3, Y5
-	VFMADD213PD  constants<>+8192(SB), Y3, Y5
-	VFMADD213PD  constants<>+8256(SB), Y3, Y5
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y6
+	VFMADD213PD  constants<>+12672(SB), Y3, Y5
+	VFMADD213PD  constants<>+12736(SB), Y3, Y5
+	VFMADD213PD  constants<>+12800(SB), Y3, Y5
+	VFMADD213PD  constants<>+12864(SB), Y3, Y5
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y6
 	VBLENDVPD    Y6, Y5, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+8320(SB), Y3, Y5
-	VFMADD213PD  constants<>+8384(SB), Y3, Y5
-	VFMADD213PD  constants<>+8448(SB), Y3, Y5
+	VFMADD213PD  constants<>+12928(SB), Y3, Y5
+	VFMADD213PD  constants<>+12992(SB), Y3, Y5
+	VFMADD213PD  constants<>+13056(SB), Y3, Y5
 	VMULPD       Y3, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+8512(SB), Y3
+	VMOVUPS      constants<>+13120(SB), Y3
 	VMULPD       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y8, Y8
 	VDIVPD       Y4, Y8, Y8
 	VMOVUPS      constants<>+576(SB), Y3
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y8, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
-	VADDPD       constants<>+8576(SB), Y8, Y5
+	VADDPD       constants<>+8512(SB), Y8, Y5
 	VMULPD       Y8, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y5, Y5
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -22647,33 +30487,33 @@ scaled1348:
 	VMULPD       Y2, Y2, Y4
 	VADDPD       constants<>+576(SB), Y9, Y6
 	VMOVUPS      constants<>+576(SB), Y7
-	VFMADD213PD  constants<>+8064(SB), Y4, Y7
-	VFMADD213PD  constants<>+8128(SB), Y4, Y7
-	VFMADD213PD  constants<>+8192(SB), Y4, Y7
-	VFMADD213PD  constants<>+8256(SB), Y4, Y7
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y8
+	VFMADD213PD  constants<>+12672(SB), Y4, Y7
+	VFMADD213PD  constants<>+12736(SB), Y4, Y7
+	VFMADD213PD  constants<>+12800(SB), Y4, Y7
+	VFMADD213PD  constants<>+12864(SB), Y4, Y7
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y8
 	VBLENDVPD    Y8, Y7, Y6, Y6
 	VMOVUPS      constants<>+576(SB), Y7
-	VFMADD213PD  constants<>+8320(SB), Y4, Y7
-	VFMADD213PD  constants<>+8384(SB), Y4, Y7
-	VFMADD213PD  constants<>+8448(SB), Y4, Y7
+	VFMADD213PD  constants<>+12928(SB), Y4, Y7
+	VFMADD213PD  constants<>+12992(SB), Y4, Y7
+	VFMADD213PD  constants<>+13056(SB), Y4, Y7
 	VMULPD       Y4, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VMOVUPS      constants<>+8512(SB), Y4
+	VMOVUPS      constants<>+13120(SB), Y4
 	VMULPD       Y4, Y9, Y9
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y4
 	VBLENDVPD    Y4, Y7, Y9, Y9
 	VDIVPD       Y6, Y9, Y9
 	VMOVUPS      constants<>+576(SB), Y4
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y6
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y6
 	VBLENDVPD    Y6, Y2, Y4, Y4
 	VFMADD231PD  Y9, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y6
 	VFNMADD231PD Y4, Y4, Y6
-	VADDPD       constants<>+8576(SB), Y9, Y7
+	VADDPD       constants<>+8512(SB), Y9, Y7
 	VMULPD       Y9, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y2
 	VBLENDVPD    Y2, Y6, Y7, Y7
 	VMOVUPS      32(DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -22684,14 +30524,14 @@ scaled1348:
 	VMOVUPS      Y7, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1342
+	JLE          many1674
 
-oneTest1344:
+oneTest1676:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1345
+	JG   tail1677
 
-one1343:
+one1675:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -22721,7 +30561,7 @@ one1343:
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1349
+	JZ           normal1681
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1920(SB), Y4, Y2
@@ -22735,9 +30575,9 @@ one1343:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1350
+	JMP          scaled1682
 
-normal1349:
+normal1681:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -22746,39 +30586,39 @@ normal1349:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1350:
+scaled1682:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
 	VADDPD       constants<>+576(SB), Y5, Y4
 	VMOVUPS      constants<>+576(SB), Y6
-	VFMADD213PD  constants<>+8064(SB), Y3, Y6
-	VFMADD213PD  constants<>+8128(SB), Y3, Y6
-	VFMADD213PD  constants<>+8192(SB), Y3, Y6
-	VFMADD213PD  constants<>+8256(SB), Y3, Y6
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y7
+	VFMADD213PD  constants<>+12672(SB), Y3, Y6
+	VFMADD213PD  constants<>+12736(SB), Y3, Y6
+	VFMADD213PD  constants<>+12800(SB), Y3, Y6
+	VFMADD213PD  constants<>+12864(SB), Y3, Y6
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y7
 	VBLENDVPD    Y7, Y6, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y6
-	VFMADD213PD  constants<>+8320(SB), Y3, Y6
-	VFMADD213PD  constants<>+8384(SB), Y3, Y6
-	VFMADD213PD  constants<>+8448(SB), Y3, Y6
+	VFMADD213PD  constants<>+12928(SB), Y3, Y6
+	VFMADD213PD  constants<>+12992(SB), Y3, Y6
+	VFMADD213PD  constants<>+13056(SB), Y3, Y6
 	VMULPD       Y3, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VMOVUPS      constants<>+8512(SB), Y3
+	VMOVUPS      constants<>+13120(SB), Y3
 	VMULPD       Y3, Y5, Y5
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y3
 	VBLENDVPD    Y3, Y6, Y5, Y5
 	VDIVPD       Y4, Y5, Y5
 	VMOVUPS      constants<>+576(SB), Y3
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y5, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
-	VADDPD       constants<>+8576(SB), Y5, Y6
+	VADDPD       constants<>+8512(SB), Y5, Y6
 	VMULPD       Y5, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y6, Y6
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -22787,11 +30627,11 @@ scaled1350:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1343
+	JLE          one1675
 
-tail1345:
+tail1677:
 	SUBQ         SI, BX
-	JZ           done1346
+	JZ           done1678
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -22825,7 +30665,7 @@ tail1345:
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1351
+	JZ           normal1683
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1920(SB), Y3, Y1
@@ -22839,9 +30679,9 @@ tail1345:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1352
+	JMP          scaled1684
 
-normal1351:
+normal1683:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -22850,39 +30690,39 @@ normal1351:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1352:
+scaled1684:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+384(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y1
 	VADDPD       constants<>+576(SB), Y4, Y3
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+8064(SB), Y1, Y5
-	VFMADD213PD  constants<>+8128(SB), Y1, Y5
-	VFMADD213PD  constants<>+8192(SB), Y1, Y5
-	VFMADD213PD  constants<>+8256(SB), Y1, Y5
-	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y6
+	VFMADD213PD  constants<>+12672(SB), Y1, Y5
+	VFMADD213PD  constants<>+12736(SB), Y1, Y5
+	VFMADD213PD  constants<>+12800(SB), Y1, Y5
+	VFMADD213PD  constants<>+12864(SB), Y1, Y5
+	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y6
 	VBLENDVPD    Y6, Y5, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+8320(SB), Y1, Y5
-	VFMADD213PD  constants<>+8384(SB), Y1, Y5
-	VFMADD213PD  constants<>+8448(SB), Y1, Y5
+	VFMADD213PD  constants<>+12928(SB), Y1, Y5
+	VFMADD213PD  constants<>+12992(SB), Y1, Y5
+	VFMADD213PD  constants<>+13056(SB), Y1, Y5
 	VMULPD       Y1, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+8512(SB), Y1
+	VMOVUPS      constants<>+13120(SB), Y1
 	VMULPD       Y1, Y4, Y4
-	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y1
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VDIVPD       Y3, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y1
-	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y3
+	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y3
 	VBLENDVPD    Y3, Y0, Y1, Y1
 	VFMADD231PD  Y4, Y1, Y1
 	VMOVUPS      constants<>+576(SB), Y3
 	VFNMADD231PD Y1, Y1, Y3
-	VADDPD       constants<>+8576(SB), Y4, Y5
+	VADDPD       constants<>+8512(SB), Y4, Y5
 	VMULPD       Y4, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y0
+	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y0
 	VBLENDVPD    Y0, Y3, Y5, Y5
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+128(SB), Y0, Y0
@@ -22890,7 +30730,7 @@ scaled1352:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
 
-done1346:
+done1678:
 	VZEROUPPER
 	RET
 
@@ -22904,15 +30744,15 @@ TEXT ·tanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1356
+	JL    oneTest1688
 
-many1354:
+many1686:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
-	VMULPS.BCST       constants<>+8640(SB), Z2, Z2
-	VMULPS.BCST       constants<>+8640(SB), Z3, Z3
+	VMULPS.BCST       constants<>+13184(SB), Z2, Z2
+	VMULPS.BCST       constants<>+13184(SB), Z3, Z3
 	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSS      constants<>+1984(SB), Z4
@@ -22985,17 +30825,17 @@ many1354:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1354
+	JLE               many1686
 
-oneTest1356:
+oneTest1688:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1357
+	JG   tail1689
 
-one1355:
+one1687:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VMULPS.BCST       constants<>+8640(SB), Z1, Z1
+	VMULPS.BCST       constants<>+13184(SB), Z1, Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
 	VBROADCASTSS      constants<>+1984(SB), Z2
@@ -23033,18 +30873,18 @@ one1355:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1355
+	JLE               one1687
 
-tail1357:
+tail1689:
 	SUBQ              SI, BX
-	JZ                done1358
+	JZ                done1690
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VMULPS.BCST       constants<>+8640(SB), Z1, Z1
+	VMULPS.BCST       constants<>+13184(SB), Z1, Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
 	VBROADCASTSS      constants<>+1984(SB), Z2
@@ -23081,7 +30921,7 @@ tail1357:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done1358:
+done1690:
 	VZEROUPPER
 	RET
 
@@ -23095,12 +30935,12 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1363
+	JG   tail1695
 
-one1361:
+one1693:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
-	VMULPS       constants<>+8640(SB), Y1, Y1
+	VMULPS       constants<>+13184(SB), Y1, Y1
 	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VBROADCASTSS constants<>+2624(SB), Y2
@@ -23145,18 +30985,18 @@ one1361:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1361
+	JLE          one1693
 
-tail1363:
+tail1695:
 	SUBQ         SI, BX
-	JZ           done1364
+	JZ           done1696
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VMULPS       constants<>+8640(SB), Y2, Y2
+	VMULPS       constants<>+13184(SB), Y2, Y2
 	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VBROADCASTSS constants<>+2624(SB), Y3
@@ -23200,7 +31040,7 @@ tail1363:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done1364:
+done1696:
 	VZEROUPPER
 	RET
 
@@ -23216,9 +31056,9 @@ TEXT ·softplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1367
+	JL      oneTest1699
 
-many1365:
+many1697:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -23264,7 +31104,7 @@ many1365:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1370
+	JZ                normal1702
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
 	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
@@ -23277,13 +31117,13 @@ many1365:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
-	JMP               scaled1371
+	JMP               scaled1703
 
-normal1370:
+normal1702:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1371:
+scaled1703:
 	VMOVUPS          Z10, Z2
 	VMOVUPS          constants<>+576(SB), Z4
 	VADDPD.BCST      constants<>+576(SB), Z10, Z3
@@ -23300,11 +31140,11 @@ scaled1371:
 	VSUBPD.BCST      constants<>+1024(SB), Z7, Z7
 	VMOVUPS          constants<>+896(SB), Z8
 	VMOVUPS          constants<>+960(SB), Z9
-	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+13248(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
-	VADDPD.BCST      constants<>+8576(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8512(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
@@ -23343,11 +31183,11 @@ scaled1371:
 	VSUBPD.BCST      constants<>+1024(SB), Z8, Z8
 	VMOVUPS          constants<>+896(SB), Z9
 	VMOVUPS          constants<>+960(SB), Z10
-	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+13248(SB), Z2, K1
 	VMOVUPD          Z8, K1, Z4
 	VMOVUPD          Z9, K1, Z6
 	VMOVUPD          Z10, K1, Z7
-	VADDPD.BCST      constants<>+8576(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8512(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z8
 	VMULPD           Z8, Z8, Z9
@@ -23376,14 +31216,14 @@ scaled1371:
 	VMOVUPS          Z15, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1365
+	JLE              many1697
 
-oneTest1367:
+oneTest1699:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1368
+	JG   tail1700
 
-one1366:
+one1698:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+768(SB), Z3
@@ -23407,19 +31247,19 @@ one1366:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1372
+	JZ                normal1704
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
-	JMP               scaled1373
+	JMP               scaled1705
 
-normal1372:
+normal1704:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1373:
+scaled1705:
 	VMOVUPS          Z6, Z2
 	VMOVUPS          constants<>+576(SB), Z4
 	VADDPD.BCST      constants<>+576(SB), Z6, Z3
@@ -23436,11 +31276,11 @@ scaled1373:
 	VSUBPD.BCST      constants<>+1024(SB), Z7, Z7
 	VMOVUPS          constants<>+896(SB), Z8
 	VMOVUPS          constants<>+960(SB), Z9
-	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+13248(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
-	VADDPD.BCST      constants<>+8576(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8512(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
@@ -23467,11 +31307,11 @@ scaled1373:
 	VMOVUPS          Z16, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1366
+	JLE              one1698
 
-tail1368:
+tail1700:
 	SUBQ              SI, BX
-	JZ                done1369
+	JZ                done1701
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -23499,19 +31339,19 @@ tail1368:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1374
+	JZ                normal1706
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
-	JMP               scaled1375
+	JMP               scaled1707
 
-normal1374:
+normal1706:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1375:
+scaled1707:
 	VMOVUPS          Z6, Z0
 	VMOVUPS          constants<>+576(SB), Z2
 	VADDPD.BCST      constants<>+576(SB), Z6, Z1
@@ -23528,11 +31368,11 @@ scaled1375:
 	VSUBPD.BCST      constants<>+1024(SB), Z5, Z5
 	VMOVUPS          constants<>+896(SB), Z6
 	VMOVUPS          constants<>+960(SB), Z7
-	VCMPPD           $0x1e, constants<>+8704(SB), Z0, K2
+	VCMPPD           $0x1e, constants<>+13248(SB), Z0, K2
 	VMOVUPD          Z5, K2, Z2
 	VMOVUPD          Z6, K2, Z3
 	VMOVUPD          Z7, K2, Z4
-	VADDPD.BCST      constants<>+8576(SB), Z2, Z0
+	VADDPD.BCST      constants<>+8512(SB), Z2, Z0
 	VDIVPD           Z0, Z2, Z0
 	VMULPD           Z0, Z0, Z5
 	VMULPD           Z5, Z5, Z6
@@ -23558,7 +31398,7 @@ scaled1375:
 	VMOVUPD          Z3, K1, (AX)(SI*8)
 	VMOVUPD          Z17, K1, (CX)(SI*8)
 
-done1369:
+done1701:
 	VZEROUPPER
 	RET
 
@@ -23574,9 +31414,9 @@ TEXT ·softplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1378
+	JL      oneTest1710
 
-many1376:
+many1708:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -23631,7 +31471,7 @@ many1376:
 	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1381
+	JZ           normal1713
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1920(SB), Y3, Y2
@@ -23658,9 +31498,9 @@ many1376:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1382
+	JMP          scaled1714
 
-normal1381:
+normal1713:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -23676,7 +31516,7 @@ normal1381:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1382:
+scaled1714:
 	VMOVUPS     Y8, Y2
 	VMOVUPS     constants<>+576(SB), Y4
 	VADDPD      constants<>+576(SB), Y8, Y3
@@ -23692,11 +31532,11 @@ scaled1382:
 	VSUBPD      constants<>+1024(SB), Y8, Y8
 	VMOVUPS     constants<>+896(SB), Y10
 	VMOVUPS     constants<>+960(SB), Y11
-	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+13248(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y10, Y6, Y6
 	VBLENDVPD   Y2, Y11, Y7, Y7
-	VADDPD      constants<>+8576(SB), Y5, Y2
+	VADDPD      constants<>+8512(SB), Y5, Y2
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y10
@@ -23734,11 +31574,11 @@ scaled1382:
 	VSUBPD      constants<>+1024(SB), Y10, Y10
 	VMOVUPS     constants<>+896(SB), Y11
 	VMOVUPS     constants<>+960(SB), Y12
-	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+13248(SB), Y2, Y2
 	VBLENDVPD   Y2, Y10, Y7, Y7
 	VBLENDVPD   Y2, Y11, Y8, Y8
 	VBLENDVPD   Y2, Y12, Y9, Y9
-	VADDPD      constants<>+8576(SB), Y7, Y2
+	VADDPD      constants<>+8512(SB), Y7, Y2
 	VDIVPD      Y2, Y7, Y2
 	VMULPD      Y2, Y2, Y10
 	VMULPD      Y10, Y10, Y11
@@ -23767,14 +31607,14 @@ scaled1382:
 	VMOVUPS     Y5, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1376
+	JLE         many1708
 
-oneTest1378:
+oneTest1710:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1379
+	JG   tail1711
 
-one1377:
+one1709:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -23803,7 +31643,7 @@ one1377:
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1383
+	JZ           normal1715
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1920(SB), Y4, Y2
@@ -23817,9 +31657,9 @@ one1377:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1384
+	JMP          scaled1716
 
-normal1383:
+normal1715:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -23828,7 +31668,7 @@ normal1383:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1384:
+scaled1716:
 	VMOVUPS     Y5, Y2
 	VMOVUPS     constants<>+576(SB), Y4
 	VADDPD      constants<>+576(SB), Y5, Y3
@@ -23844,11 +31684,11 @@ scaled1384:
 	VSUBPD      constants<>+1024(SB), Y8, Y8
 	VMOVUPS     constants<>+896(SB), Y9
 	VMOVUPS     constants<>+960(SB), Y10
-	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+13248(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y9, Y6, Y6
 	VBLENDVPD   Y2, Y10, Y7, Y7
-	VADDPD      constants<>+8576(SB), Y5, Y2
+	VADDPD      constants<>+8512(SB), Y5, Y2
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y9
@@ -23875,11 +31715,11 @@ scaled1384:
 	VMOVUPS     Y4, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1377
+	JLE         one1709
 
-tail1379:
+tail1711:
 	SUBQ         SI, BX
-	JZ           done1380
+	JZ           done1712
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -23912,7 +31752,7 @@ tail1379:
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1385
+	JZ           normal1717
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1920(SB), Y3, Y1
@@ -23926,9 +31766,9 @@ tail1379:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1386
+	JMP          scaled1718
 
-normal1385:
+normal1717:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -23937,7 +31777,7 @@ normal1385:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1386:
+scaled1718:
 	VMOVUPS     Y4, Y0
 	VMOVUPS     constants<>+576(SB), Y3
 	VADDPD      constants<>+576(SB), Y4, Y1
@@ -23953,11 +31793,11 @@ scaled1386:
 	VSUBPD      constants<>+1024(SB), Y7, Y7
 	VMOVUPS     constants<>+896(SB), Y8
 	VMOVUPS     constants<>+960(SB), Y9
-	VCMPPD      $0x1e, constants<>+8704(SB), Y0, Y0
+	VCMPPD      $0x1e, constants<>+13248(SB), Y0, Y0
 	VBLENDVPD   Y0, Y7, Y4, Y4
 	VBLENDVPD   Y0, Y8, Y5, Y5
 	VBLENDVPD   Y0, Y9, Y6, Y6
-	VADDPD      constants<>+8576(SB), Y4, Y0
+	VADDPD      constants<>+8512(SB), Y4, Y0
 	VDIVPD      Y0, Y4, Y0
 	VMULPD      Y0, Y0, Y7
 	VMULPD      Y7, Y7, Y8
@@ -23983,7 +31823,7 @@ scaled1386:
 	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done1380:
+done1712:
 	VZEROUPPER
 	RET
 
@@ -23997,9 +31837,9 @@ TEXT ·softplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1390
+	JL    oneTest1722
 
-many1388:
+many1720:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
@@ -24068,28 +31908,28 @@ many1388:
 	VSUBPS            Z10, Z4, Z4
 	VBROADCASTSS      constants<>+704(SB), Z9
 	VSUBPS            Z11, Z9, Z9
-	VBROADCASTSS      constants<>+8768(SB), Z12
+	VBROADCASTSS      constants<>+13312(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+8768(SB), Z12
-	VFMADD213PS.BCST  constants<>+8832(SB), Z3, Z12
-	VBROADCASTSS      constants<>+8768(SB), Z13
+	VBROADCASTSS      constants<>+13312(SB), Z12
+	VFMADD213PS.BCST  constants<>+13376(SB), Z3, Z12
+	VBROADCASTSS      constants<>+13312(SB), Z13
 	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+8768(SB), Z13
-	VFMADD213PS.BCST  constants<>+8832(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+8896(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+8896(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+8960(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+8960(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+9024(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+9024(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+9088(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+9088(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+9152(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+9152(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+9216(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+9216(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+9280(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+9280(SB), Z2, Z13
+	VBROADCASTSS      constants<>+13312(SB), Z13
+	VFMADD213PS.BCST  constants<>+13376(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13440(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13440(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13504(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13504(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13568(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13568(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13632(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13632(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13696(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13696(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13760(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13760(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13824(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13824(SB), Z2, Z13
 	VMULPS            Z3, Z3, Z14
 	VMULPS            Z2, Z2, Z15
 	VFMADD231PS       Z14, Z12, Z3
@@ -24110,14 +31950,14 @@ many1388:
 	VMOVUPS           Z6, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1388
+	JLE               many1720
 
-oneTest1390:
+oneTest1722:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1391
+	JG   tail1723
 
-one1389:
+one1721:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
@@ -24152,17 +31992,17 @@ one1389:
 	VFMADD231PS       Z2, Z4, Z3
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
-	VBROADCASTSS      constants<>+8768(SB), Z4
+	VBROADCASTSS      constants<>+13312(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+8768(SB), Z4
-	VFMADD213PS.BCST  constants<>+8832(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+8896(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+8960(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9024(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9088(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9152(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9216(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9280(SB), Z1, Z4
+	VBROADCASTSS      constants<>+13312(SB), Z4
+	VFMADD213PS.BCST  constants<>+13376(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13440(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13504(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13568(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13632(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13696(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13760(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13824(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
 	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
@@ -24174,11 +32014,11 @@ one1389:
 	VMOVUPS           Z7, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1389
+	JLE               one1721
 
-tail1391:
+tail1723:
 	SUBQ              SI, BX
-	JZ                done1392
+	JZ                done1724
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -24217,17 +32057,17 @@ tail1391:
 	VFMADD231PS       Z2, Z4, Z3
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
-	VBROADCASTSS      constants<>+8768(SB), Z4
+	VBROADCASTSS      constants<>+13312(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+8768(SB), Z4
-	VFMADD213PS.BCST  constants<>+8832(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+8896(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+8960(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9024(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9088(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9152(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9216(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+9280(SB), Z1, Z4
+	VBROADCASTSS      constants<>+13312(SB), Z4
+	VFMADD213PS.BCST  constants<>+13376(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13440(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13504(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13568(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13632(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13696(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13760(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13824(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
 	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
@@ -24238,7 +32078,7 @@ tail1391:
 	VMOVUPS           Z1, K1, (AX)(SI*4)
 	VMOVUPS           Z8, K1, (CX)(SI*4)
 
-done1392:
+done1724:
 	VZEROUPPER
 	RET
 
@@ -24252,9 +32092,9 @@ TEXT ·softplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1397
+	JG   tail1729
 
-one1395:
+one1727:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
 	VBROADCASTSS constants<>+2560(SB), Y2
@@ -24296,17 +32136,17 @@ one1395:
 	VFMADD231PS  Y2, Y4, Y3
 	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+8768(SB), Y4
+	VBROADCASTSS constants<>+13312(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+8768(SB), Y4
-	VFMADD213PS  constants<>+8832(SB), Y1, Y4
-	VFMADD213PS  constants<>+8896(SB), Y1, Y4
-	VFMADD213PS  constants<>+8960(SB), Y1, Y4
-	VFMADD213PS  constants<>+9024(SB), Y1, Y4
-	VFMADD213PS  constants<>+9088(SB), Y1, Y4
-	VFMADD213PS  constants<>+9152(SB), Y1, Y4
-	VFMADD213PS  constants<>+9216(SB), Y1, Y4
-	VFMADD213PS  constants<>+9280(SB), Y1, Y4
+	VBROADCASTSS constants<>+13312(SB), Y4
+	VFMADD213PS  constants<>+13376(SB), Y1, Y4
+	VFMADD213PS  constants<>+13440(SB), Y1, Y4
+	VFMADD213PS  constants<>+13504(SB), Y1, Y4
+	VFMADD213PS  constants<>+13568(SB), Y1, Y4
+	VFMADD213PS  constants<>+13632(SB), Y1, Y4
+	VFMADD213PS  constants<>+13696(SB), Y1, Y4
+	VFMADD213PS  constants<>+13760(SB), Y1, Y4
+	VFMADD213PS  constants<>+13824(SB), Y1, Y4
 	VMULPS       Y1, Y1, Y5
 	VFMADD231PS  Y5, Y4, Y1
 	VMAXPS       constants<>+640(SB), Y0, Y4
@@ -24318,11 +32158,11 @@ one1395:
 	VMOVUPS      Y0, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1395
+	JLE          one1727
 
-tail1397:
+tail1729:
 	SUBQ         SI, BX
-	JZ           done1398
+	JZ           done1730
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -24368,17 +32208,17 @@ tail1397:
 	VFMADD231PS  Y3, Y5, Y4
 	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y4, Y3, Y3
-	VBROADCASTSS constants<>+8768(SB), Y5
+	VBROADCASTSS constants<>+13312(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+8768(SB), Y5
-	VFMADD213PS  constants<>+8832(SB), Y2, Y5
-	VFMADD213PS  constants<>+8896(SB), Y2, Y5
-	VFMADD213PS  constants<>+8960(SB), Y2, Y5
-	VFMADD213PS  constants<>+9024(SB), Y2, Y5
-	VFMADD213PS  constants<>+9088(SB), Y2, Y5
-	VFMADD213PS  constants<>+9152(SB), Y2, Y5
-	VFMADD213PS  constants<>+9216(SB), Y2, Y5
-	VFMADD213PS  constants<>+9280(SB), Y2, Y5
+	VBROADCASTSS constants<>+13312(SB), Y5
+	VFMADD213PS  constants<>+13376(SB), Y2, Y5
+	VFMADD213PS  constants<>+13440(SB), Y2, Y5
+	VFMADD213PS  constants<>+13504(SB), Y2, Y5
+	VFMADD213PS  constants<>+13568(SB), Y2, Y5
+	VFMADD213PS  constants<>+13632(SB), Y2, Y5
+	VFMADD213PS  constants<>+13696(SB), Y2, Y5
+	VFMADD213PS  constants<>+13760(SB), Y2, Y5
+	VFMADD213PS  constants<>+13824(SB), Y2, Y5
 	VMULPS       Y2, Y2, Y6
 	VFMADD231PS  Y6, Y5, Y2
 	VMAXPS       constants<>+640(SB), Y1, Y5
@@ -24389,7 +32229,7 @@ tail1397:
 	VMASKMOVPS   Y2, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
 
-done1398:
+done1730:
 	VZEROUPPER
 	RET
 
@@ -24405,19 +32245,19 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1401
+	JL      oneTest1733
 
-many1399:
+many1731:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+9344(SB), Z3
+	VMOVUPS           constants<>+13888(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+6912(SB), Z3
 	VMULPD            Z3, Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
 	VANDPD            constants<>+384(SB), Z3, Z3
-	VMOVUPS           constants<>+9344(SB), Z8
+	VMOVUPS           constants<>+13888(SB), Z8
 	VMINPD            Z3, Z8, Z3
 	VMULPD            Z3, Z3, Z3
 	VMOVUPS           constants<>+6912(SB), Z8
@@ -24463,7 +32303,7 @@ many1399:
 	VMINPD            Z10, Z11, Z2
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1404
+	JZ                normal1736
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z10, K1
 	VADDPD.BCST       constants<>+1536(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1600(SB), Z10, K1, Z10
@@ -24476,16 +32316,16 @@ many1399:
 	VSCALEFPD         Z11, Z15, Z15
 	VADDPD.BCST       constants<>+1664(SB), Z15, K1, Z15
 	VPSUBQ.BCST       constants<>+1664(SB), Z15, K1, Z15
-	JMP               scaled1405
+	JMP               scaled1737
 
-normal1404:
+normal1736:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled1405:
+scaled1737:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+9344(SB), Z3
+	VMOVUPS          constants<>+13888(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z8
@@ -24494,16 +32334,15 @@ scaled1405:
 	VMULPD           Z3, Z8, Z8
 	VMOVUPS          Z14, Z3
 	VFNMADD231PD     Z14, Z8, Z3
-	VMOVUPS          constants<>+9408(SB), Z8
+	VMOVUPS          constants<>+13952(SB), Z8
 	VMULPD           Z8, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z8
-	VADDPD.BCST      constants<>+9472(SB), Z2, Z9
+	VADDPD.BCST      constants<>+8768(SB), Z2, Z9
 	VDIVPD           Z9, Z8, Z8
-	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+8768(SB), Z2, Z2
 	VMULPD           Z8, Z2, Z2
 	VMULPD           Z2, Z2, Z9
-	VMOVUPS          constants<>+9536(SB), Z10
-	VFMADD213PD.BCST constants<>+9600(SB), Z9, Z10
+	VMOVUPS          constants<>+9600(SB), Z10
 	VFMADD213PD.BCST constants<>+9664(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+9728(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+9792(SB), Z9, Z10
@@ -24514,18 +32353,19 @@ scaled1405:
 	VFMADD213PD.BCST constants<>+10112(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+10176(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+10240(SB), Z9, Z10
-	VMOVUPS          constants<>+10304(SB), Z11
-	VFMADD213PD.BCST constants<>+10368(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10432(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10496(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10560(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10624(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10688(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10752(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10816(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10880(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+10944(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+11008(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10304(SB), Z9, Z10
+	VMOVUPS          constants<>+8832(SB), Z11
+	VFMADD213PD.BCST constants<>+8896(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+8960(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9024(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9088(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9152(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9216(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9280(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9344(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9408(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9472(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+9536(SB), Z9, Z11
 	VFMADD231PD      Z11, Z2, Z10
 	VMULPD           Z8, Z10, Z10
 	VMULPD           Z3, Z10, Z10
@@ -24534,15 +32374,15 @@ scaled1405:
 	VMOVUPS          (DX)(SI*8), Z8
 	VPMOVQ2M         Z8, K1
 	VBLENDMPD        Z10, Z2, K1, Z4
-	VMOVUPS          constants<>+11072(SB), Z2
+	VMOVUPS          constants<>+14016(SB), Z2
 	VMAXPD           Z8, Z2, Z8
-	VMOVUPS          constants<>+9344(SB), Z2
+	VMOVUPS          constants<>+13888(SB), Z2
 	VMINPD           Z8, Z2, Z2
 	VFMADD213PD      Z4, Z2, Z3
 	VMULPD           Z4, Z8, Z8
 	VMOVUPS          64(DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+9344(SB), Z9
+	VMOVUPS          constants<>+13888(SB), Z9
 	VMINPD           Z2, Z9, Z2
 	VMULPD           Z2, Z2, Z9
 	VMOVUPD          Z2, Z10
@@ -24551,16 +32391,15 @@ scaled1405:
 	VMULPD           Z9, Z10, Z10
 	VMOVUPS          Z15, Z9
 	VFNMADD231PD     Z15, Z10, Z9
-	VMOVUPS          constants<>+9408(SB), Z10
+	VMOVUPS          constants<>+13952(SB), Z10
 	VMULPD           Z10, Z9, Z9
 	VMOVUPS          constants<>+576(SB), Z10
-	VADDPD.BCST      constants<>+9472(SB), Z2, Z11
+	VADDPD.BCST      constants<>+8768(SB), Z2, Z11
 	VDIVPD           Z11, Z10, Z10
-	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+8768(SB), Z2, Z2
 	VMULPD           Z10, Z2, Z2
 	VMULPD           Z2, Z2, Z11
-	VMOVUPS          constants<>+9536(SB), Z12
-	VFMADD213PD.BCST constants<>+9600(SB), Z11, Z12
+	VMOVUPS          constants<>+9600(SB), Z12
 	VFMADD213PD.BCST constants<>+9664(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+9728(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+9792(SB), Z11, Z12
@@ -24571,18 +32410,19 @@ scaled1405:
 	VFMADD213PD.BCST constants<>+10112(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+10176(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+10240(SB), Z11, Z12
-	VMOVUPS          constants<>+10304(SB), Z13
-	VFMADD213PD.BCST constants<>+10368(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10432(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10496(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10560(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10624(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10688(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10752(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10816(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10880(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+10944(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+11008(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10304(SB), Z11, Z12
+	VMOVUPS          constants<>+8832(SB), Z13
+	VFMADD213PD.BCST constants<>+8896(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+8960(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9024(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9088(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9152(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9216(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9280(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9344(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9408(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9472(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+9536(SB), Z11, Z13
 	VFMADD231PD      Z13, Z2, Z12
 	VMULPD           Z10, Z12, Z12
 	VMULPD           Z9, Z12, Z12
@@ -24591,9 +32431,9 @@ scaled1405:
 	VMOVUPS          64(DX)(SI*8), Z10
 	VPMOVQ2M         Z10, K1
 	VBLENDMPD        Z12, Z2, K1, Z5
-	VMOVUPS          constants<>+11072(SB), Z2
+	VMOVUPS          constants<>+14016(SB), Z2
 	VMAXPD           Z10, Z2, Z10
-	VMOVUPS          constants<>+9344(SB), Z2
+	VMOVUPS          constants<>+13888(SB), Z2
 	VMINPD           Z10, Z2, Z2
 	VFMADD213PD      Z5, Z2, Z9
 	VMULPD           Z5, Z10, Z10
@@ -24603,17 +32443,17 @@ scaled1405:
 	VMOVUPS          Z9, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1399
+	JLE              many1731
 
-oneTest1401:
+oneTest1733:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1402
+	JG   tail1734
 
-one1400:
+one1732:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+9344(SB), Z3
+	VMOVUPS           constants<>+13888(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+6912(SB), Z3
@@ -24639,22 +32479,22 @@ one1400:
 	VADDPD            Z2, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1406
+	JZ                normal1738
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z8, Z8
 	VADDPD.BCST       constants<>+1664(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1664(SB), Z8, K1, Z8
-	JMP               scaled1407
+	JMP               scaled1739
 
-normal1406:
+normal1738:
 	VSCALEFPD Z4, Z8, Z8
 
-scaled1407:
+scaled1739:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+9344(SB), Z3
+	VMOVUPS          constants<>+13888(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z4
@@ -24663,16 +32503,15 @@ scaled1407:
 	VMULPD           Z3, Z4, Z4
 	VMOVUPS          Z8, Z3
 	VFNMADD231PD     Z8, Z4, Z3
-	VMOVUPS          constants<>+9408(SB), Z4
+	VMOVUPS          constants<>+13952(SB), Z4
 	VMULPD           Z4, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
-	VADDPD.BCST      constants<>+9472(SB), Z2, Z5
+	VADDPD.BCST      constants<>+8768(SB), Z2, Z5
 	VDIVPD           Z5, Z4, Z4
-	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+8768(SB), Z2, Z2
 	VMULPD           Z4, Z2, Z2
 	VMULPD           Z2, Z2, Z5
-	VMOVUPS          constants<>+9536(SB), Z8
-	VFMADD213PD.BCST constants<>+9600(SB), Z5, Z8
+	VMOVUPS          constants<>+9600(SB), Z8
 	VFMADD213PD.BCST constants<>+9664(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+9728(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+9792(SB), Z5, Z8
@@ -24683,18 +32522,19 @@ scaled1407:
 	VFMADD213PD.BCST constants<>+10112(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+10176(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+10240(SB), Z5, Z8
-	VMOVUPS          constants<>+10304(SB), Z9
-	VFMADD213PD.BCST constants<>+10368(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10432(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10496(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10560(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10624(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10688(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10752(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10816(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10880(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+10944(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+11008(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10304(SB), Z5, Z8
+	VMOVUPS          constants<>+8832(SB), Z9
+	VFMADD213PD.BCST constants<>+8896(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+8960(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9024(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9088(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9152(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9216(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9280(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9344(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9408(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9472(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+9536(SB), Z5, Z9
 	VFMADD231PD      Z9, Z2, Z8
 	VMULPD           Z4, Z8, Z8
 	VMULPD           Z3, Z8, Z8
@@ -24703,9 +32543,9 @@ scaled1407:
 	VMOVUPS          (DX)(SI*8), Z4
 	VPMOVQ2M         Z4, K1
 	VBLENDMPD        Z8, Z2, K1, Z6
-	VMOVUPS          constants<>+11072(SB), Z2
+	VMOVUPS          constants<>+14016(SB), Z2
 	VMAXPD           Z4, Z2, Z4
-	VMOVUPS          constants<>+9344(SB), Z2
+	VMOVUPS          constants<>+13888(SB), Z2
 	VMINPD           Z4, Z2, Z2
 	VFMADD213PD      Z6, Z2, Z3
 	VMULPD           Z6, Z4, Z4
@@ -24713,18 +32553,18 @@ scaled1407:
 	VMOVUPS          Z3, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1400
+	JLE              one1732
 
-tail1402:
+tail1734:
 	SUBQ              SI, BX
-	JZ                done1403
+	JZ                done1735
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+9344(SB), Z3
+	VMOVUPS           constants<>+13888(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+6912(SB), Z3
@@ -24750,22 +32590,22 @@ tail1402:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1408
+	JZ                normal1740
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
-	JMP               scaled1409
+	JMP               scaled1741
 
-normal1408:
+normal1740:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1409:
+scaled1741:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+384(SB), Z0, Z0
-	VMOVUPS          constants<>+9344(SB), Z1
+	VMOVUPS          constants<>+13888(SB), Z1
 	VMINPD           Z0, Z1, Z0
 	VMULPD           Z0, Z0, Z1
 	VMOVUPD          Z0, Z2
@@ -24774,16 +32614,15 @@ scaled1409:
 	VMULPD           Z1, Z2, Z2
 	VMOVUPS          Z6, Z1
 	VFNMADD231PD     Z6, Z2, Z1
-	VMOVUPS          constants<>+9408(SB), Z2
+	VMOVUPS          constants<>+13952(SB), Z2
 	VMULPD           Z2, Z1, Z1
 	VMOVUPS          constants<>+576(SB), Z2
-	VADDPD.BCST      constants<>+9472(SB), Z0, Z3
+	VADDPD.BCST      constants<>+8768(SB), Z0, Z3
 	VDIVPD           Z3, Z2, Z2
-	VSUBPD.BCST      constants<>+9472(SB), Z0, Z0
+	VSUBPD.BCST      constants<>+8768(SB), Z0, Z0
 	VMULPD           Z2, Z0, Z0
 	VMULPD           Z0, Z0, Z3
-	VMOVUPS          constants<>+9536(SB), Z4
-	VFMADD213PD.BCST constants<>+9600(SB), Z3, Z4
+	VMOVUPS          constants<>+9600(SB), Z4
 	VFMADD213PD.BCST constants<>+9664(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+9728(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+9792(SB), Z3, Z4
@@ -24794,18 +32633,19 @@ scaled1409:
 	VFMADD213PD.BCST constants<>+10112(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+10176(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+10240(SB), Z3, Z4
-	VMOVUPS          constants<>+10304(SB), Z5
-	VFMADD213PD.BCST constants<>+10368(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10432(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10496(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10560(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10624(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10688(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10752(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10816(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10880(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+10944(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+11008(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10304(SB), Z3, Z4
+	VMOVUPS          constants<>+8832(SB), Z5
+	VFMADD213PD.BCST constants<>+8896(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8960(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9024(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9088(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9152(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9216(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9280(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9344(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9408(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9472(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+9536(SB), Z3, Z5
 	VFMADD231PD      Z5, Z0, Z4
 	VMULPD           Z2, Z4, Z4
 	VMULPD           Z1, Z4, Z4
@@ -24814,16 +32654,16 @@ scaled1409:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z2
 	VPMOVQ2M         Z2, K2
 	VBLENDMPD        Z4, Z0, K2, Z7
-	VMOVUPS          constants<>+11072(SB), Z0
+	VMOVUPS          constants<>+14016(SB), Z0
 	VMAXPD           Z2, Z0, Z2
-	VMOVUPS          constants<>+9344(SB), Z0
+	VMOVUPS          constants<>+13888(SB), Z0
 	VMINPD           Z2, Z0, Z0
 	VFMADD213PD      Z7, Z0, Z1
 	VMULPD           Z7, Z2, Z2
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done1403:
+done1735:
 	VZEROUPPER
 	RET
 
@@ -24839,19 +32679,19 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1412
+	JL      oneTest1744
 
-many1410:
+many1742:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+9344(SB), Y3
+	VMOVUPS      constants<>+13888(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
 	VMOVUPS      constants<>+6912(SB), Y3
 	VMULPD       Y3, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
 	VANDPD       constants<>+384(SB), Y3, Y3
-	VMOVUPS      constants<>+9344(SB), Y4
+	VMOVUPS      constants<>+13888(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
 	VMOVUPS      constants<>+6912(SB), Y4
@@ -24906,7 +32746,7 @@ many1410:
 	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1415
+	JZ           normal1747
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1920(SB), Y3, Y2
@@ -24933,9 +32773,9 @@ many1410:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1416
+	JMP          scaled1748
 
-normal1415:
+normal1747:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -24951,10 +32791,10 @@ normal1415:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1416:
+scaled1748:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+9344(SB), Y3
+	VMOVUPS      constants<>+13888(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -24963,16 +32803,15 @@ scaled1416:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y8, Y3
 	VFNMADD231PD Y8, Y4, Y3
-	VMOVUPS      constants<>+9408(SB), Y4
+	VMOVUPS      constants<>+13952(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
-	VADDPD       constants<>+9472(SB), Y2, Y5
+	VADDPD       constants<>+8768(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
-	VSUBPD       constants<>+9472(SB), Y2, Y2
+	VSUBPD       constants<>+8768(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+9536(SB), Y6
-	VFMADD213PD  constants<>+9600(SB), Y5, Y6
+	VMOVUPS      constants<>+9600(SB), Y6
 	VFMADD213PD  constants<>+9664(SB), Y5, Y6
 	VFMADD213PD  constants<>+9728(SB), Y5, Y6
 	VFMADD213PD  constants<>+9792(SB), Y5, Y6
@@ -24983,18 +32822,19 @@ scaled1416:
 	VFMADD213PD  constants<>+10112(SB), Y5, Y6
 	VFMADD213PD  constants<>+10176(SB), Y5, Y6
 	VFMADD213PD  constants<>+10240(SB), Y5, Y6
-	VMOVUPS      constants<>+10304(SB), Y7
-	VFMADD213PD  constants<>+10368(SB), Y5, Y7
-	VFMADD213PD  constants<>+10432(SB), Y5, Y7
-	VFMADD213PD  constants<>+10496(SB), Y5, Y7
-	VFMADD213PD  constants<>+10560(SB), Y5, Y7
-	VFMADD213PD  constants<>+10624(SB), Y5, Y7
-	VFMADD213PD  constants<>+10688(SB), Y5, Y7
-	VFMADD213PD  constants<>+10752(SB), Y5, Y7
-	VFMADD213PD  constants<>+10816(SB), Y5, Y7
-	VFMADD213PD  constants<>+10880(SB), Y5, Y7
-	VFMADD213PD  constants<>+10944(SB), Y5, Y7
-	VFMADD213PD  constants<>+11008(SB), Y5, Y7
+	VFMADD213PD  constants<>+10304(SB), Y5, Y6
+	VMOVUPS      constants<>+8832(SB), Y7
+	VFMADD213PD  constants<>+8896(SB), Y5, Y7
+	VFMADD213PD  constants<>+8960(SB), Y5, Y7
+	VFMADD213PD  constants<>+9024(SB), Y5, Y7
+	VFMADD213PD  constants<>+9088(SB), Y5, Y7
+	VFMADD213PD  constants<>+9152(SB), Y5, Y7
+	VFMADD213PD  constants<>+9216(SB), Y5, Y7
+	VFMADD213PD  constants<>+9280(SB), Y5, Y7
+	VFMADD213PD  constants<>+9344(SB), Y5, Y7
+	VFMADD213PD  constants<>+9408(SB), Y5, Y7
+	VFMADD213PD  constants<>+9472(SB), Y5, Y7
+	VFMADD213PD  constants<>+9536(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
@@ -25002,15 +32842,15 @@ scaled1416:
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+11072(SB), Y5
+	VMOVUPS      constants<>+14016(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+9344(SB), Y5
+	VMOVUPS      constants<>+13888(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
 	VMOVUPS      32(DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+9344(SB), Y5
+	VMOVUPS      constants<>+13888(SB), Y5
 	VMINPD       Y2, Y5, Y2
 	VMULPD       Y2, Y2, Y5
 	VMOVUPD      Y2, Y6
@@ -25019,16 +32859,15 @@ scaled1416:
 	VMULPD       Y5, Y6, Y6
 	VMOVUPS      Y9, Y5
 	VFNMADD231PD Y9, Y6, Y5
-	VMOVUPS      constants<>+9408(SB), Y6
+	VMOVUPS      constants<>+13952(SB), Y6
 	VMULPD       Y6, Y5, Y5
 	VMOVUPS      constants<>+576(SB), Y6
-	VADDPD       constants<>+9472(SB), Y2, Y7
+	VADDPD       constants<>+8768(SB), Y2, Y7
 	VDIVPD       Y7, Y6, Y6
-	VSUBPD       constants<>+9472(SB), Y2, Y2
+	VSUBPD       constants<>+8768(SB), Y2, Y2
 	VMULPD       Y6, Y2, Y2
 	VMULPD       Y2, Y2, Y7
-	VMOVUPS      constants<>+9536(SB), Y8
-	VFMADD213PD  constants<>+9600(SB), Y7, Y8
+	VMOVUPS      constants<>+9600(SB), Y8
 	VFMADD213PD  constants<>+9664(SB), Y7, Y8
 	VFMADD213PD  constants<>+9728(SB), Y7, Y8
 	VFMADD213PD  constants<>+9792(SB), Y7, Y8
@@ -25039,18 +32878,19 @@ scaled1416:
 	VFMADD213PD  constants<>+10112(SB), Y7, Y8
 	VFMADD213PD  constants<>+10176(SB), Y7, Y8
 	VFMADD213PD  constants<>+10240(SB), Y7, Y8
-	VMOVUPS      constants<>+10304(SB), Y9
-	VFMADD213PD  constants<>+10368(SB), Y7, Y9
-	VFMADD213PD  constants<>+10432(SB), Y7, Y9
-	VFMADD213PD  constants<>+10496(SB), Y7, Y9
-	VFMADD213PD  constants<>+10560(SB), Y7, Y9
-	VFMADD213PD  constants<>+10624(SB), Y7, Y9
-	VFMADD213PD  constants<>+10688(SB), Y7, Y9
-	VFMADD213PD  constants<>+10752(SB), Y7, Y9
-	VFMADD213PD  constants<>+10816(SB), Y7, Y9
-	VFMADD213PD  constants<>+10880(SB), Y7, Y9
-	VFMADD213PD  constants<>+10944(SB), Y7, Y9
-	VFMADD213PD  constants<>+11008(SB), Y7, Y9
+	VFMADD213PD  constants<>+10304(SB), Y7, Y8
+	VMOVUPS      constants<>+8832(SB), Y9
+	VFMADD213PD  constants<>+8896(SB), Y7, Y9
+	VFMADD213PD  constants<>+8960(SB), Y7, Y9
+	VFMADD213PD  constants<>+9024(SB), Y7, Y9
+	VFMADD213PD  constants<>+9088(SB), Y7, Y9
+	VFMADD213PD  constants<>+9152(SB), Y7, Y9
+	VFMADD213PD  constants<>+9216(SB), Y7, Y9
+	VFMADD213PD  constants<>+9280(SB), Y7, Y9
+	VFMADD213PD  constants<>+9344(SB), Y7, Y9
+	VFMADD213PD  constants<>+9408(SB), Y7, Y9
+	VFMADD213PD  constants<>+9472(SB), Y7, Y9
+	VFMADD213PD  constants<>+9536(SB), Y7, Y9
 	VFMADD231PD  Y9, Y2, Y8
 	VMULPD       Y6, Y8, Y8
 	VMULPD       Y5, Y8, Y8
@@ -25058,9 +32898,9 @@ scaled1416:
 	VSUBPD       Y8, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y6
 	VBLENDVPD    Y6, Y8, Y2, Y2
-	VMOVUPS      constants<>+11072(SB), Y7
+	VMOVUPS      constants<>+14016(SB), Y7
 	VMAXPD       Y6, Y7, Y6
-	VMOVUPS      constants<>+9344(SB), Y7
+	VMOVUPS      constants<>+13888(SB), Y7
 	VMINPD       Y6, Y7, Y7
 	VFMADD213PD  Y2, Y7, Y5
 	VMULPD       Y2, Y6, Y6
@@ -25070,17 +32910,17 @@ scaled1416:
 	VMOVUPS      Y5, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1410
+	JLE          many1742
 
-oneTest1412:
+oneTest1744:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1413
+	JG   tail1745
 
-one1411:
+one1743:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+9344(SB), Y3
+	VMOVUPS      constants<>+13888(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
 	VMOVUPS      constants<>+6912(SB), Y3
@@ -25111,7 +32951,7 @@ one1411:
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1417
+	JZ           normal1749
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1920(SB), Y4, Y2
@@ -25125,9 +32965,9 @@ one1411:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1418
+	JMP          scaled1750
 
-normal1417:
+normal1749:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -25136,10 +32976,10 @@ normal1417:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1418:
+scaled1750:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+9344(SB), Y3
+	VMOVUPS      constants<>+13888(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -25148,16 +32988,15 @@ scaled1418:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y5, Y3
 	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPS      constants<>+9408(SB), Y4
+	VMOVUPS      constants<>+13952(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
-	VADDPD       constants<>+9472(SB), Y2, Y5
+	VADDPD       constants<>+8768(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
-	VSUBPD       constants<>+9472(SB), Y2, Y2
+	VSUBPD       constants<>+8768(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+9536(SB), Y6
-	VFMADD213PD  constants<>+9600(SB), Y5, Y6
+	VMOVUPS      constants<>+9600(SB), Y6
 	VFMADD213PD  constants<>+9664(SB), Y5, Y6
 	VFMADD213PD  constants<>+9728(SB), Y5, Y6
 	VFMADD213PD  constants<>+9792(SB), Y5, Y6
@@ -25168,18 +33007,19 @@ scaled1418:
 	VFMADD213PD  constants<>+10112(SB), Y5, Y6
 	VFMADD213PD  constants<>+10176(SB), Y5, Y6
 	VFMADD213PD  constants<>+10240(SB), Y5, Y6
-	VMOVUPS      constants<>+10304(SB), Y7
-	VFMADD213PD  constants<>+10368(SB), Y5, Y7
-	VFMADD213PD  constants<>+10432(SB), Y5, Y7
-	VFMADD213PD  constants<>+10496(SB), Y5, Y7
-	VFMADD213PD  constants<>+10560(SB), Y5, Y7
-	VFMADD213PD  constants<>+10624(SB), Y5, Y7
-	VFMADD213PD  constants<>+10688(SB), Y5, Y7
-	VFMADD213PD  constants<>+10752(SB), Y5, Y7
-	VFMADD213PD  constants<>+10816(SB), Y5, Y7
-	VFMADD213PD  constants<>+10880(SB), Y5, Y7
-	VFMADD213PD  constants<>+10944(SB), Y5, Y7
-	VFMADD213PD  constants<>+11008(SB), Y5, Y7
+	VFMADD213PD  constants<>+10304(SB), Y5, Y6
+	VMOVUPS      constants<>+8832(SB), Y7
+	VFMADD213PD  constants<>+8896(SB), Y5, Y7
+	VFMADD213PD  constants<>+8960(SB), Y5, Y7
+	VFMADD213PD  constants<>+9024(SB), Y5, Y7
+	VFMADD213PD  constants<>+9088(SB), Y5, Y7
+	VFMADD213PD  constants<>+9152(SB), Y5, Y7
+	VFMADD213PD  constants<>+9216(SB), Y5, Y7
+	VFMADD213PD  constants<>+9280(SB), Y5, Y7
+	VFMADD213PD  constants<>+9344(SB), Y5, Y7
+	VFMADD213PD  constants<>+9408(SB), Y5, Y7
+	VFMADD213PD  constants<>+9472(SB), Y5, Y7
+	VFMADD213PD  constants<>+9536(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
@@ -25187,9 +33027,9 @@ scaled1418:
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+11072(SB), Y5
+	VMOVUPS      constants<>+14016(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+9344(SB), Y5
+	VMOVUPS      constants<>+13888(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
@@ -25197,18 +33037,18 @@ scaled1418:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1411
+	JLE          one1743
 
-tail1413:
+tail1745:
 	SUBQ         SI, BX
-	JZ           done1414
+	JZ           done1746
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y2
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VANDPD       constants<>+384(SB), Y3, Y3
-	VMOVUPS      constants<>+9344(SB), Y4
+	VMOVUPS      constants<>+13888(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
 	VMOVUPS      constants<>+6912(SB), Y4
@@ -25239,7 +33079,7 @@ tail1413:
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1419
+	JZ           normal1751
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1920(SB), Y3, Y1
@@ -25253,9 +33093,9 @@ tail1413:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1420
+	JMP          scaled1752
 
-normal1419:
+normal1751:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -25264,10 +33104,10 @@ normal1419:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1420:
+scaled1752:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+384(SB), Y0, Y0
-	VMOVUPS      constants<>+9344(SB), Y1
+	VMOVUPS      constants<>+13888(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPD      Y0, Y3
@@ -25276,16 +33116,15 @@ scaled1420:
 	VMULPD       Y1, Y3, Y3
 	VMOVUPS      Y4, Y1
 	VFNMADD231PD Y4, Y3, Y1
-	VMOVUPS      constants<>+9408(SB), Y3
+	VMOVUPS      constants<>+13952(SB), Y3
 	VMULPD       Y3, Y1, Y1
 	VMOVUPS      constants<>+576(SB), Y3
-	VADDPD       constants<>+9472(SB), Y0, Y4
+	VADDPD       constants<>+8768(SB), Y0, Y4
 	VDIVPD       Y4, Y3, Y3
-	VSUBPD       constants<>+9472(SB), Y0, Y0
+	VSUBPD       constants<>+8768(SB), Y0, Y0
 	VMULPD       Y3, Y0, Y0
 	VMULPD       Y0, Y0, Y4
-	VMOVUPS      constants<>+9536(SB), Y5
-	VFMADD213PD  constants<>+9600(SB), Y4, Y5
+	VMOVUPS      constants<>+9600(SB), Y5
 	VFMADD213PD  constants<>+9664(SB), Y4, Y5
 	VFMADD213PD  constants<>+9728(SB), Y4, Y5
 	VFMADD213PD  constants<>+9792(SB), Y4, Y5
@@ -25296,18 +33135,19 @@ scaled1420:
 	VFMADD213PD  constants<>+10112(SB), Y4, Y5
 	VFMADD213PD  constants<>+10176(SB), Y4, Y5
 	VFMADD213PD  constants<>+10240(SB), Y4, Y5
-	VMOVUPS      constants<>+10304(SB), Y6
-	VFMADD213PD  constants<>+10368(SB), Y4, Y6
-	VFMADD213PD  constants<>+10432(SB), Y4, Y6
-	VFMADD213PD  constants<>+10496(SB), Y4, Y6
-	VFMADD213PD  constants<>+10560(SB), Y4, Y6
-	VFMADD213PD  constants<>+10624(SB), Y4, Y6
-	VFMADD213PD  constants<>+10688(SB), Y4, Y6
-	VFMADD213PD  constants<>+10752(SB), Y4, Y6
-	VFMADD213PD  constants<>+10816(SB), Y4, Y6
-	VFMADD213PD  constants<>+10880(SB), Y4, Y6
-	VFMADD213PD  constants<>+10944(SB), Y4, Y6
-	VFMADD213PD  constants<>+11008(SB), Y4, Y6
+	VFMADD213PD  constants<>+10304(SB), Y4, Y5
+	VMOVUPS      constants<>+8832(SB), Y6
+	VFMADD213PD  constants<>+8896(SB), Y4, Y6
+	VFMADD213PD  constants<>+8960(SB), Y4, Y6
+	VFMADD213PD  constants<>+9024(SB), Y4, Y6
+	VFMADD213PD  constants<>+9088(SB), Y4, Y6
+	VFMADD213PD  constants<>+9152(SB), Y4, Y6
+	VFMADD213PD  constants<>+9216(SB), Y4, Y6
+	VFMADD213PD  constants<>+9280(SB), Y4, Y6
+	VFMADD213PD  constants<>+9344(SB), Y4, Y6
+	VFMADD213PD  constants<>+9408(SB), Y4, Y6
+	VFMADD213PD  constants<>+9472(SB), Y4, Y6
+	VFMADD213PD  constants<>+9536(SB), Y4, Y6
 	VFMADD231PD  Y6, Y0, Y5
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -25315,16 +33155,16 @@ scaled1420:
 	VSUBPD       Y5, Y0, Y0
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y0, Y0
-	VMOVUPS      constants<>+11072(SB), Y4
+	VMOVUPS      constants<>+14016(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVUPS      constants<>+9344(SB), Y4
+	VMOVUPS      constants<>+13888(SB), Y4
 	VMINPD       Y3, Y4, Y4
 	VFMADD213PD  Y0, Y4, Y1
 	VMULPD       Y0, Y3, Y3
 	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
 
-done1414:
+done1746:
 	VZEROUPPER
 	RET
 
@@ -25338,16 +33178,16 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1424
+	JL    oneTest1756
 
-many1422:
+many1754:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
-	VBROADCASTSS      constants<>+11136(SB), Z4
+	VBROADCASTSS      constants<>+14080(SB), Z4
 	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      constants<>+11136(SB), Z4
+	VBROADCASTSS      constants<>+14080(SB), Z4
 	VMINPS            Z3, Z4, Z3
 	VMULPS            Z2, Z2, Z4
 	VMULPS            Z3, Z3, Z13
@@ -25407,31 +33247,23 @@ many1422:
 	VFMADD231PS       Z15, Z17, Z14
 	VSCALEFPS         Z20, Z18, Z15
 	VSCALEFPS         Z21, Z14, Z14
-	VADDPS.BCST       constants<>+11200(SB), Z2, Z16
-	VADDPS.BCST       constants<>+11200(SB), Z3, Z17
+	VADDPS.BCST       constants<>+11456(SB), Z2, Z16
+	VADDPS.BCST       constants<>+11456(SB), Z3, Z17
 	VBROADCASTSS      constants<>+704(SB), Z18
 	VDIVPS            Z16, Z18, Z16
 	VBROADCASTSS      constants<>+704(SB), Z18
 	VDIVPS            Z17, Z18, Z17
-	VSUBPS.BCST       constants<>+11200(SB), Z2, Z18
-	VSUBPS.BCST       constants<>+11200(SB), Z3, Z19
+	VSUBPS.BCST       constants<>+11456(SB), Z2, Z18
+	VSUBPS.BCST       constants<>+11456(SB), Z3, Z19
 	VMULPS            Z16, Z18, Z18
 	VMULPS            Z17, Z19, Z19
-	VBROADCASTSS      constants<>+11264(SB), Z20
+	VBROADCASTSS      constants<>+11520(SB), Z20
 	VMOVUPS           Z20, Z20
-	VBROADCASTSS      constants<>+11264(SB), Z20
-	VFMADD213PS.BCST  constants<>+11328(SB), Z18, Z20
-	VBROADCASTSS      constants<>+11264(SB), Z21
-	VMOVUPS           Z21, Z21
-	VBROADCASTSS      constants<>+11264(SB), Z21
-	VFMADD213PS.BCST  constants<>+11328(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11392(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11392(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11456(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11456(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11520(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11520(SB), Z19, Z21
+	VBROADCASTSS      constants<>+11520(SB), Z20
 	VFMADD213PS.BCST  constants<>+11584(SB), Z18, Z20
+	VBROADCASTSS      constants<>+11520(SB), Z21
+	VMOVUPS           Z21, Z21
+	VBROADCASTSS      constants<>+11520(SB), Z21
 	VFMADD213PS.BCST  constants<>+11584(SB), Z19, Z21
 	VFMADD213PS.BCST  constants<>+11648(SB), Z18, Z20
 	VFMADD213PS.BCST  constants<>+11648(SB), Z19, Z21
@@ -25439,29 +33271,37 @@ many1422:
 	VFMADD213PS.BCST  constants<>+11712(SB), Z19, Z21
 	VFMADD213PS.BCST  constants<>+11776(SB), Z18, Z20
 	VFMADD213PS.BCST  constants<>+11776(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11840(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11840(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11904(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11904(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+11968(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+11968(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+12032(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+12032(SB), Z19, Z21
 	VMULPS            Z16, Z20, Z16
 	VMULPS            Z17, Z21, Z17
 	VMULPS            Z15, Z16, Z16
 	VMULPS            Z14, Z17, Z17
-	VBROADCASTSS      constants<>+11840(SB), Z18
+	VBROADCASTSS      constants<>+14144(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSS      constants<>+11840(SB), Z18
-	VFMADD213PS.BCST  constants<>+11904(SB), Z4, Z18
-	VBROADCASTSS      constants<>+11840(SB), Z19
+	VBROADCASTSS      constants<>+14144(SB), Z18
+	VFMADD213PS.BCST  constants<>+14208(SB), Z4, Z18
+	VBROADCASTSS      constants<>+14144(SB), Z19
 	VMOVUPS           Z19, Z19
-	VBROADCASTSS      constants<>+11840(SB), Z19
-	VFMADD213PS.BCST  constants<>+11904(SB), Z13, Z19
-	VFMADD213PS.BCST  constants<>+11968(SB), Z4, Z18
-	VFMADD213PS.BCST  constants<>+11968(SB), Z13, Z19
-	VFMADD213PS.BCST  constants<>+12032(SB), Z4, Z18
-	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z19
-	VFMADD213PS.BCST  constants<>+12096(SB), Z4, Z18
-	VFMADD213PS.BCST  constants<>+12096(SB), Z13, Z19
+	VBROADCASTSS      constants<>+14144(SB), Z19
+	VFMADD213PS.BCST  constants<>+14208(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+14272(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+14272(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+14336(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+14336(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+14400(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+14400(SB), Z13, Z19
 	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z18
 	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z19
-	VBROADCASTSS      constants<>+12160(SB), Z4
+	VBROADCASTSS      constants<>+14464(SB), Z4
 	VCMPPS            $0x11, Z4, Z2, K1
-	VBROADCASTSS      constants<>+12160(SB), Z2
+	VBROADCASTSS      constants<>+14464(SB), Z2
 	VCMPPS            $0x11, Z2, Z3, K2
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z16, Z2, Z2
@@ -25475,21 +33315,21 @@ many1422:
 	VBLENDMPS         Z17, Z3, K4, Z6
 	VBLENDMPS         Z18, Z5, K1, Z7
 	VBLENDMPS         Z19, Z6, K2, Z8
-	VMULPS.BCST       constants<>+12096(SB), Z15, Z2
-	VMULPS.BCST       constants<>+12096(SB), Z14, Z3
-	VBROADCASTSS      constants<>+12224(SB), Z4
+	VMULPS.BCST       constants<>+14400(SB), Z15, Z2
+	VMULPS.BCST       constants<>+14400(SB), Z14, Z3
+	VBROADCASTSS      constants<>+14528(SB), Z4
 	VMAXPS            Z0, Z4, Z4
-	VBROADCASTSS      constants<>+12224(SB), Z13
+	VBROADCASTSS      constants<>+14528(SB), Z13
 	VMAXPS            Z1, Z13, Z13
 	VMULPS            Z7, Z4, Z4
 	VMULPS            Z8, Z13, Z13
-	VBROADCASTSS      constants<>+12224(SB), Z14
+	VBROADCASTSS      constants<>+14528(SB), Z14
 	VMAXPS            Z0, Z14, Z0
-	VBROADCASTSS      constants<>+12224(SB), Z14
+	VBROADCASTSS      constants<>+14528(SB), Z14
 	VMAXPS            Z1, Z14, Z1
-	VBROADCASTSS      constants<>+11136(SB), Z14
+	VBROADCASTSS      constants<>+14080(SB), Z14
 	VMINPS            Z0, Z14, Z0
-	VBROADCASTSS      constants<>+11136(SB), Z14
+	VBROADCASTSS      constants<>+14080(SB), Z14
 	VMINPS            Z1, Z14, Z1
 	VFMADD231PS       Z0, Z2, Z7
 	VFMADD231PS       Z1, Z3, Z8
@@ -25499,17 +33339,17 @@ many1422:
 	VMOVUPS           Z8, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1422
+	JLE               many1754
 
-oneTest1424:
+oneTest1756:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1425
+	JG   tail1757
 
-one1423:
+one1755:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+11136(SB), Z2
+	VBROADCASTSS      constants<>+14080(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
@@ -25540,33 +33380,33 @@ one1423:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VADDPS.BCST       constants<>+11200(SB), Z1, Z4
+	VADDPS.BCST       constants<>+11456(SB), Z1, Z4
 	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
-	VSUBPS.BCST       constants<>+11200(SB), Z1, Z5
+	VSUBPS.BCST       constants<>+11456(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
-	VBROADCASTSS      constants<>+11264(SB), Z6
+	VBROADCASTSS      constants<>+11520(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+11264(SB), Z6
-	VFMADD213PS.BCST  constants<>+11328(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11392(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11456(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11520(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11520(SB), Z6
 	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z6
 	VMULPS            Z4, Z6, Z4
 	VMULPS            Z3, Z4, Z4
-	VBROADCASTSS      constants<>+11840(SB), Z5
+	VBROADCASTSS      constants<>+14144(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+11840(SB), Z5
-	VFMADD213PS.BCST  constants<>+11904(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+11968(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+12032(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+12096(SB), Z2, Z5
+	VBROADCASTSS      constants<>+14144(SB), Z5
+	VFMADD213PS.BCST  constants<>+14208(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+14272(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+14336(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+14400(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z5
-	VBROADCASTSS      constants<>+12160(SB), Z2
+	VBROADCASTSS      constants<>+14464(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K1
 	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
@@ -25574,31 +33414,31 @@ one1423:
 	VCMPPS            $0x11, Z2, Z0, K2
 	VBLENDMPS         Z4, Z1, K2, Z9
 	VBLENDMPS         Z5, Z9, K1, Z10
-	VMULPS.BCST       constants<>+12096(SB), Z3, Z1
-	VBROADCASTSS      constants<>+12224(SB), Z2
+	VMULPS.BCST       constants<>+14400(SB), Z3, Z1
+	VBROADCASTSS      constants<>+14528(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z10, Z2, Z2
-	VBROADCASTSS      constants<>+12224(SB), Z3
+	VBROADCASTSS      constants<>+14528(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+11136(SB), Z3
+	VBROADCASTSS      constants<>+14080(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z10
 	VMOVUPS           Z2, (AX)(SI*4)
 	VMOVUPS           Z10, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1423
+	JLE               one1755
 
-tail1425:
+tail1757:
 	SUBQ              SI, BX
-	JZ                done1426
+	JZ                done1758
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+11136(SB), Z2
+	VBROADCASTSS      constants<>+14080(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
@@ -25629,33 +33469,33 @@ tail1425:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VADDPS.BCST       constants<>+11200(SB), Z1, Z4
+	VADDPS.BCST       constants<>+11456(SB), Z1, Z4
 	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
-	VSUBPS.BCST       constants<>+11200(SB), Z1, Z5
+	VSUBPS.BCST       constants<>+11456(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
-	VBROADCASTSS      constants<>+11264(SB), Z6
+	VBROADCASTSS      constants<>+11520(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+11264(SB), Z6
-	VFMADD213PS.BCST  constants<>+11328(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11392(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11456(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11520(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11520(SB), Z6
 	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z6
 	VMULPS            Z4, Z6, Z4
 	VMULPS            Z3, Z4, Z4
-	VBROADCASTSS      constants<>+11840(SB), Z5
+	VBROADCASTSS      constants<>+14144(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+11840(SB), Z5
-	VFMADD213PS.BCST  constants<>+11904(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+11968(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+12032(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+12096(SB), Z2, Z5
+	VBROADCASTSS      constants<>+14144(SB), Z5
+	VFMADD213PS.BCST  constants<>+14208(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+14272(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+14336(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+14400(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z5
-	VBROADCASTSS      constants<>+12160(SB), Z2
+	VBROADCASTSS      constants<>+14464(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K2
 	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
@@ -25663,19 +33503,19 @@ tail1425:
 	VCMPPS            $0x11, Z2, Z0, K3
 	VBLENDMPS         Z4, Z1, K3, Z11
 	VBLENDMPS         Z5, Z11, K2, Z12
-	VMULPS.BCST       constants<>+12096(SB), Z3, Z1
-	VBROADCASTSS      constants<>+12224(SB), Z2
+	VMULPS.BCST       constants<>+14400(SB), Z3, Z1
+	VBROADCASTSS      constants<>+14528(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z12, Z2, Z2
-	VBROADCASTSS      constants<>+12224(SB), Z3
+	VBROADCASTSS      constants<>+14528(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+11136(SB), Z3
+	VBROADCASTSS      constants<>+14080(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z12
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 	VMOVUPS           Z12, K1, (CX)(SI*4)
 
-done1426:
+done1758:
 	VZEROUPPER
 	RET
 
@@ -25689,12 +33529,12 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1431
+	JG   tail1763
 
-one1429:
+one1761:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
-	VBROADCASTSS constants<>+11136(SB), Y2
+	VBROADCASTSS constants<>+14080(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VMULPS       Y1, Y1, Y2
 	VMOVUPS      Y2, Y3
@@ -25732,33 +33572,33 @@ one1429:
 	VPSUBD       Y4, Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y5, Y3
-	VADDPS       constants<>+11200(SB), Y1, Y4
+	VADDPS       constants<>+11456(SB), Y1, Y4
 	VBROADCASTSS constants<>+704(SB), Y5
 	VDIVPS       Y4, Y5, Y4
-	VSUBPS       constants<>+11200(SB), Y1, Y5
+	VSUBPS       constants<>+11456(SB), Y1, Y5
 	VMULPS       Y4, Y5, Y5
-	VBROADCASTSS constants<>+11264(SB), Y6
+	VBROADCASTSS constants<>+11520(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+11264(SB), Y6
-	VFMADD213PS  constants<>+11328(SB), Y5, Y6
-	VFMADD213PS  constants<>+11392(SB), Y5, Y6
-	VFMADD213PS  constants<>+11456(SB), Y5, Y6
-	VFMADD213PS  constants<>+11520(SB), Y5, Y6
+	VBROADCASTSS constants<>+11520(SB), Y6
 	VFMADD213PS  constants<>+11584(SB), Y5, Y6
 	VFMADD213PS  constants<>+11648(SB), Y5, Y6
 	VFMADD213PS  constants<>+11712(SB), Y5, Y6
 	VFMADD213PS  constants<>+11776(SB), Y5, Y6
+	VFMADD213PS  constants<>+11840(SB), Y5, Y6
+	VFMADD213PS  constants<>+11904(SB), Y5, Y6
+	VFMADD213PS  constants<>+11968(SB), Y5, Y6
+	VFMADD213PS  constants<>+12032(SB), Y5, Y6
 	VMULPS       Y4, Y6, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+11840(SB), Y5
+	VBROADCASTSS constants<>+14144(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+11840(SB), Y5
-	VFMADD213PS  constants<>+11904(SB), Y2, Y5
-	VFMADD213PS  constants<>+11968(SB), Y2, Y5
-	VFMADD213PS  constants<>+12032(SB), Y2, Y5
-	VFMADD213PS  constants<>+12096(SB), Y2, Y5
+	VBROADCASTSS constants<>+14144(SB), Y5
+	VFMADD213PS  constants<>+14208(SB), Y2, Y5
+	VFMADD213PS  constants<>+14272(SB), Y2, Y5
+	VFMADD213PS  constants<>+14336(SB), Y2, Y5
+	VFMADD213PS  constants<>+14400(SB), Y2, Y5
 	VFMADD213PS  constants<>+2240(SB), Y0, Y5
-	VBROADCASTSS constants<>+12160(SB), Y2
+	VBROADCASTSS constants<>+14464(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y1
 	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y4, Y2, Y2
@@ -25766,31 +33606,31 @@ one1429:
 	VCMPPS       $0x11, Y6, Y0, Y6
 	VBLENDVPS    Y6, Y4, Y2, Y2
 	VBLENDVPS    Y1, Y5, Y2, Y1
-	VMULPS       constants<>+12096(SB), Y3, Y2
-	VBROADCASTSS constants<>+12224(SB), Y3
+	VMULPS       constants<>+14400(SB), Y3, Y2
+	VBROADCASTSS constants<>+14528(SB), Y3
 	VMAXPS       Y0, Y3, Y3
 	VMULPS       Y1, Y3, Y3
-	VBROADCASTSS constants<>+12224(SB), Y4
+	VBROADCASTSS constants<>+14528(SB), Y4
 	VMAXPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+11136(SB), Y4
+	VBROADCASTSS constants<>+14080(SB), Y4
 	VMINPS       Y0, Y4, Y0
 	VFMADD231PS  Y0, Y2, Y1
 	VMOVUPS      Y3, (AX)(SI*4)
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1429
+	JLE          one1761
 
-tail1431:
+tail1763:
 	SUBQ         SI, BX
-	JZ           done1432
+	JZ           done1764
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+11136(SB), Y3
+	VBROADCASTSS constants<>+14080(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMULPS       Y2, Y2, Y3
 	VMOVUPS      Y3, Y4
@@ -25828,33 +33668,33 @@ tail1431:
 	VPSUBD       Y5, Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y6, Y4
-	VADDPS       constants<>+11200(SB), Y2, Y5
+	VADDPS       constants<>+11456(SB), Y2, Y5
 	VBROADCASTSS constants<>+704(SB), Y6
 	VDIVPS       Y5, Y6, Y5
-	VSUBPS       constants<>+11200(SB), Y2, Y6
+	VSUBPS       constants<>+11456(SB), Y2, Y6
 	VMULPS       Y5, Y6, Y6
-	VBROADCASTSS constants<>+11264(SB), Y7
+	VBROADCASTSS constants<>+11520(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+11264(SB), Y7
-	VFMADD213PS  constants<>+11328(SB), Y6, Y7
-	VFMADD213PS  constants<>+11392(SB), Y6, Y7
-	VFMADD213PS  constants<>+11456(SB), Y6, Y7
-	VFMADD213PS  constants<>+11520(SB), Y6, Y7
+	VBROADCASTSS constants<>+11520(SB), Y7
 	VFMADD213PS  constants<>+11584(SB), Y6, Y7
 	VFMADD213PS  constants<>+11648(SB), Y6, Y7
 	VFMADD213PS  constants<>+11712(SB), Y6, Y7
 	VFMADD213PS  constants<>+11776(SB), Y6, Y7
+	VFMADD213PS  constants<>+11840(SB), Y6, Y7
+	VFMADD213PS  constants<>+11904(SB), Y6, Y7
+	VFMADD213PS  constants<>+11968(SB), Y6, Y7
+	VFMADD213PS  constants<>+12032(SB), Y6, Y7
 	VMULPS       Y5, Y7, Y5
 	VMULPS       Y4, Y5, Y5
-	VBROADCASTSS constants<>+11840(SB), Y6
+	VBROADCASTSS constants<>+14144(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+11840(SB), Y6
-	VFMADD213PS  constants<>+11904(SB), Y3, Y6
-	VFMADD213PS  constants<>+11968(SB), Y3, Y6
-	VFMADD213PS  constants<>+12032(SB), Y3, Y6
-	VFMADD213PS  constants<>+12096(SB), Y3, Y6
+	VBROADCASTSS constants<>+14144(SB), Y6
+	VFMADD213PS  constants<>+14208(SB), Y3, Y6
+	VFMADD213PS  constants<>+14272(SB), Y3, Y6
+	VFMADD213PS  constants<>+14336(SB), Y3, Y6
+	VFMADD213PS  constants<>+14400(SB), Y3, Y6
 	VFMADD213PS  constants<>+2240(SB), Y1, Y6
-	VBROADCASTSS constants<>+12160(SB), Y3
+	VBROADCASTSS constants<>+14464(SB), Y3
 	VCMPPS       $0x11, Y3, Y2, Y2
 	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y5, Y3, Y3
@@ -25862,19 +33702,19 @@ tail1431:
 	VCMPPS       $0x11, Y7, Y1, Y7
 	VBLENDVPS    Y7, Y5, Y3, Y3
 	VBLENDVPS    Y2, Y6, Y3, Y2
-	VMULPS       constants<>+12096(SB), Y4, Y3
-	VBROADCASTSS constants<>+12224(SB), Y4
+	VMULPS       constants<>+14400(SB), Y4, Y3
+	VBROADCASTSS constants<>+14528(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y2, Y4, Y4
-	VBROADCASTSS constants<>+12224(SB), Y5
+	VBROADCASTSS constants<>+14528(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+11136(SB), Y5
+	VBROADCASTSS constants<>+14080(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y3, Y2
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done1432:
+done1764:
 	VZEROUPPER
 	RET
 
@@ -25890,9 +33730,9 @@ TEXT ·siLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1435
+	JL      oneTest1767
 
-many1433:
+many1765:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -25938,7 +33778,7 @@ many1433:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1438
+	JZ                normal1770
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z6, K1
 	VADDPD.BCST       constants<>+1536(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1600(SB), Z6, K1, Z6
@@ -25951,13 +33791,13 @@ many1433:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1664(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1664(SB), Z11, K1, Z11
-	JMP               scaled1439
+	JMP               scaled1771
 
-normal1438:
+normal1770:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1439:
+scaled1771:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -25966,9 +33806,9 @@ scaled1439:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+12288(SB), Z3
+	VMOVUPS     constants<>+14592(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+12352(SB), Z3
+	VMOVUPS     constants<>+14656(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z14, Z3, Z2
 	VMULPD      Z14, Z4, Z4
@@ -25980,9 +33820,9 @@ scaled1439:
 	VMOVUPS     64(DX)(SI*8), Z6
 	VPMOVQ2M    Z6, K1
 	VBLENDMPD   Z11, Z5, K1, Z15
-	VMOVUPS     constants<>+12288(SB), Z5
+	VMOVUPS     constants<>+14592(SB), Z5
 	VMAXPD      Z6, Z5, Z6
-	VMOVUPS     constants<>+12352(SB), Z5
+	VMOVUPS     constants<>+14656(SB), Z5
 	VMINPD      Z6, Z5, Z5
 	VFMADD213PD Z15, Z5, Z3
 	VMULPD      Z15, Z6, Z6
@@ -25992,14 +33832,14 @@ scaled1439:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1433
+	JLE         many1765
 
-oneTest1435:
+oneTest1767:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1436
+	JG   tail1768
 
-one1434:
+one1766:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+768(SB), Z3
@@ -26023,19 +33863,19 @@ one1434:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1440
+	JZ                normal1772
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K1
 	VADDPD.BCST       constants<>+1536(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K1, Z6
-	JMP               scaled1441
+	JMP               scaled1773
 
-normal1440:
+normal1772:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1441:
+scaled1773:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -26044,9 +33884,9 @@ scaled1441:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z6, Z3, K1, Z16
-	VMOVUPS     constants<>+12288(SB), Z3
+	VMOVUPS     constants<>+14592(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+12352(SB), Z3
+	VMOVUPS     constants<>+14656(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z16, Z3, Z2
 	VMULPD      Z16, Z4, Z4
@@ -26054,11 +33894,11 @@ scaled1441:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1434
+	JLE         one1766
 
-tail1436:
+tail1768:
 	SUBQ              SI, BX
-	JZ                done1437
+	JZ                done1769
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -26086,19 +33926,19 @@ tail1436:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1442
+	JZ                normal1774
 	VCMPPD.BCST       $0x11, constants<>+1472(SB), Z4, K2
 	VADDPD.BCST       constants<>+1536(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1600(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1664(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1664(SB), Z6, K2, Z6
-	JMP               scaled1443
+	JMP               scaled1775
 
-normal1442:
+normal1774:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1443:
+scaled1775:
 	VMOVUPS     constants<>+576(SB), Z1
 	VADDPD.BCST constants<>+576(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -26107,16 +33947,16 @@ scaled1443:
 	VMOVUPD.Z   (DX)(SI*8), K1, Z2
 	VPMOVQ2M    Z2, K2
 	VBLENDMPD   Z6, Z1, K2, Z17
-	VMOVUPS     constants<>+12288(SB), Z1
+	VMOVUPS     constants<>+14592(SB), Z1
 	VMAXPD      Z2, Z1, Z2
-	VMOVUPS     constants<>+12352(SB), Z1
+	VMOVUPS     constants<>+14656(SB), Z1
 	VMINPD      Z2, Z1, Z1
 	VFMADD213PD Z17, Z1, Z0
 	VMULPD      Z17, Z2, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done1437:
+done1769:
 	VZEROUPPER
 	RET
 
@@ -26132,9 +33972,9 @@ TEXT ·siLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1446
+	JL      oneTest1778
 
-many1444:
+many1776:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -26189,7 +34029,7 @@ many1444:
 	VCMPPD       $0x11, constants<>+1856(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1449
+	JZ           normal1781
 	VCMPPD       $0x11, constants<>+1856(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1920(SB), Y3, Y2
@@ -26216,9 +34056,9 @@ many1444:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1450
+	JMP          scaled1782
 
-normal1449:
+normal1781:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -26234,7 +34074,7 @@ normal1449:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1450:
+scaled1782:
 	VMOVUPS     constants<>+576(SB), Y3
 	VADDPD      constants<>+576(SB), Y8, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -26242,9 +34082,9 @@ scaled1450:
 	VMULPD      Y8, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y8, Y3, Y3
-	VMOVUPS     constants<>+12288(SB), Y5
+	VMOVUPS     constants<>+14592(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+12352(SB), Y5
+	VMOVUPS     constants<>+14656(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -26255,9 +34095,9 @@ scaled1450:
 	VMULPD      Y9, Y5, Y3
 	VMOVUPS     32(DX)(SI*8), Y6
 	VBLENDVPD   Y6, Y9, Y5, Y5
-	VMOVUPS     constants<>+12288(SB), Y7
+	VMOVUPS     constants<>+14592(SB), Y7
 	VMAXPD      Y6, Y7, Y6
-	VMOVUPS     constants<>+12352(SB), Y7
+	VMOVUPS     constants<>+14656(SB), Y7
 	VMINPD      Y6, Y7, Y7
 	VFMADD213PD Y5, Y7, Y3
 	VMULPD      Y5, Y6, Y6
@@ -26267,14 +34107,14 @@ scaled1450:
 	VMOVUPS     Y3, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1444
+	JLE         many1776
 
-oneTest1446:
+oneTest1778:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1447
+	JG   tail1779
 
-one1445:
+one1777:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -26303,7 +34143,7 @@ one1445:
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1451
+	JZ           normal1783
 	VCMPPD       $0x11, constants<>+1856(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1920(SB), Y4, Y2
@@ -26317,9 +34157,9 @@ one1445:
 	VPAND        constants<>+1664(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1452
+	JMP          scaled1784
 
-normal1451:
+normal1783:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -26328,7 +34168,7 @@ normal1451:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1452:
+scaled1784:
 	VMOVUPS     constants<>+576(SB), Y3
 	VADDPD      constants<>+576(SB), Y5, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -26336,9 +34176,9 @@ scaled1452:
 	VMULPD      Y5, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y5, Y3, Y3
-	VMOVUPS     constants<>+12288(SB), Y5
+	VMOVUPS     constants<>+14592(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+12352(SB), Y5
+	VMOVUPS     constants<>+14656(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -26346,11 +34186,11 @@ scaled1452:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1445
+	JLE         one1777
 
-tail1447:
+tail1779:
 	SUBQ         SI, BX
-	JZ           done1448
+	JZ           done1780
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -26383,7 +34223,7 @@ tail1447:
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1453
+	JZ           normal1785
 	VCMPPD       $0x11, constants<>+1856(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1920(SB), Y3, Y1
@@ -26397,9 +34237,9 @@ tail1447:
 	VPAND        constants<>+1664(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1454
+	JMP          scaled1786
 
-normal1453:
+normal1785:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -26408,7 +34248,7 @@ normal1453:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1454:
+scaled1786:
 	VMOVUPS     constants<>+576(SB), Y1
 	VADDPD      constants<>+576(SB), Y4, Y0
 	VDIVPD      Y0, Y1, Y1
@@ -26416,16 +34256,16 @@ scaled1454:
 	VMULPD      Y4, Y1, Y0
 	VMASKMOVPD  (DX)(SI*8), Y2, Y3
 	VBLENDVPD   Y3, Y4, Y1, Y1
-	VMOVUPS     constants<>+12288(SB), Y4
+	VMOVUPS     constants<>+14592(SB), Y4
 	VMAXPD      Y3, Y4, Y3
-	VMOVUPS     constants<>+12352(SB), Y4
+	VMOVUPS     constants<>+14656(SB), Y4
 	VMINPD      Y3, Y4, Y4
 	VFMADD213PD Y1, Y4, Y0
 	VMULPD      Y1, Y3, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
 
-done1448:
+done1780:
 	VZEROUPPER
 	RET
 
@@ -26439,9 +34279,9 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1458
+	JL    oneTest1790
 
-many1456:
+many1788:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
@@ -26518,19 +34358,19 @@ many1456:
 	VBLENDMPS         Z11, Z3, K2, Z6
 	VMULPS            Z2, Z10, Z2
 	VMULPS            Z3, Z11, Z3
-	VBROADCASTSS      constants<>+12416(SB), Z4
+	VBROADCASTSS      constants<>+14720(SB), Z4
 	VMAXPS            Z0, Z4, Z4
-	VBROADCASTSS      constants<>+12416(SB), Z9
+	VBROADCASTSS      constants<>+14720(SB), Z9
 	VMAXPS            Z1, Z9, Z9
 	VMULPS            Z5, Z4, Z4
 	VMULPS            Z6, Z9, Z9
-	VBROADCASTSS      constants<>+12416(SB), Z10
+	VBROADCASTSS      constants<>+14720(SB), Z10
 	VMAXPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+12416(SB), Z10
+	VBROADCASTSS      constants<>+14720(SB), Z10
 	VMAXPS            Z1, Z10, Z1
-	VBROADCASTSS      constants<>+12480(SB), Z10
+	VBROADCASTSS      constants<>+14784(SB), Z10
 	VMINPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+12480(SB), Z10
+	VBROADCASTSS      constants<>+14784(SB), Z10
 	VMINPS            Z1, Z10, Z1
 	VFMADD231PS       Z0, Z2, Z5
 	VFMADD231PS       Z1, Z3, Z6
@@ -26540,14 +34380,14 @@ many1456:
 	VMOVUPS           Z6, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1456
+	JLE               many1788
 
-oneTest1458:
+oneTest1790:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1459
+	JG   tail1791
 
-one1457:
+one1789:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
@@ -26586,23 +34426,23 @@ one1457:
 	VCMPPS            $0x11, Z2, Z0, K1
 	VBLENDMPS         Z3, Z1, K1, Z7
 	VMULPS            Z1, Z3, Z1
-	VBROADCASTSS      constants<>+12416(SB), Z2
+	VBROADCASTSS      constants<>+14720(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z7, Z2, Z2
-	VBROADCASTSS      constants<>+12416(SB), Z3
+	VBROADCASTSS      constants<>+14720(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+12480(SB), Z3
+	VBROADCASTSS      constants<>+14784(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z7
 	VMOVUPS           Z2, (AX)(SI*4)
 	VMOVUPS           Z7, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1457
+	JLE               one1789
 
-tail1459:
+tail1791:
 	SUBQ              SI, BX
-	JZ                done1460
+	JZ                done1792
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -26645,18 +34485,18 @@ tail1459:
 	VCMPPS            $0x11, Z2, Z0, K2
 	VBLENDMPS         Z3, Z1, K2, Z8
 	VMULPS            Z1, Z3, Z1
-	VBROADCASTSS      constants<>+12416(SB), Z2
+	VBROADCASTSS      constants<>+14720(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z8, Z2, Z2
-	VBROADCASTSS      constants<>+12416(SB), Z3
+	VBROADCASTSS      constants<>+14720(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+12480(SB), Z3
+	VBROADCASTSS      constants<>+14784(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z8
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 	VMOVUPS           Z8, K1, (CX)(SI*4)
 
-done1460:
+done1792:
 	VZEROUPPER
 	RET
 
@@ -26670,9 +34510,9 @@ TEXT ·siLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1465
+	JG   tail1797
 
-one1463:
+one1795:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
 	VBROADCASTSS constants<>+2560(SB), Y2
@@ -26718,23 +34558,23 @@ one1463:
 	VCMPPS       $0x11, Y2, Y0, Y2
 	VBLENDVPS    Y2, Y3, Y1, Y2
 	VMULPS       Y1, Y3, Y1
-	VBROADCASTSS constants<>+12416(SB), Y3
+	VBROADCASTSS constants<>+14720(SB), Y3
 	VMAXPS       Y0, Y3, Y3
 	VMULPS       Y2, Y3, Y3
-	VBROADCASTSS constants<>+12416(SB), Y4
+	VBROADCASTSS constants<>+14720(SB), Y4
 	VMAXPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+12480(SB), Y4
+	VBROADCASTSS constants<>+14784(SB), Y4
 	VMINPS       Y0, Y4, Y0
 	VFMADD231PS  Y0, Y1, Y2
 	VMOVUPS      Y3, (AX)(SI*4)
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1463
+	JLE          one1795
 
-tail1465:
+tail1797:
 	SUBQ         SI, BX
-	JZ           done1466
+	JZ           done1798
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -26784,18 +34624,18 @@ tail1465:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VBLENDVPS    Y3, Y4, Y2, Y3
 	VMULPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+12416(SB), Y4
+	VBROADCASTSS constants<>+14720(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+12416(SB), Y5
+	VBROADCASTSS constants<>+14720(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+12480(SB), Y5
+	VBROADCASTSS constants<>+14784(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y2, Y3
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y3, Y0, (CX)(SI*4)
 
-done1466:
+done1798:
 	VZEROUPPER
 	RET
 
@@ -26812,9 +34652,9 @@ TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1469
+	JL           oneTest1801
 
-many1467:
+many1799:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z4
@@ -26853,14 +34693,14 @@ many1467:
 	VMOVUPS   Z3, 192(AX)(SI*8)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many1467
+	JLE       many1799
 
-oneTest1469:
+oneTest1801:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1470
+	JG   tail1802
 
-one1468:
+one1800:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z9
@@ -26872,11 +34712,11 @@ one1468:
 	VMOVUPS   Z3, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one1468
+	JLE       one1800
 
-tail1470:
+tail1802:
 	SUBQ      SI, BX
-	JZ        done1471
+	JZ        done1803
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -26891,7 +34731,7 @@ tail1470:
 	VADDPD    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(SI*8)
 
-done1471:
+done1803:
 	VZEROUPPER
 	RET
 
@@ -26908,9 +34748,9 @@ TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1474
+	JL           oneTest1806
 
-many1472:
+many1804:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -26953,14 +34793,14 @@ many1472:
 	VMOVUPS   Y3, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many1472
+	JLE       many1804
 
-oneTest1474:
+oneTest1806:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1475
+	JG   tail1807
 
-one1473:
+one1805:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -26973,11 +34813,11 @@ one1473:
 	VMOVUPS   Y3, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one1473
+	JLE       one1805
 
-tail1475:
+tail1807:
 	SUBQ       SI, BX
-	JZ         done1476
+	JZ         done1808
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -26993,7 +34833,7 @@ tail1475:
 	VADDPD     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(SI*8)
 
-done1476:
+done1808:
 	VZEROUPPER
 	RET
 
@@ -27010,9 +34850,9 @@ TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -64(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1479
+	JL           oneTest1811
 
-many1477:
+many1809:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z4
@@ -27051,14 +34891,14 @@ many1477:
 	VMOVUPS   Z3, 192(AX)(SI*4)
 	ADDQ      $0x40, SI
 	CMPQ      SI, DI
-	JLE       many1477
+	JLE       many1809
 
-oneTest1479:
+oneTest1811:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1480
+	JG   tail1812
 
-one1478:
+one1810:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z9
@@ -27070,11 +34910,11 @@ one1478:
 	VMOVUPS   Z3, (AX)(SI*4)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       one1478
+	JLE       one1810
 
-tail1480:
+tail1812:
 	SUBQ      SI, BX
-	JZ        done1481
+	JZ        done1813
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -27089,7 +34929,7 @@ tail1480:
 	VADDPS    Z0, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(SI*4)
 
-done1481:
+done1813:
 	VZEROUPPER
 	RET
 
@@ -27106,9 +34946,9 @@ TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1484
+	JL           oneTest1816
 
-many1482:
+many1814:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -27151,14 +34991,14 @@ many1482:
 	VMOVUPS   Y3, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many1482
+	JLE       many1814
 
-oneTest1484:
+oneTest1816:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1485
+	JG   tail1817
 
-one1483:
+one1815:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -27171,11 +35011,11 @@ one1483:
 	VMOVUPS   Y3, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one1483
+	JLE       one1815
 
-tail1485:
+tail1817:
 	SUBQ       SI, BX
-	JZ         done1486
+	JZ         done1818
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -27191,7 +35031,7 @@ tail1485:
 	VADDPS     Y0, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(SI*4)
 
-done1486:
+done1818:
 	VZEROUPPER
 	RET
 
@@ -28571,815 +36411,1223 @@ DATA constants<>+7984(SB)/4, $0x4b400001
 DATA constants<>+7988(SB)/4, $0x4b400001
 DATA constants<>+7992(SB)/4, $0x4b400001
 DATA constants<>+7996(SB)/4, $0x4b400001
-DATA constants<>+8000(SB)/8, $0x3fe4000000000000
-DATA constants<>+8008(SB)/8, $0x3fe4000000000000
-DATA constants<>+8016(SB)/8, $0x3fe4000000000000
-DATA constants<>+8024(SB)/8, $0x3fe4000000000000
-DATA constants<>+8032(SB)/8, $0x3fe4000000000000
-DATA constants<>+8040(SB)/8, $0x3fe4000000000000
-DATA constants<>+8048(SB)/8, $0x3fe4000000000000
-DATA constants<>+8056(SB)/8, $0x3fe4000000000000
-DATA constants<>+8064(SB)/8, $0x4083b00000000000
-DATA constants<>+8072(SB)/8, $0x4083b00000000000
-DATA constants<>+8080(SB)/8, $0x4083b00000000000
-DATA constants<>+8088(SB)/8, $0x4083b00000000000
-DATA constants<>+8096(SB)/8, $0x4083b00000000000
-DATA constants<>+8104(SB)/8, $0x4083b00000000000
-DATA constants<>+8112(SB)/8, $0x4083b00000000000
-DATA constants<>+8120(SB)/8, $0x4083b00000000000
-DATA constants<>+8128(SB)/8, $0x40e960e000000000
-DATA constants<>+8136(SB)/8, $0x40e960e000000000
-DATA constants<>+8144(SB)/8, $0x40e960e000000000
-DATA constants<>+8152(SB)/8, $0x40e960e000000000
-DATA constants<>+8160(SB)/8, $0x40e960e000000000
-DATA constants<>+8168(SB)/8, $0x40e960e000000000
-DATA constants<>+8176(SB)/8, $0x40e960e000000000
-DATA constants<>+8184(SB)/8, $0x40e960e000000000
-DATA constants<>+8192(SB)/8, $0x412cde3200000000
-DATA constants<>+8200(SB)/8, $0x412cde3200000000
-DATA constants<>+8208(SB)/8, $0x412cde3200000000
-DATA constants<>+8216(SB)/8, $0x412cde3200000000
-DATA constants<>+8224(SB)/8, $0x412cde3200000000
-DATA constants<>+8232(SB)/8, $0x412cde3200000000
-DATA constants<>+8240(SB)/8, $0x412cde3200000000
-DATA constants<>+8248(SB)/8, $0x412cde3200000000
-DATA constants<>+8256(SB)/8, $0x413eee1100000000
-DATA constants<>+8264(SB)/8, $0x413eee1100000000
-DATA constants<>+8272(SB)/8, $0x413eee1100000000
-DATA constants<>+8280(SB)/8, $0x413eee1100000000
-DATA constants<>+8288(SB)/8, $0x413eee1100000000
-DATA constants<>+8296(SB)/8, $0x413eee1100000000
-DATA constants<>+8304(SB)/8, $0x413eee1100000000
-DATA constants<>+8312(SB)/8, $0x413eee1100000000
-DATA constants<>+8320(SB)/8, $0x4082900000000000
-DATA constants<>+8328(SB)/8, $0x4082900000000000
-DATA constants<>+8336(SB)/8, $0x4082900000000000
-DATA constants<>+8344(SB)/8, $0x4082900000000000
-DATA constants<>+8352(SB)/8, $0x4082900000000000
-DATA constants<>+8360(SB)/8, $0x4082900000000000
-DATA constants<>+8368(SB)/8, $0x4082900000000000
-DATA constants<>+8376(SB)/8, $0x4082900000000000
-DATA constants<>+8384(SB)/8, $0x40e5fea000000000
-DATA constants<>+8392(SB)/8, $0x40e5fea000000000
-DATA constants<>+8400(SB)/8, $0x40e5fea000000000
-DATA constants<>+8408(SB)/8, $0x40e5fea000000000
-DATA constants<>+8416(SB)/8, $0x40e5fea000000000
-DATA constants<>+8424(SB)/8, $0x40e5fea000000000
-DATA constants<>+8432(SB)/8, $0x40e5fea000000000
-DATA constants<>+8440(SB)/8, $0x40e5fea000000000
-DATA constants<>+8448(SB)/8, $0x41249eb600000000
-DATA constants<>+8456(SB)/8, $0x41249eb600000000
-DATA constants<>+8464(SB)/8, $0x41249eb600000000
-DATA constants<>+8472(SB)/8, $0x41249eb600000000
-DATA constants<>+8480(SB)/8, $0x41249eb600000000
-DATA constants<>+8488(SB)/8, $0x41249eb600000000
-DATA constants<>+8496(SB)/8, $0x41249eb600000000
-DATA constants<>+8504(SB)/8, $0x41249eb600000000
-DATA constants<>+8512(SB)/8, $0xc000000000000000
-DATA constants<>+8520(SB)/8, $0xc000000000000000
-DATA constants<>+8528(SB)/8, $0xc000000000000000
-DATA constants<>+8536(SB)/8, $0xc000000000000000
-DATA constants<>+8544(SB)/8, $0xc000000000000000
-DATA constants<>+8552(SB)/8, $0xc000000000000000
-DATA constants<>+8560(SB)/8, $0xc000000000000000
-DATA constants<>+8568(SB)/8, $0xc000000000000000
-DATA constants<>+8576(SB)/8, $0x4000000000000000
-DATA constants<>+8584(SB)/8, $0x4000000000000000
-DATA constants<>+8592(SB)/8, $0x4000000000000000
-DATA constants<>+8600(SB)/8, $0x4000000000000000
-DATA constants<>+8608(SB)/8, $0x4000000000000000
-DATA constants<>+8616(SB)/8, $0x4000000000000000
-DATA constants<>+8624(SB)/8, $0x4000000000000000
-DATA constants<>+8632(SB)/8, $0x4000000000000000
-DATA constants<>+8640(SB)/4, $0xc0000000
-DATA constants<>+8644(SB)/4, $0xc0000000
-DATA constants<>+8648(SB)/4, $0xc0000000
-DATA constants<>+8652(SB)/4, $0xc0000000
-DATA constants<>+8656(SB)/4, $0xc0000000
-DATA constants<>+8660(SB)/4, $0xc0000000
-DATA constants<>+8664(SB)/4, $0xc0000000
-DATA constants<>+8668(SB)/4, $0xc0000000
-DATA constants<>+8672(SB)/4, $0xc0000000
-DATA constants<>+8676(SB)/4, $0xc0000000
-DATA constants<>+8680(SB)/4, $0xc0000000
-DATA constants<>+8684(SB)/4, $0xc0000000
-DATA constants<>+8688(SB)/4, $0xc0000000
-DATA constants<>+8692(SB)/4, $0xc0000000
-DATA constants<>+8696(SB)/4, $0xc0000000
-DATA constants<>+8700(SB)/4, $0xc0000000
-DATA constants<>+8704(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8712(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8720(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8728(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8736(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8744(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8752(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8760(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8768(SB)/4, $0xbb58abe0
-DATA constants<>+8772(SB)/4, $0xbb58abe0
-DATA constants<>+8776(SB)/4, $0xbb58abe0
-DATA constants<>+8780(SB)/4, $0xbb58abe0
-DATA constants<>+8784(SB)/4, $0xbb58abe0
-DATA constants<>+8788(SB)/4, $0xbb58abe0
-DATA constants<>+8792(SB)/4, $0xbb58abe0
-DATA constants<>+8796(SB)/4, $0xbb58abe0
-DATA constants<>+8800(SB)/4, $0xbb58abe0
-DATA constants<>+8804(SB)/4, $0xbb58abe0
-DATA constants<>+8808(SB)/4, $0xbb58abe0
-DATA constants<>+8812(SB)/4, $0xbb58abe0
-DATA constants<>+8816(SB)/4, $0xbb58abe0
-DATA constants<>+8820(SB)/4, $0xbb58abe0
-DATA constants<>+8824(SB)/4, $0xbb58abe0
-DATA constants<>+8828(SB)/4, $0xbb58abe0
-DATA constants<>+8832(SB)/4, $0x3ca50f77
-DATA constants<>+8836(SB)/4, $0x3ca50f77
-DATA constants<>+8840(SB)/4, $0x3ca50f77
-DATA constants<>+8844(SB)/4, $0x3ca50f77
-DATA constants<>+8848(SB)/4, $0x3ca50f77
-DATA constants<>+8852(SB)/4, $0x3ca50f77
-DATA constants<>+8856(SB)/4, $0x3ca50f77
-DATA constants<>+8860(SB)/4, $0x3ca50f77
-DATA constants<>+8864(SB)/4, $0x3ca50f77
-DATA constants<>+8868(SB)/4, $0x3ca50f77
-DATA constants<>+8872(SB)/4, $0x3ca50f77
-DATA constants<>+8876(SB)/4, $0x3ca50f77
-DATA constants<>+8880(SB)/4, $0x3ca50f77
-DATA constants<>+8884(SB)/4, $0x3ca50f77
-DATA constants<>+8888(SB)/4, $0x3ca50f77
-DATA constants<>+8892(SB)/4, $0x3ca50f77
-DATA constants<>+8896(SB)/4, $0xbd6bc3cd
-DATA constants<>+8900(SB)/4, $0xbd6bc3cd
-DATA constants<>+8904(SB)/4, $0xbd6bc3cd
-DATA constants<>+8908(SB)/4, $0xbd6bc3cd
-DATA constants<>+8912(SB)/4, $0xbd6bc3cd
-DATA constants<>+8916(SB)/4, $0xbd6bc3cd
-DATA constants<>+8920(SB)/4, $0xbd6bc3cd
-DATA constants<>+8924(SB)/4, $0xbd6bc3cd
-DATA constants<>+8928(SB)/4, $0xbd6bc3cd
-DATA constants<>+8932(SB)/4, $0xbd6bc3cd
-DATA constants<>+8936(SB)/4, $0xbd6bc3cd
-DATA constants<>+8940(SB)/4, $0xbd6bc3cd
-DATA constants<>+8944(SB)/4, $0xbd6bc3cd
-DATA constants<>+8948(SB)/4, $0xbd6bc3cd
-DATA constants<>+8952(SB)/4, $0xbd6bc3cd
-DATA constants<>+8956(SB)/4, $0xbd6bc3cd
-DATA constants<>+8960(SB)/4, $0x3dda850f
-DATA constants<>+8964(SB)/4, $0x3dda850f
-DATA constants<>+8968(SB)/4, $0x3dda850f
-DATA constants<>+8972(SB)/4, $0x3dda850f
-DATA constants<>+8976(SB)/4, $0x3dda850f
-DATA constants<>+8980(SB)/4, $0x3dda850f
-DATA constants<>+8984(SB)/4, $0x3dda850f
-DATA constants<>+8988(SB)/4, $0x3dda850f
-DATA constants<>+8992(SB)/4, $0x3dda850f
-DATA constants<>+8996(SB)/4, $0x3dda850f
-DATA constants<>+9000(SB)/4, $0x3dda850f
-DATA constants<>+9004(SB)/4, $0x3dda850f
-DATA constants<>+9008(SB)/4, $0x3dda850f
-DATA constants<>+9012(SB)/4, $0x3dda850f
-DATA constants<>+9016(SB)/4, $0x3dda850f
-DATA constants<>+9020(SB)/4, $0x3dda850f
-DATA constants<>+9024(SB)/4, $0xbe1d2cac
-DATA constants<>+9028(SB)/4, $0xbe1d2cac
-DATA constants<>+9032(SB)/4, $0xbe1d2cac
-DATA constants<>+9036(SB)/4, $0xbe1d2cac
-DATA constants<>+9040(SB)/4, $0xbe1d2cac
-DATA constants<>+9044(SB)/4, $0xbe1d2cac
-DATA constants<>+9048(SB)/4, $0xbe1d2cac
-DATA constants<>+9052(SB)/4, $0xbe1d2cac
-DATA constants<>+9056(SB)/4, $0xbe1d2cac
-DATA constants<>+9060(SB)/4, $0xbe1d2cac
-DATA constants<>+9064(SB)/4, $0xbe1d2cac
-DATA constants<>+9068(SB)/4, $0xbe1d2cac
-DATA constants<>+9072(SB)/4, $0xbe1d2cac
-DATA constants<>+9076(SB)/4, $0xbe1d2cac
-DATA constants<>+9080(SB)/4, $0xbe1d2cac
-DATA constants<>+9084(SB)/4, $0xbe1d2cac
-DATA constants<>+9088(SB)/4, $0x3e49a885
-DATA constants<>+9092(SB)/4, $0x3e49a885
-DATA constants<>+9096(SB)/4, $0x3e49a885
-DATA constants<>+9100(SB)/4, $0x3e49a885
-DATA constants<>+9104(SB)/4, $0x3e49a885
-DATA constants<>+9108(SB)/4, $0x3e49a885
-DATA constants<>+9112(SB)/4, $0x3e49a885
-DATA constants<>+9116(SB)/4, $0x3e49a885
-DATA constants<>+9120(SB)/4, $0x3e49a885
-DATA constants<>+9124(SB)/4, $0x3e49a885
-DATA constants<>+9128(SB)/4, $0x3e49a885
-DATA constants<>+9132(SB)/4, $0x3e49a885
-DATA constants<>+9136(SB)/4, $0x3e49a885
-DATA constants<>+9140(SB)/4, $0x3e49a885
-DATA constants<>+9144(SB)/4, $0x3e49a885
-DATA constants<>+9148(SB)/4, $0x3e49a885
-DATA constants<>+9152(SB)/4, $0xbe7f924f
-DATA constants<>+9156(SB)/4, $0xbe7f924f
-DATA constants<>+9160(SB)/4, $0xbe7f924f
-DATA constants<>+9164(SB)/4, $0xbe7f924f
-DATA constants<>+9168(SB)/4, $0xbe7f924f
-DATA constants<>+9172(SB)/4, $0xbe7f924f
-DATA constants<>+9176(SB)/4, $0xbe7f924f
-DATA constants<>+9180(SB)/4, $0xbe7f924f
-DATA constants<>+9184(SB)/4, $0xbe7f924f
-DATA constants<>+9188(SB)/4, $0xbe7f924f
-DATA constants<>+9192(SB)/4, $0xbe7f924f
-DATA constants<>+9196(SB)/4, $0xbe7f924f
-DATA constants<>+9200(SB)/4, $0xbe7f924f
-DATA constants<>+9204(SB)/4, $0xbe7f924f
-DATA constants<>+9208(SB)/4, $0xbe7f924f
-DATA constants<>+9212(SB)/4, $0xbe7f924f
-DATA constants<>+9216(SB)/4, $0x3eaaa6ea
-DATA constants<>+9220(SB)/4, $0x3eaaa6ea
-DATA constants<>+9224(SB)/4, $0x3eaaa6ea
-DATA constants<>+9228(SB)/4, $0x3eaaa6ea
-DATA constants<>+9232(SB)/4, $0x3eaaa6ea
-DATA constants<>+9236(SB)/4, $0x3eaaa6ea
-DATA constants<>+9240(SB)/4, $0x3eaaa6ea
-DATA constants<>+9244(SB)/4, $0x3eaaa6ea
-DATA constants<>+9248(SB)/4, $0x3eaaa6ea
-DATA constants<>+9252(SB)/4, $0x3eaaa6ea
-DATA constants<>+9256(SB)/4, $0x3eaaa6ea
-DATA constants<>+9260(SB)/4, $0x3eaaa6ea
-DATA constants<>+9264(SB)/4, $0x3eaaa6ea
-DATA constants<>+9268(SB)/4, $0x3eaaa6ea
-DATA constants<>+9272(SB)/4, $0x3eaaa6ea
-DATA constants<>+9276(SB)/4, $0x3eaaa6ea
-DATA constants<>+9280(SB)/4, $0xbeffffe9
-DATA constants<>+9284(SB)/4, $0xbeffffe9
-DATA constants<>+9288(SB)/4, $0xbeffffe9
-DATA constants<>+9292(SB)/4, $0xbeffffe9
-DATA constants<>+9296(SB)/4, $0xbeffffe9
-DATA constants<>+9300(SB)/4, $0xbeffffe9
-DATA constants<>+9304(SB)/4, $0xbeffffe9
-DATA constants<>+9308(SB)/4, $0xbeffffe9
-DATA constants<>+9312(SB)/4, $0xbeffffe9
-DATA constants<>+9316(SB)/4, $0xbeffffe9
-DATA constants<>+9320(SB)/4, $0xbeffffe9
-DATA constants<>+9324(SB)/4, $0xbeffffe9
-DATA constants<>+9328(SB)/4, $0xbeffffe9
-DATA constants<>+9332(SB)/4, $0xbeffffe9
-DATA constants<>+9336(SB)/4, $0xbeffffe9
-DATA constants<>+9340(SB)/4, $0xbeffffe9
-DATA constants<>+9344(SB)/8, $0x4044000000000000
-DATA constants<>+9352(SB)/8, $0x4044000000000000
-DATA constants<>+9360(SB)/8, $0x4044000000000000
-DATA constants<>+9368(SB)/8, $0x4044000000000000
-DATA constants<>+9376(SB)/8, $0x4044000000000000
-DATA constants<>+9384(SB)/8, $0x4044000000000000
-DATA constants<>+9392(SB)/8, $0x4044000000000000
-DATA constants<>+9400(SB)/8, $0x4044000000000000
-DATA constants<>+9408(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9416(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9424(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9432(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9440(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9448(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9456(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9464(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9472(SB)/8, $0x400c000000000000
-DATA constants<>+9480(SB)/8, $0x400c000000000000
-DATA constants<>+9488(SB)/8, $0x400c000000000000
-DATA constants<>+9496(SB)/8, $0x400c000000000000
-DATA constants<>+9504(SB)/8, $0x400c000000000000
-DATA constants<>+9512(SB)/8, $0x400c000000000000
-DATA constants<>+9520(SB)/8, $0x400c000000000000
-DATA constants<>+9528(SB)/8, $0x400c000000000000
-DATA constants<>+9536(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9544(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9552(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9560(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9568(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9576(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9584(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9592(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9600(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9608(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9616(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9624(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9632(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9640(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9648(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9656(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9664(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9672(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9680(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9688(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9696(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9704(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9712(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9720(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9728(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9736(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9744(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9752(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9760(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9768(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9776(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9784(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9792(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9800(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9808(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9816(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9824(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9832(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9840(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9848(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9856(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9864(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9872(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9880(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9888(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9896(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9904(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9912(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9920(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9928(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9936(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9944(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9952(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9960(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9968(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9976(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9984(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+9992(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10000(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10008(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10016(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10024(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10032(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10040(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10048(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10056(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10064(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10072(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10080(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10088(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10096(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10104(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10112(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10120(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10128(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10136(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10144(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10152(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10160(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10168(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10176(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10184(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10192(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10200(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10208(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10216(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10224(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10232(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10240(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10248(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10256(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10264(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10272(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10280(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10288(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10296(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10304(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10312(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10320(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10328(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10336(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10344(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10352(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10360(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10368(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10376(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10384(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10392(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10400(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10408(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10416(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10424(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10432(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10440(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10448(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10456(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10464(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10472(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10480(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10488(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10496(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10504(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10512(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10520(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10528(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10536(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10544(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10552(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10560(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10568(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10576(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10584(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10592(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10600(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10608(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10616(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10624(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10632(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10640(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10648(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10656(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10664(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10672(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10680(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10688(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10696(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10704(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10712(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10720(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10728(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10736(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10744(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10752(SB)/8, $0x3f260610327a4300
-DATA constants<>+10760(SB)/8, $0x3f260610327a4300
-DATA constants<>+10768(SB)/8, $0x3f260610327a4300
-DATA constants<>+10776(SB)/8, $0x3f260610327a4300
-DATA constants<>+10784(SB)/8, $0x3f260610327a4300
-DATA constants<>+10792(SB)/8, $0x3f260610327a4300
-DATA constants<>+10800(SB)/8, $0x3f260610327a4300
-DATA constants<>+10808(SB)/8, $0x3f260610327a4300
-DATA constants<>+10816(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10824(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10832(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10840(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10848(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10856(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10864(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10872(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10880(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10888(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10896(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10904(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10912(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10920(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10928(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10936(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10944(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10952(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10960(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10968(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10976(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10984(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10992(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+11000(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+11008(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11016(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11024(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11032(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11040(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11048(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11056(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11064(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11072(SB)/8, $0xc044000000000000
-DATA constants<>+11080(SB)/8, $0xc044000000000000
-DATA constants<>+11088(SB)/8, $0xc044000000000000
-DATA constants<>+11096(SB)/8, $0xc044000000000000
-DATA constants<>+11104(SB)/8, $0xc044000000000000
-DATA constants<>+11112(SB)/8, $0xc044000000000000
-DATA constants<>+11120(SB)/8, $0xc044000000000000
-DATA constants<>+11128(SB)/8, $0xc044000000000000
-DATA constants<>+11136(SB)/4, $0x41680000
-DATA constants<>+11140(SB)/4, $0x41680000
-DATA constants<>+11144(SB)/4, $0x41680000
-DATA constants<>+11148(SB)/4, $0x41680000
-DATA constants<>+11152(SB)/4, $0x41680000
-DATA constants<>+11156(SB)/4, $0x41680000
-DATA constants<>+11160(SB)/4, $0x41680000
-DATA constants<>+11164(SB)/4, $0x41680000
-DATA constants<>+11168(SB)/4, $0x41680000
-DATA constants<>+11172(SB)/4, $0x41680000
-DATA constants<>+11176(SB)/4, $0x41680000
-DATA constants<>+11180(SB)/4, $0x41680000
-DATA constants<>+11184(SB)/4, $0x41680000
-DATA constants<>+11188(SB)/4, $0x41680000
-DATA constants<>+11192(SB)/4, $0x41680000
-DATA constants<>+11196(SB)/4, $0x41680000
-DATA constants<>+11200(SB)/4, $0x40600000
-DATA constants<>+11204(SB)/4, $0x40600000
-DATA constants<>+11208(SB)/4, $0x40600000
-DATA constants<>+11212(SB)/4, $0x40600000
-DATA constants<>+11216(SB)/4, $0x40600000
-DATA constants<>+11220(SB)/4, $0x40600000
-DATA constants<>+11224(SB)/4, $0x40600000
-DATA constants<>+11228(SB)/4, $0x40600000
-DATA constants<>+11232(SB)/4, $0x40600000
-DATA constants<>+11236(SB)/4, $0x40600000
-DATA constants<>+11240(SB)/4, $0x40600000
-DATA constants<>+11244(SB)/4, $0x40600000
-DATA constants<>+11248(SB)/4, $0x40600000
-DATA constants<>+11252(SB)/4, $0x40600000
-DATA constants<>+11256(SB)/4, $0x40600000
-DATA constants<>+11260(SB)/4, $0x40600000
-DATA constants<>+11264(SB)/4, $0x39c9a0f6
-DATA constants<>+11268(SB)/4, $0x39c9a0f6
-DATA constants<>+11272(SB)/4, $0x39c9a0f6
-DATA constants<>+11276(SB)/4, $0x39c9a0f6
-DATA constants<>+11280(SB)/4, $0x39c9a0f6
-DATA constants<>+11284(SB)/4, $0x39c9a0f6
-DATA constants<>+11288(SB)/4, $0x39c9a0f6
-DATA constants<>+11292(SB)/4, $0x39c9a0f6
-DATA constants<>+11296(SB)/4, $0x39c9a0f6
-DATA constants<>+11300(SB)/4, $0x39c9a0f6
-DATA constants<>+11304(SB)/4, $0x39c9a0f6
-DATA constants<>+11308(SB)/4, $0x39c9a0f6
-DATA constants<>+11312(SB)/4, $0x39c9a0f6
-DATA constants<>+11316(SB)/4, $0x39c9a0f6
-DATA constants<>+11320(SB)/4, $0x39c9a0f6
-DATA constants<>+11324(SB)/4, $0x39c9a0f6
-DATA constants<>+11328(SB)/4, $0xb9cd295a
-DATA constants<>+11332(SB)/4, $0xb9cd295a
-DATA constants<>+11336(SB)/4, $0xb9cd295a
-DATA constants<>+11340(SB)/4, $0xb9cd295a
-DATA constants<>+11344(SB)/4, $0xb9cd295a
-DATA constants<>+11348(SB)/4, $0xb9cd295a
-DATA constants<>+11352(SB)/4, $0xb9cd295a
-DATA constants<>+11356(SB)/4, $0xb9cd295a
-DATA constants<>+11360(SB)/4, $0xb9cd295a
-DATA constants<>+11364(SB)/4, $0xb9cd295a
-DATA constants<>+11368(SB)/4, $0xb9cd295a
-DATA constants<>+11372(SB)/4, $0xb9cd295a
-DATA constants<>+11376(SB)/4, $0xb9cd295a
-DATA constants<>+11380(SB)/4, $0xb9cd295a
-DATA constants<>+11384(SB)/4, $0xb9cd295a
-DATA constants<>+11388(SB)/4, $0xb9cd295a
-DATA constants<>+11392(SB)/4, $0xbb4e31ee
-DATA constants<>+11396(SB)/4, $0xbb4e31ee
-DATA constants<>+11400(SB)/4, $0xbb4e31ee
-DATA constants<>+11404(SB)/4, $0xbb4e31ee
-DATA constants<>+11408(SB)/4, $0xbb4e31ee
-DATA constants<>+11412(SB)/4, $0xbb4e31ee
-DATA constants<>+11416(SB)/4, $0xbb4e31ee
-DATA constants<>+11420(SB)/4, $0xbb4e31ee
-DATA constants<>+11424(SB)/4, $0xbb4e31ee
-DATA constants<>+11428(SB)/4, $0xbb4e31ee
-DATA constants<>+11432(SB)/4, $0xbb4e31ee
-DATA constants<>+11436(SB)/4, $0xbb4e31ee
-DATA constants<>+11440(SB)/4, $0xbb4e31ee
-DATA constants<>+11444(SB)/4, $0xbb4e31ee
-DATA constants<>+11448(SB)/4, $0xbb4e31ee
-DATA constants<>+11452(SB)/4, $0xbb4e31ee
-DATA constants<>+11456(SB)/4, $0x3bd3acc9
-DATA constants<>+11460(SB)/4, $0x3bd3acc9
-DATA constants<>+11464(SB)/4, $0x3bd3acc9
-DATA constants<>+11468(SB)/4, $0x3bd3acc9
-DATA constants<>+11472(SB)/4, $0x3bd3acc9
-DATA constants<>+11476(SB)/4, $0x3bd3acc9
-DATA constants<>+11480(SB)/4, $0x3bd3acc9
-DATA constants<>+11484(SB)/4, $0x3bd3acc9
-DATA constants<>+11488(SB)/4, $0x3bd3acc9
-DATA constants<>+11492(SB)/4, $0x3bd3acc9
-DATA constants<>+11496(SB)/4, $0x3bd3acc9
-DATA constants<>+11500(SB)/4, $0x3bd3acc9
-DATA constants<>+11504(SB)/4, $0x3bd3acc9
-DATA constants<>+11508(SB)/4, $0x3bd3acc9
-DATA constants<>+11512(SB)/4, $0x3bd3acc9
-DATA constants<>+11516(SB)/4, $0x3bd3acc9
-DATA constants<>+11520(SB)/4, $0x3c8e889f
-DATA constants<>+11524(SB)/4, $0x3c8e889f
-DATA constants<>+11528(SB)/4, $0x3c8e889f
-DATA constants<>+11532(SB)/4, $0x3c8e889f
-DATA constants<>+11536(SB)/4, $0x3c8e889f
-DATA constants<>+11540(SB)/4, $0x3c8e889f
-DATA constants<>+11544(SB)/4, $0x3c8e889f
-DATA constants<>+11548(SB)/4, $0x3c8e889f
-DATA constants<>+11552(SB)/4, $0x3c8e889f
-DATA constants<>+11556(SB)/4, $0x3c8e889f
-DATA constants<>+11560(SB)/4, $0x3c8e889f
-DATA constants<>+11564(SB)/4, $0x3c8e889f
-DATA constants<>+11568(SB)/4, $0x3c8e889f
-DATA constants<>+11572(SB)/4, $0x3c8e889f
-DATA constants<>+11576(SB)/4, $0x3c8e889f
-DATA constants<>+11580(SB)/4, $0x3c8e889f
-DATA constants<>+11584(SB)/4, $0xbdedab0f
-DATA constants<>+11588(SB)/4, $0xbdedab0f
-DATA constants<>+11592(SB)/4, $0xbdedab0f
-DATA constants<>+11596(SB)/4, $0xbdedab0f
-DATA constants<>+11600(SB)/4, $0xbdedab0f
-DATA constants<>+11604(SB)/4, $0xbdedab0f
-DATA constants<>+11608(SB)/4, $0xbdedab0f
-DATA constants<>+11612(SB)/4, $0xbdedab0f
-DATA constants<>+11616(SB)/4, $0xbdedab0f
-DATA constants<>+11620(SB)/4, $0xbdedab0f
-DATA constants<>+11624(SB)/4, $0xbdedab0f
-DATA constants<>+11628(SB)/4, $0xbdedab0f
-DATA constants<>+11632(SB)/4, $0xbdedab0f
-DATA constants<>+11636(SB)/4, $0xbdedab0f
-DATA constants<>+11640(SB)/4, $0xbdedab0f
-DATA constants<>+11644(SB)/4, $0xbdedab0f
-DATA constants<>+11648(SB)/4, $0x3ea17f7a
-DATA constants<>+11652(SB)/4, $0x3ea17f7a
-DATA constants<>+11656(SB)/4, $0x3ea17f7a
-DATA constants<>+11660(SB)/4, $0x3ea17f7a
-DATA constants<>+11664(SB)/4, $0x3ea17f7a
-DATA constants<>+11668(SB)/4, $0x3ea17f7a
-DATA constants<>+11672(SB)/4, $0x3ea17f7a
-DATA constants<>+11676(SB)/4, $0x3ea17f7a
-DATA constants<>+11680(SB)/4, $0x3ea17f7a
-DATA constants<>+11684(SB)/4, $0x3ea17f7a
-DATA constants<>+11688(SB)/4, $0x3ea17f7a
-DATA constants<>+11692(SB)/4, $0x3ea17f7a
-DATA constants<>+11696(SB)/4, $0x3ea17f7a
-DATA constants<>+11700(SB)/4, $0x3ea17f7a
-DATA constants<>+11704(SB)/4, $0x3ea17f7a
-DATA constants<>+11708(SB)/4, $0x3ea17f7a
-DATA constants<>+11712(SB)/4, $0xbf10c8aa
-DATA constants<>+11716(SB)/4, $0xbf10c8aa
-DATA constants<>+11720(SB)/4, $0xbf10c8aa
-DATA constants<>+11724(SB)/4, $0xbf10c8aa
-DATA constants<>+11728(SB)/4, $0xbf10c8aa
-DATA constants<>+11732(SB)/4, $0xbf10c8aa
-DATA constants<>+11736(SB)/4, $0xbf10c8aa
-DATA constants<>+11740(SB)/4, $0xbf10c8aa
-DATA constants<>+11744(SB)/4, $0xbf10c8aa
-DATA constants<>+11748(SB)/4, $0xbf10c8aa
-DATA constants<>+11752(SB)/4, $0xbf10c8aa
-DATA constants<>+11756(SB)/4, $0xbf10c8aa
-DATA constants<>+11760(SB)/4, $0xbf10c8aa
-DATA constants<>+11764(SB)/4, $0xbf10c8aa
-DATA constants<>+11768(SB)/4, $0xbf10c8aa
-DATA constants<>+11772(SB)/4, $0xbf10c8aa
-DATA constants<>+11776(SB)/4, $0x3f3e920d
-DATA constants<>+11780(SB)/4, $0x3f3e920d
-DATA constants<>+11784(SB)/4, $0x3f3e920d
-DATA constants<>+11788(SB)/4, $0x3f3e920d
-DATA constants<>+11792(SB)/4, $0x3f3e920d
-DATA constants<>+11796(SB)/4, $0x3f3e920d
-DATA constants<>+11800(SB)/4, $0x3f3e920d
-DATA constants<>+11804(SB)/4, $0x3f3e920d
-DATA constants<>+11808(SB)/4, $0x3f3e920d
-DATA constants<>+11812(SB)/4, $0x3f3e920d
-DATA constants<>+11816(SB)/4, $0x3f3e920d
-DATA constants<>+11820(SB)/4, $0x3f3e920d
-DATA constants<>+11824(SB)/4, $0x3f3e920d
-DATA constants<>+11828(SB)/4, $0x3f3e920d
-DATA constants<>+11832(SB)/4, $0x3f3e920d
-DATA constants<>+11836(SB)/4, $0x3f3e920d
-DATA constants<>+11840(SB)/4, $0x38e5dc70
-DATA constants<>+11844(SB)/4, $0x38e5dc70
-DATA constants<>+11848(SB)/4, $0x38e5dc70
-DATA constants<>+11852(SB)/4, $0x38e5dc70
-DATA constants<>+11856(SB)/4, $0x38e5dc70
-DATA constants<>+11860(SB)/4, $0x38e5dc70
-DATA constants<>+11864(SB)/4, $0x38e5dc70
-DATA constants<>+11868(SB)/4, $0x38e5dc70
-DATA constants<>+11872(SB)/4, $0x38e5dc70
-DATA constants<>+11876(SB)/4, $0x38e5dc70
-DATA constants<>+11880(SB)/4, $0x38e5dc70
-DATA constants<>+11884(SB)/4, $0x38e5dc70
-DATA constants<>+11888(SB)/4, $0x38e5dc70
-DATA constants<>+11892(SB)/4, $0x38e5dc70
-DATA constants<>+11896(SB)/4, $0x38e5dc70
-DATA constants<>+11900(SB)/4, $0x38e5dc70
-DATA constants<>+11904(SB)/4, $0xba9bc906
-DATA constants<>+11908(SB)/4, $0xba9bc906
-DATA constants<>+11912(SB)/4, $0xba9bc906
-DATA constants<>+11916(SB)/4, $0xba9bc906
-DATA constants<>+11920(SB)/4, $0xba9bc906
-DATA constants<>+11924(SB)/4, $0xba9bc906
-DATA constants<>+11928(SB)/4, $0xba9bc906
-DATA constants<>+11932(SB)/4, $0xba9bc906
-DATA constants<>+11936(SB)/4, $0xba9bc906
-DATA constants<>+11940(SB)/4, $0xba9bc906
-DATA constants<>+11944(SB)/4, $0xba9bc906
-DATA constants<>+11948(SB)/4, $0xba9bc906
-DATA constants<>+11952(SB)/4, $0xba9bc906
-DATA constants<>+11956(SB)/4, $0xba9bc906
-DATA constants<>+11960(SB)/4, $0xba9bc906
-DATA constants<>+11964(SB)/4, $0xba9bc906
-DATA constants<>+11968(SB)/4, $0x3c236e0f
-DATA constants<>+11972(SB)/4, $0x3c236e0f
-DATA constants<>+11976(SB)/4, $0x3c236e0f
-DATA constants<>+11980(SB)/4, $0x3c236e0f
-DATA constants<>+11984(SB)/4, $0x3c236e0f
-DATA constants<>+11988(SB)/4, $0x3c236e0f
-DATA constants<>+11992(SB)/4, $0x3c236e0f
-DATA constants<>+11996(SB)/4, $0x3c236e0f
-DATA constants<>+12000(SB)/4, $0x3c236e0f
-DATA constants<>+12004(SB)/4, $0x3c236e0f
-DATA constants<>+12008(SB)/4, $0x3c236e0f
-DATA constants<>+12012(SB)/4, $0x3c236e0f
-DATA constants<>+12016(SB)/4, $0x3c236e0f
-DATA constants<>+12020(SB)/4, $0x3c236e0f
-DATA constants<>+12024(SB)/4, $0x3c236e0f
-DATA constants<>+12028(SB)/4, $0x3c236e0f
-DATA constants<>+12032(SB)/4, $0xbd882c3f
-DATA constants<>+12036(SB)/4, $0xbd882c3f
-DATA constants<>+12040(SB)/4, $0xbd882c3f
-DATA constants<>+12044(SB)/4, $0xbd882c3f
-DATA constants<>+12048(SB)/4, $0xbd882c3f
-DATA constants<>+12052(SB)/4, $0xbd882c3f
-DATA constants<>+12056(SB)/4, $0xbd882c3f
-DATA constants<>+12060(SB)/4, $0xbd882c3f
-DATA constants<>+12064(SB)/4, $0xbd882c3f
-DATA constants<>+12068(SB)/4, $0xbd882c3f
-DATA constants<>+12072(SB)/4, $0xbd882c3f
-DATA constants<>+12076(SB)/4, $0xbd882c3f
-DATA constants<>+12080(SB)/4, $0xbd882c3f
-DATA constants<>+12084(SB)/4, $0xbd882c3f
-DATA constants<>+12088(SB)/4, $0xbd882c3f
-DATA constants<>+12092(SB)/4, $0xbd882c3f
-DATA constants<>+12096(SB)/4, $0x3ecc422a
-DATA constants<>+12100(SB)/4, $0x3ecc422a
-DATA constants<>+12104(SB)/4, $0x3ecc422a
-DATA constants<>+12108(SB)/4, $0x3ecc422a
-DATA constants<>+12112(SB)/4, $0x3ecc422a
-DATA constants<>+12116(SB)/4, $0x3ecc422a
-DATA constants<>+12120(SB)/4, $0x3ecc422a
-DATA constants<>+12124(SB)/4, $0x3ecc422a
-DATA constants<>+12128(SB)/4, $0x3ecc422a
-DATA constants<>+12132(SB)/4, $0x3ecc422a
-DATA constants<>+12136(SB)/4, $0x3ecc422a
-DATA constants<>+12140(SB)/4, $0x3ecc422a
-DATA constants<>+12144(SB)/4, $0x3ecc422a
-DATA constants<>+12148(SB)/4, $0x3ecc422a
-DATA constants<>+12152(SB)/4, $0x3ecc422a
-DATA constants<>+12156(SB)/4, $0x3ecc422a
-DATA constants<>+12160(SB)/4, $0x3f333333
-DATA constants<>+12164(SB)/4, $0x3f333333
-DATA constants<>+12168(SB)/4, $0x3f333333
-DATA constants<>+12172(SB)/4, $0x3f333333
-DATA constants<>+12176(SB)/4, $0x3f333333
-DATA constants<>+12180(SB)/4, $0x3f333333
-DATA constants<>+12184(SB)/4, $0x3f333333
-DATA constants<>+12188(SB)/4, $0x3f333333
-DATA constants<>+12192(SB)/4, $0x3f333333
-DATA constants<>+12196(SB)/4, $0x3f333333
-DATA constants<>+12200(SB)/4, $0x3f333333
-DATA constants<>+12204(SB)/4, $0x3f333333
-DATA constants<>+12208(SB)/4, $0x3f333333
-DATA constants<>+12212(SB)/4, $0x3f333333
-DATA constants<>+12216(SB)/4, $0x3f333333
-DATA constants<>+12220(SB)/4, $0x3f333333
-DATA constants<>+12224(SB)/4, $0xc1680000
-DATA constants<>+12228(SB)/4, $0xc1680000
-DATA constants<>+12232(SB)/4, $0xc1680000
-DATA constants<>+12236(SB)/4, $0xc1680000
-DATA constants<>+12240(SB)/4, $0xc1680000
-DATA constants<>+12244(SB)/4, $0xc1680000
-DATA constants<>+12248(SB)/4, $0xc1680000
-DATA constants<>+12252(SB)/4, $0xc1680000
-DATA constants<>+12256(SB)/4, $0xc1680000
-DATA constants<>+12260(SB)/4, $0xc1680000
-DATA constants<>+12264(SB)/4, $0xc1680000
-DATA constants<>+12268(SB)/4, $0xc1680000
-DATA constants<>+12272(SB)/4, $0xc1680000
-DATA constants<>+12276(SB)/4, $0xc1680000
-DATA constants<>+12280(SB)/4, $0xc1680000
-DATA constants<>+12284(SB)/4, $0xc1680000
-DATA constants<>+12288(SB)/8, $0xc089000000000000
-DATA constants<>+12296(SB)/8, $0xc089000000000000
-DATA constants<>+12304(SB)/8, $0xc089000000000000
-DATA constants<>+12312(SB)/8, $0xc089000000000000
-DATA constants<>+12320(SB)/8, $0xc089000000000000
-DATA constants<>+12328(SB)/8, $0xc089000000000000
-DATA constants<>+12336(SB)/8, $0xc089000000000000
-DATA constants<>+12344(SB)/8, $0xc089000000000000
-DATA constants<>+12352(SB)/8, $0x4089000000000000
-DATA constants<>+12360(SB)/8, $0x4089000000000000
-DATA constants<>+12368(SB)/8, $0x4089000000000000
-DATA constants<>+12376(SB)/8, $0x4089000000000000
-DATA constants<>+12384(SB)/8, $0x4089000000000000
-DATA constants<>+12392(SB)/8, $0x4089000000000000
-DATA constants<>+12400(SB)/8, $0x4089000000000000
-DATA constants<>+12408(SB)/8, $0x4089000000000000
-DATA constants<>+12416(SB)/4, $0xc4480000
-DATA constants<>+12420(SB)/4, $0xc4480000
-DATA constants<>+12424(SB)/4, $0xc4480000
-DATA constants<>+12428(SB)/4, $0xc4480000
-DATA constants<>+12432(SB)/4, $0xc4480000
-DATA constants<>+12436(SB)/4, $0xc4480000
-DATA constants<>+12440(SB)/4, $0xc4480000
-DATA constants<>+12444(SB)/4, $0xc4480000
-DATA constants<>+12448(SB)/4, $0xc4480000
-DATA constants<>+12452(SB)/4, $0xc4480000
-DATA constants<>+12456(SB)/4, $0xc4480000
-DATA constants<>+12460(SB)/4, $0xc4480000
-DATA constants<>+12464(SB)/4, $0xc4480000
-DATA constants<>+12468(SB)/4, $0xc4480000
-DATA constants<>+12472(SB)/4, $0xc4480000
-DATA constants<>+12476(SB)/4, $0xc4480000
-DATA constants<>+12480(SB)/4, $0x44480000
-DATA constants<>+12484(SB)/4, $0x44480000
-DATA constants<>+12488(SB)/4, $0x44480000
-DATA constants<>+12492(SB)/4, $0x44480000
-DATA constants<>+12496(SB)/4, $0x44480000
-DATA constants<>+12500(SB)/4, $0x44480000
-DATA constants<>+12504(SB)/4, $0x44480000
-DATA constants<>+12508(SB)/4, $0x44480000
-DATA constants<>+12512(SB)/4, $0x44480000
-DATA constants<>+12516(SB)/4, $0x44480000
-DATA constants<>+12520(SB)/4, $0x44480000
-DATA constants<>+12524(SB)/4, $0x44480000
-DATA constants<>+12528(SB)/4, $0x44480000
-DATA constants<>+12532(SB)/4, $0x44480000
-DATA constants<>+12536(SB)/4, $0x44480000
-DATA constants<>+12540(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $12544
+DATA constants<>+8000(SB)/8, $0x3ff0000000000000
+DATA constants<>+8008(SB)/8, $0x3ff172b83c7d517b
+DATA constants<>+8016(SB)/8, $0x3ff306fe0a31b715
+DATA constants<>+8024(SB)/8, $0x3ff4bfdad5362a27
+DATA constants<>+8032(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8040(SB)/8, $0x3ff8ace5422aa0db
+DATA constants<>+8048(SB)/8, $0x3ffae89f995ad3ad
+DATA constants<>+8056(SB)/8, $0x3ffd5818dcfba487
+DATA constants<>+8064(SB)/8, $0x0000000000000000
+DATA constants<>+8072(SB)/8, $0xbc819041bc819041
+DATA constants<>+8080(SB)/8, $0x3c86f46b3c86f46b
+DATA constants<>+8088(SB)/8, $0x3c7d43973c7d4397
+DATA constants<>+8096(SB)/8, $0xbc9bdd33bc9bdd33
+DATA constants<>+8104(SB)/8, $0x3c96e9f13c96e9f1
+DATA constants<>+8112(SB)/8, $0x3c97a1cd3c97a1cd
+DATA constants<>+8120(SB)/8, $0x3c82ed033c82ed03
+DATA constants<>+8128(SB)/8, $0x4050000000000000
+DATA constants<>+8136(SB)/8, $0x4050000000000000
+DATA constants<>+8144(SB)/8, $0x4050000000000000
+DATA constants<>+8152(SB)/8, $0x4050000000000000
+DATA constants<>+8160(SB)/8, $0x4050000000000000
+DATA constants<>+8168(SB)/8, $0x4050000000000000
+DATA constants<>+8176(SB)/8, $0x4050000000000000
+DATA constants<>+8184(SB)/8, $0x4050000000000000
+DATA constants<>+8192(SB)/4, $0x00000000
+DATA constants<>+8196(SB)/4, $0x3c7d517b
+DATA constants<>+8200(SB)/4, $0x0a31b715
+DATA constants<>+8204(SB)/4, $0xd5362a27
+DATA constants<>+8208(SB)/4, $0x667f3bcd
+DATA constants<>+8212(SB)/4, $0x422aa0db
+DATA constants<>+8216(SB)/4, $0x995ad3ad
+DATA constants<>+8220(SB)/4, $0xdcfba487
+DATA constants<>+8224(SB)/4, $0x00000000
+DATA constants<>+8228(SB)/4, $0x3c7d517b
+DATA constants<>+8232(SB)/4, $0x0a31b715
+DATA constants<>+8236(SB)/4, $0xd5362a27
+DATA constants<>+8240(SB)/4, $0x667f3bcd
+DATA constants<>+8244(SB)/4, $0x422aa0db
+DATA constants<>+8248(SB)/4, $0x995ad3ad
+DATA constants<>+8252(SB)/4, $0xdcfba487
+DATA constants<>+8256(SB)/4, $0x3ff00000
+DATA constants<>+8260(SB)/4, $0x3ff172b8
+DATA constants<>+8264(SB)/4, $0x3ff306fe
+DATA constants<>+8268(SB)/4, $0x3ff4bfda
+DATA constants<>+8272(SB)/4, $0x3ff6a09e
+DATA constants<>+8276(SB)/4, $0x3ff8ace5
+DATA constants<>+8280(SB)/4, $0x3ffae89f
+DATA constants<>+8284(SB)/4, $0x3ffd5818
+DATA constants<>+8288(SB)/4, $0x3ff00000
+DATA constants<>+8292(SB)/4, $0x3ff172b8
+DATA constants<>+8296(SB)/4, $0x3ff306fe
+DATA constants<>+8300(SB)/4, $0x3ff4bfda
+DATA constants<>+8304(SB)/4, $0x3ff6a09e
+DATA constants<>+8308(SB)/4, $0x3ff8ace5
+DATA constants<>+8312(SB)/4, $0x3ffae89f
+DATA constants<>+8316(SB)/4, $0x3ffd5818
+DATA constants<>+8320(SB)/4, $0x00000000
+DATA constants<>+8324(SB)/4, $0xbc819041
+DATA constants<>+8328(SB)/4, $0x3c86f46b
+DATA constants<>+8332(SB)/4, $0x3c7d4397
+DATA constants<>+8336(SB)/4, $0xbc9bdd33
+DATA constants<>+8340(SB)/4, $0x3c96e9f1
+DATA constants<>+8344(SB)/4, $0x3c97a1cd
+DATA constants<>+8348(SB)/4, $0x3c82ed03
+DATA constants<>+8352(SB)/4, $0x00000000
+DATA constants<>+8356(SB)/4, $0xbc819041
+DATA constants<>+8360(SB)/4, $0x3c86f46b
+DATA constants<>+8364(SB)/4, $0x3c7d4397
+DATA constants<>+8368(SB)/4, $0xbc9bdd33
+DATA constants<>+8372(SB)/4, $0x3c96e9f1
+DATA constants<>+8376(SB)/4, $0x3c97a1cd
+DATA constants<>+8380(SB)/4, $0x3c82ed03
+DATA constants<>+8384(SB)/4, $0x42800000
+DATA constants<>+8388(SB)/4, $0x42800000
+DATA constants<>+8392(SB)/4, $0x42800000
+DATA constants<>+8396(SB)/4, $0x42800000
+DATA constants<>+8400(SB)/4, $0x42800000
+DATA constants<>+8404(SB)/4, $0x42800000
+DATA constants<>+8408(SB)/4, $0x42800000
+DATA constants<>+8412(SB)/4, $0x42800000
+DATA constants<>+8416(SB)/4, $0x42800000
+DATA constants<>+8420(SB)/4, $0x42800000
+DATA constants<>+8424(SB)/4, $0x42800000
+DATA constants<>+8428(SB)/4, $0x42800000
+DATA constants<>+8432(SB)/4, $0x42800000
+DATA constants<>+8436(SB)/4, $0x42800000
+DATA constants<>+8440(SB)/4, $0x42800000
+DATA constants<>+8444(SB)/4, $0x42800000
+DATA constants<>+8448(SB)/8, $0x43b0000000000000
+DATA constants<>+8456(SB)/8, $0x43b0000000000000
+DATA constants<>+8464(SB)/8, $0x43b0000000000000
+DATA constants<>+8472(SB)/8, $0x43b0000000000000
+DATA constants<>+8480(SB)/8, $0x43b0000000000000
+DATA constants<>+8488(SB)/8, $0x43b0000000000000
+DATA constants<>+8496(SB)/8, $0x43b0000000000000
+DATA constants<>+8504(SB)/8, $0x43b0000000000000
+DATA constants<>+8512(SB)/8, $0x4000000000000000
+DATA constants<>+8520(SB)/8, $0x4000000000000000
+DATA constants<>+8528(SB)/8, $0x4000000000000000
+DATA constants<>+8536(SB)/8, $0x4000000000000000
+DATA constants<>+8544(SB)/8, $0x4000000000000000
+DATA constants<>+8552(SB)/8, $0x4000000000000000
+DATA constants<>+8560(SB)/8, $0x4000000000000000
+DATA constants<>+8568(SB)/8, $0x4000000000000000
+DATA constants<>+8576(SB)/4, $0x4e800000
+DATA constants<>+8580(SB)/4, $0x4e800000
+DATA constants<>+8584(SB)/4, $0x4e800000
+DATA constants<>+8588(SB)/4, $0x4e800000
+DATA constants<>+8592(SB)/4, $0x4e800000
+DATA constants<>+8596(SB)/4, $0x4e800000
+DATA constants<>+8600(SB)/4, $0x4e800000
+DATA constants<>+8604(SB)/4, $0x4e800000
+DATA constants<>+8608(SB)/4, $0x4e800000
+DATA constants<>+8612(SB)/4, $0x4e800000
+DATA constants<>+8616(SB)/4, $0x4e800000
+DATA constants<>+8620(SB)/4, $0x4e800000
+DATA constants<>+8624(SB)/4, $0x4e800000
+DATA constants<>+8628(SB)/4, $0x4e800000
+DATA constants<>+8632(SB)/4, $0x4e800000
+DATA constants<>+8636(SB)/4, $0x4e800000
+DATA constants<>+8640(SB)/8, $0x403b800000000000
+DATA constants<>+8648(SB)/8, $0x403b800000000000
+DATA constants<>+8656(SB)/8, $0x403b800000000000
+DATA constants<>+8664(SB)/8, $0x403b800000000000
+DATA constants<>+8672(SB)/8, $0x403b800000000000
+DATA constants<>+8680(SB)/8, $0x403b800000000000
+DATA constants<>+8688(SB)/8, $0x403b800000000000
+DATA constants<>+8696(SB)/8, $0x403b800000000000
+DATA constants<>+8704(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8712(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8720(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8728(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8736(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8744(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8752(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8760(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8768(SB)/8, $0x400c000000000000
+DATA constants<>+8776(SB)/8, $0x400c000000000000
+DATA constants<>+8784(SB)/8, $0x400c000000000000
+DATA constants<>+8792(SB)/8, $0x400c000000000000
+DATA constants<>+8800(SB)/8, $0x400c000000000000
+DATA constants<>+8808(SB)/8, $0x400c000000000000
+DATA constants<>+8816(SB)/8, $0x400c000000000000
+DATA constants<>+8824(SB)/8, $0x400c000000000000
+DATA constants<>+8832(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8840(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8848(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8856(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8864(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8872(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8880(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8888(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8896(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8904(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8912(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8920(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8928(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8936(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8944(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8952(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8960(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8968(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8976(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8984(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8992(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9000(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9008(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9016(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9024(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9032(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9040(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9048(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9056(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9064(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9072(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9080(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9088(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9096(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9104(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9112(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9120(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9128(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9136(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9144(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9152(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9160(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9168(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9176(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9184(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9192(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9200(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9208(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9216(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9224(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9232(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9240(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9248(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9256(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9264(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9272(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9280(SB)/8, $0x3f260610327a4300
+DATA constants<>+9288(SB)/8, $0x3f260610327a4300
+DATA constants<>+9296(SB)/8, $0x3f260610327a4300
+DATA constants<>+9304(SB)/8, $0x3f260610327a4300
+DATA constants<>+9312(SB)/8, $0x3f260610327a4300
+DATA constants<>+9320(SB)/8, $0x3f260610327a4300
+DATA constants<>+9328(SB)/8, $0x3f260610327a4300
+DATA constants<>+9336(SB)/8, $0x3f260610327a4300
+DATA constants<>+9344(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9352(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9360(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9368(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9376(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9384(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9392(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9400(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9408(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9416(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9424(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9432(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9440(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9448(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9456(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9464(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9472(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9480(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9488(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9496(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9504(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9512(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9520(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9528(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9536(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9544(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9552(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9560(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9568(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9576(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9584(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9592(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9600(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9608(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9616(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9624(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9632(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9640(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9648(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9656(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9664(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9672(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9680(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9688(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9696(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9704(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9712(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9720(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9728(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9736(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9744(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9752(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9760(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9768(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9776(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9784(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9792(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9800(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9808(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9816(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9824(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9832(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9840(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9848(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9856(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9864(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9872(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9880(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9888(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9896(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9904(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9912(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9920(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9928(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9936(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9944(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9952(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9960(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9968(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9976(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9984(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9992(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10000(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10008(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10016(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10024(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10032(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10040(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10048(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10056(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10064(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10072(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10080(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10088(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10096(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10104(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10112(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10120(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10128(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10136(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10144(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10152(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10160(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10168(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10176(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10184(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10192(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10200(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10208(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10216(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10224(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10232(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10240(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10248(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10256(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10264(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10272(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10280(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10288(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10296(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10304(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10312(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10320(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10328(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10336(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10344(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10352(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10360(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10368(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10376(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10384(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10392(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10400(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10408(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10416(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10424(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10432(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10440(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10448(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10456(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10464(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10472(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10480(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10488(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10496(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10504(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10512(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10520(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10528(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10536(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10544(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10552(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10560(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10568(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10576(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10584(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10592(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10600(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10608(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10616(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10624(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10632(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10640(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10648(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10656(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10664(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10672(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10680(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10688(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10696(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10704(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10712(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10720(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10728(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10736(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10744(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10752(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10760(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10768(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10776(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10784(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10792(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10800(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10808(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10816(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10824(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10832(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10840(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10848(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10856(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10864(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10872(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10880(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10888(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10896(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10904(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10912(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10920(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10928(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10936(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10944(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10952(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10960(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10968(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10976(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10984(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10992(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11000(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11008(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11016(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11024(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11032(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11040(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11048(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11056(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11064(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11072(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11080(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11088(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11096(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11104(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11112(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11120(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11128(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11136(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11144(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11152(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11160(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11168(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11176(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11184(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11192(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11200(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11208(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11216(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11224(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11232(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11240(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11248(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11256(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11264(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11272(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11280(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11288(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11296(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11304(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11312(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11320(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11328(SB)/4, $0x41240000
+DATA constants<>+11332(SB)/4, $0x41240000
+DATA constants<>+11336(SB)/4, $0x41240000
+DATA constants<>+11340(SB)/4, $0x41240000
+DATA constants<>+11344(SB)/4, $0x41240000
+DATA constants<>+11348(SB)/4, $0x41240000
+DATA constants<>+11352(SB)/4, $0x41240000
+DATA constants<>+11356(SB)/4, $0x41240000
+DATA constants<>+11360(SB)/4, $0x41240000
+DATA constants<>+11364(SB)/4, $0x41240000
+DATA constants<>+11368(SB)/4, $0x41240000
+DATA constants<>+11372(SB)/4, $0x41240000
+DATA constants<>+11376(SB)/4, $0x41240000
+DATA constants<>+11380(SB)/4, $0x41240000
+DATA constants<>+11384(SB)/4, $0x41240000
+DATA constants<>+11388(SB)/4, $0x41240000
+DATA constants<>+11392(SB)/4, $0x3fb504f3
+DATA constants<>+11396(SB)/4, $0x3fb504f3
+DATA constants<>+11400(SB)/4, $0x3fb504f3
+DATA constants<>+11404(SB)/4, $0x3fb504f3
+DATA constants<>+11408(SB)/4, $0x3fb504f3
+DATA constants<>+11412(SB)/4, $0x3fb504f3
+DATA constants<>+11416(SB)/4, $0x3fb504f3
+DATA constants<>+11420(SB)/4, $0x3fb504f3
+DATA constants<>+11424(SB)/4, $0x3fb504f3
+DATA constants<>+11428(SB)/4, $0x3fb504f3
+DATA constants<>+11432(SB)/4, $0x3fb504f3
+DATA constants<>+11436(SB)/4, $0x3fb504f3
+DATA constants<>+11440(SB)/4, $0x3fb504f3
+DATA constants<>+11444(SB)/4, $0x3fb504f3
+DATA constants<>+11448(SB)/4, $0x3fb504f3
+DATA constants<>+11452(SB)/4, $0x3fb504f3
+DATA constants<>+11456(SB)/4, $0x40600000
+DATA constants<>+11460(SB)/4, $0x40600000
+DATA constants<>+11464(SB)/4, $0x40600000
+DATA constants<>+11468(SB)/4, $0x40600000
+DATA constants<>+11472(SB)/4, $0x40600000
+DATA constants<>+11476(SB)/4, $0x40600000
+DATA constants<>+11480(SB)/4, $0x40600000
+DATA constants<>+11484(SB)/4, $0x40600000
+DATA constants<>+11488(SB)/4, $0x40600000
+DATA constants<>+11492(SB)/4, $0x40600000
+DATA constants<>+11496(SB)/4, $0x40600000
+DATA constants<>+11500(SB)/4, $0x40600000
+DATA constants<>+11504(SB)/4, $0x40600000
+DATA constants<>+11508(SB)/4, $0x40600000
+DATA constants<>+11512(SB)/4, $0x40600000
+DATA constants<>+11516(SB)/4, $0x40600000
+DATA constants<>+11520(SB)/4, $0x39c9a0f6
+DATA constants<>+11524(SB)/4, $0x39c9a0f6
+DATA constants<>+11528(SB)/4, $0x39c9a0f6
+DATA constants<>+11532(SB)/4, $0x39c9a0f6
+DATA constants<>+11536(SB)/4, $0x39c9a0f6
+DATA constants<>+11540(SB)/4, $0x39c9a0f6
+DATA constants<>+11544(SB)/4, $0x39c9a0f6
+DATA constants<>+11548(SB)/4, $0x39c9a0f6
+DATA constants<>+11552(SB)/4, $0x39c9a0f6
+DATA constants<>+11556(SB)/4, $0x39c9a0f6
+DATA constants<>+11560(SB)/4, $0x39c9a0f6
+DATA constants<>+11564(SB)/4, $0x39c9a0f6
+DATA constants<>+11568(SB)/4, $0x39c9a0f6
+DATA constants<>+11572(SB)/4, $0x39c9a0f6
+DATA constants<>+11576(SB)/4, $0x39c9a0f6
+DATA constants<>+11580(SB)/4, $0x39c9a0f6
+DATA constants<>+11584(SB)/4, $0xb9cd295a
+DATA constants<>+11588(SB)/4, $0xb9cd295a
+DATA constants<>+11592(SB)/4, $0xb9cd295a
+DATA constants<>+11596(SB)/4, $0xb9cd295a
+DATA constants<>+11600(SB)/4, $0xb9cd295a
+DATA constants<>+11604(SB)/4, $0xb9cd295a
+DATA constants<>+11608(SB)/4, $0xb9cd295a
+DATA constants<>+11612(SB)/4, $0xb9cd295a
+DATA constants<>+11616(SB)/4, $0xb9cd295a
+DATA constants<>+11620(SB)/4, $0xb9cd295a
+DATA constants<>+11624(SB)/4, $0xb9cd295a
+DATA constants<>+11628(SB)/4, $0xb9cd295a
+DATA constants<>+11632(SB)/4, $0xb9cd295a
+DATA constants<>+11636(SB)/4, $0xb9cd295a
+DATA constants<>+11640(SB)/4, $0xb9cd295a
+DATA constants<>+11644(SB)/4, $0xb9cd295a
+DATA constants<>+11648(SB)/4, $0xbb4e31ee
+DATA constants<>+11652(SB)/4, $0xbb4e31ee
+DATA constants<>+11656(SB)/4, $0xbb4e31ee
+DATA constants<>+11660(SB)/4, $0xbb4e31ee
+DATA constants<>+11664(SB)/4, $0xbb4e31ee
+DATA constants<>+11668(SB)/4, $0xbb4e31ee
+DATA constants<>+11672(SB)/4, $0xbb4e31ee
+DATA constants<>+11676(SB)/4, $0xbb4e31ee
+DATA constants<>+11680(SB)/4, $0xbb4e31ee
+DATA constants<>+11684(SB)/4, $0xbb4e31ee
+DATA constants<>+11688(SB)/4, $0xbb4e31ee
+DATA constants<>+11692(SB)/4, $0xbb4e31ee
+DATA constants<>+11696(SB)/4, $0xbb4e31ee
+DATA constants<>+11700(SB)/4, $0xbb4e31ee
+DATA constants<>+11704(SB)/4, $0xbb4e31ee
+DATA constants<>+11708(SB)/4, $0xbb4e31ee
+DATA constants<>+11712(SB)/4, $0x3bd3acc9
+DATA constants<>+11716(SB)/4, $0x3bd3acc9
+DATA constants<>+11720(SB)/4, $0x3bd3acc9
+DATA constants<>+11724(SB)/4, $0x3bd3acc9
+DATA constants<>+11728(SB)/4, $0x3bd3acc9
+DATA constants<>+11732(SB)/4, $0x3bd3acc9
+DATA constants<>+11736(SB)/4, $0x3bd3acc9
+DATA constants<>+11740(SB)/4, $0x3bd3acc9
+DATA constants<>+11744(SB)/4, $0x3bd3acc9
+DATA constants<>+11748(SB)/4, $0x3bd3acc9
+DATA constants<>+11752(SB)/4, $0x3bd3acc9
+DATA constants<>+11756(SB)/4, $0x3bd3acc9
+DATA constants<>+11760(SB)/4, $0x3bd3acc9
+DATA constants<>+11764(SB)/4, $0x3bd3acc9
+DATA constants<>+11768(SB)/4, $0x3bd3acc9
+DATA constants<>+11772(SB)/4, $0x3bd3acc9
+DATA constants<>+11776(SB)/4, $0x3c8e889f
+DATA constants<>+11780(SB)/4, $0x3c8e889f
+DATA constants<>+11784(SB)/4, $0x3c8e889f
+DATA constants<>+11788(SB)/4, $0x3c8e889f
+DATA constants<>+11792(SB)/4, $0x3c8e889f
+DATA constants<>+11796(SB)/4, $0x3c8e889f
+DATA constants<>+11800(SB)/4, $0x3c8e889f
+DATA constants<>+11804(SB)/4, $0x3c8e889f
+DATA constants<>+11808(SB)/4, $0x3c8e889f
+DATA constants<>+11812(SB)/4, $0x3c8e889f
+DATA constants<>+11816(SB)/4, $0x3c8e889f
+DATA constants<>+11820(SB)/4, $0x3c8e889f
+DATA constants<>+11824(SB)/4, $0x3c8e889f
+DATA constants<>+11828(SB)/4, $0x3c8e889f
+DATA constants<>+11832(SB)/4, $0x3c8e889f
+DATA constants<>+11836(SB)/4, $0x3c8e889f
+DATA constants<>+11840(SB)/4, $0xbdedab0f
+DATA constants<>+11844(SB)/4, $0xbdedab0f
+DATA constants<>+11848(SB)/4, $0xbdedab0f
+DATA constants<>+11852(SB)/4, $0xbdedab0f
+DATA constants<>+11856(SB)/4, $0xbdedab0f
+DATA constants<>+11860(SB)/4, $0xbdedab0f
+DATA constants<>+11864(SB)/4, $0xbdedab0f
+DATA constants<>+11868(SB)/4, $0xbdedab0f
+DATA constants<>+11872(SB)/4, $0xbdedab0f
+DATA constants<>+11876(SB)/4, $0xbdedab0f
+DATA constants<>+11880(SB)/4, $0xbdedab0f
+DATA constants<>+11884(SB)/4, $0xbdedab0f
+DATA constants<>+11888(SB)/4, $0xbdedab0f
+DATA constants<>+11892(SB)/4, $0xbdedab0f
+DATA constants<>+11896(SB)/4, $0xbdedab0f
+DATA constants<>+11900(SB)/4, $0xbdedab0f
+DATA constants<>+11904(SB)/4, $0x3ea17f7a
+DATA constants<>+11908(SB)/4, $0x3ea17f7a
+DATA constants<>+11912(SB)/4, $0x3ea17f7a
+DATA constants<>+11916(SB)/4, $0x3ea17f7a
+DATA constants<>+11920(SB)/4, $0x3ea17f7a
+DATA constants<>+11924(SB)/4, $0x3ea17f7a
+DATA constants<>+11928(SB)/4, $0x3ea17f7a
+DATA constants<>+11932(SB)/4, $0x3ea17f7a
+DATA constants<>+11936(SB)/4, $0x3ea17f7a
+DATA constants<>+11940(SB)/4, $0x3ea17f7a
+DATA constants<>+11944(SB)/4, $0x3ea17f7a
+DATA constants<>+11948(SB)/4, $0x3ea17f7a
+DATA constants<>+11952(SB)/4, $0x3ea17f7a
+DATA constants<>+11956(SB)/4, $0x3ea17f7a
+DATA constants<>+11960(SB)/4, $0x3ea17f7a
+DATA constants<>+11964(SB)/4, $0x3ea17f7a
+DATA constants<>+11968(SB)/4, $0xbf10c8aa
+DATA constants<>+11972(SB)/4, $0xbf10c8aa
+DATA constants<>+11976(SB)/4, $0xbf10c8aa
+DATA constants<>+11980(SB)/4, $0xbf10c8aa
+DATA constants<>+11984(SB)/4, $0xbf10c8aa
+DATA constants<>+11988(SB)/4, $0xbf10c8aa
+DATA constants<>+11992(SB)/4, $0xbf10c8aa
+DATA constants<>+11996(SB)/4, $0xbf10c8aa
+DATA constants<>+12000(SB)/4, $0xbf10c8aa
+DATA constants<>+12004(SB)/4, $0xbf10c8aa
+DATA constants<>+12008(SB)/4, $0xbf10c8aa
+DATA constants<>+12012(SB)/4, $0xbf10c8aa
+DATA constants<>+12016(SB)/4, $0xbf10c8aa
+DATA constants<>+12020(SB)/4, $0xbf10c8aa
+DATA constants<>+12024(SB)/4, $0xbf10c8aa
+DATA constants<>+12028(SB)/4, $0xbf10c8aa
+DATA constants<>+12032(SB)/4, $0x3f3e920d
+DATA constants<>+12036(SB)/4, $0x3f3e920d
+DATA constants<>+12040(SB)/4, $0x3f3e920d
+DATA constants<>+12044(SB)/4, $0x3f3e920d
+DATA constants<>+12048(SB)/4, $0x3f3e920d
+DATA constants<>+12052(SB)/4, $0x3f3e920d
+DATA constants<>+12056(SB)/4, $0x3f3e920d
+DATA constants<>+12060(SB)/4, $0x3f3e920d
+DATA constants<>+12064(SB)/4, $0x3f3e920d
+DATA constants<>+12068(SB)/4, $0x3f3e920d
+DATA constants<>+12072(SB)/4, $0x3f3e920d
+DATA constants<>+12076(SB)/4, $0x3f3e920d
+DATA constants<>+12080(SB)/4, $0x3f3e920d
+DATA constants<>+12084(SB)/4, $0x3f3e920d
+DATA constants<>+12088(SB)/4, $0x3f3e920d
+DATA constants<>+12092(SB)/4, $0x3f3e920d
+DATA constants<>+12096(SB)/4, $0xba522844
+DATA constants<>+12100(SB)/4, $0xba522844
+DATA constants<>+12104(SB)/4, $0xba522844
+DATA constants<>+12108(SB)/4, $0xba522844
+DATA constants<>+12112(SB)/4, $0xba522844
+DATA constants<>+12116(SB)/4, $0xba522844
+DATA constants<>+12120(SB)/4, $0xba522844
+DATA constants<>+12124(SB)/4, $0xba522844
+DATA constants<>+12128(SB)/4, $0xba522844
+DATA constants<>+12132(SB)/4, $0xba522844
+DATA constants<>+12136(SB)/4, $0xba522844
+DATA constants<>+12140(SB)/4, $0xba522844
+DATA constants<>+12144(SB)/4, $0xba522844
+DATA constants<>+12148(SB)/4, $0xba522844
+DATA constants<>+12152(SB)/4, $0xba522844
+DATA constants<>+12156(SB)/4, $0xba522844
+DATA constants<>+12160(SB)/4, $0xbcdbfd5d
+DATA constants<>+12164(SB)/4, $0xbcdbfd5d
+DATA constants<>+12168(SB)/4, $0xbcdbfd5d
+DATA constants<>+12172(SB)/4, $0xbcdbfd5d
+DATA constants<>+12176(SB)/4, $0xbcdbfd5d
+DATA constants<>+12180(SB)/4, $0xbcdbfd5d
+DATA constants<>+12184(SB)/4, $0xbcdbfd5d
+DATA constants<>+12188(SB)/4, $0xbcdbfd5d
+DATA constants<>+12192(SB)/4, $0xbcdbfd5d
+DATA constants<>+12196(SB)/4, $0xbcdbfd5d
+DATA constants<>+12200(SB)/4, $0xbcdbfd5d
+DATA constants<>+12204(SB)/4, $0xbcdbfd5d
+DATA constants<>+12208(SB)/4, $0xbcdbfd5d
+DATA constants<>+12212(SB)/4, $0xbcdbfd5d
+DATA constants<>+12216(SB)/4, $0xbcdbfd5d
+DATA constants<>+12220(SB)/4, $0xbcdbfd5d
+DATA constants<>+12224(SB)/4, $0xbec0939f
+DATA constants<>+12228(SB)/4, $0xbec0939f
+DATA constants<>+12232(SB)/4, $0xbec0939f
+DATA constants<>+12236(SB)/4, $0xbec0939f
+DATA constants<>+12240(SB)/4, $0xbec0939f
+DATA constants<>+12244(SB)/4, $0xbec0939f
+DATA constants<>+12248(SB)/4, $0xbec0939f
+DATA constants<>+12252(SB)/4, $0xbec0939f
+DATA constants<>+12256(SB)/4, $0xbec0939f
+DATA constants<>+12260(SB)/4, $0xbec0939f
+DATA constants<>+12264(SB)/4, $0xbec0939f
+DATA constants<>+12268(SB)/4, $0xbec0939f
+DATA constants<>+12272(SB)/4, $0xbec0939f
+DATA constants<>+12276(SB)/4, $0xbec0939f
+DATA constants<>+12280(SB)/4, $0xbec0939f
+DATA constants<>+12284(SB)/4, $0xbec0939f
+DATA constants<>+12288(SB)/4, $0x38a52b48
+DATA constants<>+12292(SB)/4, $0x38a52b48
+DATA constants<>+12296(SB)/4, $0x38a52b48
+DATA constants<>+12300(SB)/4, $0x38a52b48
+DATA constants<>+12304(SB)/4, $0x38a52b48
+DATA constants<>+12308(SB)/4, $0x38a52b48
+DATA constants<>+12312(SB)/4, $0x38a52b48
+DATA constants<>+12316(SB)/4, $0x38a52b48
+DATA constants<>+12320(SB)/4, $0x38a52b48
+DATA constants<>+12324(SB)/4, $0x38a52b48
+DATA constants<>+12328(SB)/4, $0x38a52b48
+DATA constants<>+12332(SB)/4, $0x38a52b48
+DATA constants<>+12336(SB)/4, $0x38a52b48
+DATA constants<>+12340(SB)/4, $0x38a52b48
+DATA constants<>+12344(SB)/4, $0x38a52b48
+DATA constants<>+12348(SB)/4, $0x38a52b48
+DATA constants<>+12352(SB)/4, $0x3baa0938
+DATA constants<>+12356(SB)/4, $0x3baa0938
+DATA constants<>+12360(SB)/4, $0x3baa0938
+DATA constants<>+12364(SB)/4, $0x3baa0938
+DATA constants<>+12368(SB)/4, $0x3baa0938
+DATA constants<>+12372(SB)/4, $0x3baa0938
+DATA constants<>+12376(SB)/4, $0x3baa0938
+DATA constants<>+12380(SB)/4, $0x3baa0938
+DATA constants<>+12384(SB)/4, $0x3baa0938
+DATA constants<>+12388(SB)/4, $0x3baa0938
+DATA constants<>+12392(SB)/4, $0x3baa0938
+DATA constants<>+12396(SB)/4, $0x3baa0938
+DATA constants<>+12400(SB)/4, $0x3baa0938
+DATA constants<>+12404(SB)/4, $0x3baa0938
+DATA constants<>+12408(SB)/4, $0x3baa0938
+DATA constants<>+12412(SB)/4, $0x3baa0938
+DATA constants<>+12416(SB)/4, $0x3de71688
+DATA constants<>+12420(SB)/4, $0x3de71688
+DATA constants<>+12424(SB)/4, $0x3de71688
+DATA constants<>+12428(SB)/4, $0x3de71688
+DATA constants<>+12432(SB)/4, $0x3de71688
+DATA constants<>+12436(SB)/4, $0x3de71688
+DATA constants<>+12440(SB)/4, $0x3de71688
+DATA constants<>+12444(SB)/4, $0x3de71688
+DATA constants<>+12448(SB)/4, $0x3de71688
+DATA constants<>+12452(SB)/4, $0x3de71688
+DATA constants<>+12456(SB)/4, $0x3de71688
+DATA constants<>+12460(SB)/4, $0x3de71688
+DATA constants<>+12464(SB)/4, $0x3de71688
+DATA constants<>+12468(SB)/4, $0x3de71688
+DATA constants<>+12472(SB)/4, $0x3de71688
+DATA constants<>+12476(SB)/4, $0x3de71688
+DATA constants<>+12480(SB)/4, $0x3e0375d4
+DATA constants<>+12484(SB)/4, $0x3e0375d4
+DATA constants<>+12488(SB)/4, $0x3e0375d4
+DATA constants<>+12492(SB)/4, $0x3e0375d4
+DATA constants<>+12496(SB)/4, $0x3e0375d4
+DATA constants<>+12500(SB)/4, $0x3e0375d4
+DATA constants<>+12504(SB)/4, $0x3e0375d4
+DATA constants<>+12508(SB)/4, $0x3e0375d4
+DATA constants<>+12512(SB)/4, $0x3e0375d4
+DATA constants<>+12516(SB)/4, $0x3e0375d4
+DATA constants<>+12520(SB)/4, $0x3e0375d4
+DATA constants<>+12524(SB)/4, $0x3e0375d4
+DATA constants<>+12528(SB)/4, $0x3e0375d4
+DATA constants<>+12532(SB)/4, $0x3e0375d4
+DATA constants<>+12536(SB)/4, $0x3e0375d4
+DATA constants<>+12540(SB)/4, $0x3e0375d4
+DATA constants<>+12544(SB)/4, $0x3f906ebb
+DATA constants<>+12548(SB)/4, $0x3f906ebb
+DATA constants<>+12552(SB)/4, $0x3f906ebb
+DATA constants<>+12556(SB)/4, $0x3f906ebb
+DATA constants<>+12560(SB)/4, $0x3f906ebb
+DATA constants<>+12564(SB)/4, $0x3f906ebb
+DATA constants<>+12568(SB)/4, $0x3f906ebb
+DATA constants<>+12572(SB)/4, $0x3f906ebb
+DATA constants<>+12576(SB)/4, $0x3f906ebb
+DATA constants<>+12580(SB)/4, $0x3f906ebb
+DATA constants<>+12584(SB)/4, $0x3f906ebb
+DATA constants<>+12588(SB)/4, $0x3f906ebb
+DATA constants<>+12592(SB)/4, $0x3f906ebb
+DATA constants<>+12596(SB)/4, $0x3f906ebb
+DATA constants<>+12600(SB)/4, $0x3f906ebb
+DATA constants<>+12604(SB)/4, $0x3f906ebb
+DATA constants<>+12608(SB)/8, $0x3fe4000000000000
+DATA constants<>+12616(SB)/8, $0x3fe4000000000000
+DATA constants<>+12624(SB)/8, $0x3fe4000000000000
+DATA constants<>+12632(SB)/8, $0x3fe4000000000000
+DATA constants<>+12640(SB)/8, $0x3fe4000000000000
+DATA constants<>+12648(SB)/8, $0x3fe4000000000000
+DATA constants<>+12656(SB)/8, $0x3fe4000000000000
+DATA constants<>+12664(SB)/8, $0x3fe4000000000000
+DATA constants<>+12672(SB)/8, $0x4083b00000000000
+DATA constants<>+12680(SB)/8, $0x4083b00000000000
+DATA constants<>+12688(SB)/8, $0x4083b00000000000
+DATA constants<>+12696(SB)/8, $0x4083b00000000000
+DATA constants<>+12704(SB)/8, $0x4083b00000000000
+DATA constants<>+12712(SB)/8, $0x4083b00000000000
+DATA constants<>+12720(SB)/8, $0x4083b00000000000
+DATA constants<>+12728(SB)/8, $0x4083b00000000000
+DATA constants<>+12736(SB)/8, $0x40e960e000000000
+DATA constants<>+12744(SB)/8, $0x40e960e000000000
+DATA constants<>+12752(SB)/8, $0x40e960e000000000
+DATA constants<>+12760(SB)/8, $0x40e960e000000000
+DATA constants<>+12768(SB)/8, $0x40e960e000000000
+DATA constants<>+12776(SB)/8, $0x40e960e000000000
+DATA constants<>+12784(SB)/8, $0x40e960e000000000
+DATA constants<>+12792(SB)/8, $0x40e960e000000000
+DATA constants<>+12800(SB)/8, $0x412cde3200000000
+DATA constants<>+12808(SB)/8, $0x412cde3200000000
+DATA constants<>+12816(SB)/8, $0x412cde3200000000
+DATA constants<>+12824(SB)/8, $0x412cde3200000000
+DATA constants<>+12832(SB)/8, $0x412cde3200000000
+DATA constants<>+12840(SB)/8, $0x412cde3200000000
+DATA constants<>+12848(SB)/8, $0x412cde3200000000
+DATA constants<>+12856(SB)/8, $0x412cde3200000000
+DATA constants<>+12864(SB)/8, $0x413eee1100000000
+DATA constants<>+12872(SB)/8, $0x413eee1100000000
+DATA constants<>+12880(SB)/8, $0x413eee1100000000
+DATA constants<>+12888(SB)/8, $0x413eee1100000000
+DATA constants<>+12896(SB)/8, $0x413eee1100000000
+DATA constants<>+12904(SB)/8, $0x413eee1100000000
+DATA constants<>+12912(SB)/8, $0x413eee1100000000
+DATA constants<>+12920(SB)/8, $0x413eee1100000000
+DATA constants<>+12928(SB)/8, $0x4082900000000000
+DATA constants<>+12936(SB)/8, $0x4082900000000000
+DATA constants<>+12944(SB)/8, $0x4082900000000000
+DATA constants<>+12952(SB)/8, $0x4082900000000000
+DATA constants<>+12960(SB)/8, $0x4082900000000000
+DATA constants<>+12968(SB)/8, $0x4082900000000000
+DATA constants<>+12976(SB)/8, $0x4082900000000000
+DATA constants<>+12984(SB)/8, $0x4082900000000000
+DATA constants<>+12992(SB)/8, $0x40e5fea000000000
+DATA constants<>+13000(SB)/8, $0x40e5fea000000000
+DATA constants<>+13008(SB)/8, $0x40e5fea000000000
+DATA constants<>+13016(SB)/8, $0x40e5fea000000000
+DATA constants<>+13024(SB)/8, $0x40e5fea000000000
+DATA constants<>+13032(SB)/8, $0x40e5fea000000000
+DATA constants<>+13040(SB)/8, $0x40e5fea000000000
+DATA constants<>+13048(SB)/8, $0x40e5fea000000000
+DATA constants<>+13056(SB)/8, $0x41249eb600000000
+DATA constants<>+13064(SB)/8, $0x41249eb600000000
+DATA constants<>+13072(SB)/8, $0x41249eb600000000
+DATA constants<>+13080(SB)/8, $0x41249eb600000000
+DATA constants<>+13088(SB)/8, $0x41249eb600000000
+DATA constants<>+13096(SB)/8, $0x41249eb600000000
+DATA constants<>+13104(SB)/8, $0x41249eb600000000
+DATA constants<>+13112(SB)/8, $0x41249eb600000000
+DATA constants<>+13120(SB)/8, $0xc000000000000000
+DATA constants<>+13128(SB)/8, $0xc000000000000000
+DATA constants<>+13136(SB)/8, $0xc000000000000000
+DATA constants<>+13144(SB)/8, $0xc000000000000000
+DATA constants<>+13152(SB)/8, $0xc000000000000000
+DATA constants<>+13160(SB)/8, $0xc000000000000000
+DATA constants<>+13168(SB)/8, $0xc000000000000000
+DATA constants<>+13176(SB)/8, $0xc000000000000000
+DATA constants<>+13184(SB)/4, $0xc0000000
+DATA constants<>+13188(SB)/4, $0xc0000000
+DATA constants<>+13192(SB)/4, $0xc0000000
+DATA constants<>+13196(SB)/4, $0xc0000000
+DATA constants<>+13200(SB)/4, $0xc0000000
+DATA constants<>+13204(SB)/4, $0xc0000000
+DATA constants<>+13208(SB)/4, $0xc0000000
+DATA constants<>+13212(SB)/4, $0xc0000000
+DATA constants<>+13216(SB)/4, $0xc0000000
+DATA constants<>+13220(SB)/4, $0xc0000000
+DATA constants<>+13224(SB)/4, $0xc0000000
+DATA constants<>+13228(SB)/4, $0xc0000000
+DATA constants<>+13232(SB)/4, $0xc0000000
+DATA constants<>+13236(SB)/4, $0xc0000000
+DATA constants<>+13240(SB)/4, $0xc0000000
+DATA constants<>+13244(SB)/4, $0xc0000000
+DATA constants<>+13248(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13256(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13264(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13272(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13280(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13288(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13296(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13304(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13312(SB)/4, $0xbb58abe0
+DATA constants<>+13316(SB)/4, $0xbb58abe0
+DATA constants<>+13320(SB)/4, $0xbb58abe0
+DATA constants<>+13324(SB)/4, $0xbb58abe0
+DATA constants<>+13328(SB)/4, $0xbb58abe0
+DATA constants<>+13332(SB)/4, $0xbb58abe0
+DATA constants<>+13336(SB)/4, $0xbb58abe0
+DATA constants<>+13340(SB)/4, $0xbb58abe0
+DATA constants<>+13344(SB)/4, $0xbb58abe0
+DATA constants<>+13348(SB)/4, $0xbb58abe0
+DATA constants<>+13352(SB)/4, $0xbb58abe0
+DATA constants<>+13356(SB)/4, $0xbb58abe0
+DATA constants<>+13360(SB)/4, $0xbb58abe0
+DATA constants<>+13364(SB)/4, $0xbb58abe0
+DATA constants<>+13368(SB)/4, $0xbb58abe0
+DATA constants<>+13372(SB)/4, $0xbb58abe0
+DATA constants<>+13376(SB)/4, $0x3ca50f77
+DATA constants<>+13380(SB)/4, $0x3ca50f77
+DATA constants<>+13384(SB)/4, $0x3ca50f77
+DATA constants<>+13388(SB)/4, $0x3ca50f77
+DATA constants<>+13392(SB)/4, $0x3ca50f77
+DATA constants<>+13396(SB)/4, $0x3ca50f77
+DATA constants<>+13400(SB)/4, $0x3ca50f77
+DATA constants<>+13404(SB)/4, $0x3ca50f77
+DATA constants<>+13408(SB)/4, $0x3ca50f77
+DATA constants<>+13412(SB)/4, $0x3ca50f77
+DATA constants<>+13416(SB)/4, $0x3ca50f77
+DATA constants<>+13420(SB)/4, $0x3ca50f77
+DATA constants<>+13424(SB)/4, $0x3ca50f77
+DATA constants<>+13428(SB)/4, $0x3ca50f77
+DATA constants<>+13432(SB)/4, $0x3ca50f77
+DATA constants<>+13436(SB)/4, $0x3ca50f77
+DATA constants<>+13440(SB)/4, $0xbd6bc3cd
+DATA constants<>+13444(SB)/4, $0xbd6bc3cd
+DATA constants<>+13448(SB)/4, $0xbd6bc3cd
+DATA constants<>+13452(SB)/4, $0xbd6bc3cd
+DATA constants<>+13456(SB)/4, $0xbd6bc3cd
+DATA constants<>+13460(SB)/4, $0xbd6bc3cd
+DATA constants<>+13464(SB)/4, $0xbd6bc3cd
+DATA constants<>+13468(SB)/4, $0xbd6bc3cd
+DATA constants<>+13472(SB)/4, $0xbd6bc3cd
+DATA constants<>+13476(SB)/4, $0xbd6bc3cd
+DATA constants<>+13480(SB)/4, $0xbd6bc3cd
+DATA constants<>+13484(SB)/4, $0xbd6bc3cd
+DATA constants<>+13488(SB)/4, $0xbd6bc3cd
+DATA constants<>+13492(SB)/4, $0xbd6bc3cd
+DATA constants<>+13496(SB)/4, $0xbd6bc3cd
+DATA constants<>+13500(SB)/4, $0xbd6bc3cd
+DATA constants<>+13504(SB)/4, $0x3dda850f
+DATA constants<>+13508(SB)/4, $0x3dda850f
+DATA constants<>+13512(SB)/4, $0x3dda850f
+DATA constants<>+13516(SB)/4, $0x3dda850f
+DATA constants<>+13520(SB)/4, $0x3dda850f
+DATA constants<>+13524(SB)/4, $0x3dda850f
+DATA constants<>+13528(SB)/4, $0x3dda850f
+DATA constants<>+13532(SB)/4, $0x3dda850f
+DATA constants<>+13536(SB)/4, $0x3dda850f
+DATA constants<>+13540(SB)/4, $0x3dda850f
+DATA constants<>+13544(SB)/4, $0x3dda850f
+DATA constants<>+13548(SB)/4, $0x3dda850f
+DATA constants<>+13552(SB)/4, $0x3dda850f
+DATA constants<>+13556(SB)/4, $0x3dda850f
+DATA constants<>+13560(SB)/4, $0x3dda850f
+DATA constants<>+13564(SB)/4, $0x3dda850f
+DATA constants<>+13568(SB)/4, $0xbe1d2cac
+DATA constants<>+13572(SB)/4, $0xbe1d2cac
+DATA constants<>+13576(SB)/4, $0xbe1d2cac
+DATA constants<>+13580(SB)/4, $0xbe1d2cac
+DATA constants<>+13584(SB)/4, $0xbe1d2cac
+DATA constants<>+13588(SB)/4, $0xbe1d2cac
+DATA constants<>+13592(SB)/4, $0xbe1d2cac
+DATA constants<>+13596(SB)/4, $0xbe1d2cac
+DATA constants<>+13600(SB)/4, $0xbe1d2cac
+DATA constants<>+13604(SB)/4, $0xbe1d2cac
+DATA constants<>+13608(SB)/4, $0xbe1d2cac
+DATA constants<>+13612(SB)/4, $0xbe1d2cac
+DATA constants<>+13616(SB)/4, $0xbe1d2cac
+DATA constants<>+13620(SB)/4, $0xbe1d2cac
+DATA constants<>+13624(SB)/4, $0xbe1d2cac
+DATA constants<>+13628(SB)/4, $0xbe1d2cac
+DATA constants<>+13632(SB)/4, $0x3e49a885
+DATA constants<>+13636(SB)/4, $0x3e49a885
+DATA constants<>+13640(SB)/4, $0x3e49a885
+DATA constants<>+13644(SB)/4, $0x3e49a885
+DATA constants<>+13648(SB)/4, $0x3e49a885
+DATA constants<>+13652(SB)/4, $0x3e49a885
+DATA constants<>+13656(SB)/4, $0x3e49a885
+DATA constants<>+13660(SB)/4, $0x3e49a885
+DATA constants<>+13664(SB)/4, $0x3e49a885
+DATA constants<>+13668(SB)/4, $0x3e49a885
+DATA constants<>+13672(SB)/4, $0x3e49a885
+DATA constants<>+13676(SB)/4, $0x3e49a885
+DATA constants<>+13680(SB)/4, $0x3e49a885
+DATA constants<>+13684(SB)/4, $0x3e49a885
+DATA constants<>+13688(SB)/4, $0x3e49a885
+DATA constants<>+13692(SB)/4, $0x3e49a885
+DATA constants<>+13696(SB)/4, $0xbe7f924f
+DATA constants<>+13700(SB)/4, $0xbe7f924f
+DATA constants<>+13704(SB)/4, $0xbe7f924f
+DATA constants<>+13708(SB)/4, $0xbe7f924f
+DATA constants<>+13712(SB)/4, $0xbe7f924f
+DATA constants<>+13716(SB)/4, $0xbe7f924f
+DATA constants<>+13720(SB)/4, $0xbe7f924f
+DATA constants<>+13724(SB)/4, $0xbe7f924f
+DATA constants<>+13728(SB)/4, $0xbe7f924f
+DATA constants<>+13732(SB)/4, $0xbe7f924f
+DATA constants<>+13736(SB)/4, $0xbe7f924f
+DATA constants<>+13740(SB)/4, $0xbe7f924f
+DATA constants<>+13744(SB)/4, $0xbe7f924f
+DATA constants<>+13748(SB)/4, $0xbe7f924f
+DATA constants<>+13752(SB)/4, $0xbe7f924f
+DATA constants<>+13756(SB)/4, $0xbe7f924f
+DATA constants<>+13760(SB)/4, $0x3eaaa6ea
+DATA constants<>+13764(SB)/4, $0x3eaaa6ea
+DATA constants<>+13768(SB)/4, $0x3eaaa6ea
+DATA constants<>+13772(SB)/4, $0x3eaaa6ea
+DATA constants<>+13776(SB)/4, $0x3eaaa6ea
+DATA constants<>+13780(SB)/4, $0x3eaaa6ea
+DATA constants<>+13784(SB)/4, $0x3eaaa6ea
+DATA constants<>+13788(SB)/4, $0x3eaaa6ea
+DATA constants<>+13792(SB)/4, $0x3eaaa6ea
+DATA constants<>+13796(SB)/4, $0x3eaaa6ea
+DATA constants<>+13800(SB)/4, $0x3eaaa6ea
+DATA constants<>+13804(SB)/4, $0x3eaaa6ea
+DATA constants<>+13808(SB)/4, $0x3eaaa6ea
+DATA constants<>+13812(SB)/4, $0x3eaaa6ea
+DATA constants<>+13816(SB)/4, $0x3eaaa6ea
+DATA constants<>+13820(SB)/4, $0x3eaaa6ea
+DATA constants<>+13824(SB)/4, $0xbeffffe9
+DATA constants<>+13828(SB)/4, $0xbeffffe9
+DATA constants<>+13832(SB)/4, $0xbeffffe9
+DATA constants<>+13836(SB)/4, $0xbeffffe9
+DATA constants<>+13840(SB)/4, $0xbeffffe9
+DATA constants<>+13844(SB)/4, $0xbeffffe9
+DATA constants<>+13848(SB)/4, $0xbeffffe9
+DATA constants<>+13852(SB)/4, $0xbeffffe9
+DATA constants<>+13856(SB)/4, $0xbeffffe9
+DATA constants<>+13860(SB)/4, $0xbeffffe9
+DATA constants<>+13864(SB)/4, $0xbeffffe9
+DATA constants<>+13868(SB)/4, $0xbeffffe9
+DATA constants<>+13872(SB)/4, $0xbeffffe9
+DATA constants<>+13876(SB)/4, $0xbeffffe9
+DATA constants<>+13880(SB)/4, $0xbeffffe9
+DATA constants<>+13884(SB)/4, $0xbeffffe9
+DATA constants<>+13888(SB)/8, $0x4044000000000000
+DATA constants<>+13896(SB)/8, $0x4044000000000000
+DATA constants<>+13904(SB)/8, $0x4044000000000000
+DATA constants<>+13912(SB)/8, $0x4044000000000000
+DATA constants<>+13920(SB)/8, $0x4044000000000000
+DATA constants<>+13928(SB)/8, $0x4044000000000000
+DATA constants<>+13936(SB)/8, $0x4044000000000000
+DATA constants<>+13944(SB)/8, $0x4044000000000000
+DATA constants<>+13952(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13960(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13968(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13976(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13984(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13992(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14000(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14008(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14016(SB)/8, $0xc044000000000000
+DATA constants<>+14024(SB)/8, $0xc044000000000000
+DATA constants<>+14032(SB)/8, $0xc044000000000000
+DATA constants<>+14040(SB)/8, $0xc044000000000000
+DATA constants<>+14048(SB)/8, $0xc044000000000000
+DATA constants<>+14056(SB)/8, $0xc044000000000000
+DATA constants<>+14064(SB)/8, $0xc044000000000000
+DATA constants<>+14072(SB)/8, $0xc044000000000000
+DATA constants<>+14080(SB)/4, $0x41680000
+DATA constants<>+14084(SB)/4, $0x41680000
+DATA constants<>+14088(SB)/4, $0x41680000
+DATA constants<>+14092(SB)/4, $0x41680000
+DATA constants<>+14096(SB)/4, $0x41680000
+DATA constants<>+14100(SB)/4, $0x41680000
+DATA constants<>+14104(SB)/4, $0x41680000
+DATA constants<>+14108(SB)/4, $0x41680000
+DATA constants<>+14112(SB)/4, $0x41680000
+DATA constants<>+14116(SB)/4, $0x41680000
+DATA constants<>+14120(SB)/4, $0x41680000
+DATA constants<>+14124(SB)/4, $0x41680000
+DATA constants<>+14128(SB)/4, $0x41680000
+DATA constants<>+14132(SB)/4, $0x41680000
+DATA constants<>+14136(SB)/4, $0x41680000
+DATA constants<>+14140(SB)/4, $0x41680000
+DATA constants<>+14144(SB)/4, $0x38e5dc70
+DATA constants<>+14148(SB)/4, $0x38e5dc70
+DATA constants<>+14152(SB)/4, $0x38e5dc70
+DATA constants<>+14156(SB)/4, $0x38e5dc70
+DATA constants<>+14160(SB)/4, $0x38e5dc70
+DATA constants<>+14164(SB)/4, $0x38e5dc70
+DATA constants<>+14168(SB)/4, $0x38e5dc70
+DATA constants<>+14172(SB)/4, $0x38e5dc70
+DATA constants<>+14176(SB)/4, $0x38e5dc70
+DATA constants<>+14180(SB)/4, $0x38e5dc70
+DATA constants<>+14184(SB)/4, $0x38e5dc70
+DATA constants<>+14188(SB)/4, $0x38e5dc70
+DATA constants<>+14192(SB)/4, $0x38e5dc70
+DATA constants<>+14196(SB)/4, $0x38e5dc70
+DATA constants<>+14200(SB)/4, $0x38e5dc70
+DATA constants<>+14204(SB)/4, $0x38e5dc70
+DATA constants<>+14208(SB)/4, $0xba9bc906
+DATA constants<>+14212(SB)/4, $0xba9bc906
+DATA constants<>+14216(SB)/4, $0xba9bc906
+DATA constants<>+14220(SB)/4, $0xba9bc906
+DATA constants<>+14224(SB)/4, $0xba9bc906
+DATA constants<>+14228(SB)/4, $0xba9bc906
+DATA constants<>+14232(SB)/4, $0xba9bc906
+DATA constants<>+14236(SB)/4, $0xba9bc906
+DATA constants<>+14240(SB)/4, $0xba9bc906
+DATA constants<>+14244(SB)/4, $0xba9bc906
+DATA constants<>+14248(SB)/4, $0xba9bc906
+DATA constants<>+14252(SB)/4, $0xba9bc906
+DATA constants<>+14256(SB)/4, $0xba9bc906
+DATA constants<>+14260(SB)/4, $0xba9bc906
+DATA constants<>+14264(SB)/4, $0xba9bc906
+DATA constants<>+14268(SB)/4, $0xba9bc906
+DATA constants<>+14272(SB)/4, $0x3c236e0f
+DATA constants<>+14276(SB)/4, $0x3c236e0f
+DATA constants<>+14280(SB)/4, $0x3c236e0f
+DATA constants<>+14284(SB)/4, $0x3c236e0f
+DATA constants<>+14288(SB)/4, $0x3c236e0f
+DATA constants<>+14292(SB)/4, $0x3c236e0f
+DATA constants<>+14296(SB)/4, $0x3c236e0f
+DATA constants<>+14300(SB)/4, $0x3c236e0f
+DATA constants<>+14304(SB)/4, $0x3c236e0f
+DATA constants<>+14308(SB)/4, $0x3c236e0f
+DATA constants<>+14312(SB)/4, $0x3c236e0f
+DATA constants<>+14316(SB)/4, $0x3c236e0f
+DATA constants<>+14320(SB)/4, $0x3c236e0f
+DATA constants<>+14324(SB)/4, $0x3c236e0f
+DATA constants<>+14328(SB)/4, $0x3c236e0f
+DATA constants<>+14332(SB)/4, $0x3c236e0f
+DATA constants<>+14336(SB)/4, $0xbd882c3f
+DATA constants<>+14340(SB)/4, $0xbd882c3f
+DATA constants<>+14344(SB)/4, $0xbd882c3f
+DATA constants<>+14348(SB)/4, $0xbd882c3f
+DATA constants<>+14352(SB)/4, $0xbd882c3f
+DATA constants<>+14356(SB)/4, $0xbd882c3f
+DATA constants<>+14360(SB)/4, $0xbd882c3f
+DATA constants<>+14364(SB)/4, $0xbd882c3f
+DATA constants<>+14368(SB)/4, $0xbd882c3f
+DATA constants<>+14372(SB)/4, $0xbd882c3f
+DATA constants<>+14376(SB)/4, $0xbd882c3f
+DATA constants<>+14380(SB)/4, $0xbd882c3f
+DATA constants<>+14384(SB)/4, $0xbd882c3f
+DATA constants<>+14388(SB)/4, $0xbd882c3f
+DATA constants<>+14392(SB)/4, $0xbd882c3f
+DATA constants<>+14396(SB)/4, $0xbd882c3f
+DATA constants<>+14400(SB)/4, $0x3ecc422a
+DATA constants<>+14404(SB)/4, $0x3ecc422a
+DATA constants<>+14408(SB)/4, $0x3ecc422a
+DATA constants<>+14412(SB)/4, $0x3ecc422a
+DATA constants<>+14416(SB)/4, $0x3ecc422a
+DATA constants<>+14420(SB)/4, $0x3ecc422a
+DATA constants<>+14424(SB)/4, $0x3ecc422a
+DATA constants<>+14428(SB)/4, $0x3ecc422a
+DATA constants<>+14432(SB)/4, $0x3ecc422a
+DATA constants<>+14436(SB)/4, $0x3ecc422a
+DATA constants<>+14440(SB)/4, $0x3ecc422a
+DATA constants<>+14444(SB)/4, $0x3ecc422a
+DATA constants<>+14448(SB)/4, $0x3ecc422a
+DATA constants<>+14452(SB)/4, $0x3ecc422a
+DATA constants<>+14456(SB)/4, $0x3ecc422a
+DATA constants<>+14460(SB)/4, $0x3ecc422a
+DATA constants<>+14464(SB)/4, $0x3f333333
+DATA constants<>+14468(SB)/4, $0x3f333333
+DATA constants<>+14472(SB)/4, $0x3f333333
+DATA constants<>+14476(SB)/4, $0x3f333333
+DATA constants<>+14480(SB)/4, $0x3f333333
+DATA constants<>+14484(SB)/4, $0x3f333333
+DATA constants<>+14488(SB)/4, $0x3f333333
+DATA constants<>+14492(SB)/4, $0x3f333333
+DATA constants<>+14496(SB)/4, $0x3f333333
+DATA constants<>+14500(SB)/4, $0x3f333333
+DATA constants<>+14504(SB)/4, $0x3f333333
+DATA constants<>+14508(SB)/4, $0x3f333333
+DATA constants<>+14512(SB)/4, $0x3f333333
+DATA constants<>+14516(SB)/4, $0x3f333333
+DATA constants<>+14520(SB)/4, $0x3f333333
+DATA constants<>+14524(SB)/4, $0x3f333333
+DATA constants<>+14528(SB)/4, $0xc1680000
+DATA constants<>+14532(SB)/4, $0xc1680000
+DATA constants<>+14536(SB)/4, $0xc1680000
+DATA constants<>+14540(SB)/4, $0xc1680000
+DATA constants<>+14544(SB)/4, $0xc1680000
+DATA constants<>+14548(SB)/4, $0xc1680000
+DATA constants<>+14552(SB)/4, $0xc1680000
+DATA constants<>+14556(SB)/4, $0xc1680000
+DATA constants<>+14560(SB)/4, $0xc1680000
+DATA constants<>+14564(SB)/4, $0xc1680000
+DATA constants<>+14568(SB)/4, $0xc1680000
+DATA constants<>+14572(SB)/4, $0xc1680000
+DATA constants<>+14576(SB)/4, $0xc1680000
+DATA constants<>+14580(SB)/4, $0xc1680000
+DATA constants<>+14584(SB)/4, $0xc1680000
+DATA constants<>+14588(SB)/4, $0xc1680000
+DATA constants<>+14592(SB)/8, $0xc089000000000000
+DATA constants<>+14600(SB)/8, $0xc089000000000000
+DATA constants<>+14608(SB)/8, $0xc089000000000000
+DATA constants<>+14616(SB)/8, $0xc089000000000000
+DATA constants<>+14624(SB)/8, $0xc089000000000000
+DATA constants<>+14632(SB)/8, $0xc089000000000000
+DATA constants<>+14640(SB)/8, $0xc089000000000000
+DATA constants<>+14648(SB)/8, $0xc089000000000000
+DATA constants<>+14656(SB)/8, $0x4089000000000000
+DATA constants<>+14664(SB)/8, $0x4089000000000000
+DATA constants<>+14672(SB)/8, $0x4089000000000000
+DATA constants<>+14680(SB)/8, $0x4089000000000000
+DATA constants<>+14688(SB)/8, $0x4089000000000000
+DATA constants<>+14696(SB)/8, $0x4089000000000000
+DATA constants<>+14704(SB)/8, $0x4089000000000000
+DATA constants<>+14712(SB)/8, $0x4089000000000000
+DATA constants<>+14720(SB)/4, $0xc4480000
+DATA constants<>+14724(SB)/4, $0xc4480000
+DATA constants<>+14728(SB)/4, $0xc4480000
+DATA constants<>+14732(SB)/4, $0xc4480000
+DATA constants<>+14736(SB)/4, $0xc4480000
+DATA constants<>+14740(SB)/4, $0xc4480000
+DATA constants<>+14744(SB)/4, $0xc4480000
+DATA constants<>+14748(SB)/4, $0xc4480000
+DATA constants<>+14752(SB)/4, $0xc4480000
+DATA constants<>+14756(SB)/4, $0xc4480000
+DATA constants<>+14760(SB)/4, $0xc4480000
+DATA constants<>+14764(SB)/4, $0xc4480000
+DATA constants<>+14768(SB)/4, $0xc4480000
+DATA constants<>+14772(SB)/4, $0xc4480000
+DATA constants<>+14776(SB)/4, $0xc4480000
+DATA constants<>+14780(SB)/4, $0xc4480000
+DATA constants<>+14784(SB)/4, $0x44480000
+DATA constants<>+14788(SB)/4, $0x44480000
+DATA constants<>+14792(SB)/4, $0x44480000
+DATA constants<>+14796(SB)/4, $0x44480000
+DATA constants<>+14800(SB)/4, $0x44480000
+DATA constants<>+14804(SB)/4, $0x44480000
+DATA constants<>+14808(SB)/4, $0x44480000
+DATA constants<>+14812(SB)/4, $0x44480000
+DATA constants<>+14816(SB)/4, $0x44480000
+DATA constants<>+14820(SB)/4, $0x44480000
+DATA constants<>+14824(SB)/4, $0x44480000
+DATA constants<>+14828(SB)/4, $0x44480000
+DATA constants<>+14832(SB)/4, $0x44480000
+DATA constants<>+14836(SB)/4, $0x44480000
+DATA constants<>+14840(SB)/4, $0x44480000
+DATA constants<>+14844(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $14848
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40
@@ -29953,27 +38201,115 @@ TEXT ·cosF32(SB), NOSPLIT, $0-32
 avx2:
 	JMP ·cosAVX2F32<>(SB)
 
-// func positiveF64(n int, x *float64) int
-TEXT ·positiveF64(SB), NOSPLIT, $0-24
+// func tanF64(n int, y *float64, d *float64, x *float64) int
+TEXT ·tanF64(SB), NOSPLIT, $0-40
 	CMPQ n+0(FP), $4
 	JLE  avx2
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·positiveAVX512F64<>(SB)
+	JMP  ·tanAVX512F64<>(SB)
 
 avx2:
-	JMP ·positiveAVX2F64<>(SB)
+	JMP ·tanAVX2F64<>(SB)
 
-// func positiveF32(n int, x *float32) int
-TEXT ·positiveF32(SB), NOSPLIT, $0-24
+// func tanF32(n int, y *float32, d *float32, x *float32) int
+TEXT ·tanF32(SB), NOSPLIT, $0-40
 	CMPQ n+0(FP), $4
 	JLE  avx2
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·positiveAVX512F32<>(SB)
+	JMP  ·tanAVX512F32<>(SB)
 
 avx2:
-	JMP ·positiveAVX2F32<>(SB)
+	JMP ·tanAVX2F32<>(SB)
+
+// func expm1F64(y *float64, d *float64, x *float64, n int)
+TEXT ·expm1F64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·expm1AVX512F64<>(SB)
+
+avx2:
+	JMP ·expm1AVX2F64<>(SB)
+
+// func expm1F32(y *float32, d *float32, x *float32, n int)
+TEXT ·expm1F32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·expm1AVX512F32<>(SB)
+
+avx2:
+	JMP ·expm1AVX2F32<>(SB)
+
+// func log1pF64(y *float64, d *float64, x *float64, n int)
+TEXT ·log1pF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·log1pAVX512F64<>(SB)
+
+avx2:
+	JMP ·log1pAVX2F64<>(SB)
+
+// func log1pF32(y *float32, d *float32, x *float32, n int)
+TEXT ·log1pF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·log1pAVX512F32<>(SB)
+
+avx2:
+	JMP ·log1pAVX2F32<>(SB)
+
+// func erfF64(y *float64, d *float64, x *float64, n int)
+TEXT ·erfF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·erfAVX512F64<>(SB)
+
+avx2:
+	JMP ·erfAVX2F64<>(SB)
+
+// func erfF32(y *float32, d *float32, x *float32, n int)
+TEXT ·erfF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·erfAVX512F32<>(SB)
+
+avx2:
+	JMP ·erfAVX2F32<>(SB)
+
+// func aboveF64(n int, x *float64, bound float64) int
+TEXT ·aboveF64(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·aboveAVX512F64<>(SB)
+
+avx2:
+	JMP ·aboveAVX2F64<>(SB)
+
+// func aboveF32(n int, x *float32, bound float32) int
+TEXT ·aboveF32(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·aboveAVX512F32<>(SB)
+
+avx2:
+	JMP ·aboveAVX2F32<>(SB)
 
 // func nonzeroF64(n int, x *float64) int
 TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
@@ -30393,28 +38729,6 @@ TEXT ·addAbsF32(SB), NOSPLIT, $0-32
 avx2:
 	JMP ·addAbsAVX2F32<>(SB)
 
-// func addAbsProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
-TEXT ·addAbsProductF64(SB), NOSPLIT, $0-40
-	CMPQ n+32(FP), $4
-	JLE  avx2
-	CMPQ ·tier(SB), $2
-	JNE  avx2
-	JMP  ·addAbsProductAVX512F64<>(SB)
-
-avx2:
-	JMP ·addAbsProductAVX2F64<>(SB)
-
-// func addAbsProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
-TEXT ·addAbsProductF32(SB), NOSPLIT, $0-40
-	CMPQ n+32(FP), $4
-	JLE  avx2
-	CMPQ ·tier(SB), $2
-	JNE  avx2
-	JMP  ·addAbsProductAVX512F32<>(SB)
-
-avx2:
-	JMP ·addAbsProductAVX2F32<>(SB)
-
 // func addSignF64(dst *float64, sign float64, x *float64, n int)
 TEXT ·addSignF64(SB), NOSPLIT, $0-32
 	CMPQ n+24(FP), $4
@@ -30458,6 +38772,226 @@ TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
 
 avx2:
 	JMP ·addSignProductAVX2F32<>(SB)
+
+// func addTanF64(n int, dst *float64, sign float64, x *float64) int
+TEXT ·addTanF64(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addTanAVX512F64<>(SB)
+
+avx2:
+	JMP ·addTanAVX2F64<>(SB)
+
+// func addTanF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addTanF32(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addTanAVX512F32<>(SB)
+
+avx2:
+	JMP ·addTanAVX2F32<>(SB)
+
+// func addExpm1F64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addExpm1F64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addExpm1AVX512F64<>(SB)
+
+avx2:
+	JMP ·addExpm1AVX2F64<>(SB)
+
+// func addExpm1F32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addExpm1F32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addExpm1AVX512F32<>(SB)
+
+avx2:
+	JMP ·addExpm1AVX2F32<>(SB)
+
+// func addLog1pF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addLog1pF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addLog1pAVX512F64<>(SB)
+
+avx2:
+	JMP ·addLog1pAVX2F64<>(SB)
+
+// func addLog1pF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addLog1pF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addLog1pAVX512F32<>(SB)
+
+avx2:
+	JMP ·addLog1pAVX2F32<>(SB)
+
+// func addErfF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addErfF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addErfAVX512F64<>(SB)
+
+avx2:
+	JMP ·addErfAVX2F64<>(SB)
+
+// func addErfF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addErfF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addErfAVX512F32<>(SB)
+
+avx2:
+	JMP ·addErfAVX2F32<>(SB)
+
+// func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
+TEXT ·addMaxF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addMaxAVX512F64<>(SB)
+
+avx2:
+	JMP ·addMaxAVX2F64<>(SB)
+
+// func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
+TEXT ·addMaxF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addMaxAVX512F32<>(SB)
+
+avx2:
+	JMP ·addMaxAVX2F32<>(SB)
+
+// func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
+TEXT ·addMinF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addMinAVX512F64<>(SB)
+
+avx2:
+	JMP ·addMinAVX2F64<>(SB)
+
+// func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
+TEXT ·addMinF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addMinAVX512F32<>(SB)
+
+avx2:
+	JMP ·addMinAVX2F32<>(SB)
+
+// func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
+TEXT ·addGreaterF64(SB), NOSPLIT, $0-48
+	CMPQ n+40(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addGreaterAVX512F64<>(SB)
+
+avx2:
+	JMP ·addGreaterAVX2F64<>(SB)
+
+// func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
+TEXT ·addGreaterF32(SB), NOSPLIT, $0-48
+	CMPQ n+40(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addGreaterAVX512F32<>(SB)
+
+avx2:
+	JMP ·addGreaterAVX2F32<>(SB)
+
+// func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
+TEXT ·addClipF64(SB), NOSPLIT, $0-48
+	CMPQ n+40(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addClipAVX512F64<>(SB)
+
+avx2:
+	JMP ·addClipAVX2F64<>(SB)
+
+// func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
+TEXT ·addClipF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addClipAVX512F32<>(SB)
+
+avx2:
+	JMP ·addClipAVX2F32<>(SB)
+
+// func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
+TEXT ·addWithinF64(SB), NOSPLIT, $0-56
+	CMPQ n+48(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addWithinAVX512F64<>(SB)
+
+avx2:
+	JMP ·addWithinAVX2F64<>(SB)
+
+// func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
+TEXT ·addWithinF32(SB), NOSPLIT, $0-48
+	CMPQ n+40(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addWithinAVX512F32<>(SB)
+
+avx2:
+	JMP ·addWithinAVX2F32<>(SB)
+
+// func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
+TEXT ·addWhereF64(SB), NOSPLIT, $0-48
+	CMPQ n+40(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addWhereAVX512F64<>(SB)
+
+avx2:
+	JMP ·addWhereAVX2F64<>(SB)
+
+// func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
+TEXT ·addWhereF32(SB), NOSPLIT, $0-48
+	CMPQ n+40(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addWhereAVX512F32<>(SB)
+
+avx2:
+	JMP ·addWhereAVX2F32<>(SB)
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
 TEXT ·sigmoidF64(SB), NOSPLIT, $0-32

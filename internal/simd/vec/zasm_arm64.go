@@ -620,20 +620,113 @@ func cosF64(n int, dst *float64, x *float64) int
 //go:noescape
 func cosF32(n int, dst *float32, x *float32) int
 
-// vectorPositive returns the number of elements before a group with one that is not positive, or n.
-func vectorPositive[T cpu.Float](n int, x *T) int {
+// vectorTan computes y_i = tan(x_i) and d_i = 1 + y_i² up to elements that are too large, infinite or NaN, as sinCos does.
+func vectorTan[T cpu.Float](n int, y *T, d *T, x *T) int {
 	if unsafe.Sizeof(T(0)) == 8 {
-		return positiveF64(n, (*float64)(unsafe.Pointer(x)))
+		return tanF64(n, (*float64)(unsafe.Pointer(y)), (*float64)(unsafe.Pointer(d)), (*float64)(unsafe.Pointer(x)))
 	} else {
-		return positiveF32(n, (*float32)(unsafe.Pointer(x)))
+		return tanF32(n, (*float32)(unsafe.Pointer(y)), (*float32)(unsafe.Pointer(d)), (*float32)(unsafe.Pointer(x)))
 	}
 }
 
 //go:noescape
-func positiveF64(n int, x *float64) int
+func tanF64(n int, y *float64, d *float64, x *float64) int
 
 //go:noescape
-func positiveF32(n int, x *float32) int
+func tanF32(n int, y *float32, d *float32, x *float32) int
+
+// Expm1 computes y_i = exp(x_i) - 1 and d_i = exp(x_i).
+func Expm1[T cpu.Float](y []T, d []T, x []T) {
+	if len(d) != len(y) || len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericExpm1(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		if unsafe.Sizeof(T(0)) == 8 {
+			expm1F64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			expm1F32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func expm1F64(y *float64, d *float64, x *float64, n int)
+
+//go:noescape
+func expm1F32(y *float32, d *float32, x *float32, n int)
+
+// Log1p computes y_i = log(1 + x_i) and d_i = 1/(1 + x_i). Below -1, y_i is NaN.
+func Log1p[T cpu.Float](y []T, d []T, x []T) {
+	if len(d) != len(y) || len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericLog1p(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		if unsafe.Sizeof(T(0)) == 8 {
+			log1pF64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			log1pF32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func log1pF64(y *float64, d *float64, x *float64, n int)
+
+//go:noescape
+func log1pF32(y *float32, d *float32, x *float32, n int)
+
+// Erf computes y_i = erf(x_i) and d_i = 2/√π·exp(-x_i²).
+func Erf[T cpu.Float](y []T, d []T, x []T) {
+	if len(d) != len(y) || len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericErf(y, d, x)
+		return
+	}
+
+	for i := 0; i < len(y); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(y))
+		if unsafe.Sizeof(T(0)) == 8 {
+			erfF64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			erfF32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func erfF64(y *float64, d *float64, x *float64, n int)
+
+//go:noescape
+func erfF32(y *float32, d *float32, x *float32, n int)
+
+// vectorAbove returns the number of elements before a group with one that is not above a bound, which must be below 1, or n.
+func vectorAbove[T cpu.Float](n int, x *T, bound T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return aboveF64(n, (*float64)(unsafe.Pointer(x)), float64(bound))
+	} else {
+		return aboveF32(n, (*float32)(unsafe.Pointer(x)), float32(bound))
+	}
+}
+
+//go:noescape
+func aboveF64(n int, x *float64, bound float64) int
+
+//go:noescape
+func aboveF32(n int, x *float32, bound float32) int
 
 // vectorNonzero returns the number of elements before a group with one that is 0, or n.
 func vectorNonzero[T cpu.Float](n int, x *T) int {
@@ -1063,32 +1156,6 @@ func addAbsF64(dst *float64, sign float64, x *float64, n int)
 //go:noescape
 func addAbsF32(dst *float32, sign float32, x *float32, n int)
 
-// AddAbsProduct computes dst_i += sign·|x_i|·from_i for a sign of 1 or -1. The product is rounded.
-func AddAbsProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
-	if len(x) != len(dst) || len(from) != len(dst) {
-		panic(badLength)
-	}
-	if tier == cpu.Generic {
-		genericAddAbsProduct(dst, sign, x, from)
-		return
-	}
-
-	for i := 0; i < len(dst); i += cpu.Chunk {
-		n := cpu.ChunkAt(i, len(dst))
-		if unsafe.Sizeof(T(0)) == 8 {
-			addAbsProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
-		} else {
-			addAbsProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
-		}
-	}
-}
-
-//go:noescape
-func addAbsProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
-
-//go:noescape
-func addAbsProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
-
 // AddSign computes dst_i += sign·sign(x_i) for any number sign, as the products are exact.
 func AddSign[T cpu.Float](dst []T, sign T, x []T) {
 	if len(x) != len(dst) {
@@ -1115,7 +1182,7 @@ func addSignF64(dst *float64, sign float64, x *float64, n int)
 //go:noescape
 func addSignF32(dst *float32, sign float32, x *float32, n int)
 
-// AddSignProduct computes dst_i += sign·sign(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+// AddSignProduct computes dst_i += sign·sign(x_i)·from_i for any number sign, as the products are exact. The product is rounded.
 func AddSignProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
 	if len(x) != len(dst) || len(from) != len(dst) {
 		panic(badLength)
@@ -1140,6 +1207,257 @@ func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n 
 
 //go:noescape
 func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+
+// vectorAddTan computes dst_i += sign·tan(x_i) for a sign of 1 or -1.
+func vectorAddTan[T cpu.Float](n int, dst *T, sign T, x *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return addTanF64(n, (*float64)(unsafe.Pointer(dst)), float64(sign), (*float64)(unsafe.Pointer(x)))
+	} else {
+		return addTanF32(n, (*float32)(unsafe.Pointer(dst)), float32(sign), (*float32)(unsafe.Pointer(x)))
+	}
+}
+
+//go:noescape
+func addTanF64(n int, dst *float64, sign float64, x *float64) int
+
+//go:noescape
+func addTanF32(n int, dst *float32, sign float32, x *float32) int
+
+// AddExpm1 computes dst_i += sign·(exp(x_i) - 1) for a sign of 1 or -1.
+func AddExpm1[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddExpm1(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addExpm1F64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addExpm1F32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addExpm1F64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addExpm1F32(dst *float32, sign float32, x *float32, n int)
+
+// AddLog1p computes dst_i += sign·log(1 + x_i) for a sign of 1 or -1.
+func AddLog1p[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddLog1p(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addLog1pF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addLog1pF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addLog1pF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addLog1pF32(dst *float32, sign float32, x *float32, n int)
+
+// AddErf computes dst_i += sign·erf(x_i) for a sign of 1 or -1.
+func AddErf[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddErf(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addErfF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addErfF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addErfF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addErfF32(dst *float32, sign float32, x *float32, n int)
+
+// AddMax computes dst_i += sign·max(x_i, y_i), which is NaN if either is, for a sign of 1 or -1.
+func AddMax[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddMax(dst, sign, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addMaxF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			addMaxF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
+
+//go:noescape
+func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
+
+// AddMin computes dst_i += sign·min(x_i, y_i), which is NaN if either is, for a sign of 1 or -1.
+func AddMin[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddMin(dst, sign, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addMinF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			addMinF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
+
+//go:noescape
+func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
+
+// AddGreater computes dst_i += sign·from_i where x_i > y_i or either is NaN, and half of
+// it where they are equal, for a sign of 1 or -1.
+func AddGreater[T cpu.Float](dst []T, sign T, x []T, y []T, from []T) {
+	if len(x) != len(dst) || len(y) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddGreater(dst, sign, x, y, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addGreaterF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addGreaterF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
+
+//go:noescape
+func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
+
+// AddClip computes dst_i += sign·min(max(x_i, lo), hi), which is NaN if x_i is, for a sign of 1 or -1.
+func AddClip[T cpu.Float](dst []T, sign T, lo T, hi T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddClip(dst, sign, lo, hi, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addClipF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), float64(lo), float64(hi), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addClipF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), float32(lo), float32(hi), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
+
+//go:noescape
+func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
+
+// AddWithin computes dst_i += sign·from_i where x_i is in [lo, hi] or NaN, for a sign of 1 or -1.
+func AddWithin[T cpu.Float](dst []T, sign T, lo T, hi T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddWithin(dst, sign, lo, hi, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addWithinF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), float64(lo), float64(hi), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addWithinF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), float32(lo), float32(hi), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
+
+//go:noescape
+func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
+
+// AddWhere computes dst_i += sign·x_i where cond_i is positive or NaN, and y_i
+// elsewhere, for a sign of 1 or -1.
+func AddWhere[T cpu.Float](dst []T, sign T, cond []T, x []T, y []T) {
+	if len(cond) != len(dst) || len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddWhere(dst, sign, cond, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addWhereF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&cond[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			addWhereF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&cond[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
 
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).
 func Sigmoid[T cpu.Float](y []T, d []T, x []T) {

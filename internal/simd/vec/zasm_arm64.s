@@ -1416,815 +1416,1223 @@ DATA constants<>+7984(SB)/4, $0x4b400001
 DATA constants<>+7988(SB)/4, $0x4b400001
 DATA constants<>+7992(SB)/4, $0x4b400001
 DATA constants<>+7996(SB)/4, $0x4b400001
-DATA constants<>+8000(SB)/8, $0x3fe4000000000000
-DATA constants<>+8008(SB)/8, $0x3fe4000000000000
-DATA constants<>+8016(SB)/8, $0x3fe4000000000000
-DATA constants<>+8024(SB)/8, $0x3fe4000000000000
-DATA constants<>+8032(SB)/8, $0x3fe4000000000000
-DATA constants<>+8040(SB)/8, $0x3fe4000000000000
-DATA constants<>+8048(SB)/8, $0x3fe4000000000000
-DATA constants<>+8056(SB)/8, $0x3fe4000000000000
-DATA constants<>+8064(SB)/8, $0x4083b00000000000
-DATA constants<>+8072(SB)/8, $0x4083b00000000000
-DATA constants<>+8080(SB)/8, $0x4083b00000000000
-DATA constants<>+8088(SB)/8, $0x4083b00000000000
-DATA constants<>+8096(SB)/8, $0x4083b00000000000
-DATA constants<>+8104(SB)/8, $0x4083b00000000000
-DATA constants<>+8112(SB)/8, $0x4083b00000000000
-DATA constants<>+8120(SB)/8, $0x4083b00000000000
-DATA constants<>+8128(SB)/8, $0x40e960e000000000
-DATA constants<>+8136(SB)/8, $0x40e960e000000000
-DATA constants<>+8144(SB)/8, $0x40e960e000000000
-DATA constants<>+8152(SB)/8, $0x40e960e000000000
-DATA constants<>+8160(SB)/8, $0x40e960e000000000
-DATA constants<>+8168(SB)/8, $0x40e960e000000000
-DATA constants<>+8176(SB)/8, $0x40e960e000000000
-DATA constants<>+8184(SB)/8, $0x40e960e000000000
-DATA constants<>+8192(SB)/8, $0x412cde3200000000
-DATA constants<>+8200(SB)/8, $0x412cde3200000000
-DATA constants<>+8208(SB)/8, $0x412cde3200000000
-DATA constants<>+8216(SB)/8, $0x412cde3200000000
-DATA constants<>+8224(SB)/8, $0x412cde3200000000
-DATA constants<>+8232(SB)/8, $0x412cde3200000000
-DATA constants<>+8240(SB)/8, $0x412cde3200000000
-DATA constants<>+8248(SB)/8, $0x412cde3200000000
-DATA constants<>+8256(SB)/8, $0x413eee1100000000
-DATA constants<>+8264(SB)/8, $0x413eee1100000000
-DATA constants<>+8272(SB)/8, $0x413eee1100000000
-DATA constants<>+8280(SB)/8, $0x413eee1100000000
-DATA constants<>+8288(SB)/8, $0x413eee1100000000
-DATA constants<>+8296(SB)/8, $0x413eee1100000000
-DATA constants<>+8304(SB)/8, $0x413eee1100000000
-DATA constants<>+8312(SB)/8, $0x413eee1100000000
-DATA constants<>+8320(SB)/8, $0x4082900000000000
-DATA constants<>+8328(SB)/8, $0x4082900000000000
-DATA constants<>+8336(SB)/8, $0x4082900000000000
-DATA constants<>+8344(SB)/8, $0x4082900000000000
-DATA constants<>+8352(SB)/8, $0x4082900000000000
-DATA constants<>+8360(SB)/8, $0x4082900000000000
-DATA constants<>+8368(SB)/8, $0x4082900000000000
-DATA constants<>+8376(SB)/8, $0x4082900000000000
-DATA constants<>+8384(SB)/8, $0x40e5fea000000000
-DATA constants<>+8392(SB)/8, $0x40e5fea000000000
-DATA constants<>+8400(SB)/8, $0x40e5fea000000000
-DATA constants<>+8408(SB)/8, $0x40e5fea000000000
-DATA constants<>+8416(SB)/8, $0x40e5fea000000000
-DATA constants<>+8424(SB)/8, $0x40e5fea000000000
-DATA constants<>+8432(SB)/8, $0x40e5fea000000000
-DATA constants<>+8440(SB)/8, $0x40e5fea000000000
-DATA constants<>+8448(SB)/8, $0x41249eb600000000
-DATA constants<>+8456(SB)/8, $0x41249eb600000000
-DATA constants<>+8464(SB)/8, $0x41249eb600000000
-DATA constants<>+8472(SB)/8, $0x41249eb600000000
-DATA constants<>+8480(SB)/8, $0x41249eb600000000
-DATA constants<>+8488(SB)/8, $0x41249eb600000000
-DATA constants<>+8496(SB)/8, $0x41249eb600000000
-DATA constants<>+8504(SB)/8, $0x41249eb600000000
-DATA constants<>+8512(SB)/8, $0xc000000000000000
-DATA constants<>+8520(SB)/8, $0xc000000000000000
-DATA constants<>+8528(SB)/8, $0xc000000000000000
-DATA constants<>+8536(SB)/8, $0xc000000000000000
-DATA constants<>+8544(SB)/8, $0xc000000000000000
-DATA constants<>+8552(SB)/8, $0xc000000000000000
-DATA constants<>+8560(SB)/8, $0xc000000000000000
-DATA constants<>+8568(SB)/8, $0xc000000000000000
-DATA constants<>+8576(SB)/8, $0x4000000000000000
-DATA constants<>+8584(SB)/8, $0x4000000000000000
-DATA constants<>+8592(SB)/8, $0x4000000000000000
-DATA constants<>+8600(SB)/8, $0x4000000000000000
-DATA constants<>+8608(SB)/8, $0x4000000000000000
-DATA constants<>+8616(SB)/8, $0x4000000000000000
-DATA constants<>+8624(SB)/8, $0x4000000000000000
-DATA constants<>+8632(SB)/8, $0x4000000000000000
-DATA constants<>+8640(SB)/4, $0xc0000000
-DATA constants<>+8644(SB)/4, $0xc0000000
-DATA constants<>+8648(SB)/4, $0xc0000000
-DATA constants<>+8652(SB)/4, $0xc0000000
-DATA constants<>+8656(SB)/4, $0xc0000000
-DATA constants<>+8660(SB)/4, $0xc0000000
-DATA constants<>+8664(SB)/4, $0xc0000000
-DATA constants<>+8668(SB)/4, $0xc0000000
-DATA constants<>+8672(SB)/4, $0xc0000000
-DATA constants<>+8676(SB)/4, $0xc0000000
-DATA constants<>+8680(SB)/4, $0xc0000000
-DATA constants<>+8684(SB)/4, $0xc0000000
-DATA constants<>+8688(SB)/4, $0xc0000000
-DATA constants<>+8692(SB)/4, $0xc0000000
-DATA constants<>+8696(SB)/4, $0xc0000000
-DATA constants<>+8700(SB)/4, $0xc0000000
-DATA constants<>+8704(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8712(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8720(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8728(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8736(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8744(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8752(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8760(SB)/8, $0x3fda827999fcef32
-DATA constants<>+8768(SB)/4, $0xbb58abe0
-DATA constants<>+8772(SB)/4, $0xbb58abe0
-DATA constants<>+8776(SB)/4, $0xbb58abe0
-DATA constants<>+8780(SB)/4, $0xbb58abe0
-DATA constants<>+8784(SB)/4, $0xbb58abe0
-DATA constants<>+8788(SB)/4, $0xbb58abe0
-DATA constants<>+8792(SB)/4, $0xbb58abe0
-DATA constants<>+8796(SB)/4, $0xbb58abe0
-DATA constants<>+8800(SB)/4, $0xbb58abe0
-DATA constants<>+8804(SB)/4, $0xbb58abe0
-DATA constants<>+8808(SB)/4, $0xbb58abe0
-DATA constants<>+8812(SB)/4, $0xbb58abe0
-DATA constants<>+8816(SB)/4, $0xbb58abe0
-DATA constants<>+8820(SB)/4, $0xbb58abe0
-DATA constants<>+8824(SB)/4, $0xbb58abe0
-DATA constants<>+8828(SB)/4, $0xbb58abe0
-DATA constants<>+8832(SB)/4, $0x3ca50f77
-DATA constants<>+8836(SB)/4, $0x3ca50f77
-DATA constants<>+8840(SB)/4, $0x3ca50f77
-DATA constants<>+8844(SB)/4, $0x3ca50f77
-DATA constants<>+8848(SB)/4, $0x3ca50f77
-DATA constants<>+8852(SB)/4, $0x3ca50f77
-DATA constants<>+8856(SB)/4, $0x3ca50f77
-DATA constants<>+8860(SB)/4, $0x3ca50f77
-DATA constants<>+8864(SB)/4, $0x3ca50f77
-DATA constants<>+8868(SB)/4, $0x3ca50f77
-DATA constants<>+8872(SB)/4, $0x3ca50f77
-DATA constants<>+8876(SB)/4, $0x3ca50f77
-DATA constants<>+8880(SB)/4, $0x3ca50f77
-DATA constants<>+8884(SB)/4, $0x3ca50f77
-DATA constants<>+8888(SB)/4, $0x3ca50f77
-DATA constants<>+8892(SB)/4, $0x3ca50f77
-DATA constants<>+8896(SB)/4, $0xbd6bc3cd
-DATA constants<>+8900(SB)/4, $0xbd6bc3cd
-DATA constants<>+8904(SB)/4, $0xbd6bc3cd
-DATA constants<>+8908(SB)/4, $0xbd6bc3cd
-DATA constants<>+8912(SB)/4, $0xbd6bc3cd
-DATA constants<>+8916(SB)/4, $0xbd6bc3cd
-DATA constants<>+8920(SB)/4, $0xbd6bc3cd
-DATA constants<>+8924(SB)/4, $0xbd6bc3cd
-DATA constants<>+8928(SB)/4, $0xbd6bc3cd
-DATA constants<>+8932(SB)/4, $0xbd6bc3cd
-DATA constants<>+8936(SB)/4, $0xbd6bc3cd
-DATA constants<>+8940(SB)/4, $0xbd6bc3cd
-DATA constants<>+8944(SB)/4, $0xbd6bc3cd
-DATA constants<>+8948(SB)/4, $0xbd6bc3cd
-DATA constants<>+8952(SB)/4, $0xbd6bc3cd
-DATA constants<>+8956(SB)/4, $0xbd6bc3cd
-DATA constants<>+8960(SB)/4, $0x3dda850f
-DATA constants<>+8964(SB)/4, $0x3dda850f
-DATA constants<>+8968(SB)/4, $0x3dda850f
-DATA constants<>+8972(SB)/4, $0x3dda850f
-DATA constants<>+8976(SB)/4, $0x3dda850f
-DATA constants<>+8980(SB)/4, $0x3dda850f
-DATA constants<>+8984(SB)/4, $0x3dda850f
-DATA constants<>+8988(SB)/4, $0x3dda850f
-DATA constants<>+8992(SB)/4, $0x3dda850f
-DATA constants<>+8996(SB)/4, $0x3dda850f
-DATA constants<>+9000(SB)/4, $0x3dda850f
-DATA constants<>+9004(SB)/4, $0x3dda850f
-DATA constants<>+9008(SB)/4, $0x3dda850f
-DATA constants<>+9012(SB)/4, $0x3dda850f
-DATA constants<>+9016(SB)/4, $0x3dda850f
-DATA constants<>+9020(SB)/4, $0x3dda850f
-DATA constants<>+9024(SB)/4, $0xbe1d2cac
-DATA constants<>+9028(SB)/4, $0xbe1d2cac
-DATA constants<>+9032(SB)/4, $0xbe1d2cac
-DATA constants<>+9036(SB)/4, $0xbe1d2cac
-DATA constants<>+9040(SB)/4, $0xbe1d2cac
-DATA constants<>+9044(SB)/4, $0xbe1d2cac
-DATA constants<>+9048(SB)/4, $0xbe1d2cac
-DATA constants<>+9052(SB)/4, $0xbe1d2cac
-DATA constants<>+9056(SB)/4, $0xbe1d2cac
-DATA constants<>+9060(SB)/4, $0xbe1d2cac
-DATA constants<>+9064(SB)/4, $0xbe1d2cac
-DATA constants<>+9068(SB)/4, $0xbe1d2cac
-DATA constants<>+9072(SB)/4, $0xbe1d2cac
-DATA constants<>+9076(SB)/4, $0xbe1d2cac
-DATA constants<>+9080(SB)/4, $0xbe1d2cac
-DATA constants<>+9084(SB)/4, $0xbe1d2cac
-DATA constants<>+9088(SB)/4, $0x3e49a885
-DATA constants<>+9092(SB)/4, $0x3e49a885
-DATA constants<>+9096(SB)/4, $0x3e49a885
-DATA constants<>+9100(SB)/4, $0x3e49a885
-DATA constants<>+9104(SB)/4, $0x3e49a885
-DATA constants<>+9108(SB)/4, $0x3e49a885
-DATA constants<>+9112(SB)/4, $0x3e49a885
-DATA constants<>+9116(SB)/4, $0x3e49a885
-DATA constants<>+9120(SB)/4, $0x3e49a885
-DATA constants<>+9124(SB)/4, $0x3e49a885
-DATA constants<>+9128(SB)/4, $0x3e49a885
-DATA constants<>+9132(SB)/4, $0x3e49a885
-DATA constants<>+9136(SB)/4, $0x3e49a885
-DATA constants<>+9140(SB)/4, $0x3e49a885
-DATA constants<>+9144(SB)/4, $0x3e49a885
-DATA constants<>+9148(SB)/4, $0x3e49a885
-DATA constants<>+9152(SB)/4, $0xbe7f924f
-DATA constants<>+9156(SB)/4, $0xbe7f924f
-DATA constants<>+9160(SB)/4, $0xbe7f924f
-DATA constants<>+9164(SB)/4, $0xbe7f924f
-DATA constants<>+9168(SB)/4, $0xbe7f924f
-DATA constants<>+9172(SB)/4, $0xbe7f924f
-DATA constants<>+9176(SB)/4, $0xbe7f924f
-DATA constants<>+9180(SB)/4, $0xbe7f924f
-DATA constants<>+9184(SB)/4, $0xbe7f924f
-DATA constants<>+9188(SB)/4, $0xbe7f924f
-DATA constants<>+9192(SB)/4, $0xbe7f924f
-DATA constants<>+9196(SB)/4, $0xbe7f924f
-DATA constants<>+9200(SB)/4, $0xbe7f924f
-DATA constants<>+9204(SB)/4, $0xbe7f924f
-DATA constants<>+9208(SB)/4, $0xbe7f924f
-DATA constants<>+9212(SB)/4, $0xbe7f924f
-DATA constants<>+9216(SB)/4, $0x3eaaa6ea
-DATA constants<>+9220(SB)/4, $0x3eaaa6ea
-DATA constants<>+9224(SB)/4, $0x3eaaa6ea
-DATA constants<>+9228(SB)/4, $0x3eaaa6ea
-DATA constants<>+9232(SB)/4, $0x3eaaa6ea
-DATA constants<>+9236(SB)/4, $0x3eaaa6ea
-DATA constants<>+9240(SB)/4, $0x3eaaa6ea
-DATA constants<>+9244(SB)/4, $0x3eaaa6ea
-DATA constants<>+9248(SB)/4, $0x3eaaa6ea
-DATA constants<>+9252(SB)/4, $0x3eaaa6ea
-DATA constants<>+9256(SB)/4, $0x3eaaa6ea
-DATA constants<>+9260(SB)/4, $0x3eaaa6ea
-DATA constants<>+9264(SB)/4, $0x3eaaa6ea
-DATA constants<>+9268(SB)/4, $0x3eaaa6ea
-DATA constants<>+9272(SB)/4, $0x3eaaa6ea
-DATA constants<>+9276(SB)/4, $0x3eaaa6ea
-DATA constants<>+9280(SB)/4, $0xbeffffe9
-DATA constants<>+9284(SB)/4, $0xbeffffe9
-DATA constants<>+9288(SB)/4, $0xbeffffe9
-DATA constants<>+9292(SB)/4, $0xbeffffe9
-DATA constants<>+9296(SB)/4, $0xbeffffe9
-DATA constants<>+9300(SB)/4, $0xbeffffe9
-DATA constants<>+9304(SB)/4, $0xbeffffe9
-DATA constants<>+9308(SB)/4, $0xbeffffe9
-DATA constants<>+9312(SB)/4, $0xbeffffe9
-DATA constants<>+9316(SB)/4, $0xbeffffe9
-DATA constants<>+9320(SB)/4, $0xbeffffe9
-DATA constants<>+9324(SB)/4, $0xbeffffe9
-DATA constants<>+9328(SB)/4, $0xbeffffe9
-DATA constants<>+9332(SB)/4, $0xbeffffe9
-DATA constants<>+9336(SB)/4, $0xbeffffe9
-DATA constants<>+9340(SB)/4, $0xbeffffe9
-DATA constants<>+9344(SB)/8, $0x4044000000000000
-DATA constants<>+9352(SB)/8, $0x4044000000000000
-DATA constants<>+9360(SB)/8, $0x4044000000000000
-DATA constants<>+9368(SB)/8, $0x4044000000000000
-DATA constants<>+9376(SB)/8, $0x4044000000000000
-DATA constants<>+9384(SB)/8, $0x4044000000000000
-DATA constants<>+9392(SB)/8, $0x4044000000000000
-DATA constants<>+9400(SB)/8, $0x4044000000000000
-DATA constants<>+9408(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9416(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9424(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9432(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9440(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9448(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9456(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9464(SB)/8, $0x3fd9884533d43651
-DATA constants<>+9472(SB)/8, $0x400c000000000000
-DATA constants<>+9480(SB)/8, $0x400c000000000000
-DATA constants<>+9488(SB)/8, $0x400c000000000000
-DATA constants<>+9496(SB)/8, $0x400c000000000000
-DATA constants<>+9504(SB)/8, $0x400c000000000000
-DATA constants<>+9512(SB)/8, $0x400c000000000000
-DATA constants<>+9520(SB)/8, $0x400c000000000000
-DATA constants<>+9528(SB)/8, $0x400c000000000000
-DATA constants<>+9536(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9544(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9552(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9560(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9568(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9576(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9584(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9592(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9600(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9608(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9616(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9624(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9632(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9640(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9648(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9656(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9664(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9672(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9680(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9688(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9696(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9704(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9712(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9720(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9728(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9736(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9744(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9752(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9760(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9768(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9776(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9784(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9792(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9800(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9808(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9816(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9824(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9832(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9840(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9848(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9856(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9864(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9872(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9880(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9888(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9896(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9904(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9912(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9920(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9928(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9936(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9944(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9952(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9960(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9968(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9976(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9984(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+9992(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10000(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10008(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10016(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10024(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10032(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10040(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10048(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10056(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10064(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10072(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10080(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10088(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10096(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10104(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10112(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10120(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10128(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10136(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10144(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10152(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10160(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10168(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10176(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10184(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10192(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10200(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10208(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10216(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10224(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10232(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10240(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10248(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10256(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10264(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10272(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10280(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10288(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10296(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10304(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10312(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10320(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10328(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10336(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10344(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10352(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10360(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+10368(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10376(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10384(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10392(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10400(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10408(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10416(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10424(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+10432(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10440(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10448(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10456(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10464(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10472(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10480(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10488(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+10496(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10504(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10512(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10520(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10528(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10536(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10544(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10552(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+10560(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10568(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10576(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10584(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10592(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10600(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10608(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10616(SB)/8, $0xbecf1983795b527f
-DATA constants<>+10624(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10632(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10640(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10648(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10656(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10664(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10672(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10680(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+10688(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10696(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10704(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10712(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10720(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10728(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10736(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10744(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+10752(SB)/8, $0x3f260610327a4300
-DATA constants<>+10760(SB)/8, $0x3f260610327a4300
-DATA constants<>+10768(SB)/8, $0x3f260610327a4300
-DATA constants<>+10776(SB)/8, $0x3f260610327a4300
-DATA constants<>+10784(SB)/8, $0x3f260610327a4300
-DATA constants<>+10792(SB)/8, $0x3f260610327a4300
-DATA constants<>+10800(SB)/8, $0x3f260610327a4300
-DATA constants<>+10808(SB)/8, $0x3f260610327a4300
-DATA constants<>+10816(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10824(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10832(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10840(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10848(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10856(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10864(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10872(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+10880(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10888(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10896(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10904(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10912(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10920(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10928(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10936(SB)/8, $0x3f909f81f665350c
-DATA constants<>+10944(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10952(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10960(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10968(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10976(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10984(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+10992(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+11000(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+11008(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11016(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11024(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11032(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11040(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11048(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11056(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11064(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+11072(SB)/8, $0xc044000000000000
-DATA constants<>+11080(SB)/8, $0xc044000000000000
-DATA constants<>+11088(SB)/8, $0xc044000000000000
-DATA constants<>+11096(SB)/8, $0xc044000000000000
-DATA constants<>+11104(SB)/8, $0xc044000000000000
-DATA constants<>+11112(SB)/8, $0xc044000000000000
-DATA constants<>+11120(SB)/8, $0xc044000000000000
-DATA constants<>+11128(SB)/8, $0xc044000000000000
-DATA constants<>+11136(SB)/4, $0x41680000
-DATA constants<>+11140(SB)/4, $0x41680000
-DATA constants<>+11144(SB)/4, $0x41680000
-DATA constants<>+11148(SB)/4, $0x41680000
-DATA constants<>+11152(SB)/4, $0x41680000
-DATA constants<>+11156(SB)/4, $0x41680000
-DATA constants<>+11160(SB)/4, $0x41680000
-DATA constants<>+11164(SB)/4, $0x41680000
-DATA constants<>+11168(SB)/4, $0x41680000
-DATA constants<>+11172(SB)/4, $0x41680000
-DATA constants<>+11176(SB)/4, $0x41680000
-DATA constants<>+11180(SB)/4, $0x41680000
-DATA constants<>+11184(SB)/4, $0x41680000
-DATA constants<>+11188(SB)/4, $0x41680000
-DATA constants<>+11192(SB)/4, $0x41680000
-DATA constants<>+11196(SB)/4, $0x41680000
-DATA constants<>+11200(SB)/4, $0x40600000
-DATA constants<>+11204(SB)/4, $0x40600000
-DATA constants<>+11208(SB)/4, $0x40600000
-DATA constants<>+11212(SB)/4, $0x40600000
-DATA constants<>+11216(SB)/4, $0x40600000
-DATA constants<>+11220(SB)/4, $0x40600000
-DATA constants<>+11224(SB)/4, $0x40600000
-DATA constants<>+11228(SB)/4, $0x40600000
-DATA constants<>+11232(SB)/4, $0x40600000
-DATA constants<>+11236(SB)/4, $0x40600000
-DATA constants<>+11240(SB)/4, $0x40600000
-DATA constants<>+11244(SB)/4, $0x40600000
-DATA constants<>+11248(SB)/4, $0x40600000
-DATA constants<>+11252(SB)/4, $0x40600000
-DATA constants<>+11256(SB)/4, $0x40600000
-DATA constants<>+11260(SB)/4, $0x40600000
-DATA constants<>+11264(SB)/4, $0x39c9a0f6
-DATA constants<>+11268(SB)/4, $0x39c9a0f6
-DATA constants<>+11272(SB)/4, $0x39c9a0f6
-DATA constants<>+11276(SB)/4, $0x39c9a0f6
-DATA constants<>+11280(SB)/4, $0x39c9a0f6
-DATA constants<>+11284(SB)/4, $0x39c9a0f6
-DATA constants<>+11288(SB)/4, $0x39c9a0f6
-DATA constants<>+11292(SB)/4, $0x39c9a0f6
-DATA constants<>+11296(SB)/4, $0x39c9a0f6
-DATA constants<>+11300(SB)/4, $0x39c9a0f6
-DATA constants<>+11304(SB)/4, $0x39c9a0f6
-DATA constants<>+11308(SB)/4, $0x39c9a0f6
-DATA constants<>+11312(SB)/4, $0x39c9a0f6
-DATA constants<>+11316(SB)/4, $0x39c9a0f6
-DATA constants<>+11320(SB)/4, $0x39c9a0f6
-DATA constants<>+11324(SB)/4, $0x39c9a0f6
-DATA constants<>+11328(SB)/4, $0xb9cd295a
-DATA constants<>+11332(SB)/4, $0xb9cd295a
-DATA constants<>+11336(SB)/4, $0xb9cd295a
-DATA constants<>+11340(SB)/4, $0xb9cd295a
-DATA constants<>+11344(SB)/4, $0xb9cd295a
-DATA constants<>+11348(SB)/4, $0xb9cd295a
-DATA constants<>+11352(SB)/4, $0xb9cd295a
-DATA constants<>+11356(SB)/4, $0xb9cd295a
-DATA constants<>+11360(SB)/4, $0xb9cd295a
-DATA constants<>+11364(SB)/4, $0xb9cd295a
-DATA constants<>+11368(SB)/4, $0xb9cd295a
-DATA constants<>+11372(SB)/4, $0xb9cd295a
-DATA constants<>+11376(SB)/4, $0xb9cd295a
-DATA constants<>+11380(SB)/4, $0xb9cd295a
-DATA constants<>+11384(SB)/4, $0xb9cd295a
-DATA constants<>+11388(SB)/4, $0xb9cd295a
-DATA constants<>+11392(SB)/4, $0xbb4e31ee
-DATA constants<>+11396(SB)/4, $0xbb4e31ee
-DATA constants<>+11400(SB)/4, $0xbb4e31ee
-DATA constants<>+11404(SB)/4, $0xbb4e31ee
-DATA constants<>+11408(SB)/4, $0xbb4e31ee
-DATA constants<>+11412(SB)/4, $0xbb4e31ee
-DATA constants<>+11416(SB)/4, $0xbb4e31ee
-DATA constants<>+11420(SB)/4, $0xbb4e31ee
-DATA constants<>+11424(SB)/4, $0xbb4e31ee
-DATA constants<>+11428(SB)/4, $0xbb4e31ee
-DATA constants<>+11432(SB)/4, $0xbb4e31ee
-DATA constants<>+11436(SB)/4, $0xbb4e31ee
-DATA constants<>+11440(SB)/4, $0xbb4e31ee
-DATA constants<>+11444(SB)/4, $0xbb4e31ee
-DATA constants<>+11448(SB)/4, $0xbb4e31ee
-DATA constants<>+11452(SB)/4, $0xbb4e31ee
-DATA constants<>+11456(SB)/4, $0x3bd3acc9
-DATA constants<>+11460(SB)/4, $0x3bd3acc9
-DATA constants<>+11464(SB)/4, $0x3bd3acc9
-DATA constants<>+11468(SB)/4, $0x3bd3acc9
-DATA constants<>+11472(SB)/4, $0x3bd3acc9
-DATA constants<>+11476(SB)/4, $0x3bd3acc9
-DATA constants<>+11480(SB)/4, $0x3bd3acc9
-DATA constants<>+11484(SB)/4, $0x3bd3acc9
-DATA constants<>+11488(SB)/4, $0x3bd3acc9
-DATA constants<>+11492(SB)/4, $0x3bd3acc9
-DATA constants<>+11496(SB)/4, $0x3bd3acc9
-DATA constants<>+11500(SB)/4, $0x3bd3acc9
-DATA constants<>+11504(SB)/4, $0x3bd3acc9
-DATA constants<>+11508(SB)/4, $0x3bd3acc9
-DATA constants<>+11512(SB)/4, $0x3bd3acc9
-DATA constants<>+11516(SB)/4, $0x3bd3acc9
-DATA constants<>+11520(SB)/4, $0x3c8e889f
-DATA constants<>+11524(SB)/4, $0x3c8e889f
-DATA constants<>+11528(SB)/4, $0x3c8e889f
-DATA constants<>+11532(SB)/4, $0x3c8e889f
-DATA constants<>+11536(SB)/4, $0x3c8e889f
-DATA constants<>+11540(SB)/4, $0x3c8e889f
-DATA constants<>+11544(SB)/4, $0x3c8e889f
-DATA constants<>+11548(SB)/4, $0x3c8e889f
-DATA constants<>+11552(SB)/4, $0x3c8e889f
-DATA constants<>+11556(SB)/4, $0x3c8e889f
-DATA constants<>+11560(SB)/4, $0x3c8e889f
-DATA constants<>+11564(SB)/4, $0x3c8e889f
-DATA constants<>+11568(SB)/4, $0x3c8e889f
-DATA constants<>+11572(SB)/4, $0x3c8e889f
-DATA constants<>+11576(SB)/4, $0x3c8e889f
-DATA constants<>+11580(SB)/4, $0x3c8e889f
-DATA constants<>+11584(SB)/4, $0xbdedab0f
-DATA constants<>+11588(SB)/4, $0xbdedab0f
-DATA constants<>+11592(SB)/4, $0xbdedab0f
-DATA constants<>+11596(SB)/4, $0xbdedab0f
-DATA constants<>+11600(SB)/4, $0xbdedab0f
-DATA constants<>+11604(SB)/4, $0xbdedab0f
-DATA constants<>+11608(SB)/4, $0xbdedab0f
-DATA constants<>+11612(SB)/4, $0xbdedab0f
-DATA constants<>+11616(SB)/4, $0xbdedab0f
-DATA constants<>+11620(SB)/4, $0xbdedab0f
-DATA constants<>+11624(SB)/4, $0xbdedab0f
-DATA constants<>+11628(SB)/4, $0xbdedab0f
-DATA constants<>+11632(SB)/4, $0xbdedab0f
-DATA constants<>+11636(SB)/4, $0xbdedab0f
-DATA constants<>+11640(SB)/4, $0xbdedab0f
-DATA constants<>+11644(SB)/4, $0xbdedab0f
-DATA constants<>+11648(SB)/4, $0x3ea17f7a
-DATA constants<>+11652(SB)/4, $0x3ea17f7a
-DATA constants<>+11656(SB)/4, $0x3ea17f7a
-DATA constants<>+11660(SB)/4, $0x3ea17f7a
-DATA constants<>+11664(SB)/4, $0x3ea17f7a
-DATA constants<>+11668(SB)/4, $0x3ea17f7a
-DATA constants<>+11672(SB)/4, $0x3ea17f7a
-DATA constants<>+11676(SB)/4, $0x3ea17f7a
-DATA constants<>+11680(SB)/4, $0x3ea17f7a
-DATA constants<>+11684(SB)/4, $0x3ea17f7a
-DATA constants<>+11688(SB)/4, $0x3ea17f7a
-DATA constants<>+11692(SB)/4, $0x3ea17f7a
-DATA constants<>+11696(SB)/4, $0x3ea17f7a
-DATA constants<>+11700(SB)/4, $0x3ea17f7a
-DATA constants<>+11704(SB)/4, $0x3ea17f7a
-DATA constants<>+11708(SB)/4, $0x3ea17f7a
-DATA constants<>+11712(SB)/4, $0xbf10c8aa
-DATA constants<>+11716(SB)/4, $0xbf10c8aa
-DATA constants<>+11720(SB)/4, $0xbf10c8aa
-DATA constants<>+11724(SB)/4, $0xbf10c8aa
-DATA constants<>+11728(SB)/4, $0xbf10c8aa
-DATA constants<>+11732(SB)/4, $0xbf10c8aa
-DATA constants<>+11736(SB)/4, $0xbf10c8aa
-DATA constants<>+11740(SB)/4, $0xbf10c8aa
-DATA constants<>+11744(SB)/4, $0xbf10c8aa
-DATA constants<>+11748(SB)/4, $0xbf10c8aa
-DATA constants<>+11752(SB)/4, $0xbf10c8aa
-DATA constants<>+11756(SB)/4, $0xbf10c8aa
-DATA constants<>+11760(SB)/4, $0xbf10c8aa
-DATA constants<>+11764(SB)/4, $0xbf10c8aa
-DATA constants<>+11768(SB)/4, $0xbf10c8aa
-DATA constants<>+11772(SB)/4, $0xbf10c8aa
-DATA constants<>+11776(SB)/4, $0x3f3e920d
-DATA constants<>+11780(SB)/4, $0x3f3e920d
-DATA constants<>+11784(SB)/4, $0x3f3e920d
-DATA constants<>+11788(SB)/4, $0x3f3e920d
-DATA constants<>+11792(SB)/4, $0x3f3e920d
-DATA constants<>+11796(SB)/4, $0x3f3e920d
-DATA constants<>+11800(SB)/4, $0x3f3e920d
-DATA constants<>+11804(SB)/4, $0x3f3e920d
-DATA constants<>+11808(SB)/4, $0x3f3e920d
-DATA constants<>+11812(SB)/4, $0x3f3e920d
-DATA constants<>+11816(SB)/4, $0x3f3e920d
-DATA constants<>+11820(SB)/4, $0x3f3e920d
-DATA constants<>+11824(SB)/4, $0x3f3e920d
-DATA constants<>+11828(SB)/4, $0x3f3e920d
-DATA constants<>+11832(SB)/4, $0x3f3e920d
-DATA constants<>+11836(SB)/4, $0x3f3e920d
-DATA constants<>+11840(SB)/4, $0x38e5dc70
-DATA constants<>+11844(SB)/4, $0x38e5dc70
-DATA constants<>+11848(SB)/4, $0x38e5dc70
-DATA constants<>+11852(SB)/4, $0x38e5dc70
-DATA constants<>+11856(SB)/4, $0x38e5dc70
-DATA constants<>+11860(SB)/4, $0x38e5dc70
-DATA constants<>+11864(SB)/4, $0x38e5dc70
-DATA constants<>+11868(SB)/4, $0x38e5dc70
-DATA constants<>+11872(SB)/4, $0x38e5dc70
-DATA constants<>+11876(SB)/4, $0x38e5dc70
-DATA constants<>+11880(SB)/4, $0x38e5dc70
-DATA constants<>+11884(SB)/4, $0x38e5dc70
-DATA constants<>+11888(SB)/4, $0x38e5dc70
-DATA constants<>+11892(SB)/4, $0x38e5dc70
-DATA constants<>+11896(SB)/4, $0x38e5dc70
-DATA constants<>+11900(SB)/4, $0x38e5dc70
-DATA constants<>+11904(SB)/4, $0xba9bc906
-DATA constants<>+11908(SB)/4, $0xba9bc906
-DATA constants<>+11912(SB)/4, $0xba9bc906
-DATA constants<>+11916(SB)/4, $0xba9bc906
-DATA constants<>+11920(SB)/4, $0xba9bc906
-DATA constants<>+11924(SB)/4, $0xba9bc906
-DATA constants<>+11928(SB)/4, $0xba9bc906
-DATA constants<>+11932(SB)/4, $0xba9bc906
-DATA constants<>+11936(SB)/4, $0xba9bc906
-DATA constants<>+11940(SB)/4, $0xba9bc906
-DATA constants<>+11944(SB)/4, $0xba9bc906
-DATA constants<>+11948(SB)/4, $0xba9bc906
-DATA constants<>+11952(SB)/4, $0xba9bc906
-DATA constants<>+11956(SB)/4, $0xba9bc906
-DATA constants<>+11960(SB)/4, $0xba9bc906
-DATA constants<>+11964(SB)/4, $0xba9bc906
-DATA constants<>+11968(SB)/4, $0x3c236e0f
-DATA constants<>+11972(SB)/4, $0x3c236e0f
-DATA constants<>+11976(SB)/4, $0x3c236e0f
-DATA constants<>+11980(SB)/4, $0x3c236e0f
-DATA constants<>+11984(SB)/4, $0x3c236e0f
-DATA constants<>+11988(SB)/4, $0x3c236e0f
-DATA constants<>+11992(SB)/4, $0x3c236e0f
-DATA constants<>+11996(SB)/4, $0x3c236e0f
-DATA constants<>+12000(SB)/4, $0x3c236e0f
-DATA constants<>+12004(SB)/4, $0x3c236e0f
-DATA constants<>+12008(SB)/4, $0x3c236e0f
-DATA constants<>+12012(SB)/4, $0x3c236e0f
-DATA constants<>+12016(SB)/4, $0x3c236e0f
-DATA constants<>+12020(SB)/4, $0x3c236e0f
-DATA constants<>+12024(SB)/4, $0x3c236e0f
-DATA constants<>+12028(SB)/4, $0x3c236e0f
-DATA constants<>+12032(SB)/4, $0xbd882c3f
-DATA constants<>+12036(SB)/4, $0xbd882c3f
-DATA constants<>+12040(SB)/4, $0xbd882c3f
-DATA constants<>+12044(SB)/4, $0xbd882c3f
-DATA constants<>+12048(SB)/4, $0xbd882c3f
-DATA constants<>+12052(SB)/4, $0xbd882c3f
-DATA constants<>+12056(SB)/4, $0xbd882c3f
-DATA constants<>+12060(SB)/4, $0xbd882c3f
-DATA constants<>+12064(SB)/4, $0xbd882c3f
-DATA constants<>+12068(SB)/4, $0xbd882c3f
-DATA constants<>+12072(SB)/4, $0xbd882c3f
-DATA constants<>+12076(SB)/4, $0xbd882c3f
-DATA constants<>+12080(SB)/4, $0xbd882c3f
-DATA constants<>+12084(SB)/4, $0xbd882c3f
-DATA constants<>+12088(SB)/4, $0xbd882c3f
-DATA constants<>+12092(SB)/4, $0xbd882c3f
-DATA constants<>+12096(SB)/4, $0x3ecc422a
-DATA constants<>+12100(SB)/4, $0x3ecc422a
-DATA constants<>+12104(SB)/4, $0x3ecc422a
-DATA constants<>+12108(SB)/4, $0x3ecc422a
-DATA constants<>+12112(SB)/4, $0x3ecc422a
-DATA constants<>+12116(SB)/4, $0x3ecc422a
-DATA constants<>+12120(SB)/4, $0x3ecc422a
-DATA constants<>+12124(SB)/4, $0x3ecc422a
-DATA constants<>+12128(SB)/4, $0x3ecc422a
-DATA constants<>+12132(SB)/4, $0x3ecc422a
-DATA constants<>+12136(SB)/4, $0x3ecc422a
-DATA constants<>+12140(SB)/4, $0x3ecc422a
-DATA constants<>+12144(SB)/4, $0x3ecc422a
-DATA constants<>+12148(SB)/4, $0x3ecc422a
-DATA constants<>+12152(SB)/4, $0x3ecc422a
-DATA constants<>+12156(SB)/4, $0x3ecc422a
-DATA constants<>+12160(SB)/4, $0x3f333333
-DATA constants<>+12164(SB)/4, $0x3f333333
-DATA constants<>+12168(SB)/4, $0x3f333333
-DATA constants<>+12172(SB)/4, $0x3f333333
-DATA constants<>+12176(SB)/4, $0x3f333333
-DATA constants<>+12180(SB)/4, $0x3f333333
-DATA constants<>+12184(SB)/4, $0x3f333333
-DATA constants<>+12188(SB)/4, $0x3f333333
-DATA constants<>+12192(SB)/4, $0x3f333333
-DATA constants<>+12196(SB)/4, $0x3f333333
-DATA constants<>+12200(SB)/4, $0x3f333333
-DATA constants<>+12204(SB)/4, $0x3f333333
-DATA constants<>+12208(SB)/4, $0x3f333333
-DATA constants<>+12212(SB)/4, $0x3f333333
-DATA constants<>+12216(SB)/4, $0x3f333333
-DATA constants<>+12220(SB)/4, $0x3f333333
-DATA constants<>+12224(SB)/4, $0xc1680000
-DATA constants<>+12228(SB)/4, $0xc1680000
-DATA constants<>+12232(SB)/4, $0xc1680000
-DATA constants<>+12236(SB)/4, $0xc1680000
-DATA constants<>+12240(SB)/4, $0xc1680000
-DATA constants<>+12244(SB)/4, $0xc1680000
-DATA constants<>+12248(SB)/4, $0xc1680000
-DATA constants<>+12252(SB)/4, $0xc1680000
-DATA constants<>+12256(SB)/4, $0xc1680000
-DATA constants<>+12260(SB)/4, $0xc1680000
-DATA constants<>+12264(SB)/4, $0xc1680000
-DATA constants<>+12268(SB)/4, $0xc1680000
-DATA constants<>+12272(SB)/4, $0xc1680000
-DATA constants<>+12276(SB)/4, $0xc1680000
-DATA constants<>+12280(SB)/4, $0xc1680000
-DATA constants<>+12284(SB)/4, $0xc1680000
-DATA constants<>+12288(SB)/8, $0xc089000000000000
-DATA constants<>+12296(SB)/8, $0xc089000000000000
-DATA constants<>+12304(SB)/8, $0xc089000000000000
-DATA constants<>+12312(SB)/8, $0xc089000000000000
-DATA constants<>+12320(SB)/8, $0xc089000000000000
-DATA constants<>+12328(SB)/8, $0xc089000000000000
-DATA constants<>+12336(SB)/8, $0xc089000000000000
-DATA constants<>+12344(SB)/8, $0xc089000000000000
-DATA constants<>+12352(SB)/8, $0x4089000000000000
-DATA constants<>+12360(SB)/8, $0x4089000000000000
-DATA constants<>+12368(SB)/8, $0x4089000000000000
-DATA constants<>+12376(SB)/8, $0x4089000000000000
-DATA constants<>+12384(SB)/8, $0x4089000000000000
-DATA constants<>+12392(SB)/8, $0x4089000000000000
-DATA constants<>+12400(SB)/8, $0x4089000000000000
-DATA constants<>+12408(SB)/8, $0x4089000000000000
-DATA constants<>+12416(SB)/4, $0xc4480000
-DATA constants<>+12420(SB)/4, $0xc4480000
-DATA constants<>+12424(SB)/4, $0xc4480000
-DATA constants<>+12428(SB)/4, $0xc4480000
-DATA constants<>+12432(SB)/4, $0xc4480000
-DATA constants<>+12436(SB)/4, $0xc4480000
-DATA constants<>+12440(SB)/4, $0xc4480000
-DATA constants<>+12444(SB)/4, $0xc4480000
-DATA constants<>+12448(SB)/4, $0xc4480000
-DATA constants<>+12452(SB)/4, $0xc4480000
-DATA constants<>+12456(SB)/4, $0xc4480000
-DATA constants<>+12460(SB)/4, $0xc4480000
-DATA constants<>+12464(SB)/4, $0xc4480000
-DATA constants<>+12468(SB)/4, $0xc4480000
-DATA constants<>+12472(SB)/4, $0xc4480000
-DATA constants<>+12476(SB)/4, $0xc4480000
-DATA constants<>+12480(SB)/4, $0x44480000
-DATA constants<>+12484(SB)/4, $0x44480000
-DATA constants<>+12488(SB)/4, $0x44480000
-DATA constants<>+12492(SB)/4, $0x44480000
-DATA constants<>+12496(SB)/4, $0x44480000
-DATA constants<>+12500(SB)/4, $0x44480000
-DATA constants<>+12504(SB)/4, $0x44480000
-DATA constants<>+12508(SB)/4, $0x44480000
-DATA constants<>+12512(SB)/4, $0x44480000
-DATA constants<>+12516(SB)/4, $0x44480000
-DATA constants<>+12520(SB)/4, $0x44480000
-DATA constants<>+12524(SB)/4, $0x44480000
-DATA constants<>+12528(SB)/4, $0x44480000
-DATA constants<>+12532(SB)/4, $0x44480000
-DATA constants<>+12536(SB)/4, $0x44480000
-DATA constants<>+12540(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $12544
+DATA constants<>+8000(SB)/8, $0x3ff0000000000000
+DATA constants<>+8008(SB)/8, $0x3ff172b83c7d517b
+DATA constants<>+8016(SB)/8, $0x3ff306fe0a31b715
+DATA constants<>+8024(SB)/8, $0x3ff4bfdad5362a27
+DATA constants<>+8032(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8040(SB)/8, $0x3ff8ace5422aa0db
+DATA constants<>+8048(SB)/8, $0x3ffae89f995ad3ad
+DATA constants<>+8056(SB)/8, $0x3ffd5818dcfba487
+DATA constants<>+8064(SB)/8, $0x0000000000000000
+DATA constants<>+8072(SB)/8, $0xbc819041bc819041
+DATA constants<>+8080(SB)/8, $0x3c86f46b3c86f46b
+DATA constants<>+8088(SB)/8, $0x3c7d43973c7d4397
+DATA constants<>+8096(SB)/8, $0xbc9bdd33bc9bdd33
+DATA constants<>+8104(SB)/8, $0x3c96e9f13c96e9f1
+DATA constants<>+8112(SB)/8, $0x3c97a1cd3c97a1cd
+DATA constants<>+8120(SB)/8, $0x3c82ed033c82ed03
+DATA constants<>+8128(SB)/8, $0x4050000000000000
+DATA constants<>+8136(SB)/8, $0x4050000000000000
+DATA constants<>+8144(SB)/8, $0x4050000000000000
+DATA constants<>+8152(SB)/8, $0x4050000000000000
+DATA constants<>+8160(SB)/8, $0x4050000000000000
+DATA constants<>+8168(SB)/8, $0x4050000000000000
+DATA constants<>+8176(SB)/8, $0x4050000000000000
+DATA constants<>+8184(SB)/8, $0x4050000000000000
+DATA constants<>+8192(SB)/4, $0x00000000
+DATA constants<>+8196(SB)/4, $0x3c7d517b
+DATA constants<>+8200(SB)/4, $0x0a31b715
+DATA constants<>+8204(SB)/4, $0xd5362a27
+DATA constants<>+8208(SB)/4, $0x667f3bcd
+DATA constants<>+8212(SB)/4, $0x422aa0db
+DATA constants<>+8216(SB)/4, $0x995ad3ad
+DATA constants<>+8220(SB)/4, $0xdcfba487
+DATA constants<>+8224(SB)/4, $0x00000000
+DATA constants<>+8228(SB)/4, $0x3c7d517b
+DATA constants<>+8232(SB)/4, $0x0a31b715
+DATA constants<>+8236(SB)/4, $0xd5362a27
+DATA constants<>+8240(SB)/4, $0x667f3bcd
+DATA constants<>+8244(SB)/4, $0x422aa0db
+DATA constants<>+8248(SB)/4, $0x995ad3ad
+DATA constants<>+8252(SB)/4, $0xdcfba487
+DATA constants<>+8256(SB)/4, $0x3ff00000
+DATA constants<>+8260(SB)/4, $0x3ff172b8
+DATA constants<>+8264(SB)/4, $0x3ff306fe
+DATA constants<>+8268(SB)/4, $0x3ff4bfda
+DATA constants<>+8272(SB)/4, $0x3ff6a09e
+DATA constants<>+8276(SB)/4, $0x3ff8ace5
+DATA constants<>+8280(SB)/4, $0x3ffae89f
+DATA constants<>+8284(SB)/4, $0x3ffd5818
+DATA constants<>+8288(SB)/4, $0x3ff00000
+DATA constants<>+8292(SB)/4, $0x3ff172b8
+DATA constants<>+8296(SB)/4, $0x3ff306fe
+DATA constants<>+8300(SB)/4, $0x3ff4bfda
+DATA constants<>+8304(SB)/4, $0x3ff6a09e
+DATA constants<>+8308(SB)/4, $0x3ff8ace5
+DATA constants<>+8312(SB)/4, $0x3ffae89f
+DATA constants<>+8316(SB)/4, $0x3ffd5818
+DATA constants<>+8320(SB)/4, $0x00000000
+DATA constants<>+8324(SB)/4, $0xbc819041
+DATA constants<>+8328(SB)/4, $0x3c86f46b
+DATA constants<>+8332(SB)/4, $0x3c7d4397
+DATA constants<>+8336(SB)/4, $0xbc9bdd33
+DATA constants<>+8340(SB)/4, $0x3c96e9f1
+DATA constants<>+8344(SB)/4, $0x3c97a1cd
+DATA constants<>+8348(SB)/4, $0x3c82ed03
+DATA constants<>+8352(SB)/4, $0x00000000
+DATA constants<>+8356(SB)/4, $0xbc819041
+DATA constants<>+8360(SB)/4, $0x3c86f46b
+DATA constants<>+8364(SB)/4, $0x3c7d4397
+DATA constants<>+8368(SB)/4, $0xbc9bdd33
+DATA constants<>+8372(SB)/4, $0x3c96e9f1
+DATA constants<>+8376(SB)/4, $0x3c97a1cd
+DATA constants<>+8380(SB)/4, $0x3c82ed03
+DATA constants<>+8384(SB)/4, $0x42800000
+DATA constants<>+8388(SB)/4, $0x42800000
+DATA constants<>+8392(SB)/4, $0x42800000
+DATA constants<>+8396(SB)/4, $0x42800000
+DATA constants<>+8400(SB)/4, $0x42800000
+DATA constants<>+8404(SB)/4, $0x42800000
+DATA constants<>+8408(SB)/4, $0x42800000
+DATA constants<>+8412(SB)/4, $0x42800000
+DATA constants<>+8416(SB)/4, $0x42800000
+DATA constants<>+8420(SB)/4, $0x42800000
+DATA constants<>+8424(SB)/4, $0x42800000
+DATA constants<>+8428(SB)/4, $0x42800000
+DATA constants<>+8432(SB)/4, $0x42800000
+DATA constants<>+8436(SB)/4, $0x42800000
+DATA constants<>+8440(SB)/4, $0x42800000
+DATA constants<>+8444(SB)/4, $0x42800000
+DATA constants<>+8448(SB)/8, $0x43b0000000000000
+DATA constants<>+8456(SB)/8, $0x43b0000000000000
+DATA constants<>+8464(SB)/8, $0x43b0000000000000
+DATA constants<>+8472(SB)/8, $0x43b0000000000000
+DATA constants<>+8480(SB)/8, $0x43b0000000000000
+DATA constants<>+8488(SB)/8, $0x43b0000000000000
+DATA constants<>+8496(SB)/8, $0x43b0000000000000
+DATA constants<>+8504(SB)/8, $0x43b0000000000000
+DATA constants<>+8512(SB)/8, $0x4000000000000000
+DATA constants<>+8520(SB)/8, $0x4000000000000000
+DATA constants<>+8528(SB)/8, $0x4000000000000000
+DATA constants<>+8536(SB)/8, $0x4000000000000000
+DATA constants<>+8544(SB)/8, $0x4000000000000000
+DATA constants<>+8552(SB)/8, $0x4000000000000000
+DATA constants<>+8560(SB)/8, $0x4000000000000000
+DATA constants<>+8568(SB)/8, $0x4000000000000000
+DATA constants<>+8576(SB)/4, $0x4e800000
+DATA constants<>+8580(SB)/4, $0x4e800000
+DATA constants<>+8584(SB)/4, $0x4e800000
+DATA constants<>+8588(SB)/4, $0x4e800000
+DATA constants<>+8592(SB)/4, $0x4e800000
+DATA constants<>+8596(SB)/4, $0x4e800000
+DATA constants<>+8600(SB)/4, $0x4e800000
+DATA constants<>+8604(SB)/4, $0x4e800000
+DATA constants<>+8608(SB)/4, $0x4e800000
+DATA constants<>+8612(SB)/4, $0x4e800000
+DATA constants<>+8616(SB)/4, $0x4e800000
+DATA constants<>+8620(SB)/4, $0x4e800000
+DATA constants<>+8624(SB)/4, $0x4e800000
+DATA constants<>+8628(SB)/4, $0x4e800000
+DATA constants<>+8632(SB)/4, $0x4e800000
+DATA constants<>+8636(SB)/4, $0x4e800000
+DATA constants<>+8640(SB)/8, $0x403b800000000000
+DATA constants<>+8648(SB)/8, $0x403b800000000000
+DATA constants<>+8656(SB)/8, $0x403b800000000000
+DATA constants<>+8664(SB)/8, $0x403b800000000000
+DATA constants<>+8672(SB)/8, $0x403b800000000000
+DATA constants<>+8680(SB)/8, $0x403b800000000000
+DATA constants<>+8688(SB)/8, $0x403b800000000000
+DATA constants<>+8696(SB)/8, $0x403b800000000000
+DATA constants<>+8704(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8712(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8720(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8728(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8736(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8744(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8752(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8760(SB)/8, $0x3ff6a09e667f3bcd
+DATA constants<>+8768(SB)/8, $0x400c000000000000
+DATA constants<>+8776(SB)/8, $0x400c000000000000
+DATA constants<>+8784(SB)/8, $0x400c000000000000
+DATA constants<>+8792(SB)/8, $0x400c000000000000
+DATA constants<>+8800(SB)/8, $0x400c000000000000
+DATA constants<>+8808(SB)/8, $0x400c000000000000
+DATA constants<>+8816(SB)/8, $0x400c000000000000
+DATA constants<>+8824(SB)/8, $0x400c000000000000
+DATA constants<>+8832(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8840(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8848(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8856(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8864(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8872(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8880(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8888(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+8896(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8904(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8912(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8920(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8928(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8936(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8944(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8952(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+8960(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8968(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8976(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8984(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+8992(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9000(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9008(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9016(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+9024(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9032(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9040(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9048(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9056(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9064(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9072(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9080(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+9088(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9096(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9104(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9112(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9120(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9128(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9136(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9144(SB)/8, $0xbecf1983795b527f
+DATA constants<>+9152(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9160(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9168(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9176(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9184(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9192(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9200(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9208(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+9216(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9224(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9232(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9240(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9248(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9256(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9264(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9272(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+9280(SB)/8, $0x3f260610327a4300
+DATA constants<>+9288(SB)/8, $0x3f260610327a4300
+DATA constants<>+9296(SB)/8, $0x3f260610327a4300
+DATA constants<>+9304(SB)/8, $0x3f260610327a4300
+DATA constants<>+9312(SB)/8, $0x3f260610327a4300
+DATA constants<>+9320(SB)/8, $0x3f260610327a4300
+DATA constants<>+9328(SB)/8, $0x3f260610327a4300
+DATA constants<>+9336(SB)/8, $0x3f260610327a4300
+DATA constants<>+9344(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9352(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9360(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9368(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9376(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9384(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9392(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9400(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+9408(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9416(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9424(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9432(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9440(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9448(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9456(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9464(SB)/8, $0x3f909f81f665350c
+DATA constants<>+9472(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9480(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9488(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9496(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9504(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9512(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9520(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9528(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+9536(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9544(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9552(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9560(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9568(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9576(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9584(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9592(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+9600(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9608(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9616(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9624(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9632(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9640(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9648(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9656(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9664(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9672(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9680(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9688(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9696(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9704(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9712(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9720(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9728(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9736(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9744(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9752(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9760(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9768(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9776(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9784(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9792(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9800(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9808(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9816(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9824(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9832(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9840(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9848(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9856(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9864(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9872(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9880(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9888(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9896(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9904(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9912(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9920(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9928(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9936(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9944(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9952(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9960(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9968(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9976(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9984(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9992(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10000(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10008(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10016(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10024(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10032(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10040(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+10048(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10056(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10064(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10072(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10080(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10088(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10096(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10104(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10112(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10120(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10128(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10136(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10144(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10152(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10160(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10168(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10176(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10184(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10192(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10200(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10208(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10216(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10224(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10232(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10240(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10248(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10256(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10264(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10272(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10280(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10288(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10296(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10304(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10312(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10320(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10328(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10336(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10344(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10352(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10360(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10368(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10376(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10384(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10392(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10400(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10408(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10416(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10424(SB)/8, $0x3fe9884533d43651
+DATA constants<>+10432(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10440(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10448(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10456(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10464(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10472(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10480(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10488(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10496(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10504(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10512(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10520(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10528(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10536(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10544(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10552(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10560(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10568(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10576(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10584(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10592(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10600(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10608(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10616(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10624(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10632(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10640(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10648(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10656(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10664(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10672(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10680(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10688(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10696(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10704(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10712(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10720(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10728(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10736(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10744(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10752(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10760(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10768(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10776(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10784(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10792(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10800(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10808(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10816(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10824(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10832(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10840(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10848(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10856(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10864(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10872(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10880(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10888(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10896(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10904(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10912(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10920(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10928(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10936(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10944(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10952(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10960(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10968(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10976(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10984(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10992(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11000(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+11008(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11016(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11024(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11032(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11040(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11048(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11056(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11064(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+11072(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11080(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11088(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11096(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11104(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11112(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11120(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11128(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+11136(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11144(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11152(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11160(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11168(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11176(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11184(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11192(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+11200(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11208(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11216(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11224(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11232(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11240(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11248(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11256(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+11264(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11272(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11280(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11288(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11296(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11304(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11312(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11320(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11328(SB)/4, $0x41240000
+DATA constants<>+11332(SB)/4, $0x41240000
+DATA constants<>+11336(SB)/4, $0x41240000
+DATA constants<>+11340(SB)/4, $0x41240000
+DATA constants<>+11344(SB)/4, $0x41240000
+DATA constants<>+11348(SB)/4, $0x41240000
+DATA constants<>+11352(SB)/4, $0x41240000
+DATA constants<>+11356(SB)/4, $0x41240000
+DATA constants<>+11360(SB)/4, $0x41240000
+DATA constants<>+11364(SB)/4, $0x41240000
+DATA constants<>+11368(SB)/4, $0x41240000
+DATA constants<>+11372(SB)/4, $0x41240000
+DATA constants<>+11376(SB)/4, $0x41240000
+DATA constants<>+11380(SB)/4, $0x41240000
+DATA constants<>+11384(SB)/4, $0x41240000
+DATA constants<>+11388(SB)/4, $0x41240000
+DATA constants<>+11392(SB)/4, $0x3fb504f3
+DATA constants<>+11396(SB)/4, $0x3fb504f3
+DATA constants<>+11400(SB)/4, $0x3fb504f3
+DATA constants<>+11404(SB)/4, $0x3fb504f3
+DATA constants<>+11408(SB)/4, $0x3fb504f3
+DATA constants<>+11412(SB)/4, $0x3fb504f3
+DATA constants<>+11416(SB)/4, $0x3fb504f3
+DATA constants<>+11420(SB)/4, $0x3fb504f3
+DATA constants<>+11424(SB)/4, $0x3fb504f3
+DATA constants<>+11428(SB)/4, $0x3fb504f3
+DATA constants<>+11432(SB)/4, $0x3fb504f3
+DATA constants<>+11436(SB)/4, $0x3fb504f3
+DATA constants<>+11440(SB)/4, $0x3fb504f3
+DATA constants<>+11444(SB)/4, $0x3fb504f3
+DATA constants<>+11448(SB)/4, $0x3fb504f3
+DATA constants<>+11452(SB)/4, $0x3fb504f3
+DATA constants<>+11456(SB)/4, $0x40600000
+DATA constants<>+11460(SB)/4, $0x40600000
+DATA constants<>+11464(SB)/4, $0x40600000
+DATA constants<>+11468(SB)/4, $0x40600000
+DATA constants<>+11472(SB)/4, $0x40600000
+DATA constants<>+11476(SB)/4, $0x40600000
+DATA constants<>+11480(SB)/4, $0x40600000
+DATA constants<>+11484(SB)/4, $0x40600000
+DATA constants<>+11488(SB)/4, $0x40600000
+DATA constants<>+11492(SB)/4, $0x40600000
+DATA constants<>+11496(SB)/4, $0x40600000
+DATA constants<>+11500(SB)/4, $0x40600000
+DATA constants<>+11504(SB)/4, $0x40600000
+DATA constants<>+11508(SB)/4, $0x40600000
+DATA constants<>+11512(SB)/4, $0x40600000
+DATA constants<>+11516(SB)/4, $0x40600000
+DATA constants<>+11520(SB)/4, $0x39c9a0f6
+DATA constants<>+11524(SB)/4, $0x39c9a0f6
+DATA constants<>+11528(SB)/4, $0x39c9a0f6
+DATA constants<>+11532(SB)/4, $0x39c9a0f6
+DATA constants<>+11536(SB)/4, $0x39c9a0f6
+DATA constants<>+11540(SB)/4, $0x39c9a0f6
+DATA constants<>+11544(SB)/4, $0x39c9a0f6
+DATA constants<>+11548(SB)/4, $0x39c9a0f6
+DATA constants<>+11552(SB)/4, $0x39c9a0f6
+DATA constants<>+11556(SB)/4, $0x39c9a0f6
+DATA constants<>+11560(SB)/4, $0x39c9a0f6
+DATA constants<>+11564(SB)/4, $0x39c9a0f6
+DATA constants<>+11568(SB)/4, $0x39c9a0f6
+DATA constants<>+11572(SB)/4, $0x39c9a0f6
+DATA constants<>+11576(SB)/4, $0x39c9a0f6
+DATA constants<>+11580(SB)/4, $0x39c9a0f6
+DATA constants<>+11584(SB)/4, $0xb9cd295a
+DATA constants<>+11588(SB)/4, $0xb9cd295a
+DATA constants<>+11592(SB)/4, $0xb9cd295a
+DATA constants<>+11596(SB)/4, $0xb9cd295a
+DATA constants<>+11600(SB)/4, $0xb9cd295a
+DATA constants<>+11604(SB)/4, $0xb9cd295a
+DATA constants<>+11608(SB)/4, $0xb9cd295a
+DATA constants<>+11612(SB)/4, $0xb9cd295a
+DATA constants<>+11616(SB)/4, $0xb9cd295a
+DATA constants<>+11620(SB)/4, $0xb9cd295a
+DATA constants<>+11624(SB)/4, $0xb9cd295a
+DATA constants<>+11628(SB)/4, $0xb9cd295a
+DATA constants<>+11632(SB)/4, $0xb9cd295a
+DATA constants<>+11636(SB)/4, $0xb9cd295a
+DATA constants<>+11640(SB)/4, $0xb9cd295a
+DATA constants<>+11644(SB)/4, $0xb9cd295a
+DATA constants<>+11648(SB)/4, $0xbb4e31ee
+DATA constants<>+11652(SB)/4, $0xbb4e31ee
+DATA constants<>+11656(SB)/4, $0xbb4e31ee
+DATA constants<>+11660(SB)/4, $0xbb4e31ee
+DATA constants<>+11664(SB)/4, $0xbb4e31ee
+DATA constants<>+11668(SB)/4, $0xbb4e31ee
+DATA constants<>+11672(SB)/4, $0xbb4e31ee
+DATA constants<>+11676(SB)/4, $0xbb4e31ee
+DATA constants<>+11680(SB)/4, $0xbb4e31ee
+DATA constants<>+11684(SB)/4, $0xbb4e31ee
+DATA constants<>+11688(SB)/4, $0xbb4e31ee
+DATA constants<>+11692(SB)/4, $0xbb4e31ee
+DATA constants<>+11696(SB)/4, $0xbb4e31ee
+DATA constants<>+11700(SB)/4, $0xbb4e31ee
+DATA constants<>+11704(SB)/4, $0xbb4e31ee
+DATA constants<>+11708(SB)/4, $0xbb4e31ee
+DATA constants<>+11712(SB)/4, $0x3bd3acc9
+DATA constants<>+11716(SB)/4, $0x3bd3acc9
+DATA constants<>+11720(SB)/4, $0x3bd3acc9
+DATA constants<>+11724(SB)/4, $0x3bd3acc9
+DATA constants<>+11728(SB)/4, $0x3bd3acc9
+DATA constants<>+11732(SB)/4, $0x3bd3acc9
+DATA constants<>+11736(SB)/4, $0x3bd3acc9
+DATA constants<>+11740(SB)/4, $0x3bd3acc9
+DATA constants<>+11744(SB)/4, $0x3bd3acc9
+DATA constants<>+11748(SB)/4, $0x3bd3acc9
+DATA constants<>+11752(SB)/4, $0x3bd3acc9
+DATA constants<>+11756(SB)/4, $0x3bd3acc9
+DATA constants<>+11760(SB)/4, $0x3bd3acc9
+DATA constants<>+11764(SB)/4, $0x3bd3acc9
+DATA constants<>+11768(SB)/4, $0x3bd3acc9
+DATA constants<>+11772(SB)/4, $0x3bd3acc9
+DATA constants<>+11776(SB)/4, $0x3c8e889f
+DATA constants<>+11780(SB)/4, $0x3c8e889f
+DATA constants<>+11784(SB)/4, $0x3c8e889f
+DATA constants<>+11788(SB)/4, $0x3c8e889f
+DATA constants<>+11792(SB)/4, $0x3c8e889f
+DATA constants<>+11796(SB)/4, $0x3c8e889f
+DATA constants<>+11800(SB)/4, $0x3c8e889f
+DATA constants<>+11804(SB)/4, $0x3c8e889f
+DATA constants<>+11808(SB)/4, $0x3c8e889f
+DATA constants<>+11812(SB)/4, $0x3c8e889f
+DATA constants<>+11816(SB)/4, $0x3c8e889f
+DATA constants<>+11820(SB)/4, $0x3c8e889f
+DATA constants<>+11824(SB)/4, $0x3c8e889f
+DATA constants<>+11828(SB)/4, $0x3c8e889f
+DATA constants<>+11832(SB)/4, $0x3c8e889f
+DATA constants<>+11836(SB)/4, $0x3c8e889f
+DATA constants<>+11840(SB)/4, $0xbdedab0f
+DATA constants<>+11844(SB)/4, $0xbdedab0f
+DATA constants<>+11848(SB)/4, $0xbdedab0f
+DATA constants<>+11852(SB)/4, $0xbdedab0f
+DATA constants<>+11856(SB)/4, $0xbdedab0f
+DATA constants<>+11860(SB)/4, $0xbdedab0f
+DATA constants<>+11864(SB)/4, $0xbdedab0f
+DATA constants<>+11868(SB)/4, $0xbdedab0f
+DATA constants<>+11872(SB)/4, $0xbdedab0f
+DATA constants<>+11876(SB)/4, $0xbdedab0f
+DATA constants<>+11880(SB)/4, $0xbdedab0f
+DATA constants<>+11884(SB)/4, $0xbdedab0f
+DATA constants<>+11888(SB)/4, $0xbdedab0f
+DATA constants<>+11892(SB)/4, $0xbdedab0f
+DATA constants<>+11896(SB)/4, $0xbdedab0f
+DATA constants<>+11900(SB)/4, $0xbdedab0f
+DATA constants<>+11904(SB)/4, $0x3ea17f7a
+DATA constants<>+11908(SB)/4, $0x3ea17f7a
+DATA constants<>+11912(SB)/4, $0x3ea17f7a
+DATA constants<>+11916(SB)/4, $0x3ea17f7a
+DATA constants<>+11920(SB)/4, $0x3ea17f7a
+DATA constants<>+11924(SB)/4, $0x3ea17f7a
+DATA constants<>+11928(SB)/4, $0x3ea17f7a
+DATA constants<>+11932(SB)/4, $0x3ea17f7a
+DATA constants<>+11936(SB)/4, $0x3ea17f7a
+DATA constants<>+11940(SB)/4, $0x3ea17f7a
+DATA constants<>+11944(SB)/4, $0x3ea17f7a
+DATA constants<>+11948(SB)/4, $0x3ea17f7a
+DATA constants<>+11952(SB)/4, $0x3ea17f7a
+DATA constants<>+11956(SB)/4, $0x3ea17f7a
+DATA constants<>+11960(SB)/4, $0x3ea17f7a
+DATA constants<>+11964(SB)/4, $0x3ea17f7a
+DATA constants<>+11968(SB)/4, $0xbf10c8aa
+DATA constants<>+11972(SB)/4, $0xbf10c8aa
+DATA constants<>+11976(SB)/4, $0xbf10c8aa
+DATA constants<>+11980(SB)/4, $0xbf10c8aa
+DATA constants<>+11984(SB)/4, $0xbf10c8aa
+DATA constants<>+11988(SB)/4, $0xbf10c8aa
+DATA constants<>+11992(SB)/4, $0xbf10c8aa
+DATA constants<>+11996(SB)/4, $0xbf10c8aa
+DATA constants<>+12000(SB)/4, $0xbf10c8aa
+DATA constants<>+12004(SB)/4, $0xbf10c8aa
+DATA constants<>+12008(SB)/4, $0xbf10c8aa
+DATA constants<>+12012(SB)/4, $0xbf10c8aa
+DATA constants<>+12016(SB)/4, $0xbf10c8aa
+DATA constants<>+12020(SB)/4, $0xbf10c8aa
+DATA constants<>+12024(SB)/4, $0xbf10c8aa
+DATA constants<>+12028(SB)/4, $0xbf10c8aa
+DATA constants<>+12032(SB)/4, $0x3f3e920d
+DATA constants<>+12036(SB)/4, $0x3f3e920d
+DATA constants<>+12040(SB)/4, $0x3f3e920d
+DATA constants<>+12044(SB)/4, $0x3f3e920d
+DATA constants<>+12048(SB)/4, $0x3f3e920d
+DATA constants<>+12052(SB)/4, $0x3f3e920d
+DATA constants<>+12056(SB)/4, $0x3f3e920d
+DATA constants<>+12060(SB)/4, $0x3f3e920d
+DATA constants<>+12064(SB)/4, $0x3f3e920d
+DATA constants<>+12068(SB)/4, $0x3f3e920d
+DATA constants<>+12072(SB)/4, $0x3f3e920d
+DATA constants<>+12076(SB)/4, $0x3f3e920d
+DATA constants<>+12080(SB)/4, $0x3f3e920d
+DATA constants<>+12084(SB)/4, $0x3f3e920d
+DATA constants<>+12088(SB)/4, $0x3f3e920d
+DATA constants<>+12092(SB)/4, $0x3f3e920d
+DATA constants<>+12096(SB)/4, $0xba522844
+DATA constants<>+12100(SB)/4, $0xba522844
+DATA constants<>+12104(SB)/4, $0xba522844
+DATA constants<>+12108(SB)/4, $0xba522844
+DATA constants<>+12112(SB)/4, $0xba522844
+DATA constants<>+12116(SB)/4, $0xba522844
+DATA constants<>+12120(SB)/4, $0xba522844
+DATA constants<>+12124(SB)/4, $0xba522844
+DATA constants<>+12128(SB)/4, $0xba522844
+DATA constants<>+12132(SB)/4, $0xba522844
+DATA constants<>+12136(SB)/4, $0xba522844
+DATA constants<>+12140(SB)/4, $0xba522844
+DATA constants<>+12144(SB)/4, $0xba522844
+DATA constants<>+12148(SB)/4, $0xba522844
+DATA constants<>+12152(SB)/4, $0xba522844
+DATA constants<>+12156(SB)/4, $0xba522844
+DATA constants<>+12160(SB)/4, $0xbcdbfd5d
+DATA constants<>+12164(SB)/4, $0xbcdbfd5d
+DATA constants<>+12168(SB)/4, $0xbcdbfd5d
+DATA constants<>+12172(SB)/4, $0xbcdbfd5d
+DATA constants<>+12176(SB)/4, $0xbcdbfd5d
+DATA constants<>+12180(SB)/4, $0xbcdbfd5d
+DATA constants<>+12184(SB)/4, $0xbcdbfd5d
+DATA constants<>+12188(SB)/4, $0xbcdbfd5d
+DATA constants<>+12192(SB)/4, $0xbcdbfd5d
+DATA constants<>+12196(SB)/4, $0xbcdbfd5d
+DATA constants<>+12200(SB)/4, $0xbcdbfd5d
+DATA constants<>+12204(SB)/4, $0xbcdbfd5d
+DATA constants<>+12208(SB)/4, $0xbcdbfd5d
+DATA constants<>+12212(SB)/4, $0xbcdbfd5d
+DATA constants<>+12216(SB)/4, $0xbcdbfd5d
+DATA constants<>+12220(SB)/4, $0xbcdbfd5d
+DATA constants<>+12224(SB)/4, $0xbec0939f
+DATA constants<>+12228(SB)/4, $0xbec0939f
+DATA constants<>+12232(SB)/4, $0xbec0939f
+DATA constants<>+12236(SB)/4, $0xbec0939f
+DATA constants<>+12240(SB)/4, $0xbec0939f
+DATA constants<>+12244(SB)/4, $0xbec0939f
+DATA constants<>+12248(SB)/4, $0xbec0939f
+DATA constants<>+12252(SB)/4, $0xbec0939f
+DATA constants<>+12256(SB)/4, $0xbec0939f
+DATA constants<>+12260(SB)/4, $0xbec0939f
+DATA constants<>+12264(SB)/4, $0xbec0939f
+DATA constants<>+12268(SB)/4, $0xbec0939f
+DATA constants<>+12272(SB)/4, $0xbec0939f
+DATA constants<>+12276(SB)/4, $0xbec0939f
+DATA constants<>+12280(SB)/4, $0xbec0939f
+DATA constants<>+12284(SB)/4, $0xbec0939f
+DATA constants<>+12288(SB)/4, $0x38a52b48
+DATA constants<>+12292(SB)/4, $0x38a52b48
+DATA constants<>+12296(SB)/4, $0x38a52b48
+DATA constants<>+12300(SB)/4, $0x38a52b48
+DATA constants<>+12304(SB)/4, $0x38a52b48
+DATA constants<>+12308(SB)/4, $0x38a52b48
+DATA constants<>+12312(SB)/4, $0x38a52b48
+DATA constants<>+12316(SB)/4, $0x38a52b48
+DATA constants<>+12320(SB)/4, $0x38a52b48
+DATA constants<>+12324(SB)/4, $0x38a52b48
+DATA constants<>+12328(SB)/4, $0x38a52b48
+DATA constants<>+12332(SB)/4, $0x38a52b48
+DATA constants<>+12336(SB)/4, $0x38a52b48
+DATA constants<>+12340(SB)/4, $0x38a52b48
+DATA constants<>+12344(SB)/4, $0x38a52b48
+DATA constants<>+12348(SB)/4, $0x38a52b48
+DATA constants<>+12352(SB)/4, $0x3baa0938
+DATA constants<>+12356(SB)/4, $0x3baa0938
+DATA constants<>+12360(SB)/4, $0x3baa0938
+DATA constants<>+12364(SB)/4, $0x3baa0938
+DATA constants<>+12368(SB)/4, $0x3baa0938
+DATA constants<>+12372(SB)/4, $0x3baa0938
+DATA constants<>+12376(SB)/4, $0x3baa0938
+DATA constants<>+12380(SB)/4, $0x3baa0938
+DATA constants<>+12384(SB)/4, $0x3baa0938
+DATA constants<>+12388(SB)/4, $0x3baa0938
+DATA constants<>+12392(SB)/4, $0x3baa0938
+DATA constants<>+12396(SB)/4, $0x3baa0938
+DATA constants<>+12400(SB)/4, $0x3baa0938
+DATA constants<>+12404(SB)/4, $0x3baa0938
+DATA constants<>+12408(SB)/4, $0x3baa0938
+DATA constants<>+12412(SB)/4, $0x3baa0938
+DATA constants<>+12416(SB)/4, $0x3de71688
+DATA constants<>+12420(SB)/4, $0x3de71688
+DATA constants<>+12424(SB)/4, $0x3de71688
+DATA constants<>+12428(SB)/4, $0x3de71688
+DATA constants<>+12432(SB)/4, $0x3de71688
+DATA constants<>+12436(SB)/4, $0x3de71688
+DATA constants<>+12440(SB)/4, $0x3de71688
+DATA constants<>+12444(SB)/4, $0x3de71688
+DATA constants<>+12448(SB)/4, $0x3de71688
+DATA constants<>+12452(SB)/4, $0x3de71688
+DATA constants<>+12456(SB)/4, $0x3de71688
+DATA constants<>+12460(SB)/4, $0x3de71688
+DATA constants<>+12464(SB)/4, $0x3de71688
+DATA constants<>+12468(SB)/4, $0x3de71688
+DATA constants<>+12472(SB)/4, $0x3de71688
+DATA constants<>+12476(SB)/4, $0x3de71688
+DATA constants<>+12480(SB)/4, $0x3e0375d4
+DATA constants<>+12484(SB)/4, $0x3e0375d4
+DATA constants<>+12488(SB)/4, $0x3e0375d4
+DATA constants<>+12492(SB)/4, $0x3e0375d4
+DATA constants<>+12496(SB)/4, $0x3e0375d4
+DATA constants<>+12500(SB)/4, $0x3e0375d4
+DATA constants<>+12504(SB)/4, $0x3e0375d4
+DATA constants<>+12508(SB)/4, $0x3e0375d4
+DATA constants<>+12512(SB)/4, $0x3e0375d4
+DATA constants<>+12516(SB)/4, $0x3e0375d4
+DATA constants<>+12520(SB)/4, $0x3e0375d4
+DATA constants<>+12524(SB)/4, $0x3e0375d4
+DATA constants<>+12528(SB)/4, $0x3e0375d4
+DATA constants<>+12532(SB)/4, $0x3e0375d4
+DATA constants<>+12536(SB)/4, $0x3e0375d4
+DATA constants<>+12540(SB)/4, $0x3e0375d4
+DATA constants<>+12544(SB)/4, $0x3f906ebb
+DATA constants<>+12548(SB)/4, $0x3f906ebb
+DATA constants<>+12552(SB)/4, $0x3f906ebb
+DATA constants<>+12556(SB)/4, $0x3f906ebb
+DATA constants<>+12560(SB)/4, $0x3f906ebb
+DATA constants<>+12564(SB)/4, $0x3f906ebb
+DATA constants<>+12568(SB)/4, $0x3f906ebb
+DATA constants<>+12572(SB)/4, $0x3f906ebb
+DATA constants<>+12576(SB)/4, $0x3f906ebb
+DATA constants<>+12580(SB)/4, $0x3f906ebb
+DATA constants<>+12584(SB)/4, $0x3f906ebb
+DATA constants<>+12588(SB)/4, $0x3f906ebb
+DATA constants<>+12592(SB)/4, $0x3f906ebb
+DATA constants<>+12596(SB)/4, $0x3f906ebb
+DATA constants<>+12600(SB)/4, $0x3f906ebb
+DATA constants<>+12604(SB)/4, $0x3f906ebb
+DATA constants<>+12608(SB)/8, $0x3fe4000000000000
+DATA constants<>+12616(SB)/8, $0x3fe4000000000000
+DATA constants<>+12624(SB)/8, $0x3fe4000000000000
+DATA constants<>+12632(SB)/8, $0x3fe4000000000000
+DATA constants<>+12640(SB)/8, $0x3fe4000000000000
+DATA constants<>+12648(SB)/8, $0x3fe4000000000000
+DATA constants<>+12656(SB)/8, $0x3fe4000000000000
+DATA constants<>+12664(SB)/8, $0x3fe4000000000000
+DATA constants<>+12672(SB)/8, $0x4083b00000000000
+DATA constants<>+12680(SB)/8, $0x4083b00000000000
+DATA constants<>+12688(SB)/8, $0x4083b00000000000
+DATA constants<>+12696(SB)/8, $0x4083b00000000000
+DATA constants<>+12704(SB)/8, $0x4083b00000000000
+DATA constants<>+12712(SB)/8, $0x4083b00000000000
+DATA constants<>+12720(SB)/8, $0x4083b00000000000
+DATA constants<>+12728(SB)/8, $0x4083b00000000000
+DATA constants<>+12736(SB)/8, $0x40e960e000000000
+DATA constants<>+12744(SB)/8, $0x40e960e000000000
+DATA constants<>+12752(SB)/8, $0x40e960e000000000
+DATA constants<>+12760(SB)/8, $0x40e960e000000000
+DATA constants<>+12768(SB)/8, $0x40e960e000000000
+DATA constants<>+12776(SB)/8, $0x40e960e000000000
+DATA constants<>+12784(SB)/8, $0x40e960e000000000
+DATA constants<>+12792(SB)/8, $0x40e960e000000000
+DATA constants<>+12800(SB)/8, $0x412cde3200000000
+DATA constants<>+12808(SB)/8, $0x412cde3200000000
+DATA constants<>+12816(SB)/8, $0x412cde3200000000
+DATA constants<>+12824(SB)/8, $0x412cde3200000000
+DATA constants<>+12832(SB)/8, $0x412cde3200000000
+DATA constants<>+12840(SB)/8, $0x412cde3200000000
+DATA constants<>+12848(SB)/8, $0x412cde3200000000
+DATA constants<>+12856(SB)/8, $0x412cde3200000000
+DATA constants<>+12864(SB)/8, $0x413eee1100000000
+DATA constants<>+12872(SB)/8, $0x413eee1100000000
+DATA constants<>+12880(SB)/8, $0x413eee1100000000
+DATA constants<>+12888(SB)/8, $0x413eee1100000000
+DATA constants<>+12896(SB)/8, $0x413eee1100000000
+DATA constants<>+12904(SB)/8, $0x413eee1100000000
+DATA constants<>+12912(SB)/8, $0x413eee1100000000
+DATA constants<>+12920(SB)/8, $0x413eee1100000000
+DATA constants<>+12928(SB)/8, $0x4082900000000000
+DATA constants<>+12936(SB)/8, $0x4082900000000000
+DATA constants<>+12944(SB)/8, $0x4082900000000000
+DATA constants<>+12952(SB)/8, $0x4082900000000000
+DATA constants<>+12960(SB)/8, $0x4082900000000000
+DATA constants<>+12968(SB)/8, $0x4082900000000000
+DATA constants<>+12976(SB)/8, $0x4082900000000000
+DATA constants<>+12984(SB)/8, $0x4082900000000000
+DATA constants<>+12992(SB)/8, $0x40e5fea000000000
+DATA constants<>+13000(SB)/8, $0x40e5fea000000000
+DATA constants<>+13008(SB)/8, $0x40e5fea000000000
+DATA constants<>+13016(SB)/8, $0x40e5fea000000000
+DATA constants<>+13024(SB)/8, $0x40e5fea000000000
+DATA constants<>+13032(SB)/8, $0x40e5fea000000000
+DATA constants<>+13040(SB)/8, $0x40e5fea000000000
+DATA constants<>+13048(SB)/8, $0x40e5fea000000000
+DATA constants<>+13056(SB)/8, $0x41249eb600000000
+DATA constants<>+13064(SB)/8, $0x41249eb600000000
+DATA constants<>+13072(SB)/8, $0x41249eb600000000
+DATA constants<>+13080(SB)/8, $0x41249eb600000000
+DATA constants<>+13088(SB)/8, $0x41249eb600000000
+DATA constants<>+13096(SB)/8, $0x41249eb600000000
+DATA constants<>+13104(SB)/8, $0x41249eb600000000
+DATA constants<>+13112(SB)/8, $0x41249eb600000000
+DATA constants<>+13120(SB)/8, $0xc000000000000000
+DATA constants<>+13128(SB)/8, $0xc000000000000000
+DATA constants<>+13136(SB)/8, $0xc000000000000000
+DATA constants<>+13144(SB)/8, $0xc000000000000000
+DATA constants<>+13152(SB)/8, $0xc000000000000000
+DATA constants<>+13160(SB)/8, $0xc000000000000000
+DATA constants<>+13168(SB)/8, $0xc000000000000000
+DATA constants<>+13176(SB)/8, $0xc000000000000000
+DATA constants<>+13184(SB)/4, $0xc0000000
+DATA constants<>+13188(SB)/4, $0xc0000000
+DATA constants<>+13192(SB)/4, $0xc0000000
+DATA constants<>+13196(SB)/4, $0xc0000000
+DATA constants<>+13200(SB)/4, $0xc0000000
+DATA constants<>+13204(SB)/4, $0xc0000000
+DATA constants<>+13208(SB)/4, $0xc0000000
+DATA constants<>+13212(SB)/4, $0xc0000000
+DATA constants<>+13216(SB)/4, $0xc0000000
+DATA constants<>+13220(SB)/4, $0xc0000000
+DATA constants<>+13224(SB)/4, $0xc0000000
+DATA constants<>+13228(SB)/4, $0xc0000000
+DATA constants<>+13232(SB)/4, $0xc0000000
+DATA constants<>+13236(SB)/4, $0xc0000000
+DATA constants<>+13240(SB)/4, $0xc0000000
+DATA constants<>+13244(SB)/4, $0xc0000000
+DATA constants<>+13248(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13256(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13264(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13272(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13280(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13288(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13296(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13304(SB)/8, $0x3fda827999fcef32
+DATA constants<>+13312(SB)/4, $0xbb58abe0
+DATA constants<>+13316(SB)/4, $0xbb58abe0
+DATA constants<>+13320(SB)/4, $0xbb58abe0
+DATA constants<>+13324(SB)/4, $0xbb58abe0
+DATA constants<>+13328(SB)/4, $0xbb58abe0
+DATA constants<>+13332(SB)/4, $0xbb58abe0
+DATA constants<>+13336(SB)/4, $0xbb58abe0
+DATA constants<>+13340(SB)/4, $0xbb58abe0
+DATA constants<>+13344(SB)/4, $0xbb58abe0
+DATA constants<>+13348(SB)/4, $0xbb58abe0
+DATA constants<>+13352(SB)/4, $0xbb58abe0
+DATA constants<>+13356(SB)/4, $0xbb58abe0
+DATA constants<>+13360(SB)/4, $0xbb58abe0
+DATA constants<>+13364(SB)/4, $0xbb58abe0
+DATA constants<>+13368(SB)/4, $0xbb58abe0
+DATA constants<>+13372(SB)/4, $0xbb58abe0
+DATA constants<>+13376(SB)/4, $0x3ca50f77
+DATA constants<>+13380(SB)/4, $0x3ca50f77
+DATA constants<>+13384(SB)/4, $0x3ca50f77
+DATA constants<>+13388(SB)/4, $0x3ca50f77
+DATA constants<>+13392(SB)/4, $0x3ca50f77
+DATA constants<>+13396(SB)/4, $0x3ca50f77
+DATA constants<>+13400(SB)/4, $0x3ca50f77
+DATA constants<>+13404(SB)/4, $0x3ca50f77
+DATA constants<>+13408(SB)/4, $0x3ca50f77
+DATA constants<>+13412(SB)/4, $0x3ca50f77
+DATA constants<>+13416(SB)/4, $0x3ca50f77
+DATA constants<>+13420(SB)/4, $0x3ca50f77
+DATA constants<>+13424(SB)/4, $0x3ca50f77
+DATA constants<>+13428(SB)/4, $0x3ca50f77
+DATA constants<>+13432(SB)/4, $0x3ca50f77
+DATA constants<>+13436(SB)/4, $0x3ca50f77
+DATA constants<>+13440(SB)/4, $0xbd6bc3cd
+DATA constants<>+13444(SB)/4, $0xbd6bc3cd
+DATA constants<>+13448(SB)/4, $0xbd6bc3cd
+DATA constants<>+13452(SB)/4, $0xbd6bc3cd
+DATA constants<>+13456(SB)/4, $0xbd6bc3cd
+DATA constants<>+13460(SB)/4, $0xbd6bc3cd
+DATA constants<>+13464(SB)/4, $0xbd6bc3cd
+DATA constants<>+13468(SB)/4, $0xbd6bc3cd
+DATA constants<>+13472(SB)/4, $0xbd6bc3cd
+DATA constants<>+13476(SB)/4, $0xbd6bc3cd
+DATA constants<>+13480(SB)/4, $0xbd6bc3cd
+DATA constants<>+13484(SB)/4, $0xbd6bc3cd
+DATA constants<>+13488(SB)/4, $0xbd6bc3cd
+DATA constants<>+13492(SB)/4, $0xbd6bc3cd
+DATA constants<>+13496(SB)/4, $0xbd6bc3cd
+DATA constants<>+13500(SB)/4, $0xbd6bc3cd
+DATA constants<>+13504(SB)/4, $0x3dda850f
+DATA constants<>+13508(SB)/4, $0x3dda850f
+DATA constants<>+13512(SB)/4, $0x3dda850f
+DATA constants<>+13516(SB)/4, $0x3dda850f
+DATA constants<>+13520(SB)/4, $0x3dda850f
+DATA constants<>+13524(SB)/4, $0x3dda850f
+DATA constants<>+13528(SB)/4, $0x3dda850f
+DATA constants<>+13532(SB)/4, $0x3dda850f
+DATA constants<>+13536(SB)/4, $0x3dda850f
+DATA constants<>+13540(SB)/4, $0x3dda850f
+DATA constants<>+13544(SB)/4, $0x3dda850f
+DATA constants<>+13548(SB)/4, $0x3dda850f
+DATA constants<>+13552(SB)/4, $0x3dda850f
+DATA constants<>+13556(SB)/4, $0x3dda850f
+DATA constants<>+13560(SB)/4, $0x3dda850f
+DATA constants<>+13564(SB)/4, $0x3dda850f
+DATA constants<>+13568(SB)/4, $0xbe1d2cac
+DATA constants<>+13572(SB)/4, $0xbe1d2cac
+DATA constants<>+13576(SB)/4, $0xbe1d2cac
+DATA constants<>+13580(SB)/4, $0xbe1d2cac
+DATA constants<>+13584(SB)/4, $0xbe1d2cac
+DATA constants<>+13588(SB)/4, $0xbe1d2cac
+DATA constants<>+13592(SB)/4, $0xbe1d2cac
+DATA constants<>+13596(SB)/4, $0xbe1d2cac
+DATA constants<>+13600(SB)/4, $0xbe1d2cac
+DATA constants<>+13604(SB)/4, $0xbe1d2cac
+DATA constants<>+13608(SB)/4, $0xbe1d2cac
+DATA constants<>+13612(SB)/4, $0xbe1d2cac
+DATA constants<>+13616(SB)/4, $0xbe1d2cac
+DATA constants<>+13620(SB)/4, $0xbe1d2cac
+DATA constants<>+13624(SB)/4, $0xbe1d2cac
+DATA constants<>+13628(SB)/4, $0xbe1d2cac
+DATA constants<>+13632(SB)/4, $0x3e49a885
+DATA constants<>+13636(SB)/4, $0x3e49a885
+DATA constants<>+13640(SB)/4, $0x3e49a885
+DATA constants<>+13644(SB)/4, $0x3e49a885
+DATA constants<>+13648(SB)/4, $0x3e49a885
+DATA constants<>+13652(SB)/4, $0x3e49a885
+DATA constants<>+13656(SB)/4, $0x3e49a885
+DATA constants<>+13660(SB)/4, $0x3e49a885
+DATA constants<>+13664(SB)/4, $0x3e49a885
+DATA constants<>+13668(SB)/4, $0x3e49a885
+DATA constants<>+13672(SB)/4, $0x3e49a885
+DATA constants<>+13676(SB)/4, $0x3e49a885
+DATA constants<>+13680(SB)/4, $0x3e49a885
+DATA constants<>+13684(SB)/4, $0x3e49a885
+DATA constants<>+13688(SB)/4, $0x3e49a885
+DATA constants<>+13692(SB)/4, $0x3e49a885
+DATA constants<>+13696(SB)/4, $0xbe7f924f
+DATA constants<>+13700(SB)/4, $0xbe7f924f
+DATA constants<>+13704(SB)/4, $0xbe7f924f
+DATA constants<>+13708(SB)/4, $0xbe7f924f
+DATA constants<>+13712(SB)/4, $0xbe7f924f
+DATA constants<>+13716(SB)/4, $0xbe7f924f
+DATA constants<>+13720(SB)/4, $0xbe7f924f
+DATA constants<>+13724(SB)/4, $0xbe7f924f
+DATA constants<>+13728(SB)/4, $0xbe7f924f
+DATA constants<>+13732(SB)/4, $0xbe7f924f
+DATA constants<>+13736(SB)/4, $0xbe7f924f
+DATA constants<>+13740(SB)/4, $0xbe7f924f
+DATA constants<>+13744(SB)/4, $0xbe7f924f
+DATA constants<>+13748(SB)/4, $0xbe7f924f
+DATA constants<>+13752(SB)/4, $0xbe7f924f
+DATA constants<>+13756(SB)/4, $0xbe7f924f
+DATA constants<>+13760(SB)/4, $0x3eaaa6ea
+DATA constants<>+13764(SB)/4, $0x3eaaa6ea
+DATA constants<>+13768(SB)/4, $0x3eaaa6ea
+DATA constants<>+13772(SB)/4, $0x3eaaa6ea
+DATA constants<>+13776(SB)/4, $0x3eaaa6ea
+DATA constants<>+13780(SB)/4, $0x3eaaa6ea
+DATA constants<>+13784(SB)/4, $0x3eaaa6ea
+DATA constants<>+13788(SB)/4, $0x3eaaa6ea
+DATA constants<>+13792(SB)/4, $0x3eaaa6ea
+DATA constants<>+13796(SB)/4, $0x3eaaa6ea
+DATA constants<>+13800(SB)/4, $0x3eaaa6ea
+DATA constants<>+13804(SB)/4, $0x3eaaa6ea
+DATA constants<>+13808(SB)/4, $0x3eaaa6ea
+DATA constants<>+13812(SB)/4, $0x3eaaa6ea
+DATA constants<>+13816(SB)/4, $0x3eaaa6ea
+DATA constants<>+13820(SB)/4, $0x3eaaa6ea
+DATA constants<>+13824(SB)/4, $0xbeffffe9
+DATA constants<>+13828(SB)/4, $0xbeffffe9
+DATA constants<>+13832(SB)/4, $0xbeffffe9
+DATA constants<>+13836(SB)/4, $0xbeffffe9
+DATA constants<>+13840(SB)/4, $0xbeffffe9
+DATA constants<>+13844(SB)/4, $0xbeffffe9
+DATA constants<>+13848(SB)/4, $0xbeffffe9
+DATA constants<>+13852(SB)/4, $0xbeffffe9
+DATA constants<>+13856(SB)/4, $0xbeffffe9
+DATA constants<>+13860(SB)/4, $0xbeffffe9
+DATA constants<>+13864(SB)/4, $0xbeffffe9
+DATA constants<>+13868(SB)/4, $0xbeffffe9
+DATA constants<>+13872(SB)/4, $0xbeffffe9
+DATA constants<>+13876(SB)/4, $0xbeffffe9
+DATA constants<>+13880(SB)/4, $0xbeffffe9
+DATA constants<>+13884(SB)/4, $0xbeffffe9
+DATA constants<>+13888(SB)/8, $0x4044000000000000
+DATA constants<>+13896(SB)/8, $0x4044000000000000
+DATA constants<>+13904(SB)/8, $0x4044000000000000
+DATA constants<>+13912(SB)/8, $0x4044000000000000
+DATA constants<>+13920(SB)/8, $0x4044000000000000
+DATA constants<>+13928(SB)/8, $0x4044000000000000
+DATA constants<>+13936(SB)/8, $0x4044000000000000
+DATA constants<>+13944(SB)/8, $0x4044000000000000
+DATA constants<>+13952(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13960(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13968(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13976(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13984(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13992(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14000(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14008(SB)/8, $0x3fd9884533d43651
+DATA constants<>+14016(SB)/8, $0xc044000000000000
+DATA constants<>+14024(SB)/8, $0xc044000000000000
+DATA constants<>+14032(SB)/8, $0xc044000000000000
+DATA constants<>+14040(SB)/8, $0xc044000000000000
+DATA constants<>+14048(SB)/8, $0xc044000000000000
+DATA constants<>+14056(SB)/8, $0xc044000000000000
+DATA constants<>+14064(SB)/8, $0xc044000000000000
+DATA constants<>+14072(SB)/8, $0xc044000000000000
+DATA constants<>+14080(SB)/4, $0x41680000
+DATA constants<>+14084(SB)/4, $0x41680000
+DATA constants<>+14088(SB)/4, $0x41680000
+DATA constants<>+14092(SB)/4, $0x41680000
+DATA constants<>+14096(SB)/4, $0x41680000
+DATA constants<>+14100(SB)/4, $0x41680000
+DATA constants<>+14104(SB)/4, $0x41680000
+DATA constants<>+14108(SB)/4, $0x41680000
+DATA constants<>+14112(SB)/4, $0x41680000
+DATA constants<>+14116(SB)/4, $0x41680000
+DATA constants<>+14120(SB)/4, $0x41680000
+DATA constants<>+14124(SB)/4, $0x41680000
+DATA constants<>+14128(SB)/4, $0x41680000
+DATA constants<>+14132(SB)/4, $0x41680000
+DATA constants<>+14136(SB)/4, $0x41680000
+DATA constants<>+14140(SB)/4, $0x41680000
+DATA constants<>+14144(SB)/4, $0x38e5dc70
+DATA constants<>+14148(SB)/4, $0x38e5dc70
+DATA constants<>+14152(SB)/4, $0x38e5dc70
+DATA constants<>+14156(SB)/4, $0x38e5dc70
+DATA constants<>+14160(SB)/4, $0x38e5dc70
+DATA constants<>+14164(SB)/4, $0x38e5dc70
+DATA constants<>+14168(SB)/4, $0x38e5dc70
+DATA constants<>+14172(SB)/4, $0x38e5dc70
+DATA constants<>+14176(SB)/4, $0x38e5dc70
+DATA constants<>+14180(SB)/4, $0x38e5dc70
+DATA constants<>+14184(SB)/4, $0x38e5dc70
+DATA constants<>+14188(SB)/4, $0x38e5dc70
+DATA constants<>+14192(SB)/4, $0x38e5dc70
+DATA constants<>+14196(SB)/4, $0x38e5dc70
+DATA constants<>+14200(SB)/4, $0x38e5dc70
+DATA constants<>+14204(SB)/4, $0x38e5dc70
+DATA constants<>+14208(SB)/4, $0xba9bc906
+DATA constants<>+14212(SB)/4, $0xba9bc906
+DATA constants<>+14216(SB)/4, $0xba9bc906
+DATA constants<>+14220(SB)/4, $0xba9bc906
+DATA constants<>+14224(SB)/4, $0xba9bc906
+DATA constants<>+14228(SB)/4, $0xba9bc906
+DATA constants<>+14232(SB)/4, $0xba9bc906
+DATA constants<>+14236(SB)/4, $0xba9bc906
+DATA constants<>+14240(SB)/4, $0xba9bc906
+DATA constants<>+14244(SB)/4, $0xba9bc906
+DATA constants<>+14248(SB)/4, $0xba9bc906
+DATA constants<>+14252(SB)/4, $0xba9bc906
+DATA constants<>+14256(SB)/4, $0xba9bc906
+DATA constants<>+14260(SB)/4, $0xba9bc906
+DATA constants<>+14264(SB)/4, $0xba9bc906
+DATA constants<>+14268(SB)/4, $0xba9bc906
+DATA constants<>+14272(SB)/4, $0x3c236e0f
+DATA constants<>+14276(SB)/4, $0x3c236e0f
+DATA constants<>+14280(SB)/4, $0x3c236e0f
+DATA constants<>+14284(SB)/4, $0x3c236e0f
+DATA constants<>+14288(SB)/4, $0x3c236e0f
+DATA constants<>+14292(SB)/4, $0x3c236e0f
+DATA constants<>+14296(SB)/4, $0x3c236e0f
+DATA constants<>+14300(SB)/4, $0x3c236e0f
+DATA constants<>+14304(SB)/4, $0x3c236e0f
+DATA constants<>+14308(SB)/4, $0x3c236e0f
+DATA constants<>+14312(SB)/4, $0x3c236e0f
+DATA constants<>+14316(SB)/4, $0x3c236e0f
+DATA constants<>+14320(SB)/4, $0x3c236e0f
+DATA constants<>+14324(SB)/4, $0x3c236e0f
+DATA constants<>+14328(SB)/4, $0x3c236e0f
+DATA constants<>+14332(SB)/4, $0x3c236e0f
+DATA constants<>+14336(SB)/4, $0xbd882c3f
+DATA constants<>+14340(SB)/4, $0xbd882c3f
+DATA constants<>+14344(SB)/4, $0xbd882c3f
+DATA constants<>+14348(SB)/4, $0xbd882c3f
+DATA constants<>+14352(SB)/4, $0xbd882c3f
+DATA constants<>+14356(SB)/4, $0xbd882c3f
+DATA constants<>+14360(SB)/4, $0xbd882c3f
+DATA constants<>+14364(SB)/4, $0xbd882c3f
+DATA constants<>+14368(SB)/4, $0xbd882c3f
+DATA constants<>+14372(SB)/4, $0xbd882c3f
+DATA constants<>+14376(SB)/4, $0xbd882c3f
+DATA constants<>+14380(SB)/4, $0xbd882c3f
+DATA constants<>+14384(SB)/4, $0xbd882c3f
+DATA constants<>+14388(SB)/4, $0xbd882c3f
+DATA constants<>+14392(SB)/4, $0xbd882c3f
+DATA constants<>+14396(SB)/4, $0xbd882c3f
+DATA constants<>+14400(SB)/4, $0x3ecc422a
+DATA constants<>+14404(SB)/4, $0x3ecc422a
+DATA constants<>+14408(SB)/4, $0x3ecc422a
+DATA constants<>+14412(SB)/4, $0x3ecc422a
+DATA constants<>+14416(SB)/4, $0x3ecc422a
+DATA constants<>+14420(SB)/4, $0x3ecc422a
+DATA constants<>+14424(SB)/4, $0x3ecc422a
+DATA constants<>+14428(SB)/4, $0x3ecc422a
+DATA constants<>+14432(SB)/4, $0x3ecc422a
+DATA constants<>+14436(SB)/4, $0x3ecc422a
+DATA constants<>+14440(SB)/4, $0x3ecc422a
+DATA constants<>+14444(SB)/4, $0x3ecc422a
+DATA constants<>+14448(SB)/4, $0x3ecc422a
+DATA constants<>+14452(SB)/4, $0x3ecc422a
+DATA constants<>+14456(SB)/4, $0x3ecc422a
+DATA constants<>+14460(SB)/4, $0x3ecc422a
+DATA constants<>+14464(SB)/4, $0x3f333333
+DATA constants<>+14468(SB)/4, $0x3f333333
+DATA constants<>+14472(SB)/4, $0x3f333333
+DATA constants<>+14476(SB)/4, $0x3f333333
+DATA constants<>+14480(SB)/4, $0x3f333333
+DATA constants<>+14484(SB)/4, $0x3f333333
+DATA constants<>+14488(SB)/4, $0x3f333333
+DATA constants<>+14492(SB)/4, $0x3f333333
+DATA constants<>+14496(SB)/4, $0x3f333333
+DATA constants<>+14500(SB)/4, $0x3f333333
+DATA constants<>+14504(SB)/4, $0x3f333333
+DATA constants<>+14508(SB)/4, $0x3f333333
+DATA constants<>+14512(SB)/4, $0x3f333333
+DATA constants<>+14516(SB)/4, $0x3f333333
+DATA constants<>+14520(SB)/4, $0x3f333333
+DATA constants<>+14524(SB)/4, $0x3f333333
+DATA constants<>+14528(SB)/4, $0xc1680000
+DATA constants<>+14532(SB)/4, $0xc1680000
+DATA constants<>+14536(SB)/4, $0xc1680000
+DATA constants<>+14540(SB)/4, $0xc1680000
+DATA constants<>+14544(SB)/4, $0xc1680000
+DATA constants<>+14548(SB)/4, $0xc1680000
+DATA constants<>+14552(SB)/4, $0xc1680000
+DATA constants<>+14556(SB)/4, $0xc1680000
+DATA constants<>+14560(SB)/4, $0xc1680000
+DATA constants<>+14564(SB)/4, $0xc1680000
+DATA constants<>+14568(SB)/4, $0xc1680000
+DATA constants<>+14572(SB)/4, $0xc1680000
+DATA constants<>+14576(SB)/4, $0xc1680000
+DATA constants<>+14580(SB)/4, $0xc1680000
+DATA constants<>+14584(SB)/4, $0xc1680000
+DATA constants<>+14588(SB)/4, $0xc1680000
+DATA constants<>+14592(SB)/8, $0xc089000000000000
+DATA constants<>+14600(SB)/8, $0xc089000000000000
+DATA constants<>+14608(SB)/8, $0xc089000000000000
+DATA constants<>+14616(SB)/8, $0xc089000000000000
+DATA constants<>+14624(SB)/8, $0xc089000000000000
+DATA constants<>+14632(SB)/8, $0xc089000000000000
+DATA constants<>+14640(SB)/8, $0xc089000000000000
+DATA constants<>+14648(SB)/8, $0xc089000000000000
+DATA constants<>+14656(SB)/8, $0x4089000000000000
+DATA constants<>+14664(SB)/8, $0x4089000000000000
+DATA constants<>+14672(SB)/8, $0x4089000000000000
+DATA constants<>+14680(SB)/8, $0x4089000000000000
+DATA constants<>+14688(SB)/8, $0x4089000000000000
+DATA constants<>+14696(SB)/8, $0x4089000000000000
+DATA constants<>+14704(SB)/8, $0x4089000000000000
+DATA constants<>+14712(SB)/8, $0x4089000000000000
+DATA constants<>+14720(SB)/4, $0xc4480000
+DATA constants<>+14724(SB)/4, $0xc4480000
+DATA constants<>+14728(SB)/4, $0xc4480000
+DATA constants<>+14732(SB)/4, $0xc4480000
+DATA constants<>+14736(SB)/4, $0xc4480000
+DATA constants<>+14740(SB)/4, $0xc4480000
+DATA constants<>+14744(SB)/4, $0xc4480000
+DATA constants<>+14748(SB)/4, $0xc4480000
+DATA constants<>+14752(SB)/4, $0xc4480000
+DATA constants<>+14756(SB)/4, $0xc4480000
+DATA constants<>+14760(SB)/4, $0xc4480000
+DATA constants<>+14764(SB)/4, $0xc4480000
+DATA constants<>+14768(SB)/4, $0xc4480000
+DATA constants<>+14772(SB)/4, $0xc4480000
+DATA constants<>+14776(SB)/4, $0xc4480000
+DATA constants<>+14780(SB)/4, $0xc4480000
+DATA constants<>+14784(SB)/4, $0x44480000
+DATA constants<>+14788(SB)/4, $0x44480000
+DATA constants<>+14792(SB)/4, $0x44480000
+DATA constants<>+14796(SB)/4, $0x44480000
+DATA constants<>+14800(SB)/4, $0x44480000
+DATA constants<>+14804(SB)/4, $0x44480000
+DATA constants<>+14808(SB)/4, $0x44480000
+DATA constants<>+14812(SB)/4, $0x44480000
+DATA constants<>+14816(SB)/4, $0x44480000
+DATA constants<>+14820(SB)/4, $0x44480000
+DATA constants<>+14824(SB)/4, $0x44480000
+DATA constants<>+14828(SB)/4, $0x44480000
+DATA constants<>+14832(SB)/4, $0x44480000
+DATA constants<>+14836(SB)/4, $0x44480000
+DATA constants<>+14840(SB)/4, $0x44480000
+DATA constants<>+14844(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $14848
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -15076,19 +15484,3516 @@ done642:
 done637:
 	RET
 
-// func positiveF64(n int, x *float64) int
-TEXT ·positiveF64(SB), NOSPLIT, $0-24
+// func tanF64(n int, y *float64, d *float64, x *float64) int
+TEXT ·tanF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R8
+	MOVD y+8(FP), R5
+	MOVD d+16(FP), R4
+	MOVD x+24(FP), R7
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail658
+
+one656:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5568(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok660
+	MOVD R3, ret+32(FP)
+	JMP done654
+
+ok660:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F7, F6)
+	FMOVQ 5632(R6), F1
+	FMOVQ 5632(R6), F0
+	FMOVQ 5696(R6), F9
+	WORD $0x4e61cce9 // FMLA V9.2D, V7.2D, V1.2D
+	FMOVQ 5696(R6), F8
+	WORD $0x4e60ccc8 // FMLA V8.2D, V6.2D, V0.2D
+	FMOVQ 5696(R6), F0
+	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	FMOVQ 6720(R6), F0
+	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
+	FMOVQ 6784(R6), F0
+	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
+	WORD $0x6e67dce4 // FMUL V4.2D, V7.2D, V7.2D
+	WORD $0x6e66dcca // FMUL V10.2D, V6.2D, V6.2D
+	FMOVQ 5952(R6), F0
+	FMOVQ 5952(R6), F2
+	FMOVQ 6080(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6080(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6208(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6208(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 6336(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 6464(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R6), F3
+	WORD $0x4e61cc83 // FMLA V3.2D, V4.2D, V1.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e64dce1 // FMUL V1.2D, V7.2D, V4.2D
+	WORD $0x6e6adcc0 // FMUL V0.2D, V6.2D, V10.2D
+	WORD $0x4e61cc67 // FMLA V7.2D, V3.2D, V1.2D
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	FMOVQ 6016(R6), F1
+	FMOVQ 6016(R6), F0
+	FMOVQ 6144(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6144(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 6272(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 6400(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6400(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6528(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6528(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 6656(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6656(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 6912(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6912(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 576(R6), F5
+	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
+	FMOVQ 576(R6), F4
+	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e671ca3 // BSL V3.16B, V5.16B, V7.16B
+	WORD $0x4ee0a802 // CMLT V2.2D, V0.2D, 0
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x4ee0a821 // CMLT V1.2D, V1.2D, 0
+	WORD $0x6e651ce1 // BSL V1.16B, V7.16B, V5.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6e641cc0 // BSL V0.16B, V6.16B, V4.16B
+	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
+	WORD $0x6e60fc42 // FDIV V2.2D, V2.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
+	FMOVQ 576(R6), F1
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	FMOVQ 576(R6), F0
+	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
+	ADD R3<<3, R5, R0
+	FSTPQ (F3, F2), (R0)
+	ADD R3<<3, R4, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one656
+
+tail658:
+	SUBS R3, R2, R0
+	BEQ done659
+	ADD $32, R8, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 384(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5568(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok661
+	MOVD R3, ret+32(FP)
+	JMP done654
+
+ok661:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F9
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F8
+
+doneLanes4:
+	FMOVQ 5632(R6), F1
+	FMOVQ 5632(R6), F0
+	FMOVQ 5696(R6), F11
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	FMOVQ 5696(R6), F10
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 5696(R6), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 6720(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6784(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	WORD $0x6e69dd24 // FMUL V4.2D, V9.2D, V9.2D
+	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
+	FMOVQ 5952(R6), F0
+	FMOVQ 5952(R6), F2
+	FMOVQ 6080(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6080(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 6208(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6208(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 6336(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 6464(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 6592(R6), F3
+	WORD $0x4e61cc83 // FMLA V3.2D, V4.2D, V1.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4e60cd82 // FMLA V2.2D, V12.2D, V0.2D
+	WORD $0x6e64dd21 // FMUL V1.2D, V9.2D, V4.2D
+	WORD $0x6e6cdd00 // FMUL V0.2D, V8.2D, V12.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 6016(R6), F1
+	FMOVQ 6016(R6), F0
+	FMOVQ 6144(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6144(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 6272(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 6400(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6400(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 6528(R6), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6528(R6), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 6656(R6), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6656(R6), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 6912(R6), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6912(R6), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 576(R6), F5
+	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
+	FMOVQ 576(R6), F4
+	WORD $0x4e60cd84 // FMLA V4.2D, V12.2D, V0.2D
+	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
+	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e691ca3 // BSL V3.16B, V5.16B, V9.16B
+	WORD $0x4ee0a802 // CMLT V2.2D, V0.2D, 0
+	WORD $0x6e681c82 // BSL V2.16B, V4.16B, V8.16B
+	WORD $0x4ee0a821 // CMLT V1.2D, V1.2D, 0
+	WORD $0x6e651d21 // BSL V1.16B, V9.16B, V5.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6e641d00 // BSL V0.16B, V8.16B, V4.16B
+	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
+	WORD $0x6e60fc42 // FDIV V2.2D, V2.2D, V0.2D
+	WORD $0x4f7f5560 // SHL V0.2D, V11.2D, 63
+	WORD $0x4f7f5541 // SHL V1.2D, V10.2D, 63
+	WORD $0x6e201c60 // EOR V0.16B, V3.16B, V0.16B
+	WORD $0x6e211c43 // EOR V3.16B, V2.16B, V1.16B
+	FMOVQ 576(R6), F2
+	WORD $0x4e60cc02 // FMLA V2.2D, V0.2D, V0.2D
+	FMOVQ 576(R6), F1
+	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F3, 16(R1)
+
+doneLanes6:
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F2, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done659:
+	MOVD R2, ret+32(FP)
+
+done654:
+	RET
+
+// func tanF32(n int, y *float32, d *float32, x *float32) int
+TEXT ·tanF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R8
+	MOVD y+8(FP), R5
+	MOVD d+16(FP), R4
+	MOVD x+24(FP), R7
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail675
+
+one673:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok677
+	MOVD R3, ret+32(FP)
+	JMP done671
+
+ok677:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F7, F6)
+	FMOVQ 7104(R6), F1
+	FMOVQ 7104(R6), F0
+	FMOVQ 7168(R6), F10
+	WORD $0x4e21ccea // FMLA V10.4S, V7.4S, V1.4S
+	FMOVQ 7168(R6), F9
+	WORD $0x4e20ccc9 // FMLA V9.4S, V6.4S, V0.4S
+	FMOVQ 7168(R6), F0
+	WORD $0x4ea0d542 // FSUB V2.4S, V10.4S, V0.4S
+	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
+	FMOVQ 7232(R6), F0
+	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
+	FMOVQ 7296(R6), F0
+	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
+	FMOVQ 7360(R6), F0
+	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
+	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
+	WORD $0x6e26dcc8 // FMUL V8.4S, V6.4S, V6.4S
+	FMOVQ 7424(R6), F0
+	FMOVQ 7424(R6), F2
+	FMOVQ 7488(R6), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 7488(R6), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 7552(R6), F3
+	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
+	FMOVQ 7552(R6), F2
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x6e24dce1 // FMUL V1.4S, V7.4S, V4.4S
+	WORD $0x6e28dcc0 // FMUL V0.4S, V6.4S, V8.4S
+	WORD $0x4e21cc67 // FMLA V7.4S, V3.4S, V1.4S
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
+	FMOVQ 7616(R6), F1
+	FMOVQ 7616(R6), F0
+	FMOVQ 7680(R6), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 7680(R6), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 7744(R6), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R6), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 5056(R6), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 5056(R6), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 704(R6), F5
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	FMOVQ 704(R6), F4
+	WORD $0x4e20cd04 // FMLA V4.4S, V8.4S, V0.4S
+	WORD $0x4f3f5541 // SHL V1.4S, V10.4S, 31
+	WORD $0x4f3f5520 // SHL V0.4S, V9.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e671ca3 // BSL V3.16B, V5.16B, V7.16B
+	WORD $0x4ea0a802 // CMLT V2.4S, V0.4S, 0
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x4ea0a821 // CMLT V1.4S, V1.4S, 0
+	WORD $0x6e651ce1 // BSL V1.16B, V7.16B, V5.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6e641cc0 // BSL V0.16B, V6.16B, V4.16B
+	WORD $0x6e21fc63 // FDIV V3.4S, V3.4S, V1.4S
+	WORD $0x6e20fc42 // FDIV V2.4S, V2.4S, V0.4S
+	WORD $0x4f3f5541 // SHL V1.4S, V10.4S, 31
+	WORD $0x4f3f5520 // SHL V0.4S, V9.4S, 31
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
+	FMOVQ 704(R6), F1
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
+	ADD R3<<2, R5, R0
+	FSTPQ (F3, F2), (R0)
+	ADD R3<<2, R4, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one673
+
+tail675:
+	SUBS R3, R2, R0
+	BEQ done676
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 448(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok678
+	MOVD R3, ret+32(FP)
+	JMP done671
+
+ok678:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F9
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F8
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R6), F1
+	FMOVQ 7104(R6), F0
+	FMOVQ 7168(R6), F11
+	WORD $0x4e21cd2b // FMLA V11.4S, V9.4S, V1.4S
+	FMOVQ 7168(R6), F10
+	WORD $0x4e20cd0a // FMLA V10.4S, V8.4S, V0.4S
+	FMOVQ 7168(R6), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 7296(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 7360(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
+	WORD $0x6e28dd0c // FMUL V12.4S, V8.4S, V8.4S
+	FMOVQ 7424(R6), F0
+	FMOVQ 7424(R6), F2
+	FMOVQ 7488(R6), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 7488(R6), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 7552(R6), F3
+	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
+	FMOVQ 7552(R6), F2
+	WORD $0x4e20cd82 // FMLA V2.4S, V12.4S, V0.4S
+	WORD $0x6e24dd21 // FMUL V1.4S, V9.4S, V4.4S
+	WORD $0x6e2cdd00 // FMUL V0.4S, V8.4S, V12.4S
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	FMOVQ 7616(R6), F1
+	FMOVQ 7616(R6), F0
+	FMOVQ 7680(R6), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 7680(R6), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 7744(R6), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R6), F2
+	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
+	FMOVQ 5056(R6), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 5056(R6), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 704(R6), F5
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	FMOVQ 704(R6), F4
+	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e691ca3 // BSL V3.16B, V5.16B, V9.16B
+	WORD $0x4ea0a802 // CMLT V2.4S, V0.4S, 0
+	WORD $0x6e681c82 // BSL V2.16B, V4.16B, V8.16B
+	WORD $0x4ea0a821 // CMLT V1.4S, V1.4S, 0
+	WORD $0x6e651d21 // BSL V1.16B, V9.16B, V5.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6e641d00 // BSL V0.16B, V8.16B, V4.16B
+	WORD $0x6e21fc63 // FDIV V3.4S, V3.4S, V1.4S
+	WORD $0x6e20fc42 // FDIV V2.4S, V2.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x6e211c64 // EOR V4.16B, V3.16B, V1.16B
+	WORD $0x6e201c43 // EOR V3.16B, V2.16B, V0.16B
+	FMOVQ 704(R6), F2
+	WORD $0x4e24cc82 // FMLA V2.4S, V4.4S, V4.4S
+	FMOVQ 704(R6), F1
+	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F4, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done676:
+	MOVD R2, ret+32(FP)
+
+done671:
+	RET
+
+// func expm1F64(y *float64, d *float64, x *float64, n int)
+TEXT ·expm1F64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R8
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F15
+	FMOVQ 16(R0), F14
+	FMOVQ 32(R0), F8
+	FMOVQ 48(R0), F6
+	MOVD $ones<>(SB), R7
+	MOVD y+0(FP), R6
+	MOVD d+8(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail689
+
+one687:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F13, F12)
+	FMOVQ 1792(R8), F0
+	WORD $0x4eedf402 // FMIN V2.2D, V0.2D, V13.2D
+	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
+	FMOVQ 1728(R8), F0
+	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
+	WORD $0x4e61f403 // FMAX V3.2D, V0.2D, V1.2D
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F11
+	WORD $0x4e61cc8b // FMLA V11.2D, V4.2D, V1.2D
+	FMOVQ 832(R8), F10
+	WORD $0x4e60cc6a // FMLA V10.2D, V3.2D, V0.2D
+	FMOVQ 832(R8), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 896(R8), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	FMOVQ 960(R8), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	WORD $0x6e64dc94 // FMUL V20.2D, V4.2D, V4.2D
+	WORD $0x6e63dc71 // FMUL V17.2D, V3.2D, V3.2D
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 1152(R8), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 1216(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 1216(R8), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 1280(R8), F2
+	FMOVQ 1280(R8), F7
+	FMOVQ 1344(R8), F5
+	WORD $0x4e62ce85 // FMLA V5.2D, V20.2D, V2.2D
+	FMOVQ 1344(R8), F2
+	WORD $0x4e67ce22 // FMLA V2.2D, V17.2D, V7.2D
+	FMOVQ 1408(R8), F16
+	WORD $0x4e65ce90 // FMLA V16.2D, V20.2D, V5.2D
+	FMOVQ 1408(R8), F9
+	WORD $0x4e62ce29 // FMLA V9.2D, V17.2D, V2.2D
+	WORD $0x4e8b2962 // TRN1 V2.4S, V11.4S, V11.4S
+	WORD $0x4e8a2947 // TRN1 V7.4S, V10.4S, V10.4S
+	WORD $0x4e2f1c42 // AND V2.16B, V2.16B, V15.16B
+	WORD $0x4eae9c42 // MUL V2.4S, V2.4S, V14.4S
+	WORD $0x4ea88445 // ADD V5.4S, V2.4S, V8.4S
+	WORD $0x4e2f1ce2 // AND V2.16B, V7.16B, V15.16B
+	WORD $0x4eae9c42 // MUL V2.4S, V2.4S, V14.4S
+	WORD $0x4ea88442 // ADD V2.4S, V2.4S, V8.4S
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0523d3 // TBL V19.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0223d2 // TBL V18.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ea61cb3 // BIT V19.16B, V5.16B, V6.16B
+	WORD $0x6ea61c52 // BIT V18.16B, V2.16B, V6.16B
+	WORD $0x4e64ce01 // FMLA V1.2D, V16.2D, V4.2D
+	WORD $0x4e63cd20 // FMLA V0.2D, V9.2D, V3.2D
+	WORD $0x4e74cc24 // FMLA V4.2D, V1.2D, V20.2D
+	WORD $0x4e71cc03 // FMLA V3.2D, V0.2D, V17.2D
+	WORD $0x4e8b2960 // TRN1 V0.4S, V11.4S, V11.4S
+	WORD $0x4e8a2942 // TRN1 V2.4S, V10.4S, V10.4S
+	WORD $0x4e2f1c00 // AND V0.16B, V0.16B, V15.16B
+	WORD $0x4eae9c00 // MUL V0.4S, V0.4S, V14.4S
+	WORD $0x4ea88401 // ADD V1.4S, V0.4S, V8.4S
+	WORD $0x4e2f1c40 // AND V0.16B, V2.16B, V15.16B
+	WORD $0x4eae9c00 // MUL V0.4S, V0.4S, V14.4S
+	WORD $0x4ea88400 // ADD V0.4S, V0.4S, V8.4S
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0123d1 // TBL V17.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0023d0 // TBL V16.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6ea61c31 // BIT V17.16B, V1.16B, V6.16B
+	WORD $0x6ea61c10 // BIT V16.16B, V0.16B, V6.16B
+	WORD $0x4e73cc91 // FMLA V17.2D, V4.2D, V19.2D
+	WORD $0x4e72cc70 // FMLA V16.2D, V3.2D, V18.2D
+	WORD $0x4e71d663 // FADD V3.2D, V19.2D, V17.2D
+	WORD $0x4e70d642 // FADD V2.2D, V18.2D, V16.2D
+	WORD $0x6f7d0569 // USHR V9.2D, V11.2D, 3
+	WORD $0x6f7d0547 // USHR V7.2D, V10.2D, 3
+	WORD $0x6f7f0525 // USHR V5.2D, V9.2D, 1
+	WORD $0x6f7f04e4 // USHR V4.2D, V7.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee58521 // SUB V1.2D, V9.2D, V5.2D
+	WORD $0x6ee484e0 // SUB V0.2D, V7.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc69 // FMUL V9.2D, V3.2D, V1.2D
+	WORD $0x6e60dc47 // FMUL V7.2D, V2.2D, V0.2D
+	WORD $0x6f7d056b // USHR V11.2D, V11.2D, 3
+	WORD $0x6f7d054a // USHR V10.2D, V10.2D, 3
+	WORD $0x6f7f0565 // USHR V5.2D, V11.2D, 1
+	WORD $0x6f7f0544 // USHR V4.2D, V10.2D, 1
+	WORD $0x4f7454a2 // SHL V2.2D, V5.2D, 52
+	WORD $0x4f745481 // SHL V1.2D, V4.2D, 52
+	FMOVQ 576(R8), F0
+	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
+	WORD $0x6e60dc22 // FMUL V2.2D, V1.2D, V0.2D
+	WORD $0x6ee58561 // SUB V1.2D, V11.2D, V5.2D
+	WORD $0x6ee48540 // SUB V0.2D, V10.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
+	WORD $0x4e73cc64 // FMLA V4.2D, V3.2D, V19.2D
+	WORD $0x6ee0f801 // FNEG V1.2D, V0.2D
+	WORD $0x4e72cc41 // FMLA V1.2D, V2.2D, V18.2D
+	WORD $0x4e71cc64 // FMLA V4.2D, V3.2D, V17.2D
+	WORD $0x4e70cc41 // FMLA V1.2D, V2.2D, V16.2D
+	FMOVQ 8128(R8), F0
+	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
+	WORD $0x6ee0e582 // FCMGT V2.2D, V12.2D, V0.2D
+	WORD $0x6e641d23 // BSL V3.16B, V9.16B, V4.16B
+	WORD $0x6e611ce2 // BSL V2.16B, V7.16B, V1.16B
+	FMOVQ 128(R8), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	ADD R3<<3, R6, R1
+	FSTPQ (F1, F0), (R1)
+	ADD R3<<3, R5, R1
+	FSTPQ (F9, F7), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one687
+
+tail689:
+	SUBS R3, R0, R0
+	BEQ done690
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F10, F9)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F13
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040d // MOV V13.D[1], V0.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F12
+
+doneLanes2:
+	FMOVQ 1792(R8), F0
+	WORD $0x4eedf402 // FMIN V2.2D, V0.2D, V13.2D
+	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
+	FMOVQ 1728(R8), F0
+	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
+	WORD $0x4e61f403 // FMAX V3.2D, V0.2D, V1.2D
+	FMOVQ 768(R8), F1
+	FMOVQ 768(R8), F0
+	FMOVQ 832(R8), F11
+	WORD $0x4e61cc8b // FMLA V11.2D, V4.2D, V1.2D
+	FMOVQ 832(R8), F18
+	WORD $0x4e60cc72 // FMLA V18.2D, V3.2D, V0.2D
+	FMOVQ 832(R8), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d641 // FSUB V1.2D, V18.2D, V0.2D
+	FMOVQ 896(R8), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	FMOVQ 960(R8), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	WORD $0x6e64dc96 // FMUL V22.2D, V4.2D, V4.2D
+	WORD $0x6e63dc75 // FMUL V21.2D, V3.2D, V3.2D
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 1152(R8), F2
+	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	FMOVQ 1216(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 1216(R8), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 1280(R8), F2
+	FMOVQ 1280(R8), F7
+	FMOVQ 1344(R8), F5
+	WORD $0x4e62cec5 // FMLA V5.2D, V22.2D, V2.2D
+	FMOVQ 1344(R8), F2
+	WORD $0x4e67cea2 // FMLA V2.2D, V21.2D, V7.2D
+	FMOVQ 1408(R8), F20
+	WORD $0x4e65ced4 // FMLA V20.2D, V22.2D, V5.2D
+	FMOVQ 1408(R8), F19
+	WORD $0x4e62ceb3 // FMLA V19.2D, V21.2D, V2.2D
+	WORD $0x4e8b2962 // TRN1 V2.4S, V11.4S, V11.4S
+	WORD $0x4e922a47 // TRN1 V7.4S, V18.4S, V18.4S
+	WORD $0x4e2f1c42 // AND V2.16B, V2.16B, V15.16B
+	WORD $0x4eae9c42 // MUL V2.4S, V2.4S, V14.4S
+	WORD $0x4ea88445 // ADD V5.4S, V2.4S, V8.4S
+	WORD $0x4e2f1ce2 // AND V2.16B, V7.16B, V15.16B
+	WORD $0x4eae9c42 // MUL V2.4S, V2.4S, V14.4S
+	WORD $0x4ea88442 // ADD V2.4S, V2.4S, V8.4S
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0523d1 // TBL V17.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0223d0 // TBL V16.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ea61cb1 // BIT V17.16B, V5.16B, V6.16B
+	WORD $0x6ea61c50 // BIT V16.16B, V2.16B, V6.16B
+	WORD $0x4e64ce81 // FMLA V1.2D, V20.2D, V4.2D
+	WORD $0x4e63ce60 // FMLA V0.2D, V19.2D, V3.2D
+	WORD $0x4e76cc24 // FMLA V4.2D, V1.2D, V22.2D
+	WORD $0x4e75cc03 // FMLA V3.2D, V0.2D, V21.2D
+	WORD $0x4e8b2960 // TRN1 V0.4S, V11.4S, V11.4S
+	WORD $0x4e922a42 // TRN1 V2.4S, V18.4S, V18.4S
+	WORD $0x4e2f1c00 // AND V0.16B, V0.16B, V15.16B
+	WORD $0x4eae9c00 // MUL V0.4S, V0.4S, V14.4S
+	WORD $0x4ea88401 // ADD V1.4S, V0.4S, V8.4S
+	WORD $0x4e2f1c40 // AND V0.16B, V2.16B, V15.16B
+	WORD $0x4eae9c00 // MUL V0.4S, V0.4S, V14.4S
+	WORD $0x4ea88400 // ADD V0.4S, V0.4S, V8.4S
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0123cf // TBL V15.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0023ce // TBL V14.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6ea61c2f // BIT V15.16B, V1.16B, V6.16B
+	WORD $0x6ea61c0e // BIT V14.16B, V0.16B, V6.16B
+	WORD $0x4e71cc8f // FMLA V15.2D, V4.2D, V17.2D
+	WORD $0x4e70cc6e // FMLA V14.2D, V3.2D, V16.2D
+	WORD $0x4e6fd623 // FADD V3.2D, V17.2D, V15.2D
+	WORD $0x4e6ed602 // FADD V2.2D, V16.2D, V14.2D
+	WORD $0x6f7d0567 // USHR V7.2D, V11.2D, 3
+	WORD $0x6f7d0646 // USHR V6.2D, V18.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc68 // FMUL V8.2D, V3.2D, V1.2D
+	WORD $0x6e60dc47 // FMUL V7.2D, V2.2D, V0.2D
+	WORD $0x6f7d056b // USHR V11.2D, V11.2D, 3
+	WORD $0x6f7d0646 // USHR V6.2D, V18.2D, 3
+	WORD $0x6f7f0565 // USHR V5.2D, V11.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a2 // SHL V2.2D, V5.2D, 52
+	WORD $0x4f745481 // SHL V1.2D, V4.2D, 52
+	FMOVQ 576(R8), F0
+	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
+	WORD $0x6e60dc22 // FMUL V2.2D, V1.2D, V0.2D
+	WORD $0x6ee58561 // SUB V1.2D, V11.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
+	WORD $0x4e71cc64 // FMLA V4.2D, V3.2D, V17.2D
+	WORD $0x6ee0f801 // FNEG V1.2D, V0.2D
+	WORD $0x4e70cc41 // FMLA V1.2D, V2.2D, V16.2D
+	WORD $0x4e6fcc64 // FMLA V4.2D, V3.2D, V15.2D
+	WORD $0x4e6ecc41 // FMLA V1.2D, V2.2D, V14.2D
+	FMOVQ 8128(R8), F0
+	WORD $0x6ee0e5a3 // FCMGT V3.2D, V13.2D, V0.2D
+	WORD $0x6ee0e582 // FCMGT V2.2D, V12.2D, V0.2D
+	WORD $0x6e641d03 // BSL V3.16B, V8.16B, V4.16B
+	WORD $0x6e611ce2 // BSL V2.16B, V7.16B, V1.16B
+	FMOVQ 128(R8), F1
+	WORD $0x4e211da0 // AND V0.16B, V13.16B, V1.16B
+	WORD $0x4e211d81 // AND V1.16B, V12.16B, V1.16B
+	WORD $0x4ea01c60 // ORR V0.16B, V3.16B, V0.16B
+	WORD $0x4ea11c41 // ORR V1.16B, V2.16B, V1.16B
+	ADD R3<<3, R6, R1
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F0, (R1)
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F1, 16(R1)
+
+doneLanes4:
+	ADD R3<<3, R5, R1
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F8, (R1)
+	FMOVQ F7, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F8, (R1)
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180500 // DUP V0.2D, V8.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F7, 16(R1)
+
+doneLanes6:
+
+done690:
+	RET
+
+// func expm1F32(y *float32, d *float32, x *float32, n int)
+TEXT ·expm1F32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R8
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F18
+	FMOVQ 16(R0), F17
+	FMOVQ 32(R0), F16
+	MOVD $ones<>(SB), R7
+	MOVD y+0(FP), R6
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R5
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail701
+
+one699:
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 2560(R8), F0
+	WORD $0x4eabf402 // FMIN V2.4S, V0.4S, V11.4S
+	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
+	FMOVQ 2624(R8), F0
+	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
+	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F20
+	WORD $0x4e21cd34 // FMLA V20.4S, V9.4S, V1.4S
+	FMOVQ 2048(R8), F19
+	WORD $0x4e20cd13 // FMLA V19.4S, V8.4S, V0.4S
+	FMOVQ 2048(R8), F0
+	WORD $0x4ea0d682 // FSUB V2.4S, V20.4S, V0.4S
+	WORD $0x4ea0d661 // FSUB V1.4S, V19.4S, V0.4S
+	FMOVQ 2112(R8), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 2176(R8), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 2368(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 2240(R8), F7
+	WORD $0x4e21cd27 // FMLA V7.4S, V9.4S, V1.4S
+	FMOVQ 2240(R8), F6
+	WORD $0x4e20cd06 // FMLA V6.4S, V8.4S, V0.4S
+	WORD $0x6e29dd25 // FMUL V5.4S, V9.4S, V9.4S
+	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
+	WORD $0x4e321e80 // AND V0.16B, V20.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08403 // ADD V3.4S, V0.4S, V16.4S
+	WORD $0x4e321e60 // AND V0.16B, V19.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08402 // ADD V2.4S, V0.4S, V16.4S
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4e21d52d // FADD V13.4S, V9.4S, V1.4S
+	WORD $0x4e20d50c // FADD V12.4S, V8.4S, V0.4S
+	WORD $0x4e25cced // FMLA V13.4S, V7.4S, V5.4S
+	WORD $0x4e24cccc // FMLA V12.4S, V6.4S, V4.4S
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0323cf // TBL V15.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0223ce // TBL V14.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4eaf1de3 // MOV V3.16B, V15.16B
+	WORD $0x4e2dcde3 // FMLA V3.4S, V15.4S, V13.4S
+	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
+	WORD $0x4e2ccdc2 // FMLA V2.4S, V14.4S, V12.4S
+	WORD $0x6f3d0687 // USHR V7.4S, V20.4S, 3
+	WORD $0x6f3d0666 // USHR V6.4S, V19.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc69 // FMUL V9.4S, V3.4S, V1.4S
+	WORD $0x6e20dc48 // FMUL V8.4S, V2.4S, V0.4S
+	WORD $0x6f3d0687 // USHR V7.4S, V20.4S, 3
+	WORD $0x6f3d0666 // USHR V6.4S, V19.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dde3 // FMUL V3.4S, V15.4S, V1.4S
+	WORD $0x6e20ddc2 // FMUL V2.4S, V14.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea0d464 // FSUB V4.4S, V3.4S, V0.4S
+	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
+	WORD $0x4e2dcc64 // FMLA V4.4S, V3.4S, V13.4S
+	WORD $0x4e2ccc41 // FMLA V1.4S, V2.4S, V12.4S
+	FMOVQ 8384(R8), F0
+	WORD $0x6ea0e563 // FCMGT V3.4S, V11.4S, V0.4S
+	WORD $0x6ea0e542 // FCMGT V2.4S, V10.4S, V0.4S
+	WORD $0x6e641d23 // BSL V3.16B, V9.16B, V4.16B
+	WORD $0x6e611d02 // BSL V2.16B, V8.16B, V1.16B
+	FMOVQ 320(R8), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	ADD R2<<2, R6, R1
+	FSTPQ (F1, F0), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F9, F8), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one699
+
+tail701:
+	SUBS R2, R0, R0
+	BEQ done702
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F6)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F13
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F12
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 2560(R8), F0
+	WORD $0x4eadf402 // FMIN V2.4S, V0.4S, V13.4S
+	WORD $0x4eacf401 // FMIN V1.4S, V0.4S, V12.4S
+	FMOVQ 2624(R8), F0
+	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
+	WORD $0x4e21f40e // FMAX V14.4S, V0.4S, V1.4S
+	FMOVQ 1984(R8), F1
+	FMOVQ 1984(R8), F0
+	FMOVQ 2048(R8), F11
+	WORD $0x4e21cdeb // FMLA V11.4S, V15.4S, V1.4S
+	FMOVQ 2048(R8), F10
+	WORD $0x4e20cdca // FMLA V10.4S, V14.4S, V0.4S
+	FMOVQ 2048(R8), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 2112(R8), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2e // FMLS V14.4S, V1.4S, V0.4S
+	FMOVQ 2176(R8), F0
+	WORD $0x4ea0cc4f // FMLS V15.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2e // FMLS V14.4S, V1.4S, V0.4S
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
+	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 2368(R8), F0
+	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	FMOVQ 2240(R8), F9
+	WORD $0x4e21cde9 // FMLA V9.4S, V15.4S, V1.4S
+	FMOVQ 2240(R8), F7
+	WORD $0x4e20cdc7 // FMLA V7.4S, V14.4S, V0.4S
+	WORD $0x6e2fdde5 // FMUL V5.4S, V15.4S, V15.4S
+	WORD $0x6e2eddc4 // FMUL V4.4S, V14.4S, V14.4S
+	WORD $0x4e321d60 // AND V0.16B, V11.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08403 // ADD V3.4S, V0.4S, V16.4S
+	WORD $0x4e321d40 // AND V0.16B, V10.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08402 // ADD V2.4S, V0.4S, V16.4S
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4e21d5ef // FADD V15.4S, V15.4S, V1.4S
+	WORD $0x4e20d5ce // FADD V14.4S, V14.4S, V0.4S
+	WORD $0x4e25cd2f // FMLA V15.4S, V9.4S, V5.4S
+	WORD $0x4e24ccee // FMLA V14.4S, V7.4S, V4.4S
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0323d1 // TBL V17.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0223d0 // TBL V16.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4eb11e23 // MOV V3.16B, V17.16B
+	WORD $0x4e2fce23 // FMLA V3.4S, V17.4S, V15.4S
+	WORD $0x4eb01e02 // MOV V2.16B, V16.16B
+	WORD $0x4e2ece02 // FMLA V2.4S, V16.4S, V14.4S
+	WORD $0x6f3d0569 // USHR V9.4S, V11.4S, 3
+	WORD $0x6f3d0547 // USHR V7.4S, V10.4S, 3
+	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
+	WORD $0x6f3f04e4 // USHR V4.4S, V7.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58521 // SUB V1.4S, V9.4S, V5.4S
+	WORD $0x6ea484e0 // SUB V0.4S, V7.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc67 // FMUL V7.4S, V3.4S, V1.4S
+	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
+	WORD $0x6f3d056b // USHR V11.4S, V11.4S, 3
+	WORD $0x6f3d054a // USHR V10.4S, V10.4S, 3
+	WORD $0x6f3f0569 // USHR V9.4S, V11.4S, 1
+	WORD $0x6f3f0544 // USHR V4.4S, V10.4S, 1
+	WORD $0x4f375521 // SHL V1.4S, V9.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21de23 // FMUL V3.4S, V17.4S, V1.4S
+	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
+	WORD $0x6ea98561 // SUB V1.4S, V11.4S, V9.4S
+	WORD $0x6ea48540 // SUB V0.4S, V10.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea0d464 // FSUB V4.4S, V3.4S, V0.4S
+	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
+	WORD $0x4e2fcc64 // FMLA V4.4S, V3.4S, V15.4S
+	WORD $0x4e2ecc41 // FMLA V1.4S, V2.4S, V14.4S
+	FMOVQ 8384(R8), F0
+	WORD $0x6ea0e5a2 // FCMGT V2.4S, V13.4S, V0.4S
+	WORD $0x6ea0e583 // FCMGT V3.4S, V12.4S, V0.4S
+	WORD $0x6e641ce2 // BSL V2.16B, V7.16B, V4.16B
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	FMOVQ 320(R8), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x4ea11c42 // ORR V2.16B, V2.16B, V1.16B
+	WORD $0x4ea01c61 // ORR V1.16B, V3.16B, V0.16B
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F7, (R1)
+	FMOVQ F5, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F7, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c04e0 // DUP V0.4S, V7.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F5, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done702:
+	RET
+
+// func log1pF64(y *float64, d *float64, x *float64, n int)
+TEXT ·log1pF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	MOVD y+0(FP), R6
+	MOVD d+8(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail713
+
+one711:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 576(R8), F0
+	WORD $0x4e60d567 // FADD V7.2D, V11.2D, V0.2D
+	WORD $0x4e60d546 // FADD V6.2D, V10.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4ee0d4e5 // FSUB V5.2D, V7.2D, V0.2D
+	WORD $0x4ee0d4c4 // FSUB V4.2D, V6.2D, V0.2D
+	WORD $0x4ee5d4e2 // FSUB V2.2D, V7.2D, V5.2D
+	WORD $0x4ee4d4c1 // FSUB V1.2D, V6.2D, V4.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
+	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
+	WORD $0x4ee5d561 // FSUB V1.2D, V11.2D, V5.2D
+	WORD $0x4ee4d540 // FSUB V0.2D, V10.2D, V4.2D
+	WORD $0x4e61d46c // FADD V12.2D, V3.2D, V1.2D
+	WORD $0x4e60d449 // FADD V9.2D, V2.2D, V0.2D
+	FMOVQ 3456(R8), F0
+	WORD $0x6ee084e8 // SUB V8.2D, V7.2D, V0.2D
+	WORD $0x6ee084c4 // SUB V4.2D, V6.2D, V0.2D
+	FMOVQ 3520(R8), F0
+	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 3456(R8), F0
+	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
+	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	FMOVQ (R8), F0
+	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 576(R8), F0
+	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4ee0d4a8 // FSUB V8.2D, V5.2D, V0.2D
+	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
+	FMOVQ 8448(R8), F0
+	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
+	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
+	WORD $0x6e64dd84 // FMUL V4.2D, V12.2D, V4.2D
+	WORD $0x6e61dd21 // FMUL V1.2D, V9.2D, V1.2D
+	FMOVQ 512(R8), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e63d516 // FADD V22.2D, V8.2D, V3.2D
+	WORD $0x4e62d4b5 // FADD V21.2D, V5.2D, V2.2D
+	WORD $0x4ef6d501 // FSUB V1.2D, V8.2D, V22.2D
+	WORD $0x4ef5d4a0 // FSUB V0.2D, V5.2D, V21.2D
+	WORD $0x4e63d433 // FADD V19.2D, V1.2D, V3.2D
+	WORD $0x4e62d412 // FADD V18.2D, V0.2D, V2.2D
+	FMOVQ 3392(R8), F0
+	WORD $0x6ee084e1 // SUB V1.2D, V7.2D, V0.2D
+	WORD $0x6ee084c0 // SUB V0.2D, V6.2D, V0.2D
+	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
+	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
+	FMOVQ 1664(R8), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3328(R8), F0
+	WORD $0x4ee0d457 // FSUB V23.2D, V2.2D, V0.2D
+	WORD $0x4ee0d434 // FSUB V20.2D, V1.2D, V0.2D
+	FMOVQ 8512(R8), F0
+	WORD $0x4e60d6c1 // FADD V1.2D, V22.2D, V0.2D
+	WORD $0x4e60d6a0 // FADD V0.2D, V21.2D, V0.2D
+	WORD $0x6e61fed1 // FDIV V17.2D, V22.2D, V1.2D
+	WORD $0x6e60feb0 // FDIV V16.2D, V21.2D, V0.2D
+	WORD $0x6e71de28 // FMUL V8.2D, V17.2D, V17.2D
+	WORD $0x6e70de05 // FMUL V5.2D, V16.2D, V16.2D
+	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
+	WORD $0x6e65dca9 // FMUL V9.2D, V5.2D, V5.2D
+	FMOVQ 4096(R8), F1
+	FMOVQ 4096(R8), F0
+	FMOVQ 3968(R8), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 3968(R8), F1
+	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
+	FMOVQ 3840(R8), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 3840(R8), F2
+	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
+	FMOVQ 3712(R8), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 3712(R8), F0
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FMOVQ 4032(R8), F2
+	FMOVQ 4032(R8), F4
+	FMOVQ 3904(R8), F3
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 3904(R8), F2
+	WORD $0x4e64cd22 // FMLA V2.2D, V9.2D, V4.2D
+	FMOVQ 3776(R8), F4
+	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
+	FMOVQ 3776(R8), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
+	FMOVQ 1024(R8), F2
+	WORD $0x6e62decf // FMUL V15.2D, V22.2D, V2.2D
+	WORD $0x6e62deae // FMUL V14.2D, V21.2D, V2.2D
+	WORD $0x6e76dded // FMUL V13.2D, V15.2D, V22.2D
+	WORD $0x6e75ddcc // FMUL V12.2D, V14.2D, V21.2D
+	WORD $0x4e68cc81 // FMLA V1.2D, V4.2D, V8.2D
+	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
+	WORD $0x4ead1da9 // MOV V9.16B, V13.16B
+	WORD $0x4e68cc29 // FMLA V9.2D, V1.2D, V8.2D
+	WORD $0x4eac1d88 // MOV V8.16B, V12.16B
+	WORD $0x4e65cc08 // FMLA V8.2D, V0.2D, V5.2D
+	FMOVQ 4160(R8), F0
+	WORD $0x6e60dee1 // FMUL V1.2D, V23.2D, V0.2D
+	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
+	WORD $0x4e76d425 // FADD V5.2D, V1.2D, V22.2D
+	WORD $0x4e75d404 // FADD V4.2D, V0.2D, V21.2D
+	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4ee1d6c3 // FSUB V3.2D, V22.2D, V1.2D
+	WORD $0x4ee0d6a2 // FSUB V2.2D, V21.2D, V0.2D
+	FMOVQ 4224(R8), F0
+	WORD $0x4e60cee3 // FMLA V3.2D, V23.2D, V0.2D
+	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
+	WORD $0x6ee0f9a1 // FNEG V1.2D, V13.2D
+	WORD $0x4e6fcec1 // FMLA V1.2D, V22.2D, V15.2D
+	WORD $0x6ee0f980 // FNEG V0.2D, V12.2D
+	WORD $0x4e6ecea0 // FMLA V0.2D, V21.2D, V14.2D
+	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
+	WORD $0x4e73d421 // FADD V1.2D, V1.2D, V19.2D
+	WORD $0x4e72d400 // FADD V0.2D, V0.2D, V18.2D
+	WORD $0x4e69ce21 // FMLA V1.2D, V17.2D, V9.2D
+	WORD $0x4e68ce00 // FMLA V0.2D, V16.2D, V8.2D
+	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
+	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
+	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
+	WORD $0x4e60d484 // FADD V4.2D, V4.2D, V0.2D
+	FMOVQ 4416(R8), F1
+	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 128(R8), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
+	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	FMOVQ 512(R8), F0
+	WORD $0x4e60e4e4 // FCMEQ V4.2D, V7.2D, V0.2D
+	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
+	FMOVQ (R8), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 512(R8), F0
+	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
+	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
+	FMOVQ 64(R8), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 576(R8), F0
+	WORD $0x6e67fc01 // FDIV V1.2D, V0.2D, V7.2D
+	WORD $0x6e66fc00 // FDIV V0.2D, V0.2D, V6.2D
+	ADD R3<<3, R6, R1
+	FSTPQ (F3, F2), (R1)
+	ADD R3<<3, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one711
+
+tail713:
+	SUBS R3, R0, R0
+	BEQ done714
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F11
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F10
+
+doneLanes2:
+	FMOVQ 576(R8), F0
+	WORD $0x4e60d569 // FADD V9.2D, V11.2D, V0.2D
+	WORD $0x4e60d548 // FADD V8.2D, V10.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4ee0d525 // FSUB V5.2D, V9.2D, V0.2D
+	WORD $0x4ee0d504 // FSUB V4.2D, V8.2D, V0.2D
+	WORD $0x4ee5d522 // FSUB V2.2D, V9.2D, V5.2D
+	WORD $0x4ee4d501 // FSUB V1.2D, V8.2D, V4.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
+	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
+	WORD $0x4ee5d561 // FSUB V1.2D, V11.2D, V5.2D
+	WORD $0x4ee4d540 // FSUB V0.2D, V10.2D, V4.2D
+	WORD $0x4e61d46e // FADD V14.2D, V3.2D, V1.2D
+	WORD $0x4e60d44d // FADD V13.2D, V2.2D, V0.2D
+	FMOVQ 3456(R8), F0
+	WORD $0x6ee0852c // SUB V12.2D, V9.2D, V0.2D
+	WORD $0x6ee08504 // SUB V4.2D, V8.2D, V0.2D
+	FMOVQ 3520(R8), F0
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 3456(R8), F0
+	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
+	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	FMOVQ (R8), F0
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 576(R8), F0
+	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4ee0d4ac // FSUB V12.2D, V5.2D, V0.2D
+	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
+	FMOVQ 8448(R8), F0
+	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
+	WORD $0x6ee8e402 // FCMGT V2.2D, V0.2D, V8.2D
+	WORD $0x6e64ddc4 // FMUL V4.2D, V14.2D, V4.2D
+	WORD $0x6e61dda1 // FMUL V1.2D, V13.2D, V1.2D
+	FMOVQ 512(R8), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e63d598 // FADD V24.2D, V12.2D, V3.2D
+	WORD $0x4e62d4b7 // FADD V23.2D, V5.2D, V2.2D
+	WORD $0x4ef8d581 // FSUB V1.2D, V12.2D, V24.2D
+	WORD $0x4ef7d4a0 // FSUB V0.2D, V5.2D, V23.2D
+	WORD $0x4e63d435 // FADD V21.2D, V1.2D, V3.2D
+	WORD $0x4e62d414 // FADD V20.2D, V0.2D, V2.2D
+	FMOVQ 3392(R8), F0
+	WORD $0x6ee08521 // SUB V1.2D, V9.2D, V0.2D
+	WORD $0x6ee08500 // SUB V0.2D, V8.2D, V0.2D
+	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
+	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
+	FMOVQ 1664(R8), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3328(R8), F0
+	WORD $0x4ee0d459 // FSUB V25.2D, V2.2D, V0.2D
+	WORD $0x4ee0d436 // FSUB V22.2D, V1.2D, V0.2D
+	FMOVQ 8512(R8), F0
+	WORD $0x4e60d701 // FADD V1.2D, V24.2D, V0.2D
+	WORD $0x4e60d6e0 // FADD V0.2D, V23.2D, V0.2D
+	WORD $0x6e61ff13 // FDIV V19.2D, V24.2D, V1.2D
+	WORD $0x6e60fef2 // FDIV V18.2D, V23.2D, V0.2D
+	WORD $0x6e73de6c // FMUL V12.2D, V19.2D, V19.2D
+	WORD $0x6e72de45 // FMUL V5.2D, V18.2D, V18.2D
+	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
+	WORD $0x6e65dcad // FMUL V13.2D, V5.2D, V5.2D
+	FMOVQ 4096(R8), F1
+	FMOVQ 4096(R8), F0
+	FMOVQ 3968(R8), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 3968(R8), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 3840(R8), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 3840(R8), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 3712(R8), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 3712(R8), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 4032(R8), F2
+	FMOVQ 4032(R8), F4
+	FMOVQ 3904(R8), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 3904(R8), F2
+	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	FMOVQ 3776(R8), F4
+	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
+	FMOVQ 3776(R8), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 1024(R8), F2
+	WORD $0x6e62df11 // FMUL V17.2D, V24.2D, V2.2D
+	WORD $0x6e62def0 // FMUL V16.2D, V23.2D, V2.2D
+	WORD $0x6e78de2f // FMUL V15.2D, V17.2D, V24.2D
+	WORD $0x6e77de0e // FMUL V14.2D, V16.2D, V23.2D
+	WORD $0x4e6ccc81 // FMLA V1.2D, V4.2D, V12.2D
+	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
+	WORD $0x4eaf1ded // MOV V13.16B, V15.16B
+	WORD $0x4e6ccc2d // FMLA V13.2D, V1.2D, V12.2D
+	WORD $0x4eae1dcc // MOV V12.16B, V14.16B
+	WORD $0x4e65cc0c // FMLA V12.2D, V0.2D, V5.2D
+	FMOVQ 4160(R8), F0
+	WORD $0x6e60df21 // FMUL V1.2D, V25.2D, V0.2D
+	WORD $0x6e60dec0 // FMUL V0.2D, V22.2D, V0.2D
+	WORD $0x4e78d425 // FADD V5.2D, V1.2D, V24.2D
+	WORD $0x4e77d404 // FADD V4.2D, V0.2D, V23.2D
+	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4ee1d703 // FSUB V3.2D, V24.2D, V1.2D
+	WORD $0x4ee0d6e2 // FSUB V2.2D, V23.2D, V0.2D
+	FMOVQ 4224(R8), F0
+	WORD $0x4e60cf23 // FMLA V3.2D, V25.2D, V0.2D
+	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
+	WORD $0x6ee0f9e1 // FNEG V1.2D, V15.2D
+	WORD $0x4e71cf01 // FMLA V1.2D, V24.2D, V17.2D
+	WORD $0x6ee0f9c0 // FNEG V0.2D, V14.2D
+	WORD $0x4e70cee0 // FMLA V0.2D, V23.2D, V16.2D
+	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
+	WORD $0x4e75d421 // FADD V1.2D, V1.2D, V21.2D
+	WORD $0x4e74d400 // FADD V0.2D, V0.2D, V20.2D
+	WORD $0x4e6dce61 // FMLA V1.2D, V19.2D, V13.2D
+	WORD $0x4e6cce40 // FMLA V0.2D, V18.2D, V12.2D
+	WORD $0x4eefd421 // FSUB V1.2D, V1.2D, V15.2D
+	WORD $0x4eeed400 // FSUB V0.2D, V0.2D, V14.2D
+	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	FMOVQ 4416(R8), F1
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee8e420 // FCMGT V0.2D, V1.2D, V8.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FMOVQ 128(R8), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e611d24 // BSL V4.16B, V9.16B, V1.16B
+	WORD $0x6e601d03 // BSL V3.16B, V8.16B, V0.16B
+	FMOVQ 512(R8), F0
+	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
+	WORD $0x4e60e501 // FCMEQ V1.2D, V8.2D, V0.2D
+	FMOVQ (R8), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 512(R8), F0
+	WORD $0x6ee9e404 // FCMGT V4.2D, V0.2D, V9.2D
+	WORD $0x6ee8e403 // FCMGT V3.2D, V0.2D, V8.2D
+	FMOVQ 64(R8), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	FMOVQ 576(R8), F0
+	WORD $0x6e69fc02 // FDIV V2.2D, V0.2D, V9.2D
+	WORD $0x6e68fc01 // FDIV V1.2D, V0.2D, V8.2D
+	ADD R3<<3, R6, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F4, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180480 // DUP V0.2D, V4.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F3, 16(R1)
+
+doneLanes4:
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F2, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done714:
+	RET
+
+// func log1pF32(y *float32, d *float32, x *float32, n int)
+TEXT ·log1pF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	MOVD y+0(FP), R6
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R5
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail725
+
+one723:
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F12, F11)
+	FMOVQ 704(R8), F0
+	WORD $0x4e20d587 // FADD V7.4S, V12.4S, V0.4S
+	WORD $0x4e20d566 // FADD V6.4S, V11.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea0d4e5 // FSUB V5.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c4 // FSUB V4.4S, V6.4S, V0.4S
+	WORD $0x4ea5d4e2 // FSUB V2.4S, V7.4S, V5.4S
+	WORD $0x4ea4d4c1 // FSUB V1.4S, V6.4S, V4.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea2d403 // FSUB V3.4S, V0.4S, V2.4S
+	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
+	WORD $0x4ea5d581 // FSUB V1.4S, V12.4S, V5.4S
+	WORD $0x4ea4d560 // FSUB V0.4S, V11.4S, V4.4S
+	WORD $0x4e21d46d // FADD V13.4S, V3.4S, V1.4S
+	WORD $0x4e20d448 // FADD V8.4S, V2.4S, V0.4S
+	FMOVQ 5312(R8), F0
+	WORD $0x6ea084f0 // SUB V16.4S, V7.4S, V0.4S
+	WORD $0x6ea084cf // SUB V15.4S, V6.4S, V0.4S
+	FMOVQ 5376(R8), F0
+	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	FMOVQ 5312(R8), F0
+	WORD $0x4ea08445 // ADD V5.4S, V2.4S, V0.4S
+	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	FMOVQ 192(R8), F0
+	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	FMOVQ 704(R8), F0
+	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea0d4aa // FSUB V10.4S, V5.4S, V0.4S
+	WORD $0x4ea0d469 // FSUB V9.4S, V3.4S, V0.4S
+	FMOVQ 8576(R8), F0
+	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
+	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
+	WORD $0x6e24dda4 // FMUL V4.4S, V13.4S, V4.4S
+	WORD $0x6e21dd01 // FMUL V1.4S, V8.4S, V1.4S
+	FMOVQ 640(R8), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e23d548 // FADD V8.4S, V10.4S, V3.4S
+	WORD $0x4e22d525 // FADD V5.4S, V9.4S, V2.4S
+	WORD $0x4ea8d541 // FSUB V1.4S, V10.4S, V8.4S
+	WORD $0x4ea5d520 // FSUB V0.4S, V9.4S, V5.4S
+	WORD $0x4e23d42e // FADD V14.4S, V1.4S, V3.4S
+	WORD $0x4e22d40d // FADD V13.4S, V0.4S, V2.4S
+	WORD $0x4f290601 // SSHR V1.4S, V16.4S, 23
+	WORD $0x4f2905e0 // SSHR V0.4S, V15.4S, 23
+	WORD $0x4e21d830 // SCVTF V16.4S, V1.4S
+	WORD $0x4e21d80f // SCVTF V15.4S, V0.4S
+	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
+	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
+	FMOVQ 4544(R8), F0
+	FMOVQ 4544(R8), F2
+	FMOVQ 4608(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 4608(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 4672(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 4672(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4736(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 4736(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4800(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 4800(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 4864(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 4864(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4928(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 4928(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 4992(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 5056(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R8), F0
+	WORD $0x6e20de0a // FMUL V10.4S, V16.4S, V0.4S
+	WORD $0x6e20dde9 // FMUL V9.4S, V15.4S, V0.4S
+	WORD $0x4e24cc4a // FMLA V10.4S, V2.4S, V4.4S
+	WORD $0x4e23cc29 // FMLA V9.4S, V1.4S, V3.4S
+	FMOVQ 2112(R8), F0
+	WORD $0x4ea81d04 // MOV V4.16B, V8.16B
+	WORD $0x4e20ce04 // FMLA V4.4S, V16.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20cde3 // FMLA V3.4S, V15.4S, V0.4S
+	FMOVQ 2112(R8), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2ce01 // FMLS V1.4S, V16.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2cde0 // FMLS V0.4S, V15.4S, V2.4S
+	WORD $0x4ea1d501 // FSUB V1.4S, V8.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e2ed421 // FADD V1.4S, V1.4S, V14.4S
+	WORD $0x4e2dd400 // FADD V0.4S, V0.4S, V13.4S
+	WORD $0x4e21d541 // FADD V1.4S, V10.4S, V1.4S
+	WORD $0x4e20d520 // FADD V0.4S, V9.4S, V0.4S
+	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
+	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
+	FMOVQ 5504(R8), F1
+	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 320(R8), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
+	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	FMOVQ 640(R8), F0
+	WORD $0x4e20e4e4 // FCMEQ V4.4S, V7.4S, V0.4S
+	WORD $0x4e20e4c1 // FCMEQ V1.4S, V6.4S, V0.4S
+	FMOVQ 192(R8), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 640(R8), F0
+	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
+	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
+	FMOVQ 256(R8), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 704(R8), F0
+	WORD $0x6e27fc01 // FDIV V1.4S, V0.4S, V7.4S
+	WORD $0x6e26fc00 // FDIV V0.4S, V0.4S, V6.4S
+	ADD R2<<2, R6, R1
+	FSTPQ (F3, F2), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one723
+
+tail725:
+	SUBS R2, R0, R0
+	BEQ done726
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F5)
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F14
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040e // MOV V14.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F13
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 704(R8), F0
+	WORD $0x4e20d5c9 // FADD V9.4S, V14.4S, V0.4S
+	WORD $0x4e20d5a8 // FADD V8.4S, V13.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea0d526 // FSUB V6.4S, V9.4S, V0.4S
+	WORD $0x4ea0d504 // FSUB V4.4S, V8.4S, V0.4S
+	WORD $0x4ea6d522 // FSUB V2.4S, V9.4S, V6.4S
+	WORD $0x4ea4d501 // FSUB V1.4S, V8.4S, V4.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea2d403 // FSUB V3.4S, V0.4S, V2.4S
+	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
+	WORD $0x4ea6d5c1 // FSUB V1.4S, V14.4S, V6.4S
+	WORD $0x4ea4d5a0 // FSUB V0.4S, V13.4S, V4.4S
+	WORD $0x4e21d46f // FADD V15.4S, V3.4S, V1.4S
+	WORD $0x4e20d44a // FADD V10.4S, V2.4S, V0.4S
+	FMOVQ 5312(R8), F0
+	WORD $0x6ea08532 // SUB V18.4S, V9.4S, V0.4S
+	WORD $0x6ea08511 // SUB V17.4S, V8.4S, V0.4S
+	FMOVQ 5376(R8), F0
+	WORD $0x4e201e42 // AND V2.16B, V18.16B, V0.16B
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	FMOVQ 5312(R8), F0
+	WORD $0x4ea08446 // ADD V6.4S, V2.4S, V0.4S
+	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	FMOVQ 192(R8), F0
+	WORD $0x4e201e42 // AND V2.16B, V18.16B, V0.16B
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	FMOVQ 704(R8), F0
+	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4ea0d4cc // FSUB V12.4S, V6.4S, V0.4S
+	WORD $0x4ea0d46b // FSUB V11.4S, V3.4S, V0.4S
+	FMOVQ 8576(R8), F0
+	WORD $0x6ea9e403 // FCMGT V3.4S, V0.4S, V9.4S
+	WORD $0x6ea8e402 // FCMGT V2.4S, V0.4S, V8.4S
+	WORD $0x6e24dde4 // FMUL V4.4S, V15.4S, V4.4S
+	WORD $0x6e21dd41 // FMUL V1.4S, V10.4S, V1.4S
+	FMOVQ 640(R8), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e23d58a // FADD V10.4S, V12.4S, V3.4S
+	WORD $0x4e22d566 // FADD V6.4S, V11.4S, V2.4S
+	WORD $0x4eaad581 // FSUB V1.4S, V12.4S, V10.4S
+	WORD $0x4ea6d560 // FSUB V0.4S, V11.4S, V6.4S
+	WORD $0x4e23d430 // FADD V16.4S, V1.4S, V3.4S
+	WORD $0x4e22d40f // FADD V15.4S, V0.4S, V2.4S
+	WORD $0x4f290641 // SSHR V1.4S, V18.4S, 23
+	WORD $0x4f290620 // SSHR V0.4S, V17.4S, 23
+	WORD $0x4e21d832 // SCVTF V18.4S, V1.4S
+	WORD $0x4e21d811 // SCVTF V17.4S, V0.4S
+	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
+	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
+	FMOVQ 4544(R8), F0
+	FMOVQ 4544(R8), F2
+	FMOVQ 4608(R8), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 4608(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 4672(R8), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 4672(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 4736(R8), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 4736(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 4800(R8), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 4800(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 4864(R8), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 4864(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 4928(R8), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 4928(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 4992(R8), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 4992(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 5056(R8), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 5056(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 2176(R8), F0
+	WORD $0x6e20de4c // FMUL V12.4S, V18.4S, V0.4S
+	WORD $0x6e20de2b // FMUL V11.4S, V17.4S, V0.4S
+	WORD $0x4e24cc4c // FMLA V12.4S, V2.4S, V4.4S
+	WORD $0x4e23cc2b // FMLA V11.4S, V1.4S, V3.4S
+	FMOVQ 2112(R8), F0
+	WORD $0x4eaa1d44 // MOV V4.16B, V10.16B
+	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
+	WORD $0x4ea61cc3 // MOV V3.16B, V6.16B
+	WORD $0x4e20ce23 // FMLA V3.4S, V17.4S, V0.4S
+	FMOVQ 2112(R8), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2ce41 // FMLS V1.4S, V18.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2ce20 // FMLS V0.4S, V17.4S, V2.4S
+	WORD $0x4ea1d541 // FSUB V1.4S, V10.4S, V1.4S
+	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
+	WORD $0x4e30d421 // FADD V1.4S, V1.4S, V16.4S
+	WORD $0x4e2fd400 // FADD V0.4S, V0.4S, V15.4S
+	WORD $0x4e21d581 // FADD V1.4S, V12.4S, V1.4S
+	WORD $0x4e20d560 // FADD V0.4S, V11.4S, V0.4S
+	WORD $0x4e21d486 // FADD V6.4S, V4.4S, V1.4S
+	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	FMOVQ 5504(R8), F1
+	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FMOVQ 320(R8), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e611d24 // BSL V4.16B, V9.16B, V1.16B
+	WORD $0x6e601d03 // BSL V3.16B, V8.16B, V0.16B
+	FMOVQ 640(R8), F0
+	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
+	WORD $0x4e20e501 // FCMEQ V1.4S, V8.4S, V0.4S
+	FMOVQ 192(R8), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 640(R8), F0
+	WORD $0x6ea9e404 // FCMGT V4.4S, V0.4S, V9.4S
+	WORD $0x6ea8e403 // FCMGT V3.4S, V0.4S, V8.4S
+	FMOVQ 256(R8), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	FMOVQ 704(R8), F0
+	WORD $0x6e29fc02 // FDIV V2.4S, V0.4S, V9.4S
+	WORD $0x6e28fc01 // FDIV V1.4S, V0.4S, V8.4S
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F4, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done726:
+	RET
+
+// func erfF64(y *float64, d *float64, x *float64, n int)
+TEXT ·erfF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R8
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F21
+	FMOVQ 16(R0), F20
+	FMOVQ 32(R0), F19
+	FMOVQ 48(R0), F18
+	MOVD $ones<>(SB), R7
+	MOVD y+0(FP), R6
+	MOVD d+8(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail737
+
+one735:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 384(R8), F0
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	FMOVQ 8640(R8), F0
+	WORD $0x4ee2f40d // FMIN V13.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40c // FMIN V12.2D, V0.2D, V1.2D
+	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
+	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
+	FMOVQ 128(R8), F0
+	WORD $0x6e201de1 // EOR V1.16B, V15.16B, V0.16B
+	WORD $0x6e201dc2 // EOR V2.16B, V14.16B, V0.16B
+	WORD $0x6ee0f9e5 // FNEG V5.2D, V15.2D
+	WORD $0x4e6dcda5 // FMLA V5.2D, V13.2D, V13.2D
+	WORD $0x6ee0f9ca // FNEG V10.2D, V14.2D
+	WORD $0x4e6ccd8a // FMLA V10.2D, V12.2D, V12.2D
+	FMOVQ 1792(R8), F0
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	FMOVQ 1728(R8), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 768(R8), F3
+	FMOVQ 768(R8), F2
+	FMOVQ 832(R8), F7
+	WORD $0x4e63cc27 // FMLA V7.2D, V1.2D, V3.2D
+	FMOVQ 832(R8), F6
+	WORD $0x4e62cc06 // FMLA V6.2D, V0.2D, V2.2D
+	FMOVQ 832(R8), F2
+	WORD $0x4ee2d4e4 // FSUB V4.2D, V7.2D, V2.2D
+	WORD $0x4ee2d4c3 // FSUB V3.2D, V6.2D, V2.2D
+	FMOVQ 896(R8), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 960(R8), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4eead404 // FSUB V4.2D, V0.2D, V10.2D
+	WORD $0x6e65dcb7 // FMUL V23.2D, V5.2D, V5.2D
+	WORD $0x6e64dc96 // FMUL V22.2D, V4.2D, V4.2D
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 1152(R8), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 1216(R8), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1216(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 1280(R8), F2
+	FMOVQ 1280(R8), F10
+	FMOVQ 1344(R8), F3
+	WORD $0x4e62cee3 // FMLA V3.2D, V23.2D, V2.2D
+	FMOVQ 1344(R8), F2
+	WORD $0x4e6acec2 // FMLA V2.2D, V22.2D, V10.2D
+	FMOVQ 1408(R8), F17
+	WORD $0x4e63cef1 // FMLA V17.2D, V23.2D, V3.2D
+	FMOVQ 1408(R8), F16
+	WORD $0x4e62ced0 // FMLA V16.2D, V22.2D, V2.2D
+	WORD $0x4e8728e2 // TRN1 V2.4S, V7.4S, V7.4S
+	WORD $0x4e8628ca // TRN1 V10.4S, V6.4S, V6.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38443 // ADD V3.4S, V2.4S, V19.4S
+	WORD $0x4e351d42 // AND V2.16B, V10.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0323cb // TBL V11.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0223ca // TBL V10.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb21c6b // BIT V11.16B, V3.16B, V18.16B
+	WORD $0x6eb21c4a // BIT V10.16B, V2.16B, V18.16B
+	WORD $0x4e65ce21 // FMLA V1.2D, V17.2D, V5.2D
+	WORD $0x4e64ce00 // FMLA V0.2D, V16.2D, V4.2D
+	WORD $0x4e77cc25 // FMLA V5.2D, V1.2D, V23.2D
+	WORD $0x4e76cc04 // FMLA V4.2D, V0.2D, V22.2D
+	WORD $0x4e8728e0 // TRN1 V0.4S, V7.4S, V7.4S
+	WORD $0x4e8628c1 // TRN1 V1.4S, V6.4S, V6.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38403 // ADD V3.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb21c61 // BIT V1.16B, V3.16B, V18.16B
+	WORD $0x6eb21c40 // BIT V0.16B, V2.16B, V18.16B
+	WORD $0x4e6bcca1 // FMLA V1.2D, V5.2D, V11.2D
+	WORD $0x4e6acc80 // FMLA V0.2D, V4.2D, V10.2D
+	WORD $0x4e61d563 // FADD V3.2D, V11.2D, V1.2D
+	WORD $0x4e60d542 // FADD V2.2D, V10.2D, V0.2D
+	WORD $0x6f7d04e7 // USHR V7.2D, V7.2D, 3
+	WORD $0x6f7d04c6 // USHR V6.2D, V6.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc67 // FMUL V7.2D, V3.2D, V1.2D
+	WORD $0x6e60dc46 // FMUL V6.2D, V2.2D, V0.2D
+	FMOVQ 8704(R8), F0
+	WORD $0x6e60dda4 // FMUL V4.2D, V13.2D, V0.2D
+	WORD $0x6e60dd83 // FMUL V3.2D, V12.2D, V0.2D
+	FMOVQ 8768(R8), F0
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x6e62fc11 // FDIV V17.2D, V0.2D, V2.2D
+	WORD $0x6e61fc10 // FDIV V16.2D, V0.2D, V1.2D
+	FMOVQ 8768(R8), F0
+	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x6e71dc2b // FMUL V11.2D, V1.2D, V17.2D
+	WORD $0x6e70dc0a // FMUL V10.2D, V0.2D, V16.2D
+	WORD $0x6e6bdd76 // FMUL V22.2D, V11.2D, V11.2D
+	WORD $0x6e6add45 // FMUL V5.2D, V10.2D, V10.2D
+	FMOVQ 8832(R8), F0
+	FMOVQ 8832(R8), F2
+	FMOVQ 8896(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 8896(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 8960(R8), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 8960(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9024(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 9024(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9088(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9088(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9152(R8), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 9152(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9216(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 9216(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9280(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9280(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9344(R8), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 9344(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9408(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 9408(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9472(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9472(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9536(R8), F4
+	WORD $0x4e61cec4 // FMLA V4.2D, V22.2D, V1.2D
+	FMOVQ 9536(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9600(R8), F2
+	FMOVQ 9600(R8), F1
+	FMOVQ 9664(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 9664(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9728(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9728(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9792(R8), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 9792(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9856(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 9856(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9920(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9920(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9984(R8), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 9984(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10048(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 10048(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10112(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 10112(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10176(R8), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 10176(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10240(R8), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 10240(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10304(R8), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 10304(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e6bcc81 // FMLA V1.2D, V4.2D, V11.2D
+	WORD $0x4e6acc60 // FMLA V0.2D, V3.2D, V10.2D
+	WORD $0x6e71dc23 // FMUL V3.2D, V1.2D, V17.2D
+	WORD $0x6e70dc02 // FMUL V2.2D, V0.2D, V16.2D
+	FMOVQ 10368(R8), F0
+	WORD $0x6e60dce1 // FMUL V1.2D, V7.2D, V0.2D
+	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
+	WORD $0x6e61dc6b // FMUL V11.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4a // FMUL V10.2D, V2.2D, V0.2D
+	WORD $0x6e6fddf0 // FMUL V16.2D, V15.2D, V15.2D
+	WORD $0x6e6eddc5 // FMUL V5.2D, V14.2D, V14.2D
+	FMOVQ 10432(R8), F0
+	FMOVQ 10432(R8), F2
+	FMOVQ 10496(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 10496(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10560(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 10560(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10624(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 10624(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10688(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 10688(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10752(R8), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 10752(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10816(R8), F1
+	FMOVQ 10816(R8), F0
+	FMOVQ 10880(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 10880(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10944(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 10944(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11008(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 11008(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11072(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 11072(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11136(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 11136(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11200(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 11200(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e6fcc81 // FMLA V1.2D, V4.2D, V15.2D
+	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
+	WORD $0x4ead1da5 // MOV V5.16B, V13.16B
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	WORD $0x4eac1d84 // MOV V4.16B, V12.16B
+	WORD $0x4e60cd84 // FMLA V4.2D, V12.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x6eede403 // FCMGT V3.2D, V0.2D, V13.2D
+	WORD $0x6eece402 // FCMGT V2.2D, V0.2D, V12.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4eebd401 // FSUB V1.2D, V0.2D, V11.2D
+	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 128(R8), F0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	FMOVQ 11264(R8), F0
+	WORD $0x6e60dce1 // FMUL V1.2D, V7.2D, V0.2D
+	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
+	ADD R3<<3, R6, R1
+	FSTPQ (F3, F2), (R1)
+	ADD R3<<3, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one735
+
+tail737:
+	SUBS R3, R0, R0
+	BEQ done738
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F11
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F10
+
+doneLanes2:
+	FMOVQ 384(R8), F0
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	FMOVQ 8640(R8), F0
+	WORD $0x4ee2f40f // FMIN V15.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40e // FMIN V14.2D, V0.2D, V1.2D
+	WORD $0x6e6fddf1 // FMUL V17.2D, V15.2D, V15.2D
+	WORD $0x6e6eddd0 // FMUL V16.2D, V14.2D, V14.2D
+	FMOVQ 128(R8), F0
+	WORD $0x6e201e21 // EOR V1.16B, V17.16B, V0.16B
+	WORD $0x6e201e02 // EOR V2.16B, V16.16B, V0.16B
+	WORD $0x6ee0fa25 // FNEG V5.2D, V17.2D
+	WORD $0x4e6fcde5 // FMLA V5.2D, V15.2D, V15.2D
+	WORD $0x6ee0fa08 // FNEG V8.2D, V16.2D
+	WORD $0x4e6ecdc8 // FMLA V8.2D, V14.2D, V14.2D
+	FMOVQ 1792(R8), F0
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	FMOVQ 1728(R8), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 768(R8), F3
+	FMOVQ 768(R8), F2
+	FMOVQ 832(R8), F13
+	WORD $0x4e63cc2d // FMLA V13.2D, V1.2D, V3.2D
+	FMOVQ 832(R8), F12
+	WORD $0x4e62cc0c // FMLA V12.2D, V0.2D, V2.2D
+	FMOVQ 832(R8), F2
+	WORD $0x4ee2d5a4 // FSUB V4.2D, V13.2D, V2.2D
+	WORD $0x4ee2d583 // FSUB V3.2D, V12.2D, V2.2D
+	FMOVQ 896(R8), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 960(R8), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ee8d404 // FSUB V4.2D, V0.2D, V8.2D
+	WORD $0x6e65dcb9 // FMUL V25.2D, V5.2D, V5.2D
+	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
+	FMOVQ 1088(R8), F2
+	FMOVQ 1088(R8), F1
+	FMOVQ 1152(R8), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1152(R8), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1216(R8), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1216(R8), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1280(R8), F2
+	FMOVQ 1280(R8), F8
+	FMOVQ 1344(R8), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1344(R8), F2
+	WORD $0x4e68cf02 // FMLA V2.2D, V24.2D, V8.2D
+	FMOVQ 1408(R8), F23
+	WORD $0x4e63cf37 // FMLA V23.2D, V25.2D, V3.2D
+	FMOVQ 1408(R8), F22
+	WORD $0x4e62cf16 // FMLA V22.2D, V24.2D, V2.2D
+	WORD $0x4e8d29a2 // TRN1 V2.4S, V13.4S, V13.4S
+	WORD $0x4e8c2988 // TRN1 V8.4S, V12.4S, V12.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38443 // ADD V3.4S, V2.4S, V19.4S
+	WORD $0x4e351d02 // AND V2.16B, V8.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0323c9 // TBL V9.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8192(R8), (F30, F31)
+	WORD $0x4e0223c8 // TBL V8.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8256(R8), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb21c69 // BIT V9.16B, V3.16B, V18.16B
+	WORD $0x6eb21c48 // BIT V8.16B, V2.16B, V18.16B
+	WORD $0x4e65cee1 // FMLA V1.2D, V23.2D, V5.2D
+	WORD $0x4e64cec0 // FMLA V0.2D, V22.2D, V4.2D
+	WORD $0x4e79cc25 // FMLA V5.2D, V1.2D, V25.2D
+	WORD $0x4e78cc04 // FMLA V4.2D, V0.2D, V24.2D
+	WORD $0x4e8d29a0 // TRN1 V0.4S, V13.4S, V13.4S
+	WORD $0x4e8c2981 // TRN1 V1.4S, V12.4S, V12.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38403 // ADD V3.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R8), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb21c61 // BIT V1.16B, V3.16B, V18.16B
+	WORD $0x6eb21c40 // BIT V0.16B, V2.16B, V18.16B
+	WORD $0x4e69cca1 // FMLA V1.2D, V5.2D, V9.2D
+	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
+	WORD $0x4e61d523 // FADD V3.2D, V9.2D, V1.2D
+	WORD $0x4e60d502 // FADD V2.2D, V8.2D, V0.2D
+	WORD $0x6f7d05a9 // USHR V9.2D, V13.2D, 3
+	WORD $0x6f7d0588 // USHR V8.2D, V12.2D, 3
+	WORD $0x6f7f0525 // USHR V5.2D, V9.2D, 1
+	WORD $0x6f7f0504 // USHR V4.2D, V8.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee58521 // SUB V1.2D, V9.2D, V5.2D
+	WORD $0x6ee48500 // SUB V0.2D, V8.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc69 // FMUL V9.2D, V3.2D, V1.2D
+	WORD $0x6e60dc48 // FMUL V8.2D, V2.2D, V0.2D
+	FMOVQ 8704(R8), F0
+	WORD $0x6e60dde4 // FMUL V4.2D, V15.2D, V0.2D
+	WORD $0x6e60ddc3 // FMUL V3.2D, V14.2D, V0.2D
+	FMOVQ 8768(R8), F0
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x6e62fc13 // FDIV V19.2D, V0.2D, V2.2D
+	WORD $0x6e61fc12 // FDIV V18.2D, V0.2D, V1.2D
+	FMOVQ 8768(R8), F0
+	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x6e73dc2d // FMUL V13.2D, V1.2D, V19.2D
+	WORD $0x6e72dc0c // FMUL V12.2D, V0.2D, V18.2D
+	WORD $0x6e6dddb4 // FMUL V20.2D, V13.2D, V13.2D
+	WORD $0x6e6cdd85 // FMUL V5.2D, V12.2D, V12.2D
+	FMOVQ 8832(R8), F0
+	FMOVQ 8832(R8), F2
+	FMOVQ 8896(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 8896(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 8960(R8), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 8960(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9024(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 9024(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9088(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 9088(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9152(R8), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 9152(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9216(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 9216(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9280(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 9280(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9344(R8), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 9344(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9408(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 9408(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9472(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 9472(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9536(R8), F4
+	WORD $0x4e61ce84 // FMLA V4.2D, V20.2D, V1.2D
+	FMOVQ 9536(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9600(R8), F2
+	FMOVQ 9600(R8), F1
+	FMOVQ 9664(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 9664(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9728(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 9728(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9792(R8), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 9792(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9856(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 9856(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9920(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 9920(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9984(R8), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 9984(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10048(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 10048(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10112(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 10112(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10176(R8), F2
+	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	FMOVQ 10176(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10240(R8), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 10240(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10304(R8), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 10304(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
+	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
+	WORD $0x6e73dc23 // FMUL V3.2D, V1.2D, V19.2D
+	WORD $0x6e72dc02 // FMUL V2.2D, V0.2D, V18.2D
+	FMOVQ 10368(R8), F0
+	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
+	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
+	WORD $0x6e61dc6d // FMUL V13.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4c // FMUL V12.2D, V2.2D, V0.2D
+	WORD $0x6e71de32 // FMUL V18.2D, V17.2D, V17.2D
+	WORD $0x6e70de05 // FMUL V5.2D, V16.2D, V16.2D
+	FMOVQ 10432(R8), F0
+	FMOVQ 10432(R8), F2
+	FMOVQ 10496(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 10496(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10560(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10560(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10624(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 10624(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10688(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 10688(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10752(R8), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 10752(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10816(R8), F1
+	FMOVQ 10816(R8), F0
+	FMOVQ 10880(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10880(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10944(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 10944(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11008(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11008(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11072(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 11072(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11136(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 11136(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11200(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 11200(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
+	WORD $0x4e70cc60 // FMLA V0.2D, V3.2D, V16.2D
+	WORD $0x4eaf1de5 // MOV V5.16B, V15.16B
+	WORD $0x4e61cde5 // FMLA V5.2D, V15.2D, V1.2D
+	WORD $0x4eae1dc4 // MOV V4.16B, V14.16B
+	WORD $0x4e60cdc4 // FMLA V4.2D, V14.2D, V0.2D
+	FMOVQ 576(R8), F0
+	WORD $0x6eefe403 // FCMGT V3.2D, V0.2D, V15.2D
+	WORD $0x6eeee402 // FCMGT V2.2D, V0.2D, V14.2D
+	FMOVQ 576(R8), F0
+	WORD $0x4eedd401 // FSUB V1.2D, V0.2D, V13.2D
+	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 128(R8), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
+	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
+	FMOVQ 11264(R8), F0
+	WORD $0x6e60dd22 // FMUL V2.2D, V9.2D, V0.2D
+	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
+	ADD R3<<3, R6, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F4, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180480 // DUP V0.2D, V4.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F3, 16(R1)
+
+doneLanes4:
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F2, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done738:
+	RET
+
+// func erfF32(y *float32, d *float32, x *float32, n int)
+TEXT ·erfF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R8
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F22
+	FMOVQ 16(R0), F21
+	FMOVQ 32(R0), F3
+	MOVD $ones<>(SB), R7
+	MOVD y+0(FP), R6
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R5
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail749
+
+one747:
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F10, F9)
+	FMOVQ 448(R8), F0
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	FMOVQ 11328(R8), F0
+	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
+	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
+	WORD $0x6e2eddd0 // FMUL V16.4S, V14.4S, V14.4S
+	FMOVQ 320(R8), F0
+	WORD $0x6e201e21 // EOR V1.16B, V17.16B, V0.16B
+	WORD $0x6e201e02 // EOR V2.16B, V16.16B, V0.16B
+	WORD $0x6ea0fa27 // FNEG V7.4S, V17.4S
+	WORD $0x4e2fcde7 // FMLA V7.4S, V15.4S, V15.4S
+	WORD $0x6ea0fa06 // FNEG V6.4S, V16.4S
+	WORD $0x4e2ecdc6 // FMLA V6.4S, V14.4S, V14.4S
+	FMOVQ 2560(R8), F0
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	FMOVQ 2624(R8), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 1984(R8), F4
+	FMOVQ 1984(R8), F2
+	FMOVQ 2048(R8), F18
+	WORD $0x4e24cc32 // FMLA V18.4S, V1.4S, V4.4S
+	FMOVQ 2048(R8), F13
+	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
+	FMOVQ 2048(R8), F2
+	WORD $0x4ea2d645 // FSUB V5.4S, V18.4S, V2.4S
+	WORD $0x4ea2d5a4 // FSUB V4.4S, V13.4S, V2.4S
+	FMOVQ 2112(R8), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2176(R8), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4ea7d433 // FSUB V19.4S, V1.4S, V7.4S
+	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 2368(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 2240(R8), F12
+	WORD $0x4e21ce6c // FMLA V12.4S, V19.4S, V1.4S
+	FMOVQ 2240(R8), F11
+	WORD $0x4e20ccab // FMLA V11.4S, V5.4S, V0.4S
+	WORD $0x6e33de68 // FMUL V8.4S, V19.4S, V19.4S
+	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
+	WORD $0x4e361e40 // AND V0.16B, V18.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
+	WORD $0x4e361da0 // AND V0.16B, V13.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d662 // FADD V2.4S, V19.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e28cd82 // FMLA V2.4S, V12.4S, V8.4S
+	WORD $0x4e27cd65 // FMLA V5.4S, V11.4S, V7.4S
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d0648 // USHR V8.4S, V18.4S, 3
+	WORD $0x6f3d05a7 // USHR V7.4S, V13.4S, 3
+	WORD $0x6f3f0506 // USHR V6.4S, V8.4S, 1
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x4f3754c1 // SHL V1.4S, V6.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea68501 // SUB V1.4S, V8.4S, V6.4S
+	WORD $0x6ea584e0 // SUB V0.4S, V7.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc88 // FMUL V8.4S, V4.4S, V1.4S
+	WORD $0x6e20dc47 // FMUL V7.4S, V2.4S, V0.4S
+	FMOVQ 11392(R8), F0
+	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
+	WORD $0x6e20ddc4 // FMUL V4.4S, V14.4S, V0.4S
+	FMOVQ 11456(R8), F0
+	WORD $0x4e20d562 // FADD V2.4S, V11.4S, V0.4S
+	WORD $0x4e20d481 // FADD V1.4S, V4.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x6e22fc06 // FDIV V6.4S, V0.4S, V2.4S
+	WORD $0x6e21fc05 // FDIV V5.4S, V0.4S, V1.4S
+	FMOVQ 11456(R8), F0
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
+	WORD $0x6e26dc2b // FMUL V11.4S, V1.4S, V6.4S
+	WORD $0x6e25dc04 // FMUL V4.4S, V0.4S, V5.4S
+	FMOVQ 11520(R8), F2
+	FMOVQ 11520(R8), F1
+	FMOVQ 11584(R8), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 11584(R8), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 11648(R8), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 11648(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11712(R8), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 11712(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 11776(R8), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 11776(R8), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 11840(R8), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 11840(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11904(R8), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 11904(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 11968(R8), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 11968(R8), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 12032(R8), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 12032(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x6e26dc24 // FMUL V4.4S, V1.4S, V6.4S
+	WORD $0x6e25dc02 // FMUL V2.4S, V0.4S, V5.4S
+	WORD $0x4e28d501 // FADD V1.4S, V8.4S, V8.4S
+	WORD $0x4e27d4e0 // FADD V0.4S, V7.4S, V7.4S
+	WORD $0x6e21dc8c // FMUL V12.4S, V4.4S, V1.4S
+	WORD $0x6e20dc4b // FMUL V11.4S, V2.4S, V0.4S
+	WORD $0x6e31de2d // FMUL V13.4S, V17.4S, V17.4S
+	WORD $0x6e30de06 // FMUL V6.4S, V16.4S, V16.4S
+	FMOVQ 12096(R8), F0
+	FMOVQ 12096(R8), F2
+	FMOVQ 12160(R8), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 12160(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 12224(R8), F5
+	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
+	FMOVQ 12224(R8), F4
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
+	FMOVQ 12288(R8), F1
+	FMOVQ 12288(R8), F0
+	FMOVQ 12352(R8), F2
+	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
+	FMOVQ 12352(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 12416(R8), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 12416(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 12480(R8), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 12480(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e31cca1 // FMLA V1.4S, V5.4S, V17.4S
+	WORD $0x4e30cc80 // FMLA V0.4S, V4.4S, V16.4S
+	WORD $0x4eaf1de6 // MOV V6.16B, V15.16B
+	WORD $0x4e21cde6 // FMLA V6.4S, V15.4S, V1.4S
+	WORD $0x4eae1dc5 // MOV V5.16B, V14.16B
+	WORD $0x4e20cdc5 // FMLA V5.4S, V14.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x6eafe404 // FCMGT V4.4S, V0.4S, V15.4S
+	WORD $0x6eaee402 // FCMGT V2.4S, V0.4S, V14.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4eacd401 // FSUB V1.4S, V0.4S, V12.4S
+	WORD $0x4eabd400 // FSUB V0.4S, V0.4S, V11.4S
+	WORD $0x6e611cc4 // BSL V4.16B, V6.16B, V1.16B
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	FMOVQ 320(R8), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	FMOVQ 12544(R8), F0
+	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
+	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
+	ADD R2<<2, R6, R1
+	FSTPQ (F4, F2), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one747
+
+tail749:
+	SUBS R2, R0, R0
+	BEQ done750
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F11
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F10
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 448(R8), F0
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	FMOVQ 11328(R8), F0
+	WORD $0x4ea2f410 // FMIN V16.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
+	WORD $0x6e30de12 // FMUL V18.4S, V16.4S, V16.4S
+	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
+	FMOVQ 320(R8), F0
+	WORD $0x6e201e41 // EOR V1.16B, V18.16B, V0.16B
+	WORD $0x6e201e22 // EOR V2.16B, V17.16B, V0.16B
+	WORD $0x6ea0fa49 // FNEG V9.4S, V18.4S
+	WORD $0x4e30ce09 // FMLA V9.4S, V16.4S, V16.4S
+	WORD $0x6ea0fa28 // FNEG V8.4S, V17.4S
+	WORD $0x4e2fcde8 // FMLA V8.4S, V15.4S, V15.4S
+	FMOVQ 2560(R8), F0
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	FMOVQ 2624(R8), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 1984(R8), F4
+	FMOVQ 1984(R8), F2
+	FMOVQ 2048(R8), F19
+	WORD $0x4e24cc33 // FMLA V19.4S, V1.4S, V4.4S
+	FMOVQ 2048(R8), F14
+	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
+	FMOVQ 2048(R8), F2
+	WORD $0x4ea2d665 // FSUB V5.4S, V19.4S, V2.4S
+	WORD $0x4ea2d5c4 // FSUB V4.4S, V14.4S, V2.4S
+	FMOVQ 2112(R8), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2176(R8), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4ea9d434 // FSUB V20.4S, V1.4S, V9.4S
+	WORD $0x4ea8d404 // FSUB V4.4S, V0.4S, V8.4S
+	FMOVQ 2304(R8), F0
+	FMOVQ 2304(R8), F2
+	FMOVQ 2368(R8), F1
+	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
+	FMOVQ 2368(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2240(R8), F13
+	WORD $0x4e21ce8d // FMLA V13.4S, V20.4S, V1.4S
+	FMOVQ 2240(R8), F12
+	WORD $0x4e20cc8c // FMLA V12.4S, V4.4S, V0.4S
+	WORD $0x6e34de89 // FMUL V9.4S, V20.4S, V20.4S
+	WORD $0x6e24dc88 // FMUL V8.4S, V4.4S, V4.4S
+	WORD $0x4e361e60 // AND V0.16B, V19.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38405 // ADD V5.4S, V0.4S, V3.4S
+	WORD $0x4e361dc0 // AND V0.16B, V14.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2432(R8), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d682 // FADD V2.4S, V20.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e29cda2 // FMLA V2.4S, V13.4S, V9.4S
+	WORD $0x4e28cd84 // FMLA V4.4S, V12.4S, V8.4S
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2496(R8), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d0669 // USHR V9.4S, V19.4S, 3
+	WORD $0x6f3d05c8 // USHR V8.4S, V14.4S, 3
+	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
+	WORD $0x6f3f0504 // USHR V4.4S, V8.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58521 // SUB V1.4S, V9.4S, V5.4S
+	WORD $0x6ea48500 // SUB V0.4S, V8.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc69 // FMUL V9.4S, V3.4S, V1.4S
+	WORD $0x6e20dc48 // FMUL V8.4S, V2.4S, V0.4S
+	FMOVQ 11392(R8), F0
+	WORD $0x6e20de0c // FMUL V12.4S, V16.4S, V0.4S
+	WORD $0x6e20dde3 // FMUL V3.4S, V15.4S, V0.4S
+	FMOVQ 11456(R8), F0
+	WORD $0x4e20d582 // FADD V2.4S, V12.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
+	WORD $0x6e21fc04 // FDIV V4.4S, V0.4S, V1.4S
+	FMOVQ 11456(R8), F0
+	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
+	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
+	WORD $0x6e25dc2c // FMUL V12.4S, V1.4S, V5.4S
+	WORD $0x6e24dc03 // FMUL V3.4S, V0.4S, V4.4S
+	FMOVQ 11520(R8), F2
+	FMOVQ 11520(R8), F1
+	FMOVQ 11584(R8), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 11584(R8), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 11648(R8), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 11648(R8), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 11712(R8), F2
+	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
+	FMOVQ 11712(R8), F1
+	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	FMOVQ 11776(R8), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 11776(R8), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 11840(R8), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 11840(R8), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 11904(R8), F2
+	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
+	FMOVQ 11904(R8), F1
+	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	FMOVQ 11968(R8), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 11968(R8), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 12032(R8), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 12032(R8), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	WORD $0x6e25dc23 // FMUL V3.4S, V1.4S, V5.4S
+	WORD $0x6e24dc02 // FMUL V2.4S, V0.4S, V4.4S
+	WORD $0x4e29d521 // FADD V1.4S, V9.4S, V9.4S
+	WORD $0x4e28d500 // FADD V0.4S, V8.4S, V8.4S
+	WORD $0x6e21dc6e // FMUL V14.4S, V3.4S, V1.4S
+	WORD $0x6e20dc4d // FMUL V13.4S, V2.4S, V0.4S
+	WORD $0x6e32de4c // FMUL V12.4S, V18.4S, V18.4S
+	WORD $0x6e31de25 // FMUL V5.4S, V17.4S, V17.4S
+	FMOVQ 12096(R8), F0
+	FMOVQ 12096(R8), F2
+	FMOVQ 12160(R8), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 12160(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 12224(R8), F4
+	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
+	FMOVQ 12224(R8), F3
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
+	FMOVQ 12288(R8), F1
+	FMOVQ 12288(R8), F0
+	FMOVQ 12352(R8), F2
+	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
+	FMOVQ 12352(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 12416(R8), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 12416(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 12480(R8), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 12480(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
+	WORD $0x4e31cc60 // FMLA V0.4S, V3.4S, V17.4S
+	WORD $0x4eb01e05 // MOV V5.16B, V16.16B
+	WORD $0x4e21ce05 // FMLA V5.4S, V16.4S, V1.4S
+	WORD $0x4eaf1de4 // MOV V4.16B, V15.16B
+	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
+	FMOVQ 704(R8), F0
+	WORD $0x6eb0e403 // FCMGT V3.4S, V0.4S, V16.4S
+	WORD $0x6eafe402 // FCMGT V2.4S, V0.4S, V15.4S
+	FMOVQ 704(R8), F0
+	WORD $0x4eaed401 // FSUB V1.4S, V0.4S, V14.4S
+	WORD $0x4eadd400 // FSUB V0.4S, V0.4S, V13.4S
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 320(R8), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
+	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
+	FMOVQ 12544(R8), F0
+	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
+	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F4, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done750:
+	RET
+
+// func aboveF64(n int, x *float64, bound float64) int
+TEXT ·aboveF64(SB), NOSPLIT, $0-32
 	MOVD $ones<>(SB), R6
 	MOVD $constants<>(SB), R5
+	FMOVD bound+16(FP), F0
+	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
 	MOVD n+0(FP), R2
 	MOVD x+8(FP), R4
-	WORD $0x6f00e406 // MOVI V6.2D, 0
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest657
+	BLT oneTest763
 
-many655:
+many761:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -15120,21 +19025,21 @@ many655:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok660
-	MOVD R3, ret+16(FP)
-	JMP done654
+	BEQ ok766
+	MOVD R3, ret+24(FP)
+	JMP done760
 
-ok660:
+ok766:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many655
+	BLE many761
 
-oneTest657:
+oneTest763:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail658
+	BGT tail764
 
-one656:
+one762:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -15145,18 +19050,18 @@ one656:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok661
-	MOVD R3, ret+16(FP)
-	JMP done654
+	BEQ ok767
+	MOVD R3, ret+24(FP)
+	JMP done760
 
-ok661:
+ok767:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one656
+	BLE one762
 
-tail658:
+tail764:
 	SUBS R3, R2, R0
-	BEQ done659
+	BEQ done765
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15196,31 +19101,32 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok662
-	MOVD R3, ret+16(FP)
-	JMP done654
+	BEQ ok768
+	MOVD R3, ret+24(FP)
+	JMP done760
 
-ok662:
+ok768:
 
-done659:
-	MOVD R2, ret+16(FP)
+done765:
+	MOVD R2, ret+24(FP)
 
-done654:
+done760:
 	RET
 
-// func positiveF32(n int, x *float32) int
-TEXT ·positiveF32(SB), NOSPLIT, $0-24
+// func aboveF32(n int, x *float32, bound float32) int
+TEXT ·aboveF32(SB), NOSPLIT, $0-32
 	MOVD $ones<>(SB), R6
 	MOVD $constants<>(SB), R5
+	FMOVS bound+16(FP), F0
+	WORD $0x4e040406 // DUP V6.4S, V0.S[0]
 	MOVD n+0(FP), R2
 	MOVD x+8(FP), R4
-	WORD $0x6f00e406 // MOVI V6.2D, 0
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest675
+	BLT oneTest781
 
-many673:
+many779:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -15252,21 +19158,21 @@ many673:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok678
-	MOVD R3, ret+16(FP)
-	JMP done672
+	BEQ ok784
+	MOVD R3, ret+24(FP)
+	JMP done778
 
-ok678:
+ok784:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many673
+	BLE many779
 
-oneTest675:
+oneTest781:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail676
+	BGT tail782
 
-one674:
+one780:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -15277,18 +19183,18 @@ one674:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok679
-	MOVD R3, ret+16(FP)
-	JMP done672
+	BEQ ok785
+	MOVD R3, ret+24(FP)
+	JMP done778
 
-ok679:
+ok785:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one674
+	BLE one780
 
-tail676:
+tail782:
 	SUBS R3, R2, R0
-	BEQ done677
+	BEQ done783
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15344,31 +19250,31 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok680
-	MOVD R3, ret+16(FP)
-	JMP done672
+	BEQ ok786
+	MOVD R3, ret+24(FP)
+	JMP done778
 
-ok680:
+ok786:
 
-done677:
-	MOVD R2, ret+16(FP)
+done783:
+	MOVD R2, ret+24(FP)
 
-done672:
+done778:
 	RET
 
 // func nonzeroF64(n int, x *float64) int
 TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVD $ones<>(SB), R6
 	MOVD $constants<>(SB), R5
+	WORD $0x6f00e406 // MOVI V6.2D, 0
 	MOVD n+0(FP), R2
 	MOVD x+8(FP), R4
-	WORD $0x6f00e406 // MOVI V6.2D, 0
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest693
+	BLT oneTest799
 
-many691:
+many797:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
@@ -15392,21 +19298,21 @@ many691:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok696
+	BEQ ok802
 	MOVD R3, ret+16(FP)
-	JMP done690
+	JMP done796
 
-ok696:
+ok802:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many691
+	BLE many797
 
-oneTest693:
+oneTest799:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail694
+	BGT tail800
 
-one692:
+one798:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
@@ -15415,18 +19321,18 @@ one692:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok697
+	BEQ ok803
 	MOVD R3, ret+16(FP)
-	JMP done690
+	JMP done796
 
-ok697:
+ok803:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one692
+	BLE one798
 
-tail694:
+tail800:
 	SUBS R3, R2, R0
-	BEQ done695
+	BEQ done801
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15464,31 +19370,31 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok698
+	BEQ ok804
 	MOVD R3, ret+16(FP)
-	JMP done690
+	JMP done796
 
-ok698:
+ok804:
 
-done695:
+done801:
 	MOVD R2, ret+16(FP)
 
-done690:
+done796:
 	RET
 
 // func nonzeroF32(n int, x *float32) int
 TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVD $ones<>(SB), R6
 	MOVD $constants<>(SB), R5
+	WORD $0x6f00e406 // MOVI V6.2D, 0
 	MOVD n+0(FP), R2
 	MOVD x+8(FP), R4
-	WORD $0x6f00e406 // MOVI V6.2D, 0
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest711
+	BLT oneTest817
 
-many709:
+many815:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
@@ -15512,21 +19418,21 @@ many709:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok714
+	BEQ ok820
 	MOVD R3, ret+16(FP)
-	JMP done708
+	JMP done814
 
-ok714:
+ok820:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many709
+	BLE many815
 
-oneTest711:
+oneTest817:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail712
+	BGT tail818
 
-one710:
+one816:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
@@ -15535,18 +19441,18 @@ one710:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok715
+	BEQ ok821
 	MOVD R3, ret+16(FP)
-	JMP done708
+	JMP done814
 
-ok715:
+ok821:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one710
+	BLE one816
 
-tail712:
+tail818:
 	SUBS R3, R2, R0
-	BEQ done713
+	BEQ done819
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15600,16 +19506,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok716
+	BEQ ok822
 	MOVD R3, ret+16(FP)
-	JMP done708
+	JMP done814
 
-ok716:
+ok822:
 
-done713:
+done819:
 	MOVD R2, ret+16(FP)
 
-done708:
+done814:
 	RET
 
 // func smallerF64(n int, x *float64, bound float64) int
@@ -15623,9 +19529,9 @@ TEXT ·smallerF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest729
+	BLT oneTest835
 
-many727:
+many833:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -15669,21 +19575,21 @@ many727:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok732
+	BEQ ok838
 	MOVD R3, ret+24(FP)
-	JMP done726
+	JMP done832
 
-ok732:
+ok838:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many727
+	BLE many833
 
-oneTest729:
+oneTest835:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail730
+	BGT tail836
 
-one728:
+one834:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -15697,18 +19603,18 @@ one728:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok733
+	BEQ ok839
 	MOVD R3, ret+24(FP)
-	JMP done726
+	JMP done832
 
-ok733:
+ok839:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one728
+	BLE one834
 
-tail730:
+tail836:
 	SUBS R3, R2, R0
-	BEQ done731
+	BEQ done837
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -15751,16 +19657,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok734
+	BEQ ok840
 	MOVD R3, ret+24(FP)
-	JMP done726
+	JMP done832
 
-ok734:
+ok840:
 
-done731:
+done837:
 	MOVD R2, ret+24(FP)
 
-done726:
+done832:
 	RET
 
 // func smallerF32(n int, x *float32, bound float32) int
@@ -15774,9 +19680,9 @@ TEXT ·smallerF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest747
+	BLT oneTest853
 
-many745:
+many851:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -15820,21 +19726,21 @@ many745:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok750
+	BEQ ok856
 	MOVD R3, ret+24(FP)
-	JMP done744
+	JMP done850
 
-ok750:
+ok856:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many745
+	BLE many851
 
-oneTest747:
+oneTest853:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail748
+	BGT tail854
 
-one746:
+one852:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -15848,18 +19754,18 @@ one746:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok751
+	BEQ ok857
 	MOVD R3, ret+24(FP)
-	JMP done744
+	JMP done850
 
-ok751:
+ok857:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one746
+	BLE one852
 
-tail748:
+tail854:
 	SUBS R3, R2, R0
-	BEQ done749
+	BEQ done855
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15918,16 +19824,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok752
+	BEQ ok858
 	MOVD R3, ret+24(FP)
-	JMP done744
+	JMP done850
 
-ok752:
+ok858:
 
-done749:
+done855:
 	MOVD R2, ret+24(FP)
 
-done744:
+done850:
 	RET
 
 // func sqrtF64(dst *float64, x *float64, n int)
@@ -15939,9 +19845,9 @@ TEXT ·sqrtF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail763
+	BGT tail869
 
-one761:
+one867:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
@@ -15950,11 +19856,11 @@ one761:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one761
+	BLE one867
 
-tail763:
+tail869:
 	SUBS R3, R0, R0
-	BEQ done764
+	BEQ done870
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16004,7 +19910,7 @@ someLanes3:
 
 doneLanes4:
 
-done764:
+done870:
 	RET
 
 // func sqrtF32(dst *float32, x *float32, n int)
@@ -16016,9 +19922,9 @@ TEXT ·sqrtF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail775
+	BGT tail881
 
-one773:
+one879:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
@@ -16027,11 +19933,11 @@ one773:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one773
+	BLE one879
 
-tail775:
+tail881:
 	SUBS R3, R0, R0
-	BEQ done776
+	BEQ done882
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16113,7 +20019,7 @@ someLanes3:
 
 doneLanes4:
 
-done776:
+done882:
 	RET
 
 // func absF64(dst *float64, x *float64, n int)
@@ -16126,9 +20032,9 @@ TEXT ·absF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail787
+	BGT tail893
 
-one785:
+one891:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R7), F0
@@ -16138,11 +20044,11 @@ one785:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one785
+	BLE one891
 
-tail787:
+tail893:
 	SUBS R3, R0, R0
-	BEQ done788
+	BEQ done894
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16193,7 +20099,7 @@ someLanes3:
 
 doneLanes4:
 
-done788:
+done894:
 	RET
 
 // func absF32(dst *float32, x *float32, n int)
@@ -16206,9 +20112,9 @@ TEXT ·absF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail799
+	BGT tail905
 
-one797:
+one903:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 448(R7), F0
@@ -16218,11 +20124,11 @@ one797:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one797
+	BLE one903
 
-tail799:
+tail905:
 	SUBS R3, R0, R0
-	BEQ done800
+	BEQ done906
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16305,7 +20211,7 @@ someLanes3:
 
 doneLanes4:
 
-done800:
+done906:
 	RET
 
 // func signF64(dst *float64, x *float64, n int)
@@ -16318,9 +20224,9 @@ TEXT ·signF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail811
+	BGT tail917
 
-one809:
+one915:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R7), F0
@@ -16341,11 +20247,11 @@ one809:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one809
+	BLE one915
 
-tail811:
+tail917:
 	SUBS R3, R0, R0
-	BEQ done812
+	BEQ done918
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16407,7 +20313,7 @@ someLanes3:
 
 doneLanes4:
 
-done812:
+done918:
 	RET
 
 // func signF32(dst *float32, x *float32, n int)
@@ -16420,9 +20326,9 @@ TEXT ·signF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail823
+	BGT tail929
 
-one821:
+one927:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R7), F0
@@ -16443,11 +20349,11 @@ one821:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one821
+	BLE one927
 
-tail823:
+tail929:
 	SUBS R3, R0, R0
-	BEQ done824
+	BEQ done930
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16541,7 +20447,7 @@ someLanes3:
 
 doneLanes4:
 
-done824:
+done930:
 	RET
 
 // func recipF64(dst *float64, x *float64, n int)
@@ -16554,9 +20460,9 @@ TEXT ·recipF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail835
+	BGT tail941
 
-one833:
+one939:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 576(R7), F0
@@ -16566,11 +20472,11 @@ one833:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one833
+	BLE one939
 
-tail835:
+tail941:
 	SUBS R3, R0, R0
-	BEQ done836
+	BEQ done942
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16621,7 +20527,7 @@ someLanes3:
 
 doneLanes4:
 
-done836:
+done942:
 	RET
 
 // func recipF32(dst *float32, x *float32, n int)
@@ -16634,9 +20540,9 @@ TEXT ·recipF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail847
+	BGT tail953
 
-one845:
+one951:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 704(R7), F0
@@ -16646,11 +20552,11 @@ one845:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one845
+	BLE one951
 
-tail847:
+tail953:
 	SUBS R3, R0, R0
-	BEQ done848
+	BEQ done954
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16733,7 +20639,7 @@ someLanes3:
 
 doneLanes4:
 
-done848:
+done954:
 	RET
 
 // func addExpF64(dst *float64, sign float64, x *float64, n int)
@@ -16756,9 +20662,9 @@ TEXT ·addExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest862
+	BLT oneTest968
 
-many860:
+many966:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -16919,7 +20825,7 @@ many860:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal865
+	BEQ normal971
 	FMOVQ 1856(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -16978,9 +20884,9 @@ many860:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled866
+	JMP scaled972
 
-normal865:
+normal971:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -17010,7 +20916,7 @@ normal865:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled866:
+scaled972:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e69cce1 // FMLA V1.2D, V7.2D, V9.2D
@@ -17022,14 +20928,14 @@ scaled866:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many860
+	BLE many966
 
-oneTest862:
+oneTest968:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail863
+	BGT tail969
 
-one861:
+one967:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -17110,7 +21016,7 @@ one861:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal867
+	BEQ normal973
 	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -17140,9 +21046,9 @@ one861:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled868
+	JMP scaled974
 
-normal867:
+normal973:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -17158,7 +21064,7 @@ normal867:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled868:
+scaled974:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
@@ -17166,11 +21072,11 @@ scaled868:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one861
+	BLE one967
 
-tail863:
+tail969:
 	SUBS R3, R0, R0
-	BEQ done864
+	BEQ done970
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -17275,7 +21181,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal869
+	BEQ normal975
 	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -17305,9 +21211,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled870
+	JMP scaled976
 
-normal869:
+normal975:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -17323,7 +21229,7 @@ normal869:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled870:
+scaled976:
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R3<<3, R5, R1
@@ -17368,7 +21274,7 @@ someLanes5:
 
 doneLanes6:
 
-done864:
+done970:
 	RET
 
 // func addExpF32(dst *float32, sign float32, x *float32, n int)
@@ -17387,9 +21293,9 @@ TEXT ·addExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail881
+	BGT tail987
 
-one879:
+one985:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 2560(R7), F0
@@ -17468,11 +21374,11 @@ one879:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one879
+	BLE one985
 
-tail881:
+tail987:
 	SUBS R3, R0, R0
-	BEQ done882
+	BEQ done988
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -17660,7 +21566,7 @@ someLanes5:
 
 doneLanes6:
 
-done882:
+done988:
 	RET
 
 // func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -17684,9 +21590,9 @@ TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest896
+	BLT oneTest1002
 
-many894:
+many1000:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -17847,7 +21753,7 @@ many894:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal899
+	BEQ normal1005
 	FMOVQ 1856(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -17906,9 +21812,9 @@ many894:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
-	JMP scaled900
+	JMP scaled1006
 
-normal899:
+normal1005:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -17938,7 +21844,7 @@ normal899:
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 
-scaled900:
+scaled1006:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
@@ -17957,14 +21863,14 @@ scaled900:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many894
+	BLE many1000
 
-oneTest896:
+oneTest1002:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail897
+	BGT tail1003
 
-one895:
+one1001:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -18045,7 +21951,7 @@ one895:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal901
+	BEQ normal1007
 	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -18075,9 +21981,9 @@ one895:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled902
+	JMP scaled1008
 
-normal901:
+normal1007:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18093,7 +21999,7 @@ normal901:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled902:
+scaled1008:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
@@ -18105,11 +22011,11 @@ scaled902:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one895
+	BLE one1001
 
-tail897:
+tail1003:
 	SUBS R3, R0, R0
-	BEQ done898
+	BEQ done1004
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -18214,7 +22120,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal903
+	BEQ normal1009
 	FMOVQ 1856(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -18244,9 +22150,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled904
+	JMP scaled1010
 
-normal903:
+normal1009:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18262,7 +22168,7 @@ normal903:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled904:
+scaled1010:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R1
@@ -18331,7 +22237,7 @@ someLanes7:
 
 doneLanes8:
 
-done898:
+done1004:
 	RET
 
 // func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -18351,9 +22257,9 @@ TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail915
+	BGT tail1021
 
-one913:
+one1019:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 2560(R8), F0
@@ -18436,11 +22342,11 @@ one913:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one913
+	BLE one1019
 
-tail915:
+tail1021:
 	SUBS R2, R0, R0
-	BEQ done916
+	BEQ done1022
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -18668,7 +22574,7 @@ someLanes7:
 
 doneLanes8:
 
-done916:
+done1022:
 	RET
 
 // func addLogF64(dst *float64, sign float64, x *float64, n int)
@@ -18683,9 +22589,9 @@ TEXT ·addLogF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail927
+	BGT tail1033
 
-one925:
+one1031:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 3584(R7), F0
@@ -18703,7 +22609,7 @@ one925:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal929
+	BEQ normal1035
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4288(R7), F0
@@ -18833,9 +22739,9 @@ one925:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored930
+	JMP stored1036
 
-normal929:
+normal1035:
 	FMOVQ 3392(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -18930,14 +22836,14 @@ normal929:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored930:
+stored1036:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one925
+	BLE one1031
 
-tail927:
+tail1033:
 	SUBS R3, R0, R0
-	BEQ done928
+	BEQ done1034
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19132,7 +23038,7 @@ someLanes5:
 
 doneLanes6:
 
-done928:
+done1034:
 	RET
 
 // func addLogF32(dst *float32, sign float32, x *float32, n int)
@@ -19147,9 +23053,9 @@ TEXT ·addLogF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail941
+	BGT tail1047
 
-one939:
+one1045:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 5184(R7), F0
@@ -19267,11 +23173,11 @@ one939:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one939
+	BLE one1045
 
-tail941:
+tail1047:
 	SUBS R3, R0, R0
-	BEQ done942
+	BEQ done1048
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19498,7 +23404,7 @@ someLanes5:
 
 doneLanes6:
 
-done942:
+done1048:
 	RET
 
 // func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -19514,9 +23420,9 @@ TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail953
+	BGT tail1059
 
-one951:
+one1057:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 3584(R8), F0
@@ -19534,7 +23440,7 @@ one951:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal955
+	BEQ normal1061
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4288(R8), F0
@@ -19668,9 +23574,9 @@ one951:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored956
+	JMP stored1062
 
-normal955:
+normal1061:
 	FMOVQ 3392(R8), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -19769,14 +23675,14 @@ normal955:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored956:
+stored1062:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one951
+	BLE one1057
 
-tail953:
+tail1059:
 	SUBS R3, R0, R0
-	BEQ done954
+	BEQ done1060
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19995,7 +23901,7 @@ someLanes7:
 
 doneLanes8:
 
-done954:
+done1060:
 	RET
 
 // func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -20011,9 +23917,9 @@ TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail967
+	BGT tail1073
 
-one965:
+one1071:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 5184(R8), F0
@@ -20135,11 +24041,11 @@ one965:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one965
+	BLE one1071
 
-tail967:
+tail1073:
 	SUBS R2, R0, R0
-	BEQ done968
+	BEQ done1074
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -20406,7 +24312,7 @@ someLanes7:
 
 doneLanes8:
 
-done968:
+done1074:
 	RET
 
 // func addSinF64(n int, dst *float64, sign float64, x *float64) int
@@ -20421,9 +24327,9 @@ TEXT ·addSinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail982
+	BGT tail1088
 
-one980:
+one1086:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R7), F1
@@ -20438,11 +24344,11 @@ one980:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok984
+	BEQ ok1090
 	MOVD R3, ret+32(FP)
-	JMP done978
+	JMP done1084
 
-ok984:
+ok1090:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5632(R7), F1
@@ -20541,11 +24447,11 @@ ok984:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one980
+	BLE one1086
 
-tail982:
+tail1088:
 	SUBS R3, R2, R0
-	BEQ done983
+	BEQ done1089
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -20584,11 +24490,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok985
+	BEQ ok1091
 	MOVD R3, ret+32(FP)
-	JMP done978
+	JMP done1084
 
-ok985:
+ok1091:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R4, R1
@@ -20744,10 +24650,10 @@ someLanes7:
 
 doneLanes8:
 
-done983:
+done1089:
 	MOVD R2, ret+32(FP)
 
-done978:
+done1084:
 	RET
 
 // func addSinF32(n int, dst *float32, sign float32, x *float32) int
@@ -20762,9 +24668,9 @@ TEXT ·addSinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail999
+	BGT tail1105
 
-one997:
+one1103:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -20779,11 +24685,11 @@ one997:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1001
+	BEQ ok1107
 	MOVD R3, ret+32(FP)
-	JMP done995
+	JMP done1101
 
-ok1001:
+ok1107:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R5), F1
@@ -20858,11 +24764,11 @@ ok1001:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one997
+	BLE one1103
 
-tail999:
+tail1105:
 	SUBS R3, R2, R0
-	BEQ done1000
+	BEQ done1106
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -20917,11 +24823,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1002
+	BEQ ok1108
 	MOVD R3, ret+32(FP)
-	JMP done995
+	JMP done1101
 
-ok1002:
+ok1108:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -21101,10 +25007,10 @@ someLanes7:
 
 doneLanes8:
 
-done1000:
+done1106:
 	MOVD R2, ret+32(FP)
 
-done995:
+done1101:
 	RET
 
 // func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -21120,9 +25026,9 @@ TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1016
+	BGT tail1122
 
-one1014:
+one1120:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -21137,11 +25043,11 @@ one1014:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1018
+	BEQ ok1124
 	MOVD R3, ret+40(FP)
-	JMP done1012
+	JMP done1118
 
-ok1018:
+ok1124:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5632(R6), F1
@@ -21244,11 +25150,11 @@ ok1018:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1014
+	BLE one1120
 
-tail1016:
+tail1122:
 	SUBS R3, R2, R0
-	BEQ done1017
+	BEQ done1123
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -21287,11 +25193,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1019
+	BEQ ok1125
 	MOVD R3, ret+40(FP)
-	JMP done1012
+	JMP done1118
 
-ok1019:
+ok1125:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -21471,10 +25377,10 @@ someLanes9:
 
 doneLanes10:
 
-done1017:
+done1123:
 	MOVD R2, ret+40(FP)
 
-done1012:
+done1118:
 	RET
 
 // func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -21490,9 +25396,9 @@ TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1033
+	BGT tail1139
 
-one1031:
+one1137:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -21507,11 +25413,11 @@ one1031:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1035
+	BEQ ok1141
 	MOVD R3, ret+40(FP)
-	JMP done1029
+	JMP done1135
 
-ok1035:
+ok1141:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R6), F1
@@ -21590,11 +25496,11 @@ ok1035:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1031
+	BLE one1137
 
-tail1033:
+tail1139:
 	SUBS R3, R2, R0
-	BEQ done1034
+	BEQ done1140
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -21649,11 +25555,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1036
+	BEQ ok1142
 	MOVD R3, ret+40(FP)
-	JMP done1029
+	JMP done1135
 
-ok1036:
+ok1142:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -21873,10 +25779,10 @@ someLanes9:
 
 doneLanes10:
 
-done1034:
+done1140:
 	MOVD R2, ret+40(FP)
 
-done1029:
+done1135:
 	RET
 
 // func addCosF64(n int, dst *float64, sign float64, x *float64) int
@@ -21891,9 +25797,9 @@ TEXT ·addCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1050
+	BGT tail1156
 
-one1048:
+one1154:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R7), F1
@@ -21908,11 +25814,11 @@ one1048:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1052
+	BEQ ok1158
 	MOVD R3, ret+32(FP)
-	JMP done1046
+	JMP done1152
 
-ok1052:
+ok1158:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5632(R7), F1
@@ -22011,11 +25917,11 @@ ok1052:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1048
+	BLE one1154
 
-tail1050:
+tail1156:
 	SUBS R3, R2, R0
-	BEQ done1051
+	BEQ done1157
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22054,11 +25960,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1053
+	BEQ ok1159
 	MOVD R3, ret+32(FP)
-	JMP done1046
+	JMP done1152
 
-ok1053:
+ok1159:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R4, R1
@@ -22214,10 +26120,10 @@ someLanes7:
 
 doneLanes8:
 
-done1051:
+done1157:
 	MOVD R2, ret+32(FP)
 
-done1046:
+done1152:
 	RET
 
 // func addCosF32(n int, dst *float32, sign float32, x *float32) int
@@ -22232,9 +26138,9 @@ TEXT ·addCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1067
+	BGT tail1173
 
-one1065:
+one1171:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -22249,11 +26155,11 @@ one1065:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1069
+	BEQ ok1175
 	MOVD R3, ret+32(FP)
-	JMP done1063
+	JMP done1169
 
-ok1069:
+ok1175:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R5), F1
@@ -22328,11 +26234,11 @@ ok1069:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1065
+	BLE one1171
 
-tail1067:
+tail1173:
 	SUBS R3, R2, R0
-	BEQ done1068
+	BEQ done1174
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22387,11 +26293,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1070
+	BEQ ok1176
 	MOVD R3, ret+32(FP)
-	JMP done1063
+	JMP done1169
 
-ok1070:
+ok1176:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -22571,10 +26477,10 @@ someLanes7:
 
 doneLanes8:
 
-done1068:
+done1174:
 	MOVD R2, ret+32(FP)
 
-done1063:
+done1169:
 	RET
 
 // func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -22590,9 +26496,9 @@ TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1084
+	BGT tail1190
 
-one1082:
+one1188:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -22607,11 +26513,11 @@ one1082:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1086
+	BEQ ok1192
 	MOVD R3, ret+40(FP)
-	JMP done1080
+	JMP done1186
 
-ok1086:
+ok1192:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5632(R6), F1
@@ -22714,11 +26620,11 @@ ok1086:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1082
+	BLE one1188
 
-tail1084:
+tail1190:
 	SUBS R3, R2, R0
-	BEQ done1085
+	BEQ done1191
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22757,11 +26663,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1087
+	BEQ ok1193
 	MOVD R3, ret+40(FP)
-	JMP done1080
+	JMP done1186
 
-ok1087:
+ok1193:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -22941,10 +26847,10 @@ someLanes9:
 
 doneLanes10:
 
-done1085:
+done1191:
 	MOVD R2, ret+40(FP)
 
-done1080:
+done1186:
 	RET
 
 // func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -22960,9 +26866,9 @@ TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1101
+	BGT tail1207
 
-one1099:
+one1205:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -22977,11 +26883,11 @@ one1099:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1103
+	BEQ ok1209
 	MOVD R3, ret+40(FP)
-	JMP done1097
+	JMP done1203
 
-ok1103:
+ok1209:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7104(R6), F1
@@ -23060,11 +26966,11 @@ ok1103:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1099
+	BLE one1205
 
-tail1101:
+tail1207:
 	SUBS R3, R2, R0
-	BEQ done1102
+	BEQ done1208
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23119,11 +27025,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1104
+	BEQ ok1210
 	MOVD R3, ret+40(FP)
-	JMP done1097
+	JMP done1203
 
-ok1104:
+ok1210:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -23343,10 +27249,10 @@ someLanes9:
 
 doneLanes10:
 
-done1102:
+done1208:
 	MOVD R2, ret+40(FP)
 
-done1097:
+done1203:
 	RET
 
 // func addSqrtF64(dst *float64, sign float64, x *float64, n int)
@@ -23360,9 +27266,9 @@ TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1115
+	BGT tail1221
 
-one1113:
+one1219:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -23374,11 +27280,11 @@ one1113:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1113
+	BLE one1219
 
-tail1115:
+tail1221:
 	SUBS R3, R0, R0
-	BEQ done1116
+	BEQ done1222
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -23451,7 +27357,7 @@ someLanes5:
 
 doneLanes6:
 
-done1116:
+done1222:
 	RET
 
 // func addSqrtF32(dst *float32, sign float32, x *float32, n int)
@@ -23465,9 +27371,9 @@ TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1127
+	BGT tail1233
 
-one1125:
+one1231:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -23479,11 +27385,11 @@ one1125:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1125
+	BLE one1231
 
-tail1127:
+tail1233:
 	SUBS R3, R0, R0
-	BEQ done1128
+	BEQ done1234
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23604,7 +27510,7 @@ someLanes5:
 
 doneLanes6:
 
-done1128:
+done1234:
 	RET
 
 // func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -23619,9 +27525,9 @@ TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1139
+	BGT tail1245
 
-one1137:
+one1243:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -23637,11 +27543,11 @@ one1137:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1137
+	BLE one1243
 
-tail1139:
+tail1245:
 	SUBS R3, R0, R0
-	BEQ done1140
+	BEQ done1246
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -23738,7 +27644,7 @@ someLanes7:
 
 doneLanes8:
 
-done1140:
+done1246:
 	RET
 
 // func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -23753,9 +27659,9 @@ TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1151
+	BGT tail1257
 
-one1149:
+one1255:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -23771,11 +27677,11 @@ one1149:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1149
+	BLE one1255
 
-tail1151:
+tail1257:
 	SUBS R2, R0, R0
-	BEQ done1152
+	BEQ done1258
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23936,7 +27842,7 @@ someLanes7:
 
 doneLanes8:
 
-done1152:
+done1258:
 	RET
 
 // func addRecipF64(dst *float64, sign float64, x *float64, n int)
@@ -23951,9 +27857,9 @@ TEXT ·addRecipF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1163
+	BGT tail1269
 
-one1161:
+one1267:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 576(R7), F0
@@ -23966,11 +27872,11 @@ one1161:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1161
+	BLE one1267
 
-tail1163:
+tail1269:
 	SUBS R3, R0, R0
-	BEQ done1164
+	BEQ done1270
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -24044,7 +27950,7 @@ someLanes5:
 
 doneLanes6:
 
-done1164:
+done1270:
 	RET
 
 // func addRecipF32(dst *float32, sign float32, x *float32, n int)
@@ -24059,9 +27965,9 @@ TEXT ·addRecipF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1175
+	BGT tail1281
 
-one1173:
+one1279:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 704(R7), F0
@@ -24074,11 +27980,11 @@ one1173:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1173
+	BLE one1279
 
-tail1175:
+tail1281:
 	SUBS R3, R0, R0
-	BEQ done1176
+	BEQ done1282
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24200,7 +28106,7 @@ someLanes5:
 
 doneLanes6:
 
-done1176:
+done1282:
 	RET
 
 // func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -24216,9 +28122,9 @@ TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1187
+	BGT tail1293
 
-one1185:
+one1291:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 576(R8), F0
@@ -24235,11 +28141,11 @@ one1185:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1185
+	BLE one1291
 
-tail1187:
+tail1293:
 	SUBS R3, R0, R0
-	BEQ done1188
+	BEQ done1294
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -24337,7 +28243,7 @@ someLanes7:
 
 doneLanes8:
 
-done1188:
+done1294:
 	RET
 
 // func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -24353,9 +28259,9 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1199
+	BGT tail1305
 
-one1197:
+one1303:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 704(R8), F0
@@ -24372,11 +28278,11 @@ one1197:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1197
+	BLE one1303
 
-tail1199:
+tail1305:
 	SUBS R2, R0, R0
-	BEQ done1200
+	BEQ done1306
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24538,7 +28444,7 @@ someLanes7:
 
 doneLanes8:
 
-done1200:
+done1306:
 	RET
 
 // func addAbsF64(dst *float64, sign float64, x *float64, n int)
@@ -24553,9 +28459,9 @@ TEXT ·addAbsF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1211
+	BGT tail1317
 
-one1209:
+one1315:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R7), F0
@@ -24568,11 +28474,11 @@ one1209:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1209
+	BLE one1315
 
-tail1211:
+tail1317:
 	SUBS R3, R0, R0
-	BEQ done1212
+	BEQ done1318
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -24646,7 +28552,7 @@ someLanes5:
 
 doneLanes6:
 
-done1212:
+done1318:
 	RET
 
 // func addAbsF32(dst *float32, sign float32, x *float32, n int)
@@ -24661,9 +28567,9 @@ TEXT ·addAbsF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1223
+	BGT tail1329
 
-one1221:
+one1327:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 448(R7), F0
@@ -24676,11 +28582,11 @@ one1221:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1221
+	BLE one1327
 
-tail1223:
+tail1329:
 	SUBS R3, R0, R0
-	BEQ done1224
+	BEQ done1330
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24802,345 +28708,7 @@ someLanes5:
 
 doneLanes6:
 
-done1224:
-	RET
-
-// func addAbsProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
-TEXT ·addAbsProductF64(SB), NOSPLIT, $0-40
-	MOVD $constants<>(SB), R8
-	MOVD $ones<>(SB), R7
-	FMOVD sign+8(FP), F0
-	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
-	MOVD dst+0(FP), R6
-	MOVD x+16(FP), R5
-	MOVD from+24(FP), R4
-	MOVD n+32(FP), R0
-	MOVD $0, R3
-	ADD $-4, R0, R2
-	CMP R2, R3
-	BGT tail1235
-
-one1233:
-	ADD R3<<3, R5, R1
-	FLDPQ (R1), (F2, F1)
-	FMOVQ 384(R8), F0
-	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
-	WORD $0x4e201c22 // AND V2.16B, V1.16B, V0.16B
-	ADD R3<<3, R4, R1
-	FLDPQ (R1), (F1, F0)
-	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
-	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
-	ADD R3<<3, R6, R1
-	FLDPQ (R1), (F1, F0)
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FSTPQ (F1, F0), (R1)
-	ADD $4, R3, R3
-	CMP R2, R3
-	BLE one1233
-
-tail1235:
-	SUBS R3, R0, R0
-	BEQ done1236
-	ADD $32, R7, R1
-	LSL $3, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R3<<3, R5, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes1
-	FMOVQ (R1), F2
-	FMOVQ 16(R1), F1
-	JMP doneLanes2
-
-someLanes1:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes2
-	FMOVD (R1), F2
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes2
-	FMOVD 8(R1), F0
-	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes2
-	FMOVD 16(R1), F1
-
-doneLanes2:
-	FMOVQ 384(R8), F0
-	WORD $0x4e201c44 // AND V4.16B, V2.16B, V0.16B
-	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R3<<3, R4, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes3
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
-	JMP doneLanes4
-
-someLanes3:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes4
-	FMOVD (R1), F1
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes4
-	FMOVD 8(R1), F2
-	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes4
-	FMOVD 16(R1), F0
-
-doneLanes4:
-	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
-	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R3<<3, R6, R1
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes5
-	FMOVQ (R1), F0
-	FMOVQ 16(R1), F1
-	JMP doneLanes6
-
-someLanes5:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes6
-	FMOVD (R1), F0
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes6
-	FMOVD 8(R1), F2
-	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes6
-	FMOVD 16(R1), F1
-
-doneLanes6:
-	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
-	CBZ R0, someLanes7
-	FMOVQ F0, (R1)
-	FMOVQ F1, 16(R1)
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
-	CBZ R0, doneLanes8
-	FMOVD F0, (R1)
-	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
-	CBZ R0, doneLanes8
-	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
-	FMOVD F0, 8(R1)
-	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
-	CBZ R0, doneLanes8
-	FMOVD F1, 16(R1)
-
-doneLanes8:
-
-done1236:
-	RET
-
-// func addAbsProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
-TEXT ·addAbsProductF32(SB), NOSPLIT, $0-40
-	MOVD $constants<>(SB), R8
-	MOVD $ones<>(SB), R7
-	FMOVS sign+8(FP), F0
-	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
-	MOVD dst+0(FP), R3
-	MOVD x+16(FP), R6
-	MOVD from+24(FP), R5
-	MOVD n+32(FP), R0
-	MOVD $0, R2
-	ADD $-8, R0, R4
-	CMP R4, R2
-	BGT tail1247
-
-one1245:
-	ADD R2<<2, R6, R1
-	FLDPQ (R1), (F2, F1)
-	FMOVQ 448(R8), F0
-	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
-	WORD $0x4e201c22 // AND V2.16B, V1.16B, V0.16B
-	ADD R2<<2, R5, R1
-	FLDPQ (R1), (F1, F0)
-	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
-	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
-	ADD R2<<2, R3, R1
-	FLDPQ (R1), (F1, F0)
-	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FSTPQ (F1, F0), (R1)
-	ADD $8, R2, R2
-	CMP R4, R2
-	BLE one1245
-
-tail1247:
-	SUBS R2, R0, R0
-	BEQ done1248
-	ADD $32, R7, R1
-	LSL $2, R0, R0
-	SUB R0, R1, R0
-	FLDPQ (R0), (F6, F5)
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R2<<2, R6, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes1
-	FMOVQ (R1), F2
-	FMOVQ 16(R1), F1
-	JMP doneLanes2
-
-someLanes1:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes2
-	FMOVS (R1), F2
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes2
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes2
-	FMOVS 8(R1), F0
-	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes2
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes2
-	FMOVS 16(R1), F1
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes2
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes2
-	FMOVS 24(R1), F0
-	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
-
-doneLanes2:
-	FMOVQ 448(R8), F0
-	WORD $0x4e201c44 // AND V4.16B, V2.16B, V0.16B
-	WORD $0x4e201c23 // AND V3.16B, V1.16B, V0.16B
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	WORD $0x6f00e400 // MOVI V0.2D, 0
-	ADD R2<<2, R5, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes3
-	FMOVQ (R1), F1
-	FMOVQ 16(R1), F0
-	JMP doneLanes4
-
-someLanes3:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes4
-	FMOVS (R1), F1
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes4
-	FMOVS 4(R1), F2
-	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes4
-	FMOVS 8(R1), F2
-	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes4
-	FMOVS 12(R1), F2
-	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes4
-	FMOVS 16(R1), F0
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes4
-	FMOVS 20(R1), F2
-	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes4
-	FMOVS 24(R1), F2
-	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
-
-doneLanes4:
-	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
-	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
-	WORD $0x6f00e402 // MOVI V2.2D, 0
-	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R2<<2, R3, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes5
-	FMOVQ (R1), F2
-	FMOVQ 16(R1), F1
-	JMP doneLanes6
-
-someLanes5:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes6
-	FMOVS (R1), F2
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes6
-	FMOVS 4(R1), F0
-	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes6
-	FMOVS 8(R1), F0
-	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes6
-	FMOVS 12(R1), F0
-	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes6
-	FMOVS 16(R1), F1
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes6
-	FMOVS 20(R1), F0
-	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes6
-	FMOVS 24(R1), F0
-	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
-
-doneLanes6:
-	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
-	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
-	CBZW R0, someLanes7
-	FMOVQ F2, (R1)
-	FMOVQ F1, 16(R1)
-	JMP doneLanes8
-
-someLanes7:
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
-	CBZW R0, doneLanes8
-	FMOVS F2, (R1)
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
-	CBZW R0, doneLanes8
-	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
-	FMOVS F0, 4(R1)
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
-	CBZW R0, doneLanes8
-	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
-	FMOVS F0, 8(R1)
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
-	CBZW R0, doneLanes8
-	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
-	FMOVS F0, 12(R1)
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
-	CBZW R0, doneLanes8
-	FMOVS F1, 16(R1)
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
-	CBZW R0, doneLanes8
-	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 20(R1)
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
-	CBZW R0, doneLanes8
-	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 24(R1)
-
-doneLanes8:
-
-done1248:
+done1330:
 	RET
 
 // func addSignF64(dst *float64, sign float64, x *float64, n int)
@@ -25155,9 +28723,9 @@ TEXT ·addSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1259
+	BGT tail1341
 
-one1257:
+one1339:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R7), F0
@@ -25181,11 +28749,11 @@ one1257:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1257
+	BLE one1339
 
-tail1259:
+tail1341:
 	SUBS R3, R0, R0
-	BEQ done1260
+	BEQ done1342
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25270,7 +28838,7 @@ someLanes5:
 
 doneLanes6:
 
-done1260:
+done1342:
 	RET
 
 // func addSignF32(dst *float32, sign float32, x *float32, n int)
@@ -25285,9 +28853,9 @@ TEXT ·addSignF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1271
+	BGT tail1353
 
-one1269:
+one1351:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R7), F0
@@ -25311,11 +28879,11 @@ one1269:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1269
+	BLE one1351
 
-tail1271:
+tail1353:
 	SUBS R3, R0, R0
-	BEQ done1272
+	BEQ done1354
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -25448,7 +29016,7 @@ someLanes5:
 
 doneLanes6:
 
-done1272:
+done1354:
 	RET
 
 // func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -25464,9 +29032,9 @@ TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1283
+	BGT tail1365
 
-one1281:
+one1363:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R8), F0
@@ -25494,11 +29062,11 @@ one1281:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1281
+	BLE one1363
 
-tail1283:
+tail1365:
 	SUBS R3, R0, R0
-	BEQ done1284
+	BEQ done1366
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25607,7 +29175,7 @@ someLanes7:
 
 doneLanes8:
 
-done1284:
+done1366:
 	RET
 
 // func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -25623,9 +29191,9 @@ TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1295
+	BGT tail1377
 
-one1293:
+one1375:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R8), F0
@@ -25653,11 +29221,11 @@ one1293:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1293
+	BLE one1375
 
-tail1295:
+tail1377:
 	SUBS R2, R0, R0
-	BEQ done1296
+	BEQ done1378
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -25830,7 +29398,5699 @@ someLanes7:
 
 doneLanes8:
 
-done1296:
+done1378:
+	RET
+
+// func addTanF64(n int, dst *float64, sign float64, x *float64) int
+TEXT ·addTanF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVD sign+16(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	MOVD dst+8(FP), R5
+	MOVD x+24(FP), R4
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail1392
+
+one1390:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 384(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5568(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1394
+	MOVD R3, ret+32(FP)
+	JMP done1388
+
+ok1394:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F7, F6)
+	FMOVQ 5632(R7), F1
+	FMOVQ 5632(R7), F0
+	FMOVQ 5696(R7), F10
+	WORD $0x4e61ccea // FMLA V10.2D, V7.2D, V1.2D
+	FMOVQ 5696(R7), F9
+	WORD $0x4e60ccc9 // FMLA V9.2D, V6.2D, V0.2D
+	FMOVQ 5696(R7), F0
+	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
+	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc47 // FMLS V7.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc26 // FMLS V6.2D, V1.2D, V0.2D
+	WORD $0x6e67dce4 // FMUL V4.2D, V7.2D, V7.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6080(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cc83 // FMLA V3.2D, V4.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	WORD $0x6e64dce1 // FMUL V1.2D, V7.2D, V4.2D
+	WORD $0x6e6bdcc0 // FMUL V0.2D, V6.2D, V11.2D
+	WORD $0x4e61cc67 // FMLA V7.2D, V3.2D, V1.2D
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
+	FMOVQ 6144(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6144(R7), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6272(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6400(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6528(R7), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6656(R7), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 6912(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6912(R7), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 576(R7), F5
+	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
+	FMOVQ 576(R7), F4
+	WORD $0x4e60cd64 // FMLA V4.2D, V11.2D, V0.2D
+	WORD $0x4f7f5541 // SHL V1.2D, V10.2D, 63
+	WORD $0x4f7f5520 // SHL V0.2D, V9.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e671ca3 // BSL V3.16B, V5.16B, V7.16B
+	WORD $0x4ee0a802 // CMLT V2.2D, V0.2D, 0
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x4ee0a821 // CMLT V1.2D, V1.2D, 0
+	WORD $0x6e651ce1 // BSL V1.16B, V7.16B, V5.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6e641cc0 // BSL V0.16B, V6.16B, V4.16B
+	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
+	WORD $0x6e60fc42 // FDIV V2.2D, V2.2D, V0.2D
+	WORD $0x4f7f5541 // SHL V1.2D, V10.2D, 63
+	WORD $0x4f7f5520 // SHL V0.2D, V9.2D, 63
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one1390
+
+tail1392:
+	SUBS R3, R2, R0
+	BEQ done1393
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 384(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5568(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1395
+	MOVD R3, ret+32(FP)
+	JMP done1388
+
+ok1395:
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F10
+	FMOVQ 16(R1), F9
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F10
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F9
+
+doneLanes4:
+	FMOVQ 5632(R7), F1
+	FMOVQ 5632(R7), F0
+	FMOVQ 5696(R7), F12
+	WORD $0x4e61cd4c // FMLA V12.2D, V10.2D, V1.2D
+	FMOVQ 5696(R7), F11
+	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
+	FMOVQ 5696(R7), F0
+	WORD $0x4ee0d582 // FSUB V2.2D, V12.2D, V0.2D
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	WORD $0x6e6add44 // FMUL V4.2D, V10.2D, V10.2D
+	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
+	FMOVQ 5952(R7), F0
+	FMOVQ 5952(R7), F2
+	FMOVQ 6080(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6080(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 6208(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6208(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 6336(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 6464(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 6592(R7), F3
+	WORD $0x4e61cc83 // FMLA V3.2D, V4.2D, V1.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	WORD $0x6e64dd41 // FMUL V1.2D, V10.2D, V4.2D
+	WORD $0x6e6ddd20 // FMUL V0.2D, V9.2D, V13.2D
+	WORD $0x4e61cc6a // FMLA V10.2D, V3.2D, V1.2D
+	WORD $0x4e60cc49 // FMLA V9.2D, V2.2D, V0.2D
+	FMOVQ 6016(R7), F1
+	FMOVQ 6016(R7), F0
+	FMOVQ 6144(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6144(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 6272(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 6400(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 6528(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6656(R7), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 6912(R7), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 6912(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 576(R7), F5
+	WORD $0x4e61cc85 // FMLA V5.2D, V4.2D, V1.2D
+	FMOVQ 576(R7), F4
+	WORD $0x4e60cda4 // FMLA V4.2D, V13.2D, V0.2D
+	WORD $0x4f7f5581 // SHL V1.2D, V12.2D, 63
+	WORD $0x4f7f5560 // SHL V0.2D, V11.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e6a1ca3 // BSL V3.16B, V5.16B, V10.16B
+	WORD $0x4ee0a802 // CMLT V2.2D, V0.2D, 0
+	WORD $0x6e691c82 // BSL V2.16B, V4.16B, V9.16B
+	WORD $0x4ee0a821 // CMLT V1.2D, V1.2D, 0
+	WORD $0x6e651d41 // BSL V1.16B, V10.16B, V5.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6e641d20 // BSL V0.16B, V9.16B, V4.16B
+	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
+	WORD $0x6e60fc42 // FDIV V2.2D, V2.2D, V0.2D
+	WORD $0x4f7f5581 // SHL V1.2D, V12.2D, 63
+	WORD $0x4f7f5560 // SHL V0.2D, V11.2D, 63
+	WORD $0x6e211c64 // EOR V4.16B, V3.16B, V1.16B
+	WORD $0x6e201c43 // EOR V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1393:
+	MOVD R2, ret+32(FP)
+
+done1388:
+	RET
+
+// func addTanF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addTanF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R7
+	FMOVS sign+16(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R6
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail1409
+
+one1407:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 448(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1411
+	MOVD R3, ret+32(FP)
+	JMP done1405
+
+ok1411:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F7, F6)
+	FMOVQ 7104(R5), F1
+	FMOVQ 7104(R5), F0
+	FMOVQ 7168(R5), F11
+	WORD $0x4e21cceb // FMLA V11.4S, V7.4S, V1.4S
+	FMOVQ 7168(R5), F10
+	WORD $0x4e20ccca // FMLA V10.4S, V6.4S, V0.4S
+	FMOVQ 7168(R5), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc47 // FMLS V7.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc26 // FMLS V6.4S, V1.4S, V0.4S
+	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	FMOVQ 7424(R5), F0
+	FMOVQ 7424(R5), F2
+	FMOVQ 7488(R5), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 7488(R5), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 7552(R5), F3
+	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
+	WORD $0x6e24dce1 // FMUL V1.4S, V7.4S, V4.4S
+	WORD $0x6e29dcc0 // FMUL V0.4S, V6.4S, V9.4S
+	WORD $0x4e21cc67 // FMLA V7.4S, V3.4S, V1.4S
+	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F1
+	FMOVQ 7616(R5), F0
+	FMOVQ 7680(R5), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 7680(R5), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 7744(R5), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 5056(R5), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 5056(R5), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 704(R5), F5
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	FMOVQ 704(R5), F4
+	WORD $0x4e20cd24 // FMLA V4.4S, V9.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e671ca3 // BSL V3.16B, V5.16B, V7.16B
+	WORD $0x4ea0a802 // CMLT V2.4S, V0.4S, 0
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x4ea0a821 // CMLT V1.4S, V1.4S, 0
+	WORD $0x6e651ce1 // BSL V1.16B, V7.16B, V5.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6e641cc0 // BSL V0.16B, V6.16B, V4.16B
+	WORD $0x6e21fc63 // FDIV V3.4S, V3.4S, V1.4S
+	WORD $0x6e20fc42 // FDIV V2.4S, V2.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one1407
+
+tail1409:
+	SUBS R3, R2, R0
+	BEQ done1410
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 448(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1412
+	MOVD R3, ret+32(FP)
+	JMP done1405
+
+ok1412:
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F10
+	FMOVQ 16(R1), F9
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F10
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040a // MOV V10.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R5), F1
+	FMOVQ 7104(R5), F0
+	FMOVQ 7168(R5), F12
+	WORD $0x4e21cd4c // FMLA V12.4S, V10.4S, V1.4S
+	FMOVQ 7168(R5), F11
+	WORD $0x4e20cd2b // FMLA V11.4S, V9.4S, V0.4S
+	FMOVQ 7168(R5), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
+	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
+	WORD $0x6e29dd2d // FMUL V13.4S, V9.4S, V9.4S
+	FMOVQ 7424(R5), F0
+	FMOVQ 7424(R5), F2
+	FMOVQ 7488(R5), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 7488(R5), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 7552(R5), F3
+	WORD $0x4e21cc83 // FMLA V3.4S, V4.4S, V1.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
+	WORD $0x6e24dd41 // FMUL V1.4S, V10.4S, V4.4S
+	WORD $0x6e2ddd20 // FMUL V0.4S, V9.4S, V13.4S
+	WORD $0x4e21cc6a // FMLA V10.4S, V3.4S, V1.4S
+	WORD $0x4e20cc49 // FMLA V9.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F1
+	FMOVQ 7616(R5), F0
+	FMOVQ 7680(R5), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 7680(R5), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 7744(R5), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
+	FMOVQ 5056(R5), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 5056(R5), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 704(R5), F5
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	FMOVQ 704(R5), F4
+	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e6a1ca3 // BSL V3.16B, V5.16B, V10.16B
+	WORD $0x4ea0a802 // CMLT V2.4S, V0.4S, 0
+	WORD $0x6e691c82 // BSL V2.16B, V4.16B, V9.16B
+	WORD $0x4ea0a821 // CMLT V1.4S, V1.4S, 0
+	WORD $0x6e651d41 // BSL V1.16B, V10.16B, V5.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6e641d20 // BSL V0.16B, V9.16B, V4.16B
+	WORD $0x6e21fc63 // FDIV V3.4S, V3.4S, V1.4S
+	WORD $0x6e20fc42 // FDIV V2.4S, V2.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x6e211c64 // EOR V4.16B, V3.16B, V1.16B
+	WORD $0x6e201c43 // EOR V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1410:
+	MOVD R2, ret+32(FP)
+
+done1405:
+	RET
+
+// func addExpm1F64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addExpm1F64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F12
+	FMOVQ 16(R0), F11
+	FMOVQ 32(R0), F10
+	FMOVQ 48(R0), F9
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1423
+
+one1421:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F15, F14)
+	FMOVQ 1792(R7), F0
+	WORD $0x4eeff402 // FMIN V2.2D, V0.2D, V15.2D
+	WORD $0x4eeef401 // FMIN V1.2D, V0.2D, V14.2D
+	FMOVQ 1728(R7), F0
+	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
+	WORD $0x4e61f403 // FMAX V3.2D, V0.2D, V1.2D
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F22
+	WORD $0x4e61cc96 // FMLA V22.2D, V4.2D, V1.2D
+	FMOVQ 832(R7), F21
+	WORD $0x4e60cc75 // FMLA V21.2D, V3.2D, V0.2D
+	FMOVQ 832(R7), F0
+	WORD $0x4ee0d6c2 // FSUB V2.2D, V22.2D, V0.2D
+	WORD $0x4ee0d6a1 // FSUB V1.2D, V21.2D, V0.2D
+	FMOVQ 896(R7), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	FMOVQ 960(R7), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	WORD $0x6e64dc91 // FMUL V17.2D, V4.2D, V4.2D
+	WORD $0x6e63dc70 // FMUL V16.2D, V3.2D, V3.2D
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 1152(R7), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 1216(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1216(R7), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 1280(R7), F2
+	FMOVQ 1280(R7), F6
+	FMOVQ 1344(R7), F5
+	WORD $0x4e62ce25 // FMLA V5.2D, V17.2D, V2.2D
+	FMOVQ 1344(R7), F2
+	WORD $0x4e66ce02 // FMLA V2.2D, V16.2D, V6.2D
+	FMOVQ 1408(R7), F13
+	WORD $0x4e65ce2d // FMLA V13.2D, V17.2D, V5.2D
+	FMOVQ 1408(R7), F7
+	WORD $0x4e62ce07 // FMLA V7.2D, V16.2D, V2.2D
+	WORD $0x4e962ac2 // TRN1 V2.4S, V22.4S, V22.4S
+	WORD $0x4e952aa6 // TRN1 V6.4S, V21.4S, V21.4S
+	WORD $0x4e2c1c42 // AND V2.16B, V2.16B, V12.16B
+	WORD $0x4eab9c42 // MUL V2.4S, V2.4S, V11.4S
+	WORD $0x4eaa8445 // ADD V5.4S, V2.4S, V10.4S
+	WORD $0x4e2c1cc2 // AND V2.16B, V6.16B, V12.16B
+	WORD $0x4eab9c42 // MUL V2.4S, V2.4S, V11.4S
+	WORD $0x4eaa8442 // ADD V2.4S, V2.4S, V10.4S
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0523d4 // TBL V20.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0223d3 // TBL V19.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ea91cb4 // BIT V20.16B, V5.16B, V9.16B
+	WORD $0x6ea91c53 // BIT V19.16B, V2.16B, V9.16B
+	WORD $0x4e64cda1 // FMLA V1.2D, V13.2D, V4.2D
+	WORD $0x4e63cce0 // FMLA V0.2D, V7.2D, V3.2D
+	WORD $0x4e71cc24 // FMLA V4.2D, V1.2D, V17.2D
+	WORD $0x4e70cc03 // FMLA V3.2D, V0.2D, V16.2D
+	WORD $0x4e962ac0 // TRN1 V0.4S, V22.4S, V22.4S
+	WORD $0x4e952aa2 // TRN1 V2.4S, V21.4S, V21.4S
+	WORD $0x4e2c1c00 // AND V0.16B, V0.16B, V12.16B
+	WORD $0x4eab9c00 // MUL V0.4S, V0.4S, V11.4S
+	WORD $0x4eaa8401 // ADD V1.4S, V0.4S, V10.4S
+	WORD $0x4e2c1c40 // AND V0.16B, V2.16B, V12.16B
+	WORD $0x4eab9c00 // MUL V0.4S, V0.4S, V11.4S
+	WORD $0x4eaa8400 // ADD V0.4S, V0.4S, V10.4S
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0123d2 // TBL V18.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0023d1 // TBL V17.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6ea91c32 // BIT V18.16B, V1.16B, V9.16B
+	WORD $0x6ea91c11 // BIT V17.16B, V0.16B, V9.16B
+	WORD $0x4e74cc92 // FMLA V18.2D, V4.2D, V20.2D
+	WORD $0x4e73cc71 // FMLA V17.2D, V3.2D, V19.2D
+	WORD $0x4e72d683 // FADD V3.2D, V20.2D, V18.2D
+	WORD $0x4e71d662 // FADD V2.2D, V19.2D, V17.2D
+	WORD $0x6f7d06c7 // USHR V7.2D, V22.2D, 3
+	WORD $0x6f7d06a6 // USHR V6.2D, V21.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc70 // FMUL V16.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4d // FMUL V13.2D, V2.2D, V0.2D
+	WORD $0x6f7d06c7 // USHR V7.2D, V22.2D, 3
+	WORD $0x6f7d06a6 // USHR V6.2D, V21.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a2 // SHL V2.2D, V5.2D, 52
+	WORD $0x4f745481 // SHL V1.2D, V4.2D, 52
+	FMOVQ 576(R7), F0
+	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
+	WORD $0x6e60dc22 // FMUL V2.2D, V1.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
+	WORD $0x4e74cc64 // FMLA V4.2D, V3.2D, V20.2D
+	WORD $0x6ee0f801 // FNEG V1.2D, V0.2D
+	WORD $0x4e73cc41 // FMLA V1.2D, V2.2D, V19.2D
+	WORD $0x4e72cc64 // FMLA V4.2D, V3.2D, V18.2D
+	WORD $0x4e71cc41 // FMLA V1.2D, V2.2D, V17.2D
+	FMOVQ 8128(R7), F0
+	WORD $0x6ee0e5e3 // FCMGT V3.2D, V15.2D, V0.2D
+	WORD $0x6ee0e5c2 // FCMGT V2.2D, V14.2D, V0.2D
+	WORD $0x6e641e03 // BSL V3.16B, V16.16B, V4.16B
+	WORD $0x6e611da2 // BSL V2.16B, V13.16B, V1.16B
+	FMOVQ 128(R7), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1421
+
+tail1423:
+	SUBS R3, R0, R0
+	BEQ done1424
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F14
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040e // MOV V14.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F13
+
+doneLanes2:
+	FMOVQ 1792(R7), F0
+	WORD $0x4eeef402 // FMIN V2.2D, V0.2D, V14.2D
+	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
+	FMOVQ 1728(R7), F0
+	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
+	WORD $0x4e61f403 // FMAX V3.2D, V0.2D, V1.2D
+	FMOVQ 768(R7), F1
+	FMOVQ 768(R7), F0
+	FMOVQ 832(R7), F20
+	WORD $0x4e61cc94 // FMLA V20.2D, V4.2D, V1.2D
+	FMOVQ 832(R7), F19
+	WORD $0x4e60cc73 // FMLA V19.2D, V3.2D, V0.2D
+	FMOVQ 832(R7), F0
+	WORD $0x4ee0d682 // FSUB V2.2D, V20.2D, V0.2D
+	WORD $0x4ee0d661 // FSUB V1.2D, V19.2D, V0.2D
+	FMOVQ 896(R7), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	FMOVQ 960(R7), F0
+	WORD $0x4ee0cc44 // FMLS V4.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc23 // FMLS V3.2D, V1.2D, V0.2D
+	WORD $0x6e64dc97 // FMUL V23.2D, V4.2D, V4.2D
+	WORD $0x6e63dc76 // FMUL V22.2D, V3.2D, V3.2D
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 1152(R7), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 1216(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1216(R7), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 1280(R7), F2
+	FMOVQ 1280(R7), F15
+	FMOVQ 1344(R7), F5
+	WORD $0x4e62cee5 // FMLA V5.2D, V23.2D, V2.2D
+	FMOVQ 1344(R7), F2
+	WORD $0x4e6fcec2 // FMLA V2.2D, V22.2D, V15.2D
+	FMOVQ 1408(R7), F21
+	WORD $0x4e65cef5 // FMLA V21.2D, V23.2D, V5.2D
+	FMOVQ 1408(R7), F16
+	WORD $0x4e62ced0 // FMLA V16.2D, V22.2D, V2.2D
+	WORD $0x4e942a82 // TRN1 V2.4S, V20.4S, V20.4S
+	WORD $0x4e932a6f // TRN1 V15.4S, V19.4S, V19.4S
+	WORD $0x4e2c1c42 // AND V2.16B, V2.16B, V12.16B
+	WORD $0x4eab9c42 // MUL V2.4S, V2.4S, V11.4S
+	WORD $0x4eaa8445 // ADD V5.4S, V2.4S, V10.4S
+	WORD $0x4e2c1de2 // AND V2.16B, V15.16B, V12.16B
+	WORD $0x4eab9c42 // MUL V2.4S, V2.4S, V11.4S
+	WORD $0x4eaa8442 // ADD V2.4S, V2.4S, V10.4S
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0523d2 // TBL V18.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0223d1 // TBL V17.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0523c5 // TBL V5.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ea91cb2 // BIT V18.16B, V5.16B, V9.16B
+	WORD $0x6ea91c51 // BIT V17.16B, V2.16B, V9.16B
+	WORD $0x4e64cea1 // FMLA V1.2D, V21.2D, V4.2D
+	WORD $0x4e63ce00 // FMLA V0.2D, V16.2D, V3.2D
+	WORD $0x4e77cc24 // FMLA V4.2D, V1.2D, V23.2D
+	WORD $0x4e76cc03 // FMLA V3.2D, V0.2D, V22.2D
+	WORD $0x4e942a80 // TRN1 V0.4S, V20.4S, V20.4S
+	WORD $0x4e932a62 // TRN1 V2.4S, V19.4S, V19.4S
+	WORD $0x4e2c1c00 // AND V0.16B, V0.16B, V12.16B
+	WORD $0x4eab9c00 // MUL V0.4S, V0.4S, V11.4S
+	WORD $0x4eaa8401 // ADD V1.4S, V0.4S, V10.4S
+	WORD $0x4e2c1c40 // AND V0.16B, V2.16B, V12.16B
+	WORD $0x4eab9c00 // MUL V0.4S, V0.4S, V11.4S
+	WORD $0x4eaa8400 // ADD V0.4S, V0.4S, V10.4S
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0123d0 // TBL V16.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0023cf // TBL V15.16B, {V30.16B, V31.16B}, V0.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0123c1 // TBL V1.16B, {V30.16B, V31.16B}, V1.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6ea91c30 // BIT V16.16B, V1.16B, V9.16B
+	WORD $0x6ea91c0f // BIT V15.16B, V0.16B, V9.16B
+	WORD $0x4e72cc90 // FMLA V16.2D, V4.2D, V18.2D
+	WORD $0x4e71cc6f // FMLA V15.2D, V3.2D, V17.2D
+	WORD $0x4e70d643 // FADD V3.2D, V18.2D, V16.2D
+	WORD $0x4e6fd622 // FADD V2.2D, V17.2D, V15.2D
+	WORD $0x6f7d068a // USHR V10.2D, V20.2D, 3
+	WORD $0x6f7d0669 // USHR V9.2D, V19.2D, 3
+	WORD $0x6f7f0545 // USHR V5.2D, V10.2D, 1
+	WORD $0x6f7f0524 // USHR V4.2D, V9.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee58541 // SUB V1.2D, V10.2D, V5.2D
+	WORD $0x6ee48520 // SUB V0.2D, V9.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc6c // FMUL V12.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
+	WORD $0x6f7d068a // USHR V10.2D, V20.2D, 3
+	WORD $0x6f7d0669 // USHR V9.2D, V19.2D, 3
+	WORD $0x6f7f0545 // USHR V5.2D, V10.2D, 1
+	WORD $0x6f7f0524 // USHR V4.2D, V9.2D, 1
+	WORD $0x4f7454a2 // SHL V2.2D, V5.2D, 52
+	WORD $0x4f745481 // SHL V1.2D, V4.2D, 52
+	FMOVQ 576(R7), F0
+	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
+	WORD $0x6e60dc22 // FMUL V2.2D, V1.2D, V0.2D
+	WORD $0x6ee58541 // SUB V1.2D, V10.2D, V5.2D
+	WORD $0x6ee48520 // SUB V0.2D, V9.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6ee0f804 // FNEG V4.2D, V0.2D
+	WORD $0x4e72cc64 // FMLA V4.2D, V3.2D, V18.2D
+	WORD $0x6ee0f801 // FNEG V1.2D, V0.2D
+	WORD $0x4e71cc41 // FMLA V1.2D, V2.2D, V17.2D
+	WORD $0x4e70cc64 // FMLA V4.2D, V3.2D, V16.2D
+	WORD $0x4e6fcc41 // FMLA V1.2D, V2.2D, V15.2D
+	FMOVQ 8128(R7), F0
+	WORD $0x6ee0e5c3 // FCMGT V3.2D, V14.2D, V0.2D
+	WORD $0x6ee0e5a2 // FCMGT V2.2D, V13.2D, V0.2D
+	WORD $0x6e641d83 // BSL V3.16B, V12.16B, V4.16B
+	WORD $0x6e611d62 // BSL V2.16B, V11.16B, V1.16B
+	FMOVQ 128(R7), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
+	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1424:
+	RET
+
+// func addExpm1F32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addExpm1F32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F17
+	FMOVQ 16(R0), F16
+	FMOVQ 32(R0), F15
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1435
+
+one1433:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F12, F11)
+	FMOVQ 2560(R7), F0
+	WORD $0x4eacf402 // FMIN V2.4S, V0.4S, V12.4S
+	WORD $0x4eabf401 // FMIN V1.4S, V0.4S, V11.4S
+	FMOVQ 2624(R7), F0
+	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
+	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
+	FMOVQ 1984(R7), F1
+	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F21
+	WORD $0x4e21cd55 // FMLA V21.4S, V10.4S, V1.4S
+	FMOVQ 2048(R7), F20
+	WORD $0x4e20cd34 // FMLA V20.4S, V9.4S, V0.4S
+	FMOVQ 2048(R7), F0
+	WORD $0x4ea0d6a2 // FSUB V2.4S, V21.4S, V0.4S
+	WORD $0x4ea0d681 // FSUB V1.4S, V20.4S, V0.4S
+	FMOVQ 2112(R7), F0
+	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
+	FMOVQ 2176(R7), F0
+	WORD $0x4ea0cc4a // FMLS V10.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc29 // FMLS V9.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 2240(R7), F8
+	WORD $0x4e21cd48 // FMLA V8.4S, V10.4S, V1.4S
+	FMOVQ 2240(R7), F6
+	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
+	WORD $0x6e2add45 // FMUL V5.4S, V10.4S, V10.4S
+	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
+	WORD $0x4e311ea0 // AND V0.16B, V21.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8403 // ADD V3.4S, V0.4S, V15.4S
+	WORD $0x4e311e80 // AND V0.16B, V20.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8402 // ADD V2.4S, V0.4S, V15.4S
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4e21d54e // FADD V14.4S, V10.4S, V1.4S
+	WORD $0x4e20d52d // FADD V13.4S, V9.4S, V0.4S
+	WORD $0x4e25cd0e // FMLA V14.4S, V8.4S, V5.4S
+	WORD $0x4e24cccd // FMLA V13.4S, V6.4S, V4.4S
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0323d3 // TBL V19.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0223d2 // TBL V18.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4eb31e63 // MOV V3.16B, V19.16B
+	WORD $0x4e2ece63 // FMLA V3.4S, V19.4S, V14.4S
+	WORD $0x4eb21e42 // MOV V2.16B, V18.16B
+	WORD $0x4e2dce42 // FMLA V2.4S, V18.4S, V13.4S
+	WORD $0x6f3d06a8 // USHR V8.4S, V21.4S, 3
+	WORD $0x6f3d0686 // USHR V6.4S, V20.4S, 3
+	WORD $0x6f3f0505 // USHR V5.4S, V8.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58501 // SUB V1.4S, V8.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc6a // FMUL V10.4S, V3.4S, V1.4S
+	WORD $0x6e20dc49 // FMUL V9.4S, V2.4S, V0.4S
+	WORD $0x6f3d06a8 // USHR V8.4S, V21.4S, 3
+	WORD $0x6f3d0686 // USHR V6.4S, V20.4S, 3
+	WORD $0x6f3f0505 // USHR V5.4S, V8.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21de63 // FMUL V3.4S, V19.4S, V1.4S
+	WORD $0x6e20de42 // FMUL V2.4S, V18.4S, V0.4S
+	WORD $0x6ea58501 // SUB V1.4S, V8.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea0d464 // FSUB V4.4S, V3.4S, V0.4S
+	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
+	WORD $0x4e2ecc64 // FMLA V4.4S, V3.4S, V14.4S
+	WORD $0x4e2dcc41 // FMLA V1.4S, V2.4S, V13.4S
+	FMOVQ 8384(R7), F0
+	WORD $0x6ea0e583 // FCMGT V3.4S, V12.4S, V0.4S
+	WORD $0x6ea0e562 // FCMGT V2.4S, V11.4S, V0.4S
+	WORD $0x6e641d43 // BSL V3.16B, V10.16B, V4.16B
+	WORD $0x6e611d22 // BSL V2.16B, V9.16B, V1.16B
+	FMOVQ 320(R7), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1433
+
+tail1435:
+	SUBS R3, R0, R0
+	BEQ done1436
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F14
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040e // MOV V14.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F13
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 2560(R7), F0
+	WORD $0x4eaef402 // FMIN V2.4S, V0.4S, V14.4S
+	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
+	FMOVQ 2624(R7), F0
+	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
+	WORD $0x4e21f40b // FMAX V11.4S, V0.4S, V1.4S
+	FMOVQ 1984(R7), F1
+	FMOVQ 1984(R7), F0
+	FMOVQ 2048(R7), F20
+	WORD $0x4e21cd94 // FMLA V20.4S, V12.4S, V1.4S
+	FMOVQ 2048(R7), F19
+	WORD $0x4e20cd73 // FMLA V19.4S, V11.4S, V0.4S
+	FMOVQ 2048(R7), F0
+	WORD $0x4ea0d682 // FSUB V2.4S, V20.4S, V0.4S
+	WORD $0x4ea0d661 // FSUB V1.4S, V19.4S, V0.4S
+	FMOVQ 2112(R7), F0
+	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2b // FMLS V11.4S, V1.4S, V0.4S
+	FMOVQ 2176(R7), F0
+	WORD $0x4ea0cc4c // FMLS V12.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2b // FMLS V11.4S, V1.4S, V0.4S
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 2240(R7), F10
+	WORD $0x4e21cd8a // FMLA V10.4S, V12.4S, V1.4S
+	FMOVQ 2240(R7), F9
+	WORD $0x4e20cd69 // FMLA V9.4S, V11.4S, V0.4S
+	WORD $0x6e2cdd88 // FMUL V8.4S, V12.4S, V12.4S
+	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
+	WORD $0x4e311e80 // AND V0.16B, V20.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8403 // ADD V3.4S, V0.4S, V15.4S
+	WORD $0x4e311e60 // AND V0.16B, V19.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8402 // ADD V2.4S, V0.4S, V15.4S
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4e21d590 // FADD V16.4S, V12.4S, V1.4S
+	WORD $0x4e20d56f // FADD V15.4S, V11.4S, V0.4S
+	WORD $0x4e28cd50 // FMLA V16.4S, V10.4S, V8.4S
+	WORD $0x4e24cd2f // FMLA V15.4S, V9.4S, V4.4S
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0323d2 // TBL V18.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0223d1 // TBL V17.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x4eb21e43 // MOV V3.16B, V18.16B
+	WORD $0x4e30ce43 // FMLA V3.4S, V18.4S, V16.4S
+	WORD $0x4eb11e22 // MOV V2.16B, V17.16B
+	WORD $0x4e2fce22 // FMLA V2.4S, V17.4S, V15.4S
+	WORD $0x6f3d068a // USHR V10.4S, V20.4S, 3
+	WORD $0x6f3d0669 // USHR V9.4S, V19.4S, 3
+	WORD $0x6f3f0548 // USHR V8.4S, V10.4S, 1
+	WORD $0x6f3f0524 // USHR V4.4S, V9.4S, 1
+	WORD $0x4f375501 // SHL V1.4S, V8.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea88541 // SUB V1.4S, V10.4S, V8.4S
+	WORD $0x6ea48520 // SUB V0.4S, V9.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc6c // FMUL V12.4S, V3.4S, V1.4S
+	WORD $0x6e20dc4b // FMUL V11.4S, V2.4S, V0.4S
+	WORD $0x6f3d068a // USHR V10.4S, V20.4S, 3
+	WORD $0x6f3d0669 // USHR V9.4S, V19.4S, 3
+	WORD $0x6f3f0548 // USHR V8.4S, V10.4S, 1
+	WORD $0x6f3f0524 // USHR V4.4S, V9.4S, 1
+	WORD $0x4f375501 // SHL V1.4S, V8.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21de43 // FMUL V3.4S, V18.4S, V1.4S
+	WORD $0x6e20de22 // FMUL V2.4S, V17.4S, V0.4S
+	WORD $0x6ea88541 // SUB V1.4S, V10.4S, V8.4S
+	WORD $0x6ea48520 // SUB V0.4S, V9.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea0d464 // FSUB V4.4S, V3.4S, V0.4S
+	WORD $0x4ea0d441 // FSUB V1.4S, V2.4S, V0.4S
+	WORD $0x4e30cc64 // FMLA V4.4S, V3.4S, V16.4S
+	WORD $0x4e2fcc41 // FMLA V1.4S, V2.4S, V15.4S
+	FMOVQ 8384(R7), F0
+	WORD $0x6ea0e5c3 // FCMGT V3.4S, V14.4S, V0.4S
+	WORD $0x6ea0e5a2 // FCMGT V2.4S, V13.4S, V0.4S
+	WORD $0x6e641d83 // BSL V3.16B, V12.16B, V4.16B
+	WORD $0x6e611d62 // BSL V2.16B, V11.16B, V1.16B
+	FMOVQ 320(R7), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
+	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1436:
+	RET
+
+// func addLog1pF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addLog1pF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1447
+
+one1445:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 576(R7), F0
+	WORD $0x4e60d567 // FADD V7.2D, V11.2D, V0.2D
+	WORD $0x4e60d546 // FADD V6.2D, V10.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee0d4e5 // FSUB V5.2D, V7.2D, V0.2D
+	WORD $0x4ee0d4c4 // FSUB V4.2D, V6.2D, V0.2D
+	WORD $0x4ee5d4e2 // FSUB V2.2D, V7.2D, V5.2D
+	WORD $0x4ee4d4c1 // FSUB V1.2D, V6.2D, V4.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
+	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
+	WORD $0x4ee5d561 // FSUB V1.2D, V11.2D, V5.2D
+	WORD $0x4ee4d540 // FSUB V0.2D, V10.2D, V4.2D
+	WORD $0x4e61d46d // FADD V13.2D, V3.2D, V1.2D
+	WORD $0x4e60d44c // FADD V12.2D, V2.2D, V0.2D
+	FMOVQ 3456(R7), F0
+	WORD $0x6ee084e9 // SUB V9.2D, V7.2D, V0.2D
+	WORD $0x6ee084c4 // SUB V4.2D, V6.2D, V0.2D
+	FMOVQ 3520(R7), F0
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 3456(R7), F0
+	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
+	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	FMOVQ (R7), F0
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 576(R7), F0
+	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee0d4a9 // FSUB V9.2D, V5.2D, V0.2D
+	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
+	FMOVQ 8448(R7), F0
+	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
+	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
+	WORD $0x6e64dda4 // FMUL V4.2D, V13.2D, V4.2D
+	WORD $0x6e61dd81 // FMUL V1.2D, V12.2D, V1.2D
+	FMOVQ 512(R7), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e63d537 // FADD V23.2D, V9.2D, V3.2D
+	WORD $0x4e62d4b6 // FADD V22.2D, V5.2D, V2.2D
+	WORD $0x4ef7d521 // FSUB V1.2D, V9.2D, V23.2D
+	WORD $0x4ef6d4a0 // FSUB V0.2D, V5.2D, V22.2D
+	WORD $0x4e63d434 // FADD V20.2D, V1.2D, V3.2D
+	WORD $0x4e62d413 // FADD V19.2D, V0.2D, V2.2D
+	FMOVQ 3392(R7), F0
+	WORD $0x6ee084e1 // SUB V1.2D, V7.2D, V0.2D
+	WORD $0x6ee084c0 // SUB V0.2D, V6.2D, V0.2D
+	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
+	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
+	FMOVQ 1664(R7), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3328(R7), F0
+	WORD $0x4ee0d458 // FSUB V24.2D, V2.2D, V0.2D
+	WORD $0x4ee0d435 // FSUB V21.2D, V1.2D, V0.2D
+	FMOVQ 8512(R7), F0
+	WORD $0x4e60d6e1 // FADD V1.2D, V23.2D, V0.2D
+	WORD $0x4e60d6c0 // FADD V0.2D, V22.2D, V0.2D
+	WORD $0x6e61fef2 // FDIV V18.2D, V23.2D, V1.2D
+	WORD $0x6e60fed1 // FDIV V17.2D, V22.2D, V0.2D
+	WORD $0x6e72de49 // FMUL V9.2D, V18.2D, V18.2D
+	WORD $0x6e71de25 // FMUL V5.2D, V17.2D, V17.2D
+	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
+	WORD $0x6e65dcac // FMUL V12.2D, V5.2D, V5.2D
+	FMOVQ 4096(R7), F1
+	FMOVQ 4096(R7), F0
+	FMOVQ 3968(R7), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 3968(R7), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 3840(R7), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 3840(R7), F2
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	FMOVQ 3712(R7), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 3712(R7), F0
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FMOVQ 4032(R7), F2
+	FMOVQ 4032(R7), F4
+	FMOVQ 3904(R7), F3
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	FMOVQ 3904(R7), F2
+	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
+	FMOVQ 3776(R7), F4
+	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
+	FMOVQ 3776(R7), F3
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	FMOVQ 1024(R7), F2
+	WORD $0x6e62def0 // FMUL V16.2D, V23.2D, V2.2D
+	WORD $0x6e62decf // FMUL V15.2D, V22.2D, V2.2D
+	WORD $0x6e77de0e // FMUL V14.2D, V16.2D, V23.2D
+	WORD $0x6e76dded // FMUL V13.2D, V15.2D, V22.2D
+	WORD $0x4e69cc81 // FMLA V1.2D, V4.2D, V9.2D
+	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
+	WORD $0x4eae1dcc // MOV V12.16B, V14.16B
+	WORD $0x4e69cc2c // FMLA V12.2D, V1.2D, V9.2D
+	WORD $0x4ead1da9 // MOV V9.16B, V13.16B
+	WORD $0x4e65cc09 // FMLA V9.2D, V0.2D, V5.2D
+	FMOVQ 4160(R7), F0
+	WORD $0x6e60df01 // FMUL V1.2D, V24.2D, V0.2D
+	WORD $0x6e60dea0 // FMUL V0.2D, V21.2D, V0.2D
+	WORD $0x4e77d425 // FADD V5.2D, V1.2D, V23.2D
+	WORD $0x4e76d404 // FADD V4.2D, V0.2D, V22.2D
+	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4ee1d6e3 // FSUB V3.2D, V23.2D, V1.2D
+	WORD $0x4ee0d6c2 // FSUB V2.2D, V22.2D, V0.2D
+	FMOVQ 4224(R7), F0
+	WORD $0x4e60cf03 // FMLA V3.2D, V24.2D, V0.2D
+	WORD $0x4e60cea2 // FMLA V2.2D, V21.2D, V0.2D
+	WORD $0x6ee0f9c1 // FNEG V1.2D, V14.2D
+	WORD $0x4e70cee1 // FMLA V1.2D, V23.2D, V16.2D
+	WORD $0x6ee0f9a0 // FNEG V0.2D, V13.2D
+	WORD $0x4e6fcec0 // FMLA V0.2D, V22.2D, V15.2D
+	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
+	WORD $0x4e74d421 // FADD V1.2D, V1.2D, V20.2D
+	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
+	WORD $0x4e6cce41 // FMLA V1.2D, V18.2D, V12.2D
+	WORD $0x4e69ce20 // FMLA V0.2D, V17.2D, V9.2D
+	WORD $0x4eeed421 // FSUB V1.2D, V1.2D, V14.2D
+	WORD $0x4eedd400 // FSUB V0.2D, V0.2D, V13.2D
+	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
+	WORD $0x4e60d484 // FADD V4.2D, V4.2D, V0.2D
+	FMOVQ 4416(R7), F1
+	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 128(R7), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
+	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	FMOVQ 512(R7), F0
+	WORD $0x4e60e4e4 // FCMEQ V4.2D, V7.2D, V0.2D
+	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
+	FMOVQ (R7), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 512(R7), F0
+	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
+	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
+	FMOVQ 64(R7), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1445
+
+tail1447:
+	SUBS R3, R0, R0
+	BEQ done1448
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F11
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F12
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040c // MOV V12.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F11
+
+doneLanes2:
+	FMOVQ 576(R7), F0
+	WORD $0x4e60d58a // FADD V10.2D, V12.2D, V0.2D
+	WORD $0x4e60d569 // FADD V9.2D, V11.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee0d545 // FSUB V5.2D, V10.2D, V0.2D
+	WORD $0x4ee0d524 // FSUB V4.2D, V9.2D, V0.2D
+	WORD $0x4ee5d542 // FSUB V2.2D, V10.2D, V5.2D
+	WORD $0x4ee4d521 // FSUB V1.2D, V9.2D, V4.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
+	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
+	WORD $0x4ee5d581 // FSUB V1.2D, V12.2D, V5.2D
+	WORD $0x4ee4d560 // FSUB V0.2D, V11.2D, V4.2D
+	WORD $0x4e61d46f // FADD V15.2D, V3.2D, V1.2D
+	WORD $0x4e60d44e // FADD V14.2D, V2.2D, V0.2D
+	FMOVQ 3456(R7), F0
+	WORD $0x6ee0854d // SUB V13.2D, V10.2D, V0.2D
+	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
+	FMOVQ 3520(R7), F0
+	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 3456(R7), F0
+	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
+	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	FMOVQ (R7), F0
+	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 576(R7), F0
+	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee0d4ad // FSUB V13.2D, V5.2D, V0.2D
+	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
+	FMOVQ 8448(R7), F0
+	WORD $0x6eeae403 // FCMGT V3.2D, V0.2D, V10.2D
+	WORD $0x6ee9e402 // FCMGT V2.2D, V0.2D, V9.2D
+	WORD $0x6e64dde4 // FMUL V4.2D, V15.2D, V4.2D
+	WORD $0x6e61ddc1 // FMUL V1.2D, V14.2D, V1.2D
+	FMOVQ 512(R7), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e63d5b9 // FADD V25.2D, V13.2D, V3.2D
+	WORD $0x4e62d4b8 // FADD V24.2D, V5.2D, V2.2D
+	WORD $0x4ef9d5a1 // FSUB V1.2D, V13.2D, V25.2D
+	WORD $0x4ef8d4a0 // FSUB V0.2D, V5.2D, V24.2D
+	WORD $0x4e63d436 // FADD V22.2D, V1.2D, V3.2D
+	WORD $0x4e62d415 // FADD V21.2D, V0.2D, V2.2D
+	FMOVQ 3392(R7), F0
+	WORD $0x6ee08541 // SUB V1.2D, V10.2D, V0.2D
+	WORD $0x6ee08520 // SUB V0.2D, V9.2D, V0.2D
+	WORD $0x6f4c0422 // USHR V2.2D, V1.2D, 52
+	WORD $0x6f4c0401 // USHR V1.2D, V0.2D, 52
+	FMOVQ 1664(R7), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3328(R7), F0
+	WORD $0x4ee0d45a // FSUB V26.2D, V2.2D, V0.2D
+	WORD $0x4ee0d437 // FSUB V23.2D, V1.2D, V0.2D
+	FMOVQ 8512(R7), F0
+	WORD $0x4e60d721 // FADD V1.2D, V25.2D, V0.2D
+	WORD $0x4e60d700 // FADD V0.2D, V24.2D, V0.2D
+	WORD $0x6e61ff34 // FDIV V20.2D, V25.2D, V1.2D
+	WORD $0x6e60ff13 // FDIV V19.2D, V24.2D, V0.2D
+	WORD $0x6e74de8d // FMUL V13.2D, V20.2D, V20.2D
+	WORD $0x6e73de65 // FMUL V5.2D, V19.2D, V19.2D
+	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
+	WORD $0x6e65dcae // FMUL V14.2D, V5.2D, V5.2D
+	FMOVQ 4096(R7), F1
+	FMOVQ 4096(R7), F0
+	FMOVQ 3968(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 3968(R7), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 3840(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 3840(R7), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 3712(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 3712(R7), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 4032(R7), F2
+	FMOVQ 4032(R7), F4
+	FMOVQ 3904(R7), F3
+	WORD $0x4e62cde3 // FMLA V3.2D, V15.2D, V2.2D
+	FMOVQ 3904(R7), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 3776(R7), F4
+	WORD $0x4e63cde4 // FMLA V4.2D, V15.2D, V3.2D
+	FMOVQ 3776(R7), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 1024(R7), F2
+	WORD $0x6e62df32 // FMUL V18.2D, V25.2D, V2.2D
+	WORD $0x6e62df11 // FMUL V17.2D, V24.2D, V2.2D
+	WORD $0x6e79de50 // FMUL V16.2D, V18.2D, V25.2D
+	WORD $0x6e78de2f // FMUL V15.2D, V17.2D, V24.2D
+	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
+	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
+	WORD $0x4eb01e0e // MOV V14.16B, V16.16B
+	WORD $0x4e6dcc2e // FMLA V14.2D, V1.2D, V13.2D
+	WORD $0x4eaf1ded // MOV V13.16B, V15.16B
+	WORD $0x4e65cc0d // FMLA V13.2D, V0.2D, V5.2D
+	FMOVQ 4160(R7), F0
+	WORD $0x6e60df41 // FMUL V1.2D, V26.2D, V0.2D
+	WORD $0x6e60dee0 // FMUL V0.2D, V23.2D, V0.2D
+	WORD $0x4e79d425 // FADD V5.2D, V1.2D, V25.2D
+	WORD $0x4e78d404 // FADD V4.2D, V0.2D, V24.2D
+	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4ee1d723 // FSUB V3.2D, V25.2D, V1.2D
+	WORD $0x4ee0d702 // FSUB V2.2D, V24.2D, V0.2D
+	FMOVQ 4224(R7), F0
+	WORD $0x4e60cf43 // FMLA V3.2D, V26.2D, V0.2D
+	WORD $0x4e60cee2 // FMLA V2.2D, V23.2D, V0.2D
+	WORD $0x6ee0fa01 // FNEG V1.2D, V16.2D
+	WORD $0x4e72cf21 // FMLA V1.2D, V25.2D, V18.2D
+	WORD $0x6ee0f9e0 // FNEG V0.2D, V15.2D
+	WORD $0x4e71cf00 // FMLA V0.2D, V24.2D, V17.2D
+	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
+	WORD $0x4e76d421 // FADD V1.2D, V1.2D, V22.2D
+	WORD $0x4e75d400 // FADD V0.2D, V0.2D, V21.2D
+	WORD $0x4e6ece81 // FMLA V1.2D, V20.2D, V14.2D
+	WORD $0x4e6dce60 // FMLA V0.2D, V19.2D, V13.2D
+	WORD $0x4ef0d421 // FSUB V1.2D, V1.2D, V16.2D
+	WORD $0x4eefd400 // FSUB V0.2D, V0.2D, V15.2D
+	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	FMOVQ 4416(R7), F1
+	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FMOVQ 128(R7), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e611d44 // BSL V4.16B, V10.16B, V1.16B
+	WORD $0x6e601d23 // BSL V3.16B, V9.16B, V0.16B
+	FMOVQ 512(R7), F0
+	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
+	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
+	FMOVQ (R7), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 512(R7), F0
+	WORD $0x6eeae404 // FCMGT V4.2D, V0.2D, V10.2D
+	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
+	FMOVQ 64(R7), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1448:
+	RET
+
+// func addLog1pF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addLog1pF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1459
+
+one1457:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F13, F12)
+	FMOVQ 704(R7), F0
+	WORD $0x4e20d5a7 // FADD V7.4S, V13.4S, V0.4S
+	WORD $0x4e20d586 // FADD V6.4S, V12.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea0d4e5 // FSUB V5.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c4 // FSUB V4.4S, V6.4S, V0.4S
+	WORD $0x4ea5d4e2 // FSUB V2.4S, V7.4S, V5.4S
+	WORD $0x4ea4d4c1 // FSUB V1.4S, V6.4S, V4.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea2d403 // FSUB V3.4S, V0.4S, V2.4S
+	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
+	WORD $0x4ea5d5a1 // FSUB V1.4S, V13.4S, V5.4S
+	WORD $0x4ea4d580 // FSUB V0.4S, V12.4S, V4.4S
+	WORD $0x4e21d46e // FADD V14.4S, V3.4S, V1.4S
+	WORD $0x4e20d449 // FADD V9.4S, V2.4S, V0.4S
+	FMOVQ 5312(R7), F0
+	WORD $0x6ea084f1 // SUB V17.4S, V7.4S, V0.4S
+	WORD $0x6ea084d0 // SUB V16.4S, V6.4S, V0.4S
+	FMOVQ 5376(R7), F0
+	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x4ea08445 // ADD V5.4S, V2.4S, V0.4S
+	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	FMOVQ 192(R7), F0
+	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	FMOVQ 704(R7), F0
+	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea0d4ab // FSUB V11.4S, V5.4S, V0.4S
+	WORD $0x4ea0d46a // FSUB V10.4S, V3.4S, V0.4S
+	FMOVQ 8576(R7), F0
+	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
+	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
+	WORD $0x6e24ddc4 // FMUL V4.4S, V14.4S, V4.4S
+	WORD $0x6e21dd21 // FMUL V1.4S, V9.4S, V1.4S
+	FMOVQ 640(R7), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e23d569 // FADD V9.4S, V11.4S, V3.4S
+	WORD $0x4e22d545 // FADD V5.4S, V10.4S, V2.4S
+	WORD $0x4ea9d561 // FSUB V1.4S, V11.4S, V9.4S
+	WORD $0x4ea5d540 // FSUB V0.4S, V10.4S, V5.4S
+	WORD $0x4e23d42f // FADD V15.4S, V1.4S, V3.4S
+	WORD $0x4e22d40e // FADD V14.4S, V0.4S, V2.4S
+	WORD $0x4f290621 // SSHR V1.4S, V17.4S, 23
+	WORD $0x4f290600 // SSHR V0.4S, V16.4S, 23
+	WORD $0x4e21d831 // SCVTF V17.4S, V1.4S
+	WORD $0x4e21d810 // SCVTF V16.4S, V0.4S
+	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
+	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
+	FMOVQ 4544(R7), F0
+	FMOVQ 4544(R7), F2
+	FMOVQ 4608(R7), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 4608(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 4672(R7), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 4672(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4736(R7), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 4736(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4800(R7), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 4800(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 4864(R7), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 4864(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4928(R7), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 4928(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R7), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 4992(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 5056(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R7), F0
+	WORD $0x6e20de2b // FMUL V11.4S, V17.4S, V0.4S
+	WORD $0x6e20de0a // FMUL V10.4S, V16.4S, V0.4S
+	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
+	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
+	FMOVQ 2112(R7), F0
+	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
+	WORD $0x4e20ce24 // FMLA V4.4S, V17.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
+	FMOVQ 2112(R7), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2ce21 // FMLS V1.4S, V17.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2ce00 // FMLS V0.4S, V16.4S, V2.4S
+	WORD $0x4ea1d521 // FSUB V1.4S, V9.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e2fd421 // FADD V1.4S, V1.4S, V15.4S
+	WORD $0x4e2ed400 // FADD V0.4S, V0.4S, V14.4S
+	WORD $0x4e21d561 // FADD V1.4S, V11.4S, V1.4S
+	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
+	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
+	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
+	FMOVQ 5504(R7), F1
+	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 320(R7), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
+	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	FMOVQ 640(R7), F0
+	WORD $0x4e20e4e4 // FCMEQ V4.4S, V7.4S, V0.4S
+	WORD $0x4e20e4c1 // FCMEQ V1.4S, V6.4S, V0.4S
+	FMOVQ 192(R7), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 640(R7), F0
+	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
+	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
+	FMOVQ 256(R7), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1457
+
+tail1459:
+	SUBS R3, R0, R0
+	BEQ done1460
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F15
+	FMOVQ 16(R1), F14
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F15
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040f // MOV V15.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040f // MOV V15.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040f // MOV V15.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F14
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 704(R7), F0
+	WORD $0x4e20d5ea // FADD V10.4S, V15.4S, V0.4S
+	WORD $0x4e20d5c9 // FADD V9.4S, V14.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea0d545 // FSUB V5.4S, V10.4S, V0.4S
+	WORD $0x4ea0d524 // FSUB V4.4S, V9.4S, V0.4S
+	WORD $0x4ea5d542 // FSUB V2.4S, V10.4S, V5.4S
+	WORD $0x4ea4d521 // FSUB V1.4S, V9.4S, V4.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea2d403 // FSUB V3.4S, V0.4S, V2.4S
+	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
+	WORD $0x4ea5d5e1 // FSUB V1.4S, V15.4S, V5.4S
+	WORD $0x4ea4d5c0 // FSUB V0.4S, V14.4S, V4.4S
+	WORD $0x4e21d470 // FADD V16.4S, V3.4S, V1.4S
+	WORD $0x4e20d44b // FADD V11.4S, V2.4S, V0.4S
+	FMOVQ 5312(R7), F0
+	WORD $0x6ea08553 // SUB V19.4S, V10.4S, V0.4S
+	WORD $0x6ea08532 // SUB V18.4S, V9.4S, V0.4S
+	FMOVQ 5376(R7), F0
+	WORD $0x4e201e62 // AND V2.16B, V19.16B, V0.16B
+	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x4ea08445 // ADD V5.4S, V2.4S, V0.4S
+	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	FMOVQ 192(R7), F0
+	WORD $0x4e201e62 // AND V2.16B, V19.16B, V0.16B
+	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
+	FMOVQ 704(R7), F0
+	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4ea0d4ad // FSUB V13.4S, V5.4S, V0.4S
+	WORD $0x4ea0d46c // FSUB V12.4S, V3.4S, V0.4S
+	FMOVQ 8576(R7), F0
+	WORD $0x6eaae403 // FCMGT V3.4S, V0.4S, V10.4S
+	WORD $0x6ea9e402 // FCMGT V2.4S, V0.4S, V9.4S
+	WORD $0x6e24de04 // FMUL V4.4S, V16.4S, V4.4S
+	WORD $0x6e21dd61 // FMUL V1.4S, V11.4S, V1.4S
+	FMOVQ 640(R7), F0
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x4e23d5ab // FADD V11.4S, V13.4S, V3.4S
+	WORD $0x4e22d585 // FADD V5.4S, V12.4S, V2.4S
+	WORD $0x4eabd5a1 // FSUB V1.4S, V13.4S, V11.4S
+	WORD $0x4ea5d580 // FSUB V0.4S, V12.4S, V5.4S
+	WORD $0x4e23d431 // FADD V17.4S, V1.4S, V3.4S
+	WORD $0x4e22d410 // FADD V16.4S, V0.4S, V2.4S
+	WORD $0x4f290661 // SSHR V1.4S, V19.4S, 23
+	WORD $0x4f290640 // SSHR V0.4S, V18.4S, 23
+	WORD $0x4e21d833 // SCVTF V19.4S, V1.4S
+	WORD $0x4e21d812 // SCVTF V18.4S, V0.4S
+	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
+	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
+	FMOVQ 4544(R7), F0
+	FMOVQ 4544(R7), F2
+	FMOVQ 4608(R7), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 4608(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 4672(R7), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 4672(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4736(R7), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 4736(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4800(R7), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 4800(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 4864(R7), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 4864(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4928(R7), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 4928(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 4992(R7), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 4992(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 5056(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2176(R7), F0
+	WORD $0x6e20de6d // FMUL V13.4S, V19.4S, V0.4S
+	WORD $0x6e20de4c // FMUL V12.4S, V18.4S, V0.4S
+	WORD $0x4e24cc4d // FMLA V13.4S, V2.4S, V4.4S
+	WORD $0x4e23cc2c // FMLA V12.4S, V1.4S, V3.4S
+	FMOVQ 2112(R7), F0
+	WORD $0x4eab1d64 // MOV V4.16B, V11.16B
+	WORD $0x4e20ce64 // FMLA V4.4S, V19.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
+	FMOVQ 2112(R7), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2ce61 // FMLS V1.4S, V19.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2ce40 // FMLS V0.4S, V18.4S, V2.4S
+	WORD $0x4ea1d561 // FSUB V1.4S, V11.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e31d421 // FADD V1.4S, V1.4S, V17.4S
+	WORD $0x4e30d400 // FADD V0.4S, V0.4S, V16.4S
+	WORD $0x4e21d5a1 // FADD V1.4S, V13.4S, V1.4S
+	WORD $0x4e20d580 // FADD V0.4S, V12.4S, V0.4S
+	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
+	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	FMOVQ 5504(R7), F1
+	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FMOVQ 320(R7), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e611d44 // BSL V4.16B, V10.16B, V1.16B
+	WORD $0x6e601d23 // BSL V3.16B, V9.16B, V0.16B
+	FMOVQ 640(R7), F0
+	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
+	WORD $0x4e20e521 // FCMEQ V1.4S, V9.4S, V0.4S
+	FMOVQ 192(R7), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 640(R7), F0
+	WORD $0x6eaae404 // FCMGT V4.4S, V0.4S, V10.4S
+	WORD $0x6ea9e403 // FCMGT V3.4S, V0.4S, V9.4S
+	FMOVQ 256(R7), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1460:
+	RET
+
+// func addErfF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addErfF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F22
+	FMOVQ 16(R0), F21
+	FMOVQ 32(R0), F20
+	FMOVQ 48(R0), F19
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1471
+
+one1469:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F7, F6)
+	FMOVQ 384(R7), F0
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	FMOVQ 8640(R7), F0
+	WORD $0x4ee2f40c // FMIN V12.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40b // FMIN V11.2D, V0.2D, V1.2D
+	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
+	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
+	FMOVQ 128(R7), F0
+	WORD $0x6e201dc1 // EOR V1.16B, V14.16B, V0.16B
+	WORD $0x6e201da2 // EOR V2.16B, V13.16B, V0.16B
+	WORD $0x6ee0f9c5 // FNEG V5.2D, V14.2D
+	WORD $0x4e6ccd85 // FMLA V5.2D, V12.2D, V12.2D
+	WORD $0x6ee0f9af // FNEG V15.2D, V13.2D
+	WORD $0x4e6bcd6f // FMLA V15.2D, V11.2D, V11.2D
+	FMOVQ 1792(R7), F0
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	FMOVQ 1728(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 768(R7), F3
+	FMOVQ 768(R7), F2
+	FMOVQ 832(R7), F10
+	WORD $0x4e63cc2a // FMLA V10.2D, V1.2D, V3.2D
+	FMOVQ 832(R7), F9
+	WORD $0x4e62cc09 // FMLA V9.2D, V0.2D, V2.2D
+	FMOVQ 832(R7), F2
+	WORD $0x4ee2d544 // FSUB V4.2D, V10.2D, V2.2D
+	WORD $0x4ee2d523 // FSUB V3.2D, V9.2D, V2.2D
+	FMOVQ 896(R7), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 960(R7), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4eefd404 // FSUB V4.2D, V0.2D, V15.2D
+	WORD $0x6e65dcb8 // FMUL V24.2D, V5.2D, V5.2D
+	WORD $0x6e64dc97 // FMUL V23.2D, V4.2D, V4.2D
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1152(R7), F2
+	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	FMOVQ 1216(R7), F1
+	WORD $0x4e60cf01 // FMLA V1.2D, V24.2D, V0.2D
+	FMOVQ 1216(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 1280(R7), F2
+	FMOVQ 1280(R7), F15
+	FMOVQ 1344(R7), F3
+	WORD $0x4e62cf03 // FMLA V3.2D, V24.2D, V2.2D
+	FMOVQ 1344(R7), F2
+	WORD $0x4e6fcee2 // FMLA V2.2D, V23.2D, V15.2D
+	FMOVQ 1408(R7), F18
+	WORD $0x4e63cf12 // FMLA V18.2D, V24.2D, V3.2D
+	FMOVQ 1408(R7), F17
+	WORD $0x4e62cef1 // FMLA V17.2D, V23.2D, V2.2D
+	WORD $0x4e8a2942 // TRN1 V2.4S, V10.4S, V10.4S
+	WORD $0x4e89292f // TRN1 V15.4S, V9.4S, V9.4S
+	WORD $0x4e361c42 // AND V2.16B, V2.16B, V22.16B
+	WORD $0x4eb59c42 // MUL V2.4S, V2.4S, V21.4S
+	WORD $0x4eb48443 // ADD V3.4S, V2.4S, V20.4S
+	WORD $0x4e361de2 // AND V2.16B, V15.16B, V22.16B
+	WORD $0x4eb59c42 // MUL V2.4S, V2.4S, V21.4S
+	WORD $0x4eb48442 // ADD V2.4S, V2.4S, V20.4S
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0323d0 // TBL V16.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0223cf // TBL V15.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb31c70 // BIT V16.16B, V3.16B, V19.16B
+	WORD $0x6eb31c4f // BIT V15.16B, V2.16B, V19.16B
+	WORD $0x4e65ce41 // FMLA V1.2D, V18.2D, V5.2D
+	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
+	WORD $0x4e78cc25 // FMLA V5.2D, V1.2D, V24.2D
+	WORD $0x4e77cc04 // FMLA V4.2D, V0.2D, V23.2D
+	WORD $0x4e8a2940 // TRN1 V0.4S, V10.4S, V10.4S
+	WORD $0x4e892921 // TRN1 V1.4S, V9.4S, V9.4S
+	WORD $0x4e361c00 // AND V0.16B, V0.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4eb48403 // ADD V3.4S, V0.4S, V20.4S
+	WORD $0x4e361c20 // AND V0.16B, V1.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4eb48402 // ADD V2.4S, V0.4S, V20.4S
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb31c61 // BIT V1.16B, V3.16B, V19.16B
+	WORD $0x6eb31c40 // BIT V0.16B, V2.16B, V19.16B
+	WORD $0x4e70cca1 // FMLA V1.2D, V5.2D, V16.2D
+	WORD $0x4e6fcc80 // FMLA V0.2D, V4.2D, V15.2D
+	WORD $0x4e61d603 // FADD V3.2D, V16.2D, V1.2D
+	WORD $0x4e60d5e2 // FADD V2.2D, V15.2D, V0.2D
+	WORD $0x6f7d054a // USHR V10.2D, V10.2D, 3
+	WORD $0x6f7d0529 // USHR V9.2D, V9.2D, 3
+	WORD $0x6f7f0545 // USHR V5.2D, V10.2D, 1
+	WORD $0x6f7f0524 // USHR V4.2D, V9.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee58541 // SUB V1.2D, V10.2D, V5.2D
+	WORD $0x6ee48520 // SUB V0.2D, V9.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc6f // FMUL V15.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4a // FMUL V10.2D, V2.2D, V0.2D
+	FMOVQ 8704(R7), F0
+	WORD $0x6e60dd84 // FMUL V4.2D, V12.2D, V0.2D
+	WORD $0x6e60dd63 // FMUL V3.2D, V11.2D, V0.2D
+	FMOVQ 8768(R7), F0
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6e62fc12 // FDIV V18.2D, V0.2D, V2.2D
+	WORD $0x6e61fc11 // FDIV V17.2D, V0.2D, V1.2D
+	FMOVQ 8768(R7), F0
+	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x6e72dc30 // FMUL V16.2D, V1.2D, V18.2D
+	WORD $0x6e71dc09 // FMUL V9.2D, V0.2D, V17.2D
+	WORD $0x6e70de17 // FMUL V23.2D, V16.2D, V16.2D
+	WORD $0x6e69dd25 // FMUL V5.2D, V9.2D, V9.2D
+	FMOVQ 8832(R7), F0
+	FMOVQ 8832(R7), F2
+	FMOVQ 8896(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 8896(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 8960(R7), F2
+	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	FMOVQ 8960(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9024(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 9024(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9088(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 9088(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9152(R7), F2
+	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	FMOVQ 9152(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9216(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 9216(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9280(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 9280(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9344(R7), F2
+	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	FMOVQ 9344(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9408(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 9408(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9472(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 9472(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9536(R7), F4
+	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
+	FMOVQ 9536(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9600(R7), F2
+	FMOVQ 9600(R7), F1
+	FMOVQ 9664(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 9664(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9728(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 9728(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9792(R7), F2
+	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	FMOVQ 9792(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9856(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 9856(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9920(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 9920(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9984(R7), F2
+	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	FMOVQ 9984(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10048(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 10048(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10112(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 10112(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10176(R7), F2
+	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	FMOVQ 10176(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10240(R7), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 10240(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10304(R7), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 10304(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
+	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
+	WORD $0x6e72dc23 // FMUL V3.2D, V1.2D, V18.2D
+	WORD $0x6e71dc02 // FMUL V2.2D, V0.2D, V17.2D
+	FMOVQ 10368(R7), F0
+	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
+	WORD $0x6e60dd40 // FMUL V0.2D, V10.2D, V0.2D
+	WORD $0x6e61dc6a // FMUL V10.2D, V3.2D, V1.2D
+	WORD $0x6e60dc49 // FMUL V9.2D, V2.2D, V0.2D
+	WORD $0x6e6eddcf // FMUL V15.2D, V14.2D, V14.2D
+	WORD $0x6e6ddda5 // FMUL V5.2D, V13.2D, V13.2D
+	FMOVQ 10432(R7), F0
+	FMOVQ 10432(R7), F2
+	FMOVQ 10496(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 10496(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10560(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 10560(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10624(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 10624(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10688(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 10688(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10752(R7), F4
+	WORD $0x4e61cde4 // FMLA V4.2D, V15.2D, V1.2D
+	FMOVQ 10752(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10816(R7), F1
+	FMOVQ 10816(R7), F0
+	FMOVQ 10880(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 10880(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10944(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 10944(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11008(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 11008(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11072(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 11072(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11136(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 11136(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11200(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 11200(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e6ecc81 // FMLA V1.2D, V4.2D, V14.2D
+	WORD $0x4e6dcc60 // FMLA V0.2D, V3.2D, V13.2D
+	WORD $0x4eac1d85 // MOV V5.16B, V12.16B
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	WORD $0x4eab1d64 // MOV V4.16B, V11.16B
+	WORD $0x4e60cd64 // FMLA V4.2D, V11.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6eece403 // FCMGT V3.2D, V0.2D, V12.2D
+	WORD $0x6eebe402 // FCMGT V2.2D, V0.2D, V11.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4eead401 // FSUB V1.2D, V0.2D, V10.2D
+	WORD $0x4ee9d400 // FSUB V0.2D, V0.2D, V9.2D
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 128(R7), F0
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1469
+
+tail1471:
+	SUBS R3, R0, R0
+	BEQ done1472
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F10
+	FMOVQ 16(R1), F9
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F10
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F9
+
+doneLanes2:
+	FMOVQ 384(R7), F0
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	FMOVQ 8640(R7), F0
+	WORD $0x4ee2f40e // FMIN V14.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40d // FMIN V13.2D, V0.2D, V1.2D
+	WORD $0x6e6eddd0 // FMUL V16.2D, V14.2D, V14.2D
+	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
+	FMOVQ 128(R7), F0
+	WORD $0x6e201e01 // EOR V1.16B, V16.16B, V0.16B
+	WORD $0x6e201de2 // EOR V2.16B, V15.16B, V0.16B
+	WORD $0x6ee0fa05 // FNEG V5.2D, V16.2D
+	WORD $0x4e6ecdc5 // FMLA V5.2D, V14.2D, V14.2D
+	WORD $0x6ee0f9eb // FNEG V11.2D, V15.2D
+	WORD $0x4e6dcdab // FMLA V11.2D, V13.2D, V13.2D
+	FMOVQ 1792(R7), F0
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	FMOVQ 1728(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 768(R7), F3
+	FMOVQ 768(R7), F2
+	FMOVQ 832(R7), F12
+	WORD $0x4e63cc2c // FMLA V12.2D, V1.2D, V3.2D
+	FMOVQ 832(R7), F17
+	WORD $0x4e62cc11 // FMLA V17.2D, V0.2D, V2.2D
+	FMOVQ 832(R7), F2
+	WORD $0x4ee2d584 // FSUB V4.2D, V12.2D, V2.2D
+	WORD $0x4ee2d623 // FSUB V3.2D, V17.2D, V2.2D
+	FMOVQ 896(R7), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 960(R7), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4eebd404 // FSUB V4.2D, V0.2D, V11.2D
+	WORD $0x6e65dcba // FMUL V26.2D, V5.2D, V5.2D
+	WORD $0x6e64dc99 // FMUL V25.2D, V4.2D, V4.2D
+	FMOVQ 1088(R7), F2
+	FMOVQ 1088(R7), F1
+	FMOVQ 1152(R7), F0
+	WORD $0x4e62cf40 // FMLA V0.2D, V26.2D, V2.2D
+	FMOVQ 1152(R7), F2
+	WORD $0x4e61cf22 // FMLA V2.2D, V25.2D, V1.2D
+	FMOVQ 1216(R7), F1
+	WORD $0x4e60cf41 // FMLA V1.2D, V26.2D, V0.2D
+	FMOVQ 1216(R7), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1280(R7), F2
+	FMOVQ 1280(R7), F11
+	FMOVQ 1344(R7), F3
+	WORD $0x4e62cf43 // FMLA V3.2D, V26.2D, V2.2D
+	FMOVQ 1344(R7), F2
+	WORD $0x4e6bcf22 // FMLA V2.2D, V25.2D, V11.2D
+	FMOVQ 1408(R7), F24
+	WORD $0x4e63cf58 // FMLA V24.2D, V26.2D, V3.2D
+	FMOVQ 1408(R7), F23
+	WORD $0x4e62cf37 // FMLA V23.2D, V25.2D, V2.2D
+	WORD $0x4e8c2982 // TRN1 V2.4S, V12.4S, V12.4S
+	WORD $0x4e912a2b // TRN1 V11.4S, V17.4S, V17.4S
+	WORD $0x4e361c42 // AND V2.16B, V2.16B, V22.16B
+	WORD $0x4eb59c42 // MUL V2.4S, V2.4S, V21.4S
+	WORD $0x4eb48443 // ADD V3.4S, V2.4S, V20.4S
+	WORD $0x4e361d62 // AND V2.16B, V11.16B, V22.16B
+	WORD $0x4eb59c42 // MUL V2.4S, V2.4S, V21.4S
+	WORD $0x4eb48442 // ADD V2.4S, V2.4S, V20.4S
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0323d2 // TBL V18.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8192(R7), (F30, F31)
+	WORD $0x4e0223cb // TBL V11.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8256(R7), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb31c72 // BIT V18.16B, V3.16B, V19.16B
+	WORD $0x6eb31c4b // BIT V11.16B, V2.16B, V19.16B
+	WORD $0x4e65cf01 // FMLA V1.2D, V24.2D, V5.2D
+	WORD $0x4e64cee0 // FMLA V0.2D, V23.2D, V4.2D
+	WORD $0x4e7acc25 // FMLA V5.2D, V1.2D, V26.2D
+	WORD $0x4e79cc04 // FMLA V4.2D, V0.2D, V25.2D
+	WORD $0x4e8c2980 // TRN1 V0.4S, V12.4S, V12.4S
+	WORD $0x4e912a21 // TRN1 V1.4S, V17.4S, V17.4S
+	WORD $0x4e361c00 // AND V0.16B, V0.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4eb48403 // ADD V3.4S, V0.4S, V20.4S
+	WORD $0x4e361c20 // AND V0.16B, V1.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4eb48402 // ADD V2.4S, V0.4S, V20.4S
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8320(R7), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb31c61 // BIT V1.16B, V3.16B, V19.16B
+	WORD $0x6eb31c40 // BIT V0.16B, V2.16B, V19.16B
+	WORD $0x4e72cca1 // FMLA V1.2D, V5.2D, V18.2D
+	WORD $0x4e6bcc80 // FMLA V0.2D, V4.2D, V11.2D
+	WORD $0x4e61d643 // FADD V3.2D, V18.2D, V1.2D
+	WORD $0x4e60d562 // FADD V2.2D, V11.2D, V0.2D
+	WORD $0x6f7d058c // USHR V12.2D, V12.2D, 3
+	WORD $0x6f7d062b // USHR V11.2D, V17.2D, 3
+	WORD $0x6f7f0585 // USHR V5.2D, V12.2D, 1
+	WORD $0x6f7f0564 // USHR V4.2D, V11.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee58581 // SUB V1.2D, V12.2D, V5.2D
+	WORD $0x6ee48560 // SUB V0.2D, V11.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc71 // FMUL V17.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4c // FMUL V12.2D, V2.2D, V0.2D
+	FMOVQ 8704(R7), F0
+	WORD $0x6e60ddc4 // FMUL V4.2D, V14.2D, V0.2D
+	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
+	FMOVQ 8768(R7), F0
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6e62fc14 // FDIV V20.2D, V0.2D, V2.2D
+	WORD $0x6e61fc13 // FDIV V19.2D, V0.2D, V1.2D
+	FMOVQ 8768(R7), F0
+	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x6e74dc32 // FMUL V18.2D, V1.2D, V20.2D
+	WORD $0x6e73dc0b // FMUL V11.2D, V0.2D, V19.2D
+	WORD $0x6e72de55 // FMUL V21.2D, V18.2D, V18.2D
+	WORD $0x6e6bdd65 // FMUL V5.2D, V11.2D, V11.2D
+	FMOVQ 8832(R7), F0
+	FMOVQ 8832(R7), F2
+	FMOVQ 8896(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 8896(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 8960(R7), F2
+	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	FMOVQ 8960(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9024(R7), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 9024(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9088(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 9088(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9152(R7), F2
+	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	FMOVQ 9152(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9216(R7), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 9216(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9280(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 9280(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9344(R7), F2
+	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	FMOVQ 9344(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9408(R7), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 9408(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9472(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 9472(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9536(R7), F4
+	WORD $0x4e61cea4 // FMLA V4.2D, V21.2D, V1.2D
+	FMOVQ 9536(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9600(R7), F2
+	FMOVQ 9600(R7), F1
+	FMOVQ 9664(R7), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 9664(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9728(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 9728(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9792(R7), F2
+	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	FMOVQ 9792(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9856(R7), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 9856(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9920(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 9920(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9984(R7), F2
+	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	FMOVQ 9984(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10048(R7), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 10048(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10112(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 10112(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10176(R7), F2
+	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	FMOVQ 10176(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10240(R7), F0
+	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	FMOVQ 10240(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10304(R7), F1
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	FMOVQ 10304(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e72cc81 // FMLA V1.2D, V4.2D, V18.2D
+	WORD $0x4e6bcc60 // FMLA V0.2D, V3.2D, V11.2D
+	WORD $0x6e74dc23 // FMUL V3.2D, V1.2D, V20.2D
+	WORD $0x6e73dc02 // FMUL V2.2D, V0.2D, V19.2D
+	FMOVQ 10368(R7), F0
+	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
+	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
+	WORD $0x6e61dc6c // FMUL V12.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
+	WORD $0x6e70de11 // FMUL V17.2D, V16.2D, V16.2D
+	WORD $0x6e6fdde5 // FMUL V5.2D, V15.2D, V15.2D
+	FMOVQ 10432(R7), F0
+	FMOVQ 10432(R7), F2
+	FMOVQ 10496(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 10496(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10560(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 10560(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10624(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 10624(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10688(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 10688(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10752(R7), F4
+	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
+	FMOVQ 10752(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10816(R7), F1
+	FMOVQ 10816(R7), F0
+	FMOVQ 10880(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 10880(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10944(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 10944(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11008(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 11008(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 11072(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 11072(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 11136(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 11136(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 11200(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 11200(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
+	WORD $0x4e6fcc60 // FMLA V0.2D, V3.2D, V15.2D
+	WORD $0x4eae1dc5 // MOV V5.16B, V14.16B
+	WORD $0x4e61cdc5 // FMLA V5.2D, V14.2D, V1.2D
+	WORD $0x4ead1da4 // MOV V4.16B, V13.16B
+	WORD $0x4e60cda4 // FMLA V4.2D, V13.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6eeee403 // FCMGT V3.2D, V0.2D, V14.2D
+	WORD $0x6eede402 // FCMGT V2.2D, V0.2D, V13.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4eecd401 // FSUB V1.2D, V0.2D, V12.2D
+	WORD $0x4eebd400 // FSUB V0.2D, V0.2D, V11.2D
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 128(R7), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
+	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1472:
+	RET
+
+// func addErfF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addErfF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F23
+	FMOVQ 16(R0), F22
+	FMOVQ 32(R0), F3
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1483
+
+one1481:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F9, F7)
+	FMOVQ 448(R7), F0
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	FMOVQ 11328(R7), F0
+	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40d // FMIN V13.4S, V0.4S, V1.4S
+	WORD $0x6e2eddd0 // FMUL V16.4S, V14.4S, V14.4S
+	WORD $0x6e2dddaf // FMUL V15.4S, V13.4S, V13.4S
+	FMOVQ 320(R7), F0
+	WORD $0x6e201e01 // EOR V1.16B, V16.16B, V0.16B
+	WORD $0x6e201de2 // EOR V2.16B, V15.16B, V0.16B
+	WORD $0x6ea0fa0a // FNEG V10.4S, V16.4S
+	WORD $0x4e2ecdca // FMLA V10.4S, V14.4S, V14.4S
+	WORD $0x6ea0f9e6 // FNEG V6.4S, V15.4S
+	WORD $0x4e2dcda6 // FMLA V6.4S, V13.4S, V13.4S
+	FMOVQ 2560(R7), F0
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	FMOVQ 2624(R7), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 1984(R7), F4
+	FMOVQ 1984(R7), F2
+	FMOVQ 2048(R7), F19
+	WORD $0x4e24cc33 // FMLA V19.4S, V1.4S, V4.4S
+	FMOVQ 2048(R7), F18
+	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2048(R7), F2
+	WORD $0x4ea2d665 // FSUB V5.4S, V19.4S, V2.4S
+	WORD $0x4ea2d644 // FSUB V4.4S, V18.4S, V2.4S
+	FMOVQ 2112(R7), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2176(R7), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eaad434 // FSUB V20.4S, V1.4S, V10.4S
+	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
+	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 2240(R7), F17
+	WORD $0x4e21ce91 // FMLA V17.4S, V20.4S, V1.4S
+	FMOVQ 2240(R7), F12
+	WORD $0x4e20ccac // FMLA V12.4S, V5.4S, V0.4S
+	WORD $0x6e34de8b // FMUL V11.4S, V20.4S, V20.4S
+	WORD $0x6e25dcaa // FMUL V10.4S, V5.4S, V5.4S
+	WORD $0x4e371e60 // AND V0.16B, V19.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
+	WORD $0x4e371e40 // AND V0.16B, V18.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d682 // FADD V2.4S, V20.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e2bce22 // FMLA V2.4S, V17.4S, V11.4S
+	WORD $0x4e2acd85 // FMLA V5.4S, V12.4S, V10.4S
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d066b // USHR V11.4S, V19.4S, 3
+	WORD $0x6f3d064a // USHR V10.4S, V18.4S, 3
+	WORD $0x6f3f0566 // USHR V6.4S, V11.4S, 1
+	WORD $0x6f3f0545 // USHR V5.4S, V10.4S, 1
+	WORD $0x4f3754c1 // SHL V1.4S, V6.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea68561 // SUB V1.4S, V11.4S, V6.4S
+	WORD $0x6ea58540 // SUB V0.4S, V10.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc86 // FMUL V6.4S, V4.4S, V1.4S
+	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
+	FMOVQ 11392(R7), F0
+	WORD $0x6e20ddcc // FMUL V12.4S, V14.4S, V0.4S
+	WORD $0x6e20dda4 // FMUL V4.4S, V13.4S, V0.4S
+	FMOVQ 11456(R7), F0
+	WORD $0x4e20d582 // FADD V2.4S, V12.4S, V0.4S
+	WORD $0x4e20d481 // FADD V1.4S, V4.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x6e22fc0b // FDIV V11.4S, V0.4S, V2.4S
+	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
+	FMOVQ 11456(R7), F0
+	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
+	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
+	WORD $0x6e2bdc2c // FMUL V12.4S, V1.4S, V11.4S
+	WORD $0x6e2adc04 // FMUL V4.4S, V0.4S, V10.4S
+	FMOVQ 11520(R7), F2
+	FMOVQ 11520(R7), F1
+	FMOVQ 11584(R7), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 11584(R7), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 11648(R7), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 11648(R7), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11712(R7), F2
+	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
+	FMOVQ 11712(R7), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 11776(R7), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 11776(R7), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 11840(R7), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 11840(R7), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11904(R7), F2
+	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
+	FMOVQ 11904(R7), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 11968(R7), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 11968(R7), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 12032(R7), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 12032(R7), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
+	WORD $0x6e2adc02 // FMUL V2.4S, V0.4S, V10.4S
+	WORD $0x4e26d4c1 // FADD V1.4S, V6.4S, V6.4S
+	WORD $0x4e25d4a0 // FADD V0.4S, V5.4S, V5.4S
+	WORD $0x6e21dc8c // FMUL V12.4S, V4.4S, V1.4S
+	WORD $0x6e20dc4b // FMUL V11.4S, V2.4S, V0.4S
+	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
+	WORD $0x6e2fdde6 // FMUL V6.4S, V15.4S, V15.4S
+	FMOVQ 12096(R7), F0
+	FMOVQ 12096(R7), F2
+	FMOVQ 12160(R7), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 12160(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 12224(R7), F5
+	WORD $0x4e21cd45 // FMLA V5.4S, V10.4S, V1.4S
+	FMOVQ 12224(R7), F4
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
+	FMOVQ 12288(R7), F1
+	FMOVQ 12288(R7), F0
+	FMOVQ 12352(R7), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 12352(R7), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 12416(R7), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 12416(R7), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 12480(R7), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 12480(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e30cca1 // FMLA V1.4S, V5.4S, V16.4S
+	WORD $0x4e2fcc80 // FMLA V0.4S, V4.4S, V15.4S
+	WORD $0x4eae1dc6 // MOV V6.16B, V14.16B
+	WORD $0x4e21cdc6 // FMLA V6.4S, V14.4S, V1.4S
+	WORD $0x4ead1da5 // MOV V5.16B, V13.16B
+	WORD $0x4e20cda5 // FMLA V5.4S, V13.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x6eaee404 // FCMGT V4.4S, V0.4S, V14.4S
+	WORD $0x6eade402 // FCMGT V2.4S, V0.4S, V13.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4eacd401 // FSUB V1.4S, V0.4S, V12.4S
+	WORD $0x4eabd400 // FSUB V0.4S, V0.4S, V11.4S
+	WORD $0x6e611cc4 // BSL V4.16B, V6.16B, V1.16B
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	FMOVQ 320(R7), F0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e24cd01 // FMLA V1.4S, V8.4S, V4.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1481
+
+tail1483:
+	SUBS R3, R0, R0
+	BEQ done1484
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F11
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F10
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 448(R7), F0
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	FMOVQ 11328(R7), F0
+	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
+	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
+	WORD $0x6e2eddd0 // FMUL V16.4S, V14.4S, V14.4S
+	FMOVQ 320(R7), F0
+	WORD $0x6e201e21 // EOR V1.16B, V17.16B, V0.16B
+	WORD $0x6e201e02 // EOR V2.16B, V16.16B, V0.16B
+	WORD $0x6ea0fa2c // FNEG V12.4S, V17.4S
+	WORD $0x4e2fcdec // FMLA V12.4S, V15.4S, V15.4S
+	WORD $0x6ea0fa09 // FNEG V9.4S, V16.4S
+	WORD $0x4e2ecdc9 // FMLA V9.4S, V14.4S, V14.4S
+	FMOVQ 2560(R7), F0
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	FMOVQ 2624(R7), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 1984(R7), F4
+	FMOVQ 1984(R7), F2
+	FMOVQ 2048(R7), F20
+	WORD $0x4e24cc34 // FMLA V20.4S, V1.4S, V4.4S
+	FMOVQ 2048(R7), F19
+	WORD $0x4e22cc13 // FMLA V19.4S, V0.4S, V2.4S
+	FMOVQ 2048(R7), F2
+	WORD $0x4ea2d685 // FSUB V5.4S, V20.4S, V2.4S
+	WORD $0x4ea2d664 // FSUB V4.4S, V19.4S, V2.4S
+	FMOVQ 2112(R7), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2176(R7), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eacd435 // FSUB V21.4S, V1.4S, V12.4S
+	WORD $0x4ea9d404 // FSUB V4.4S, V0.4S, V9.4S
+	FMOVQ 2304(R7), F0
+	FMOVQ 2304(R7), F2
+	FMOVQ 2368(R7), F1
+	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
+	FMOVQ 2368(R7), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2240(R7), F18
+	WORD $0x4e21ceb2 // FMLA V18.4S, V21.4S, V1.4S
+	FMOVQ 2240(R7), F13
+	WORD $0x4e20cc8d // FMLA V13.4S, V4.4S, V0.4S
+	WORD $0x6e35deac // FMUL V12.4S, V21.4S, V21.4S
+	WORD $0x6e24dc89 // FMUL V9.4S, V4.4S, V4.4S
+	WORD $0x4e371e80 // AND V0.16B, V20.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4ea38405 // ADD V5.4S, V0.4S, V3.4S
+	WORD $0x4e371e60 // AND V0.16B, V19.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2432(R7), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d6a2 // FADD V2.4S, V21.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2cce42 // FMLA V2.4S, V18.4S, V12.4S
+	WORD $0x4e29cda4 // FMLA V4.4S, V13.4S, V9.4S
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2496(R7), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d068c // USHR V12.4S, V20.4S, 3
+	WORD $0x6f3d0669 // USHR V9.4S, V19.4S, 3
+	WORD $0x6f3f0585 // USHR V5.4S, V12.4S, 1
+	WORD $0x6f3f0524 // USHR V4.4S, V9.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58581 // SUB V1.4S, V12.4S, V5.4S
+	WORD $0x6ea48520 // SUB V0.4S, V9.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
+	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
+	FMOVQ 11392(R7), F0
+	WORD $0x6e20dded // FMUL V13.4S, V15.4S, V0.4S
+	WORD $0x6e20ddc3 // FMUL V3.4S, V14.4S, V0.4S
+	FMOVQ 11456(R7), F0
+	WORD $0x4e20d5a2 // FADD V2.4S, V13.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x6e22fc0c // FDIV V12.4S, V0.4S, V2.4S
+	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
+	FMOVQ 11456(R7), F0
+	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
+	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
+	WORD $0x6e2cdc2d // FMUL V13.4S, V1.4S, V12.4S
+	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
+	FMOVQ 11520(R7), F2
+	FMOVQ 11520(R7), F1
+	FMOVQ 11584(R7), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 11584(R7), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 11648(R7), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 11648(R7), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 11712(R7), F2
+	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
+	FMOVQ 11712(R7), F1
+	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	FMOVQ 11776(R7), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 11776(R7), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 11840(R7), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 11840(R7), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 11904(R7), F2
+	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
+	FMOVQ 11904(R7), F1
+	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	FMOVQ 11968(R7), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 11968(R7), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 12032(R7), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 12032(R7), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	WORD $0x6e2cdc23 // FMUL V3.4S, V1.4S, V12.4S
+	WORD $0x6e29dc02 // FMUL V2.4S, V0.4S, V9.4S
+	WORD $0x4e25d4a1 // FADD V1.4S, V5.4S, V5.4S
+	WORD $0x4e24d480 // FADD V0.4S, V4.4S, V4.4S
+	WORD $0x6e21dc6d // FMUL V13.4S, V3.4S, V1.4S
+	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
+	WORD $0x6e31de29 // FMUL V9.4S, V17.4S, V17.4S
+	WORD $0x6e30de05 // FMUL V5.4S, V16.4S, V16.4S
+	FMOVQ 12096(R7), F0
+	FMOVQ 12096(R7), F2
+	FMOVQ 12160(R7), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 12160(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 12224(R7), F4
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	FMOVQ 12224(R7), F3
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
+	FMOVQ 12288(R7), F1
+	FMOVQ 12288(R7), F0
+	FMOVQ 12352(R7), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 12352(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 12416(R7), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 12416(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 12480(R7), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 12480(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	WORD $0x4e31cc81 // FMLA V1.4S, V4.4S, V17.4S
+	WORD $0x4e30cc60 // FMLA V0.4S, V3.4S, V16.4S
+	WORD $0x4eaf1de5 // MOV V5.16B, V15.16B
+	WORD $0x4e21cde5 // FMLA V5.4S, V15.4S, V1.4S
+	WORD $0x4eae1dc4 // MOV V4.16B, V14.16B
+	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
+	FMOVQ 704(R7), F0
+	WORD $0x6eafe403 // FCMGT V3.4S, V0.4S, V15.4S
+	WORD $0x6eaee402 // FCMGT V2.4S, V0.4S, V14.4S
+	FMOVQ 704(R7), F0
+	WORD $0x4eadd401 // FSUB V1.4S, V0.4S, V13.4S
+	WORD $0x4eacd400 // FSUB V0.4S, V0.4S, V12.4S
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 320(R7), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
+	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1484:
+	RET
+
+// func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
+TEXT ·addMaxF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080409 // DUP V9.2D, V0.D[0]
+	MOVD dst+0(FP), R6
+	MOVD x+16(FP), R5
+	MOVD y+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1495
+
+one1493:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F0, F2)
+	WORD $0x6ee0e4a1 // FCMGT V1.2D, V5.2D, V0.2D
+	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
+	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4e65e4a3 // FCMEQ V3.2D, V5.2D, V5.2D
+	WORD $0x4e64e482 // FCMEQ V2.2D, V4.2D, V4.2D
+	WORD $0x6e651c23 // BSL V3.16B, V1.16B, V5.16B
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1493
+
+tail1495:
+	SUBS R3, R0, R0
+	BEQ done1496
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F2
+
+doneLanes4:
+	WORD $0x6ee0e4c1 // FCMGT V1.2D, V6.2D, V0.2D
+	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
+	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x4e66e4c4 // FCMEQ V4.2D, V6.2D, V6.2D
+	WORD $0x4e65e4a3 // FCMEQ V3.2D, V5.2D, V5.2D
+	WORD $0x6e661c24 // BSL V4.16B, V1.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1496:
+	RET
+
+// func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
+TEXT ·addMaxF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD y+24(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail1507
+
+one1505:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F0, F2)
+	WORD $0x6ea0e4a1 // FCMGT V1.4S, V5.4S, V0.4S
+	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
+	WORD $0x6ea2e480 // FCMGT V0.4S, V4.4S, V2.4S
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4e25e4a3 // FCMEQ V3.4S, V5.4S, V5.4S
+	WORD $0x4e24e482 // FCMEQ V2.4S, V4.4S, V4.4S
+	WORD $0x6e651c23 // BSL V3.16B, V1.16B, V5.16B
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one1505
+
+tail1507:
+	SUBS R2, R0, R0
+	BEQ done1508
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F0
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes4:
+	WORD $0x6ea0e4c1 // FCMGT V1.4S, V6.4S, V0.4S
+	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
+	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x4e26e4c4 // FCMEQ V4.4S, V6.4S, V6.4S
+	WORD $0x4e25e4a3 // FCMEQ V3.4S, V5.4S, V5.4S
+	WORD $0x6e661c24 // BSL V4.16B, V1.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd22 // FMLA V2.4S, V9.4S, V4.4S
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1508:
+	RET
+
+// func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
+TEXT ·addMinF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080409 // DUP V9.2D, V0.D[0]
+	MOVD dst+0(FP), R6
+	MOVD x+16(FP), R5
+	MOVD y+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1519
+
+one1517:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F0, F2)
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
+	WORD $0x6ee4e440 // FCMGT V0.2D, V2.2D, V4.2D
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4e65e4a3 // FCMEQ V3.2D, V5.2D, V5.2D
+	WORD $0x4e64e482 // FCMEQ V2.2D, V4.2D, V4.2D
+	WORD $0x6e651c23 // BSL V3.16B, V1.16B, V5.16B
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1517
+
+tail1519:
+	SUBS R3, R0, R0
+	BEQ done1520
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F2
+
+doneLanes4:
+	WORD $0x6ee6e401 // FCMGT V1.2D, V0.2D, V6.2D
+	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
+	WORD $0x6ee5e440 // FCMGT V0.2D, V2.2D, V5.2D
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x4e66e4c4 // FCMEQ V4.2D, V6.2D, V6.2D
+	WORD $0x4e65e4a3 // FCMEQ V3.2D, V5.2D, V5.2D
+	WORD $0x6e661c24 // BSL V4.16B, V1.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1520:
+	RET
+
+// func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
+TEXT ·addMinF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD y+24(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail1531
+
+one1529:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F5, F4)
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F0, F2)
+	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
+	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
+	WORD $0x6ea4e440 // FCMGT V0.4S, V2.4S, V4.4S
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4e25e4a3 // FCMEQ V3.4S, V5.4S, V5.4S
+	WORD $0x4e24e482 // FCMEQ V2.4S, V4.4S, V4.4S
+	WORD $0x6e651c23 // BSL V3.16B, V1.16B, V5.16B
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one1529
+
+tail1531:
+	SUBS R2, R0, R0
+	BEQ done1532
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F0
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes4:
+	WORD $0x6ea6e401 // FCMGT V1.4S, V0.4S, V6.4S
+	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
+	WORD $0x6ea5e440 // FCMGT V0.4S, V2.4S, V5.4S
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x4e26e4c4 // FCMEQ V4.4S, V6.4S, V6.4S
+	WORD $0x4e25e4a3 // FCMEQ V3.4S, V5.4S, V5.4S
+	WORD $0x6e661c24 // BSL V4.16B, V1.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd22 // FMLA V2.4S, V9.4S, V4.4S
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1532:
+	RET
+
+// func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
+TEXT ·addGreaterF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R9
+	FMOVD sign+8(FP), F0
+	WORD $0x4e08040c // DUP V12.2D, V0.D[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD from+32(FP), R6
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-4, R0, R5
+	CMP R5, R2
+	BGT tail1543
+
+one1541:
+	ADD R2<<3, R8, R1
+	FLDPQ (R1), (F9, F8)
+	ADD R2<<3, R7, R1
+	FLDPQ (R1), (F7, F6)
+	ADD R2<<3, R6, R1
+	FLDPQ (R1), (F5, F3)
+	WORD $0x4e67e524 // FCMEQ V4.2D, V9.2D, V7.2D
+	WORD $0x4e66e501 // FCMEQ V1.2D, V8.2D, V6.2D
+	FMOVQ 1024(R4), F0
+	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
+	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	WORD $0x6ee9e4e3 // FCMGT V3.2D, V7.2D, V9.2D
+	WORD $0x6ee8e4c2 // FCMGT V2.2D, V6.2D, V8.2D
+	FMOVQ 512(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R2<<3, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R2, R2
+	CMP R5, R2
+	BLE one1541
+
+tail1543:
+	SUBS R2, R0, R0
+	BEQ done1544
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F11, F10)
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R2<<3, R8, R1
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d60 // UMOV R0, V11.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F9
+	WORD $0x4e183d60 // UMOV R0, V11.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F8
+
+doneLanes2:
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD R2<<3, R7, R1
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F7
+	FMOVQ 16(R1), F6
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d60 // UMOV R0, V11.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F7
+	WORD $0x4e183d60 // UMOV R0, V11.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F6
+
+doneLanes4:
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	ADD R2<<3, R6, R1
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F5
+	FMOVQ 16(R1), F4
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d60 // UMOV R0, V11.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F5
+	WORD $0x4e183d60 // UMOV R0, V11.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F0
+	WORD $0x6e180405 // MOV V5.D[1], V0.D[0]
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F4
+
+doneLanes6:
+	WORD $0x4e67e522 // FCMEQ V2.2D, V9.2D, V7.2D
+	WORD $0x4e66e501 // FCMEQ V1.2D, V8.2D, V6.2D
+	FMOVQ 1024(R4), F0
+	WORD $0x6e60dca3 // FMUL V3.2D, V5.2D, V0.2D
+	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
+	WORD $0x6e651c62 // BSL V2.16B, V3.16B, V5.16B
+	WORD $0x6e641c01 // BSL V1.16B, V0.16B, V4.16B
+	WORD $0x6ee9e4e4 // FCMGT V4.2D, V7.2D, V9.2D
+	WORD $0x6ee8e4c3 // FCMGT V3.2D, V6.2D, V8.2D
+	FMOVQ 512(R4), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<3, R3, R1
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d60 // UMOV R0, V11.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F0
+	WORD $0x4e183d60 // UMOV R0, V11.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F1
+
+doneLanes8:
+	WORD $0x4e64cd80 // FMLA V0.2D, V12.2D, V4.2D
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e183d40 // UMOV R0, V10.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d60 // UMOV R0, V11.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183d60 // UMOV R0, V11.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d40 // UMOV R0, V10.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done1544:
+	RET
+
+// func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
+TEXT ·addGreaterF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R9
+	FMOVS sign+8(FP), F0
+	WORD $0x4e04040a // DUP V10.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD from+32(FP), R5
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1555
+
+one1553:
+	ADD R2<<2, R8, R1
+	FLDPQ (R1), (F9, F8)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F7, F6)
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F5, F3)
+	WORD $0x4e27e524 // FCMEQ V4.4S, V9.4S, V7.4S
+	WORD $0x4e26e501 // FCMEQ V1.4S, V8.4S, V6.4S
+	FMOVQ 2240(R4), F0
+	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
+	WORD $0x6e20dc60 // FMUL V0.4S, V3.4S, V0.4S
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	WORD $0x6ea9e4e3 // FCMGT V3.4S, V7.4S, V9.4S
+	WORD $0x6ea8e4c2 // FCMGT V2.4S, V6.4S, V8.4S
+	FMOVQ 640(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1553
+
+tail1555:
+	SUBS R2, R0, R0
+	BEQ done1556
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	ADD R2<<2, R8, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F11
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F12
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F11
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F7
+	FMOVQ 16(R1), F6
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F7
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0407 // MOV V7.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F5
+	FMOVQ 16(R1), F4
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F5
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0405 // MOV V5.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F4
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e27e582 // FCMEQ V2.4S, V12.4S, V7.4S
+	WORD $0x4e26e561 // FCMEQ V1.4S, V11.4S, V6.4S
+	FMOVQ 2240(R4), F0
+	WORD $0x6e20dca3 // FMUL V3.4S, V5.4S, V0.4S
+	WORD $0x6e20dc80 // FMUL V0.4S, V4.4S, V0.4S
+	WORD $0x6e651c62 // BSL V2.16B, V3.16B, V5.16B
+	WORD $0x6e641c01 // BSL V1.16B, V0.16B, V4.16B
+	WORD $0x6eace4e4 // FCMGT V4.4S, V7.4S, V12.4S
+	WORD $0x6eabe4c3 // FCMGT V3.4S, V6.4S, V11.4S
+	FMOVQ 640(R4), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F2
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes8:
+	WORD $0x4e24cd42 // FMLA V2.4S, V10.4S, V4.4S
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done1556:
+	RET
+
+// func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
+TEXT ·addClipF64(SB), NOSPLIT, $0-48
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
+	FMOVD lo+16(FP), F0
+	WORD $0x4e080404 // DUP V4.2D, V0.D[0]
+	FMOVD hi+24(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+32(FP), R4
+	MOVD n+40(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1567
+
+one1565:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F0, F2)
+	WORD $0x6ee0e481 // FCMGT V1.2D, V4.2D, V0.2D
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x6ee7e423 // FCMGT V3.2D, V1.2D, V7.2D
+	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
+	WORD $0x6ee7e402 // FCMGT V2.2D, V0.2D, V7.2D
+	WORD $0x6e601ce2 // BSL V2.16B, V7.16B, V0.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1565
+
+tail1567:
+	SUBS R3, R0, R0
+	BEQ done1568
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	WORD $0x6ee0e481 // FCMGT V1.2D, V4.2D, V0.2D
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x6ee7e424 // FCMGT V4.2D, V1.2D, V7.2D
+	WORD $0x6e611ce4 // BSL V4.16B, V7.16B, V1.16B
+	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
+	WORD $0x6e601ce3 // BSL V3.16B, V7.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1568:
+	RET
+
+// func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
+TEXT ·addClipF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	FMOVS lo+12(FP), F0
+	WORD $0x4e040404 // DUP V4.4S, V0.S[0]
+	FMOVS hi+16(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1579
+
+one1577:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F0, F2)
+	WORD $0x6ea0e481 // FCMGT V1.4S, V4.4S, V0.4S
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	WORD $0x6ea2e480 // FCMGT V0.4S, V4.4S, V2.4S
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x6ea7e423 // FCMGT V3.4S, V1.4S, V7.4S
+	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
+	WORD $0x6ea7e402 // FCMGT V2.4S, V0.4S, V7.4S
+	WORD $0x6e601ce2 // BSL V2.16B, V7.16B, V0.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1577
+
+tail1579:
+	SUBS R3, R0, R0
+	BEQ done1580
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	WORD $0x6ea0e481 // FCMGT V1.4S, V4.4S, V0.4S
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	WORD $0x6ea2e480 // FCMGT V0.4S, V4.4S, V2.4S
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x6ea7e424 // FCMGT V4.4S, V1.4S, V7.4S
+	WORD $0x6e611ce4 // BSL V4.16B, V7.16B, V1.16B
+	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
+	WORD $0x6e601ce3 // BSL V3.16B, V7.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1580:
+	RET
+
+// func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
+TEXT ·addWithinF64(SB), NOSPLIT, $0-56
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVD sign+8(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	FMOVD lo+16(FP), F0
+	WORD $0x4e08040b // DUP V11.2D, V0.D[0]
+	FMOVD hi+24(FP), F0
+	WORD $0x4e080409 // DUP V9.2D, V0.D[0]
+	MOVD dst+0(FP), R6
+	MOVD x+32(FP), R5
+	MOVD from+40(FP), R4
+	MOVD n+48(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1591
+
+one1589:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F6, F5)
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x6ee6e564 // FCMGT V4.2D, V11.2D, V6.2D
+	WORD $0x6ee5e561 // FCMGT V1.2D, V11.2D, V5.2D
+	FMOVQ 512(R8), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	WORD $0x6ee9e4c3 // FCMGT V3.2D, V6.2D, V9.2D
+	WORD $0x6ee9e4a2 // FCMGT V2.2D, V5.2D, V9.2D
+	FMOVQ 512(R8), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1589
+
+tail1591:
+	SUBS R3, R0, R0
+	BEQ done1592
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F4
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F3
+
+doneLanes4:
+	WORD $0x6ee6e562 // FCMGT V2.2D, V11.2D, V6.2D
+	WORD $0x6ee5e561 // FCMGT V1.2D, V11.2D, V5.2D
+	FMOVQ 512(R8), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	WORD $0x6ee9e4c4 // FCMGT V4.2D, V6.2D, V9.2D
+	WORD $0x6ee9e4a3 // FCMGT V3.2D, V5.2D, V9.2D
+	FMOVQ 512(R8), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1592:
+	RET
+
+// func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
+TEXT ·addWithinF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R8
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
+	FMOVS lo+12(FP), F0
+	WORD $0x4e04040b // DUP V11.4S, V0.S[0]
+	FMOVS hi+16(FP), F0
+	WORD $0x4e04040a // DUP V10.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+24(FP), R7
+	MOVD from+32(FP), R6
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R5
+	CMP R5, R2
+	BGT tail1603
+
+one1601:
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F6, F5)
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F3, F2)
+	WORD $0x6ea6e564 // FCMGT V4.4S, V11.4S, V6.4S
+	WORD $0x6ea5e561 // FCMGT V1.4S, V11.4S, V5.4S
+	FMOVQ 640(R4), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	WORD $0x6eaae4c3 // FCMGT V3.4S, V6.4S, V10.4S
+	WORD $0x6eaae4a2 // FCMGT V2.4S, V5.4S, V10.4S
+	FMOVQ 640(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R5, R2
+	BLE one1601
+
+tail1603:
+	SUBS R2, R0, R0
+	BEQ done1604
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F4
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x6ea6e562 // FCMGT V2.4S, V11.4S, V6.4S
+	WORD $0x6ea5e561 // FCMGT V1.4S, V11.4S, V5.4S
+	FMOVQ 640(R4), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	WORD $0x6eaae4c4 // FCMGT V4.4S, V6.4S, V10.4S
+	WORD $0x6eaae4a3 // FCMGT V3.4S, V5.4S, V10.4S
+	FMOVQ 640(R4), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd22 // FMLA V2.4S, V9.4S, V4.4S
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1604:
+	RET
+
+// func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
+TEXT ·addWhereF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R9
+	FMOVD sign+8(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	MOVD dst+0(FP), R3
+	MOVD cond+16(FP), R8
+	MOVD x+24(FP), R7
+	MOVD y+32(FP), R6
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-4, R0, R5
+	CMP R5, R2
+	BGT tail1615
+
+one1613:
+	ADD R2<<3, R8, R1
+	FLDPQ (R1), (F0, F2)
+	ADD R2<<3, R7, R1
+	FLDPQ (R1), (F7, F6)
+	ADD R2<<3, R6, R1
+	FLDPQ (R1), (F5, F4)
+	FMOVQ 512(R4), F1
+	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e62e420 // FCMGE V0.2D, V1.2D, V2.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e651ce3 // BSL V3.16B, V7.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	ADD R2<<3, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R2, R2
+	CMP R5, R2
+	BLE one1613
+
+tail1615:
+	SUBS R2, R0, R0
+	BEQ done1616
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<3, R8, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F4
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD R2<<3, R7, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F7
+	FMOVQ 16(R1), F6
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F7
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F6
+
+doneLanes4:
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R2<<3, R6, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F5
+	FMOVQ 16(R1), F2
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F5
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F0
+	WORD $0x6e180405 // MOV V5.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F2
+
+doneLanes6:
+	FMOVQ 512(R4), F1
+	WORD $0x6e64e420 // FCMGE V0.2D, V1.2D, V4.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6e63e420 // FCMGE V0.2D, V1.2D, V3.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e651ce4 // BSL V4.16B, V7.16B, V5.16B
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<3, R3, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F0
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F1
+
+doneLanes8:
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done1616:
+	RET
+
+// func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
+TEXT ·addWhereF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R9
+	FMOVS sign+8(FP), F0
+	WORD $0x4e04040a // DUP V10.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD cond+16(FP), R8
+	MOVD x+24(FP), R7
+	MOVD y+32(FP), R5
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1627
+
+one1625:
+	ADD R2<<2, R8, R1
+	FLDPQ (R1), (F0, F2)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F7, F6)
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F5, F4)
+	FMOVQ 640(R4), F1
+	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e651ce3 // BSL V3.16B, V7.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1625
+
+tail1627:
+	SUBS R2, R0, R0
+	BEQ done1628
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R8, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F4
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F7
+	FMOVQ 16(R1), F6
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F7
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0407 // MOV V7.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F5
+	FMOVQ 16(R1), F2
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F5
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0405 // MOV V5.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+
+doneLanes6:
+	FMOVQ 640(R4), F1
+	WORD $0x6e24e420 // FCMGE V0.4S, V1.4S, V4.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6e23e420 // FCMGE V0.4S, V1.4S, V3.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e651ce4 // BSL V4.16B, V7.16B, V5.16B
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F2
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes8:
+	WORD $0x4e24cd42 // FMLA V2.4S, V10.4S, V4.4S
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done1628:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -25852,9 +35112,9 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1310
+	BLT oneTest1642
 
-many1308:
+many1640:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R7), F0
@@ -26017,7 +35277,7 @@ many1308:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1313
+	BEQ normal1645
 	FMOVQ 1856(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -26076,9 +35336,9 @@ many1308:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1314
+	JMP scaled1646
 
-normal1313:
+normal1645:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -26108,7 +35368,7 @@ normal1313:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1314:
+scaled1646:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -26150,14 +35410,14 @@ scaled1314:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1308
+	BLE many1640
 
-oneTest1310:
+oneTest1642:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1311
+	BGT tail1643
 
-one1309:
+one1641:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R7), F0
@@ -26241,7 +35501,7 @@ one1309:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1315
+	BEQ normal1647
 	FMOVQ 1856(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -26271,9 +35531,9 @@ one1309:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1316
+	JMP scaled1648
 
-normal1315:
+normal1647:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -26289,7 +35549,7 @@ normal1315:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1316:
+scaled1648:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -26313,11 +35573,11 @@ scaled1316:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1309
+	BLE one1641
 
-tail1311:
+tail1643:
 	SUBS R2, R0, R0
-	BEQ done1312
+	BEQ done1644
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -26425,7 +35685,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1317
+	BEQ normal1649
 	FMOVQ 1856(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -26455,9 +35715,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1318
+	JMP scaled1650
 
-normal1317:
+normal1649:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -26473,7 +35733,7 @@ normal1317:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1318:
+scaled1650:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -26552,7 +35812,7 @@ someLanes7:
 
 doneLanes8:
 
-done1312:
+done1644:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -26570,9 +35830,9 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1329
+	BGT tail1661
 
-one1327:
+one1659:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 320(R8), F0
@@ -26677,11 +35937,11 @@ one1327:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1327
+	BLE one1659
 
-tail1329:
+tail1661:
 	SUBS R2, R0, R0
-	BEQ done1330
+	BEQ done1662
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -26893,7 +36153,7 @@ someLanes5:
 
 doneLanes6:
 
-done1330:
+done1662:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -26915,9 +36175,9 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1344
+	BLT oneTest1676
 
-many1342:
+many1674:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -27084,7 +36344,7 @@ many1342:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1347
+	BEQ normal1679
 	FMOVQ 1856(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -27143,9 +36403,9 @@ many1342:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1348
+	JMP scaled1680
 
-normal1347:
+normal1679:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -27175,7 +36435,7 @@ normal1347:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1348:
+scaled1680:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -27188,50 +36448,50 @@ scaled1348:
 	WORD $0x4e60d573 // FADD V19.2D, V11.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8064(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 8064(R5), F1
+	FMOVQ 12672(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 8128(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 8128(R5), F2
+	FMOVQ 12736(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8192(R5), F1
+	FMOVQ 12800(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 8192(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 8256(R5), F2
+	FMOVQ 12864(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 8256(R5), F1
+	FMOVQ 12864(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6ef1e409 // FCMGT V9.2D, V0.2D, V17.2D
 	WORD $0x6e741c4a // BSL V10.16B, V2.16B, V20.16B
 	WORD $0x6e731c29 // BSL V9.16B, V1.16B, V19.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8320(R5), F2
+	FMOVQ 12928(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 8320(R5), F1
+	FMOVQ 12928(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 8384(R5), F0
+	FMOVQ 12992(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 8384(R5), F2
+	FMOVQ 12992(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8448(R5), F1
+	FMOVQ 13056(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 8448(R5), F0
+	FMOVQ 13056(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
-	FMOVQ 8512(R5), F0
+	FMOVQ 13120(R5), F0
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6ef1e400 // FCMGT V0.2D, V0.2D, V17.2D
 	WORD $0x6e641d01 // BSL V1.16B, V8.16B, V4.16B
@@ -27240,7 +36500,7 @@ scaled1348:
 	WORD $0x6e69fc0a // FDIV V10.2D, V0.2D, V9.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6ef1e408 // FCMGT V8.2D, V0.2D, V17.2D
 	WORD $0x6e621da9 // BSL V9.16B, V13.16B, V2.16B
@@ -27251,7 +36511,7 @@ scaled1348:
 	FMOVQ 576(R5), F4
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
 	WORD $0x4ee8cd04 // FMLS V4.2D, V8.2D, V8.2D
-	FMOVQ 8576(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x4e60d561 // FADD V1.2D, V11.2D, V0.2D
 	WORD $0x4e60d540 // FADD V0.2D, V10.2D, V0.2D
 	WORD $0x6e6bdc22 // FMUL V2.2D, V1.2D, V11.2D
@@ -27259,7 +36519,7 @@ scaled1348:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede40d // FCMGT V13.2D, V0.2D, V13.2D
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6e621ced // BSL V13.16B, V7.16B, V2.16B
@@ -27281,50 +36541,50 @@ scaled1348:
 	WORD $0x4e60d655 // FADD V21.2D, V18.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8064(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8064(R5), F1
+	FMOVQ 12672(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 8128(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 8128(R5), F2
+	FMOVQ 12736(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 8192(R5), F1
+	FMOVQ 12800(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 8192(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 8256(R5), F2
+	FMOVQ 12864(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8256(R5), F1
+	FMOVQ 12864(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6ef4e411 // FCMGT V17.2D, V0.2D, V20.2D
 	WORD $0x6ef3e408 // FCMGT V8.2D, V0.2D, V19.2D
 	WORD $0x6e761c51 // BSL V17.16B, V2.16B, V22.16B
 	WORD $0x6e751c28 // BSL V8.16B, V1.16B, V21.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8320(R5), F2
+	FMOVQ 12928(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8320(R5), F1
+	FMOVQ 12928(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 8384(R5), F0
+	FMOVQ 12992(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 8384(R5), F2
+	FMOVQ 12992(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 8448(R5), F1
+	FMOVQ 13056(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 8448(R5), F0
+	FMOVQ 13056(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 8512(R5), F0
+	FMOVQ 13120(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60de42 // FMUL V2.2D, V18.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6ef4e401 // FCMGT V1.2D, V0.2D, V20.2D
 	WORD $0x6ef3e400 // FCMGT V0.2D, V0.2D, V19.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -27333,7 +36593,7 @@ scaled1348:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6e621e92 // BSL V18.16B, V20.16B, V2.16B
@@ -27344,7 +36604,7 @@ scaled1348:
 	FMOVQ 576(R5), F7
 	WORD $0x4ef2ce48 // FMLS V8.2D, V18.2D, V18.2D
 	WORD $0x4ef1ce27 // FMLS V7.2D, V17.2D, V17.2D
-	FMOVQ 8576(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -27352,7 +36612,7 @@ scaled1348:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6ef4e404 // FCMGT V4.2D, V0.2D, V20.2D
 	WORD $0x6ef3e403 // FCMGT V3.2D, V0.2D, V19.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -27371,14 +36631,14 @@ scaled1348:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1342
+	BLE many1674
 
-oneTest1344:
+oneTest1676:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail1345
+	BGT tail1677
 
-one1343:
+one1675:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -27464,7 +36724,7 @@ one1343:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1349
+	BEQ normal1681
 	FMOVQ 1856(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -27494,9 +36754,9 @@ one1343:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled1350
+	JMP scaled1682
 
-normal1349:
+normal1681:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -27512,7 +36772,7 @@ normal1349:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled1350:
+scaled1682:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -27525,50 +36785,50 @@ scaled1350:
 	WORD $0x4e60d551 // FADD V17.2D, V10.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8064(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8064(R5), F1
+	FMOVQ 12672(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 8128(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 8128(R5), F2
+	FMOVQ 12736(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 8192(R5), F1
+	FMOVQ 12800(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 8192(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 8256(R5), F2
+	FMOVQ 12864(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8256(R5), F1
+	FMOVQ 12864(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6e721c49 // BSL V9.16B, V2.16B, V18.16B
 	WORD $0x6e711c28 // BSL V8.16B, V1.16B, V17.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8320(R5), F2
+	FMOVQ 12928(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 8320(R5), F1
+	FMOVQ 12928(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 8384(R5), F0
+	FMOVQ 12992(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 8384(R5), F2
+	FMOVQ 12992(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 8448(R5), F1
+	FMOVQ 13056(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 8448(R5), F0
+	FMOVQ 13056(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 8512(R5), F0
+	FMOVQ 13120(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -27577,7 +36837,7 @@ scaled1350:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6e621daa // BSL V10.16B, V13.16B, V2.16B
@@ -27588,7 +36848,7 @@ scaled1350:
 	FMOVQ 576(R5), F7
 	WORD $0x4eeacd48 // FMLS V8.2D, V10.2D, V10.2D
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
-	FMOVQ 8576(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -27596,7 +36856,7 @@ scaled1350:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eede404 // FCMGT V4.2D, V0.2D, V13.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -27613,11 +36873,11 @@ scaled1350:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one1343
+	BLE one1675
 
-tail1345:
+tail1677:
 	SUBS R2, R0, R0
-	BEQ done1346
+	BEQ done1678
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27727,7 +36987,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1351
+	BEQ normal1683
 	FMOVQ 1856(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -27757,9 +37017,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled1352
+	JMP scaled1684
 
-normal1351:
+normal1683:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -27775,7 +37035,7 @@ normal1351:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled1352:
+scaled1684:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -27808,50 +37068,50 @@ doneLanes4:
 	WORD $0x4e60d504 // FADD V4.2D, V8.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8064(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 8064(R5), F1
+	FMOVQ 12672(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 8128(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 8128(R5), F2
+	FMOVQ 12736(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 8192(R5), F1
+	FMOVQ 12800(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 8192(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 8256(R5), F2
+	FMOVQ 12864(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 8256(R5), F1
+	FMOVQ 12864(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6e6e1c47 // BSL V7.16B, V2.16B, V14.16B
 	WORD $0x6e641c26 // BSL V6.16B, V1.16B, V4.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 8320(R5), F2
+	FMOVQ 12928(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 8320(R5), F1
+	FMOVQ 12928(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 8384(R5), F0
+	FMOVQ 12992(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 8384(R5), F2
+	FMOVQ 12992(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 8448(R5), F1
+	FMOVQ 13056(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 8448(R5), F0
+	FMOVQ 13056(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 8512(R5), F0
+	FMOVQ 13120(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
@@ -27860,7 +37120,7 @@ doneLanes4:
 	WORD $0x6e66fc03 // FDIV V3.2D, V0.2D, V6.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6e621d88 // BSL V8.16B, V12.16B, V2.16B
@@ -27871,7 +37131,7 @@ doneLanes4:
 	FMOVQ 576(R5), F5
 	WORD $0x4ee8cd06 // FMLS V6.2D, V8.2D, V8.2D
 	WORD $0x4ee7cce5 // FMLS V5.2D, V7.2D, V7.2D
-	FMOVQ 8576(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -27879,7 +37139,7 @@ doneLanes4:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 8000(R5), F0
+	FMOVQ 12608(R5), F0
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -27951,7 +37211,7 @@ someLanes9:
 
 doneLanes10:
 
-done1346:
+done1678:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -27969,15 +37229,15 @@ TEXT ·tanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1363
+	BGT tail1695
 
-one1361:
+one1693:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F9, F8)
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 8640(R8), F0
+	FMOVQ 13184(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2560(R8), F0
@@ -28077,11 +37337,11 @@ one1361:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1361
+	BLE one1693
 
-tail1363:
+tail1695:
 	SUBS R2, R0, R0
-	BEQ done1364
+	BEQ done1696
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28127,7 +37387,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 8640(R8), F0
+	FMOVQ 13184(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2560(R8), F0
@@ -28294,7 +37554,7 @@ someLanes5:
 
 doneLanes6:
 
-done1364:
+done1696:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -28316,9 +37576,9 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1378
+	BLT oneTest1710
 
-many1376:
+many1708:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -28481,7 +37741,7 @@ many1376:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1381
+	BEQ normal1713
 	FMOVQ 1856(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
@@ -28540,9 +37800,9 @@ many1376:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1382
+	JMP scaled1714
 
-normal1381:
+normal1713:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28572,7 +37832,7 @@ normal1381:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1382:
+scaled1714:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -28600,7 +37860,7 @@ scaled1382:
 	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F4
 	FMOVQ 960(R6), F3
-	FMOVQ 8704(R6), F0
+	FMOVQ 13248(R6), F0
 	WORD $0x6ee0e701 // FCMGT V1.2D, V24.2D, V0.2D
 	WORD $0x6ee0e6e0 // FCMGT V0.2D, V23.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -28617,7 +37877,7 @@ scaled1382:
 	WORD $0x4ea21c55 // MOV V21.16B, V2.16B
 	WORD $0x6e741c61 // BSL V1.16B, V3.16B, V20.16B
 	WORD $0x6e731c60 // BSL V0.16B, V3.16B, V19.16B
-	FMOVQ 8576(R6), F2
+	FMOVQ 8512(R6), F2
 	WORD $0x4e62d703 // FADD V3.2D, V24.2D, V2.2D
 	WORD $0x4e62d6e2 // FADD V2.2D, V23.2D, V2.2D
 	WORD $0x6e63ff1a // FDIV V26.2D, V24.2D, V3.2D
@@ -28705,7 +37965,7 @@ scaled1382:
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F4
 	FMOVQ 960(R6), F3
-	FMOVQ 8704(R6), F0
+	FMOVQ 13248(R6), F0
 	WORD $0x6ee0e721 // FCMGT V1.2D, V25.2D, V0.2D
 	WORD $0x6ee0e700 // FCMGT V0.2D, V24.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -28722,7 +37982,7 @@ scaled1382:
 	WORD $0x4ea21c56 // MOV V22.16B, V2.16B
 	WORD $0x6e751c61 // BSL V1.16B, V3.16B, V21.16B
 	WORD $0x6e741c60 // BSL V0.16B, V3.16B, V20.16B
-	FMOVQ 8576(R6), F2
+	FMOVQ 8512(R6), F2
 	WORD $0x4e62d723 // FADD V3.2D, V25.2D, V2.2D
 	WORD $0x4e62d702 // FADD V2.2D, V24.2D, V2.2D
 	WORD $0x6e63ff3b // FDIV V27.2D, V25.2D, V3.2D
@@ -28791,14 +38051,14 @@ scaled1382:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1376
+	BLE many1708
 
-oneTest1378:
+oneTest1710:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1379
+	BGT tail1711
 
-one1377:
+one1709:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -28882,7 +38142,7 @@ one1377:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1383
+	BEQ normal1715
 	FMOVQ 1856(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -28912,9 +38172,9 @@ one1377:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled1384
+	JMP scaled1716
 
-normal1383:
+normal1715:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28930,7 +38190,7 @@ normal1383:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled1384:
+scaled1716:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -28958,7 +38218,7 @@ scaled1384:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F3
 	FMOVQ 960(R6), F2
-	FMOVQ 8704(R6), F0
+	FMOVQ 13248(R6), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
 	WORD $0x4ea11c36 // MOV V22.16B, V1.16B
@@ -28971,7 +38231,7 @@ scaled1384:
 	WORD $0x6e721c73 // BSL V19.16B, V3.16B, V18.16B
 	WORD $0x6e691c41 // BSL V1.16B, V2.16B, V9.16B
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
-	FMOVQ 8576(R6), F2
+	FMOVQ 8512(R6), F2
 	WORD $0x4e62d6c3 // FADD V3.2D, V22.2D, V2.2D
 	WORD $0x4e62d6a2 // FADD V2.2D, V21.2D, V2.2D
 	WORD $0x6e63fed8 // FDIV V24.2D, V22.2D, V3.2D
@@ -29036,11 +38296,11 @@ scaled1384:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1377
+	BLE one1709
 
-tail1379:
+tail1711:
 	SUBS R2, R0, R0
-	BEQ done1380
+	BEQ done1712
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29148,7 +38408,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1385
+	BEQ normal1717
 	FMOVQ 1856(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -29178,9 +38438,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled1386
+	JMP scaled1718
 
-normal1385:
+normal1717:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29196,7 +38456,7 @@ normal1385:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled1386:
+scaled1718:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -29244,7 +38504,7 @@ doneLanes4:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F3
 	FMOVQ 960(R6), F2
-	FMOVQ 8704(R6), F0
+	FMOVQ 13248(R6), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
 	WORD $0x4ea11c32 // MOV V18.16B, V1.16B
@@ -29257,7 +38517,7 @@ doneLanes4:
 	WORD $0x6e6e1c6f // BSL V15.16B, V3.16B, V14.16B
 	WORD $0x6e671c41 // BSL V1.16B, V2.16B, V7.16B
 	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
-	FMOVQ 8576(R6), F2
+	FMOVQ 8512(R6), F2
 	WORD $0x4e62d643 // FADD V3.2D, V18.2D, V2.2D
 	WORD $0x4e62d622 // FADD V2.2D, V17.2D, V2.2D
 	WORD $0x6e63fe54 // FDIV V20.2D, V18.2D, V3.2D
@@ -29357,7 +38617,7 @@ someLanes7:
 
 doneLanes8:
 
-done1380:
+done1712:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -29375,9 +38635,9 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1397
+	BGT tail1729
 
-one1395:
+one1727:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 320(R8), F0
@@ -29469,39 +38729,39 @@ one1395:
 	FMOVQ 704(R8), F0
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
 	WORD $0x4ea9d407 // FSUB V7.4S, V0.4S, V9.4S
-	FMOVQ 8768(R8), F0
-	FMOVQ 8768(R8), F2
-	FMOVQ 8832(R8), F1
+	FMOVQ 13312(R8), F0
+	FMOVQ 13312(R8), F2
+	FMOVQ 13376(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8832(R8), F0
+	FMOVQ 13376(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 8896(R8), F2
+	FMOVQ 13440(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 8896(R8), F1
+	FMOVQ 13440(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 8960(R8), F0
+	FMOVQ 13504(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8960(R8), F2
+	FMOVQ 13504(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 9024(R8), F1
+	FMOVQ 13568(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 9024(R8), F0
+	FMOVQ 13568(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 9088(R8), F2
+	FMOVQ 13632(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 9088(R8), F1
+	FMOVQ 13632(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 9152(R8), F0
+	FMOVQ 13696(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 9152(R8), F2
+	FMOVQ 13696(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 9216(R8), F1
+	FMOVQ 13760(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 9216(R8), F0
+	FMOVQ 13760(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 9280(R8), F6
+	FMOVQ 13824(R8), F6
 	WORD $0x4e21cc86 // FMLA V6.4S, V4.4S, V1.4S
-	FMOVQ 9280(R8), F2
+	FMOVQ 13824(R8), F2
 	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
@@ -29525,11 +38785,11 @@ one1395:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1395
+	BLE one1727
 
-tail1397:
+tail1729:
 	SUBS R2, R0, R0
-	BEQ done1398
+	BEQ done1730
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -29661,39 +38921,39 @@ doneLanes2:
 	FMOVQ 704(R8), F0
 	WORD $0x4eabd409 // FSUB V9.4S, V0.4S, V11.4S
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
-	FMOVQ 8768(R8), F0
-	FMOVQ 8768(R8), F2
-	FMOVQ 8832(R8), F1
+	FMOVQ 13312(R8), F0
+	FMOVQ 13312(R8), F2
+	FMOVQ 13376(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 8832(R8), F0
+	FMOVQ 13376(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 8896(R8), F2
+	FMOVQ 13440(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 8896(R8), F1
+	FMOVQ 13440(R8), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 8960(R8), F0
+	FMOVQ 13504(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 8960(R8), F2
+	FMOVQ 13504(R8), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 9024(R8), F1
+	FMOVQ 13568(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 9024(R8), F0
+	FMOVQ 13568(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 9088(R8), F2
+	FMOVQ 13632(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 9088(R8), F1
+	FMOVQ 13632(R8), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 9152(R8), F0
+	FMOVQ 13696(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 9152(R8), F2
+	FMOVQ 13696(R8), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 9216(R8), F1
+	FMOVQ 13760(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 9216(R8), F0
+	FMOVQ 13760(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 9280(R8), F5
+	FMOVQ 13824(R8), F5
 	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
-	FMOVQ 9280(R8), F2
+	FMOVQ 13824(R8), F2
 	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e23dc60 // FMUL V0.4S, V3.4S, V3.4S
@@ -29784,7 +39044,7 @@ someLanes5:
 
 doneLanes6:
 
-done1398:
+done1730:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -29806,15 +39066,15 @@ TEXT ·gELUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1412
+	BLT oneTest1744
 
-many1410:
+many1742:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 9344(R5), F0
+	FMOVQ 13888(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -29826,7 +39086,7 @@ many1410:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 9344(R5), F0
+	FMOVQ 13888(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -29987,7 +39247,7 @@ many1410:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1415
+	BEQ normal1747
 	FMOVQ 1856(R5), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40d // FCMGT V13.2D, V0.2D, V18.2D
@@ -30046,9 +39306,9 @@ many1410:
 	WORD $0x4e66d500 // FADD V0.2D, V8.2D, V6.2D
 	WORD $0x6ee78421 // SUB V1.2D, V1.2D, V7.2D
 	WORD $0x6ee68400 // SUB V0.2D, V0.2D, V6.2D
-	JMP scaled1416
+	JMP scaled1748
 
-normal1415:
+normal1747:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -30078,13 +39338,13 @@ normal1415:
 	WORD $0x6e67dc21 // FMUL V1.2D, V1.2D, V7.2D
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 
-scaled1416:
+scaled1748:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 384(R5), F6
 	WORD $0x4e261d08 // AND V8.16B, V8.16B, V6.16B
 	WORD $0x4e261ce7 // AND V7.16B, V7.16B, V6.16B
-	FMOVQ 9344(R5), F6
+	FMOVQ 13888(R5), F6
 	WORD $0x4ee8f4ca // FMIN V10.2D, V6.2D, V8.2D
 	WORD $0x4ee7f4c9 // FMIN V9.2D, V6.2D, V7.2D
 	WORD $0x6e6add47 // FMUL V7.2D, V10.2D, V10.2D
@@ -30100,114 +39360,114 @@ scaled1416:
 	WORD $0x4ee3cd06 // FMLS V6.2D, V8.2D, V3.2D
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4ee2cce3 // FMLS V3.2D, V7.2D, V2.2D
-	FMOVQ 9408(R5), F2
+	FMOVQ 13952(R5), F2
 	WORD $0x6e62dccd // FMUL V13.2D, V6.2D, V2.2D
 	WORD $0x6e62dc6b // FMUL V11.2D, V3.2D, V2.2D
 	FMOVQ 576(R5), F7
 	FMOVQ 576(R5), F6
-	FMOVQ 9472(R5), F2
+	FMOVQ 8768(R5), F2
 	WORD $0x4e62d543 // FADD V3.2D, V10.2D, V2.2D
 	WORD $0x4e62d522 // FADD V2.2D, V9.2D, V2.2D
 	WORD $0x6e63fcf3 // FDIV V19.2D, V7.2D, V3.2D
 	WORD $0x6e62fcd2 // FDIV V18.2D, V6.2D, V2.2D
-	FMOVQ 9472(R5), F2
+	FMOVQ 8768(R5), F2
 	WORD $0x4ee2d543 // FSUB V3.2D, V10.2D, V2.2D
 	WORD $0x4ee2d522 // FSUB V2.2D, V9.2D, V2.2D
 	WORD $0x6e73dc71 // FMUL V17.2D, V3.2D, V19.2D
 	WORD $0x6e72dc4a // FMUL V10.2D, V2.2D, V18.2D
 	WORD $0x6e71de34 // FMUL V20.2D, V17.2D, V17.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 9536(R5), F6
-	FMOVQ 9536(R5), F3
-	FMOVQ 9600(R5), F2
-	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
 	FMOVQ 9600(R5), F6
-	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 9664(R5), F3
-	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
+	FMOVQ 9600(R5), F3
 	FMOVQ 9664(R5), F2
-	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 9728(R5), F6
-	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
+	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
+	FMOVQ 9664(R5), F6
+	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
 	FMOVQ 9728(R5), F3
-	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 9792(R5), F2
-	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
+	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
+	FMOVQ 9728(R5), F2
+	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
 	FMOVQ 9792(R5), F6
-	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 9856(R5), F3
-	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
+	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
+	FMOVQ 9792(R5), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
 	FMOVQ 9856(R5), F2
-	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 9920(R5), F6
-	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
+	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
+	FMOVQ 9856(R5), F6
+	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
 	FMOVQ 9920(R5), F3
-	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 9984(R5), F2
-	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
+	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
+	FMOVQ 9920(R5), F2
+	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
 	FMOVQ 9984(R5), F6
-	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 10048(R5), F3
-	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 10048(R5), F2
-	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 10112(R5), F6
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
-	FMOVQ 10112(R5), F3
+	FMOVQ 9984(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 10176(R5), F2
+	FMOVQ 10048(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 10176(R5), F6
+	FMOVQ 10048(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 10240(R5), F3
+	FMOVQ 10112(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 10240(R5), F2
+	FMOVQ 10112(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 10304(R5), F8
-	FMOVQ 10304(R5), F7
-	FMOVQ 10368(R5), F6
+	FMOVQ 10176(R5), F6
+	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
+	FMOVQ 10176(R5), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
+	FMOVQ 10240(R5), F2
+	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
+	FMOVQ 10240(R5), F6
+	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
+	FMOVQ 10304(R5), F3
+	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
+	FMOVQ 10304(R5), F2
+	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
+	FMOVQ 8832(R5), F8
+	FMOVQ 8832(R5), F7
+	FMOVQ 8896(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 10368(R5), F8
+	FMOVQ 8896(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 10432(R5), F7
+	FMOVQ 8960(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 10432(R5), F6
+	FMOVQ 8960(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 10496(R5), F8
+	FMOVQ 9024(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 10496(R5), F7
+	FMOVQ 9024(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 10560(R5), F6
+	FMOVQ 9088(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 10560(R5), F8
+	FMOVQ 9088(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 10624(R5), F7
+	FMOVQ 9152(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 10624(R5), F6
+	FMOVQ 9152(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 10688(R5), F8
+	FMOVQ 9216(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 10688(R5), F7
+	FMOVQ 9216(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 10752(R5), F6
+	FMOVQ 9280(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 10752(R5), F8
+	FMOVQ 9280(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 10816(R5), F7
+	FMOVQ 9344(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 10816(R5), F6
+	FMOVQ 9344(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 10880(R5), F8
+	FMOVQ 9408(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 10880(R5), F7
+	FMOVQ 9408(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 10944(R5), F6
+	FMOVQ 9472(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 10944(R5), F8
+	FMOVQ 9472(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 11008(R5), F7
+	FMOVQ 9536(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 11008(R5), F6
+	FMOVQ 9536(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
 	WORD $0x4e67ce23 // FMLA V3.2D, V17.2D, V7.2D
 	WORD $0x4e66cd42 // FMLA V2.2D, V10.2D, V6.2D
@@ -30224,10 +39484,10 @@ scaled1416:
 	WORD $0x6e671d09 // BSL V9.16B, V8.16B, V7.16B
 	WORD $0x4ee0a868 // CMLT V8.2D, V3.2D, 0
 	WORD $0x6e621d48 // BSL V8.16B, V10.16B, V2.16B
-	FMOVQ 11072(R5), F2
+	FMOVQ 14016(R5), F2
 	WORD $0x4e66f447 // FMAX V7.2D, V2.2D, V6.2D
 	WORD $0x4e63f446 // FMAX V6.2D, V2.2D, V3.2D
-	FMOVQ 9344(R5), F2
+	FMOVQ 13888(R5), F2
 	WORD $0x4ee7f443 // FMIN V3.2D, V2.2D, V7.2D
 	WORD $0x4ee6f442 // FMIN V2.2D, V2.2D, V6.2D
 	WORD $0x4ea91d31 // MOV V17.16B, V9.16B
@@ -30240,7 +39500,7 @@ scaled1416:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 9344(R5), F2
+	FMOVQ 13888(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -30256,114 +39516,114 @@ scaled1416:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 9408(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x6e60dc53 // FMUL V19.2D, V2.2D, V0.2D
 	WORD $0x6e60dc32 // FMUL V18.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 9472(R5), F0
+	FMOVQ 8768(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc75 // FDIV V21.2D, V3.2D, V1.2D
 	WORD $0x6e60fc54 // FDIV V20.2D, V2.2D, V0.2D
-	FMOVQ 9472(R5), F0
+	FMOVQ 8768(R5), F0
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4e0 // FSUB V0.2D, V7.2D, V0.2D
 	WORD $0x6e75dc29 // FMUL V9.2D, V1.2D, V21.2D
 	WORD $0x6e74dc08 // FMUL V8.2D, V0.2D, V20.2D
 	WORD $0x6e69dd36 // FMUL V22.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 9536(R5), F2
-	FMOVQ 9536(R5), F1
-	FMOVQ 9600(R5), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
 	FMOVQ 9600(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9664(R5), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9600(R5), F1
 	FMOVQ 9664(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9728(R5), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 9664(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 9728(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 9792(R5), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9728(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 9792(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9856(R5), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 9792(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
 	FMOVQ 9856(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9920(R5), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 9856(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 9920(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 9984(R5), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 9920(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 9984(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10048(R5), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 10048(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 10112(R5), F2
 	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 10112(R5), F1
+	FMOVQ 9984(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10176(R5), F0
+	FMOVQ 10048(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 10176(R5), F2
+	FMOVQ 10048(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10240(R5), F1
+	FMOVQ 10112(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 10240(R5), F0
+	FMOVQ 10112(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 10304(R5), F6
-	FMOVQ 10304(R5), F3
-	FMOVQ 10368(R5), F2
+	FMOVQ 10176(R5), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 10176(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 10240(R5), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 10240(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 10304(R5), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 10304(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FMOVQ 8832(R5), F6
+	FMOVQ 8832(R5), F3
+	FMOVQ 8896(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 10368(R5), F6
+	FMOVQ 8896(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 10432(R5), F3
+	FMOVQ 8960(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 10432(R5), F2
+	FMOVQ 8960(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 10496(R5), F6
+	FMOVQ 9024(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 10496(R5), F3
+	FMOVQ 9024(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 10560(R5), F2
+	FMOVQ 9088(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 10560(R5), F6
+	FMOVQ 9088(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 10624(R5), F3
+	FMOVQ 9152(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 10624(R5), F2
+	FMOVQ 9152(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 10688(R5), F6
+	FMOVQ 9216(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 10688(R5), F3
+	FMOVQ 9216(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 10752(R5), F2
+	FMOVQ 9280(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 10752(R5), F6
+	FMOVQ 9280(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 10816(R5), F3
+	FMOVQ 9344(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 10816(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 10880(R5), F6
+	FMOVQ 9408(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 10880(R5), F3
+	FMOVQ 9408(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 10944(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 10944(R5), F6
+	FMOVQ 9472(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 11008(R5), F3
+	FMOVQ 9536(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 11008(R5), F2
+	FMOVQ 9536(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -30380,10 +39640,10 @@ scaled1416:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 11072(R5), F0
+	FMOVQ 14016(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 9344(R5), F0
+	FMOVQ 13888(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -30400,20 +39660,20 @@ scaled1416:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1410
+	BLE many1742
 
-oneTest1412:
+oneTest1744:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail1413
+	BGT tail1745
 
-one1411:
+one1743:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 9344(R5), F0
+	FMOVQ 13888(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -30499,7 +39759,7 @@ one1411:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1417
+	BEQ normal1749
 	FMOVQ 1856(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -30529,9 +39789,9 @@ one1411:
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled1418
+	JMP scaled1750
 
-normal1417:
+normal1749:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -30547,13 +39807,13 @@ normal1417:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled1418:
+scaled1750:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F6, F3)
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 9344(R5), F2
+	FMOVQ 13888(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -30569,114 +39829,114 @@ scaled1418:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 9408(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 9472(R5), F0
+	FMOVQ 8768(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc71 // FDIV V17.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4d // FDIV V13.2D, V2.2D, V0.2D
-	FMOVQ 9472(R5), F0
+	FMOVQ 8768(R5), F0
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4e0 // FSUB V0.2D, V7.2D, V0.2D
 	WORD $0x6e71dc29 // FMUL V9.2D, V1.2D, V17.2D
 	WORD $0x6e6ddc08 // FMUL V8.2D, V0.2D, V13.2D
 	WORD $0x6e69dd32 // FMUL V18.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 9536(R5), F2
-	FMOVQ 9536(R5), F1
-	FMOVQ 9600(R5), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 9600(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9664(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 9600(R5), F1
 	FMOVQ 9664(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9728(R5), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 9664(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 9728(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 9792(R5), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 9728(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 9792(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9856(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 9792(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
 	FMOVQ 9856(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9920(R5), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 9856(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 9920(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 9984(R5), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 9920(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 9984(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10048(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10048(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 10112(R5), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 10112(R5), F1
+	FMOVQ 9984(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10176(R5), F0
+	FMOVQ 10048(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 10176(R5), F2
+	FMOVQ 10048(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10240(R5), F1
+	FMOVQ 10112(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10240(R5), F0
+	FMOVQ 10112(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 10304(R5), F6
-	FMOVQ 10304(R5), F3
-	FMOVQ 10368(R5), F2
+	FMOVQ 10176(R5), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10176(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 10240(R5), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 10240(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 10304(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 10304(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FMOVQ 8832(R5), F6
+	FMOVQ 8832(R5), F3
+	FMOVQ 8896(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 10368(R5), F6
+	FMOVQ 8896(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 10432(R5), F3
+	FMOVQ 8960(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 10432(R5), F2
+	FMOVQ 8960(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 10496(R5), F6
+	FMOVQ 9024(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 10496(R5), F3
+	FMOVQ 9024(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 10560(R5), F2
+	FMOVQ 9088(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 10560(R5), F6
+	FMOVQ 9088(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 10624(R5), F3
+	FMOVQ 9152(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 10624(R5), F2
+	FMOVQ 9152(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 10688(R5), F6
+	FMOVQ 9216(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 10688(R5), F3
+	FMOVQ 9216(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 10752(R5), F2
+	FMOVQ 9280(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 10752(R5), F6
+	FMOVQ 9280(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 10816(R5), F3
+	FMOVQ 9344(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 10816(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 10880(R5), F6
+	FMOVQ 9408(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 10880(R5), F3
+	FMOVQ 9408(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 10944(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 10944(R5), F6
+	FMOVQ 9472(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 11008(R5), F3
+	FMOVQ 9536(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 11008(R5), F2
+	FMOVQ 9536(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -30693,10 +39953,10 @@ scaled1418:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 11072(R5), F0
+	FMOVQ 14016(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 9344(R5), F0
+	FMOVQ 13888(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -30711,11 +39971,11 @@ scaled1418:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one1411
+	BLE one1743
 
-tail1413:
+tail1745:
 	SUBS R2, R0, R0
-	BEQ done1414
+	BEQ done1746
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30745,7 +40005,7 @@ doneLanes2:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 9344(R5), F0
+	FMOVQ 13888(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -30831,7 +40091,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1419
+	BEQ normal1751
 	FMOVQ 1856(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -30861,9 +40121,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled1420
+	JMP scaled1752
 
-normal1419:
+normal1751:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -30879,7 +40139,7 @@ normal1419:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled1420:
+scaled1752:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R7, R1
@@ -30905,7 +40165,7 @@ doneLanes4:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 9344(R5), F2
+	FMOVQ 13888(R5), F2
 	WORD $0x4ee4f446 // FMIN V6.2D, V2.2D, V4.2D
 	WORD $0x4ee3f445 // FMIN V5.2D, V2.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -30921,114 +40181,114 @@ doneLanes4:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 9408(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 9472(R5), F0
+	FMOVQ 8768(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc6d // FDIV V13.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4c // FDIV V12.2D, V2.2D, V0.2D
-	FMOVQ 9472(R5), F0
+	FMOVQ 8768(R5), F0
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e6ddc27 // FMUL V7.2D, V1.2D, V13.2D
 	WORD $0x6e6cdc06 // FMUL V6.2D, V0.2D, V12.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 9536(R5), F2
-	FMOVQ 9536(R5), F1
-	FMOVQ 9600(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 9600(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9664(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 9600(R5), F1
 	FMOVQ 9664(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9728(R5), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 9664(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9728(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 9792(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 9728(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 9792(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9856(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 9792(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9856(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9920(R5), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 9856(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9920(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 9984(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 9920(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 9984(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10048(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 10048(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10112(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 10112(R5), F1
+	FMOVQ 9984(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10176(R5), F0
+	FMOVQ 10048(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 10176(R5), F2
+	FMOVQ 10048(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10240(R5), F1
+	FMOVQ 10112(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 10240(R5), F0
+	FMOVQ 10112(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10304(R5), F4
-	FMOVQ 10304(R5), F3
-	FMOVQ 10368(R5), F2
+	FMOVQ 10176(R5), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 10176(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10240(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	FMOVQ 10240(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10304(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 10304(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 8832(R5), F4
+	FMOVQ 8832(R5), F3
+	FMOVQ 8896(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 10368(R5), F4
+	FMOVQ 8896(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 10432(R5), F3
+	FMOVQ 8960(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 10432(R5), F2
+	FMOVQ 8960(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 10496(R5), F4
+	FMOVQ 9024(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 10496(R5), F3
+	FMOVQ 9024(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 10560(R5), F2
+	FMOVQ 9088(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 10560(R5), F4
+	FMOVQ 9088(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 10624(R5), F3
+	FMOVQ 9152(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 10624(R5), F2
+	FMOVQ 9152(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 10688(R5), F4
+	FMOVQ 9216(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 10688(R5), F3
+	FMOVQ 9216(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 10752(R5), F2
+	FMOVQ 9280(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 10752(R5), F4
+	FMOVQ 9280(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 10816(R5), F3
+	FMOVQ 9344(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 10816(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 10880(R5), F4
+	FMOVQ 9408(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 10880(R5), F3
+	FMOVQ 9408(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 10944(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 10944(R5), F4
+	FMOVQ 9472(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 11008(R5), F3
+	FMOVQ 9536(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 11008(R5), F2
+	FMOVQ 9536(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -31065,10 +40325,10 @@ doneLanes6:
 	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e631ca6 // BSL V6.16B, V5.16B, V3.16B
-	FMOVQ 11072(R5), F0
+	FMOVQ 14016(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 9344(R5), F0
+	FMOVQ 13888(R5), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -31118,7 +40378,7 @@ someLanes9:
 
 doneLanes10:
 
-done1414:
+done1746:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -31136,15 +40396,15 @@ TEXT ·gELUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1431
+	BGT tail1763
 
-one1429:
+one1761:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 11136(R8), F0
+	FMOVQ 14080(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -31230,78 +40490,78 @@ one1429:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dd0d // FMUL V13.4S, V8.4S, V1.4S
 	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
-	FMOVQ 11200(R8), F0
+	FMOVQ 11456(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0e // FDIV V14.4S, V0.4S, V2.4S
 	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
-	FMOVQ 11200(R8), F0
+	FMOVQ 11456(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2edc2f // FMUL V15.4S, V1.4S, V14.4S
 	WORD $0x6e29dc08 // FMUL V8.4S, V0.4S, V9.4S
-	FMOVQ 11264(R8), F2
-	FMOVQ 11264(R8), F1
-	FMOVQ 11328(R8), F0
-	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 11328(R8), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 11392(R8), F1
-	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 11392(R8), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 11456(R8), F2
-	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 11456(R8), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 11520(R8), F0
-	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
 	FMOVQ 11520(R8), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 11584(R8), F1
-	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 11520(R8), F1
 	FMOVQ 11584(R8), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 11648(R8), F2
-	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 11648(R8), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 11712(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 11712(R8), F2
+	FMOVQ 11584(R8), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 11776(R8), F1
+	FMOVQ 11648(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 11648(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 11712(R8), F2
+	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
+	FMOVQ 11712(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FMOVQ 11776(R8), F0
+	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
+	FMOVQ 11776(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 11840(R8), F1
+	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 11840(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 11904(R8), F2
+	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
+	FMOVQ 11904(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 11968(R8), F0
+	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
+	FMOVQ 11968(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 12032(R8), F1
+	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 12032(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x6e2edc21 // FMUL V1.4S, V1.4S, V14.4S
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
 	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 11840(R8), F0
-	FMOVQ 11840(R8), F2
-	FMOVQ 11904(R8), F1
+	FMOVQ 14144(R8), F0
+	FMOVQ 14144(R8), F2
+	FMOVQ 14208(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 11904(R8), F0
+	FMOVQ 14208(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 11968(R8), F2
+	FMOVQ 14272(R8), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 11968(R8), F1
+	FMOVQ 14272(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12032(R8), F0
+	FMOVQ 14336(R8), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 12032(R8), F2
+	FMOVQ 14336(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12096(R8), F1
+	FMOVQ 14400(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 12096(R8), F0
+	FMOVQ 14400(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2240(R8), F8
 	WORD $0x4e21cd68 // FMLA V8.4S, V11.4S, V1.4S
 	FMOVQ 2240(R8), F6
 	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
-	FMOVQ 12160(R8), F0
+	FMOVQ 14464(R8), F0
 	WORD $0x6ea4e401 // FCMGT V1.4S, V0.4S, V4.4S
 	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F2
@@ -31314,18 +40574,18 @@ one1429:
 	WORD $0x6e641d22 // BSL V2.16B, V9.16B, V4.16B
 	WORD $0x6e631d01 // BSL V1.16B, V8.16B, V3.16B
 	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
-	FMOVQ 12096(R8), F2
+	FMOVQ 14400(R8), F2
 	WORD $0x6e22dda9 // FMUL V9.4S, V13.4S, V2.4S
 	WORD $0x6e22dd88 // FMUL V8.4S, V12.4S, V2.4S
-	FMOVQ 12224(R8), F2
+	FMOVQ 14528(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc66 // FMUL V6.4S, V3.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 12224(R8), F2
+	FMOVQ 14528(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af444 // FMAX V4.4S, V2.4S, V10.4S
-	FMOVQ 11136(R8), F2
+	FMOVQ 14080(R8), F2
 	WORD $0x4ea3f443 // FMIN V3.4S, V2.4S, V3.4S
 	WORD $0x4ea4f442 // FMIN V2.4S, V2.4S, V4.4S
 	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
@@ -31336,11 +40596,11 @@ one1429:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1429
+	BLE one1761
 
-tail1431:
+tail1763:
 	SUBS R2, R0, R0
-	BEQ done1432
+	BEQ done1764
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31386,7 +40646,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 11136(R8), F0
+	FMOVQ 14080(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -31472,78 +40732,78 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dcef // FMUL V15.4S, V7.4S, V1.4S
 	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
-	FMOVQ 11200(R8), F0
+	FMOVQ 11456(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
 	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
-	FMOVQ 11200(R8), F0
+	FMOVQ 11456(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2ddc30 // FMUL V16.4S, V1.4S, V13.4S
 	WORD $0x6e28dc07 // FMUL V7.4S, V0.4S, V8.4S
-	FMOVQ 11264(R8), F2
-	FMOVQ 11264(R8), F1
-	FMOVQ 11328(R8), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 11328(R8), F2
-	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 11392(R8), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 11392(R8), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 11456(R8), F2
-	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 11456(R8), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 11520(R8), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
 	FMOVQ 11520(R8), F2
-	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 11584(R8), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 11520(R8), F1
 	FMOVQ 11584(R8), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 11648(R8), F2
-	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 11648(R8), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 11712(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 11712(R8), F2
+	FMOVQ 11584(R8), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 11776(R8), F1
+	FMOVQ 11648(R8), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 11648(R8), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 11712(R8), F2
+	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
+	FMOVQ 11712(R8), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 11776(R8), F0
+	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
+	FMOVQ 11776(R8), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
+	FMOVQ 11840(R8), F1
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 11840(R8), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 11904(R8), F2
+	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
+	FMOVQ 11904(R8), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
+	FMOVQ 11968(R8), F0
+	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
+	FMOVQ 11968(R8), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
+	FMOVQ 12032(R8), F1
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 12032(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
 	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
 	WORD $0x6e2fdc2d // FMUL V13.4S, V1.4S, V15.4S
 	WORD $0x6e2edc08 // FMUL V8.4S, V0.4S, V14.4S
-	FMOVQ 11840(R8), F0
-	FMOVQ 11840(R8), F2
-	FMOVQ 11904(R8), F1
+	FMOVQ 14144(R8), F0
+	FMOVQ 14144(R8), F2
+	FMOVQ 14208(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 11904(R8), F0
+	FMOVQ 14208(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 11968(R8), F2
+	FMOVQ 14272(R8), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 11968(R8), F1
+	FMOVQ 14272(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12032(R8), F0
+	FMOVQ 14336(R8), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 12032(R8), F2
+	FMOVQ 14336(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12096(R8), F1
+	FMOVQ 14400(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 12096(R8), F0
+	FMOVQ 14400(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2240(R8), F7
 	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
 	FMOVQ 2240(R8), F6
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
-	FMOVQ 12160(R8), F0
+	FMOVQ 14464(R8), F0
 	WORD $0x6ea4e402 // FCMGT V2.4S, V0.4S, V4.4S
 	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F0
@@ -31556,18 +40816,18 @@ doneLanes2:
 	WORD $0x6e641d00 // BSL V0.16B, V8.16B, V4.16B
 	WORD $0x6e631ce2 // BSL V2.16B, V7.16B, V3.16B
 	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
-	FMOVQ 12096(R8), F0
+	FMOVQ 14400(R8), F0
 	WORD $0x6e20dde8 // FMUL V8.4S, V15.4S, V0.4S
 	WORD $0x6e20ddc7 // FMUL V7.4S, V14.4S, V0.4S
-	FMOVQ 12224(R8), F0
+	FMOVQ 14528(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 12224(R8), F0
+	FMOVQ 14528(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 11136(R8), F0
+	FMOVQ 14080(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
@@ -31645,7 +40905,7 @@ someLanes5:
 
 doneLanes6:
 
-done1432:
+done1764:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -31667,9 +40927,9 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1446
+	BLT oneTest1778
 
-many1444:
+many1776:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -31832,7 +41092,7 @@ many1444:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1449
+	BEQ normal1781
 	FMOVQ 1856(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -31891,9 +41151,9 @@ many1444:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1450
+	JMP scaled1782
 
-normal1449:
+normal1781:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -31923,7 +41183,7 @@ normal1449:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1450:
+scaled1782:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -31941,10 +41201,10 @@ scaled1450:
 	WORD $0x6e641c65 // BSL V5.16B, V3.16B, V4.16B
 	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
 	WORD $0x6e6b1c04 // BSL V4.16B, V0.16B, V11.16B
-	FMOVQ 12288(R6), F0
+	FMOVQ 14592(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 12352(R6), F0
+	FMOVQ 14656(R6), F0
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x4ea51cb3 // MOV V19.16B, V5.16B
@@ -31969,10 +41229,10 @@ scaled1450:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 12288(R6), F0
+	FMOVQ 14592(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 12352(R6), F0
+	FMOVQ 14656(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -31989,14 +41249,14 @@ scaled1450:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1444
+	BLE many1776
 
-oneTest1446:
+oneTest1778:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1447
+	BGT tail1779
 
-one1445:
+one1777:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -32080,7 +41340,7 @@ one1445:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1451
+	BEQ normal1783
 	FMOVQ 1856(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -32110,9 +41370,9 @@ one1445:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled1452
+	JMP scaled1784
 
-normal1451:
+normal1783:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -32128,7 +41388,7 @@ normal1451:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled1452:
+scaled1784:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -32146,10 +41406,10 @@ scaled1452:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 12288(R6), F0
+	FMOVQ 14592(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 12352(R6), F0
+	FMOVQ 14656(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -32164,11 +41424,11 @@ scaled1452:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1445
+	BLE one1777
 
-tail1447:
+tail1779:
 	SUBS R2, R0, R0
-	BEQ done1448
+	BEQ done1780
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32276,7 +41536,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1453
+	BEQ normal1785
 	FMOVQ 1856(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -32306,9 +41566,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1454
+	JMP scaled1786
 
-normal1453:
+normal1785:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -32324,7 +41584,7 @@ normal1453:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1454:
+scaled1786:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -32362,10 +41622,10 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 12288(R6), F0
+	FMOVQ 14592(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 12352(R6), F0
+	FMOVQ 14656(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -32415,7 +41675,7 @@ someLanes7:
 
 doneLanes8:
 
-done1448:
+done1780:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -32433,9 +41693,9 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1465
+	BGT tail1797
 
-one1463:
+one1795:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 320(R8), F0
@@ -32534,15 +41794,15 @@ one1463:
 	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
 	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
 	WORD $0x6e22dca8 // FMUL V8.4S, V5.4S, V2.4S
-	FMOVQ 12416(R8), F2
+	FMOVQ 14720(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc87 // FMUL V7.4S, V4.4S, V1.4S
 	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
-	FMOVQ 12416(R8), F2
+	FMOVQ 14720(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af445 // FMAX V5.4S, V2.4S, V10.4S
-	FMOVQ 12480(R8), F2
+	FMOVQ 14784(R8), F2
 	WORD $0x4ea4f444 // FMIN V4.4S, V2.4S, V4.4S
 	WORD $0x4ea5f442 // FMIN V2.4S, V2.4S, V5.4S
 	WORD $0x4e24cd21 // FMLA V1.4S, V9.4S, V4.4S
@@ -32553,11 +41813,11 @@ one1463:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1463
+	BLE one1795
 
-tail1465:
+tail1797:
 	SUBS R2, R0, R0
-	BEQ done1466
+	BEQ done1798
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32696,15 +41956,15 @@ doneLanes2:
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
 	WORD $0x6e24dcc8 // FMUL V8.4S, V6.4S, V4.4S
 	WORD $0x6e23dca7 // FMUL V7.4S, V5.4S, V3.4S
-	FMOVQ 12416(R8), F0
+	FMOVQ 14720(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 12416(R8), F0
+	FMOVQ 14720(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 12480(R8), F0
+	FMOVQ 14784(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
@@ -32782,7 +42042,7 @@ someLanes5:
 
 doneLanes6:
 
-done1466:
+done1798:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -32800,9 +42060,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest1474
+	BLT oneTest1806
 
-many1472:
+many1804:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -32888,14 +42148,14 @@ many1472:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many1472
+	BLE many1804
 
-oneTest1474:
+oneTest1806:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail1475
+	BGT tail1807
 
-one1473:
+one1805:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -32921,11 +42181,11 @@ one1473:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one1473
+	BLE one1805
 
-tail1475:
+tail1807:
 	SUBS R5, R0, R0
-	BEQ done1476
+	BEQ done1808
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -33032,7 +42292,7 @@ someLanes7:
 
 doneLanes8:
 
-done1476:
+done1808:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -33050,9 +42310,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest1484
+	BLT oneTest1816
 
-many1482:
+many1814:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -33138,14 +42398,14 @@ many1482:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many1482
+	BLE many1814
 
-oneTest1484:
+oneTest1816:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1485
+	BGT tail1817
 
-one1483:
+one1815:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -33171,11 +42431,11 @@ one1483:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1483
+	BLE one1815
 
-tail1485:
+tail1817:
 	SUBS R2, R0, R0
-	BEQ done1486
+	BEQ done1818
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -33346,5 +42606,5 @@ someLanes7:
 
 doneLanes8:
 
-done1486:
+done1818:
 	RET

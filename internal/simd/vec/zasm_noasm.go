@@ -191,8 +191,37 @@ func vectorCos[T cpu.Float](n int, dst *T, x *T) int {
 	panic("no assembly")
 }
 
-// vectorPositive returns the number of elements before a group with one that is not positive, or n.
-func vectorPositive[T cpu.Float](n int, x *T) int {
+// vectorTan computes y_i = tan(x_i) and d_i = 1 + y_i² up to elements that are too large, infinite or NaN, as sinCos does.
+func vectorTan[T cpu.Float](n int, y *T, d *T, x *T) int {
+	panic("no assembly")
+}
+
+// Expm1 computes y_i = exp(x_i) - 1 and d_i = exp(x_i).
+func Expm1[T cpu.Float](y []T, d []T, x []T) {
+	if len(d) != len(y) || len(x) != len(y) {
+		panic(badLength)
+	}
+	genericExpm1(y, d, x)
+}
+
+// Log1p computes y_i = log(1 + x_i) and d_i = 1/(1 + x_i). Below -1, y_i is NaN.
+func Log1p[T cpu.Float](y []T, d []T, x []T) {
+	if len(d) != len(y) || len(x) != len(y) {
+		panic(badLength)
+	}
+	genericLog1p(y, d, x)
+}
+
+// Erf computes y_i = erf(x_i) and d_i = 2/√π·exp(-x_i²).
+func Erf[T cpu.Float](y []T, d []T, x []T) {
+	if len(d) != len(y) || len(x) != len(y) {
+		panic(badLength)
+	}
+	genericErf(y, d, x)
+}
+
+// vectorAbove returns the number of elements before a group with one that is not above a bound, which must be below 1, or n.
+func vectorAbove[T cpu.Float](n int, x *T, bound T) int {
 	panic("no assembly")
 }
 
@@ -330,14 +359,6 @@ func AddAbs[T cpu.Float](dst []T, sign T, x []T) {
 	genericAddAbs(dst, sign, x)
 }
 
-// AddAbsProduct computes dst_i += sign·|x_i|·from_i for a sign of 1 or -1. The product is rounded.
-func AddAbsProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
-	if len(x) != len(dst) || len(from) != len(dst) {
-		panic(badLength)
-	}
-	genericAddAbsProduct(dst, sign, x, from)
-}
-
 // AddSign computes dst_i += sign·sign(x_i) for any number sign, as the products are exact.
 func AddSign[T cpu.Float](dst []T, sign T, x []T) {
 	if len(x) != len(dst) {
@@ -346,12 +367,91 @@ func AddSign[T cpu.Float](dst []T, sign T, x []T) {
 	genericAddSign(dst, sign, x)
 }
 
-// AddSignProduct computes dst_i += sign·sign(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+// AddSignProduct computes dst_i += sign·sign(x_i)·from_i for any number sign, as the products are exact. The product is rounded.
 func AddSignProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
 	if len(x) != len(dst) || len(from) != len(dst) {
 		panic(badLength)
 	}
 	genericAddSignProduct(dst, sign, x, from)
+}
+
+// vectorAddTan computes dst_i += sign·tan(x_i) for a sign of 1 or -1.
+func vectorAddTan[T cpu.Float](n int, dst *T, sign T, x *T) int {
+	panic("no assembly")
+}
+
+// AddExpm1 computes dst_i += sign·(exp(x_i) - 1) for a sign of 1 or -1.
+func AddExpm1[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddExpm1(dst, sign, x)
+}
+
+// AddLog1p computes dst_i += sign·log(1 + x_i) for a sign of 1 or -1.
+func AddLog1p[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddLog1p(dst, sign, x)
+}
+
+// AddErf computes dst_i += sign·erf(x_i) for a sign of 1 or -1.
+func AddErf[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddErf(dst, sign, x)
+}
+
+// AddMax computes dst_i += sign·max(x_i, y_i), which is NaN if either is, for a sign of 1 or -1.
+func AddMax[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAddMax(dst, sign, x, y)
+}
+
+// AddMin computes dst_i += sign·min(x_i, y_i), which is NaN if either is, for a sign of 1 or -1.
+func AddMin[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAddMin(dst, sign, x, y)
+}
+
+// AddGreater computes dst_i += sign·from_i where x_i > y_i or either is NaN, and half of
+// it where they are equal, for a sign of 1 or -1.
+func AddGreater[T cpu.Float](dst []T, sign T, x []T, y []T, from []T) {
+	if len(x) != len(dst) || len(y) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddGreater(dst, sign, x, y, from)
+}
+
+// AddClip computes dst_i += sign·min(max(x_i, lo), hi), which is NaN if x_i is, for a sign of 1 or -1.
+func AddClip[T cpu.Float](dst []T, sign T, lo T, hi T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddClip(dst, sign, lo, hi, x)
+}
+
+// AddWithin computes dst_i += sign·from_i where x_i is in [lo, hi] or NaN, for a sign of 1 or -1.
+func AddWithin[T cpu.Float](dst []T, sign T, lo T, hi T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddWithin(dst, sign, lo, hi, x, from)
+}
+
+// AddWhere computes dst_i += sign·x_i where cond_i is positive or NaN, and y_i
+// elsewhere, for a sign of 1 or -1.
+func AddWhere[T cpu.Float](dst []T, sign T, cond []T, x []T, y []T) {
+	if len(cond) != len(dst) || len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAddWhere(dst, sign, cond, x, y)
 }
 
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).

@@ -21,13 +21,13 @@ func genericExp[T cpu.Float](dst, x []T) {
 }
 
 func genericAddExp[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := exp64(float64(x))
+			v := exp64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := exp32(float32(x))
+			v := exp32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
@@ -35,13 +35,13 @@ func genericAddExp[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func genericAddExpProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := exp64(float64(x))
+			v := exp64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := exp32(float32(x))
+			v := exp32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * T(r*from[i]))
@@ -49,28 +49,28 @@ func genericAddExpProduct[T cpu.Float](dst []T, sign T, x, from []T) {
 }
 
 func exp32(x float32) float32 {
-	v3 := minOf(float32(90), x)
-	v4 := maxOf(float32(-105), v3)
-	v7 := fma32(v4, float32(1.4426950216293335), float32(1.573118e+06))
-	v9 := v7 - float32(1.573118e+06)
-	v11 := fma32(-v9, float32(0.6931471824645996), v4)
-	v13 := fma32(-v9, float32(-1.9046542121259336e-09), v11)
-	v16 := fma32(float32(0.04166891425848007), v13, float32(0.16668032109737396))
-	v18 := fma32(v16, v13, float32(0.5))
-	v19 := float32(v13 * v13)
-	v20 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
-	v21 := v13 + math.Float32frombits(v20)
-	v22 := fma32(v18, v19, v21)
-	v23 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v7)&7]
-	v24 := fma32(math.Float32frombits(v23), v22, math.Float32frombits(v23))
-	v25 := math.Float32bits(v7) >> 3
-	v26 := v25 >> 1
-	v27 := v26 << 23
-	v28 := float32(v24 * math.Float32frombits(v27))
-	v29 := v25 - v26
-	v30 := v29 << 23
-	v31 := float32(v28 * math.Float32frombits(v30))
-	return v31
+	v4 := minOf(float32(90), x)
+	v5 := maxOf(float32(-105), v4)
+	v7 := fma32(v5, float32(1.4426950216293335), float32(1.573118e+06))
+	v8 := v7 - float32(1.573118e+06)
+	v10 := fma32(-v8, float32(0.6931471824645996), v5)
+	v12 := fma32(-v8, float32(-1.9046542121259336e-09), v10)
+	v15 := fma32(float32(0.04166891425848007), v12, float32(0.16668032109737396))
+	v17 := fma32(v15, v12, float32(0.5))
+	v18 := float32(v12 * v12)
+	v19 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
+	v20 := v12 + math.Float32frombits(v19)
+	v21 := fma32(v17, v18, v20)
+	v22 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v7)&7]
+	v23 := fma32(math.Float32frombits(v22), v21, math.Float32frombits(v22))
+	v24 := math.Float32bits(v7) >> 3
+	v25 := v24 >> 1
+	v26 := v25 << 23
+	v27 := float32(v23 * math.Float32frombits(v26))
+	v28 := v24 - v25
+	v29 := v28 << 23
+	v30 := float32(v27 * math.Float32frombits(v29))
+	return v30
 }
 
 func genericLog[T cpu.Float](dst, x []T) {
@@ -86,13 +86,13 @@ func genericLog[T cpu.Float](dst, x []T) {
 }
 
 func genericAddLog[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := log64(float64(x))
+			v := log64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := log32(float32(x))
+			v := log32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
@@ -100,13 +100,13 @@ func genericAddLog[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func genericAddLogProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := log64(float64(x))
+			v := log64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := log32(float32(x))
+			v := log32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * T(r*from[i]))
@@ -163,13 +163,13 @@ func genericSin[T cpu.Float](dst, x []T) {
 }
 
 func genericAddSin[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := sin64(float64(x))
+			v := sin64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := sin32(float32(x))
+			v := sin32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
@@ -177,13 +177,13 @@ func genericAddSin[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func genericAddSinProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := sin64(float64(x))
+			v := sin64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := sin32(float32(x))
+			v := sin32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * T(r*from[i]))
@@ -255,13 +255,13 @@ func genericCos[T cpu.Float](dst, x []T) {
 }
 
 func genericAddCos[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := cos64(float64(x))
+			v := cos64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := cos32(float32(x))
+			v := cos32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
@@ -269,13 +269,13 @@ func genericAddCos[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func genericAddCosProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := cos64(float64(x))
+			v := cos64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := cos32(float32(x))
+			v := cos32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * T(r*from[i]))
@@ -348,38 +348,38 @@ func genericSigmoid[T cpu.Float](y, d, x []T) {
 
 func sigmoid32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
-	v5 := minOf(float32(90), math.Float32frombits(v2))
-	v6 := maxOf(float32(-105), v5)
-	v9 := fma32(v6, float32(1.4426950216293335), float32(1.573118e+06))
-	v11 := v9 - float32(1.573118e+06)
-	v13 := fma32(-v11, float32(0.6931471824645996), v6)
-	v15 := fma32(-v11, float32(-1.9046542121259336e-09), v13)
-	v18 := fma32(float32(0.04166891425848007), v15, float32(0.16668032109737396))
-	v20 := fma32(v18, v15, float32(0.5))
-	v21 := float32(v15 * v15)
-	v22 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
-	v23 := v15 + math.Float32frombits(v22)
-	v24 := fma32(v20, v21, v23)
-	v25 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	v26 := fma32(math.Float32frombits(v25), v24, math.Float32frombits(v25))
-	v27 := math.Float32bits(v9) >> 3
-	v28 := v27 >> 1
-	v29 := v28 << 23
-	v30 := float32(v26 * math.Float32frombits(v29))
-	v31 := v27 - v28
-	v32 := v31 << 23
-	v33 := float32(v30 * math.Float32frombits(v32))
-	v36 := v33 + float32(1)
-	v37 := float32(1) / v36
-	v38 := float32(v33 * v37)
-	v39 := v33 - v38
-	v40 := fma32(-v38, v33, v39)
-	v41 := fma32(v40, v37, v38)
-	v43 := float32(1) - v41
-	v45 := x < float32(0)
-	v46 := choose(v45, v41, v43)
-	v47 := float32(v41 * v43)
-	return v46, v47
+	v6 := minOf(float32(90), math.Float32frombits(v2))
+	v7 := maxOf(float32(-105), v6)
+	v9 := fma32(v7, float32(1.4426950216293335), float32(1.573118e+06))
+	v10 := v9 - float32(1.573118e+06)
+	v12 := fma32(-v10, float32(0.6931471824645996), v7)
+	v14 := fma32(-v10, float32(-1.9046542121259336e-09), v12)
+	v17 := fma32(float32(0.04166891425848007), v14, float32(0.16668032109737396))
+	v19 := fma32(v17, v14, float32(0.5))
+	v20 := float32(v14 * v14)
+	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
+	v22 := v14 + math.Float32frombits(v21)
+	v23 := fma32(v19, v20, v22)
+	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
+	v25 := fma32(math.Float32frombits(v24), v23, math.Float32frombits(v24))
+	v26 := math.Float32bits(v9) >> 3
+	v27 := v26 >> 1
+	v28 := v27 << 23
+	v29 := float32(v25 * math.Float32frombits(v28))
+	v30 := v26 - v27
+	v31 := v30 << 23
+	v32 := float32(v29 * math.Float32frombits(v31))
+	v35 := v32 + float32(1)
+	v36 := float32(1) / v35
+	v37 := float32(v32 * v36)
+	v38 := v32 - v37
+	v39 := fma32(-v37, v32, v38)
+	v40 := fma32(v39, v36, v37)
+	v42 := float32(1) - v40
+	v44 := x < float32(0)
+	v45 := choose(v44, v40, v42)
+	v46 := float32(v40 * v42)
+	return v45, v46
 }
 
 func genericTanh[T cpu.Float](y, d, x []T) {
@@ -397,37 +397,37 @@ func genericTanh[T cpu.Float](y, d, x []T) {
 func tanh32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) & 0x7fffffff
 	v4 := float32(math.Float32frombits(v2) * float32(-2))
-	v7 := minOf(float32(90), v4)
-	v8 := maxOf(float32(-105), v7)
-	v11 := fma32(v8, float32(1.4426950216293335), float32(1.573118e+06))
-	v13 := v11 - float32(1.573118e+06)
-	v15 := fma32(-v13, float32(0.6931471824645996), v8)
-	v17 := fma32(-v13, float32(-1.9046542121259336e-09), v15)
-	v20 := fma32(float32(0.04166891425848007), v17, float32(0.16668032109737396))
-	v22 := fma32(v20, v17, float32(0.5))
-	v23 := float32(v17 * v17)
-	v24 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v11)&7]
-	v25 := v17 + math.Float32frombits(v24)
-	v26 := fma32(v22, v23, v25)
-	v27 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v11)&7]
-	v28 := math.Float32bits(v11) >> 3
-	v29 := v28 >> 1
-	v30 := v29 << 23
-	v31 := float32(math.Float32frombits(v27) * math.Float32frombits(v30))
-	v32 := v28 - v29
-	v33 := v32 << 23
-	v34 := float32(v31 * math.Float32frombits(v33))
-	v35 := fma32(v34, v26, v34)
-	v37 := float32(1) - v34
-	v38 := fma32(-v34, v26, v37)
-	v40 := v35 + float32(1)
-	v41 := v38 / v40
-	v43 := v41 + float32(1)
-	v45 := math.Float32bits(x) & 0x80000000
-	v46 := math.Float32bits(v41) | v45
-	v47 := float32(v35 * v43)
-	v48 := float32(v47 * v43)
-	return math.Float32frombits(v46), v48
+	v8 := minOf(float32(90), v4)
+	v9 := maxOf(float32(-105), v8)
+	v11 := fma32(v9, float32(1.4426950216293335), float32(1.573118e+06))
+	v12 := v11 - float32(1.573118e+06)
+	v14 := fma32(-v12, float32(0.6931471824645996), v9)
+	v16 := fma32(-v12, float32(-1.9046542121259336e-09), v14)
+	v19 := fma32(float32(0.04166891425848007), v16, float32(0.16668032109737396))
+	v21 := fma32(v19, v16, float32(0.5))
+	v22 := float32(v16 * v16)
+	v23 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v11)&7]
+	v24 := v16 + math.Float32frombits(v23)
+	v25 := fma32(v21, v22, v24)
+	v26 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v11)&7]
+	v27 := math.Float32bits(v11) >> 3
+	v28 := v27 >> 1
+	v29 := v28 << 23
+	v30 := float32(math.Float32frombits(v26) * math.Float32frombits(v29))
+	v31 := v27 - v28
+	v32 := v31 << 23
+	v33 := float32(v30 * math.Float32frombits(v32))
+	v34 := fma32(v33, v25, v33)
+	v36 := float32(1) - v33
+	v37 := fma32(-v33, v25, v36)
+	v39 := v34 + float32(1)
+	v40 := v37 / v39
+	v42 := v40 + float32(1)
+	v44 := math.Float32bits(x) & 0x80000000
+	v45 := math.Float32bits(v40) | v44
+	v46 := float32(v34 * v42)
+	v47 := float32(v46 * v42)
+	return math.Float32frombits(v45), v47
 }
 
 func genericSoftplus[T cpu.Float](y, d, x []T) {
@@ -444,49 +444,49 @@ func genericSoftplus[T cpu.Float](y, d, x []T) {
 
 func softplus32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
-	v5 := minOf(float32(90), math.Float32frombits(v2))
-	v6 := maxOf(float32(-105), v5)
-	v9 := fma32(v6, float32(1.4426950216293335), float32(1.573118e+06))
-	v11 := v9 - float32(1.573118e+06)
-	v13 := fma32(-v11, float32(0.6931471824645996), v6)
-	v15 := fma32(-v11, float32(-1.9046542121259336e-09), v13)
-	v18 := fma32(float32(0.04166891425848007), v15, float32(0.16668032109737396))
-	v20 := fma32(v18, v15, float32(0.5))
-	v21 := float32(v15 * v15)
-	v22 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
-	v23 := v15 + math.Float32frombits(v22)
-	v24 := fma32(v20, v21, v23)
-	v25 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	v26 := fma32(math.Float32frombits(v25), v24, math.Float32frombits(v25))
-	v27 := math.Float32bits(v9) >> 3
-	v28 := v27 >> 1
-	v29 := v28 << 23
-	v30 := float32(v26 * math.Float32frombits(v29))
-	v31 := v27 - v28
-	v32 := v31 << 23
-	v33 := float32(v30 * math.Float32frombits(v32))
-	v36 := v33 + float32(1)
-	v37 := float32(1) / v36
-	v38 := float32(v33 * v37)
-	v39 := v33 - v38
-	v40 := fma32(-v38, v33, v39)
-	v41 := fma32(v40, v37, v38)
-	v43 := float32(1) - v41
-	v46 := fma32(float32(-0.0033061429858207703), v33, float32(0.020148975774645805))
-	v48 := fma32(v46, v33, float32(-0.0575597770512104))
-	v50 := fma32(v48, v33, float32(0.10669910162687302))
-	v52 := fma32(v50, v33, float32(-0.15349072217941284))
-	v54 := fma32(v52, v33, float32(0.19693191349506378))
-	v56 := fma32(v54, v33, float32(-0.24958156049251556))
-	v58 := fma32(v56, v33, float32(0.3333047032356262))
-	v60 := fma32(v58, v33, float32(-0.4999993145465851))
-	v61 := float32(v33 * v33)
-	v62 := fma32(v60, v61, v33)
-	v64 := maxOf(x, float32(0))
-	v65 := v62 + v64
-	v67 := x < float32(0)
-	v68 := choose(v67, v41, v43)
-	return v65, v68
+	v6 := minOf(float32(90), math.Float32frombits(v2))
+	v7 := maxOf(float32(-105), v6)
+	v9 := fma32(v7, float32(1.4426950216293335), float32(1.573118e+06))
+	v10 := v9 - float32(1.573118e+06)
+	v12 := fma32(-v10, float32(0.6931471824645996), v7)
+	v14 := fma32(-v10, float32(-1.9046542121259336e-09), v12)
+	v17 := fma32(float32(0.04166891425848007), v14, float32(0.16668032109737396))
+	v19 := fma32(v17, v14, float32(0.5))
+	v20 := float32(v14 * v14)
+	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
+	v22 := v14 + math.Float32frombits(v21)
+	v23 := fma32(v19, v20, v22)
+	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
+	v25 := fma32(math.Float32frombits(v24), v23, math.Float32frombits(v24))
+	v26 := math.Float32bits(v9) >> 3
+	v27 := v26 >> 1
+	v28 := v27 << 23
+	v29 := float32(v25 * math.Float32frombits(v28))
+	v30 := v26 - v27
+	v31 := v30 << 23
+	v32 := float32(v29 * math.Float32frombits(v31))
+	v35 := v32 + float32(1)
+	v36 := float32(1) / v35
+	v37 := float32(v32 * v36)
+	v38 := v32 - v37
+	v39 := fma32(-v37, v32, v38)
+	v40 := fma32(v39, v36, v37)
+	v42 := float32(1) - v40
+	v45 := fma32(float32(-0.0033061429858207703), v32, float32(0.020148975774645805))
+	v47 := fma32(v45, v32, float32(-0.0575597770512104))
+	v49 := fma32(v47, v32, float32(0.10669910162687302))
+	v51 := fma32(v49, v32, float32(-0.15349072217941284))
+	v53 := fma32(v51, v32, float32(0.19693191349506378))
+	v55 := fma32(v53, v32, float32(-0.24958156049251556))
+	v57 := fma32(v55, v32, float32(0.3333047032356262))
+	v59 := fma32(v57, v32, float32(-0.4999993145465851))
+	v60 := float32(v32 * v32)
+	v61 := fma32(v59, v60, v32)
+	v63 := maxOf(x, float32(0))
+	v64 := v61 + v63
+	v66 := x < float32(0)
+	v67 := choose(v66, v40, v42)
+	return v64, v67
 }
 
 func genericGELU[T cpu.Float](y, d, x []T) {
@@ -508,59 +508,59 @@ func gELU32(x float32) (float32, float32) {
 	v6 := fma32(v4, v4, -v5)
 	v8 := float32(v6 * float32(0.5))
 	v10 := float32(v5 * float32(-0.5))
-	v13 := minOf(float32(90), v10)
-	v14 := maxOf(float32(-105), v13)
-	v17 := fma32(v14, float32(1.4426950216293335), float32(1.573118e+06))
-	v19 := v17 - float32(1.573118e+06)
-	v21 := fma32(-v19, float32(0.6931471824645996), v14)
-	v23 := fma32(-v19, float32(-1.9046542121259336e-09), v21)
-	v24 := v23 - v8
-	v27 := fma32(float32(0.04166891425848007), v24, float32(0.16668032109737396))
-	v29 := fma32(v27, v24, float32(0.5))
-	v30 := float32(v24 * v24)
-	v31 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v17)&7]
-	v32 := v24 + math.Float32frombits(v31)
-	v33 := fma32(v29, v30, v32)
-	v34 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v17)&7]
-	v35 := fma32(math.Float32frombits(v34), v33, math.Float32frombits(v34))
-	v36 := math.Float32bits(v17) >> 3
-	v37 := v36 >> 1
-	v38 := v37 << 23
-	v39 := float32(v35 * math.Float32frombits(v38))
-	v40 := v36 - v37
-	v41 := v40 << 23
-	v42 := float32(v39 * math.Float32frombits(v41))
-	v45 := v4 + float32(3.5)
-	v46 := float32(1) / v45
-	v48 := v4 - float32(3.5)
-	v49 := float32(v48 * v46)
-	v52 := fma32(float32(0.00038457632763311267), v49, float32(-0.0003913145628757775))
-	v54 := fma32(v52, v49, float32(-0.0031462865881621838))
-	v56 := fma32(v54, v49, float32(0.006459806580096483))
-	v58 := fma32(v56, v49, float32(0.017399130389094353))
-	v60 := fma32(v58, v49, float32(-0.11604892462491989))
-	v62 := fma32(v60, v49, float32(0.31542569398880005))
-	v64 := fma32(v62, v49, float32(-0.5655618906021118))
-	v66 := fma32(v64, v49, float32(0.7444160580635071))
-	v67 := float32(v66 * v46)
-	v68 := float32(v67 * v42)
-	v71 := fma32(float32(0.00010960630606859922), v5, float32(-0.0011885471176356077))
-	v73 := fma32(v71, v5, float32(0.009974970482289791))
-	v75 := fma32(v73, v5, float32(-0.06649064272642136))
-	v77 := fma32(v75, v5, float32(0.3989422917366028))
-	v79 := fma32(x, v77, float32(0.5))
-	v81 := v4 < float32(0.699999988079071)
-	v83 := float32(1) - v68
-	v85 := x < float32(0)
-	v86 := choose(v85, v68, v83)
-	v87 := choose(v81, v79, v86)
-	v89 := float32(v42 * float32(0.3989422917366028))
-	v91 := maxOf(float32(-14.5), x)
-	v92 := float32(v91 * v87)
-	v95 := maxOf(float32(-14.5), x)
-	v96 := minOf(float32(14.5), v95)
-	v97 := fma32(v89, v96, v87)
-	return v92, v97
+	v14 := minOf(float32(90), v10)
+	v15 := maxOf(float32(-105), v14)
+	v17 := fma32(v15, float32(1.4426950216293335), float32(1.573118e+06))
+	v18 := v17 - float32(1.573118e+06)
+	v20 := fma32(-v18, float32(0.6931471824645996), v15)
+	v22 := fma32(-v18, float32(-1.9046542121259336e-09), v20)
+	v23 := v22 - v8
+	v26 := fma32(float32(0.04166891425848007), v23, float32(0.16668032109737396))
+	v28 := fma32(v26, v23, float32(0.5))
+	v29 := float32(v23 * v23)
+	v30 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v17)&7]
+	v31 := v23 + math.Float32frombits(v30)
+	v32 := fma32(v28, v29, v31)
+	v33 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v17)&7]
+	v34 := fma32(math.Float32frombits(v33), v32, math.Float32frombits(v33))
+	v35 := math.Float32bits(v17) >> 3
+	v36 := v35 >> 1
+	v37 := v36 << 23
+	v38 := float32(v34 * math.Float32frombits(v37))
+	v39 := v35 - v36
+	v40 := v39 << 23
+	v41 := float32(v38 * math.Float32frombits(v40))
+	v44 := v4 + float32(3.5)
+	v45 := float32(1) / v44
+	v47 := v4 - float32(3.5)
+	v48 := float32(v47 * v45)
+	v51 := fma32(float32(0.00038457632763311267), v48, float32(-0.0003913145628757775))
+	v53 := fma32(v51, v48, float32(-0.0031462865881621838))
+	v55 := fma32(v53, v48, float32(0.006459806580096483))
+	v57 := fma32(v55, v48, float32(0.017399130389094353))
+	v59 := fma32(v57, v48, float32(-0.11604892462491989))
+	v61 := fma32(v59, v48, float32(0.31542569398880005))
+	v63 := fma32(v61, v48, float32(-0.5655618906021118))
+	v65 := fma32(v63, v48, float32(0.7444160580635071))
+	v66 := float32(v65 * v45)
+	v67 := float32(v66 * v41)
+	v70 := fma32(float32(0.00010960630606859922), v5, float32(-0.0011885471176356077))
+	v72 := fma32(v70, v5, float32(0.009974970482289791))
+	v74 := fma32(v72, v5, float32(-0.06649064272642136))
+	v76 := fma32(v74, v5, float32(0.3989422917366028))
+	v78 := fma32(x, v76, float32(0.5))
+	v80 := v4 < float32(0.699999988079071)
+	v82 := float32(1) - v67
+	v84 := x < float32(0)
+	v85 := choose(v84, v67, v82)
+	v86 := choose(v80, v78, v85)
+	v88 := float32(v41 * float32(0.3989422917366028))
+	v90 := maxOf(float32(-14.5), x)
+	v91 := float32(v90 * v86)
+	v94 := maxOf(float32(-14.5), x)
+	v95 := minOf(float32(14.5), v94)
+	v96 := fma32(v88, v95, v86)
+	return v91, v96
 }
 
 func genericSiLU[T cpu.Float](y, d, x []T) {
@@ -577,43 +577,538 @@ func genericSiLU[T cpu.Float](y, d, x []T) {
 
 func siLU32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
-	v5 := minOf(float32(90), math.Float32frombits(v2))
-	v6 := maxOf(float32(-105), v5)
-	v9 := fma32(v6, float32(1.4426950216293335), float32(1.573118e+06))
-	v11 := v9 - float32(1.573118e+06)
-	v13 := fma32(-v11, float32(0.6931471824645996), v6)
-	v15 := fma32(-v11, float32(-1.9046542121259336e-09), v13)
-	v18 := fma32(float32(0.04166891425848007), v15, float32(0.16668032109737396))
-	v20 := fma32(v18, v15, float32(0.5))
-	v21 := float32(v15 * v15)
-	v22 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
-	v23 := v15 + math.Float32frombits(v22)
-	v24 := fma32(v20, v21, v23)
-	v25 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	v26 := fma32(math.Float32frombits(v25), v24, math.Float32frombits(v25))
-	v27 := math.Float32bits(v9) >> 3
-	v28 := v27 >> 1
-	v29 := v28 << 23
-	v30 := float32(v26 * math.Float32frombits(v29))
-	v31 := v27 - v28
-	v32 := v31 << 23
-	v33 := float32(v30 * math.Float32frombits(v32))
-	v36 := v33 + float32(1)
-	v37 := float32(1) / v36
-	v38 := float32(v33 * v37)
-	v39 := v33 - v38
-	v40 := fma32(-v38, v33, v39)
-	v41 := fma32(v40, v37, v38)
-	v43 := float32(1) - v41
-	v45 := x < float32(0)
-	v46 := choose(v45, v41, v43)
-	v47 := float32(v41 * v43)
-	v49 := maxOf(float32(-800), x)
-	v50 := float32(v49 * v46)
-	v53 := maxOf(float32(-800), x)
-	v54 := minOf(float32(800), v53)
-	v55 := fma32(v47, v54, v46)
-	return v50, v55
+	v6 := minOf(float32(90), math.Float32frombits(v2))
+	v7 := maxOf(float32(-105), v6)
+	v9 := fma32(v7, float32(1.4426950216293335), float32(1.573118e+06))
+	v10 := v9 - float32(1.573118e+06)
+	v12 := fma32(-v10, float32(0.6931471824645996), v7)
+	v14 := fma32(-v10, float32(-1.9046542121259336e-09), v12)
+	v17 := fma32(float32(0.04166891425848007), v14, float32(0.16668032109737396))
+	v19 := fma32(v17, v14, float32(0.5))
+	v20 := float32(v14 * v14)
+	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
+	v22 := v14 + math.Float32frombits(v21)
+	v23 := fma32(v19, v20, v22)
+	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
+	v25 := fma32(math.Float32frombits(v24), v23, math.Float32frombits(v24))
+	v26 := math.Float32bits(v9) >> 3
+	v27 := v26 >> 1
+	v28 := v27 << 23
+	v29 := float32(v25 * math.Float32frombits(v28))
+	v30 := v26 - v27
+	v31 := v30 << 23
+	v32 := float32(v29 * math.Float32frombits(v31))
+	v35 := v32 + float32(1)
+	v36 := float32(1) / v35
+	v37 := float32(v32 * v36)
+	v38 := v32 - v37
+	v39 := fma32(-v37, v32, v38)
+	v40 := fma32(v39, v36, v37)
+	v42 := float32(1) - v40
+	v44 := x < float32(0)
+	v45 := choose(v44, v40, v42)
+	v46 := float32(v40 * v42)
+	v48 := maxOf(float32(-800), x)
+	v49 := float32(v48 * v45)
+	v52 := maxOf(float32(-800), x)
+	v53 := minOf(float32(800), v52)
+	v54 := fma32(v46, v53, v45)
+	return v49, v54
+}
+
+func genericTan[T cpu.Float](y, d, x []T) {
+	for i := range y {
+		if cpu.Is64[T]() {
+			y1, d1 := tan64(float64(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		} else {
+			y1, d1 := tan32(float32(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		}
+	}
+}
+
+func genericAddTan[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := tan64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := tan32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func tan32Small(x float32) (float32, float32) {
+	v3 := fma32(x, float32(0.6366197466850281), float32(1.2582912e+07))
+	v4 := v3 - float32(1.2582912e+07)
+	v6 := fma32(-v4, float32(1.5707963705062866), x)
+	v8 := fma32(-v4, float32(-4.371138828673793e-08), v6)
+	v10 := fma32(-v4, float32(-1.7151245100058819e-15), v8)
+	v11 := float32(v10 * v10)
+	v14 := fma32(float32(-0.00019509457342792302), v11, float32(0.008332113735377789))
+	v16 := fma32(v14, v11, float32(-0.16666653752326965))
+	v17 := float32(v10 * v11)
+	v18 := fma32(v16, v17, v10)
+	v21 := fma32(float32(2.443149423925206e-05), v11, float32(-0.0013887304812669754))
+	v23 := fma32(v21, v11, float32(0.04166664555668831))
+	v25 := fma32(v23, v11, float32(-0.5))
+	v27 := fma32(v25, v11, float32(1))
+	v28 := math.Float32bits(v3)&1 != 0
+	v29 := choose(v28, v27, v18)
+	v30 := choose(v28, v18, v27)
+	v31 := v29 / v30
+	v32 := math.Float32bits(v3) << 31
+	v33 := math.Float32bits(v31) ^ v32
+	v35 := fma32(math.Float32frombits(v33), math.Float32frombits(v33), float32(1))
+	return math.Float32frombits(v33), v35
+}
+
+func tan64Small(x float64) (float64, float64) {
+	v3 := math.FMA(x, float64(0.6366197723675814), float64(6.755399441055744e+15))
+	v4 := v3 - float64(6.755399441055744e+15)
+	v6 := math.FMA(-v4, float64(1.5707963267948966), x)
+	v8 := math.FMA(-v4, float64(6.123233995736766e-17), v6)
+	v10 := math.FMA(-v4, float64(-1.4973849048591815e-33), v8)
+	v11 := float64(v10 * v10)
+	v14 := math.FMA(float64(1.58969099521155e-10), v11, float64(-2.5050760253406863e-08))
+	v16 := math.FMA(v14, v11, float64(2.7557313707070068e-06))
+	v18 := math.FMA(v16, v11, float64(-0.0001984126982985795))
+	v20 := math.FMA(v18, v11, float64(0.00833333333332249))
+	v22 := math.FMA(v20, v11, float64(-0.16666666666666632))
+	v23 := float64(v10 * v11)
+	v24 := math.FMA(v22, v23, v10)
+	v27 := math.FMA(float64(-1.1359647557788195e-11), v11, float64(2.087572321298175e-09))
+	v29 := math.FMA(v27, v11, float64(-2.7557314351390663e-07))
+	v31 := math.FMA(v29, v11, float64(2.480158728947673e-05))
+	v33 := math.FMA(v31, v11, float64(-0.001388888888887411))
+	v35 := math.FMA(v33, v11, float64(0.0416666666666666))
+	v37 := math.FMA(v35, v11, float64(-0.5))
+	v39 := math.FMA(v37, v11, float64(1))
+	v40 := math.Float64bits(v3)&1 != 0
+	v41 := choose(v40, v39, v24)
+	v42 := choose(v40, v24, v39)
+	v43 := v41 / v42
+	v44 := math.Float64bits(v3) << 63
+	v45 := math.Float64bits(v43) ^ v44
+	v47 := math.FMA(math.Float64frombits(v45), math.Float64frombits(v45), float64(1))
+	return math.Float64frombits(v45), v47
+}
+
+func genericExpm1[T cpu.Float](y, d, x []T) {
+	for i := range y {
+		if cpu.Is64[T]() {
+			y1, d1 := expm164(float64(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		} else {
+			y1, d1 := expm132(float32(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		}
+	}
+}
+
+func genericAddExpm1[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := expm164(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := expm132(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func expm132(x float32) (float32, float32) {
+	v4 := minOf(float32(90), x)
+	v5 := maxOf(float32(-105), v4)
+	v7 := fma32(v5, float32(1.4426950216293335), float32(1.573118e+06))
+	v8 := v7 - float32(1.573118e+06)
+	v10 := fma32(-v8, float32(0.6931471824645996), v5)
+	v12 := fma32(-v8, float32(-1.9046542121259336e-09), v10)
+	v15 := fma32(float32(0.04166891425848007), v12, float32(0.16668032109737396))
+	v17 := fma32(v15, v12, float32(0.5))
+	v18 := float32(v12 * v12)
+	v19 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
+	v20 := v12 + math.Float32frombits(v19)
+	v21 := fma32(v17, v18, v20)
+	v22 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v7)&7]
+	v24 := fma32(math.Float32frombits(v22), v21, math.Float32frombits(v22))
+	v25 := math.Float32bits(v7) >> 3
+	v26 := v25 >> 1
+	v27 := v26 << 23
+	v28 := float32(v24 * math.Float32frombits(v27))
+	v29 := v25 - v26
+	v30 := v29 << 23
+	v31 := float32(v28 * math.Float32frombits(v30))
+	v32 := math.Float32bits(v7) >> 3
+	v33 := v32 >> 1
+	v34 := v33 << 23
+	v35 := float32(math.Float32frombits(v22) * math.Float32frombits(v34))
+	v36 := v32 - v33
+	v37 := v36 << 23
+	v38 := float32(v35 * math.Float32frombits(v37))
+	v39 := v38 - float32(1)
+	v40 := fma32(v38, v21, v39)
+	v42 := x > float32(64)
+	v43 := choose(v42, v31, v40)
+	v45 := math.Float32bits(x) & 0x80000000
+	v46 := math.Float32bits(v43) | v45
+	return math.Float32frombits(v46), v31
+}
+
+func expm164(x float64) (float64, float64) {
+	v4 := minOf(float64(710), x)
+	v5 := maxOf(float64(-750), v4)
+	v7 := math.FMA(v5, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v8 := v7 - float64(8.44424930134014e+14)
+	v10 := math.FMA(-v8, float64(0.6931471805599453), v5)
+	v12 := math.FMA(-v8, float64(2.3190468138462996e-17), v10)
+	v13 := float64(v12 * v12)
+	v16 := math.FMA(float64(0.001388978049608228), v13, float64(0.041666666570112816))
+	v18 := math.FMA(v16, v13, float64(0.5000000000000296))
+	v21 := math.FMA(float64(0.0001984056546965847), v13, float64(0.008333333371123621))
+	v23 := math.FMA(v21, v13, float64(0.16666666666663726))
+	v24 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v7)&7]
+	v25 := math.FMA(v23, v12, v18)
+	v26 := math.FMA(v25, v13, v12)
+	v27 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v7)&7]
+	v28 := math.FMA(math.Float64frombits(v24), v26, math.Float64frombits(v27))
+	v30 := math.Float64frombits(v24) + v28
+	v31 := math.Float64bits(v7) >> 3
+	v32 := v31 >> 1
+	v33 := v32 << 52
+	v34 := float64(v30 * math.Float64frombits(v33))
+	v35 := v31 - v32
+	v36 := v35 << 52
+	v37 := float64(v34 * math.Float64frombits(v36))
+	v38 := math.Float64bits(v7) >> 3
+	v39 := v38 >> 1
+	v40 := v39 << 52
+	v41 := float64(float64(1) * math.Float64frombits(v40))
+	v42 := v38 - v39
+	v43 := v42 << 52
+	v44 := float64(v41 * math.Float64frombits(v43))
+	v45 := math.FMA(v44, math.Float64frombits(v24), -float64(1))
+	v46 := math.FMA(v44, v28, v45)
+	v48 := x > float64(64)
+	v49 := choose(v48, v37, v46)
+	v51 := math.Float64bits(x) & 0x8000000000000000
+	v52 := math.Float64bits(v49) | v51
+	return math.Float64frombits(v52), v37
+}
+
+func genericLog1p[T cpu.Float](y, d, x []T) {
+	for i := range y {
+		if cpu.Is64[T]() {
+			y1, d1 := log1p64(float64(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		} else {
+			y1, d1 := log1p32(float32(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		}
+	}
+}
+
+func genericAddLog1p[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := log1p64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := log1p32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func log1p32(x float32) (float32, float32) {
+	v2 := x + float32(1)
+	v3 := v2 - float32(1)
+	v4 := v2 - v3
+	v5 := float32(1) - v4
+	v6 := x - v3
+	v7 := v5 + v6
+	v9 := math.Float32bits(v2) - 0x3f400000
+	v11 := v9 & 0x7fffff
+	v13 := v11 + 0x3f400000
+	v15 := v9 & 0xff800000
+	v16 := 0x3f800000 - v15
+	v17 := math.Float32frombits(v13) - float32(1)
+	v19 := v2 < float32(1.073741824e+09)
+	v20 := float32(v7 * math.Float32frombits(v16))
+	v22 := choose(v19, v20, float32(0))
+	v23 := v17 + v22
+	v24 := v17 - v23
+	v25 := v24 + v22
+	v26 := uint32(int32(v9) >> 23)
+	v27 := float32(int32(v26))
+	v28 := float32(v23 * v23)
+	v31 := fma32(float32(-0.04508325457572937), v23, float32(0.1046614870429039))
+	v33 := fma32(v31, v23, float32(-0.1316344290971756))
+	v35 := fma32(v33, v23, float32(0.14478622376918793))
+	v37 := fma32(v35, v23, float32(-0.16647087037563324))
+	v39 := fma32(v37, v23, float32(0.19990812242031097))
+	v41 := fma32(v39, v23, float32(-0.2500010132789612))
+	v43 := fma32(v41, v23, float32(0.3333345055580139))
+	v45 := fma32(v43, v23, float32(-0.5))
+	v47 := float32(v27 * float32(-1.9046542121259336e-09))
+	v48 := fma32(v45, v28, v47)
+	v50 := fma32(v27, float32(0.6931471824645996), v23)
+	v52 := fma32(-v27, float32(0.6931471824645996), v50)
+	v53 := v23 - v52
+	v54 := v53 + v25
+	v55 := v48 + v54
+	v56 := v50 + v55
+	v58 := !(v2 < math.Float32frombits(0x7f800000))
+	v60 := math.Float32bits(x) & 0x80000000
+	v61 := math.Float32bits(v56) | v60
+	v62 := choose(v58, v2, math.Float32frombits(v61))
+	v64 := v2 == float32(0)
+	v66 := choose(v64, math.Float32frombits(0xff800000), v62)
+	v68 := v2 < float32(0)
+	v70 := choose(v68, math.Float32frombits(0x7fc00000), v66)
+	v71 := float32(1) / v2
+	return v70, v71
+}
+
+func log1p64(x float64) (float64, float64) {
+	v2 := x + float64(1)
+	v3 := v2 - float64(1)
+	v4 := v2 - v3
+	v5 := float64(1) - v4
+	v6 := x - v3
+	v7 := v5 + v6
+	v9 := math.Float64bits(v2) - 0x3fe6a09e667f3bcd
+	v11 := v9 & 0xfffffffffffff
+	v13 := v11 + 0x3fe6a09e667f3bcd
+	v15 := v9 & 0xfff0000000000000
+	v16 := 0x3ff0000000000000 - v15
+	v17 := math.Float64frombits(v13) - float64(1)
+	v19 := v2 < float64(1.152921504606847e+18)
+	v20 := float64(v7 * math.Float64frombits(v16))
+	v22 := choose(v19, v20, float64(0))
+	v23 := v17 + v22
+	v24 := v17 - v23
+	v25 := v24 + v22
+	v27 := math.Float64bits(v2) - 0xbfe6a09e667f3bcd
+	v28 := v27 >> 52
+	v30 := v28 | 0x4330000000000000
+	v32 := math.Float64frombits(v30) - float64(4.503599627372544e+15)
+	v34 := v23 + float64(2)
+	v35 := v23 / v34
+	v36 := float64(v35 * v35)
+	v37 := float64(v36 * v36)
+	v40 := math.FMA(float64(0.14795475120696971), v37, float64(0.18183562407094955))
+	v42 := math.FMA(v40, v37, float64(0.28571428742016086))
+	v44 := math.FMA(v42, v37, float64(0.6666666666666734))
+	v47 := math.FMA(float64(0.15314098812200266), v37, float64(0.2222219861072946))
+	v49 := math.FMA(v47, v37, float64(0.3999999999941637))
+	v51 := float64(v23 * float64(0.5))
+	v52 := float64(v51 * v23)
+	v53 := math.FMA(v49, v36, v44)
+	v54 := math.FMA(v36, v53, v52)
+	v56 := float64(v32 * float64(0.6931471805598903))
+	v57 := v56 + v23
+	v59 := v57 - v56
+	v60 := v23 - v59
+	v61 := math.FMA(v32, float64(5.497923018708371e-14), v60)
+	v62 := math.FMA(v51, v23, -v52)
+	v63 := v61 - v62
+	v64 := v63 + v25
+	v65 := math.FMA(v35, v54, v64)
+	v66 := v65 - v52
+	v67 := v57 + v66
+	v69 := !(v2 < math.Float64frombits(0x7ff0000000000000))
+	v71 := math.Float64bits(x) & 0x8000000000000000
+	v72 := math.Float64bits(v67) | v71
+	v73 := choose(v69, v2, math.Float64frombits(v72))
+	v75 := v2 == float64(0)
+	v77 := choose(v75, math.Float64frombits(0xfff0000000000000), v73)
+	v79 := v2 < float64(0)
+	v81 := choose(v79, math.Float64frombits(0x7ff8000000000001), v77)
+	v82 := float64(1) / v2
+	return v81, v82
+}
+
+func genericErf[T cpu.Float](y, d, x []T) {
+	for i := range y {
+		if cpu.Is64[T]() {
+			y1, d1 := erf64(float64(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		} else {
+			y1, d1 := erf32(float32(x[i]))
+			y[i], d[i] = T(y1), T(d1)
+		}
+	}
+}
+
+func genericAddErf[T cpu.Float](dst []T, sign T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v, _ := erf64(float64(x[i]))
+			r = T(v)
+		} else {
+			v, _ := erf32(float32(x[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func erf32(x float32) (float32, float32) {
+	v3 := math.Float32bits(x) & 0x7fffffff
+	v4 := minOf(float32(10.25), math.Float32frombits(v3))
+	v5 := float32(v4 * v4)
+	v7 := math.Float32bits(v5) ^ 0x80000000
+	v8 := fma32(v4, v4, -v5)
+	v12 := minOf(float32(90), math.Float32frombits(v7))
+	v13 := maxOf(float32(-105), v12)
+	v15 := fma32(v13, float32(1.4426950216293335), float32(1.573118e+06))
+	v16 := v15 - float32(1.573118e+06)
+	v18 := fma32(-v16, float32(0.6931471824645996), v13)
+	v20 := fma32(-v16, float32(-1.9046542121259336e-09), v18)
+	v21 := v20 - v8
+	v24 := fma32(float32(0.04166891425848007), v21, float32(0.16668032109737396))
+	v26 := fma32(v24, v21, float32(0.5))
+	v27 := float32(v21 * v21)
+	v28 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v15)&7]
+	v29 := v21 + math.Float32frombits(v28)
+	v30 := fma32(v26, v27, v29)
+	v31 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v15)&7]
+	v32 := fma32(math.Float32frombits(v31), v30, math.Float32frombits(v31))
+	v33 := math.Float32bits(v15) >> 3
+	v34 := v33 >> 1
+	v35 := v34 << 23
+	v36 := float32(v32 * math.Float32frombits(v35))
+	v37 := v33 - v34
+	v38 := v37 << 23
+	v39 := float32(v36 * math.Float32frombits(v38))
+	v41 := float32(v4 * float32(1.4142135381698608))
+	v44 := v41 + float32(3.5)
+	v45 := float32(1) / v44
+	v47 := v41 - float32(3.5)
+	v48 := float32(v47 * v45)
+	v51 := fma32(float32(0.00038457632763311267), v48, float32(-0.0003913145628757775))
+	v53 := fma32(v51, v48, float32(-0.0031462865881621838))
+	v55 := fma32(v53, v48, float32(0.006459806580096483))
+	v57 := fma32(v55, v48, float32(0.017399130389094353))
+	v59 := fma32(v57, v48, float32(-0.11604892462491989))
+	v61 := fma32(v59, v48, float32(0.31542569398880005))
+	v63 := fma32(v61, v48, float32(-0.5655618906021118))
+	v65 := fma32(v63, v48, float32(0.7444160580635071))
+	v66 := float32(v65 * v45)
+	v67 := v39 + v39
+	v68 := float32(v66 * v67)
+	v69 := float32(v5 * v5)
+	v72 := fma32(float32(-0.000801686430349946), v69, float32(-0.02685421146452427))
+	v74 := fma32(v72, v69, float32(-0.3761262595653534))
+	v77 := fma32(float32(7.875874871388078e-05), v69, float32(0.005189087241888046))
+	v79 := fma32(v77, v69, float32(0.11283594369888306))
+	v81 := fma32(v79, v69, float32(0.12837916612625122))
+	v82 := fma32(v74, v5, v81)
+	v83 := fma32(v4, v82, v4)
+	v85 := v4 < float32(1)
+	v87 := float32(1) - v68
+	v88 := choose(v85, v83, v87)
+	v90 := math.Float32bits(x) & 0x80000000
+	v91 := math.Float32bits(v88) | v90
+	v93 := float32(v39 * float32(1.128379225730896))
+	return math.Float32frombits(v91), v93
+}
+
+func erf64(x float64) (float64, float64) {
+	v3 := math.Float64bits(x) & 0x7fffffffffffffff
+	v4 := minOf(float64(27.5), math.Float64frombits(v3))
+	v5 := float64(v4 * v4)
+	v7 := math.Float64bits(v5) ^ 0x8000000000000000
+	v8 := math.FMA(v4, v4, -v5)
+	v12 := minOf(float64(710), math.Float64frombits(v7))
+	v13 := maxOf(float64(-750), v12)
+	v15 := math.FMA(v13, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v16 := v15 - float64(8.44424930134014e+14)
+	v18 := math.FMA(-v16, float64(0.6931471805599453), v13)
+	v20 := math.FMA(-v16, float64(2.3190468138462996e-17), v18)
+	v21 := v20 - v8
+	v22 := float64(v21 * v21)
+	v25 := math.FMA(float64(0.001388978049608228), v22, float64(0.041666666570112816))
+	v27 := math.FMA(v25, v22, float64(0.5000000000000296))
+	v30 := math.FMA(float64(0.0001984056546965847), v22, float64(0.008333333371123621))
+	v32 := math.FMA(v30, v22, float64(0.16666666666663726))
+	v33 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v15)&7]
+	v34 := math.FMA(v32, v21, v27)
+	v35 := math.FMA(v34, v22, v21)
+	v36 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v15)&7]
+	v37 := math.FMA(math.Float64frombits(v33), v35, math.Float64frombits(v36))
+	v38 := math.Float64frombits(v33) + v37
+	v39 := math.Float64bits(v15) >> 3
+	v40 := v39 >> 1
+	v41 := v40 << 52
+	v42 := float64(v38 * math.Float64frombits(v41))
+	v43 := v39 - v40
+	v44 := v43 << 52
+	v45 := float64(v42 * math.Float64frombits(v44))
+	v47 := float64(v4 * float64(1.4142135623730951))
+	v50 := v47 + float64(3.5)
+	v51 := float64(1) / v50
+	v53 := v47 - float64(3.5)
+	v54 := float64(v53 * v51)
+	v55 := float64(v54 * v54)
+	v58 := math.FMA(float64(3.747381525603138e-09), v55, float64(-9.755976284011107e-09))
+	v60 := math.FMA(v58, v55, float64(-7.525990761574079e-08))
+	v62 := math.FMA(v60, v55, float64(7.375937829120415e-07))
+	v64 := math.FMA(v62, v55, float64(-3.7073686581601886e-06))
+	v66 := math.FMA(v64, v55, float64(1.4167044521373969e-05))
+	v68 := math.FMA(v66, v55, float64(-4.709671101648415e-05))
+	v70 := math.FMA(v68, v55, float64(0.0001680273792215234))
+	v72 := math.FMA(v70, v55, float64(-0.0011154820413210751))
+	v74 := math.FMA(v72, v55, float64(0.016233473457124822))
+	v76 := math.FMA(v74, v55, float64(-0.29089653921189146))
+	v78 := math.FMA(v76, v55, float64(-1.4176532391720593))
+	v81 := math.FMA(float64(1.2313030167424425e-08), v55, float64(-9.107382623464769e-08))
+	v83 := math.FMA(v81, v55, float64(3.1049885534994087e-07))
+	v85 := math.FMA(v83, v55, float64(-3.587554925222742e-07))
+	v87 := math.FMA(v85, v55, float64(-2.920508894500002e-06))
+	v89 := math.FMA(v87, v55, float64(2.8842984165045025e-05))
+	v91 := math.FMA(v89, v55, float64(-0.00018946269647768187))
+	v93 := math.FMA(v91, v55, float64(0.0011948021799861159))
+	v95 := math.FMA(v93, v55, float64(-0.007993890859637037))
+	v97 := math.FMA(v95, v55, float64(0.04363496540040527))
+	v99 := math.FMA(v97, v55, float64(0.7906531480457724))
+	v101 := math.FMA(v99, v55, float64(1.8659743827775663))
+	v102 := math.FMA(v78, v54, v101)
+	v103 := float64(v102 * v51)
+	v105 := float64(v45 * float64(0.7978845608028654))
+	v106 := float64(v103 * v105)
+	v107 := float64(v5 * v5)
+	v110 := math.FMA(float64(-1.1372848856791674e-09), v107, float64(-1.6350312701054695e-07))
+	v112 := math.FMA(v110, v107, float64(-1.4925595266831182e-05))
+	v114 := math.FMA(v112, v107, float64(-0.000854832698083379))
+	v116 := math.FMA(v114, v107, float64(-0.026866170645076792))
+	v118 := math.FMA(v116, v107, float64(-0.3761263890318375))
+	v121 := math.FMA(float64(5.957176147748911e-11), v107, float64(1.4659775274047436e-08))
+	v123 := math.FMA(v121, v107, float64(1.6461000484121368e-06))
+	v125 := math.FMA(v123, v107, float64(0.0001205533111164271))
+	v127 := math.FMA(v125, v107, float64(0.0052239776248180145))
+	v129 := math.FMA(v127, v107, float64(0.11283791670954879))
+	v131 := math.FMA(v129, v107, float64(0.1283791670955126))
+	v132 := math.FMA(v118, v5, v131)
+	v133 := math.FMA(v4, v132, v4)
+	v135 := v4 < float64(1)
+	v137 := float64(1) - v106
+	v138 := choose(v135, v133, v137)
+	v140 := math.Float64bits(x) & 0x8000000000000000
+	v141 := math.Float64bits(v138) | v140
+	v143 := float64(v45 * float64(1.1283791670955126))
+	return math.Float64frombits(v141), v143
 }
 
 func genericSqrt[T cpu.Float](dst, x []T) {
@@ -629,13 +1124,13 @@ func genericSqrt[T cpu.Float](dst, x []T) {
 }
 
 func genericAddSqrt[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := sqrt64(float64(x))
+			v := sqrt64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := sqrt32(float32(x))
+			v := sqrt32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
@@ -643,13 +1138,13 @@ func genericAddSqrt[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func genericAddSqrtProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := sqrt64(float64(x))
+			v := sqrt64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := sqrt32(float32(x))
+			v := sqrt32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * T(r*from[i]))
@@ -679,30 +1174,16 @@ func genericAbs[T cpu.Float](dst, x []T) {
 }
 
 func genericAddAbs[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := abs64(float64(x))
+			v := abs64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := abs32(float32(x))
+			v := abs32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
-	}
-}
-
-func genericAddAbsProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
-		var r T
-		if cpu.Is64[T]() {
-			v := abs64(float64(x))
-			r = T(v)
-		} else {
-			v := abs32(float32(x))
-			r = T(v)
-		}
-		dst[i] += T(sign * T(r*from[i]))
 	}
 }
 
@@ -729,13 +1210,13 @@ func genericSign[T cpu.Float](dst, x []T) {
 }
 
 func genericAddSign[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := sign64(float64(x))
+			v := sign64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := sign32(float32(x))
+			v := sign32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
@@ -743,13 +1224,13 @@ func genericAddSign[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func genericAddSignProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := sign64(float64(x))
+			v := sign64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := sign32(float32(x))
+			v := sign32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * T(r*from[i]))
@@ -787,13 +1268,13 @@ func genericRecip[T cpu.Float](dst, x []T) {
 }
 
 func genericAddRecip[T cpu.Float](dst []T, sign T, x []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := recip64(float64(x))
+			v := recip64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := recip32(float32(x))
+			v := recip32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * r)
@@ -801,13 +1282,13 @@ func genericAddRecip[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func genericAddRecipProduct[T cpu.Float](dst []T, sign T, x, from []T) {
-	for i, x := range x {
+	for i := range dst {
 		var r T
 		if cpu.Is64[T]() {
-			v := recip64(float64(x))
+			v := recip64(float64(x[i]))
 			r = T(v)
 		} else {
-			v := recip32(float32(x))
+			v := recip32(float32(x[i]))
 			r = T(v)
 		}
 		dst[i] += T(sign * T(r*from[i]))
@@ -822,4 +1303,174 @@ func recip32(x float32) float32 {
 func recip64(x float64) float64 {
 	v2 := float64(1) / x
 	return v2
+}
+
+func genericAddMax[T cpu.Float](dst []T, sign T, x, y []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v := max64(float64(x[i]), float64(y[i]))
+			r = T(v)
+		} else {
+			v := max32(float32(x[i]), float32(y[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func max32(x, y float32) float32 {
+	v2 := maxOf(x, y)
+	v3 := x == x
+	v4 := choose(v3, v2, x)
+	return v4
+}
+
+func max64(x, y float64) float64 {
+	v2 := maxOf(x, y)
+	v3 := x == x
+	v4 := choose(v3, v2, x)
+	return v4
+}
+
+func genericAddMin[T cpu.Float](dst []T, sign T, x, y []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v := min64(float64(x[i]), float64(y[i]))
+			r = T(v)
+		} else {
+			v := min32(float32(x[i]), float32(y[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func min32(x, y float32) float32 {
+	v2 := minOf(x, y)
+	v3 := x == x
+	v4 := choose(v3, v2, x)
+	return v4
+}
+
+func min64(x, y float64) float64 {
+	v2 := minOf(x, y)
+	v3 := x == x
+	v4 := choose(v3, v2, x)
+	return v4
+}
+
+func genericAddGreater[T cpu.Float](dst []T, sign T, x, y, from []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v := greater64(float64(x[i]), float64(y[i]), float64(from[i]))
+			r = T(v)
+		} else {
+			v := greater32(float32(x[i]), float32(y[i]), float32(from[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func greater32(x, y, from float32) float32 {
+	v3 := x == y
+	v5 := float32(from * float32(0.5))
+	v6 := choose(v3, v5, from)
+	v7 := x < y
+	v9 := choose(v7, float32(0), v6)
+	return v9
+}
+
+func greater64(x, y, from float64) float64 {
+	v3 := x == y
+	v5 := float64(from * float64(0.5))
+	v6 := choose(v3, v5, from)
+	v7 := x < y
+	v9 := choose(v7, float64(0), v6)
+	return v9
+}
+
+func genericAddClip[T cpu.Float](dst []T, sign, lo, hi T, x []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v := clip64(float64(x[i]), float64(lo), float64(hi))
+			r = T(v)
+		} else {
+			v := clip32(float32(x[i]), float32(lo), float32(hi))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func clip32(x, lo, hi float32) float32 {
+	v3 := maxOf(lo, x)
+	v4 := minOf(hi, v3)
+	return v4
+}
+
+func clip64(x, lo, hi float64) float64 {
+	v3 := maxOf(lo, x)
+	v4 := minOf(hi, v3)
+	return v4
+}
+
+func genericAddWithin[T cpu.Float](dst []T, sign, lo, hi T, x, from []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v := within64(float64(x[i]), float64(from[i]), float64(lo), float64(hi))
+			r = T(v)
+		} else {
+			v := within32(float32(x[i]), float32(from[i]), float32(lo), float32(hi))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func within32(x, from, lo, hi float32) float32 {
+	v4 := x < lo
+	v6 := choose(v4, float32(0), from)
+	v7 := x > hi
+	v9 := choose(v7, float32(0), v6)
+	return v9
+}
+
+func within64(x, from, lo, hi float64) float64 {
+	v4 := x < lo
+	v6 := choose(v4, float64(0), from)
+	v7 := x > hi
+	v9 := choose(v7, float64(0), v6)
+	return v9
+}
+
+func genericAddWhere[T cpu.Float](dst []T, sign T, cond, x, y []T) {
+	for i := range dst {
+		var r T
+		if cpu.Is64[T]() {
+			v := where64(float64(cond[i]), float64(x[i]), float64(y[i]))
+			r = T(v)
+		} else {
+			v := where32(float32(cond[i]), float32(x[i]), float32(y[i]))
+			r = T(v)
+		}
+		dst[i] += T(sign * r)
+	}
+}
+
+func where32(cond, x, y float32) float32 {
+	v4 := !(cond <= float32(0))
+	v5 := choose(v4, x, y)
+	return v5
+}
+
+func where64(cond, x, y float64) float64 {
+	v4 := !(cond <= float64(0))
+	v5 := choose(v4, x, y)
+	return v5
 }

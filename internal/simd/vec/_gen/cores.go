@@ -15,30 +15,43 @@ import (
 // The functions below are over float32, unless they say otherwise. The comments of coef, and those
 // of generic.go on the functions over float64, explain them.
 
-// An exponent is exp(x) = 2ⁿ·(hi + hi·q) with hi = 2^(j/8), for n a multiple of 1/8 near x/ln2.
+// An exponent is exp(x) = 2ⁿ·(hi + rest) with hi = 2^(j/8), for n a multiple of 1/8 near x/ln2, over
+// both types. Over float32, rest is hi·q.
 type exponent struct {
-	p           *core
-	hi, q, n, t val
+	p              *core
+	hi, rest, n, t val
+	q              val
 }
 
 // exponent returns exp(x - Σ less) for small numbers less.
 func (p *core) exponent(x val, less ...val) exponent {
-	const magic = 0x1.8p20 + 2*127 // its unit is 1/8
+	magic := p.num(pick(p, 0x1.8p49+2*1023, 0x1.8p20+2*127)) // its unit is 1/8
 	if !p.wide {
-		x = p.max(p.num(-105), p.min(p.num(90), x)) // NaN stays
+		x = p.max(p.num(pick(p, -750., -105)), p.min(p.num(pick(p, 710., 90)), x)) // NaN stays
 	}
-	t := p.fma(x, p.num(coef.Log2e), p.num(magic))
-	n := p.sub(t, p.num(magic))
-	r := p.fnma(n, p.num(coef.Ln2F), x)
-	r = p.fnma(n, p.num(coef.Ln2LoF), r)
+	t := p.fma(x, p.num(coef.Log2e), magic)
+	n := p.sub(t, magic)
+	r := p.fnma(n, p.num(pick(p, coef.Ln2, coef.Ln2F)), x)
+	r = p.fnma(n, p.num(pick(p, coef.Ln2Lo, coef.Ln2LoF)), r)
 	for _, l := range less {
 		r = p.sub(r, l)
 	}
 	if p.wide { // VSCALEF is right for all n, if only the other factor is finite
 		r = p.step("bound", 0, r, p.num(0.5))
 	}
+	if p.size == 8 {
+		q := &coef.Exp64
+		r2 := p.mul(r, r)
+		even, odd := p.poly([]float64{q[0], q[2], q[4]}, r2), p.poly([]float64{q[1], q[3], q[5]}, r2)
+		var hi, lo []uint64
+		for _, e := range coef.Eighths64 {
+			hi, lo = append(hi, math.Float64bits(e[0])), append(lo, math.Float64bits(e[1]))
+		}
+		h := p.look(hi, t)
+		return exponent{p: p, hi: h, rest: p.fma(h, p.fma(p.fma(odd, r, even), r2, r), p.look(lo, t)), n: n, t: t}
+	}
 	q := p.fma(p.poly(coef.Exp32[:], r), p.mul(r, r), p.add(r, p.look(coef.Eighths32Lo[:], t)))
-	return exponent{p, p.look(coef.Eighths32[:], t), q, n, t}
+	return exponent{p: p, hi: p.look(coef.Eighths32[:], t), q: q, n: n, t: t}
 }
 
 // scale returns a·2ⁿ for the integer part of n. A subnormal result is rounded once.
@@ -47,14 +60,108 @@ func (e exponent) scale(a val) val {
 	if p.wide {
 		return p.step("scalef", 0, a, e.n)
 	}
-	sum := p.shr(e.t, 3) // n + 2·127, which is split because 2ⁿ need not be a normal number
+	mantissa := pick(p, uint64(52), 23)
+	sum := p.shr(e.t, 3) // n and twice the bias, which are split because 2ⁿ need not be a normal number
 	half := p.shr(sum, 1)
-	return p.mul(p.mul(a, p.shl(half, 23)), p.shl(p.isub(sum, half), 23))
+	return p.mul(p.mul(a, p.shl(half, mantissa)), p.shl(p.isub(sum, half), mantissa))
 }
 
-func (p *core) exp(x val, less ...val) val {
-	e := p.exponent(x, less...)
-	return e.scale(p.fma(e.hi, e.q, e.hi))
+func (p *core) exp(x val, less ...val) val { return p.exponent(x, less...).value() }
+
+func (e exponent) value() val {
+	if e.p.size == 8 {
+		return e.scale(e.p.add(e.hi, e.rest))
+	}
+	return e.scale(e.p.fma(e.hi, e.q, e.hi))
+}
+
+// expm1 returns exp(x) - 1 and exp(x), over both types. The difference 2ⁿ·hi - 1 is exact where digits
+// cancel. From exp 64 on, 1 makes no difference.
+func (p *core) expm1(x val) (y, d val) {
+	e, one := p.exponent(x), p.num(1)
+	d = e.value()
+	if p.size == 8 {
+		power := e.scale(one)
+		y = p.fma(power, e.rest, p.fms(power, e.hi, one))
+	} else {
+		s := e.scale(e.hi)
+		y = p.fma(s, e.q, p.sub(s, one))
+	}
+	return p.withSign(p.blend(p.cmp(GT, x, p.num(64)), d, y), x), d
+}
+
+// log1p returns log(1 + x) and 1/(1 + x), over both types. The sum u of 1 and x lacks c. With u = 2ᵏ·(1 +
+// f), c·2⁻ᵏ is added to f, and what this sum lacks to the small terms of the logarithm.
+func (p *core) log1p(x val) (y, d val) {
+	one := p.num(1)
+	u := p.add(x, one)
+	v := p.sub(u, one)
+	c := p.add(p.sub(one, p.sub(u, v)), p.sub(x, v))
+	mantissa := pick(p, uint64(1<<52-1), 1<<23-1)
+	from := pick(p, uint64(sqrtHalf), 0x3f400000) // bits of √½ or 3/4
+	b := p.isub(u, p.word(from))
+	m := p.iadd(p.and(b, p.word(mantissa)), p.word(from))
+	inverse := p.isub(one, p.and(b, p.word(pick(p, ^mantissa, ^mantissa&0xffffffff)))) // 2⁻ᵏ
+	f0 := p.sub(m, one)
+	c = p.blend(p.cmp(LT, u, p.num(pick(p, 0x1p60, 0x1p30))), p.mul(c, inverse), p.num(0)) // 0 where 2⁻ᵏ may be wrong
+	f := p.add(f0, c)
+	c = p.add(p.sub(f0, f), c)
+	if p.size == 8 {
+		k := p.sub(p.or(p.shr(p.isub(u, p.word(logOffset)), 52), p.word(two52)), p.num(0x1p52+2048))
+		s := p.div(f, p.add(f, p.num(2)))
+		z, a := p.mul(s, s), &coef.Log64
+		w := p.mul(z, z)
+		even, odd := p.poly([]float64{a[0], a[2], a[4], a[6]}, w), p.poly([]float64{a[1], a[3], a[5]}, w)
+		half := p.mul(f, p.num(0.5))
+		h := p.mul(half, f)
+		g := p.fma(z, p.fma(odd, z, even), h)
+		kLn2 := p.mul(k, p.num(coef.Ln2Hi42))
+		hi := p.add(kLn2, f)
+		lo := p.fma(k, p.num(coef.Ln2Lo42), p.sub(f, p.sub(hi, kLn2)))
+		lo = p.add(p.sub(lo, p.fms(half, f, h)), c)
+		y = p.add(hi, p.sub(p.fma(s, g, lo), h))
+	} else {
+		k := p.step("cvt", 0, p.step("sar", 23, b))
+		z := p.mul(f, f)
+		g := p.fma(p.fma(p.poly(coef.Log32P[:], f), f, p.num(-0.5)), z, p.mul(k, p.num(coef.Ln2LoF)))
+		hi := p.fma(k, p.num(coef.Ln2F), f)
+		lo := p.sub(f, p.fnma(k, p.num(coef.Ln2F), hi))
+		y = p.add(hi, p.add(g, p.add(lo, c)))
+	}
+	y = p.blend(p.cmp(NLT, u, p.num(math.Inf(1))), u, p.withSign(y, x))
+	y = p.blend(p.cmp(EQ, u, p.num(0)), p.num(math.Inf(-1)), y)
+	return p.blend(p.cmp(LT, u, p.num(0)), p.num(math.NaN()), y), p.div(one, u)
+}
+
+// erf returns erf(x) and 2/√π·exp(-x²), over both types. Near 0, erf(x) is x + x·Erf(x²), and
+// elsewhere 1 - 2·Φ(-√2·x) by Mills' ratio. The squared x lacks low.
+func (p *core) erf(x val) (y, d val) {
+	const near = 1
+	u := p.min(p.num(pick(p, 27.5, 10.25)), p.abs(x)) // from there on exp(-x²) is 0
+	h := p.mul(u, u)
+	e := p.exp(p.neg(h), p.fms(u, u, h))
+	v := p.mul(u, p.num(math.Sqrt2))
+	r := p.div(p.num(1), p.add(v, p.num(coef.MillsCenter)))
+	t := p.mul(p.sub(v, p.num(coef.MillsCenter)), r)
+	var tail val
+	if p.size == 8 {
+		tail = p.mul(p.mul(p.evenOdd(coef.Mills[:], t), r), p.mul(e, p.num(2*coef.InvSqrt2Pi)))
+	} else {
+		tail = p.mul(p.mul(p.poly(coef.Mills32[:], t), r), p.add(e, e))
+	}
+	centre := p.fma(u, p.evenOdd(pick(p, coef.Erf64[:], coef.Erf32[:]), h), u)
+	y = p.blend(p.cmp(LT, u, p.num(near)), centre, p.sub(p.num(1), tail))
+	return p.withSign(y, x), p.mul(e, p.num(coef.TwoOverRoot))
+}
+
+// evenOdd returns a₀ + a₁·x + ... as two chains in x².
+func (p *core) evenOdd(a []float64, x val) val {
+	var half [2][]float64
+	for i, a := range a {
+		half[i%2] = append(half[i%2], a)
+	}
+	x2 := p.mul(x, x)
+	return p.fma(p.poly(half[1], x2), x, p.poly(half[0], x2))
 }
 
 // log takes x = 2ᵏ·(1 + f), f in [-1/4, 1/2), and adds to k·ln2 + f what f exceeds log(1 + f) by.
@@ -88,17 +195,32 @@ func (p *core) log(x val) val {
 // x·2/π and r = x - k·π/2, that is ±sin r or ±cos r. Bit 0 of k + quadrants says which, and bit 1
 // is the sign.
 func (p *core) sin(x val, quadrants float64) val {
+	t, s, c := p.angle(x, quadrants)
+	y := p.blend(p.step("odd", 0, t), c, s)
+	return p.xor(y, p.and(p.shl(t, uint64(8*p.size-2)), p.word(p.signBit())))
+}
+
+// tan returns tan(x), which is s/c or -c/s, and 1 + tan²(x), over both types.
+func (p *core) tan(x val) (y, d val) {
+	t, s, c := p.angle(x, 0)
+	odd := p.step("odd", 0, t)
+	y = p.div(p.blend(odd, c, s), p.blend(odd, s, c))
+	y = p.xor(y, p.shl(t, uint64(8*p.size-1)))
+	return y, p.fma(y, y, p.num(1))
+}
+
+// angle returns t, whose lowest bits are those of k + quadrants, and the sine and cosine of r.
+func (p *core) angle(x val, quadrants float64) (t, s, c val) {
 	magic := p.num(pick(p, 0x1.8p52, 0x1.8p23) + quadrants)
-	t := p.fma(x, p.num(coef.TwoOverPi), magic) // its lowest bits are those of k + quadrants
+	t = p.fma(x, p.num(coef.TwoOverPi), magic)
 	k, r := p.sub(t, magic), x
 	for _, part := range pick(p, coef.HalfPi64[:], coef.HalfPi32[:]) {
 		r = p.fnma(k, p.num(part), r)
 	}
 	z := p.mul(r, r)
-	s := p.fma(p.poly(pick(p, coef.Sin[:], coef.Sin32[:]), z), p.mul(r, z), r)
-	c := p.fma(p.fma(p.poly(pick(p, coef.Cos[:], coef.Cos32[:]), z), z, p.num(-0.5)), z, p.num(1))
-	y := p.blend(p.step("odd", 0, t), c, s)
-	return p.xor(y, p.and(p.shl(t, uint64(8*p.size-2)), p.word(p.signBit())))
+	s = p.fma(p.poly(pick(p, coef.Sin[:], coef.Sin32[:]), z), p.mul(r, z), r)
+	c = p.fma(p.fma(p.poly(pick(p, coef.Cos[:], coef.Cos32[:]), z), z, p.num(-0.5)), z, p.num(1))
+	return t, s, c
 }
 
 // halves returns e = exp(-|x|), small = e/(1 + e) and large = 1 - small. The remainder
@@ -198,6 +320,12 @@ func angle(name string, quadrants float64) function {
 	return a.overBoth()
 }
 
+func tangent() function {
+	f := pair("tan", (*core).tan)
+	f.limit = most
+	return f.overBoth()
+}
+
 // overBoth returns f, whose core is for float64, too.
 func (f function) overBoth() function {
 	f.both = true
@@ -209,15 +337,59 @@ var functions = []function{
 	angle("sin", 0), angle("cos", 1),
 	pair("sigmoid", (*core).sigmoid), pair("tanh", (*core).tanh), pair("softplus", (*core).softplus),
 	pair("gELU", (*core).gELU), pair("siLU", (*core).siLU),
+	tangent(), pair("expm1", (*core).expm1).overBoth(), pair("log1p", (*core).log1p).overBoth(), pair("erf", (*core).erf).overBoth(),
 }
 
-// additions are the functions that Add… and Add…Product are written for.
-var additions = []struct{ name, of, result, doc string }{
-	{"addExp", "exp", "dst", "exp(x_i)"}, {"addLog", "log", "dst", "log(x_i)"},
-	{"addSin", "sin", "dst", "sin(x_i)"}, {"addCos", "cos", "dst", "cos(x_i)"},
-	{"addSqrt", "sqrt", "dst", "√x_i"}, {"addRecip", "recip", "dst", "(1/x_i)"},
-	{"addAbs", "abs", "dst", "|x_i|"}, {"addSign", "sign", "dst", "sign(x_i)"},
+// An addition is a loop Add… or Add…Product of the result of a function.
+type addition struct {
+	name, of, result, doc string
+	kinds                 []kind
 }
+
+var (
+	both = []kind{sumOf, sumOfProducts}
+	sums = []kind{sumOf}
+)
+
+var additions = []addition{
+	{"addExp", "exp", "dst", "exp(x_i)", both}, {"addLog", "log", "dst", "log(x_i)", both},
+	{"addSin", "sin", "dst", "sin(x_i)", both}, {"addCos", "cos", "dst", "cos(x_i)", both},
+	{"addSqrt", "sqrt", "dst", "√x_i", both}, {"addRecip", "recip", "dst", "(1/x_i)", both},
+	{"addAbs", "abs", "dst", "|x_i|", sums}, {"addSign", "sign", "dst", "sign(x_i)", both},
+	{"addTan", "tan", "y", "tan(x_i)", sums}, {"addExpm1", "expm1", "y", "(exp(x_i) - 1)", sums},
+	{"addLog1p", "log1p", "y", "log(1 + x_i)", sums}, {"addErf", "erf", "y", "erf(x_i)", sums},
+	{"addMax", "max", "dst", "max(x_i, y_i), which is NaN if either is,", sums}, {"addMin", "min", "dst", "min(x_i, y_i), which is NaN if either is,", sums},
+	{"addGreater", "greater", "dst", "from_i where x_i > y_i or either is NaN, and half of\nit where they are equal,", sums},
+	{"addClip", "clip", "dst", "min(max(x_i, lo), hi), which is NaN if x_i is,", sums},
+	{"addWithin", "within", "dst", "from_i where x_i is in [lo, hi] or NaN,", sums},
+	{"addWhere", "where", "dst", "x_i where cond_i is positive or NaN, and y_i\nelsewhere,", sums},
+}
+
+// selections are functions over both types that choose one of their inputs. Only additions use them.
+var selections = []function{
+	selection("max", []string{"x", "y"}, nil, func(p *core, x []val) val { return p.orNaN(x[0], p.max(x[0], x[1])) }),
+	selection("min", []string{"x", "y"}, nil, func(p *core, x []val) val { return p.orNaN(x[0], p.min(x[0], x[1])) }),
+	selection("greater", []string{"x", "y", "from"}, nil, func(p *core, x []val) val {
+		equal := p.blend(p.cmp(EQ, x[0], x[1]), p.mul(x[2], p.num(0.5)), x[2])
+		return p.blend(p.cmp(LT, x[0], x[1]), p.num(0), equal)
+	}),
+	selection("clip", []string{"x"}, []string{"lo", "hi"}, func(p *core, x []val) val { return p.min(x[2], p.max(x[1], x[0])) }),
+	selection("within", []string{"x", "from"}, []string{"lo", "hi"}, func(p *core, x []val) val {
+		below := p.blend(p.cmp(LT, x[0], x[2]), p.num(0), x[1])
+		return p.blend(p.cmp(GT, x[0], x[3]), p.num(0), below)
+	}),
+	selection("where", []string{"cond", "x", "y"}, nil, func(p *core, x []val) val {
+		return p.blend(p.cmp(NLE, x[0], p.num(0)), x[1], x[2])
+	}),
+}
+
+func selection(name string, inputs, scalars []string, f func(p *core, x []val) val) function {
+	return function{name: name, results: []string{"dst"}, inputs: inputs, scalars: scalars, both: true,
+		of: func(p *core, x []val) []val { return []val{f(p, x)} }}
+}
+
+// orNaN returns y, or x if that is NaN.
+func (p *core) orNaN(x, y val) val { return p.blend(p.cmp(EQ, x, x), y, x) }
 
 func lanes(name string) function {
 	for _, f := range simple {
@@ -225,7 +397,8 @@ func lanes(name string) function {
 			return f.overBoth()
 		}
 	}
-	return functions[slices.IndexFunc(functions, func(f function) bool { return f.name == name })]
+	all := slices.Concat(functions, selections)
+	return all[slices.IndexFunc(all, func(f function) bool { return f.name == name })]
 }
 
 // writeGeneric writes the pure Go of the functions.
@@ -236,11 +409,15 @@ func writeGeneric() {
 	for _, f := range simple {
 		all = append(all, f.overBoth())
 	}
-	for _, f := range all {
-		b.WriteString(f.goLoop())
+	for _, f := range append(all, selections...) {
+		if i := slices.IndexFunc(selections, func(s function) bool { return s.name == f.name }); i < 0 {
+			b.WriteString(f.goLoop())
+		}
 		for _, a := range additions {
-			if a.of == f.name {
-				b.WriteString(f.goSums(strings.ToUpper(a.name[:1])+a.name[1:], a.result))
+			for _, kind := range a.kinds {
+				if a.of == f.name {
+					b.WriteString(f.goSum(a, kind))
+				}
 			}
 		}
 		b.WriteString(f.goText(4))

@@ -226,6 +226,7 @@ func goCompare(pred uint64, a, b string) string {
 type function struct {
 	name            string
 	results, inputs []string
+	scalars         []string // inputs that all elements share, after the others
 	of              func(p *core, x []val) []val
 
 	// If it is not 0, the loop ends before a group of vectors with an input of a larger magnitude,
@@ -258,7 +259,7 @@ func (f function) adding(result string, sum kind) function {
 // record returns the core of f, and its results.
 func (f function) record(size int, wide bool) (*core, []val) {
 	p := &core{size: size, wide: wide}
-	x := make([]val, len(f.inputs))
+	x := make([]val, len(f.inputs)+len(f.scalars))
 	for i := range x {
 		x[i] = p.in(i)
 	}
@@ -277,16 +278,25 @@ func (v vec) loop(f function) {
 	if f.sum == sumOfProducts {
 		names = append(names, "from")
 	}
+	var scalars []VecVirtual // no step may write to them, as a multiply-add does
+	for _, name := range f.scalars {
+		scalars = append(scalars, v.BroadcastArg(name))
+	}
 	for _, name := range names {
 		args[name] = Arg(name)
 	}
 	p, out := f.record(v.Size, v.Wide)
 	unroll, n, done := 1, Arg("n"), Unique("done")
-	if v.Wide {
+	if v.Wide && f.name != "log1p" {
 		unroll = 2
 	}
 	v.Groups(n, unroll, func(ls []Step) {
-		load := func(u, input int) VecVirtual { return ls[u].Load(args[f.inputs[input]]) }
+		load := func(u, input int) VecVirtual {
+			if i := input - len(f.inputs); i >= 0 {
+				return scalars[i]
+			}
+			return ls[u].Load(args[f.inputs[input]])
+		}
 		if f.limit != 0 {
 			v.leave(ls, done, func(l Step, m Op) {
 				a := l.Load(args[f.inputs[0]])
@@ -330,7 +340,7 @@ func (f function) goText(size int) string {
 	if f.limit != 0 {
 		name += "Small"
 	}
-	return p.goText(name, f.inputs, out)
+	return p.goText(name, slices.Concat(f.inputs, f.scalars), out)
 }
 
 // goLoop returns the pure Go loop over both types.
@@ -352,21 +362,49 @@ func (f function) goLoop() string {
 		strings.ToUpper(f.name[:1])+f.name[1:], strings.Join(all, ", "), f.results[0], branch(64), branch(32))
 }
 
-// goSums returns the pure Go loops that add the result with the given name, and its products.
-func (f function) goSums(name, result string) string {
-	var values []string
+// goSum returns the pure Go loop that adds a result, or its products, as a function.
+func (f function) goSum(a addition, sum kind) string {
+	var values, args []string
 	for _, r := range f.results {
-		if r == result {
+		if r == a.result {
 			r = "v"
 		} else {
 			r = "_"
 		}
 		values = append(values, r)
 	}
-	loop := func(suffix, more, value string) string {
-		return fmt.Sprintf("func generic%s%s[T cpu.Float](dst []T, sign T, x%s []T) {\nfor i, x := range x {\nvar r T\n"+
-			"if cpu.Is64[T]() {\n%s := %s64(float64(x))\nr = T(v)\n} else {\n%s := %s32(float32(x))\nr = T(v)\n}\ndst[i] += T(sign * %s)\n}\n}\n\n",
-			name, suffix, more, strings.Join(values, ", "), f.name, strings.Join(values, ", "), f.name, value)
+	for _, x := range f.inputs {
+		args = append(args, x+"[i]")
 	}
-	return loop("", "", "r") + loop("Product", ", from", "T(r * from[i])")
+	call := func(size int) string {
+		typ := fmt.Sprint("float", size)
+		var s []string
+		for _, x := range append(args, f.scalars...) {
+			s = append(s, typ+"("+x+")")
+		}
+		return fmt.Sprintf("%s := %s%d(%s)\nr = T(v)", strings.Join(values, ", "), f.name, size, strings.Join(s, ", "))
+	}
+	value := "r"
+	if sum == sumOfProducts {
+		value = "T(r * from[i])"
+	}
+	return fmt.Sprintf("func generic%s[T cpu.Float](%s) {\nfor i := range dst {\nvar r T\nif cpu.Is64[T]() {\n%s\n} else {\n%s\n}\ndst[i] += T(sign * %s)\n}\n}\n\n",
+		strings.ToUpper(a.name[:1])+a.name[1:]+sum.suffix(), f.sumParameters("[]", sum), call(64), call(32), value)
+}
+
+// sumParameters are the parameters of a loop that adds, where of is what a vector is of: a slice or a pointer.
+func (f function) sumParameters(of string, sum kind) string {
+	vectors := f.inputs
+	if sum == sumOfProducts {
+		vectors = append(vectors[:len(vectors):len(vectors)], "from")
+	}
+	return fmt.Sprintf("dst %sT, %s T, %s %sT", of, strings.Join(append([]string{"sign"}, f.scalars...), ", "), strings.Join(vectors, ", "), of)
+}
+
+// suffix ends the names of the loops.
+func (k kind) suffix() string {
+	if k == sumOfProducts {
+		return "Product"
+	}
+	return ""
 }

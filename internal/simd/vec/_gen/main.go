@@ -84,29 +84,47 @@ is then in cache.`, inFloat64(sumExp))
 		loop(f, "func(n int, dst, x *T) int", "computes the function up to elements that are too large, infinite or NaN, as sinCos does.", func(v vec) { v.loop(lanes(f)) })
 	}
 
-	loop("positive", "func(n int, x *T) int", "returns the number of elements before a group with one that is not positive, or n.", func(v vec) { v.prefix(1, func(x VecVirtual, zero, m Op) { v.Compare(NLT, x, zero, m) }) })
-	loop("nonzero", "func(n int, x *T) int", "returns the number of elements before a group with one that is 0, or n.", func(v vec) { v.prefix(1, func(x VecVirtual, zero, m Op) { v.Compare(EQ, zero, x, m) }) })
+	loop("tan", "func(n int, y, d, x *T) int", "computes y_i = tan(x_i) and d_i = 1 + y_i² up to elements that are too large, infinite or NaN, as sinCos does.", func(v vec) { v.loop(lanes("tan")) })
+	for _, f := range [][2]string{
+		{"expm1", "computes y_i = exp(x_i) - 1 and d_i = exp(x_i)."},
+		{"log1p", "computes y_i = log(1 + x_i) and d_i = 1/(1 + x_i). Below -1, y_i is NaN."},
+		{"erf", "computes y_i = erf(x_i) and d_i = 2/√π·exp(-x_i²)."},
+	} {
+		loop(f[0], "func(y, d, x *T, n int)", f[1], func(v vec) { v.loop(lanes(f[0])) })
+	}
+
+	loop("above", "func(n int, x *T, bound T) int", "returns the number of elements before a group with one that is not above a bound, which must be below 1, or n.", func(v vec) {
+		bound := v.BroadcastArg("bound")
+		v.prefix(1, func(x VecVirtual, m Op) { v.Compare(NLT, x, bound, m) })
+	})
+	loop("nonzero", "func(n int, x *T) int", "returns the number of elements before a group with one that is 0, or n.", func(v vec) {
+		zero := v.Zeros(1)[0]
+		v.prefix(1, func(x VecVirtual, m Op) { v.Compare(EQ, zero, x, m) })
+	})
 	loop("smaller", "func(n int, x *T, bound T) int", "returns the number of elements before a group with one that is NaN or whose magnitude is not below bound, or n.", smaller)
 
 	for _, f := range simple {
 		loop(f.name, "func(dst, x *T, n int)", f.doc, func(v vec) { v.loop(f.function) })
 	}
 	for _, a := range additions {
-		for _, sum := range []kind{sumOf, sumOfProducts} {
-			name, sig, doc := a.name, "dst *T, sign T, x", "computes dst_i += sign·"+a.doc+" for a sign of 1 or -1."
+		for _, sum := range a.kinds {
+			f, doc := lanes(a.of).adding(a.result, sum), "computes dst_i += sign·"+a.doc
+			if sum == sumOfProducts {
+				doc += "·from_i"
+			}
 			if a.name == "addSign" {
-				doc = "computes dst_i += sign·" + a.doc + " for any number sign, as the products are exact."
+				doc += " for any number sign, as the products are exact."
+			} else {
+				doc += " for a sign of 1 or -1."
 			}
 			if sum == sumOfProducts {
-				name, sig, doc = name+"Product", sig+", from", "computes dst_i += sign·"+a.doc+"·from_i for a sign of 1 or -1. The product is rounded."
+				doc += " The product is rounded."
 			}
-			f := lanes(a.of).adding(a.result, sum)
+			sig := "func(" + f.sumParameters("*", sum) + ", n int)"
 			if f.limit != 0 {
-				sig = "func(n int, " + sig + " *T) int"
-			} else {
-				sig = "func(" + sig + " *T, n int)"
+				sig = "func(n int, " + f.sumParameters("*", sum) + ") int"
 			}
-			loop(name, sig, doc, func(v vec) {
+			loop(a.name+sum.suffix(), sig, doc, func(v vec) {
 				if v.Double() && !f.both {
 					v.addLoop(a.of, sum)
 					return
@@ -152,12 +170,11 @@ func addProduct(v vec) {
 	}, nil)
 }
 
-// prefix ends before a group with an element for which bad holds. bad is called with 0, and does
-// not hold for good.
-func (v vec) prefix(good float64, bad func(x VecVirtual, zero, m Op)) {
-	n, x, zero, done := Arg("n"), Arg("x"), v.Zeros(1)[0], Unique("done")
+// prefix ends before a group with an element for which bad holds. It does not hold for good.
+func (v vec) prefix(good float64, bad func(x VecVirtual, m Op)) {
+	n, x, done := Arg("n"), Arg("x"), Unique("done")
 	v.Groups(n, 4, func(ls []Step) {
-		v.leave(ls, done, func(l Step, m Op) { bad(loadOr(l, x, good), zero, m) })
+		v.leave(ls, done, func(l Step, m Op) { bad(loadOr(l, x, good), m) })
 	}, nil)
 	MOVQ(n, Result())
 	Label(done)
@@ -165,7 +182,7 @@ func (v vec) prefix(good float64, bad func(x VecVirtual, zero, m Op)) {
 
 func smaller(v vec) {
 	bound := v.BroadcastArg("bound")
-	v.prefix(0, func(x VecVirtual, _, m Op) {
+	v.prefix(0, func(x VecVirtual, m Op) {
 		v.abs(x)
 		v.Compare(NLT, bound, x, m)
 	})

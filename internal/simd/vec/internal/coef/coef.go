@@ -23,6 +23,7 @@ const (
 	HalfPi3 = 0x1.3198a2e037073p-69
 
 	InvSqrt2Pi  = 0x1.9884533d43651p-2
+	TwoOverRoot = 0x1.20dd750429b6dp+0 // 2/√π
 	MillsCenter = 3.5
 
 	// SiLUBound and GELUBound are magnitudes of x at which the factor of a negative x is 0.
@@ -64,7 +65,11 @@ var (
 		-0x1.8728bb1e4c0a7p-24, -0x1.4f36799422a9ap-27, 0x1.a7128f0972bf6p-27, 0x1.0184a20ad592dp-28,
 	}
 
-	// (exp r - 1 - r)/r² for |r| < ln2/16, with an error of 2⁻³² of exp r.
+	// (exp r - 1 - r)/r² for |r| < ln2/16, with errors of 2⁻⁵⁸ and 2⁻³² of exp r.
+	Exp64 = [6]float64{
+		0x1.000000000010bp-1, 0x1.5555555555132p-3, 0x1.5555554810259p-5,
+		0x1.11111125d793bp-7, 0x1.6c1cbd31145a8p-10, 0x1.a016398b5f79fp-13,
+	}
 	Exp32 = [3]float64{0x1p-1, 0x1.555c7ep-3, 0x1.555a0cp-5}
 
 	// (log(1+f) - f + f²/2)/f³ for -1/4 <= f < 1/2, and (log(1+e) - e)/e² for 0 <= e <= 1, with
@@ -84,6 +89,28 @@ var (
 	// |x| < 0.7, with relative errors of 2⁻²⁵.
 	Mills32  = [9]float64{0x1.7d241ap-1, -0x1.219154p-1, 0x1.42fef4p-2, -0x1.db561ep-4, 0x1.1d113ep-6, 0x1.a75992p-8, -0x1.9c63dcp-9, -0x1.9a52b4p-12, 0x1.9341ecp-12}
 	Normal32 = [5]float64{0x1.988454p-2, -0x1.10587ep-4, 0x1.46dc1ep-7, -0x1.37920cp-10, 0x1.cbb8ep-14}
+
+	// erf(x)/x - 1 in x² for |x| < 1: the interpolations at Chebyshev's nodes, with errors of 2⁻⁵⁵ and
+	// 2⁻²⁷ of erf(x)/x.
+	Erf64 = [13]float64{
+		0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b30p-4, -0x1.b82ce31284e00p-6,
+		0x1.565bcd0dbaa38p-8, -0x1.c02db3dac435fp-11, 0x1.f9a321d5b8e1ep-14, -0x1.f4d1e3183f7aep-17,
+		0x1.b9df224ca4b97p-20, -0x1.5f1ecb6f0764cp-23, 0x1.f7b4bf3b13964p-27, -0x1.389d4f2641625p-30, 0x1.05ffd737fb32ep-34,
+	}
+	Erf32 = [7]float64{0x1.06eba8p-3, -0x1.81273ep-2, 0x1.ce2d1p-4, -0x1.b7fabap-6, 0x1.541270p-8, -0x1.a45088p-11, 0x1.4a5690p-14}
+
+	// The powers 2^(j/8) = hi + lo. The upper and lower 32 bits of each lo are equal, as the vector
+	// code of package asm has them.
+	Eighths64 = [8][2]float64{
+		{1, 0},
+		{0x1.172b83c7d517bp+0, -0x1.19041bc819041p-55},
+		{0x1.306fe0a31b715p+0, 0x1.6f46b3c86f46bp-55},
+		{0x1.4bfdad5362a27p+0, 0x1.d43973c7d4397p-56},
+		{0x1.6a09e667f3bcdp+0, -0x1.bdd33bc9bdd33p-54},
+		{0x1.8ace5422aa0dbp+0, 0x1.6e9f13c96e9f1p-54},
+		{0x1.ae89f995ad3adp+0, 0x1.7a1cd3c97a1cdp-54},
+		{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
+	}
 
 	// Bits of hi = 2^(j/8) in float32, and of 2^(j/8)/hi - 1.
 	Eighths32   = bitsOf(0x1p+0, 0x1.172b84p+0, 0x1.306fep+0, 0x1.4bfdaep+0, 0x1.6a09e6p+0, 0x1.8ace54p+0, 0x1.ae89fap+0, 0x1.d5818ep+0)

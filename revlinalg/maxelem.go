@@ -1,0 +1,93 @@
+package revlinalg
+
+import (
+	"revnum/fixed"
+	"revnum/internal/number"
+	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
+	"revnum/rev"
+)
+
+// MaxElem is the kernel
+//
+//	z_i += max(x_i, y_i)
+//
+// for vectors of the same length. The slope s(x, y) is 1 if x > y, 1/2 if x = y, and 0 if x < y
+// (the subgradient of least norm). With ġz the tangent of z̄, the derivatives are
+//
+//	x̄ += s(x, y)·z̄,  ȳ += s(y, x)·z̄,  ż += s(x, y)·ẋ + s(y, x)·ẏ,
+//	ġx += s(x, y)·ġz,  ġy += s(y, x)·ġz.
+//
+// If x or y is NaN, so is the maximum, and both slopes are 1, as in PyTorch. Zeros of either sign
+// are equal. Value and slopes are exact, but in fixed point half an odd number is rounded.
+type MaxElem[T rev.Real] struct {
+	Z       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Y       rev.Vector[T] `rev:"in" shape:"n"`
+	Workers int           // 0 means GOMAXPROCS
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k MaxElem[T]) Run(p rev.Pass[MaxElem[T]]) error {
+	choose(k, p, k.X.N, k.Workers)
+	return nil
+}
+
+func (k MaxElem[T]) add(lo, n, sign int, g, t, gt *MaxElem[T]) {
+	x, y := vector.Between(k.X, lo, n), vector.Between(k.Y, lo, n)
+	addMax(vector.Between(k.Z, lo, n), sign, x, y)
+	addGreater(vector.Between(t.Z, lo, n), sign, x, y, vector.Between(t.X, lo, n))
+	addGreater(vector.Between(t.Z, lo, n), sign, y, x, vector.Between(t.Y, lo, n))
+	addGreater(vector.Between(g.X, lo, n), 1, x, y, vector.Between(g.Z, lo, n))
+	addGreater(vector.Between(g.Y, lo, n), 1, y, x, vector.Between(g.Z, lo, n))
+	addGreater(vector.Between(gt.X, lo, n), 1, x, y, vector.Between(gt.Z, lo, n))
+	addGreater(vector.Between(gt.Y, lo, n), 1, y, x, vector.Between(gt.Z, lo, n))
+}
+
+// addMax computes z += sign·max(x, y).
+func addMax[T rev.Real](z rev.Vector[T], sign int, x, y rev.Vector[T]) {
+	if z.Data == nil {
+		return
+	}
+	if packed(z, x, y) {
+		switch z := any(z.Data[:z.N]).(type) {
+		case []float64:
+			vec.AddMax(z, float64(sign), number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]))
+			return
+		case []float32:
+			vec.AddMax(z, float32(sign), number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]))
+			return
+		}
+	}
+	for i := range z.N {
+		z.Data[i*z.Inc] += number.Signed(sign, max(x.Data[i*x.Inc], y.Data[i*y.Inc]))
+	}
+}
+
+// addGreater computes to += sign·s(x, y)·from for the slope s of MaxElem.
+func addGreater[T rev.Real](to rev.Vector[T], sign int, x, y, from rev.Vector[T]) {
+	if to.Data == nil || from.Data == nil {
+		return
+	}
+	if packed(to, x, y, from) {
+		switch to := any(to.Data[:to.N]).(type) {
+		case []float64:
+			vec.AddGreater(to, float64(sign), number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]), number.As[[]float64](from.Data[:from.N]))
+			return
+		case []float32:
+			vec.AddGreater(to, float32(sign), number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]), number.As[[]float32](from.Data[:from.N]))
+			return
+		}
+	}
+	half := fixed.Of[T](0.5)
+	for i := range to.N {
+		x, y, v := x.Data[i*x.Inc], y.Data[i*y.Inc], from.Data[i*from.Inc]
+		if x < y {
+			continue
+		}
+		if x == y {
+			v = fixed.Product(half, v)
+		}
+		to.Data[i*to.Inc] += number.Signed(sign, v)
+	}
+}

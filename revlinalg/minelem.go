@@ -1,0 +1,65 @@
+package revlinalg
+
+import (
+	"revnum/internal/number"
+	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
+	"revnum/rev"
+)
+
+// MinElem is the kernel
+//
+//	z_i += min(x_i, y_i)
+//
+// for vectors of the same length. The slope s(x, y) is 1 if x < y, 1/2 if x = y, and 0 if x > y
+// (the subgradient of least norm). With ġz the tangent of z̄, the derivatives are
+//
+//	x̄ += s(x, y)·z̄,  ȳ += s(y, x)·z̄,  ż += s(x, y)·ẋ + s(y, x)·ẏ,
+//	ġx += s(x, y)·ġz,  ġy += s(y, x)·ġz.
+//
+// If x or y is NaN, so is the minimum, and both slopes are 1, as in PyTorch. Zeros of either sign
+// are equal. Value and slopes are exact, but in fixed point half an odd number is rounded.
+type MinElem[T rev.Real] struct {
+	Z       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Y       rev.Vector[T] `rev:"in" shape:"n"`
+	Workers int           // 0 means GOMAXPROCS
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k MinElem[T]) Run(p rev.Pass[MinElem[T]]) error {
+	choose(k, p, k.X.N, k.Workers)
+	return nil
+}
+
+// The slopes are those of MaxElem with x and y exchanged.
+func (k MinElem[T]) add(lo, n, sign int, g, t, gt *MinElem[T]) {
+	x, y := vector.Between(k.X, lo, n), vector.Between(k.Y, lo, n)
+	addMin(vector.Between(k.Z, lo, n), sign, x, y)
+	addGreater(vector.Between(t.Z, lo, n), sign, y, x, vector.Between(t.X, lo, n))
+	addGreater(vector.Between(t.Z, lo, n), sign, x, y, vector.Between(t.Y, lo, n))
+	addGreater(vector.Between(g.X, lo, n), 1, y, x, vector.Between(g.Z, lo, n))
+	addGreater(vector.Between(g.Y, lo, n), 1, x, y, vector.Between(g.Z, lo, n))
+	addGreater(vector.Between(gt.X, lo, n), 1, y, x, vector.Between(gt.Z, lo, n))
+	addGreater(vector.Between(gt.Y, lo, n), 1, x, y, vector.Between(gt.Z, lo, n))
+}
+
+// addMin computes z += sign·min(x, y).
+func addMin[T rev.Real](z rev.Vector[T], sign int, x, y rev.Vector[T]) {
+	if z.Data == nil {
+		return
+	}
+	if packed(z, x, y) {
+		switch z := any(z.Data[:z.N]).(type) {
+		case []float64:
+			vec.AddMin(z, float64(sign), number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]))
+			return
+		case []float32:
+			vec.AddMin(z, float32(sign), number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]))
+			return
+		}
+	}
+	for i := range z.N {
+		z.Data[i*z.Inc] += number.Signed(sign, min(x.Data[i*x.Inc], y.Data[i*y.Inc]))
+	}
+}

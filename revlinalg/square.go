@@ -1,0 +1,60 @@
+package revlinalg
+
+import (
+	"revnum/fixed"
+	"revnum/internal/elementwise"
+	"revnum/internal/number"
+	"revnum/internal/simd/vec"
+	"revnum/rev"
+)
+
+// Square is the kernel
+//
+//	y_i += x_i²
+//
+// of real or complex numbers, with the derivatives
+//
+//	x̄ += 2·conj(x)·ȳ,  ẏ += 2x·ẋ,  ġx += 2·conj(x)·ġy + 2·conj(ẋ)·ȳ.
+//
+// Each square is rounded once. A complex square is within 2ε times its magnitude. In fixed point
+// a square of 2²⁰ or more wraps.
+type Square[T rev.Number] struct {
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Workers int           // 0 means GOMAXPROCS
+}
+
+var squareFunction = elementwise.Function{
+	Name:    "square",
+	Float64: squareLoops[float64](),
+	Float32: squareLoops[float32](),
+	Q43:     squareOf[fixed.Q43](),
+	Complex: squareOf[complex128](),
+}
+
+func squareLoops[T rev.Float]() elementwise.Loops[T] {
+	return elementwise.Loops[T]{
+		Values:   func(y, x []T) { vec.MulTo(y, x, x) },
+		Slopes:   func(d, x []T) { vec.ScaleTo(d, 2, x) },
+		Add:      func(y []T, sign T, x []T) { vec.AddProduct(y, sign, x, x) },
+		AddSlope: func(to []T, sign T, x, from []T) { vec.AddProduct(to, 2*sign, x, from) },
+		Curves: func(d, _, _ []T) {
+			for i := range d {
+				d[i] = 2
+			}
+		},
+	}
+}
+
+func squareOf[T rev.Number]() elementwise.Pointwise[T] {
+	return elementwise.Pointwise[T]{
+		Value: func(x T) T { return number.Mul(x, x) },
+		Slope: func(x, v T) T { return number.Mul(x+x, v) },
+		Curve: func(_, v, w T) T { return number.Mul(v+v, w) },
+	}
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Square[T]) Run(p rev.Pass[Square[T]]) error {
+	return elementwise.Run(&squareFunction, k, p)
+}
