@@ -106,8 +106,9 @@ func (k *Clip[T]) addWithin(to rev.Vector[T], sign int, x, from rev.Vector[T]) {
 		}
 	}
 	for i := range x.N {
-		if v := x.Data[i*x.Inc]; !(v < lo || v > hi) {
-			to.Data[i*to.Inc] += number.Signed(sign, from.Data[i*from.Inc])
+		if v := x.Data[i*x.Inc]; v < lo || v > hi {
+			continue
 		}
+		to.Data[i*to.Inc] += number.Signed(sign, from.Data[i*from.Inc])
 	}
 }

@@ -39,13 +39,13 @@ func TestCumSumValue(t *testing.T) {
 		for _, inc := range []int{1, 3} {
 			y, gx := rev.Vector[float64]{Data: make([]float64, inc*n), N: n, Inc: inc}, rev.Vector[float64]{Data: make([]float64, inc*n), N: n, Inc: inc}
 			k := CumSum[float64]{Y: y, X: rev.ViewSlice(x)}
-			rev.Forward(k)
+			k.Forward()
 			for i := range n {
 				if y.Data[i*inc] != want[i] {
 					t.Fatalf("sum %d of %v is %v, want %v", i, x, y.Data[i*inc], want[i])
 				}
 			}
-			rev.Adjoint(k, CumSum[float64]{Y: rev.ViewSlice(slices.Clone(x)), X: gx})
+			k.Adjoint(CumSum[float64]{Y: rev.ViewSlice(slices.Clone(x)), X: gx})
 			for i := range n {
 				if gx.Data[i*inc] != back[i] || y.Data[i*inc] != 0 {
 					t.Fatalf("gradient %d of %v is %v, want %v; y is %v", i, x, gx.Data[i*inc], back[i], y.Data[i*inc])

@@ -323,7 +323,7 @@ var instructions = []instruction{
 		func(a []float64) [][]float64 { return [][]float64{{derivativeOfPower(a[0], a[1], 2), 0}, {0, 0}} },
 	}, {
 		"square", [][]float64{{0}, {1.5}, {-7}},
-		func(a []float64) float64 { return math.Pow(a[0], 2) },
+		func(a []float64) float64 { return a[0] * a[0] },
 		func(a []float64) []float64 { return []float64{2 * a[0]} },
 		func([]float64) [][]float64 { return [][]float64{{2}} },
 	}, {

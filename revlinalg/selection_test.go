@@ -133,7 +133,7 @@ func testSelectionEdges[T rev.Real](t *testing.T, nan ...T) {
 			}
 		}, []float64{1, 2, 1, 0, -1}, []float64{1, 0, 0, 1, 0}, []float64{0, 1, 1, 0, 1}, math.NaN(), 1},
 	} {
-		for name, as := range map[string]func(rev.Vector[T]) rev.Vector[T]{"": func(v rev.Vector[T]) rev.Vector[T] { return v }, " with gaps": strided} {
+		for name, as := range map[string]func(rev.Vector[T]) rev.Vector[T]{"packed": func(v rev.Vector[T]) rev.Vector[T] { return v }, "with gaps": strided} {
 			z, gx, gy := zeros(), zeros(), zeros()
 			c.run(z, ones, gx, gy, as)
 			for i := range n {
@@ -144,7 +144,7 @@ func testSelectionEdges[T rev.Real](t *testing.T, nan ...T) {
 					wantY = 0
 				}
 				if !kerneltest.Near(fixed.Float(z.Data[i]), wantZ, 0) || fixed.Float(gx.Data[i]) != wantX || fixed.Float(gy.Data[i]) != wantY {
-					t.Errorf("%s%s, element %d: %v, gradients %v and %v, want %v, %v and %v", c.name, name, i, z.Data[i], gx.Data[i], gy.Data[i], wantZ, wantX, wantY)
+					t.Errorf("%s %s, element %d: %v, gradients %v and %v, want %v, %v and %v", c.name, name, i, z.Data[i], gx.Data[i], gy.Data[i], wantZ, wantX, wantY)
 				}
 			}
 		}

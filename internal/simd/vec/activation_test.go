@@ -151,7 +151,7 @@ func bigErf(x float64) (y, d, terms *big.Float) {
 	}
 	y = newBig(0)
 	term := newBig(x)
-	for n := 1.0; term.Sign() != 0 && term.MantExp(nil) > -260; n++ {
+	for n := 1.0; term.Sign() != 0 && term.MantExp(nil) > newBig(x).MantExp(nil)-270; n++ {
 		y = add(y, quo(term, newBig(2*n-1)))
 		term = quo(mul(term, neg(square)), newBig(n))
 	}

@@ -154,7 +154,7 @@ func testSelections[T cpu.Float](t *testing.T) {
 	})
 	check("AddClip", func(dst []T) { AddClip(dst, 1, lo, hi, xs) }, func(x, _, _ T) T { return min(max(x, lo), hi) })
 	check("AddClip between bounds in the wrong order", func(dst []T) { AddClip(dst, 1, hi, lo, xs) }, func(x, _, _ T) T {
-		if x != x {
+		if math.IsNaN(float64(x)) {
 			return x
 		}
 		return lo
