@@ -1,7 +1,9 @@
 package revlinalg
 
 import (
+	"revnum/internal/number"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -52,14 +54,12 @@ func addSums[T rev.Number](y rev.Vector[T], sign int, x rev.Vector[T], back bool
 		} else {
 			before = sums(v, from, before)
 		}
-		if sign < 0 {
+		if to := vector.Between(y, lo, n); number.IsComplex[T]() { // for which 1 times infinity is NaN
 			for i, s := range v {
-				y.Data[(lo+i)*y.Inc] -= s
+				to.Data[i*to.Inc] += number.Signed(sign, s)
 			}
-			continue
-		}
-		for i, s := range v {
-			y.Data[(lo+i)*y.Inc] += s
+		} else {
+			vector.AddScaled(sign, number.One[T](), rev.ViewSlice(v), to)
 		}
 	}
 }

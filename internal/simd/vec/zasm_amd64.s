@@ -13531,11 +13531,143 @@ done702:
 // func log1pAVX512F64<>(y *float64, d *float64, x *float64, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·log1pAVX512F64<>(SB), NOSPLIT, $0-32
-	MOVQ y+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest706
+
+many704:
+	VMOVUPS          (DX)(SI*8), Z0
+	VMOVUPS          64(DX)(SI*8), Z1
+	VADDPD.BCST      constants<>+576(SB), Z0, Z2
+	VADDPD.BCST      constants<>+576(SB), Z1, Z3
+	VSUBPD.BCST      constants<>+576(SB), Z2, Z4
+	VSUBPD.BCST      constants<>+576(SB), Z3, Z5
+	VSUBPD           Z4, Z2, Z6
+	VSUBPD           Z5, Z3, Z7
+	VBROADCASTSD     constants<>+576(SB), Z8
+	VSUBPD           Z6, Z8, Z6
+	VBROADCASTSD     constants<>+576(SB), Z8
+	VSUBPD           Z7, Z8, Z7
+	VSUBPD           Z4, Z0, Z4
+	VSUBPD           Z5, Z1, Z5
+	VADDPD           Z4, Z6, Z4
+	VADDPD           Z5, Z7, Z5
+	VPSUBQ.BCST      constants<>+3456(SB), Z2, Z6
+	VPSUBQ.BCST      constants<>+3456(SB), Z3, Z7
+	VANDPD.BCST      constants<>+3520(SB), Z6, Z8
+	VANDPD.BCST      constants<>+3520(SB), Z7, Z9
+	VPADDQ.BCST      constants<>+3456(SB), Z8, Z8
+	VPADDQ.BCST      constants<>+3456(SB), Z9, Z9
+	VANDPD.BCST      constants<>+0(SB), Z6, Z6
+	VANDPD.BCST      constants<>+0(SB), Z7, Z7
+	VBROADCASTSD     constants<>+576(SB), Z10
+	VPSUBQ           Z6, Z10, Z6
+	VBROADCASTSD     constants<>+576(SB), Z10
+	VPSUBQ           Z7, Z10, Z7
+	VSUBPD.BCST      constants<>+576(SB), Z8, Z8
+	VSUBPD.BCST      constants<>+576(SB), Z9, Z9
+	VMAXPD.BCST      constants<>+512(SB), Z6, Z6
+	VMAXPD.BCST      constants<>+512(SB), Z7, Z7
+	VMULPD           Z6, Z4, Z4
+	VMULPD           Z7, Z5, Z5
+	VADDPD           Z4, Z8, Z6
+	VADDPD           Z5, Z9, Z7
+	VSUBPD           Z6, Z8, Z8
+	VSUBPD           Z7, Z9, Z9
+	VADDPD           Z4, Z8, Z4
+	VADDPD           Z5, Z9, Z5
+	VPSUBQ.BCST      constants<>+3392(SB), Z2, Z8
+	VPSUBQ.BCST      constants<>+3392(SB), Z3, Z9
+	VPSRLQ           $0x34, Z8, Z8
+	VPSRLQ           $0x34, Z9, Z9
+	VORPD.BCST       constants<>+1664(SB), Z8, Z8
+	VORPD.BCST       constants<>+1664(SB), Z9, Z9
+	VSUBPD.BCST      constants<>+3328(SB), Z8, Z8
+	VSUBPD.BCST      constants<>+3328(SB), Z9, Z9
+	VADDPD.BCST      constants<>+8448(SB), Z6, Z10
+	VADDPD.BCST      constants<>+8448(SB), Z7, Z11
+	VDIVPD           Z10, Z6, Z10
+	VDIVPD           Z11, Z7, Z11
+	VMULPD           Z10, Z10, Z12
+	VMULPD           Z11, Z11, Z13
+	VMULPD           Z12, Z12, Z14
+	VMULPD           Z13, Z13, Z15
+	VBROADCASTSD     constants<>+4096(SB), Z16
+	VMOVUPS          Z16, Z16
+	VBROADCASTSD     constants<>+4096(SB), Z16
+	VFMADD213PD.BCST constants<>+3968(SB), Z14, Z16
+	VBROADCASTSD     constants<>+4096(SB), Z17
+	VMOVUPS          Z17, Z17
+	VBROADCASTSD     constants<>+4096(SB), Z17
+	VFMADD213PD.BCST constants<>+3968(SB), Z15, Z17
+	VFMADD213PD.BCST constants<>+3840(SB), Z14, Z16
+	VFMADD213PD.BCST constants<>+3840(SB), Z15, Z17
+	VFMADD213PD.BCST constants<>+3712(SB), Z14, Z16
+	VFMADD213PD.BCST constants<>+3712(SB), Z15, Z17
+	VBROADCASTSD     constants<>+4032(SB), Z18
+	VMOVUPS          Z18, Z18
+	VBROADCASTSD     constants<>+4032(SB), Z18
+	VFMADD213PD.BCST constants<>+3904(SB), Z14, Z18
+	VBROADCASTSD     constants<>+4032(SB), Z19
+	VMOVUPS          Z19, Z19
+	VBROADCASTSD     constants<>+4032(SB), Z19
+	VFMADD213PD.BCST constants<>+3904(SB), Z15, Z19
+	VFMADD213PD.BCST constants<>+3776(SB), Z14, Z18
+	VFMADD213PD.BCST constants<>+3776(SB), Z15, Z19
+	VMULPD.BCST      constants<>+1024(SB), Z6, Z14
+	VMULPD.BCST      constants<>+1024(SB), Z7, Z15
+	VMULPD           Z6, Z14, Z20
+	VMULPD           Z7, Z15, Z21
+	VFMADD231PD      Z12, Z18, Z16
+	VFMADD231PD      Z13, Z19, Z17
+	VFMADD213PD      Z20, Z16, Z12
+	VFMADD213PD      Z21, Z17, Z13
+	VMULPD.BCST      constants<>+4160(SB), Z8, Z16
+	VMULPD.BCST      constants<>+4160(SB), Z9, Z17
+	VADDPD           Z6, Z16, Z18
+	VADDPD           Z7, Z17, Z19
+	VSUBPD           Z16, Z18, Z16
+	VSUBPD           Z17, Z19, Z17
+	VSUBPD           Z16, Z6, Z16
+	VSUBPD           Z17, Z7, Z17
+	VFMADD231PD.BCST constants<>+4224(SB), Z8, Z16
+	VFMADD231PD.BCST constants<>+4224(SB), Z9, Z17
+	VFMSUB213PD      Z20, Z6, Z14
+	VFMSUB213PD      Z21, Z7, Z15
+	VSUBPD           Z14, Z16, Z6
+	VSUBPD           Z15, Z17, Z7
+	VADDPD           Z4, Z6, Z4
+	VADDPD           Z5, Z7, Z5
+	VFMADD231PD      Z12, Z10, Z4
+	VFMADD231PD      Z13, Z11, Z5
+	VSUBPD           Z20, Z4, Z4
+	VSUBPD           Z21, Z5, Z5
+	VADDPD           Z4, Z18, Z4
+	VADDPD           Z5, Z19, Z5
+	VANDPD.BCST      constants<>+128(SB), Z0, Z0
+	VANDPD.BCST      constants<>+128(SB), Z1, Z1
+	VORPD            Z0, Z4, Z0
+	VORPD            Z1, Z5, Z1
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z2, Z0
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z3, Z1
+	VBROADCASTSD     constants<>+576(SB), Z4
+	VDIVPD           Z2, Z4, Z2
+	VBROADCASTSD     constants<>+576(SB), Z4
+	VDIVPD           Z3, Z4, Z3
+	VMOVUPS          Z0, (AX)(SI*8)
+	VMOVUPS          Z1, 64(AX)(SI*8)
+	VMOVUPS          Z2, (CX)(SI*8)
+	VMOVUPS          Z3, 64(CX)(SI*8)
+	ADDQ             $0x10, SI
+	CMPQ             SI, DI
+	JLE              many704
+
+oneTest706:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
 	JG   tail707
@@ -13553,68 +13685,55 @@ one705:
 	VANDPD.BCST      constants<>+3520(SB), Z3, Z4
 	VPADDQ.BCST      constants<>+3456(SB), Z4, Z4
 	VANDPD.BCST      constants<>+0(SB), Z3, Z3
-	VBROADCASTSD     constants<>+576(SB), Z13
-	VPSUBQ           Z3, Z13, Z3
+	VBROADCASTSD     constants<>+576(SB), Z5
+	VPSUBQ           Z3, Z5, Z3
 	VSUBPD.BCST      constants<>+576(SB), Z4, Z4
-	VBROADCASTSD     constants<>+8448(SB), Z13
-	VCMPPD           $0x11, Z13, Z1, K1
+	VMAXPD.BCST      constants<>+512(SB), Z3, Z3
 	VMULPD           Z3, Z2, Z2
-	VBROADCASTSD     constants<>+512(SB), Z3
-	VBLENDMPD        Z2, Z3, K1, Z5
-	VADDPD           Z5, Z4, Z2
-	VSUBPD           Z2, Z4, Z3
-	VADDPD           Z5, Z3, Z3
+	VADDPD           Z2, Z4, Z3
+	VSUBPD           Z3, Z4, Z4
+	VADDPD           Z2, Z4, Z2
 	VPSUBQ.BCST      constants<>+3392(SB), Z1, Z4
 	VPSRLQ           $0x34, Z4, Z4
 	VORPD.BCST       constants<>+1664(SB), Z4, Z4
 	VSUBPD.BCST      constants<>+3328(SB), Z4, Z4
-	VADDPD.BCST      constants<>+8512(SB), Z2, Z13
-	VDIVPD           Z13, Z2, Z13
-	VMULPD           Z13, Z13, Z14
-	VMULPD           Z14, Z14, Z15
-	VBROADCASTSD     constants<>+4096(SB), Z16
-	VMOVUPS          Z16, Z16
-	VBROADCASTSD     constants<>+4096(SB), Z16
-	VFMADD213PD.BCST constants<>+3968(SB), Z15, Z16
-	VFMADD213PD.BCST constants<>+3840(SB), Z15, Z16
-	VFMADD213PD.BCST constants<>+3712(SB), Z15, Z16
-	VBROADCASTSD     constants<>+4032(SB), Z17
-	VMOVUPS          Z17, Z17
-	VBROADCASTSD     constants<>+4032(SB), Z17
-	VFMADD213PD.BCST constants<>+3904(SB), Z15, Z17
-	VFMADD213PD.BCST constants<>+3776(SB), Z15, Z17
-	VMULPD.BCST      constants<>+1024(SB), Z2, Z15
-	VMULPD           Z2, Z15, Z18
-	VFMADD231PD      Z14, Z17, Z16
-	VFMADD213PD      Z18, Z16, Z14
-	VMULPD.BCST      constants<>+4160(SB), Z4, Z16
-	VADDPD           Z2, Z16, Z17
-	VSUBPD           Z16, Z17, Z16
-	VSUBPD           Z16, Z2, Z16
-	VFMADD231PD.BCST constants<>+4224(SB), Z4, Z16
-	VFMSUB213PD      Z18, Z2, Z15
-	VSUBPD           Z15, Z16, Z2
-	VADDPD           Z3, Z2, Z2
-	VFMADD231PD      Z14, Z13, Z2
-	VSUBPD           Z18, Z2, Z2
-	VADDPD           Z2, Z17, Z2
-	VBROADCASTSD     constants<>+4416(SB), Z3
-	VCMPPD           $0x15, Z3, Z1, K1
+	VADDPD.BCST      constants<>+8448(SB), Z3, Z5
+	VDIVPD           Z5, Z3, Z5
+	VMULPD           Z5, Z5, Z6
+	VMULPD           Z6, Z6, Z7
+	VBROADCASTSD     constants<>+4096(SB), Z8
+	VMOVUPS          Z8, Z8
+	VBROADCASTSD     constants<>+4096(SB), Z8
+	VFMADD213PD.BCST constants<>+3968(SB), Z7, Z8
+	VFMADD213PD.BCST constants<>+3840(SB), Z7, Z8
+	VFMADD213PD.BCST constants<>+3712(SB), Z7, Z8
+	VBROADCASTSD     constants<>+4032(SB), Z9
+	VMOVUPS          Z9, Z9
+	VBROADCASTSD     constants<>+4032(SB), Z9
+	VFMADD213PD.BCST constants<>+3904(SB), Z7, Z9
+	VFMADD213PD.BCST constants<>+3776(SB), Z7, Z9
+	VMULPD.BCST      constants<>+1024(SB), Z3, Z7
+	VMULPD           Z3, Z7, Z10
+	VFMADD231PD      Z6, Z9, Z8
+	VFMADD213PD      Z10, Z8, Z6
+	VMULPD.BCST      constants<>+4160(SB), Z4, Z8
+	VADDPD           Z3, Z8, Z9
+	VSUBPD           Z8, Z9, Z8
+	VSUBPD           Z8, Z3, Z8
+	VFMADD231PD.BCST constants<>+4224(SB), Z4, Z8
+	VFMSUB213PD      Z10, Z3, Z7
+	VSUBPD           Z7, Z8, Z3
+	VADDPD           Z2, Z3, Z2
+	VFMADD231PD      Z6, Z5, Z2
+	VSUBPD           Z10, Z2, Z2
+	VADDPD           Z2, Z9, Z2
 	VANDPD.BCST      constants<>+128(SB), Z0, Z0
 	VORPD            Z0, Z2, Z0
-	VBLENDMPD        Z1, Z0, K1, Z6
-	VBROADCASTSD     constants<>+512(SB), Z0
-	VCMPPD           $0x00, Z0, Z1, K1
-	VBROADCASTSD     constants<>+0(SB), Z0
-	VBLENDMPD        Z0, Z6, K1, Z7
-	VBROADCASTSD     constants<>+512(SB), Z0
-	VCMPPD           $0x11, Z0, Z1, K1
-	VBROADCASTSD     constants<>+64(SB), Z0
-	VBLENDMPD        Z0, Z7, K1, Z8
-	VBROADCASTSD     constants<>+576(SB), Z0
-	VDIVPD           Z1, Z0, Z0
-	VMOVUPS          Z8, (AX)(SI*8)
-	VMOVUPS          Z0, (CX)(SI*8)
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z1, Z0
+	VBROADCASTSD     constants<>+576(SB), Z2
+	VDIVPD           Z1, Z2, Z1
+	VMOVUPS          Z0, (AX)(SI*8)
+	VMOVUPS          Z1, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
 	JLE              one705
@@ -13641,20 +13760,17 @@ tail707:
 	VBROADCASTSD     constants<>+576(SB), Z5
 	VPSUBQ           Z3, Z5, Z3
 	VSUBPD.BCST      constants<>+576(SB), Z4, Z4
-	VBROADCASTSD     constants<>+8448(SB), Z5
-	VCMPPD           $0x11, Z5, Z1, K2
+	VMAXPD.BCST      constants<>+512(SB), Z3, Z3
 	VMULPD           Z3, Z2, Z2
-	VBROADCASTSD     constants<>+512(SB), Z3
-	VBLENDMPD        Z2, Z3, K2, Z9
-	VADDPD           Z9, Z4, Z2
-	VSUBPD           Z2, Z4, Z3
-	VADDPD           Z9, Z3, Z3
+	VADDPD           Z2, Z4, Z3
+	VSUBPD           Z3, Z4, Z4
+	VADDPD           Z2, Z4, Z2
 	VPSUBQ.BCST      constants<>+3392(SB), Z1, Z4
 	VPSRLQ           $0x34, Z4, Z4
 	VORPD.BCST       constants<>+1664(SB), Z4, Z4
 	VSUBPD.BCST      constants<>+3328(SB), Z4, Z4
-	VADDPD.BCST      constants<>+8512(SB), Z2, Z5
-	VDIVPD           Z5, Z2, Z5
+	VADDPD.BCST      constants<>+8448(SB), Z3, Z5
+	VDIVPD           Z5, Z3, Z5
 	VMULPD           Z5, Z5, Z6
 	VMULPD           Z6, Z6, Z7
 	VBROADCASTSD     constants<>+4096(SB), Z8
@@ -13668,38 +13784,28 @@ tail707:
 	VBROADCASTSD     constants<>+4032(SB), Z9
 	VFMADD213PD.BCST constants<>+3904(SB), Z7, Z9
 	VFMADD213PD.BCST constants<>+3776(SB), Z7, Z9
-	VMULPD.BCST      constants<>+1024(SB), Z2, Z7
-	VMULPD           Z2, Z7, Z13
+	VMULPD.BCST      constants<>+1024(SB), Z3, Z7
+	VMULPD           Z3, Z7, Z10
 	VFMADD231PD      Z6, Z9, Z8
-	VFMADD213PD      Z13, Z8, Z6
+	VFMADD213PD      Z10, Z8, Z6
 	VMULPD.BCST      constants<>+4160(SB), Z4, Z8
-	VADDPD           Z2, Z8, Z9
+	VADDPD           Z3, Z8, Z9
 	VSUBPD           Z8, Z9, Z8
-	VSUBPD           Z8, Z2, Z8
+	VSUBPD           Z8, Z3, Z8
 	VFMADD231PD.BCST constants<>+4224(SB), Z4, Z8
-	VFMSUB213PD      Z13, Z2, Z7
-	VSUBPD           Z7, Z8, Z2
-	VADDPD           Z3, Z2, Z2
+	VFMSUB213PD      Z10, Z3, Z7
+	VSUBPD           Z7, Z8, Z3
+	VADDPD           Z2, Z3, Z2
 	VFMADD231PD      Z6, Z5, Z2
-	VSUBPD           Z13, Z2, Z2
+	VSUBPD           Z10, Z2, Z2
 	VADDPD           Z2, Z9, Z2
-	VBROADCASTSD     constants<>+4416(SB), Z3
-	VCMPPD           $0x15, Z3, Z1, K2
 	VANDPD.BCST      constants<>+128(SB), Z0, Z0
 	VORPD            Z0, Z2, Z0
-	VBLENDMPD        Z1, Z0, K2, Z10
-	VBROADCASTSD     constants<>+512(SB), Z0
-	VCMPPD           $0x00, Z0, Z1, K2
-	VBROADCASTSD     constants<>+0(SB), Z0
-	VBLENDMPD        Z0, Z10, K2, Z11
-	VBROADCASTSD     constants<>+512(SB), Z0
-	VCMPPD           $0x11, Z0, Z1, K2
-	VBROADCASTSD     constants<>+64(SB), Z0
-	VBLENDMPD        Z0, Z11, K2, Z12
-	VBROADCASTSD     constants<>+576(SB), Z0
-	VDIVPD           Z1, Z0, Z0
-	VMOVUPD          Z12, K1, (AX)(SI*8)
-	VMOVUPD          Z0, K1, (CX)(SI*8)
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z1, Z0
+	VBROADCASTSD     constants<>+576(SB), Z2
+	VDIVPD           Z1, Z2, Z1
+	VMOVUPD          Z0, K1, (AX)(SI*8)
+	VMOVUPD          Z1, K1, (CX)(SI*8)
 
 done708:
 	VZEROUPPER
@@ -13733,11 +13839,8 @@ one711:
 	VBROADCASTSD constants<>+576(SB), Y5
 	VPSUBQ       Y3, Y5, Y3
 	VSUBPD       constants<>+576(SB), Y4, Y4
-	VBROADCASTSD constants<>+8448(SB), Y5
-	VCMPPD       $0x11, Y5, Y1, Y5
+	VMAXPD       constants<>+512(SB), Y3, Y3
 	VMULPD       Y3, Y2, Y2
-	VBROADCASTSD constants<>+512(SB), Y3
-	VBLENDVPD    Y5, Y2, Y3, Y2
 	VADDPD       Y2, Y4, Y3
 	VSUBPD       Y3, Y4, Y4
 	VADDPD       Y2, Y4, Y2
@@ -13745,7 +13848,7 @@ one711:
 	VPSRLQ       $0x34, Y4, Y4
 	VORPD        constants<>+1664(SB), Y4, Y4
 	VSUBPD       constants<>+3328(SB), Y4, Y4
-	VADDPD       constants<>+8512(SB), Y3, Y5
+	VADDPD       constants<>+8448(SB), Y3, Y5
 	VDIVPD       Y5, Y3, Y5
 	VMULPD       Y5, Y5, Y6
 	VMULPD       Y6, Y6, Y7
@@ -13775,11 +13878,11 @@ one711:
 	VFMADD231PD  Y6, Y5, Y2
 	VSUBPD       Y10, Y2, Y2
 	VADDPD       Y2, Y9, Y2
-	VBROADCASTSD constants<>+4416(SB), Y3
-	VCMPPD       $0x15, Y3, Y1, Y3
 	VANDPD       constants<>+128(SB), Y0, Y0
 	VORPD        Y0, Y2, Y0
-	VBLENDVPD    Y3, Y1, Y0, Y0
+	VBROADCASTSD constants<>+4416(SB), Y2
+	VCMPPD       $0x15, Y2, Y1, Y2
+	VBLENDVPD    Y2, Y1, Y0, Y0
 	VBROADCASTSD constants<>+512(SB), Y2
 	VCMPPD       $0x00, Y2, Y1, Y2
 	VBROADCASTSD constants<>+0(SB), Y3
@@ -13818,11 +13921,8 @@ tail713:
 	VBROADCASTSD constants<>+576(SB), Y6
 	VPSUBQ       Y4, Y6, Y4
 	VSUBPD       constants<>+576(SB), Y5, Y5
-	VBROADCASTSD constants<>+8448(SB), Y6
-	VCMPPD       $0x11, Y6, Y2, Y6
+	VMAXPD       constants<>+512(SB), Y4, Y4
 	VMULPD       Y4, Y3, Y3
-	VBROADCASTSD constants<>+512(SB), Y4
-	VBLENDVPD    Y6, Y3, Y4, Y3
 	VADDPD       Y3, Y5, Y4
 	VSUBPD       Y4, Y5, Y5
 	VADDPD       Y3, Y5, Y3
@@ -13830,7 +13930,7 @@ tail713:
 	VPSRLQ       $0x34, Y5, Y5
 	VORPD        constants<>+1664(SB), Y5, Y5
 	VSUBPD       constants<>+3328(SB), Y5, Y5
-	VADDPD       constants<>+8512(SB), Y4, Y6
+	VADDPD       constants<>+8448(SB), Y4, Y6
 	VDIVPD       Y6, Y4, Y6
 	VMULPD       Y6, Y6, Y7
 	VMULPD       Y7, Y7, Y8
@@ -13860,11 +13960,11 @@ tail713:
 	VFMADD231PD  Y7, Y6, Y3
 	VSUBPD       Y11, Y3, Y3
 	VADDPD       Y3, Y10, Y3
-	VBROADCASTSD constants<>+4416(SB), Y4
-	VCMPPD       $0x15, Y4, Y2, Y4
 	VANDPD       constants<>+128(SB), Y1, Y1
 	VORPD        Y1, Y3, Y1
-	VBLENDVPD    Y4, Y2, Y1, Y1
+	VBROADCASTSD constants<>+4416(SB), Y3
+	VCMPPD       $0x15, Y3, Y2, Y3
+	VBLENDVPD    Y3, Y2, Y1, Y1
 	VBROADCASTSD constants<>+512(SB), Y3
 	VCMPPD       $0x00, Y3, Y2, Y3
 	VBROADCASTSD constants<>+0(SB), Y4
@@ -13885,11 +13985,123 @@ done714:
 // func log1pAVX512F32<>(y *float32, d *float32, x *float32, n int)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·log1pAVX512F32<>(SB), NOSPLIT, $0-32
-	MOVQ y+0(FP), AX
-	MOVQ d+8(FP), CX
-	MOVQ x+16(FP), DX
-	MOVQ n+24(FP), BX
-	XORQ SI, SI
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest718
+
+many716:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VADDPS.BCST       constants<>+704(SB), Z0, Z2
+	VADDPS.BCST       constants<>+704(SB), Z1, Z3
+	VSUBPS.BCST       constants<>+704(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+704(SB), Z3, Z5
+	VSUBPS            Z4, Z2, Z6
+	VSUBPS            Z5, Z3, Z7
+	VBROADCASTSS      constants<>+704(SB), Z8
+	VSUBPS            Z6, Z8, Z6
+	VBROADCASTSS      constants<>+704(SB), Z8
+	VSUBPS            Z7, Z8, Z7
+	VSUBPS            Z4, Z0, Z4
+	VSUBPS            Z5, Z1, Z5
+	VADDPS            Z4, Z6, Z4
+	VADDPS            Z5, Z7, Z5
+	VPSUBD.BCST       constants<>+5312(SB), Z2, Z6
+	VPSUBD.BCST       constants<>+5312(SB), Z3, Z7
+	VANDPS.BCST       constants<>+5376(SB), Z6, Z8
+	VANDPS.BCST       constants<>+5376(SB), Z7, Z9
+	VPADDD.BCST       constants<>+5312(SB), Z8, Z8
+	VPADDD.BCST       constants<>+5312(SB), Z9, Z9
+	VANDPS.BCST       constants<>+192(SB), Z6, Z10
+	VANDPS.BCST       constants<>+192(SB), Z7, Z11
+	VBROADCASTSS      constants<>+704(SB), Z12
+	VPSUBD            Z10, Z12, Z10
+	VBROADCASTSS      constants<>+704(SB), Z12
+	VPSUBD            Z11, Z12, Z11
+	VSUBPS.BCST       constants<>+704(SB), Z8, Z8
+	VSUBPS.BCST       constants<>+704(SB), Z9, Z9
+	VMAXPS.BCST       constants<>+640(SB), Z10, Z10
+	VMAXPS.BCST       constants<>+640(SB), Z11, Z11
+	VMULPS            Z10, Z4, Z4
+	VMULPS            Z11, Z5, Z5
+	VADDPS            Z4, Z8, Z10
+	VADDPS            Z5, Z9, Z11
+	VSUBPS            Z10, Z8, Z8
+	VSUBPS            Z11, Z9, Z9
+	VADDPS            Z4, Z8, Z4
+	VADDPS            Z5, Z9, Z5
+	VPSRAD            $0x17, Z6, Z6
+	VPSRAD            $0x17, Z7, Z7
+	VCVTDQ2PS         Z6, Z6
+	VCVTDQ2PS         Z7, Z7
+	VMULPS            Z10, Z10, Z8
+	VMULPS            Z11, Z11, Z9
+	VBROADCASTSS      constants<>+4544(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+4544(SB), Z12
+	VFMADD213PS.BCST  constants<>+4608(SB), Z10, Z12
+	VBROADCASTSS      constants<>+4544(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+4544(SB), Z13
+	VFMADD213PS.BCST  constants<>+4608(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4672(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4672(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4736(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4736(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4800(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4800(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4864(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4928(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4928(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4992(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4992(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+5056(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+5056(SB), Z11, Z13
+	VMULPS.BCST       constants<>+2176(SB), Z6, Z14
+	VMULPS.BCST       constants<>+2176(SB), Z7, Z15
+	VFMADD231PS       Z8, Z12, Z14
+	VFMADD231PS       Z9, Z13, Z15
+	VMOVUPS           Z10, Z8
+	VFMADD231PS.BCST  constants<>+2112(SB), Z6, Z8
+	VMOVUPS           Z11, Z9
+	VFMADD231PS.BCST  constants<>+2112(SB), Z7, Z9
+	VMOVUPS           Z8, Z12
+	VFNMADD231PS.BCST constants<>+2112(SB), Z6, Z12
+	VMOVUPS           Z9, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z7, Z6
+	VSUBPS            Z12, Z10, Z7
+	VSUBPS            Z6, Z11, Z6
+	VADDPS            Z4, Z7, Z4
+	VADDPS            Z5, Z6, Z5
+	VADDPS            Z4, Z14, Z4
+	VADDPS            Z5, Z15, Z5
+	VADDPS            Z4, Z8, Z4
+	VADDPS            Z5, Z9, Z5
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z0, Z4, Z0
+	VORPS             Z1, Z5, Z1
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z2, Z0
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z3, Z1
+	VBROADCASTSS      constants<>+704(SB), Z4
+	VDIVPS            Z2, Z4, Z2
+	VBROADCASTSS      constants<>+704(SB), Z4
+	VDIVPS            Z3, Z4, Z3
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, 64(AX)(SI*4)
+	VMOVUPS           Z2, (CX)(SI*4)
+	VMOVUPS           Z3, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many716
+
+oneTest718:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
 	JG   tail719
@@ -13906,59 +14118,46 @@ one717:
 	VPSUBD.BCST       constants<>+5312(SB), Z1, Z3
 	VANDPS.BCST       constants<>+5376(SB), Z3, Z4
 	VPADDD.BCST       constants<>+5312(SB), Z4, Z4
-	VANDPS.BCST       constants<>+192(SB), Z3, Z13
-	VBROADCASTSS      constants<>+704(SB), Z14
-	VPSUBD            Z13, Z14, Z13
+	VANDPS.BCST       constants<>+192(SB), Z3, Z5
+	VBROADCASTSS      constants<>+704(SB), Z6
+	VPSUBD            Z5, Z6, Z5
 	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
-	VBROADCASTSS      constants<>+8576(SB), Z14
-	VCMPPS            $0x11, Z14, Z1, K1
-	VMULPS            Z13, Z2, Z2
-	VBROADCASTSS      constants<>+640(SB), Z13
-	VBLENDMPS         Z2, Z13, K1, Z5
-	VADDPS            Z5, Z4, Z2
-	VSUBPS            Z2, Z4, Z4
-	VADDPS            Z5, Z4, Z4
+	VMAXPS.BCST       constants<>+640(SB), Z5, Z5
+	VMULPS            Z5, Z2, Z2
+	VADDPS            Z2, Z4, Z5
+	VSUBPS            Z5, Z4, Z4
+	VADDPS            Z2, Z4, Z2
 	VPSRAD            $0x17, Z3, Z3
 	VCVTDQ2PS         Z3, Z3
-	VMULPS            Z2, Z2, Z13
-	VBROADCASTSS      constants<>+4544(SB), Z14
-	VMOVUPS           Z14, Z14
-	VBROADCASTSS      constants<>+4544(SB), Z14
-	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z14
-	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z14
-	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z14
-	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z14
-	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z14
-	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z14
-	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z14
-	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z14
-	VMULPS.BCST       constants<>+2176(SB), Z3, Z15
-	VFMADD231PS       Z13, Z14, Z15
-	VMOVUPS           Z2, Z13
-	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z13
-	VMOVUPS           Z13, Z14
-	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z14
-	VSUBPS            Z14, Z2, Z2
-	VADDPS            Z4, Z2, Z2
-	VADDPS            Z2, Z15, Z2
-	VADDPS            Z2, Z13, Z2
-	VBROADCASTSS      constants<>+5504(SB), Z3
-	VCMPPS            $0x15, Z3, Z1, K1
+	VMULPS            Z5, Z5, Z4
+	VBROADCASTSS      constants<>+4544(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+4544(SB), Z6
+	VFMADD213PS.BCST  constants<>+4608(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4672(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4736(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4800(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4864(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4928(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4992(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+5056(SB), Z5, Z6
+	VMULPS.BCST       constants<>+2176(SB), Z3, Z7
+	VFMADD231PS       Z4, Z6, Z7
+	VMOVUPS           Z5, Z4
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z4
+	VMOVUPS           Z4, Z6
+	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z6
+	VSUBPS            Z6, Z5, Z3
+	VADDPS            Z2, Z3, Z2
+	VADDPS            Z2, Z7, Z2
+	VADDPS            Z2, Z4, Z2
 	VANDPS.BCST       constants<>+320(SB), Z0, Z0
 	VORPS             Z0, Z2, Z0
-	VBLENDMPS         Z1, Z0, K1, Z6
-	VBROADCASTSS      constants<>+640(SB), Z0
-	VCMPPS            $0x00, Z0, Z1, K1
-	VBROADCASTSS      constants<>+192(SB), Z0
-	VBLENDMPS         Z0, Z6, K1, Z7
-	VBROADCASTSS      constants<>+640(SB), Z0
-	VCMPPS            $0x11, Z0, Z1, K1
-	VBROADCASTSS      constants<>+256(SB), Z0
-	VBLENDMPS         Z0, Z7, K1, Z8
-	VBROADCASTSS      constants<>+704(SB), Z0
-	VDIVPS            Z1, Z0, Z0
-	VMOVUPS           Z8, (AX)(SI*4)
-	VMOVUPS           Z0, (CX)(SI*4)
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z0
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VDIVPS            Z1, Z2, Z1
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
 	JLE               one717
@@ -13985,55 +14184,42 @@ tail719:
 	VBROADCASTSS      constants<>+704(SB), Z6
 	VPSUBD            Z5, Z6, Z5
 	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
-	VBROADCASTSS      constants<>+8576(SB), Z6
-	VCMPPS            $0x11, Z6, Z1, K2
+	VMAXPS.BCST       constants<>+640(SB), Z5, Z5
 	VMULPS            Z5, Z2, Z2
-	VBROADCASTSS      constants<>+640(SB), Z5
-	VBLENDMPS         Z2, Z5, K2, Z9
-	VADDPS            Z9, Z4, Z2
-	VSUBPS            Z2, Z4, Z4
-	VADDPS            Z9, Z4, Z4
+	VADDPS            Z2, Z4, Z5
+	VSUBPS            Z5, Z4, Z4
+	VADDPS            Z2, Z4, Z2
 	VPSRAD            $0x17, Z3, Z3
 	VCVTDQ2PS         Z3, Z3
-	VMULPS            Z2, Z2, Z5
+	VMULPS            Z5, Z5, Z4
 	VBROADCASTSS      constants<>+4544(SB), Z6
 	VMOVUPS           Z6, Z6
 	VBROADCASTSS      constants<>+4544(SB), Z6
-	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+4928(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+4992(SB), Z2, Z6
-	VFMADD213PS.BCST  constants<>+5056(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+4608(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4672(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4736(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4800(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4864(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4928(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+4992(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+5056(SB), Z5, Z6
 	VMULPS.BCST       constants<>+2176(SB), Z3, Z7
-	VFMADD231PS       Z5, Z6, Z7
-	VMOVUPS           Z2, Z5
-	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z5
-	VMOVUPS           Z5, Z6
+	VFMADD231PS       Z4, Z6, Z7
+	VMOVUPS           Z5, Z4
+	VFMADD231PS.BCST  constants<>+2112(SB), Z3, Z4
+	VMOVUPS           Z4, Z6
 	VFNMADD231PS.BCST constants<>+2112(SB), Z3, Z6
-	VSUBPS            Z6, Z2, Z2
-	VADDPS            Z4, Z2, Z2
+	VSUBPS            Z6, Z5, Z3
+	VADDPS            Z2, Z3, Z2
 	VADDPS            Z2, Z7, Z2
-	VADDPS            Z2, Z5, Z2
-	VBROADCASTSS      constants<>+5504(SB), Z3
-	VCMPPS            $0x15, Z3, Z1, K2
+	VADDPS            Z2, Z4, Z2
 	VANDPS.BCST       constants<>+320(SB), Z0, Z0
 	VORPS             Z0, Z2, Z0
-	VBLENDMPS         Z1, Z0, K2, Z10
-	VBROADCASTSS      constants<>+640(SB), Z0
-	VCMPPS            $0x00, Z0, Z1, K2
-	VBROADCASTSS      constants<>+192(SB), Z0
-	VBLENDMPS         Z0, Z10, K2, Z11
-	VBROADCASTSS      constants<>+640(SB), Z0
-	VCMPPS            $0x11, Z0, Z1, K2
-	VBROADCASTSS      constants<>+256(SB), Z0
-	VBLENDMPS         Z0, Z11, K2, Z12
-	VBROADCASTSS      constants<>+704(SB), Z0
-	VDIVPS            Z1, Z0, Z0
-	VMOVUPS           Z12, K1, (AX)(SI*4)
-	VMOVUPS           Z0, K1, (CX)(SI*4)
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z1, Z0
+	VBROADCASTSS      constants<>+704(SB), Z2
+	VDIVPS            Z1, Z2, Z1
+	VMOVUPS           Z0, K1, (AX)(SI*4)
+	VMOVUPS           Z1, K1, (CX)(SI*4)
 
 done720:
 	VZEROUPPER
@@ -14067,11 +14253,8 @@ one723:
 	VBROADCASTSS constants<>+704(SB), Y6
 	VPSUBD       Y5, Y6, Y5
 	VSUBPS       constants<>+704(SB), Y4, Y4
-	VBROADCASTSS constants<>+8576(SB), Y6
-	VCMPPS       $0x11, Y6, Y1, Y6
+	VMAXPS       constants<>+640(SB), Y5, Y5
 	VMULPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+640(SB), Y5
-	VBLENDVPS    Y6, Y2, Y5, Y2
 	VADDPS       Y2, Y4, Y5
 	VSUBPS       Y5, Y4, Y4
 	VADDPS       Y2, Y4, Y2
@@ -14099,11 +14282,11 @@ one723:
 	VADDPS       Y2, Y3, Y2
 	VADDPS       Y2, Y7, Y2
 	VADDPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+5504(SB), Y3
-	VCMPPS       $0x15, Y3, Y1, Y3
 	VANDPS       constants<>+320(SB), Y0, Y0
 	VORPS        Y0, Y2, Y0
-	VBLENDVPS    Y3, Y1, Y0, Y0
+	VBROADCASTSS constants<>+5504(SB), Y2
+	VCMPPS       $0x15, Y2, Y1, Y2
+	VBLENDVPS    Y2, Y1, Y0, Y0
 	VBROADCASTSS constants<>+640(SB), Y2
 	VCMPPS       $0x00, Y2, Y1, Y2
 	VBROADCASTSS constants<>+192(SB), Y3
@@ -14142,11 +14325,8 @@ tail725:
 	VBROADCASTSS constants<>+704(SB), Y7
 	VPSUBD       Y6, Y7, Y6
 	VSUBPS       constants<>+704(SB), Y5, Y5
-	VBROADCASTSS constants<>+8576(SB), Y7
-	VCMPPS       $0x11, Y7, Y2, Y7
+	VMAXPS       constants<>+640(SB), Y6, Y6
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+640(SB), Y6
-	VBLENDVPS    Y7, Y3, Y6, Y3
 	VADDPS       Y3, Y5, Y6
 	VSUBPS       Y6, Y5, Y5
 	VADDPS       Y3, Y5, Y3
@@ -14174,11 +14354,11 @@ tail725:
 	VADDPS       Y3, Y4, Y3
 	VADDPS       Y3, Y8, Y3
 	VADDPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+5504(SB), Y4
-	VCMPPS       $0x15, Y4, Y2, Y4
 	VANDPS       constants<>+320(SB), Y1, Y1
 	VORPS        Y1, Y3, Y1
-	VBLENDVPS    Y4, Y2, Y1, Y1
+	VBROADCASTSS constants<>+5504(SB), Y3
+	VCMPPS       $0x15, Y3, Y2, Y3
+	VBLENDVPS    Y3, Y2, Y1, Y1
 	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y2, Y3
 	VBROADCASTSS constants<>+192(SB), Y4
@@ -14213,9 +14393,9 @@ many728:
 	VMOVUPS           64(DX)(SI*8), Z1
 	VANDPD.BCST       constants<>+384(SB), Z0, Z2
 	VANDPD.BCST       constants<>+384(SB), Z1, Z3
-	VBROADCASTSD      constants<>+8640(SB), Z4
+	VBROADCASTSD      constants<>+8576(SB), Z4
 	VMINPD            Z2, Z4, Z2
-	VBROADCASTSD      constants<>+8640(SB), Z4
+	VBROADCASTSD      constants<>+8576(SB), Z4
 	VMINPD            Z3, Z4, Z3
 	VMULPD            Z2, Z2, Z4
 	VMULPD            Z3, Z3, Z9
@@ -14283,120 +14463,104 @@ many728:
 	VADDPD            Z13, Z23, Z11
 	VSCALEFPD         Z16, Z10, Z10
 	VSCALEFPD         Z17, Z11, Z11
-	VMULPD.BCST       constants<>+8704(SB), Z2, Z12
-	VMULPD.BCST       constants<>+8704(SB), Z3, Z13
-	VADDPD.BCST       constants<>+8768(SB), Z12, Z14
-	VADDPD.BCST       constants<>+8768(SB), Z13, Z15
-	VBROADCASTSD      constants<>+576(SB), Z16
-	VDIVPD            Z14, Z16, Z14
-	VBROADCASTSD      constants<>+576(SB), Z16
-	VDIVPD            Z15, Z16, Z15
-	VSUBPD.BCST       constants<>+8768(SB), Z12, Z12
-	VSUBPD.BCST       constants<>+8768(SB), Z13, Z13
-	VMULPD            Z14, Z12, Z12
-	VMULPD            Z15, Z13, Z13
-	VMULPD            Z12, Z12, Z16
-	VMULPD            Z13, Z13, Z17
-	VBROADCASTSD      constants<>+8832(SB), Z18
+	VBROADCASTSD      constants<>+8640(SB), Z12
+	VMINPD            Z2, Z12, Z12
+	VBROADCASTSD      constants<>+8640(SB), Z13
+	VMINPD            Z3, Z13, Z13
+	VSUBPD.BCST       constants<>+8704(SB), Z12, Z12
+	VSUBPD.BCST       constants<>+8704(SB), Z13, Z13
+	VMULPD            Z12, Z12, Z14
+	VMULPD            Z13, Z13, Z15
+	VBROADCASTSD      constants<>+8768(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSD      constants<>+8768(SB), Z16
+	VFMADD213PD.BCST  constants<>+8832(SB), Z14, Z16
+	VBROADCASTSD      constants<>+8768(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSD      constants<>+8768(SB), Z17
+	VFMADD213PD.BCST  constants<>+8832(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+8896(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+8896(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+8960(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+8960(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9024(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+9024(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9088(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+9088(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9152(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+9152(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9216(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+9216(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9280(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+9280(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9344(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+9344(SB), Z15, Z17
+	VBROADCASTSD      constants<>+9408(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSD      constants<>+8832(SB), Z18
-	VFMADD213PD.BCST  constants<>+8896(SB), Z16, Z18
-	VBROADCASTSD      constants<>+8832(SB), Z19
+	VBROADCASTSD      constants<>+9408(SB), Z18
+	VFMADD213PD.BCST  constants<>+9472(SB), Z14, Z18
+	VBROADCASTSD      constants<>+9408(SB), Z19
 	VMOVUPS           Z19, Z19
-	VBROADCASTSD      constants<>+8832(SB), Z19
-	VFMADD213PD.BCST  constants<>+8896(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+8960(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+8960(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9024(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9024(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9088(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9088(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9152(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9152(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9216(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9216(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9280(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9280(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9344(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9344(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9408(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9408(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9472(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9472(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9536(SB), Z16, Z18
-	VFMADD213PD.BCST  constants<>+9536(SB), Z17, Z19
-	VBROADCASTSD      constants<>+9600(SB), Z20
-	VMOVUPS           Z20, Z20
-	VBROADCASTSD      constants<>+9600(SB), Z20
-	VFMADD213PD.BCST  constants<>+9664(SB), Z16, Z20
-	VBROADCASTSD      constants<>+9600(SB), Z21
-	VMOVUPS           Z21, Z21
-	VBROADCASTSD      constants<>+9600(SB), Z21
-	VFMADD213PD.BCST  constants<>+9664(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9728(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+9728(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9792(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+9792(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9856(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+9856(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9920(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+9920(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9984(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+9984(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10048(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+10048(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10112(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+10112(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10176(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+10176(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10240(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+10240(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10304(SB), Z16, Z20
-	VFMADD213PD.BCST  constants<>+10304(SB), Z17, Z21
-	VFMADD231PD       Z12, Z18, Z20
-	VFMADD231PD       Z13, Z19, Z21
-	VMULPD            Z14, Z20, Z12
-	VMULPD            Z15, Z21, Z13
-	VMULPD.BCST       constants<>+10368(SB), Z10, Z14
-	VMULPD.BCST       constants<>+10368(SB), Z11, Z15
-	VMULPD            Z14, Z12, Z12
-	VMULPD            Z15, Z13, Z13
+	VBROADCASTSD      constants<>+9408(SB), Z19
+	VFMADD213PD.BCST  constants<>+9472(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9536(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9536(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9600(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9600(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9664(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9664(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9728(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9728(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9792(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9792(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9856(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9856(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9920(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9920(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9984(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+9984(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10048(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10048(SB), Z15, Z19
+	VFMADD231PD       Z12, Z16, Z18
+	VFMADD231PD       Z13, Z17, Z19
+	VMULPD            Z10, Z18, Z12
+	VMULPD            Z11, Z19, Z13
 	VMULPD            Z4, Z4, Z14
 	VMULPD            Z9, Z9, Z15
-	VBROADCASTSD      constants<>+10432(SB), Z16
+	VBROADCASTSD      constants<>+10112(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSD      constants<>+10432(SB), Z16
-	VFMADD213PD.BCST  constants<>+10496(SB), Z14, Z16
-	VBROADCASTSD      constants<>+10432(SB), Z17
+	VBROADCASTSD      constants<>+10112(SB), Z16
+	VFMADD213PD.BCST  constants<>+10176(SB), Z14, Z16
+	VBROADCASTSD      constants<>+10112(SB), Z17
 	VMOVUPS           Z17, Z17
-	VBROADCASTSD      constants<>+10432(SB), Z17
-	VFMADD213PD.BCST  constants<>+10496(SB), Z15, Z17
-	VFMADD213PD.BCST  constants<>+10560(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10560(SB), Z15, Z17
-	VFMADD213PD.BCST  constants<>+10624(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10624(SB), Z15, Z17
-	VFMADD213PD.BCST  constants<>+10688(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10688(SB), Z15, Z17
-	VFMADD213PD.BCST  constants<>+10752(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10752(SB), Z15, Z17
-	VBROADCASTSD      constants<>+10816(SB), Z18
+	VBROADCASTSD      constants<>+10112(SB), Z17
+	VFMADD213PD.BCST  constants<>+10176(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10240(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10240(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10304(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10304(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10368(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10368(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+10432(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10432(SB), Z15, Z17
+	VBROADCASTSD      constants<>+10496(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSD      constants<>+10816(SB), Z18
-	VFMADD213PD.BCST  constants<>+10880(SB), Z14, Z18
-	VBROADCASTSD      constants<>+10816(SB), Z19
+	VBROADCASTSD      constants<>+10496(SB), Z18
+	VFMADD213PD.BCST  constants<>+10560(SB), Z14, Z18
+	VBROADCASTSD      constants<>+10496(SB), Z19
 	VMOVUPS           Z19, Z19
-	VBROADCASTSD      constants<>+10816(SB), Z19
+	VBROADCASTSD      constants<>+10496(SB), Z19
+	VFMADD213PD.BCST  constants<>+10560(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10624(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10624(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10688(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10688(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10752(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10752(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10816(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10816(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10880(SB), Z14, Z18
 	VFMADD213PD.BCST  constants<>+10880(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+10944(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+10944(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+11008(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11008(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+11072(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11072(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+11136(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11136(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+11200(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11200(SB), Z15, Z19
 	VFMADD231PD       Z4, Z16, Z18
 	VFMADD231PD       Z9, Z17, Z19
 	VFMADD213PD       Z2, Z2, Z18
@@ -14415,8 +14579,8 @@ many728:
 	VANDPD.BCST       constants<>+128(SB), Z1, Z1
 	VORPD             Z0, Z5, Z0
 	VORPD             Z1, Z6, Z1
-	VMULPD.BCST       constants<>+11264(SB), Z10, Z2
-	VMULPD.BCST       constants<>+11264(SB), Z11, Z3
+	VMULPD.BCST       constants<>+10944(SB), Z10, Z2
+	VMULPD.BCST       constants<>+10944(SB), Z11, Z3
 	VMOVUPS           Z0, (AX)(SI*8)
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	VMOVUPS           Z2, (CX)(SI*8)
@@ -14433,7 +14597,7 @@ oneTest730:
 one729:
 	VMOVUPS           (DX)(SI*8), Z0
 	VANDPD.BCST       constants<>+384(SB), Z0, Z1
-	VBROADCASTSD      constants<>+8640(SB), Z2
+	VBROADCASTSD      constants<>+8576(SB), Z2
 	VMINPD            Z1, Z2, Z1
 	VMULPD            Z1, Z1, Z2
 	VXORPD.BCST       constants<>+128(SB), Z2, Z3
@@ -14468,63 +14632,55 @@ one729:
 	VFMADD231PD       Z11, Z3, Z4
 	VADDPD            Z4, Z11, Z3
 	VSCALEFPD         Z6, Z3, Z3
-	VMULPD.BCST       constants<>+8704(SB), Z1, Z4
-	VADDPD.BCST       constants<>+8768(SB), Z4, Z5
-	VBROADCASTSD      constants<>+576(SB), Z6
-	VDIVPD            Z5, Z6, Z5
-	VSUBPD.BCST       constants<>+8768(SB), Z4, Z4
-	VMULPD            Z5, Z4, Z4
-	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      constants<>+8832(SB), Z9
-	VMOVUPS           Z9, Z9
-	VBROADCASTSD      constants<>+8832(SB), Z9
-	VFMADD213PD.BCST  constants<>+8896(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+8960(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9024(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9088(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9152(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9216(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9280(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9344(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9408(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9472(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9536(SB), Z6, Z9
-	VBROADCASTSD      constants<>+9600(SB), Z10
-	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+9600(SB), Z10
-	VFMADD213PD.BCST  constants<>+9664(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+9728(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+9792(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+9856(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+9920(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+9984(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+10048(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+10112(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+10176(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+10240(SB), Z6, Z10
-	VFMADD213PD.BCST  constants<>+10304(SB), Z6, Z10
-	VFMADD231PD       Z4, Z9, Z10
-	VMULPD            Z5, Z10, Z4
-	VMULPD.BCST       constants<>+10368(SB), Z3, Z5
-	VMULPD            Z5, Z4, Z4
-	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+10432(SB), Z6
+	VBROADCASTSD      constants<>+8640(SB), Z4
+	VMINPD            Z1, Z4, Z4
+	VSUBPD.BCST       constants<>+8704(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      constants<>+8768(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+10432(SB), Z6
-	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
-	VBROADCASTSD      constants<>+10816(SB), Z9
+	VBROADCASTSD      constants<>+8768(SB), Z6
+	VFMADD213PD.BCST  constants<>+8832(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+8896(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+8960(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9024(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9088(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9216(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9280(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9344(SB), Z5, Z6
+	VBROADCASTSD      constants<>+9408(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSD      constants<>+10816(SB), Z9
+	VBROADCASTSD      constants<>+9408(SB), Z9
+	VFMADD213PD.BCST  constants<>+9472(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9536(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9600(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9664(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9728(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9792(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9856(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9920(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+9984(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+10048(SB), Z5, Z9
+	VFMADD231PD       Z4, Z6, Z9
+	VMULPD            Z3, Z9, Z4
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VFMADD213PD.BCST  constants<>+10176(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10240(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10304(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10368(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10432(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10496(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSD      constants<>+10496(SB), Z9
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+10816(SB), Z5, Z9
 	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z9
-	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z9
-	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z9
-	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z9
-	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z9
-	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z9
 	VFMADD231PD       Z2, Z6, Z9
 	VFMADD213PD       Z1, Z1, Z9
 	VBROADCASTSD      constants<>+576(SB), Z2
@@ -14534,7 +14690,7 @@ one729:
 	VBLENDMPD         Z9, Z1, K1, Z7
 	VANDPD.BCST       constants<>+128(SB), Z0, Z0
 	VORPD             Z0, Z7, Z0
-	VMULPD.BCST       constants<>+11264(SB), Z3, Z1
+	VMULPD.BCST       constants<>+10944(SB), Z3, Z1
 	VMOVUPS           Z0, (AX)(SI*8)
 	VMOVUPS           Z1, (CX)(SI*8)
 	ADDQ              $0x08, SI
@@ -14550,7 +14706,7 @@ tail731:
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z0
 	VANDPD.BCST       constants<>+384(SB), Z0, Z1
-	VBROADCASTSD      constants<>+8640(SB), Z2
+	VBROADCASTSD      constants<>+8576(SB), Z2
 	VMINPD            Z1, Z2, Z1
 	VMULPD            Z1, Z1, Z2
 	VXORPD.BCST       constants<>+128(SB), Z2, Z3
@@ -14585,63 +14741,55 @@ tail731:
 	VFMADD231PD       Z10, Z3, Z4
 	VADDPD            Z4, Z10, Z3
 	VSCALEFPD         Z6, Z3, Z3
-	VMULPD.BCST       constants<>+8704(SB), Z1, Z4
-	VADDPD.BCST       constants<>+8768(SB), Z4, Z5
-	VBROADCASTSD      constants<>+576(SB), Z6
-	VDIVPD            Z5, Z6, Z5
-	VSUBPD.BCST       constants<>+8768(SB), Z4, Z4
-	VMULPD            Z5, Z4, Z4
-	VMULPD            Z4, Z4, Z6
-	VBROADCASTSD      constants<>+8832(SB), Z7
-	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+8832(SB), Z7
-	VFMADD213PD.BCST  constants<>+8896(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+8960(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9024(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9088(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9152(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9216(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9280(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9344(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9408(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9472(SB), Z6, Z7
-	VFMADD213PD.BCST  constants<>+9536(SB), Z6, Z7
-	VBROADCASTSD      constants<>+9600(SB), Z9
-	VMOVUPS           Z9, Z9
-	VBROADCASTSD      constants<>+9600(SB), Z9
-	VFMADD213PD.BCST  constants<>+9664(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9728(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9792(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9856(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9920(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+9984(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+10048(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+10112(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+10176(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+10240(SB), Z6, Z9
-	VFMADD213PD.BCST  constants<>+10304(SB), Z6, Z9
-	VFMADD231PD       Z4, Z7, Z9
-	VMULPD            Z5, Z9, Z4
-	VMULPD.BCST       constants<>+10368(SB), Z3, Z5
-	VMULPD            Z5, Z4, Z4
-	VMULPD            Z2, Z2, Z5
-	VBROADCASTSD      constants<>+10432(SB), Z6
+	VBROADCASTSD      constants<>+8640(SB), Z4
+	VMINPD            Z1, Z4, Z4
+	VSUBPD.BCST       constants<>+8704(SB), Z4, Z4
+	VMULPD            Z4, Z4, Z5
+	VBROADCASTSD      constants<>+8768(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+10432(SB), Z6
-	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
-	VBROADCASTSD      constants<>+10816(SB), Z7
+	VBROADCASTSD      constants<>+8768(SB), Z6
+	VFMADD213PD.BCST  constants<>+8832(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+8896(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+8960(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9024(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9088(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9152(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9216(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9280(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+9344(SB), Z5, Z6
+	VBROADCASTSD      constants<>+9408(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+10816(SB), Z7
+	VBROADCASTSD      constants<>+9408(SB), Z7
+	VFMADD213PD.BCST  constants<>+9472(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9536(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9600(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9664(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9728(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9792(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9856(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9920(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+9984(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10048(SB), Z5, Z7
+	VFMADD231PD       Z4, Z6, Z7
+	VMULPD            Z3, Z7, Z4
+	VMULPD            Z2, Z2, Z5
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VFMADD213PD.BCST  constants<>+10176(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10240(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10304(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10368(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10432(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10496(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+10496(SB), Z7
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10816(SB), Z5, Z7
 	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z7
 	VFMADD231PD       Z2, Z6, Z7
 	VFMADD213PD       Z1, Z1, Z7
 	VBROADCASTSD      constants<>+576(SB), Z2
@@ -14651,7 +14799,7 @@ tail731:
 	VBLENDMPD         Z7, Z1, K2, Z8
 	VANDPD.BCST       constants<>+128(SB), Z0, Z0
 	VORPD             Z0, Z8, Z0
-	VMULPD.BCST       constants<>+11264(SB), Z3, Z1
+	VMULPD.BCST       constants<>+10944(SB), Z3, Z1
 	VMOVUPD           Z0, K1, (AX)(SI*8)
 	VMOVUPD           Z1, K1, (CX)(SI*8)
 
@@ -14674,7 +14822,7 @@ TEXT ·erfAVX2F64<>(SB), NOSPLIT, $0-32
 one735:
 	VMOVUPS      (DX)(SI*8), Y0
 	VANDPD       constants<>+384(SB), Y0, Y1
-	VBROADCASTSD constants<>+8640(SB), Y2
+	VBROADCASTSD constants<>+8576(SB), Y2
 	VMINPD       Y1, Y2, Y1
 	VMULPD       Y1, Y1, Y2
 	VXORPD       constants<>+128(SB), Y2, Y3
@@ -14722,63 +14870,55 @@ one735:
 	VPSUBQ       Y5, Y4, Y4
 	VPSLLQ       $0x34, Y4, Y4
 	VMULPD       Y4, Y3, Y3
-	VMULPD       constants<>+8704(SB), Y1, Y4
-	VADDPD       constants<>+8768(SB), Y4, Y5
-	VBROADCASTSD constants<>+576(SB), Y6
-	VDIVPD       Y5, Y6, Y5
-	VSUBPD       constants<>+8768(SB), Y4, Y4
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+8832(SB), Y7
-	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+8832(SB), Y7
-	VFMADD213PD  constants<>+8896(SB), Y6, Y7
-	VFMADD213PD  constants<>+8960(SB), Y6, Y7
-	VFMADD213PD  constants<>+9024(SB), Y6, Y7
-	VFMADD213PD  constants<>+9088(SB), Y6, Y7
-	VFMADD213PD  constants<>+9152(SB), Y6, Y7
-	VFMADD213PD  constants<>+9216(SB), Y6, Y7
-	VFMADD213PD  constants<>+9280(SB), Y6, Y7
-	VFMADD213PD  constants<>+9344(SB), Y6, Y7
-	VFMADD213PD  constants<>+9408(SB), Y6, Y7
-	VFMADD213PD  constants<>+9472(SB), Y6, Y7
-	VFMADD213PD  constants<>+9536(SB), Y6, Y7
-	VBROADCASTSD constants<>+9600(SB), Y8
-	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+9600(SB), Y8
-	VFMADD213PD  constants<>+9664(SB), Y6, Y8
-	VFMADD213PD  constants<>+9728(SB), Y6, Y8
-	VFMADD213PD  constants<>+9792(SB), Y6, Y8
-	VFMADD213PD  constants<>+9856(SB), Y6, Y8
-	VFMADD213PD  constants<>+9920(SB), Y6, Y8
-	VFMADD213PD  constants<>+9984(SB), Y6, Y8
-	VFMADD213PD  constants<>+10048(SB), Y6, Y8
-	VFMADD213PD  constants<>+10112(SB), Y6, Y8
-	VFMADD213PD  constants<>+10176(SB), Y6, Y8
-	VFMADD213PD  constants<>+10240(SB), Y6, Y8
-	VFMADD213PD  constants<>+10304(SB), Y6, Y8
-	VFMADD231PD  Y4, Y7, Y8
-	VMULPD       Y5, Y8, Y4
-	VMULPD       constants<>+10368(SB), Y3, Y5
-	VMULPD       Y5, Y4, Y4
-	VMULPD       Y2, Y2, Y5
-	VBROADCASTSD constants<>+10432(SB), Y6
+	VBROADCASTSD constants<>+8640(SB), Y4
+	VMINPD       Y1, Y4, Y4
+	VSUBPD       constants<>+8704(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y5
+	VBROADCASTSD constants<>+8768(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+10432(SB), Y6
-	VFMADD213PD  constants<>+10496(SB), Y5, Y6
-	VFMADD213PD  constants<>+10560(SB), Y5, Y6
-	VFMADD213PD  constants<>+10624(SB), Y5, Y6
-	VFMADD213PD  constants<>+10688(SB), Y5, Y6
-	VFMADD213PD  constants<>+10752(SB), Y5, Y6
-	VBROADCASTSD constants<>+10816(SB), Y7
+	VBROADCASTSD constants<>+8768(SB), Y6
+	VFMADD213PD  constants<>+8832(SB), Y5, Y6
+	VFMADD213PD  constants<>+8896(SB), Y5, Y6
+	VFMADD213PD  constants<>+8960(SB), Y5, Y6
+	VFMADD213PD  constants<>+9024(SB), Y5, Y6
+	VFMADD213PD  constants<>+9088(SB), Y5, Y6
+	VFMADD213PD  constants<>+9152(SB), Y5, Y6
+	VFMADD213PD  constants<>+9216(SB), Y5, Y6
+	VFMADD213PD  constants<>+9280(SB), Y5, Y6
+	VFMADD213PD  constants<>+9344(SB), Y5, Y6
+	VBROADCASTSD constants<>+9408(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+10816(SB), Y7
+	VBROADCASTSD constants<>+9408(SB), Y7
+	VFMADD213PD  constants<>+9472(SB), Y5, Y7
+	VFMADD213PD  constants<>+9536(SB), Y5, Y7
+	VFMADD213PD  constants<>+9600(SB), Y5, Y7
+	VFMADD213PD  constants<>+9664(SB), Y5, Y7
+	VFMADD213PD  constants<>+9728(SB), Y5, Y7
+	VFMADD213PD  constants<>+9792(SB), Y5, Y7
+	VFMADD213PD  constants<>+9856(SB), Y5, Y7
+	VFMADD213PD  constants<>+9920(SB), Y5, Y7
+	VFMADD213PD  constants<>+9984(SB), Y5, Y7
+	VFMADD213PD  constants<>+10048(SB), Y5, Y7
+	VFMADD231PD  Y4, Y6, Y7
+	VMULPD       Y3, Y7, Y4
+	VMULPD       Y2, Y2, Y5
+	VBROADCASTSD constants<>+10112(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+10112(SB), Y6
+	VFMADD213PD  constants<>+10176(SB), Y5, Y6
+	VFMADD213PD  constants<>+10240(SB), Y5, Y6
+	VFMADD213PD  constants<>+10304(SB), Y5, Y6
+	VFMADD213PD  constants<>+10368(SB), Y5, Y6
+	VFMADD213PD  constants<>+10432(SB), Y5, Y6
+	VBROADCASTSD constants<>+10496(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10496(SB), Y7
+	VFMADD213PD  constants<>+10560(SB), Y5, Y7
+	VFMADD213PD  constants<>+10624(SB), Y5, Y7
+	VFMADD213PD  constants<>+10688(SB), Y5, Y7
+	VFMADD213PD  constants<>+10752(SB), Y5, Y7
+	VFMADD213PD  constants<>+10816(SB), Y5, Y7
 	VFMADD213PD  constants<>+10880(SB), Y5, Y7
-	VFMADD213PD  constants<>+10944(SB), Y5, Y7
-	VFMADD213PD  constants<>+11008(SB), Y5, Y7
-	VFMADD213PD  constants<>+11072(SB), Y5, Y7
-	VFMADD213PD  constants<>+11136(SB), Y5, Y7
-	VFMADD213PD  constants<>+11200(SB), Y5, Y7
 	VFMADD231PD  Y2, Y6, Y7
 	VFMADD213PD  Y1, Y1, Y7
 	VBROADCASTSD constants<>+576(SB), Y2
@@ -14788,7 +14928,7 @@ one735:
 	VBLENDVPD    Y1, Y7, Y2, Y1
 	VANDPD       constants<>+128(SB), Y0, Y0
 	VORPD        Y0, Y1, Y0
-	VMULPD       constants<>+11264(SB), Y3, Y1
+	VMULPD       constants<>+10944(SB), Y3, Y1
 	VMOVUPS      Y0, (AX)(SI*8)
 	VMOVUPS      Y1, (CX)(SI*8)
 	ADDQ         $0x04, SI
@@ -14804,7 +14944,7 @@ tail737:
 	VMOVUPS      (DI), Y0
 	VMASKMOVPD   (DX)(SI*8), Y0, Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
-	VBROADCASTSD constants<>+8640(SB), Y3
+	VBROADCASTSD constants<>+8576(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VXORPD       constants<>+128(SB), Y3, Y4
@@ -14852,63 +14992,55 @@ tail737:
 	VPSUBQ       Y6, Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y4, Y4
-	VMULPD       constants<>+8704(SB), Y2, Y5
-	VADDPD       constants<>+8768(SB), Y5, Y6
-	VBROADCASTSD constants<>+576(SB), Y7
-	VDIVPD       Y6, Y7, Y6
-	VSUBPD       constants<>+8768(SB), Y5, Y5
-	VMULPD       Y6, Y5, Y5
-	VMULPD       Y5, Y5, Y7
-	VBROADCASTSD constants<>+8832(SB), Y8
-	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+8832(SB), Y8
-	VFMADD213PD  constants<>+8896(SB), Y7, Y8
-	VFMADD213PD  constants<>+8960(SB), Y7, Y8
-	VFMADD213PD  constants<>+9024(SB), Y7, Y8
-	VFMADD213PD  constants<>+9088(SB), Y7, Y8
-	VFMADD213PD  constants<>+9152(SB), Y7, Y8
-	VFMADD213PD  constants<>+9216(SB), Y7, Y8
-	VFMADD213PD  constants<>+9280(SB), Y7, Y8
-	VFMADD213PD  constants<>+9344(SB), Y7, Y8
-	VFMADD213PD  constants<>+9408(SB), Y7, Y8
-	VFMADD213PD  constants<>+9472(SB), Y7, Y8
-	VFMADD213PD  constants<>+9536(SB), Y7, Y8
-	VBROADCASTSD constants<>+9600(SB), Y9
-	VMOVUPS      Y9, Y9
-	VBROADCASTSD constants<>+9600(SB), Y9
-	VFMADD213PD  constants<>+9664(SB), Y7, Y9
-	VFMADD213PD  constants<>+9728(SB), Y7, Y9
-	VFMADD213PD  constants<>+9792(SB), Y7, Y9
-	VFMADD213PD  constants<>+9856(SB), Y7, Y9
-	VFMADD213PD  constants<>+9920(SB), Y7, Y9
-	VFMADD213PD  constants<>+9984(SB), Y7, Y9
-	VFMADD213PD  constants<>+10048(SB), Y7, Y9
-	VFMADD213PD  constants<>+10112(SB), Y7, Y9
-	VFMADD213PD  constants<>+10176(SB), Y7, Y9
-	VFMADD213PD  constants<>+10240(SB), Y7, Y9
-	VFMADD213PD  constants<>+10304(SB), Y7, Y9
-	VFMADD231PD  Y5, Y8, Y9
-	VMULPD       Y6, Y9, Y5
-	VMULPD       constants<>+10368(SB), Y4, Y6
-	VMULPD       Y6, Y5, Y5
-	VMULPD       Y3, Y3, Y6
-	VBROADCASTSD constants<>+10432(SB), Y7
+	VBROADCASTSD constants<>+8640(SB), Y5
+	VMINPD       Y2, Y5, Y5
+	VSUBPD       constants<>+8704(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VBROADCASTSD constants<>+8768(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+10432(SB), Y7
-	VFMADD213PD  constants<>+10496(SB), Y6, Y7
-	VFMADD213PD  constants<>+10560(SB), Y6, Y7
-	VFMADD213PD  constants<>+10624(SB), Y6, Y7
-	VFMADD213PD  constants<>+10688(SB), Y6, Y7
-	VFMADD213PD  constants<>+10752(SB), Y6, Y7
-	VBROADCASTSD constants<>+10816(SB), Y8
+	VBROADCASTSD constants<>+8768(SB), Y7
+	VFMADD213PD  constants<>+8832(SB), Y6, Y7
+	VFMADD213PD  constants<>+8896(SB), Y6, Y7
+	VFMADD213PD  constants<>+8960(SB), Y6, Y7
+	VFMADD213PD  constants<>+9024(SB), Y6, Y7
+	VFMADD213PD  constants<>+9088(SB), Y6, Y7
+	VFMADD213PD  constants<>+9152(SB), Y6, Y7
+	VFMADD213PD  constants<>+9216(SB), Y6, Y7
+	VFMADD213PD  constants<>+9280(SB), Y6, Y7
+	VFMADD213PD  constants<>+9344(SB), Y6, Y7
+	VBROADCASTSD constants<>+9408(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+10816(SB), Y8
+	VBROADCASTSD constants<>+9408(SB), Y8
+	VFMADD213PD  constants<>+9472(SB), Y6, Y8
+	VFMADD213PD  constants<>+9536(SB), Y6, Y8
+	VFMADD213PD  constants<>+9600(SB), Y6, Y8
+	VFMADD213PD  constants<>+9664(SB), Y6, Y8
+	VFMADD213PD  constants<>+9728(SB), Y6, Y8
+	VFMADD213PD  constants<>+9792(SB), Y6, Y8
+	VFMADD213PD  constants<>+9856(SB), Y6, Y8
+	VFMADD213PD  constants<>+9920(SB), Y6, Y8
+	VFMADD213PD  constants<>+9984(SB), Y6, Y8
+	VFMADD213PD  constants<>+10048(SB), Y6, Y8
+	VFMADD231PD  Y5, Y7, Y8
+	VMULPD       Y4, Y8, Y5
+	VMULPD       Y3, Y3, Y6
+	VBROADCASTSD constants<>+10112(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10112(SB), Y7
+	VFMADD213PD  constants<>+10176(SB), Y6, Y7
+	VFMADD213PD  constants<>+10240(SB), Y6, Y7
+	VFMADD213PD  constants<>+10304(SB), Y6, Y7
+	VFMADD213PD  constants<>+10368(SB), Y6, Y7
+	VFMADD213PD  constants<>+10432(SB), Y6, Y7
+	VBROADCASTSD constants<>+10496(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+10496(SB), Y8
+	VFMADD213PD  constants<>+10560(SB), Y6, Y8
+	VFMADD213PD  constants<>+10624(SB), Y6, Y8
+	VFMADD213PD  constants<>+10688(SB), Y6, Y8
+	VFMADD213PD  constants<>+10752(SB), Y6, Y8
+	VFMADD213PD  constants<>+10816(SB), Y6, Y8
 	VFMADD213PD  constants<>+10880(SB), Y6, Y8
-	VFMADD213PD  constants<>+10944(SB), Y6, Y8
-	VFMADD213PD  constants<>+11008(SB), Y6, Y8
-	VFMADD213PD  constants<>+11072(SB), Y6, Y8
-	VFMADD213PD  constants<>+11136(SB), Y6, Y8
-	VFMADD213PD  constants<>+11200(SB), Y6, Y8
 	VFMADD231PD  Y3, Y7, Y8
 	VFMADD213PD  Y2, Y2, Y8
 	VBROADCASTSD constants<>+576(SB), Y3
@@ -14918,7 +15050,7 @@ tail737:
 	VBLENDVPD    Y2, Y8, Y3, Y2
 	VANDPD       constants<>+128(SB), Y1, Y1
 	VORPD        Y1, Y2, Y1
-	VMULPD       constants<>+11264(SB), Y4, Y2
+	VMULPD       constants<>+10944(SB), Y4, Y2
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
 
@@ -14943,9 +15075,9 @@ many740:
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
-	VBROADCASTSS      constants<>+11328(SB), Z4
+	VBROADCASTSS      constants<>+11008(SB), Z4
 	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      constants<>+11328(SB), Z4
+	VBROADCASTSS      constants<>+11008(SB), Z4
 	VMINPS            Z3, Z4, Z3
 	VMULPS            Z2, Z2, Z4
 	VMULPS            Z3, Z3, Z9
@@ -15003,70 +15135,68 @@ many740:
 	VFMADD231PS       Z11, Z13, Z10
 	VSCALEFPS         Z16, Z14, Z11
 	VSCALEFPS         Z17, Z10, Z10
-	VMULPS.BCST       constants<>+11392(SB), Z2, Z12
-	VMULPS.BCST       constants<>+11392(SB), Z3, Z13
-	VADDPS.BCST       constants<>+11456(SB), Z12, Z14
-	VADDPS.BCST       constants<>+11456(SB), Z13, Z15
-	VBROADCASTSS      constants<>+704(SB), Z16
-	VDIVPS            Z14, Z16, Z14
-	VBROADCASTSS      constants<>+704(SB), Z16
-	VDIVPS            Z15, Z16, Z15
-	VSUBPS.BCST       constants<>+11456(SB), Z12, Z12
-	VSUBPS.BCST       constants<>+11456(SB), Z13, Z13
-	VMULPS            Z14, Z12, Z12
-	VMULPS            Z15, Z13, Z13
-	VBROADCASTSS      constants<>+11520(SB), Z16
+	VBROADCASTSS      constants<>+11072(SB), Z12
+	VMINPS            Z2, Z12, Z12
+	VBROADCASTSS      constants<>+11072(SB), Z13
+	VMINPS            Z3, Z13, Z13
+	VSUBPS.BCST       constants<>+11136(SB), Z12, Z12
+	VSUBPS.BCST       constants<>+11136(SB), Z13, Z13
+	VMULPS            Z12, Z12, Z14
+	VMULPS            Z13, Z13, Z15
+	VBROADCASTSS      constants<>+11200(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSS      constants<>+11520(SB), Z16
-	VFMADD213PS.BCST  constants<>+11584(SB), Z12, Z16
-	VBROADCASTSS      constants<>+11520(SB), Z17
+	VBROADCASTSS      constants<>+11200(SB), Z16
+	VFMADD213PS.BCST  constants<>+11264(SB), Z14, Z16
+	VBROADCASTSS      constants<>+11200(SB), Z17
 	VMOVUPS           Z17, Z17
-	VBROADCASTSS      constants<>+11520(SB), Z17
-	VFMADD213PS.BCST  constants<>+11584(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11648(SB), Z12, Z16
-	VFMADD213PS.BCST  constants<>+11648(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11712(SB), Z12, Z16
-	VFMADD213PS.BCST  constants<>+11712(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11776(SB), Z12, Z16
-	VFMADD213PS.BCST  constants<>+11776(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11840(SB), Z12, Z16
-	VFMADD213PS.BCST  constants<>+11840(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11904(SB), Z12, Z16
-	VFMADD213PS.BCST  constants<>+11904(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11968(SB), Z12, Z16
-	VFMADD213PS.BCST  constants<>+11968(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+12032(SB), Z12, Z16
-	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z17
-	VMULPS            Z14, Z16, Z12
-	VMULPS            Z15, Z17, Z13
-	VADDPS            Z11, Z11, Z14
-	VADDPS            Z10, Z10, Z15
-	VMULPS            Z14, Z12, Z12
-	VMULPS            Z15, Z13, Z13
+	VBROADCASTSS      constants<>+11200(SB), Z17
+	VFMADD213PS.BCST  constants<>+11264(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+11328(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+11328(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+11392(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+11392(SB), Z15, Z17
+	VBROADCASTSS      constants<>+11456(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSS      constants<>+11456(SB), Z18
+	VFMADD213PS.BCST  constants<>+11520(SB), Z14, Z18
+	VBROADCASTSS      constants<>+11456(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSS      constants<>+11456(SB), Z19
+	VFMADD213PS.BCST  constants<>+11520(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+11584(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11584(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+11648(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11648(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+11712(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+11712(SB), Z15, Z19
+	VFMADD231PS       Z12, Z16, Z18
+	VFMADD231PS       Z13, Z17, Z19
+	VMULPS            Z11, Z18, Z12
+	VMULPS            Z10, Z19, Z13
 	VMULPS            Z4, Z4, Z14
 	VMULPS            Z9, Z9, Z15
-	VBROADCASTSS      constants<>+12096(SB), Z16
+	VBROADCASTSS      constants<>+11776(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSS      constants<>+12096(SB), Z16
-	VFMADD213PS.BCST  constants<>+12160(SB), Z14, Z16
-	VBROADCASTSS      constants<>+12096(SB), Z17
+	VBROADCASTSS      constants<>+11776(SB), Z16
+	VFMADD213PS.BCST  constants<>+11840(SB), Z14, Z16
+	VBROADCASTSS      constants<>+11776(SB), Z17
 	VMOVUPS           Z17, Z17
-	VBROADCASTSS      constants<>+12096(SB), Z17
-	VFMADD213PS.BCST  constants<>+12160(SB), Z15, Z17
-	VFMADD213PS.BCST  constants<>+12224(SB), Z14, Z16
-	VFMADD213PS.BCST  constants<>+12224(SB), Z15, Z17
-	VBROADCASTSS      constants<>+12288(SB), Z18
+	VBROADCASTSS      constants<>+11776(SB), Z17
+	VFMADD213PS.BCST  constants<>+11840(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+11904(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+11904(SB), Z15, Z17
+	VBROADCASTSS      constants<>+11968(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSS      constants<>+12288(SB), Z18
-	VFMADD213PS.BCST  constants<>+12352(SB), Z14, Z18
-	VBROADCASTSS      constants<>+12288(SB), Z19
+	VBROADCASTSS      constants<>+11968(SB), Z18
+	VFMADD213PS.BCST  constants<>+12032(SB), Z14, Z18
+	VBROADCASTSS      constants<>+11968(SB), Z19
 	VMOVUPS           Z19, Z19
-	VBROADCASTSS      constants<>+12288(SB), Z19
-	VFMADD213PS.BCST  constants<>+12352(SB), Z15, Z19
-	VFMADD213PS.BCST  constants<>+12416(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+12416(SB), Z15, Z19
-	VFMADD213PS.BCST  constants<>+12480(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+12480(SB), Z15, Z19
+	VBROADCASTSS      constants<>+11968(SB), Z19
+	VFMADD213PS.BCST  constants<>+12032(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+12096(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12096(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+12160(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12160(SB), Z15, Z19
 	VFMADD231PS       Z4, Z16, Z18
 	VFMADD231PS       Z9, Z17, Z19
 	VFMADD213PS       Z2, Z2, Z18
@@ -15085,8 +15215,8 @@ many740:
 	VANDPS.BCST       constants<>+320(SB), Z1, Z1
 	VORPS             Z0, Z5, Z0
 	VORPS             Z1, Z6, Z1
-	VMULPS.BCST       constants<>+12544(SB), Z11, Z2
-	VMULPS.BCST       constants<>+12544(SB), Z10, Z3
+	VMULPS.BCST       constants<>+12224(SB), Z11, Z2
+	VMULPS.BCST       constants<>+12224(SB), Z10, Z3
 	VMOVUPS           Z0, (AX)(SI*4)
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	VMOVUPS           Z2, (CX)(SI*4)
@@ -15103,7 +15233,7 @@ oneTest742:
 one741:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+11328(SB), Z2
+	VBROADCASTSS      constants<>+11008(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VXORPS.BCST       constants<>+320(SB), Z2, Z3
@@ -15133,38 +15263,37 @@ one741:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VMULPS.BCST       constants<>+11392(SB), Z1, Z4
-	VADDPS.BCST       constants<>+11456(SB), Z4, Z5
-	VBROADCASTSS      constants<>+704(SB), Z6
-	VDIVPS            Z5, Z6, Z5
-	VSUBPS.BCST       constants<>+11456(SB), Z4, Z4
-	VMULPS            Z5, Z4, Z4
-	VBROADCASTSS      constants<>+11520(SB), Z6
+	VBROADCASTSS      constants<>+11072(SB), Z4
+	VMINPS            Z1, Z4, Z4
+	VSUBPS.BCST       constants<>+11136(SB), Z4, Z4
+	VMULPS            Z4, Z4, Z5
+	VBROADCASTSS      constants<>+11200(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+11520(SB), Z6
-	VFMADD213PS.BCST  constants<>+11584(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11648(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11712(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11776(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11840(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11904(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11968(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+12032(SB), Z4, Z6
-	VMULPS            Z5, Z6, Z4
-	VADDPS            Z3, Z3, Z5
-	VMULPS            Z5, Z4, Z4
-	VMULPS            Z2, Z2, Z5
-	VBROADCASTSS      constants<>+12096(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+12096(SB), Z6
-	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
-	VBROADCASTSS      constants<>+12288(SB), Z9
+	VBROADCASTSS      constants<>+11200(SB), Z6
+	VFMADD213PS.BCST  constants<>+11264(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11328(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11392(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11456(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+12288(SB), Z9
-	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z9
-	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z9
-	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z9
+	VBROADCASTSS      constants<>+11456(SB), Z9
+	VFMADD213PS.BCST  constants<>+11520(SB), Z5, Z9
+	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z9
+	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z9
+	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z9
+	VFMADD231PS       Z4, Z6, Z9
+	VMULPS            Z3, Z9, Z4
+	VMULPS            Z2, Z2, Z5
+	VBROADCASTSS      constants<>+11776(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+11776(SB), Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11968(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+11968(SB), Z9
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z9
+	VFMADD213PS.BCST  constants<>+12096(SB), Z5, Z9
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z9
 	VFMADD231PS       Z2, Z6, Z9
 	VFMADD213PS       Z1, Z1, Z9
 	VBROADCASTSS      constants<>+704(SB), Z2
@@ -15174,7 +15303,7 @@ one741:
 	VBLENDMPS         Z9, Z1, K1, Z7
 	VANDPS.BCST       constants<>+320(SB), Z0, Z0
 	VORPS             Z0, Z7, Z0
-	VMULPS.BCST       constants<>+12544(SB), Z3, Z1
+	VMULPS.BCST       constants<>+12224(SB), Z3, Z1
 	VMOVUPS           Z0, (AX)(SI*4)
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
@@ -15190,7 +15319,7 @@ tail743:
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+11328(SB), Z2
+	VBROADCASTSS      constants<>+11008(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VXORPS.BCST       constants<>+320(SB), Z2, Z3
@@ -15220,38 +15349,37 @@ tail743:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VMULPS.BCST       constants<>+11392(SB), Z1, Z4
-	VADDPS.BCST       constants<>+11456(SB), Z4, Z5
-	VBROADCASTSS      constants<>+704(SB), Z6
-	VDIVPS            Z5, Z6, Z5
-	VSUBPS.BCST       constants<>+11456(SB), Z4, Z4
-	VMULPS            Z5, Z4, Z4
-	VBROADCASTSS      constants<>+11520(SB), Z6
+	VBROADCASTSS      constants<>+11072(SB), Z4
+	VMINPS            Z1, Z4, Z4
+	VSUBPS.BCST       constants<>+11136(SB), Z4, Z4
+	VMULPS            Z4, Z4, Z5
+	VBROADCASTSS      constants<>+11200(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+11520(SB), Z6
-	VFMADD213PS.BCST  constants<>+11584(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11648(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11712(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11776(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11840(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11904(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+11968(SB), Z4, Z6
-	VFMADD213PS.BCST  constants<>+12032(SB), Z4, Z6
-	VMULPS            Z5, Z6, Z4
-	VADDPS            Z3, Z3, Z5
-	VMULPS            Z5, Z4, Z4
-	VMULPS            Z2, Z2, Z5
-	VBROADCASTSS      constants<>+12096(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+12096(SB), Z6
-	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
-	VBROADCASTSS      constants<>+12288(SB), Z7
+	VBROADCASTSS      constants<>+11200(SB), Z6
+	VFMADD213PS.BCST  constants<>+11264(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11328(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11392(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11456(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+12288(SB), Z7
-	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z7
+	VBROADCASTSS      constants<>+11456(SB), Z7
+	VFMADD213PS.BCST  constants<>+11520(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z7
+	VFMADD231PS       Z4, Z6, Z7
+	VMULPS            Z3, Z7, Z4
+	VMULPS            Z2, Z2, Z5
+	VBROADCASTSS      constants<>+11776(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+11776(SB), Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11968(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+11968(SB), Z7
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12096(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z7
 	VFMADD231PS       Z2, Z6, Z7
 	VFMADD213PS       Z1, Z1, Z7
 	VBROADCASTSS      constants<>+704(SB), Z2
@@ -15261,7 +15389,7 @@ tail743:
 	VBLENDMPS         Z7, Z1, K2, Z8
 	VANDPS.BCST       constants<>+320(SB), Z0, Z0
 	VORPS             Z0, Z8, Z0
-	VMULPS.BCST       constants<>+12544(SB), Z3, Z1
+	VMULPS.BCST       constants<>+12224(SB), Z3, Z1
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
@@ -15284,7 +15412,7 @@ TEXT ·erfAVX2F32<>(SB), NOSPLIT, $0-32
 one747:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
-	VBROADCASTSS constants<>+11328(SB), Y2
+	VBROADCASTSS constants<>+11008(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VMULPS       Y1, Y1, Y2
 	VXORPS       constants<>+320(SB), Y2, Y3
@@ -15321,38 +15449,37 @@ one747:
 	VPSUBD       Y4, Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y5, Y3
-	VMULPS       constants<>+11392(SB), Y1, Y4
-	VADDPS       constants<>+11456(SB), Y4, Y5
-	VBROADCASTSS constants<>+704(SB), Y6
-	VDIVPS       Y5, Y6, Y5
-	VSUBPS       constants<>+11456(SB), Y4, Y4
-	VMULPS       Y5, Y4, Y4
-	VBROADCASTSS constants<>+11520(SB), Y6
+	VBROADCASTSS constants<>+11072(SB), Y4
+	VMINPS       Y1, Y4, Y4
+	VSUBPS       constants<>+11136(SB), Y4, Y4
+	VMULPS       Y4, Y4, Y5
+	VBROADCASTSS constants<>+11200(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+11520(SB), Y6
-	VFMADD213PS  constants<>+11584(SB), Y4, Y6
-	VFMADD213PS  constants<>+11648(SB), Y4, Y6
-	VFMADD213PS  constants<>+11712(SB), Y4, Y6
-	VFMADD213PS  constants<>+11776(SB), Y4, Y6
-	VFMADD213PS  constants<>+11840(SB), Y4, Y6
-	VFMADD213PS  constants<>+11904(SB), Y4, Y6
-	VFMADD213PS  constants<>+11968(SB), Y4, Y6
-	VFMADD213PS  constants<>+12032(SB), Y4, Y6
-	VMULPS       Y5, Y6, Y4
-	VADDPS       Y3, Y3, Y5
-	VMULPS       Y5, Y4, Y4
-	VMULPS       Y2, Y2, Y5
-	VBROADCASTSS constants<>+12096(SB), Y6
-	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+12096(SB), Y6
-	VFMADD213PS  constants<>+12160(SB), Y5, Y6
-	VFMADD213PS  constants<>+12224(SB), Y5, Y6
-	VBROADCASTSS constants<>+12288(SB), Y7
+	VBROADCASTSS constants<>+11200(SB), Y6
+	VFMADD213PS  constants<>+11264(SB), Y5, Y6
+	VFMADD213PS  constants<>+11328(SB), Y5, Y6
+	VFMADD213PS  constants<>+11392(SB), Y5, Y6
+	VBROADCASTSS constants<>+11456(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+12288(SB), Y7
-	VFMADD213PS  constants<>+12352(SB), Y5, Y7
-	VFMADD213PS  constants<>+12416(SB), Y5, Y7
-	VFMADD213PS  constants<>+12480(SB), Y5, Y7
+	VBROADCASTSS constants<>+11456(SB), Y7
+	VFMADD213PS  constants<>+11520(SB), Y5, Y7
+	VFMADD213PS  constants<>+11584(SB), Y5, Y7
+	VFMADD213PS  constants<>+11648(SB), Y5, Y7
+	VFMADD213PS  constants<>+11712(SB), Y5, Y7
+	VFMADD231PS  Y4, Y6, Y7
+	VMULPS       Y3, Y7, Y4
+	VMULPS       Y2, Y2, Y5
+	VBROADCASTSS constants<>+11776(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+11776(SB), Y6
+	VFMADD213PS  constants<>+11840(SB), Y5, Y6
+	VFMADD213PS  constants<>+11904(SB), Y5, Y6
+	VBROADCASTSS constants<>+11968(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+11968(SB), Y7
+	VFMADD213PS  constants<>+12032(SB), Y5, Y7
+	VFMADD213PS  constants<>+12096(SB), Y5, Y7
+	VFMADD213PS  constants<>+12160(SB), Y5, Y7
 	VFMADD231PS  Y2, Y6, Y7
 	VFMADD213PS  Y1, Y1, Y7
 	VBROADCASTSS constants<>+704(SB), Y2
@@ -15362,7 +15489,7 @@ one747:
 	VBLENDVPS    Y1, Y7, Y2, Y1
 	VANDPS       constants<>+320(SB), Y0, Y0
 	VORPS        Y0, Y1, Y0
-	VMULPS       constants<>+12544(SB), Y3, Y1
+	VMULPS       constants<>+12224(SB), Y3, Y1
 	VMOVUPS      Y0, (AX)(SI*4)
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
@@ -15378,7 +15505,7 @@ tail749:
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+11328(SB), Y3
+	VBROADCASTSS constants<>+11008(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMULPS       Y2, Y2, Y3
 	VXORPS       constants<>+320(SB), Y3, Y4
@@ -15415,38 +15542,37 @@ tail749:
 	VPSUBD       Y5, Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y6, Y4
-	VMULPS       constants<>+11392(SB), Y2, Y5
-	VADDPS       constants<>+11456(SB), Y5, Y6
-	VBROADCASTSS constants<>+704(SB), Y7
-	VDIVPS       Y6, Y7, Y6
-	VSUBPS       constants<>+11456(SB), Y5, Y5
-	VMULPS       Y6, Y5, Y5
-	VBROADCASTSS constants<>+11520(SB), Y7
+	VBROADCASTSS constants<>+11072(SB), Y5
+	VMINPS       Y2, Y5, Y5
+	VSUBPS       constants<>+11136(SB), Y5, Y5
+	VMULPS       Y5, Y5, Y6
+	VBROADCASTSS constants<>+11200(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+11520(SB), Y7
-	VFMADD213PS  constants<>+11584(SB), Y5, Y7
-	VFMADD213PS  constants<>+11648(SB), Y5, Y7
-	VFMADD213PS  constants<>+11712(SB), Y5, Y7
-	VFMADD213PS  constants<>+11776(SB), Y5, Y7
-	VFMADD213PS  constants<>+11840(SB), Y5, Y7
-	VFMADD213PS  constants<>+11904(SB), Y5, Y7
-	VFMADD213PS  constants<>+11968(SB), Y5, Y7
-	VFMADD213PS  constants<>+12032(SB), Y5, Y7
-	VMULPS       Y6, Y7, Y5
-	VADDPS       Y4, Y4, Y6
-	VMULPS       Y6, Y5, Y5
-	VMULPS       Y3, Y3, Y6
-	VBROADCASTSS constants<>+12096(SB), Y7
-	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+12096(SB), Y7
-	VFMADD213PS  constants<>+12160(SB), Y6, Y7
-	VFMADD213PS  constants<>+12224(SB), Y6, Y7
-	VBROADCASTSS constants<>+12288(SB), Y8
+	VBROADCASTSS constants<>+11200(SB), Y7
+	VFMADD213PS  constants<>+11264(SB), Y6, Y7
+	VFMADD213PS  constants<>+11328(SB), Y6, Y7
+	VFMADD213PS  constants<>+11392(SB), Y6, Y7
+	VBROADCASTSS constants<>+11456(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSS constants<>+12288(SB), Y8
-	VFMADD213PS  constants<>+12352(SB), Y6, Y8
-	VFMADD213PS  constants<>+12416(SB), Y6, Y8
-	VFMADD213PS  constants<>+12480(SB), Y6, Y8
+	VBROADCASTSS constants<>+11456(SB), Y8
+	VFMADD213PS  constants<>+11520(SB), Y6, Y8
+	VFMADD213PS  constants<>+11584(SB), Y6, Y8
+	VFMADD213PS  constants<>+11648(SB), Y6, Y8
+	VFMADD213PS  constants<>+11712(SB), Y6, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       Y4, Y8, Y5
+	VMULPS       Y3, Y3, Y6
+	VBROADCASTSS constants<>+11776(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSS constants<>+11776(SB), Y7
+	VFMADD213PS  constants<>+11840(SB), Y6, Y7
+	VFMADD213PS  constants<>+11904(SB), Y6, Y7
+	VBROADCASTSS constants<>+11968(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSS constants<>+11968(SB), Y8
+	VFMADD213PS  constants<>+12032(SB), Y6, Y8
+	VFMADD213PS  constants<>+12096(SB), Y6, Y8
+	VFMADD213PS  constants<>+12160(SB), Y6, Y8
 	VFMADD231PS  Y3, Y7, Y8
 	VFMADD213PS  Y2, Y2, Y8
 	VBROADCASTSS constants<>+704(SB), Y3
@@ -15456,7 +15582,7 @@ tail749:
 	VBLENDVPS    Y2, Y8, Y3, Y2
 	VANDPS       constants<>+320(SB), Y1, Y1
 	VORPS        Y1, Y2, Y1
-	VMULPS       constants<>+12544(SB), Y4, Y2
+	VMULPS       constants<>+12224(SB), Y4, Y2
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
@@ -25742,9 +25868,139 @@ TEXT ·addLog1pAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	LEAQ         -8(DX), SI
-	CMPQ         BX, SI
-	JG           tail1441
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1440
+
+many1438:
+	VMOVUPS          (CX)(BX*8), Z1
+	VMOVUPS          64(CX)(BX*8), Z2
+	VADDPD.BCST      constants<>+576(SB), Z1, Z3
+	VADDPD.BCST      constants<>+576(SB), Z2, Z4
+	VSUBPD.BCST      constants<>+576(SB), Z3, Z5
+	VSUBPD.BCST      constants<>+576(SB), Z4, Z6
+	VSUBPD           Z5, Z3, Z7
+	VSUBPD           Z6, Z4, Z8
+	VBROADCASTSD     constants<>+576(SB), Z9
+	VSUBPD           Z7, Z9, Z7
+	VBROADCASTSD     constants<>+576(SB), Z9
+	VSUBPD           Z8, Z9, Z8
+	VSUBPD           Z5, Z1, Z5
+	VSUBPD           Z6, Z2, Z6
+	VADDPD           Z5, Z7, Z5
+	VADDPD           Z6, Z8, Z6
+	VPSUBQ.BCST      constants<>+3456(SB), Z3, Z7
+	VPSUBQ.BCST      constants<>+3456(SB), Z4, Z8
+	VANDPD.BCST      constants<>+3520(SB), Z7, Z9
+	VANDPD.BCST      constants<>+3520(SB), Z8, Z10
+	VPADDQ.BCST      constants<>+3456(SB), Z9, Z9
+	VPADDQ.BCST      constants<>+3456(SB), Z10, Z10
+	VANDPD.BCST      constants<>+0(SB), Z7, Z7
+	VANDPD.BCST      constants<>+0(SB), Z8, Z8
+	VBROADCASTSD     constants<>+576(SB), Z11
+	VPSUBQ           Z7, Z11, Z7
+	VBROADCASTSD     constants<>+576(SB), Z11
+	VPSUBQ           Z8, Z11, Z8
+	VSUBPD.BCST      constants<>+576(SB), Z9, Z9
+	VSUBPD.BCST      constants<>+576(SB), Z10, Z10
+	VMAXPD.BCST      constants<>+512(SB), Z7, Z7
+	VMAXPD.BCST      constants<>+512(SB), Z8, Z8
+	VMULPD           Z7, Z5, Z5
+	VMULPD           Z8, Z6, Z6
+	VADDPD           Z5, Z9, Z7
+	VADDPD           Z6, Z10, Z8
+	VSUBPD           Z7, Z9, Z9
+	VSUBPD           Z8, Z10, Z10
+	VADDPD           Z5, Z9, Z5
+	VADDPD           Z6, Z10, Z6
+	VPSUBQ.BCST      constants<>+3392(SB), Z3, Z9
+	VPSUBQ.BCST      constants<>+3392(SB), Z4, Z10
+	VPSRLQ           $0x34, Z9, Z9
+	VPSRLQ           $0x34, Z10, Z10
+	VORPD.BCST       constants<>+1664(SB), Z9, Z9
+	VORPD.BCST       constants<>+1664(SB), Z10, Z10
+	VSUBPD.BCST      constants<>+3328(SB), Z9, Z9
+	VSUBPD.BCST      constants<>+3328(SB), Z10, Z10
+	VADDPD.BCST      constants<>+8448(SB), Z7, Z11
+	VADDPD.BCST      constants<>+8448(SB), Z8, Z12
+	VDIVPD           Z11, Z7, Z11
+	VDIVPD           Z12, Z8, Z12
+	VMULPD           Z11, Z11, Z13
+	VMULPD           Z12, Z12, Z14
+	VMULPD           Z13, Z13, Z15
+	VMULPD           Z14, Z14, Z16
+	VBROADCASTSD     constants<>+4096(SB), Z17
+	VMOVUPS          Z17, Z17
+	VBROADCASTSD     constants<>+4096(SB), Z17
+	VFMADD213PD.BCST constants<>+3968(SB), Z15, Z17
+	VBROADCASTSD     constants<>+4096(SB), Z18
+	VMOVUPS          Z18, Z18
+	VBROADCASTSD     constants<>+4096(SB), Z18
+	VFMADD213PD.BCST constants<>+3968(SB), Z16, Z18
+	VFMADD213PD.BCST constants<>+3840(SB), Z15, Z17
+	VFMADD213PD.BCST constants<>+3840(SB), Z16, Z18
+	VFMADD213PD.BCST constants<>+3712(SB), Z15, Z17
+	VFMADD213PD.BCST constants<>+3712(SB), Z16, Z18
+	VBROADCASTSD     constants<>+4032(SB), Z19
+	VMOVUPS          Z19, Z19
+	VBROADCASTSD     constants<>+4032(SB), Z19
+	VFMADD213PD.BCST constants<>+3904(SB), Z15, Z19
+	VBROADCASTSD     constants<>+4032(SB), Z20
+	VMOVUPS          Z20, Z20
+	VBROADCASTSD     constants<>+4032(SB), Z20
+	VFMADD213PD.BCST constants<>+3904(SB), Z16, Z20
+	VFMADD213PD.BCST constants<>+3776(SB), Z15, Z19
+	VFMADD213PD.BCST constants<>+3776(SB), Z16, Z20
+	VMULPD.BCST      constants<>+1024(SB), Z7, Z15
+	VMULPD.BCST      constants<>+1024(SB), Z8, Z16
+	VMULPD           Z7, Z15, Z21
+	VMULPD           Z8, Z16, Z22
+	VFMADD231PD      Z13, Z19, Z17
+	VFMADD231PD      Z14, Z20, Z18
+	VFMADD213PD      Z21, Z17, Z13
+	VFMADD213PD      Z22, Z18, Z14
+	VMULPD.BCST      constants<>+4160(SB), Z9, Z17
+	VMULPD.BCST      constants<>+4160(SB), Z10, Z18
+	VADDPD           Z7, Z17, Z19
+	VADDPD           Z8, Z18, Z20
+	VSUBPD           Z17, Z19, Z17
+	VSUBPD           Z18, Z20, Z18
+	VSUBPD           Z17, Z7, Z17
+	VSUBPD           Z18, Z8, Z18
+	VFMADD231PD.BCST constants<>+4224(SB), Z9, Z17
+	VFMADD231PD.BCST constants<>+4224(SB), Z10, Z18
+	VFMSUB213PD      Z21, Z7, Z15
+	VFMSUB213PD      Z22, Z8, Z16
+	VSUBPD           Z15, Z17, Z7
+	VSUBPD           Z16, Z18, Z8
+	VADDPD           Z5, Z7, Z5
+	VADDPD           Z6, Z8, Z6
+	VFMADD231PD      Z13, Z11, Z5
+	VFMADD231PD      Z14, Z12, Z6
+	VSUBPD           Z21, Z5, Z5
+	VSUBPD           Z22, Z6, Z6
+	VADDPD           Z5, Z19, Z5
+	VADDPD           Z6, Z20, Z6
+	VANDPD.BCST      constants<>+128(SB), Z1, Z1
+	VANDPD.BCST      constants<>+128(SB), Z2, Z2
+	VORPD            Z1, Z5, Z1
+	VORPD            Z2, Z6, Z2
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z3, Z1
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z4, Z2
+	VMOVUPS          (AX)(BX*8), Z3
+	VFMADD231PD      Z1, Z0, Z3
+	VMOVUPS          Z3, (AX)(BX*8)
+	VMOVUPS          64(AX)(BX*8), Z1
+	VFMADD231PD      Z2, Z0, Z1
+	VMOVUPS          Z1, 64(AX)(BX*8)
+	ADDQ             $0x10, BX
+	CMPQ             BX, SI
+	JLE              many1438
+
+oneTest1440:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1441
 
 one1439:
 	VMOVUPS          (CX)(BX*8), Z1
@@ -25759,67 +26015,54 @@ one1439:
 	VANDPD.BCST      constants<>+3520(SB), Z4, Z5
 	VPADDQ.BCST      constants<>+3456(SB), Z5, Z5
 	VANDPD.BCST      constants<>+0(SB), Z4, Z4
-	VBROADCASTSD     constants<>+576(SB), Z14
-	VPSUBQ           Z4, Z14, Z4
+	VBROADCASTSD     constants<>+576(SB), Z6
+	VPSUBQ           Z4, Z6, Z4
 	VSUBPD.BCST      constants<>+576(SB), Z5, Z5
-	VBROADCASTSD     constants<>+8448(SB), Z14
-	VCMPPD           $0x11, Z14, Z2, K1
+	VMAXPD.BCST      constants<>+512(SB), Z4, Z4
 	VMULPD           Z4, Z3, Z3
-	VBROADCASTSD     constants<>+512(SB), Z4
-	VBLENDMPD        Z3, Z4, K1, Z6
-	VADDPD           Z6, Z5, Z3
-	VSUBPD           Z3, Z5, Z4
-	VADDPD           Z6, Z4, Z4
+	VADDPD           Z3, Z5, Z4
+	VSUBPD           Z4, Z5, Z5
+	VADDPD           Z3, Z5, Z3
 	VPSUBQ.BCST      constants<>+3392(SB), Z2, Z5
 	VPSRLQ           $0x34, Z5, Z5
 	VORPD.BCST       constants<>+1664(SB), Z5, Z5
 	VSUBPD.BCST      constants<>+3328(SB), Z5, Z5
-	VADDPD.BCST      constants<>+8512(SB), Z3, Z14
-	VDIVPD           Z14, Z3, Z14
-	VMULPD           Z14, Z14, Z15
-	VMULPD           Z15, Z15, Z16
-	VBROADCASTSD     constants<>+4096(SB), Z17
-	VMOVUPS          Z17, Z17
-	VBROADCASTSD     constants<>+4096(SB), Z17
-	VFMADD213PD.BCST constants<>+3968(SB), Z16, Z17
-	VFMADD213PD.BCST constants<>+3840(SB), Z16, Z17
-	VFMADD213PD.BCST constants<>+3712(SB), Z16, Z17
-	VBROADCASTSD     constants<>+4032(SB), Z18
-	VMOVUPS          Z18, Z18
-	VBROADCASTSD     constants<>+4032(SB), Z18
-	VFMADD213PD.BCST constants<>+3904(SB), Z16, Z18
-	VFMADD213PD.BCST constants<>+3776(SB), Z16, Z18
-	VMULPD.BCST      constants<>+1024(SB), Z3, Z16
-	VMULPD           Z3, Z16, Z19
-	VFMADD231PD      Z15, Z18, Z17
-	VFMADD213PD      Z19, Z17, Z15
-	VMULPD.BCST      constants<>+4160(SB), Z5, Z17
-	VADDPD           Z3, Z17, Z18
-	VSUBPD           Z17, Z18, Z17
-	VSUBPD           Z17, Z3, Z17
-	VFMADD231PD.BCST constants<>+4224(SB), Z5, Z17
-	VFMSUB213PD      Z19, Z3, Z16
-	VSUBPD           Z16, Z17, Z3
-	VADDPD           Z4, Z3, Z3
-	VFMADD231PD      Z15, Z14, Z3
-	VSUBPD           Z19, Z3, Z3
-	VADDPD           Z3, Z18, Z3
-	VBROADCASTSD     constants<>+4416(SB), Z4
-	VCMPPD           $0x15, Z4, Z2, K1
+	VADDPD.BCST      constants<>+8448(SB), Z4, Z6
+	VDIVPD           Z6, Z4, Z6
+	VMULPD           Z6, Z6, Z7
+	VMULPD           Z7, Z7, Z8
+	VBROADCASTSD     constants<>+4096(SB), Z9
+	VMOVUPS          Z9, Z9
+	VBROADCASTSD     constants<>+4096(SB), Z9
+	VFMADD213PD.BCST constants<>+3968(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3840(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3712(SB), Z8, Z9
+	VBROADCASTSD     constants<>+4032(SB), Z10
+	VMOVUPS          Z10, Z10
+	VBROADCASTSD     constants<>+4032(SB), Z10
+	VFMADD213PD.BCST constants<>+3904(SB), Z8, Z10
+	VFMADD213PD.BCST constants<>+3776(SB), Z8, Z10
+	VMULPD.BCST      constants<>+1024(SB), Z4, Z8
+	VMULPD           Z4, Z8, Z11
+	VFMADD231PD      Z7, Z10, Z9
+	VFMADD213PD      Z11, Z9, Z7
+	VMULPD.BCST      constants<>+4160(SB), Z5, Z9
+	VADDPD           Z4, Z9, Z10
+	VSUBPD           Z9, Z10, Z9
+	VSUBPD           Z9, Z4, Z9
+	VFMADD231PD.BCST constants<>+4224(SB), Z5, Z9
+	VFMSUB213PD      Z11, Z4, Z8
+	VSUBPD           Z8, Z9, Z4
+	VADDPD           Z3, Z4, Z3
+	VFMADD231PD      Z7, Z6, Z3
+	VSUBPD           Z11, Z3, Z3
+	VADDPD           Z3, Z10, Z3
 	VANDPD.BCST      constants<>+128(SB), Z1, Z1
 	VORPD            Z1, Z3, Z1
-	VBLENDMPD        Z2, Z1, K1, Z7
-	VBROADCASTSD     constants<>+512(SB), Z1
-	VCMPPD           $0x00, Z1, Z2, K1
-	VBROADCASTSD     constants<>+0(SB), Z1
-	VBLENDMPD        Z1, Z7, K1, Z8
-	VBROADCASTSD     constants<>+512(SB), Z1
-	VCMPPD           $0x11, Z1, Z2, K1
-	VBROADCASTSD     constants<>+64(SB), Z1
-	VBLENDMPD        Z1, Z8, K1, Z9
-	VMOVUPS          (AX)(BX*8), Z1
-	VFMADD231PD      Z9, Z0, Z1
-	VMOVUPS          Z1, (AX)(BX*8)
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z2, Z1
+	VMOVUPS          (AX)(BX*8), Z2
+	VFMADD231PD      Z1, Z0, Z2
+	VMOVUPS          Z2, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
 	JLE              one1439
@@ -25846,20 +26089,17 @@ tail1441:
 	VBROADCASTSD     constants<>+576(SB), Z6
 	VPSUBQ           Z4, Z6, Z4
 	VSUBPD.BCST      constants<>+576(SB), Z5, Z5
-	VBROADCASTSD     constants<>+8448(SB), Z6
-	VCMPPD           $0x11, Z6, Z2, K2
+	VMAXPD.BCST      constants<>+512(SB), Z4, Z4
 	VMULPD           Z4, Z3, Z3
-	VBROADCASTSD     constants<>+512(SB), Z4
-	VBLENDMPD        Z3, Z4, K2, Z10
-	VADDPD           Z10, Z5, Z3
-	VSUBPD           Z3, Z5, Z4
-	VADDPD           Z10, Z4, Z4
+	VADDPD           Z3, Z5, Z4
+	VSUBPD           Z4, Z5, Z5
+	VADDPD           Z3, Z5, Z3
 	VPSUBQ.BCST      constants<>+3392(SB), Z2, Z5
 	VPSRLQ           $0x34, Z5, Z5
 	VORPD.BCST       constants<>+1664(SB), Z5, Z5
 	VSUBPD.BCST      constants<>+3328(SB), Z5, Z5
-	VADDPD.BCST      constants<>+8512(SB), Z3, Z6
-	VDIVPD           Z6, Z3, Z6
+	VADDPD.BCST      constants<>+8448(SB), Z4, Z6
+	VDIVPD           Z6, Z4, Z6
 	VMULPD           Z6, Z6, Z7
 	VMULPD           Z7, Z7, Z8
 	VBROADCASTSD     constants<>+4096(SB), Z9
@@ -25873,37 +26113,27 @@ tail1441:
 	VBROADCASTSD     constants<>+4032(SB), Z10
 	VFMADD213PD.BCST constants<>+3904(SB), Z8, Z10
 	VFMADD213PD.BCST constants<>+3776(SB), Z8, Z10
-	VMULPD.BCST      constants<>+1024(SB), Z3, Z8
-	VMULPD           Z3, Z8, Z14
+	VMULPD.BCST      constants<>+1024(SB), Z4, Z8
+	VMULPD           Z4, Z8, Z11
 	VFMADD231PD      Z7, Z10, Z9
-	VFMADD213PD      Z14, Z9, Z7
+	VFMADD213PD      Z11, Z9, Z7
 	VMULPD.BCST      constants<>+4160(SB), Z5, Z9
-	VADDPD           Z3, Z9, Z10
+	VADDPD           Z4, Z9, Z10
 	VSUBPD           Z9, Z10, Z9
-	VSUBPD           Z9, Z3, Z9
+	VSUBPD           Z9, Z4, Z9
 	VFMADD231PD.BCST constants<>+4224(SB), Z5, Z9
-	VFMSUB213PD      Z14, Z3, Z8
-	VSUBPD           Z8, Z9, Z3
-	VADDPD           Z4, Z3, Z3
+	VFMSUB213PD      Z11, Z4, Z8
+	VSUBPD           Z8, Z9, Z4
+	VADDPD           Z3, Z4, Z3
 	VFMADD231PD      Z7, Z6, Z3
-	VSUBPD           Z14, Z3, Z3
+	VSUBPD           Z11, Z3, Z3
 	VADDPD           Z3, Z10, Z3
-	VBROADCASTSD     constants<>+4416(SB), Z4
-	VCMPPD           $0x15, Z4, Z2, K2
 	VANDPD.BCST      constants<>+128(SB), Z1, Z1
 	VORPD            Z1, Z3, Z1
-	VBLENDMPD        Z2, Z1, K2, Z11
-	VBROADCASTSD     constants<>+512(SB), Z1
-	VCMPPD           $0x00, Z1, Z2, K2
-	VBROADCASTSD     constants<>+0(SB), Z1
-	VBLENDMPD        Z1, Z11, K2, Z12
-	VBROADCASTSD     constants<>+512(SB), Z1
-	VCMPPD           $0x11, Z1, Z2, K2
-	VBROADCASTSD     constants<>+64(SB), Z1
-	VBLENDMPD        Z1, Z12, K2, Z13
-	VMOVUPD.Z        (AX)(BX*8), K1, Z1
-	VFMADD231PD      Z13, Z0, Z1
-	VMOVUPD          Z1, K1, (AX)(BX*8)
+	VFIXUPIMMPD      $0x00, constants<>+8512(SB), Z2, Z1
+	VMOVUPD.Z        (AX)(BX*8), K1, Z2
+	VFMADD231PD      Z1, Z0, Z2
+	VMOVUPD          Z2, K1, (AX)(BX*8)
 
 done1442:
 	VZEROUPPER
@@ -25937,11 +26167,8 @@ one1445:
 	VBROADCASTSD constants<>+576(SB), Y6
 	VPSUBQ       Y4, Y6, Y4
 	VSUBPD       constants<>+576(SB), Y5, Y5
-	VBROADCASTSD constants<>+8448(SB), Y6
-	VCMPPD       $0x11, Y6, Y2, Y6
+	VMAXPD       constants<>+512(SB), Y4, Y4
 	VMULPD       Y4, Y3, Y3
-	VBROADCASTSD constants<>+512(SB), Y4
-	VBLENDVPD    Y6, Y3, Y4, Y3
 	VADDPD       Y3, Y5, Y4
 	VSUBPD       Y4, Y5, Y5
 	VADDPD       Y3, Y5, Y3
@@ -25949,7 +26176,7 @@ one1445:
 	VPSRLQ       $0x34, Y5, Y5
 	VORPD        constants<>+1664(SB), Y5, Y5
 	VSUBPD       constants<>+3328(SB), Y5, Y5
-	VADDPD       constants<>+8512(SB), Y4, Y6
+	VADDPD       constants<>+8448(SB), Y4, Y6
 	VDIVPD       Y6, Y4, Y6
 	VMULPD       Y6, Y6, Y7
 	VMULPD       Y7, Y7, Y8
@@ -25979,11 +26206,11 @@ one1445:
 	VFMADD231PD  Y7, Y6, Y3
 	VSUBPD       Y11, Y3, Y3
 	VADDPD       Y3, Y10, Y3
-	VBROADCASTSD constants<>+4416(SB), Y4
-	VCMPPD       $0x15, Y4, Y2, Y4
 	VANDPD       constants<>+128(SB), Y1, Y1
 	VORPD        Y1, Y3, Y1
-	VBLENDVPD    Y4, Y2, Y1, Y1
+	VBROADCASTSD constants<>+4416(SB), Y3
+	VCMPPD       $0x15, Y3, Y2, Y3
+	VBLENDVPD    Y3, Y2, Y1, Y1
 	VBROADCASTSD constants<>+512(SB), Y3
 	VCMPPD       $0x00, Y3, Y2, Y3
 	VBROADCASTSD constants<>+0(SB), Y4
@@ -26021,11 +26248,8 @@ tail1447:
 	VBROADCASTSD constants<>+576(SB), Y7
 	VPSUBQ       Y5, Y7, Y5
 	VSUBPD       constants<>+576(SB), Y6, Y6
-	VBROADCASTSD constants<>+8448(SB), Y7
-	VCMPPD       $0x11, Y7, Y3, Y7
+	VMAXPD       constants<>+512(SB), Y5, Y5
 	VMULPD       Y5, Y4, Y4
-	VBROADCASTSD constants<>+512(SB), Y5
-	VBLENDVPD    Y7, Y4, Y5, Y4
 	VADDPD       Y4, Y6, Y5
 	VSUBPD       Y5, Y6, Y6
 	VADDPD       Y4, Y6, Y4
@@ -26033,7 +26257,7 @@ tail1447:
 	VPSRLQ       $0x34, Y6, Y6
 	VORPD        constants<>+1664(SB), Y6, Y6
 	VSUBPD       constants<>+3328(SB), Y6, Y6
-	VADDPD       constants<>+8512(SB), Y5, Y7
+	VADDPD       constants<>+8448(SB), Y5, Y7
 	VDIVPD       Y7, Y5, Y7
 	VMULPD       Y7, Y7, Y8
 	VMULPD       Y8, Y8, Y9
@@ -26063,11 +26287,11 @@ tail1447:
 	VFMADD231PD  Y8, Y7, Y4
 	VSUBPD       Y12, Y4, Y4
 	VADDPD       Y4, Y11, Y4
-	VBROADCASTSD constants<>+4416(SB), Y5
-	VCMPPD       $0x15, Y5, Y3, Y5
 	VANDPD       constants<>+128(SB), Y2, Y2
 	VORPD        Y2, Y4, Y2
-	VBLENDVPD    Y5, Y3, Y2, Y2
+	VBROADCASTSD constants<>+4416(SB), Y4
+	VCMPPD       $0x15, Y4, Y3, Y4
+	VBLENDVPD    Y4, Y3, Y2, Y2
 	VBROADCASTSD constants<>+512(SB), Y4
 	VCMPPD       $0x00, Y4, Y3, Y4
 	VBROADCASTSD constants<>+0(SB), Y5
@@ -26092,9 +26316,119 @@ TEXT ·addLog1pAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ         x+16(FP), CX
 	MOVQ         n+24(FP), DX
 	XORQ         BX, BX
-	LEAQ         -16(DX), SI
-	CMPQ         BX, SI
-	JG           tail1453
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1452
+
+many1450:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z2
+	VADDPS.BCST       constants<>+704(SB), Z1, Z3
+	VADDPS.BCST       constants<>+704(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+704(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+704(SB), Z4, Z6
+	VSUBPS            Z5, Z3, Z7
+	VSUBPS            Z6, Z4, Z8
+	VBROADCASTSS      constants<>+704(SB), Z9
+	VSUBPS            Z7, Z9, Z7
+	VBROADCASTSS      constants<>+704(SB), Z9
+	VSUBPS            Z8, Z9, Z8
+	VSUBPS            Z5, Z1, Z5
+	VSUBPS            Z6, Z2, Z6
+	VADDPS            Z5, Z7, Z5
+	VADDPS            Z6, Z8, Z6
+	VPSUBD.BCST       constants<>+5312(SB), Z3, Z7
+	VPSUBD.BCST       constants<>+5312(SB), Z4, Z8
+	VANDPS.BCST       constants<>+5376(SB), Z7, Z9
+	VANDPS.BCST       constants<>+5376(SB), Z8, Z10
+	VPADDD.BCST       constants<>+5312(SB), Z9, Z9
+	VPADDD.BCST       constants<>+5312(SB), Z10, Z10
+	VANDPS.BCST       constants<>+192(SB), Z7, Z11
+	VANDPS.BCST       constants<>+192(SB), Z8, Z12
+	VBROADCASTSS      constants<>+704(SB), Z13
+	VPSUBD            Z11, Z13, Z11
+	VBROADCASTSS      constants<>+704(SB), Z13
+	VPSUBD            Z12, Z13, Z12
+	VSUBPS.BCST       constants<>+704(SB), Z9, Z9
+	VSUBPS.BCST       constants<>+704(SB), Z10, Z10
+	VMAXPS.BCST       constants<>+640(SB), Z11, Z11
+	VMAXPS.BCST       constants<>+640(SB), Z12, Z12
+	VMULPS            Z11, Z5, Z5
+	VMULPS            Z12, Z6, Z6
+	VADDPS            Z5, Z9, Z11
+	VADDPS            Z6, Z10, Z12
+	VSUBPS            Z11, Z9, Z9
+	VSUBPS            Z12, Z10, Z10
+	VADDPS            Z5, Z9, Z5
+	VADDPS            Z6, Z10, Z6
+	VPSRAD            $0x17, Z7, Z7
+	VPSRAD            $0x17, Z8, Z8
+	VCVTDQ2PS         Z7, Z7
+	VCVTDQ2PS         Z8, Z8
+	VMULPS            Z11, Z11, Z9
+	VMULPS            Z12, Z12, Z10
+	VBROADCASTSS      constants<>+4544(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+4544(SB), Z13
+	VFMADD213PS.BCST  constants<>+4608(SB), Z11, Z13
+	VBROADCASTSS      constants<>+4544(SB), Z14
+	VMOVUPS           Z14, Z14
+	VBROADCASTSS      constants<>+4544(SB), Z14
+	VFMADD213PS.BCST  constants<>+4608(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+4672(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4672(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+4736(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4736(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+4800(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4800(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+4864(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4864(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+4928(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4928(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+4992(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+4992(SB), Z12, Z14
+	VFMADD213PS.BCST  constants<>+5056(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+5056(SB), Z12, Z14
+	VMULPS.BCST       constants<>+2176(SB), Z7, Z15
+	VMULPS.BCST       constants<>+2176(SB), Z8, Z16
+	VFMADD231PS       Z9, Z13, Z15
+	VFMADD231PS       Z10, Z14, Z16
+	VMOVUPS           Z11, Z9
+	VFMADD231PS.BCST  constants<>+2112(SB), Z7, Z9
+	VMOVUPS           Z12, Z10
+	VFMADD231PS.BCST  constants<>+2112(SB), Z8, Z10
+	VMOVUPS           Z9, Z13
+	VFNMADD231PS.BCST constants<>+2112(SB), Z7, Z13
+	VMOVUPS           Z10, Z7
+	VFNMADD231PS.BCST constants<>+2112(SB), Z8, Z7
+	VSUBPS            Z13, Z11, Z8
+	VSUBPS            Z7, Z12, Z7
+	VADDPS            Z5, Z8, Z5
+	VADDPS            Z6, Z7, Z6
+	VADDPS            Z5, Z15, Z5
+	VADDPS            Z6, Z16, Z6
+	VADDPS            Z5, Z9, Z5
+	VADDPS            Z6, Z10, Z6
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VANDPS.BCST       constants<>+320(SB), Z2, Z2
+	VORPS             Z1, Z5, Z1
+	VORPS             Z2, Z6, Z2
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z3, Z1
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z4, Z2
+	VMOVUPS           (AX)(BX*4), Z3
+	VFMADD231PS       Z1, Z0, Z3
+	VMOVUPS           Z3, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z1
+	VFMADD231PS       Z2, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many1450
+
+oneTest1452:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1453
 
 one1451:
 	VMOVUPS           (CX)(BX*4), Z1
@@ -26108,58 +26442,45 @@ one1451:
 	VPSUBD.BCST       constants<>+5312(SB), Z2, Z4
 	VANDPS.BCST       constants<>+5376(SB), Z4, Z5
 	VPADDD.BCST       constants<>+5312(SB), Z5, Z5
-	VANDPS.BCST       constants<>+192(SB), Z4, Z14
-	VBROADCASTSS      constants<>+704(SB), Z15
-	VPSUBD            Z14, Z15, Z14
+	VANDPS.BCST       constants<>+192(SB), Z4, Z6
+	VBROADCASTSS      constants<>+704(SB), Z7
+	VPSUBD            Z6, Z7, Z6
 	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
-	VBROADCASTSS      constants<>+8576(SB), Z15
-	VCMPPS            $0x11, Z15, Z2, K1
-	VMULPS            Z14, Z3, Z3
-	VBROADCASTSS      constants<>+640(SB), Z14
-	VBLENDMPS         Z3, Z14, K1, Z6
-	VADDPS            Z6, Z5, Z3
-	VSUBPS            Z3, Z5, Z5
-	VADDPS            Z6, Z5, Z5
+	VMAXPS.BCST       constants<>+640(SB), Z6, Z6
+	VMULPS            Z6, Z3, Z3
+	VADDPS            Z3, Z5, Z6
+	VSUBPS            Z6, Z5, Z5
+	VADDPS            Z3, Z5, Z3
 	VPSRAD            $0x17, Z4, Z4
 	VCVTDQ2PS         Z4, Z4
-	VMULPS            Z3, Z3, Z14
-	VBROADCASTSS      constants<>+4544(SB), Z15
-	VMOVUPS           Z15, Z15
-	VBROADCASTSS      constants<>+4544(SB), Z15
-	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z15
-	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z15
-	VFMADD213PS.BCST  constants<>+4736(SB), Z3, Z15
-	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z15
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z15
-	VFMADD213PS.BCST  constants<>+4928(SB), Z3, Z15
-	VFMADD213PS.BCST  constants<>+4992(SB), Z3, Z15
-	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z15
-	VMULPS.BCST       constants<>+2176(SB), Z4, Z16
-	VFMADD231PS       Z14, Z15, Z16
-	VMOVUPS           Z3, Z14
-	VFMADD231PS.BCST  constants<>+2112(SB), Z4, Z14
-	VMOVUPS           Z14, Z15
-	VFNMADD231PS.BCST constants<>+2112(SB), Z4, Z15
-	VSUBPS            Z15, Z3, Z3
-	VADDPS            Z5, Z3, Z3
-	VADDPS            Z3, Z16, Z3
-	VADDPS            Z3, Z14, Z3
-	VBROADCASTSS      constants<>+5504(SB), Z4
-	VCMPPS            $0x15, Z4, Z2, K1
+	VMULPS            Z6, Z6, Z5
+	VBROADCASTSS      constants<>+4544(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+4544(SB), Z7
+	VFMADD213PS.BCST  constants<>+4608(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4672(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4736(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4800(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4864(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4928(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4992(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+5056(SB), Z6, Z7
+	VMULPS.BCST       constants<>+2176(SB), Z4, Z8
+	VFMADD231PS       Z5, Z7, Z8
+	VMOVUPS           Z6, Z5
+	VFMADD231PS.BCST  constants<>+2112(SB), Z4, Z5
+	VMOVUPS           Z5, Z7
+	VFNMADD231PS.BCST constants<>+2112(SB), Z4, Z7
+	VSUBPS            Z7, Z6, Z4
+	VADDPS            Z3, Z4, Z3
+	VADDPS            Z3, Z8, Z3
+	VADDPS            Z3, Z5, Z3
 	VANDPS.BCST       constants<>+320(SB), Z1, Z1
 	VORPS             Z1, Z3, Z1
-	VBLENDMPS         Z2, Z1, K1, Z7
-	VBROADCASTSS      constants<>+640(SB), Z1
-	VCMPPS            $0x00, Z1, Z2, K1
-	VBROADCASTSS      constants<>+192(SB), Z1
-	VBLENDMPS         Z1, Z7, K1, Z8
-	VBROADCASTSS      constants<>+640(SB), Z1
-	VCMPPS            $0x11, Z1, Z2, K1
-	VBROADCASTSS      constants<>+256(SB), Z1
-	VBLENDMPS         Z1, Z8, K1, Z9
-	VMOVUPS           (AX)(BX*4), Z1
-	VFMADD231PS       Z9, Z0, Z1
-	VMOVUPS           Z1, (AX)(BX*4)
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z2, Z1
+	VMOVUPS           (AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
 	JLE               one1451
@@ -26186,54 +26507,41 @@ tail1453:
 	VBROADCASTSS      constants<>+704(SB), Z7
 	VPSUBD            Z6, Z7, Z6
 	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
-	VBROADCASTSS      constants<>+8576(SB), Z7
-	VCMPPS            $0x11, Z7, Z2, K2
+	VMAXPS.BCST       constants<>+640(SB), Z6, Z6
 	VMULPS            Z6, Z3, Z3
-	VBROADCASTSS      constants<>+640(SB), Z6
-	VBLENDMPS         Z3, Z6, K2, Z10
-	VADDPS            Z10, Z5, Z3
-	VSUBPS            Z3, Z5, Z5
-	VADDPS            Z10, Z5, Z5
+	VADDPS            Z3, Z5, Z6
+	VSUBPS            Z6, Z5, Z5
+	VADDPS            Z3, Z5, Z3
 	VPSRAD            $0x17, Z4, Z4
 	VCVTDQ2PS         Z4, Z4
-	VMULPS            Z3, Z3, Z6
+	VMULPS            Z6, Z6, Z5
 	VBROADCASTSS      constants<>+4544(SB), Z7
 	VMOVUPS           Z7, Z7
 	VBROADCASTSS      constants<>+4544(SB), Z7
-	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z7
-	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z7
-	VFMADD213PS.BCST  constants<>+4736(SB), Z3, Z7
-	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z7
-	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z7
-	VFMADD213PS.BCST  constants<>+4928(SB), Z3, Z7
-	VFMADD213PS.BCST  constants<>+4992(SB), Z3, Z7
-	VFMADD213PS.BCST  constants<>+5056(SB), Z3, Z7
+	VFMADD213PS.BCST  constants<>+4608(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4672(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4736(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4800(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4864(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4928(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+4992(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+5056(SB), Z6, Z7
 	VMULPS.BCST       constants<>+2176(SB), Z4, Z8
-	VFMADD231PS       Z6, Z7, Z8
-	VMOVUPS           Z3, Z6
-	VFMADD231PS.BCST  constants<>+2112(SB), Z4, Z6
-	VMOVUPS           Z6, Z7
+	VFMADD231PS       Z5, Z7, Z8
+	VMOVUPS           Z6, Z5
+	VFMADD231PS.BCST  constants<>+2112(SB), Z4, Z5
+	VMOVUPS           Z5, Z7
 	VFNMADD231PS.BCST constants<>+2112(SB), Z4, Z7
-	VSUBPS            Z7, Z3, Z3
-	VADDPS            Z5, Z3, Z3
+	VSUBPS            Z7, Z6, Z4
+	VADDPS            Z3, Z4, Z3
 	VADDPS            Z3, Z8, Z3
-	VADDPS            Z3, Z6, Z3
-	VBROADCASTSS      constants<>+5504(SB), Z4
-	VCMPPS            $0x15, Z4, Z2, K2
+	VADDPS            Z3, Z5, Z3
 	VANDPS.BCST       constants<>+320(SB), Z1, Z1
 	VORPS             Z1, Z3, Z1
-	VBLENDMPS         Z2, Z1, K2, Z11
-	VBROADCASTSS      constants<>+640(SB), Z1
-	VCMPPS            $0x00, Z1, Z2, K2
-	VBROADCASTSS      constants<>+192(SB), Z1
-	VBLENDMPS         Z1, Z11, K2, Z12
-	VBROADCASTSS      constants<>+640(SB), Z1
-	VCMPPS            $0x11, Z1, Z2, K2
-	VBROADCASTSS      constants<>+256(SB), Z1
-	VBLENDMPS         Z1, Z12, K2, Z13
-	VMOVUPS.Z         (AX)(BX*4), K1, Z1
-	VFMADD231PS       Z13, Z0, Z1
-	VMOVUPS           Z1, K1, (AX)(BX*4)
+	VFIXUPIMMPS       $0x00, constants<>+5120(SB), Z2, Z1
+	VMOVUPS.Z         (AX)(BX*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
 
 done1454:
 	VZEROUPPER
@@ -26267,11 +26575,8 @@ one1457:
 	VBROADCASTSS constants<>+704(SB), Y7
 	VPSUBD       Y6, Y7, Y6
 	VSUBPS       constants<>+704(SB), Y5, Y5
-	VBROADCASTSS constants<>+8576(SB), Y7
-	VCMPPS       $0x11, Y7, Y2, Y7
+	VMAXPS       constants<>+640(SB), Y6, Y6
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+640(SB), Y6
-	VBLENDVPS    Y7, Y3, Y6, Y3
 	VADDPS       Y3, Y5, Y6
 	VSUBPS       Y6, Y5, Y5
 	VADDPS       Y3, Y5, Y3
@@ -26299,11 +26604,11 @@ one1457:
 	VADDPS       Y3, Y4, Y3
 	VADDPS       Y3, Y8, Y3
 	VADDPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+5504(SB), Y4
-	VCMPPS       $0x15, Y4, Y2, Y4
 	VANDPS       constants<>+320(SB), Y1, Y1
 	VORPS        Y1, Y3, Y1
-	VBLENDVPS    Y4, Y2, Y1, Y1
+	VBROADCASTSS constants<>+5504(SB), Y3
+	VCMPPS       $0x15, Y3, Y2, Y3
+	VBLENDVPS    Y3, Y2, Y1, Y1
 	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y2, Y3
 	VBROADCASTSS constants<>+192(SB), Y4
@@ -26341,11 +26646,8 @@ tail1459:
 	VBROADCASTSS constants<>+704(SB), Y8
 	VPSUBD       Y7, Y8, Y7
 	VSUBPS       constants<>+704(SB), Y6, Y6
-	VBROADCASTSS constants<>+8576(SB), Y8
-	VCMPPS       $0x11, Y8, Y3, Y8
+	VMAXPS       constants<>+640(SB), Y7, Y7
 	VMULPS       Y7, Y4, Y4
-	VBROADCASTSS constants<>+640(SB), Y7
-	VBLENDVPS    Y8, Y4, Y7, Y4
 	VADDPS       Y4, Y6, Y7
 	VSUBPS       Y7, Y6, Y6
 	VADDPS       Y4, Y6, Y4
@@ -26373,11 +26675,11 @@ tail1459:
 	VADDPS       Y4, Y5, Y4
 	VADDPS       Y4, Y9, Y4
 	VADDPS       Y4, Y6, Y4
-	VBROADCASTSS constants<>+5504(SB), Y5
-	VCMPPS       $0x15, Y5, Y3, Y5
 	VANDPS       constants<>+320(SB), Y2, Y2
 	VORPS        Y2, Y4, Y2
-	VBLENDVPS    Y5, Y3, Y2, Y2
+	VBROADCASTSS constants<>+5504(SB), Y4
+	VCMPPS       $0x15, Y4, Y3, Y4
+	VBLENDVPS    Y4, Y3, Y2, Y2
 	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x00, Y4, Y3, Y4
 	VBROADCASTSS constants<>+192(SB), Y5
@@ -26411,9 +26713,9 @@ many1462:
 	VMOVUPS           64(CX)(BX*8), Z2
 	VANDPD.BCST       constants<>+384(SB), Z1, Z3
 	VANDPD.BCST       constants<>+384(SB), Z2, Z4
-	VBROADCASTSD      constants<>+8640(SB), Z5
+	VBROADCASTSD      constants<>+8576(SB), Z5
 	VMINPD            Z3, Z5, Z3
-	VBROADCASTSD      constants<>+8640(SB), Z5
+	VBROADCASTSD      constants<>+8576(SB), Z5
 	VMINPD            Z4, Z5, Z4
 	VMULPD            Z3, Z3, Z5
 	VMULPD            Z4, Z4, Z10
@@ -26481,120 +26783,104 @@ many1462:
 	VADDPD            Z14, Z24, Z12
 	VSCALEFPD         Z17, Z11, Z11
 	VSCALEFPD         Z18, Z12, Z12
-	VMULPD.BCST       constants<>+8704(SB), Z3, Z13
-	VMULPD.BCST       constants<>+8704(SB), Z4, Z14
-	VADDPD.BCST       constants<>+8768(SB), Z13, Z15
-	VADDPD.BCST       constants<>+8768(SB), Z14, Z16
-	VBROADCASTSD      constants<>+576(SB), Z17
-	VDIVPD            Z15, Z17, Z15
-	VBROADCASTSD      constants<>+576(SB), Z17
-	VDIVPD            Z16, Z17, Z16
-	VSUBPD.BCST       constants<>+8768(SB), Z13, Z13
-	VSUBPD.BCST       constants<>+8768(SB), Z14, Z14
-	VMULPD            Z15, Z13, Z13
-	VMULPD            Z16, Z14, Z14
-	VMULPD            Z13, Z13, Z17
-	VMULPD            Z14, Z14, Z18
-	VBROADCASTSD      constants<>+8832(SB), Z19
+	VBROADCASTSD      constants<>+8640(SB), Z13
+	VMINPD            Z3, Z13, Z13
+	VBROADCASTSD      constants<>+8640(SB), Z14
+	VMINPD            Z4, Z14, Z14
+	VSUBPD.BCST       constants<>+8704(SB), Z13, Z13
+	VSUBPD.BCST       constants<>+8704(SB), Z14, Z14
+	VMULPD            Z13, Z13, Z15
+	VMULPD            Z14, Z14, Z16
+	VBROADCASTSD      constants<>+8768(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSD      constants<>+8768(SB), Z17
+	VFMADD213PD.BCST  constants<>+8832(SB), Z15, Z17
+	VBROADCASTSD      constants<>+8768(SB), Z18
+	VMOVUPS           Z18, Z18
+	VBROADCASTSD      constants<>+8768(SB), Z18
+	VFMADD213PD.BCST  constants<>+8832(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+8896(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+8896(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+8960(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+8960(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9024(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9024(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9088(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9088(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9152(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9152(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9216(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9216(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9280(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9280(SB), Z16, Z18
+	VFMADD213PD.BCST  constants<>+9344(SB), Z15, Z17
+	VFMADD213PD.BCST  constants<>+9344(SB), Z16, Z18
+	VBROADCASTSD      constants<>+9408(SB), Z19
 	VMOVUPS           Z19, Z19
-	VBROADCASTSD      constants<>+8832(SB), Z19
-	VFMADD213PD.BCST  constants<>+8896(SB), Z17, Z19
-	VBROADCASTSD      constants<>+8832(SB), Z20
+	VBROADCASTSD      constants<>+9408(SB), Z19
+	VFMADD213PD.BCST  constants<>+9472(SB), Z15, Z19
+	VBROADCASTSD      constants<>+9408(SB), Z20
 	VMOVUPS           Z20, Z20
-	VBROADCASTSD      constants<>+8832(SB), Z20
-	VFMADD213PD.BCST  constants<>+8896(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+8960(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+8960(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9024(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9024(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9088(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9088(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9152(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9152(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9216(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9216(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9280(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9280(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9344(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9344(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9408(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9408(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9472(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9472(SB), Z18, Z20
-	VFMADD213PD.BCST  constants<>+9536(SB), Z17, Z19
-	VFMADD213PD.BCST  constants<>+9536(SB), Z18, Z20
-	VBROADCASTSD      constants<>+9600(SB), Z21
-	VMOVUPS           Z21, Z21
-	VBROADCASTSD      constants<>+9600(SB), Z21
-	VFMADD213PD.BCST  constants<>+9664(SB), Z17, Z21
-	VBROADCASTSD      constants<>+9600(SB), Z22
-	VMOVUPS           Z22, Z22
-	VBROADCASTSD      constants<>+9600(SB), Z22
-	VFMADD213PD.BCST  constants<>+9664(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+9728(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9728(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+9792(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9792(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+9856(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9856(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+9920(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9920(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+9984(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+9984(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+10048(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10048(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+10112(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10112(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+10176(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10176(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+10240(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10240(SB), Z18, Z22
-	VFMADD213PD.BCST  constants<>+10304(SB), Z17, Z21
-	VFMADD213PD.BCST  constants<>+10304(SB), Z18, Z22
-	VFMADD231PD       Z13, Z19, Z21
-	VFMADD231PD       Z14, Z20, Z22
-	VMULPD            Z15, Z21, Z13
-	VMULPD            Z16, Z22, Z14
-	VMULPD.BCST       constants<>+10368(SB), Z11, Z11
-	VMULPD.BCST       constants<>+10368(SB), Z12, Z12
-	VMULPD            Z11, Z13, Z11
-	VMULPD            Z12, Z14, Z12
+	VBROADCASTSD      constants<>+9408(SB), Z20
+	VFMADD213PD.BCST  constants<>+9472(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9536(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9536(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9600(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9600(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9664(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9664(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9728(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9728(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9792(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9792(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9856(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9856(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9920(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9920(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+9984(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+9984(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+10048(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+10048(SB), Z16, Z20
+	VFMADD231PD       Z13, Z17, Z19
+	VFMADD231PD       Z14, Z18, Z20
+	VMULPD            Z11, Z19, Z11
+	VMULPD            Z12, Z20, Z12
 	VMULPD            Z5, Z5, Z13
 	VMULPD            Z10, Z10, Z14
-	VBROADCASTSD      constants<>+10432(SB), Z15
+	VBROADCASTSD      constants<>+10112(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+10432(SB), Z15
-	VFMADD213PD.BCST  constants<>+10496(SB), Z13, Z15
-	VBROADCASTSD      constants<>+10432(SB), Z16
+	VBROADCASTSD      constants<>+10112(SB), Z15
+	VFMADD213PD.BCST  constants<>+10176(SB), Z13, Z15
+	VBROADCASTSD      constants<>+10112(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSD      constants<>+10432(SB), Z16
-	VFMADD213PD.BCST  constants<>+10496(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10560(SB), Z13, Z15
-	VFMADD213PD.BCST  constants<>+10560(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10624(SB), Z13, Z15
-	VFMADD213PD.BCST  constants<>+10624(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10688(SB), Z13, Z15
-	VFMADD213PD.BCST  constants<>+10688(SB), Z14, Z16
-	VFMADD213PD.BCST  constants<>+10752(SB), Z13, Z15
-	VFMADD213PD.BCST  constants<>+10752(SB), Z14, Z16
-	VBROADCASTSD      constants<>+10816(SB), Z17
+	VBROADCASTSD      constants<>+10112(SB), Z16
+	VFMADD213PD.BCST  constants<>+10176(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10240(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10240(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10304(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10304(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10368(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10368(SB), Z14, Z16
+	VFMADD213PD.BCST  constants<>+10432(SB), Z13, Z15
+	VFMADD213PD.BCST  constants<>+10432(SB), Z14, Z16
+	VBROADCASTSD      constants<>+10496(SB), Z17
 	VMOVUPS           Z17, Z17
-	VBROADCASTSD      constants<>+10816(SB), Z17
-	VFMADD213PD.BCST  constants<>+10880(SB), Z13, Z17
-	VBROADCASTSD      constants<>+10816(SB), Z18
+	VBROADCASTSD      constants<>+10496(SB), Z17
+	VFMADD213PD.BCST  constants<>+10560(SB), Z13, Z17
+	VBROADCASTSD      constants<>+10496(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSD      constants<>+10816(SB), Z18
+	VBROADCASTSD      constants<>+10496(SB), Z18
+	VFMADD213PD.BCST  constants<>+10560(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10624(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+10624(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10688(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+10688(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10752(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+10752(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10816(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+10816(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+10880(SB), Z13, Z17
 	VFMADD213PD.BCST  constants<>+10880(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+10944(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+10944(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11008(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+11008(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11072(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+11072(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11136(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+11136(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+11200(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+11200(SB), Z14, Z18
 	VFMADD231PD       Z5, Z15, Z17
 	VFMADD231PD       Z10, Z16, Z18
 	VFMADD213PD       Z3, Z3, Z17
@@ -26631,7 +26917,7 @@ oneTest1464:
 one1463:
 	VMOVUPS           (CX)(BX*8), Z1
 	VANDPD.BCST       constants<>+384(SB), Z1, Z2
-	VBROADCASTSD      constants<>+8640(SB), Z3
+	VBROADCASTSD      constants<>+8576(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z3
 	VXORPD.BCST       constants<>+128(SB), Z3, Z4
@@ -26666,63 +26952,55 @@ one1463:
 	VFMADD231PD       Z12, Z4, Z5
 	VADDPD            Z5, Z12, Z4
 	VSCALEFPD         Z7, Z4, Z4
-	VMULPD.BCST       constants<>+8704(SB), Z2, Z5
-	VADDPD.BCST       constants<>+8768(SB), Z5, Z6
-	VBROADCASTSD      constants<>+576(SB), Z7
-	VDIVPD            Z6, Z7, Z6
-	VSUBPD.BCST       constants<>+8768(SB), Z5, Z5
-	VMULPD            Z6, Z5, Z5
-	VMULPD            Z5, Z5, Z7
-	VBROADCASTSD      constants<>+8832(SB), Z10
-	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+8832(SB), Z10
-	VFMADD213PD.BCST  constants<>+8896(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+8960(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9024(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9088(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9152(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9216(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9280(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9344(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9408(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9472(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9536(SB), Z7, Z10
-	VBROADCASTSD      constants<>+9600(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+9600(SB), Z11
-	VFMADD213PD.BCST  constants<>+9664(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+9728(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+9792(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+9856(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+9920(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+9984(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+10048(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+10112(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+10176(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+10240(SB), Z7, Z11
-	VFMADD213PD.BCST  constants<>+10304(SB), Z7, Z11
-	VFMADD231PD       Z5, Z10, Z11
-	VMULPD            Z6, Z11, Z5
-	VMULPD.BCST       constants<>+10368(SB), Z4, Z4
-	VMULPD            Z4, Z5, Z4
-	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+10432(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+10432(SB), Z6
-	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
-	VBROADCASTSD      constants<>+10816(SB), Z7
+	VBROADCASTSD      constants<>+8640(SB), Z5
+	VMINPD            Z2, Z5, Z5
+	VSUBPD.BCST       constants<>+8704(SB), Z5, Z5
+	VMULPD            Z5, Z5, Z6
+	VBROADCASTSD      constants<>+8768(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+10816(SB), Z7
+	VBROADCASTSD      constants<>+8768(SB), Z7
+	VFMADD213PD.BCST  constants<>+8832(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+8896(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+8960(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9024(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9088(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9216(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9280(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9344(SB), Z6, Z7
+	VBROADCASTSD      constants<>+9408(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+9408(SB), Z10
+	VFMADD213PD.BCST  constants<>+9472(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9536(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9600(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9664(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9728(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9792(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9856(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9920(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+9984(SB), Z6, Z10
+	VFMADD213PD.BCST  constants<>+10048(SB), Z6, Z10
+	VFMADD231PD       Z5, Z7, Z10
+	VMULPD            Z4, Z10, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VFMADD213PD.BCST  constants<>+10176(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10240(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10304(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10368(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10432(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10496(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+10496(SB), Z7
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10816(SB), Z5, Z7
 	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z7
 	VFMADD231PD       Z3, Z6, Z7
 	VFMADD213PD       Z2, Z2, Z7
 	VBROADCASTSD      constants<>+576(SB), Z3
@@ -26748,7 +27026,7 @@ tail1465:
 	KMOVW             SI, K1
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
 	VANDPD.BCST       constants<>+384(SB), Z1, Z2
-	VBROADCASTSD      constants<>+8640(SB), Z3
+	VBROADCASTSD      constants<>+8576(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z3
 	VXORPD.BCST       constants<>+128(SB), Z3, Z4
@@ -26783,63 +27061,55 @@ tail1465:
 	VFMADD231PD       Z11, Z4, Z5
 	VADDPD            Z5, Z11, Z4
 	VSCALEFPD         Z7, Z4, Z4
-	VMULPD.BCST       constants<>+8704(SB), Z2, Z5
-	VADDPD.BCST       constants<>+8768(SB), Z5, Z6
-	VBROADCASTSD      constants<>+576(SB), Z7
-	VDIVPD            Z6, Z7, Z6
-	VSUBPD.BCST       constants<>+8768(SB), Z5, Z5
-	VMULPD            Z6, Z5, Z5
-	VMULPD            Z5, Z5, Z7
-	VBROADCASTSD      constants<>+8832(SB), Z8
-	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+8832(SB), Z8
-	VFMADD213PD.BCST  constants<>+8896(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+8960(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9024(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9088(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9152(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9216(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9280(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9344(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9408(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9472(SB), Z7, Z8
-	VFMADD213PD.BCST  constants<>+9536(SB), Z7, Z8
-	VBROADCASTSD      constants<>+9600(SB), Z10
-	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+9600(SB), Z10
-	VFMADD213PD.BCST  constants<>+9664(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9728(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9792(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9856(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9920(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+9984(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+10048(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+10112(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+10176(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+10240(SB), Z7, Z10
-	VFMADD213PD.BCST  constants<>+10304(SB), Z7, Z10
-	VFMADD231PD       Z5, Z8, Z10
-	VMULPD            Z6, Z10, Z5
-	VMULPD.BCST       constants<>+10368(SB), Z4, Z4
-	VMULPD            Z4, Z5, Z4
-	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+10432(SB), Z6
-	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+10432(SB), Z6
-	VFMADD213PD.BCST  constants<>+10496(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z6
-	VBROADCASTSD      constants<>+10816(SB), Z7
+	VBROADCASTSD      constants<>+8640(SB), Z5
+	VMINPD            Z2, Z5, Z5
+	VSUBPD.BCST       constants<>+8704(SB), Z5, Z5
+	VMULPD            Z5, Z5, Z6
+	VBROADCASTSD      constants<>+8768(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+10816(SB), Z7
+	VBROADCASTSD      constants<>+8768(SB), Z7
+	VFMADD213PD.BCST  constants<>+8832(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+8896(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+8960(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9024(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9088(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9152(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9216(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9280(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+9344(SB), Z6, Z7
+	VBROADCASTSD      constants<>+9408(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+9408(SB), Z8
+	VFMADD213PD.BCST  constants<>+9472(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9536(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9600(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9664(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9728(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9792(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9856(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9920(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+9984(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+10048(SB), Z6, Z8
+	VFMADD231PD       Z5, Z7, Z8
+	VMULPD            Z4, Z8, Z4
+	VMULPD            Z3, Z3, Z5
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+10112(SB), Z6
+	VFMADD213PD.BCST  constants<>+10176(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10240(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10304(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10368(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+10432(SB), Z5, Z6
+	VBROADCASTSD      constants<>+10496(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+10496(SB), Z7
+	VFMADD213PD.BCST  constants<>+10560(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10624(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10688(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10752(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+10816(SB), Z5, Z7
 	VFMADD213PD.BCST  constants<>+10880(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+10944(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11008(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11072(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11136(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+11200(SB), Z5, Z7
 	VFMADD231PD       Z3, Z6, Z7
 	VFMADD213PD       Z2, Z2, Z7
 	VBROADCASTSD      constants<>+576(SB), Z3
@@ -26872,7 +27142,7 @@ TEXT ·addErfAVX2F64<>(SB), NOSPLIT, $0-32
 one1469:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
-	VBROADCASTSD constants<>+8640(SB), Y3
+	VBROADCASTSD constants<>+8576(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VXORPD       constants<>+128(SB), Y3, Y4
@@ -26920,63 +27190,55 @@ one1469:
 	VPSUBQ       Y6, Y5, Y5
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y4, Y4
-	VMULPD       constants<>+8704(SB), Y2, Y5
-	VADDPD       constants<>+8768(SB), Y5, Y6
-	VBROADCASTSD constants<>+576(SB), Y7
-	VDIVPD       Y6, Y7, Y6
-	VSUBPD       constants<>+8768(SB), Y5, Y5
-	VMULPD       Y6, Y5, Y5
-	VMULPD       Y5, Y5, Y7
-	VBROADCASTSD constants<>+8832(SB), Y8
-	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+8832(SB), Y8
-	VFMADD213PD  constants<>+8896(SB), Y7, Y8
-	VFMADD213PD  constants<>+8960(SB), Y7, Y8
-	VFMADD213PD  constants<>+9024(SB), Y7, Y8
-	VFMADD213PD  constants<>+9088(SB), Y7, Y8
-	VFMADD213PD  constants<>+9152(SB), Y7, Y8
-	VFMADD213PD  constants<>+9216(SB), Y7, Y8
-	VFMADD213PD  constants<>+9280(SB), Y7, Y8
-	VFMADD213PD  constants<>+9344(SB), Y7, Y8
-	VFMADD213PD  constants<>+9408(SB), Y7, Y8
-	VFMADD213PD  constants<>+9472(SB), Y7, Y8
-	VFMADD213PD  constants<>+9536(SB), Y7, Y8
-	VBROADCASTSD constants<>+9600(SB), Y9
-	VMOVUPS      Y9, Y9
-	VBROADCASTSD constants<>+9600(SB), Y9
-	VFMADD213PD  constants<>+9664(SB), Y7, Y9
-	VFMADD213PD  constants<>+9728(SB), Y7, Y9
-	VFMADD213PD  constants<>+9792(SB), Y7, Y9
-	VFMADD213PD  constants<>+9856(SB), Y7, Y9
-	VFMADD213PD  constants<>+9920(SB), Y7, Y9
-	VFMADD213PD  constants<>+9984(SB), Y7, Y9
-	VFMADD213PD  constants<>+10048(SB), Y7, Y9
-	VFMADD213PD  constants<>+10112(SB), Y7, Y9
-	VFMADD213PD  constants<>+10176(SB), Y7, Y9
-	VFMADD213PD  constants<>+10240(SB), Y7, Y9
-	VFMADD213PD  constants<>+10304(SB), Y7, Y9
-	VFMADD231PD  Y5, Y8, Y9
-	VMULPD       Y6, Y9, Y5
-	VMULPD       constants<>+10368(SB), Y4, Y4
-	VMULPD       Y4, Y5, Y4
-	VMULPD       Y3, Y3, Y5
-	VBROADCASTSD constants<>+10432(SB), Y6
-	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+10432(SB), Y6
-	VFMADD213PD  constants<>+10496(SB), Y5, Y6
-	VFMADD213PD  constants<>+10560(SB), Y5, Y6
-	VFMADD213PD  constants<>+10624(SB), Y5, Y6
-	VFMADD213PD  constants<>+10688(SB), Y5, Y6
-	VFMADD213PD  constants<>+10752(SB), Y5, Y6
-	VBROADCASTSD constants<>+10816(SB), Y7
+	VBROADCASTSD constants<>+8640(SB), Y5
+	VMINPD       Y2, Y5, Y5
+	VSUBPD       constants<>+8704(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y6
+	VBROADCASTSD constants<>+8768(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+10816(SB), Y7
+	VBROADCASTSD constants<>+8768(SB), Y7
+	VFMADD213PD  constants<>+8832(SB), Y6, Y7
+	VFMADD213PD  constants<>+8896(SB), Y6, Y7
+	VFMADD213PD  constants<>+8960(SB), Y6, Y7
+	VFMADD213PD  constants<>+9024(SB), Y6, Y7
+	VFMADD213PD  constants<>+9088(SB), Y6, Y7
+	VFMADD213PD  constants<>+9152(SB), Y6, Y7
+	VFMADD213PD  constants<>+9216(SB), Y6, Y7
+	VFMADD213PD  constants<>+9280(SB), Y6, Y7
+	VFMADD213PD  constants<>+9344(SB), Y6, Y7
+	VBROADCASTSD constants<>+9408(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+9408(SB), Y8
+	VFMADD213PD  constants<>+9472(SB), Y6, Y8
+	VFMADD213PD  constants<>+9536(SB), Y6, Y8
+	VFMADD213PD  constants<>+9600(SB), Y6, Y8
+	VFMADD213PD  constants<>+9664(SB), Y6, Y8
+	VFMADD213PD  constants<>+9728(SB), Y6, Y8
+	VFMADD213PD  constants<>+9792(SB), Y6, Y8
+	VFMADD213PD  constants<>+9856(SB), Y6, Y8
+	VFMADD213PD  constants<>+9920(SB), Y6, Y8
+	VFMADD213PD  constants<>+9984(SB), Y6, Y8
+	VFMADD213PD  constants<>+10048(SB), Y6, Y8
+	VFMADD231PD  Y5, Y7, Y8
+	VMULPD       Y4, Y8, Y4
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+10112(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSD constants<>+10112(SB), Y6
+	VFMADD213PD  constants<>+10176(SB), Y5, Y6
+	VFMADD213PD  constants<>+10240(SB), Y5, Y6
+	VFMADD213PD  constants<>+10304(SB), Y5, Y6
+	VFMADD213PD  constants<>+10368(SB), Y5, Y6
+	VFMADD213PD  constants<>+10432(SB), Y5, Y6
+	VBROADCASTSD constants<>+10496(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10496(SB), Y7
+	VFMADD213PD  constants<>+10560(SB), Y5, Y7
+	VFMADD213PD  constants<>+10624(SB), Y5, Y7
+	VFMADD213PD  constants<>+10688(SB), Y5, Y7
+	VFMADD213PD  constants<>+10752(SB), Y5, Y7
+	VFMADD213PD  constants<>+10816(SB), Y5, Y7
 	VFMADD213PD  constants<>+10880(SB), Y5, Y7
-	VFMADD213PD  constants<>+10944(SB), Y5, Y7
-	VFMADD213PD  constants<>+11008(SB), Y5, Y7
-	VFMADD213PD  constants<>+11072(SB), Y5, Y7
-	VFMADD213PD  constants<>+11136(SB), Y5, Y7
-	VFMADD213PD  constants<>+11200(SB), Y5, Y7
 	VFMADD231PD  Y3, Y6, Y7
 	VFMADD213PD  Y2, Y2, Y7
 	VBROADCASTSD constants<>+576(SB), Y3
@@ -27002,7 +27264,7 @@ tail1471:
 	VMOVUPS      (SI), Y1
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
 	VANDPD       constants<>+384(SB), Y2, Y3
-	VBROADCASTSD constants<>+8640(SB), Y4
+	VBROADCASTSD constants<>+8576(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y4
 	VXORPD       constants<>+128(SB), Y4, Y5
@@ -27050,63 +27312,55 @@ tail1471:
 	VPSUBQ       Y7, Y6, Y6
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y5, Y5
-	VMULPD       constants<>+8704(SB), Y3, Y6
-	VADDPD       constants<>+8768(SB), Y6, Y7
-	VBROADCASTSD constants<>+576(SB), Y8
-	VDIVPD       Y7, Y8, Y7
-	VSUBPD       constants<>+8768(SB), Y6, Y6
-	VMULPD       Y7, Y6, Y6
-	VMULPD       Y6, Y6, Y8
-	VBROADCASTSD constants<>+8832(SB), Y9
-	VMOVUPS      Y9, Y9
-	VBROADCASTSD constants<>+8832(SB), Y9
-	VFMADD213PD  constants<>+8896(SB), Y8, Y9
-	VFMADD213PD  constants<>+8960(SB), Y8, Y9
-	VFMADD213PD  constants<>+9024(SB), Y8, Y9
-	VFMADD213PD  constants<>+9088(SB), Y8, Y9
-	VFMADD213PD  constants<>+9152(SB), Y8, Y9
-	VFMADD213PD  constants<>+9216(SB), Y8, Y9
-	VFMADD213PD  constants<>+9280(SB), Y8, Y9
-	VFMADD213PD  constants<>+9344(SB), Y8, Y9
-	VFMADD213PD  constants<>+9408(SB), Y8, Y9
-	VFMADD213PD  constants<>+9472(SB), Y8, Y9
-	VFMADD213PD  constants<>+9536(SB), Y8, Y9
-	VBROADCASTSD constants<>+9600(SB), Y10
-	VMOVUPS      Y10, Y10
-	VBROADCASTSD constants<>+9600(SB), Y10
-	VFMADD213PD  constants<>+9664(SB), Y8, Y10
-	VFMADD213PD  constants<>+9728(SB), Y8, Y10
-	VFMADD213PD  constants<>+9792(SB), Y8, Y10
-	VFMADD213PD  constants<>+9856(SB), Y8, Y10
-	VFMADD213PD  constants<>+9920(SB), Y8, Y10
-	VFMADD213PD  constants<>+9984(SB), Y8, Y10
-	VFMADD213PD  constants<>+10048(SB), Y8, Y10
-	VFMADD213PD  constants<>+10112(SB), Y8, Y10
-	VFMADD213PD  constants<>+10176(SB), Y8, Y10
-	VFMADD213PD  constants<>+10240(SB), Y8, Y10
-	VFMADD213PD  constants<>+10304(SB), Y8, Y10
-	VFMADD231PD  Y6, Y9, Y10
-	VMULPD       Y7, Y10, Y6
-	VMULPD       constants<>+10368(SB), Y5, Y5
-	VMULPD       Y5, Y6, Y5
-	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+10432(SB), Y7
-	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+10432(SB), Y7
-	VFMADD213PD  constants<>+10496(SB), Y6, Y7
-	VFMADD213PD  constants<>+10560(SB), Y6, Y7
-	VFMADD213PD  constants<>+10624(SB), Y6, Y7
-	VFMADD213PD  constants<>+10688(SB), Y6, Y7
-	VFMADD213PD  constants<>+10752(SB), Y6, Y7
-	VBROADCASTSD constants<>+10816(SB), Y8
+	VBROADCASTSD constants<>+8640(SB), Y6
+	VMINPD       Y3, Y6, Y6
+	VSUBPD       constants<>+8704(SB), Y6, Y6
+	VMULPD       Y6, Y6, Y7
+	VBROADCASTSD constants<>+8768(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+10816(SB), Y8
+	VBROADCASTSD constants<>+8768(SB), Y8
+	VFMADD213PD  constants<>+8832(SB), Y7, Y8
+	VFMADD213PD  constants<>+8896(SB), Y7, Y8
+	VFMADD213PD  constants<>+8960(SB), Y7, Y8
+	VFMADD213PD  constants<>+9024(SB), Y7, Y8
+	VFMADD213PD  constants<>+9088(SB), Y7, Y8
+	VFMADD213PD  constants<>+9152(SB), Y7, Y8
+	VFMADD213PD  constants<>+9216(SB), Y7, Y8
+	VFMADD213PD  constants<>+9280(SB), Y7, Y8
+	VFMADD213PD  constants<>+9344(SB), Y7, Y8
+	VBROADCASTSD constants<>+9408(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSD constants<>+9408(SB), Y9
+	VFMADD213PD  constants<>+9472(SB), Y7, Y9
+	VFMADD213PD  constants<>+9536(SB), Y7, Y9
+	VFMADD213PD  constants<>+9600(SB), Y7, Y9
+	VFMADD213PD  constants<>+9664(SB), Y7, Y9
+	VFMADD213PD  constants<>+9728(SB), Y7, Y9
+	VFMADD213PD  constants<>+9792(SB), Y7, Y9
+	VFMADD213PD  constants<>+9856(SB), Y7, Y9
+	VFMADD213PD  constants<>+9920(SB), Y7, Y9
+	VFMADD213PD  constants<>+9984(SB), Y7, Y9
+	VFMADD213PD  constants<>+10048(SB), Y7, Y9
+	VFMADD231PD  Y6, Y8, Y9
+	VMULPD       Y5, Y9, Y5
+	VMULPD       Y4, Y4, Y6
+	VBROADCASTSD constants<>+10112(SB), Y7
+	VMOVUPS      Y7, Y7
+	VBROADCASTSD constants<>+10112(SB), Y7
+	VFMADD213PD  constants<>+10176(SB), Y6, Y7
+	VFMADD213PD  constants<>+10240(SB), Y6, Y7
+	VFMADD213PD  constants<>+10304(SB), Y6, Y7
+	VFMADD213PD  constants<>+10368(SB), Y6, Y7
+	VFMADD213PD  constants<>+10432(SB), Y6, Y7
+	VBROADCASTSD constants<>+10496(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSD constants<>+10496(SB), Y8
+	VFMADD213PD  constants<>+10560(SB), Y6, Y8
+	VFMADD213PD  constants<>+10624(SB), Y6, Y8
+	VFMADD213PD  constants<>+10688(SB), Y6, Y8
+	VFMADD213PD  constants<>+10752(SB), Y6, Y8
+	VFMADD213PD  constants<>+10816(SB), Y6, Y8
 	VFMADD213PD  constants<>+10880(SB), Y6, Y8
-	VFMADD213PD  constants<>+10944(SB), Y6, Y8
-	VFMADD213PD  constants<>+11008(SB), Y6, Y8
-	VFMADD213PD  constants<>+11072(SB), Y6, Y8
-	VFMADD213PD  constants<>+11136(SB), Y6, Y8
-	VFMADD213PD  constants<>+11200(SB), Y6, Y8
 	VFMADD231PD  Y4, Y7, Y8
 	VFMADD213PD  Y3, Y3, Y8
 	VBROADCASTSD constants<>+576(SB), Y4
@@ -27141,9 +27395,9 @@ many1474:
 	VMOVUPS           64(CX)(BX*4), Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
 	VANDPS.BCST       constants<>+448(SB), Z2, Z4
-	VBROADCASTSS      constants<>+11328(SB), Z5
+	VBROADCASTSS      constants<>+11008(SB), Z5
 	VMINPS            Z3, Z5, Z3
-	VBROADCASTSS      constants<>+11328(SB), Z5
+	VBROADCASTSS      constants<>+11008(SB), Z5
 	VMINPS            Z4, Z5, Z4
 	VMULPS            Z3, Z3, Z5
 	VMULPS            Z4, Z4, Z10
@@ -27201,70 +27455,68 @@ many1474:
 	VFMADD231PS       Z12, Z14, Z11
 	VSCALEFPS         Z17, Z15, Z12
 	VSCALEFPS         Z18, Z11, Z11
-	VMULPS.BCST       constants<>+11392(SB), Z3, Z13
-	VMULPS.BCST       constants<>+11392(SB), Z4, Z14
-	VADDPS.BCST       constants<>+11456(SB), Z13, Z15
-	VADDPS.BCST       constants<>+11456(SB), Z14, Z16
-	VBROADCASTSS      constants<>+704(SB), Z17
-	VDIVPS            Z15, Z17, Z15
-	VBROADCASTSS      constants<>+704(SB), Z17
-	VDIVPS            Z16, Z17, Z16
-	VSUBPS.BCST       constants<>+11456(SB), Z13, Z13
-	VSUBPS.BCST       constants<>+11456(SB), Z14, Z14
-	VMULPS            Z15, Z13, Z13
-	VMULPS            Z16, Z14, Z14
-	VBROADCASTSS      constants<>+11520(SB), Z17
+	VBROADCASTSS      constants<>+11072(SB), Z13
+	VMINPS            Z3, Z13, Z13
+	VBROADCASTSS      constants<>+11072(SB), Z14
+	VMINPS            Z4, Z14, Z14
+	VSUBPS.BCST       constants<>+11136(SB), Z13, Z13
+	VSUBPS.BCST       constants<>+11136(SB), Z14, Z14
+	VMULPS            Z13, Z13, Z15
+	VMULPS            Z14, Z14, Z16
+	VBROADCASTSS      constants<>+11200(SB), Z17
 	VMOVUPS           Z17, Z17
-	VBROADCASTSS      constants<>+11520(SB), Z17
-	VFMADD213PS.BCST  constants<>+11584(SB), Z13, Z17
-	VBROADCASTSS      constants<>+11520(SB), Z18
+	VBROADCASTSS      constants<>+11200(SB), Z17
+	VFMADD213PS.BCST  constants<>+11264(SB), Z15, Z17
+	VBROADCASTSS      constants<>+11200(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSS      constants<>+11520(SB), Z18
-	VFMADD213PS.BCST  constants<>+11584(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+11648(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11648(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+11712(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11712(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+11776(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11776(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+11840(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11840(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+11904(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11904(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+11968(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+11968(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+12032(SB), Z14, Z18
-	VMULPS            Z15, Z17, Z13
-	VMULPS            Z16, Z18, Z14
-	VADDPS            Z12, Z12, Z12
-	VADDPS            Z11, Z11, Z11
-	VMULPS            Z12, Z13, Z12
-	VMULPS            Z11, Z14, Z11
+	VBROADCASTSS      constants<>+11200(SB), Z18
+	VFMADD213PS.BCST  constants<>+11264(SB), Z16, Z18
+	VFMADD213PS.BCST  constants<>+11328(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+11328(SB), Z16, Z18
+	VFMADD213PS.BCST  constants<>+11392(SB), Z15, Z17
+	VFMADD213PS.BCST  constants<>+11392(SB), Z16, Z18
+	VBROADCASTSS      constants<>+11456(SB), Z19
+	VMOVUPS           Z19, Z19
+	VBROADCASTSS      constants<>+11456(SB), Z19
+	VFMADD213PS.BCST  constants<>+11520(SB), Z15, Z19
+	VBROADCASTSS      constants<>+11456(SB), Z20
+	VMOVUPS           Z20, Z20
+	VBROADCASTSS      constants<>+11456(SB), Z20
+	VFMADD213PS.BCST  constants<>+11520(SB), Z16, Z20
+	VFMADD213PS.BCST  constants<>+11584(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+11584(SB), Z16, Z20
+	VFMADD213PS.BCST  constants<>+11648(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+11648(SB), Z16, Z20
+	VFMADD213PS.BCST  constants<>+11712(SB), Z15, Z19
+	VFMADD213PS.BCST  constants<>+11712(SB), Z16, Z20
+	VFMADD231PS       Z13, Z17, Z19
+	VFMADD231PS       Z14, Z18, Z20
+	VMULPS            Z12, Z19, Z12
+	VMULPS            Z11, Z20, Z11
 	VMULPS            Z5, Z5, Z13
 	VMULPS            Z10, Z10, Z14
-	VBROADCASTSS      constants<>+12096(SB), Z15
+	VBROADCASTSS      constants<>+11776(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSS      constants<>+12096(SB), Z15
-	VFMADD213PS.BCST  constants<>+12160(SB), Z13, Z15
-	VBROADCASTSS      constants<>+12096(SB), Z16
+	VBROADCASTSS      constants<>+11776(SB), Z15
+	VFMADD213PS.BCST  constants<>+11840(SB), Z13, Z15
+	VBROADCASTSS      constants<>+11776(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSS      constants<>+12096(SB), Z16
-	VFMADD213PS.BCST  constants<>+12160(SB), Z14, Z16
-	VFMADD213PS.BCST  constants<>+12224(SB), Z13, Z15
-	VFMADD213PS.BCST  constants<>+12224(SB), Z14, Z16
-	VBROADCASTSS      constants<>+12288(SB), Z17
+	VBROADCASTSS      constants<>+11776(SB), Z16
+	VFMADD213PS.BCST  constants<>+11840(SB), Z14, Z16
+	VFMADD213PS.BCST  constants<>+11904(SB), Z13, Z15
+	VFMADD213PS.BCST  constants<>+11904(SB), Z14, Z16
+	VBROADCASTSS      constants<>+11968(SB), Z17
 	VMOVUPS           Z17, Z17
-	VBROADCASTSS      constants<>+12288(SB), Z17
-	VFMADD213PS.BCST  constants<>+12352(SB), Z13, Z17
-	VBROADCASTSS      constants<>+12288(SB), Z18
+	VBROADCASTSS      constants<>+11968(SB), Z17
+	VFMADD213PS.BCST  constants<>+12032(SB), Z13, Z17
+	VBROADCASTSS      constants<>+11968(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSS      constants<>+12288(SB), Z18
-	VFMADD213PS.BCST  constants<>+12352(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+12416(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+12416(SB), Z14, Z18
-	VFMADD213PS.BCST  constants<>+12480(SB), Z13, Z17
-	VFMADD213PS.BCST  constants<>+12480(SB), Z14, Z18
+	VBROADCASTSS      constants<>+11968(SB), Z18
+	VFMADD213PS.BCST  constants<>+12032(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12096(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+12096(SB), Z14, Z18
+	VFMADD213PS.BCST  constants<>+12160(SB), Z13, Z17
+	VFMADD213PS.BCST  constants<>+12160(SB), Z14, Z18
 	VFMADD231PS       Z5, Z15, Z17
 	VFMADD231PS       Z10, Z16, Z18
 	VFMADD213PS       Z3, Z3, Z17
@@ -27301,7 +27553,7 @@ oneTest1476:
 one1475:
 	VMOVUPS           (CX)(BX*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z1, Z2
-	VBROADCASTSS      constants<>+11328(SB), Z3
+	VBROADCASTSS      constants<>+11008(SB), Z3
 	VMINPS            Z2, Z3, Z2
 	VMULPS            Z2, Z2, Z3
 	VXORPS.BCST       constants<>+320(SB), Z3, Z4
@@ -27331,38 +27583,37 @@ one1475:
 	VMOVUPS           Z5, Z6
 	VFMADD231PS       Z4, Z5, Z6
 	VSCALEFPS         Z7, Z6, Z4
-	VMULPS.BCST       constants<>+11392(SB), Z2, Z5
-	VADDPS.BCST       constants<>+11456(SB), Z5, Z6
-	VBROADCASTSS      constants<>+704(SB), Z7
-	VDIVPS            Z6, Z7, Z6
-	VSUBPS.BCST       constants<>+11456(SB), Z5, Z5
-	VMULPS            Z6, Z5, Z5
-	VBROADCASTSS      constants<>+11520(SB), Z7
+	VBROADCASTSS      constants<>+11072(SB), Z5
+	VMINPS            Z2, Z5, Z5
+	VSUBPS.BCST       constants<>+11136(SB), Z5, Z5
+	VMULPS            Z5, Z5, Z6
+	VBROADCASTSS      constants<>+11200(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+11520(SB), Z7
-	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z7
-	VMULPS            Z6, Z7, Z5
-	VADDPS            Z4, Z4, Z4
-	VMULPS            Z4, Z5, Z4
+	VBROADCASTSS      constants<>+11200(SB), Z7
+	VFMADD213PS.BCST  constants<>+11264(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+11328(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+11392(SB), Z6, Z7
+	VBROADCASTSS      constants<>+11456(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+11456(SB), Z10
+	VFMADD213PS.BCST  constants<>+11520(SB), Z6, Z10
+	VFMADD213PS.BCST  constants<>+11584(SB), Z6, Z10
+	VFMADD213PS.BCST  constants<>+11648(SB), Z6, Z10
+	VFMADD213PS.BCST  constants<>+11712(SB), Z6, Z10
+	VFMADD231PS       Z5, Z7, Z10
+	VMULPS            Z4, Z10, Z4
 	VMULPS            Z3, Z3, Z5
-	VBROADCASTSS      constants<>+12096(SB), Z6
+	VBROADCASTSS      constants<>+11776(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+12096(SB), Z6
-	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
-	VBROADCASTSS      constants<>+12288(SB), Z7
+	VBROADCASTSS      constants<>+11776(SB), Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11968(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+12288(SB), Z7
-	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z7
+	VBROADCASTSS      constants<>+11968(SB), Z7
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12096(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z7
 	VFMADD231PS       Z3, Z6, Z7
 	VFMADD213PS       Z2, Z2, Z7
 	VBROADCASTSS      constants<>+704(SB), Z3
@@ -27388,7 +27639,7 @@ tail1477:
 	KMOVW             SI, K1
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VANDPS.BCST       constants<>+448(SB), Z1, Z2
-	VBROADCASTSS      constants<>+11328(SB), Z3
+	VBROADCASTSS      constants<>+11008(SB), Z3
 	VMINPS            Z2, Z3, Z2
 	VMULPS            Z2, Z2, Z3
 	VXORPS.BCST       constants<>+320(SB), Z3, Z4
@@ -27418,38 +27669,37 @@ tail1477:
 	VMOVUPS           Z5, Z6
 	VFMADD231PS       Z4, Z5, Z6
 	VSCALEFPS         Z7, Z6, Z4
-	VMULPS.BCST       constants<>+11392(SB), Z2, Z5
-	VADDPS.BCST       constants<>+11456(SB), Z5, Z6
-	VBROADCASTSS      constants<>+704(SB), Z7
-	VDIVPS            Z6, Z7, Z6
-	VSUBPS.BCST       constants<>+11456(SB), Z5, Z5
-	VMULPS            Z6, Z5, Z5
-	VBROADCASTSS      constants<>+11520(SB), Z7
+	VBROADCASTSS      constants<>+11072(SB), Z5
+	VMINPS            Z2, Z5, Z5
+	VSUBPS.BCST       constants<>+11136(SB), Z5, Z5
+	VMULPS            Z5, Z5, Z6
+	VBROADCASTSS      constants<>+11200(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+11520(SB), Z7
-	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z7
-	VMULPS            Z6, Z7, Z5
-	VADDPS            Z4, Z4, Z4
-	VMULPS            Z4, Z5, Z4
+	VBROADCASTSS      constants<>+11200(SB), Z7
+	VFMADD213PS.BCST  constants<>+11264(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+11328(SB), Z6, Z7
+	VFMADD213PS.BCST  constants<>+11392(SB), Z6, Z7
+	VBROADCASTSS      constants<>+11456(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+11456(SB), Z8
+	VFMADD213PS.BCST  constants<>+11520(SB), Z6, Z8
+	VFMADD213PS.BCST  constants<>+11584(SB), Z6, Z8
+	VFMADD213PS.BCST  constants<>+11648(SB), Z6, Z8
+	VFMADD213PS.BCST  constants<>+11712(SB), Z6, Z8
+	VFMADD231PS       Z5, Z7, Z8
+	VMULPS            Z4, Z8, Z4
 	VMULPS            Z3, Z3, Z5
-	VBROADCASTSS      constants<>+12096(SB), Z6
+	VBROADCASTSS      constants<>+11776(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+12096(SB), Z6
-	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+12224(SB), Z5, Z6
-	VBROADCASTSS      constants<>+12288(SB), Z7
+	VBROADCASTSS      constants<>+11776(SB), Z6
+	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
+	VBROADCASTSS      constants<>+11968(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSS      constants<>+12288(SB), Z7
-	VFMADD213PS.BCST  constants<>+12352(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12416(SB), Z5, Z7
-	VFMADD213PS.BCST  constants<>+12480(SB), Z5, Z7
+	VBROADCASTSS      constants<>+11968(SB), Z7
+	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12096(SB), Z5, Z7
+	VFMADD213PS.BCST  constants<>+12160(SB), Z5, Z7
 	VFMADD231PS       Z3, Z6, Z7
 	VFMADD213PS       Z2, Z2, Z7
 	VBROADCASTSS      constants<>+704(SB), Z3
@@ -27482,7 +27732,7 @@ TEXT ·addErfAVX2F32<>(SB), NOSPLIT, $0-32
 one1481:
 	VMOVUPS      (CX)(BX*4), Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+11328(SB), Y3
+	VBROADCASTSS constants<>+11008(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMULPS       Y2, Y2, Y3
 	VXORPS       constants<>+320(SB), Y3, Y4
@@ -27519,38 +27769,37 @@ one1481:
 	VPSUBD       Y5, Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y6, Y4
-	VMULPS       constants<>+11392(SB), Y2, Y5
-	VADDPS       constants<>+11456(SB), Y5, Y6
-	VBROADCASTSS constants<>+704(SB), Y7
-	VDIVPS       Y6, Y7, Y6
-	VSUBPS       constants<>+11456(SB), Y5, Y5
-	VMULPS       Y6, Y5, Y5
-	VBROADCASTSS constants<>+11520(SB), Y7
+	VBROADCASTSS constants<>+11072(SB), Y5
+	VMINPS       Y2, Y5, Y5
+	VSUBPS       constants<>+11136(SB), Y5, Y5
+	VMULPS       Y5, Y5, Y6
+	VBROADCASTSS constants<>+11200(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+11520(SB), Y7
-	VFMADD213PS  constants<>+11584(SB), Y5, Y7
-	VFMADD213PS  constants<>+11648(SB), Y5, Y7
-	VFMADD213PS  constants<>+11712(SB), Y5, Y7
-	VFMADD213PS  constants<>+11776(SB), Y5, Y7
-	VFMADD213PS  constants<>+11840(SB), Y5, Y7
-	VFMADD213PS  constants<>+11904(SB), Y5, Y7
-	VFMADD213PS  constants<>+11968(SB), Y5, Y7
-	VFMADD213PS  constants<>+12032(SB), Y5, Y7
-	VMULPS       Y6, Y7, Y5
-	VADDPS       Y4, Y4, Y4
-	VMULPS       Y4, Y5, Y4
+	VBROADCASTSS constants<>+11200(SB), Y7
+	VFMADD213PS  constants<>+11264(SB), Y6, Y7
+	VFMADD213PS  constants<>+11328(SB), Y6, Y7
+	VFMADD213PS  constants<>+11392(SB), Y6, Y7
+	VBROADCASTSS constants<>+11456(SB), Y8
+	VMOVUPS      Y8, Y8
+	VBROADCASTSS constants<>+11456(SB), Y8
+	VFMADD213PS  constants<>+11520(SB), Y6, Y8
+	VFMADD213PS  constants<>+11584(SB), Y6, Y8
+	VFMADD213PS  constants<>+11648(SB), Y6, Y8
+	VFMADD213PS  constants<>+11712(SB), Y6, Y8
+	VFMADD231PS  Y5, Y7, Y8
+	VMULPS       Y4, Y8, Y4
 	VMULPS       Y3, Y3, Y5
-	VBROADCASTSS constants<>+12096(SB), Y6
+	VBROADCASTSS constants<>+11776(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+12096(SB), Y6
-	VFMADD213PS  constants<>+12160(SB), Y5, Y6
-	VFMADD213PS  constants<>+12224(SB), Y5, Y6
-	VBROADCASTSS constants<>+12288(SB), Y7
+	VBROADCASTSS constants<>+11776(SB), Y6
+	VFMADD213PS  constants<>+11840(SB), Y5, Y6
+	VFMADD213PS  constants<>+11904(SB), Y5, Y6
+	VBROADCASTSS constants<>+11968(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+12288(SB), Y7
-	VFMADD213PS  constants<>+12352(SB), Y5, Y7
-	VFMADD213PS  constants<>+12416(SB), Y5, Y7
-	VFMADD213PS  constants<>+12480(SB), Y5, Y7
+	VBROADCASTSS constants<>+11968(SB), Y7
+	VFMADD213PS  constants<>+12032(SB), Y5, Y7
+	VFMADD213PS  constants<>+12096(SB), Y5, Y7
+	VFMADD213PS  constants<>+12160(SB), Y5, Y7
 	VFMADD231PS  Y3, Y6, Y7
 	VFMADD213PS  Y2, Y2, Y7
 	VBROADCASTSS constants<>+704(SB), Y3
@@ -27576,7 +27825,7 @@ tail1483:
 	VMOVUPS      (SI), Y1
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VANDPS       constants<>+448(SB), Y2, Y3
-	VBROADCASTSS constants<>+11328(SB), Y4
+	VBROADCASTSS constants<>+11008(SB), Y4
 	VMINPS       Y3, Y4, Y3
 	VMULPS       Y3, Y3, Y4
 	VXORPS       constants<>+320(SB), Y4, Y5
@@ -27613,38 +27862,37 @@ tail1483:
 	VPSUBD       Y6, Y5, Y5
 	VPSLLD       $0x17, Y5, Y5
 	VMULPS       Y5, Y7, Y5
-	VMULPS       constants<>+11392(SB), Y3, Y6
-	VADDPS       constants<>+11456(SB), Y6, Y7
-	VBROADCASTSS constants<>+704(SB), Y8
-	VDIVPS       Y7, Y8, Y7
-	VSUBPS       constants<>+11456(SB), Y6, Y6
-	VMULPS       Y7, Y6, Y6
-	VBROADCASTSS constants<>+11520(SB), Y8
+	VBROADCASTSS constants<>+11072(SB), Y6
+	VMINPS       Y3, Y6, Y6
+	VSUBPS       constants<>+11136(SB), Y6, Y6
+	VMULPS       Y6, Y6, Y7
+	VBROADCASTSS constants<>+11200(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSS constants<>+11520(SB), Y8
-	VFMADD213PS  constants<>+11584(SB), Y6, Y8
-	VFMADD213PS  constants<>+11648(SB), Y6, Y8
-	VFMADD213PS  constants<>+11712(SB), Y6, Y8
-	VFMADD213PS  constants<>+11776(SB), Y6, Y8
-	VFMADD213PS  constants<>+11840(SB), Y6, Y8
-	VFMADD213PS  constants<>+11904(SB), Y6, Y8
-	VFMADD213PS  constants<>+11968(SB), Y6, Y8
-	VFMADD213PS  constants<>+12032(SB), Y6, Y8
-	VMULPS       Y7, Y8, Y6
-	VADDPS       Y5, Y5, Y5
-	VMULPS       Y5, Y6, Y5
+	VBROADCASTSS constants<>+11200(SB), Y8
+	VFMADD213PS  constants<>+11264(SB), Y7, Y8
+	VFMADD213PS  constants<>+11328(SB), Y7, Y8
+	VFMADD213PS  constants<>+11392(SB), Y7, Y8
+	VBROADCASTSS constants<>+11456(SB), Y9
+	VMOVUPS      Y9, Y9
+	VBROADCASTSS constants<>+11456(SB), Y9
+	VFMADD213PS  constants<>+11520(SB), Y7, Y9
+	VFMADD213PS  constants<>+11584(SB), Y7, Y9
+	VFMADD213PS  constants<>+11648(SB), Y7, Y9
+	VFMADD213PS  constants<>+11712(SB), Y7, Y9
+	VFMADD231PS  Y6, Y8, Y9
+	VMULPS       Y5, Y9, Y5
 	VMULPS       Y4, Y4, Y6
-	VBROADCASTSS constants<>+12096(SB), Y7
+	VBROADCASTSS constants<>+11776(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+12096(SB), Y7
-	VFMADD213PS  constants<>+12160(SB), Y6, Y7
-	VFMADD213PS  constants<>+12224(SB), Y6, Y7
-	VBROADCASTSS constants<>+12288(SB), Y8
+	VBROADCASTSS constants<>+11776(SB), Y7
+	VFMADD213PS  constants<>+11840(SB), Y6, Y7
+	VFMADD213PS  constants<>+11904(SB), Y6, Y7
+	VBROADCASTSS constants<>+11968(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSS constants<>+12288(SB), Y8
-	VFMADD213PS  constants<>+12352(SB), Y6, Y8
-	VFMADD213PS  constants<>+12416(SB), Y6, Y8
-	VFMADD213PS  constants<>+12480(SB), Y6, Y8
+	VBROADCASTSS constants<>+11968(SB), Y8
+	VFMADD213PS  constants<>+12032(SB), Y6, Y8
+	VFMADD213PS  constants<>+12096(SB), Y6, Y8
+	VFMADD213PS  constants<>+12160(SB), Y6, Y8
 	VFMADD231PS  Y4, Y7, Y8
 	VFMADD213PS  Y3, Y3, Y8
 	VBROADCASTSS constants<>+704(SB), Y4
@@ -30082,33 +30330,33 @@ scaled1669:
 	VMULPD           Z2, Z2, Z3
 	VADDPD.BCST      constants<>+576(SB), Z10, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+12672(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12736(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12800(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12864(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VFMADD213PD.BCST constants<>+12352(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12416(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12480(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12544(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+12928(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12992(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+13056(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12608(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12672(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12736(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+13120(SB), Z3
+	VMOVUPS          constants<>+12800(SB), Z3
 	VMULPD           Z3, Z10, Z10
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z10
 	VDIVPD           Z4, Z10, Z10
 	VMOVUPS          constants<>+576(SB), Z3
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z10, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
-	VADDPD.BCST      constants<>+8512(SB), Z10, Z5
+	VADDPD.BCST      constants<>+8448(SB), Z10, Z5
 	VMULPD           Z10, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -30118,33 +30366,33 @@ scaled1669:
 	VMULPD           Z2, Z2, Z4
 	VADDPD.BCST      constants<>+576(SB), Z11, Z6
 	VMOVUPS          constants<>+576(SB), Z7
-	VFMADD213PD.BCST constants<>+12672(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+12736(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+12800(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+12864(SB), Z4, Z7
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VFMADD213PD.BCST constants<>+12352(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12416(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12480(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12544(SB), Z4, Z7
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z6
 	VMOVUPS          constants<>+576(SB), Z7
-	VFMADD213PD.BCST constants<>+12928(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+12992(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+13056(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12608(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12672(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+12736(SB), Z4, Z7
 	VMULPD           Z4, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VMOVUPS          constants<>+13120(SB), Z4
+	VMOVUPS          constants<>+12800(SB), Z4
 	VMULPD           Z4, Z11, Z11
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z11
 	VDIVPD           Z6, Z11, Z11
 	VMOVUPS          constants<>+576(SB), Z4
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z4
 	VFMADD231PD      Z11, Z4, Z4
 	VMOVUPS          constants<>+576(SB), Z6
 	VFNMADD231PD     Z4, Z4, Z6
-	VADDPD.BCST      constants<>+8512(SB), Z11, Z7
+	VADDPD.BCST      constants<>+8448(SB), Z11, Z7
 	VMULPD           Z11, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z6, K1, Z7
 	VMOVUPS          64(DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -30205,33 +30453,33 @@ scaled1671:
 	VMULPD           Z2, Z2, Z3
 	VADDPD.BCST      constants<>+576(SB), Z6, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+12672(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12736(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12800(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12864(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VFMADD213PD.BCST constants<>+12352(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12416(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12480(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12544(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+12928(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+12992(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+13056(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12608(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12672(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+12736(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+13120(SB), Z3
+	VMOVUPS          constants<>+12800(SB), Z3
 	VMULPD           Z3, Z6, Z6
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z6
 	VDIVPD           Z4, Z6, Z6
 	VMOVUPS          constants<>+576(SB), Z3
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z6, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
-	VADDPD.BCST      constants<>+8512(SB), Z6, Z5
+	VADDPD.BCST      constants<>+8448(SB), Z6, Z5
 	VMULPD           Z6, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+12608(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+12288(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -30291,33 +30539,33 @@ scaled1673:
 	VMULPD           Z0, Z0, Z1
 	VADDPD.BCST      constants<>+576(SB), Z6, Z2
 	VMOVUPS          constants<>+576(SB), Z3
-	VFMADD213PD.BCST constants<>+12672(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+12736(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+12800(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+12864(SB), Z1, Z3
-	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
+	VFMADD213PD.BCST constants<>+12352(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12416(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12480(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12544(SB), Z1, Z3
+	VCMPPD           $0x11, constants<>+12288(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z2
 	VMOVUPS          constants<>+576(SB), Z3
-	VFMADD213PD.BCST constants<>+12928(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+12992(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+13056(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12608(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12672(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+12736(SB), Z1, Z3
 	VMULPD           Z1, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VMOVUPS          constants<>+13120(SB), Z1
+	VMOVUPS          constants<>+12800(SB), Z1
 	VMULPD           Z1, Z6, Z6
-	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+12288(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z6
 	VDIVPD           Z2, Z6, Z6
 	VMOVUPS          constants<>+576(SB), Z1
-	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+12288(SB), Z0, K2
 	VMOVUPD          Z0, K2, Z1
 	VFMADD231PD      Z6, Z1, Z1
 	VMOVUPS          constants<>+576(SB), Z2
 	VFNMADD231PD     Z1, Z1, Z2
-	VADDPD.BCST      constants<>+8512(SB), Z6, Z3
+	VADDPD.BCST      constants<>+8448(SB), Z6, Z3
 	VMULPD           Z6, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VCMPPD           $0x11, constants<>+12608(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+12288(SB), Z0, K2
 	VMOVUPD          Z2, K2, Z3
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+128(SB), Z0, Z0
@@ -30451,33 +30699,33 @@ scaled1680:
 	VMULPD       Y2, Y2, Y3
 	VADDPD       constants<>+576(SB), Y8, Y4
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+12672(SB), Y3, Y5
-	VFMADD213PD  constants<>+12736(SB), Y3, Y5
-	VFMADD213PD  constants<>+12800(SB), Y3, Y5
-	VFMADD213PD  constants<>+12864(SB), Y3, Y5
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y6
+	VFMADD213PD  constants<>+12352(SB), Y3, Y5
+	VFMADD213PD  constants<>+12416(SB), Y3, Y5
+	VFMADD213PD  constants<>+12480(SB), Y3, Y5
+	VFMADD213PD  constants<>+12544(SB), Y3, Y5
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y6
 	VBLENDVPD    Y6, Y5, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+12928(SB), Y3, Y5
-	VFMADD213PD  constants<>+12992(SB), Y3, Y5
-	VFMADD213PD  constants<>+13056(SB), Y3, Y5
+	VFMADD213PD  constants<>+12608(SB), Y3, Y5
+	VFMADD213PD  constants<>+12672(SB), Y3, Y5
+	VFMADD213PD  constants<>+12736(SB), Y3, Y5
 	VMULPD       Y3, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+13120(SB), Y3
+	VMOVUPS      constants<>+12800(SB), Y3
 	VMULPD       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y8, Y8
 	VDIVPD       Y4, Y8, Y8
 	VMOVUPS      constants<>+576(SB), Y3
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y8, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
-	VADDPD       constants<>+8512(SB), Y8, Y5
+	VADDPD       constants<>+8448(SB), Y8, Y5
 	VMULPD       Y8, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y5, Y5
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -30487,33 +30735,33 @@ scaled1680:
 	VMULPD       Y2, Y2, Y4
 	VADDPD       constants<>+576(SB), Y9, Y6
 	VMOVUPS      constants<>+576(SB), Y7
-	VFMADD213PD  constants<>+12672(SB), Y4, Y7
-	VFMADD213PD  constants<>+12736(SB), Y4, Y7
-	VFMADD213PD  constants<>+12800(SB), Y4, Y7
-	VFMADD213PD  constants<>+12864(SB), Y4, Y7
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y8
+	VFMADD213PD  constants<>+12352(SB), Y4, Y7
+	VFMADD213PD  constants<>+12416(SB), Y4, Y7
+	VFMADD213PD  constants<>+12480(SB), Y4, Y7
+	VFMADD213PD  constants<>+12544(SB), Y4, Y7
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y8
 	VBLENDVPD    Y8, Y7, Y6, Y6
 	VMOVUPS      constants<>+576(SB), Y7
-	VFMADD213PD  constants<>+12928(SB), Y4, Y7
-	VFMADD213PD  constants<>+12992(SB), Y4, Y7
-	VFMADD213PD  constants<>+13056(SB), Y4, Y7
+	VFMADD213PD  constants<>+12608(SB), Y4, Y7
+	VFMADD213PD  constants<>+12672(SB), Y4, Y7
+	VFMADD213PD  constants<>+12736(SB), Y4, Y7
 	VMULPD       Y4, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VMOVUPS      constants<>+13120(SB), Y4
+	VMOVUPS      constants<>+12800(SB), Y4
 	VMULPD       Y4, Y9, Y9
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y4
 	VBLENDVPD    Y4, Y7, Y9, Y9
 	VDIVPD       Y6, Y9, Y9
 	VMOVUPS      constants<>+576(SB), Y4
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y6
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y6
 	VBLENDVPD    Y6, Y2, Y4, Y4
 	VFMADD231PD  Y9, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y6
 	VFNMADD231PD Y4, Y4, Y6
-	VADDPD       constants<>+8512(SB), Y9, Y7
+	VADDPD       constants<>+8448(SB), Y9, Y7
 	VMULPD       Y9, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y2
 	VBLENDVPD    Y2, Y6, Y7, Y7
 	VMOVUPS      32(DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -30592,33 +30840,33 @@ scaled1682:
 	VMULPD       Y2, Y2, Y3
 	VADDPD       constants<>+576(SB), Y5, Y4
 	VMOVUPS      constants<>+576(SB), Y6
-	VFMADD213PD  constants<>+12672(SB), Y3, Y6
-	VFMADD213PD  constants<>+12736(SB), Y3, Y6
-	VFMADD213PD  constants<>+12800(SB), Y3, Y6
-	VFMADD213PD  constants<>+12864(SB), Y3, Y6
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y7
+	VFMADD213PD  constants<>+12352(SB), Y3, Y6
+	VFMADD213PD  constants<>+12416(SB), Y3, Y6
+	VFMADD213PD  constants<>+12480(SB), Y3, Y6
+	VFMADD213PD  constants<>+12544(SB), Y3, Y6
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y7
 	VBLENDVPD    Y7, Y6, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y6
-	VFMADD213PD  constants<>+12928(SB), Y3, Y6
-	VFMADD213PD  constants<>+12992(SB), Y3, Y6
-	VFMADD213PD  constants<>+13056(SB), Y3, Y6
+	VFMADD213PD  constants<>+12608(SB), Y3, Y6
+	VFMADD213PD  constants<>+12672(SB), Y3, Y6
+	VFMADD213PD  constants<>+12736(SB), Y3, Y6
 	VMULPD       Y3, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VMOVUPS      constants<>+13120(SB), Y3
+	VMOVUPS      constants<>+12800(SB), Y3
 	VMULPD       Y3, Y5, Y5
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y3
 	VBLENDVPD    Y3, Y6, Y5, Y5
 	VDIVPD       Y4, Y5, Y5
 	VMOVUPS      constants<>+576(SB), Y3
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y5, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
-	VADDPD       constants<>+8512(SB), Y5, Y6
+	VADDPD       constants<>+8448(SB), Y5, Y6
 	VMULPD       Y5, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VCMPPD       $0x11, constants<>+12608(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+12288(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y6, Y6
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -30696,33 +30944,33 @@ scaled1684:
 	VMULPD       Y0, Y0, Y1
 	VADDPD       constants<>+576(SB), Y4, Y3
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+12672(SB), Y1, Y5
-	VFMADD213PD  constants<>+12736(SB), Y1, Y5
-	VFMADD213PD  constants<>+12800(SB), Y1, Y5
-	VFMADD213PD  constants<>+12864(SB), Y1, Y5
-	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y6
+	VFMADD213PD  constants<>+12352(SB), Y1, Y5
+	VFMADD213PD  constants<>+12416(SB), Y1, Y5
+	VFMADD213PD  constants<>+12480(SB), Y1, Y5
+	VFMADD213PD  constants<>+12544(SB), Y1, Y5
+	VCMPPD       $0x11, constants<>+12288(SB), Y0, Y6
 	VBLENDVPD    Y6, Y5, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+12928(SB), Y1, Y5
-	VFMADD213PD  constants<>+12992(SB), Y1, Y5
-	VFMADD213PD  constants<>+13056(SB), Y1, Y5
+	VFMADD213PD  constants<>+12608(SB), Y1, Y5
+	VFMADD213PD  constants<>+12672(SB), Y1, Y5
+	VFMADD213PD  constants<>+12736(SB), Y1, Y5
 	VMULPD       Y1, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+13120(SB), Y1
+	VMOVUPS      constants<>+12800(SB), Y1
 	VMULPD       Y1, Y4, Y4
-	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+12288(SB), Y0, Y1
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VDIVPD       Y3, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y1
-	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y3
+	VCMPPD       $0x11, constants<>+12288(SB), Y0, Y3
 	VBLENDVPD    Y3, Y0, Y1, Y1
 	VFMADD231PD  Y4, Y1, Y1
 	VMOVUPS      constants<>+576(SB), Y3
 	VFNMADD231PD Y1, Y1, Y3
-	VADDPD       constants<>+8512(SB), Y4, Y5
+	VADDPD       constants<>+8448(SB), Y4, Y5
 	VMULPD       Y4, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+12608(SB), Y0, Y0
+	VCMPPD       $0x11, constants<>+12288(SB), Y0, Y0
 	VBLENDVPD    Y0, Y3, Y5, Y5
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+128(SB), Y0, Y0
@@ -30751,8 +30999,8 @@ many1686:
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
-	VMULPS.BCST       constants<>+13184(SB), Z2, Z2
-	VMULPS.BCST       constants<>+13184(SB), Z3, Z3
+	VMULPS.BCST       constants<>+12864(SB), Z2, Z2
+	VMULPS.BCST       constants<>+12864(SB), Z3, Z3
 	VBROADCASTSS      constants<>+1984(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSS      constants<>+1984(SB), Z4
@@ -30835,7 +31083,7 @@ oneTest1688:
 one1687:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VMULPS.BCST       constants<>+13184(SB), Z1, Z1
+	VMULPS.BCST       constants<>+12864(SB), Z1, Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
 	VBROADCASTSS      constants<>+1984(SB), Z2
@@ -30884,7 +31132,7 @@ tail1689:
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VMULPS.BCST       constants<>+13184(SB), Z1, Z1
+	VMULPS.BCST       constants<>+12864(SB), Z1, Z1
 	VBROADCASTSS      constants<>+1984(SB), Z2
 	VMOVUPS           Z2, Z2
 	VBROADCASTSS      constants<>+1984(SB), Z2
@@ -30940,7 +31188,7 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 one1693:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
-	VMULPS       constants<>+13184(SB), Y1, Y1
+	VMULPS       constants<>+12864(SB), Y1, Y1
 	VBROADCASTSS constants<>+2560(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VBROADCASTSS constants<>+2624(SB), Y2
@@ -30996,7 +31244,7 @@ tail1695:
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VMULPS       constants<>+13184(SB), Y2, Y2
+	VMULPS       constants<>+12864(SB), Y2, Y2
 	VBROADCASTSS constants<>+2560(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VBROADCASTSS constants<>+2624(SB), Y3
@@ -31140,11 +31388,11 @@ scaled1703:
 	VSUBPD.BCST      constants<>+1024(SB), Z7, Z7
 	VMOVUPS          constants<>+896(SB), Z8
 	VMOVUPS          constants<>+960(SB), Z9
-	VCMPPD           $0x1e, constants<>+13248(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+12928(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
-	VADDPD.BCST      constants<>+8512(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8448(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
@@ -31183,11 +31431,11 @@ scaled1703:
 	VSUBPD.BCST      constants<>+1024(SB), Z8, Z8
 	VMOVUPS          constants<>+896(SB), Z9
 	VMOVUPS          constants<>+960(SB), Z10
-	VCMPPD           $0x1e, constants<>+13248(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+12928(SB), Z2, K1
 	VMOVUPD          Z8, K1, Z4
 	VMOVUPD          Z9, K1, Z6
 	VMOVUPD          Z10, K1, Z7
-	VADDPD.BCST      constants<>+8512(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8448(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z8
 	VMULPD           Z8, Z8, Z9
@@ -31276,11 +31524,11 @@ scaled1705:
 	VSUBPD.BCST      constants<>+1024(SB), Z7, Z7
 	VMOVUPS          constants<>+896(SB), Z8
 	VMOVUPS          constants<>+960(SB), Z9
-	VCMPPD           $0x1e, constants<>+13248(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+12928(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
-	VADDPD.BCST      constants<>+8512(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8448(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
@@ -31368,11 +31616,11 @@ scaled1707:
 	VSUBPD.BCST      constants<>+1024(SB), Z5, Z5
 	VMOVUPS          constants<>+896(SB), Z6
 	VMOVUPS          constants<>+960(SB), Z7
-	VCMPPD           $0x1e, constants<>+13248(SB), Z0, K2
+	VCMPPD           $0x1e, constants<>+12928(SB), Z0, K2
 	VMOVUPD          Z5, K2, Z2
 	VMOVUPD          Z6, K2, Z3
 	VMOVUPD          Z7, K2, Z4
-	VADDPD.BCST      constants<>+8512(SB), Z2, Z0
+	VADDPD.BCST      constants<>+8448(SB), Z2, Z0
 	VDIVPD           Z0, Z2, Z0
 	VMULPD           Z0, Z0, Z5
 	VMULPD           Z5, Z5, Z6
@@ -31532,11 +31780,11 @@ scaled1714:
 	VSUBPD      constants<>+1024(SB), Y8, Y8
 	VMOVUPS     constants<>+896(SB), Y10
 	VMOVUPS     constants<>+960(SB), Y11
-	VCMPPD      $0x1e, constants<>+13248(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+12928(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y10, Y6, Y6
 	VBLENDVPD   Y2, Y11, Y7, Y7
-	VADDPD      constants<>+8512(SB), Y5, Y2
+	VADDPD      constants<>+8448(SB), Y5, Y2
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y10
@@ -31574,11 +31822,11 @@ scaled1714:
 	VSUBPD      constants<>+1024(SB), Y10, Y10
 	VMOVUPS     constants<>+896(SB), Y11
 	VMOVUPS     constants<>+960(SB), Y12
-	VCMPPD      $0x1e, constants<>+13248(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+12928(SB), Y2, Y2
 	VBLENDVPD   Y2, Y10, Y7, Y7
 	VBLENDVPD   Y2, Y11, Y8, Y8
 	VBLENDVPD   Y2, Y12, Y9, Y9
-	VADDPD      constants<>+8512(SB), Y7, Y2
+	VADDPD      constants<>+8448(SB), Y7, Y2
 	VDIVPD      Y2, Y7, Y2
 	VMULPD      Y2, Y2, Y10
 	VMULPD      Y10, Y10, Y11
@@ -31684,11 +31932,11 @@ scaled1716:
 	VSUBPD      constants<>+1024(SB), Y8, Y8
 	VMOVUPS     constants<>+896(SB), Y9
 	VMOVUPS     constants<>+960(SB), Y10
-	VCMPPD      $0x1e, constants<>+13248(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+12928(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y9, Y6, Y6
 	VBLENDVPD   Y2, Y10, Y7, Y7
-	VADDPD      constants<>+8512(SB), Y5, Y2
+	VADDPD      constants<>+8448(SB), Y5, Y2
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y9
@@ -31793,11 +32041,11 @@ scaled1718:
 	VSUBPD      constants<>+1024(SB), Y7, Y7
 	VMOVUPS     constants<>+896(SB), Y8
 	VMOVUPS     constants<>+960(SB), Y9
-	VCMPPD      $0x1e, constants<>+13248(SB), Y0, Y0
+	VCMPPD      $0x1e, constants<>+12928(SB), Y0, Y0
 	VBLENDVPD   Y0, Y7, Y4, Y4
 	VBLENDVPD   Y0, Y8, Y5, Y5
 	VBLENDVPD   Y0, Y9, Y6, Y6
-	VADDPD      constants<>+8512(SB), Y4, Y0
+	VADDPD      constants<>+8448(SB), Y4, Y0
 	VDIVPD      Y0, Y4, Y0
 	VMULPD      Y0, Y0, Y7
 	VMULPD      Y7, Y7, Y8
@@ -31908,28 +32156,28 @@ many1720:
 	VSUBPS            Z10, Z4, Z4
 	VBROADCASTSS      constants<>+704(SB), Z9
 	VSUBPS            Z11, Z9, Z9
-	VBROADCASTSS      constants<>+13312(SB), Z12
+	VBROADCASTSS      constants<>+12992(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+13312(SB), Z12
-	VFMADD213PS.BCST  constants<>+13376(SB), Z3, Z12
-	VBROADCASTSS      constants<>+13312(SB), Z13
+	VBROADCASTSS      constants<>+12992(SB), Z12
+	VFMADD213PS.BCST  constants<>+13056(SB), Z3, Z12
+	VBROADCASTSS      constants<>+12992(SB), Z13
 	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+13312(SB), Z13
+	VBROADCASTSS      constants<>+12992(SB), Z13
+	VFMADD213PS.BCST  constants<>+13056(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13120(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13120(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13184(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13184(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13248(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13248(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13312(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+13312(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+13376(SB), Z3, Z12
 	VFMADD213PS.BCST  constants<>+13376(SB), Z2, Z13
 	VFMADD213PS.BCST  constants<>+13440(SB), Z3, Z12
 	VFMADD213PS.BCST  constants<>+13440(SB), Z2, Z13
 	VFMADD213PS.BCST  constants<>+13504(SB), Z3, Z12
 	VFMADD213PS.BCST  constants<>+13504(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+13568(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+13568(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+13632(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+13632(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+13696(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+13696(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+13760(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+13760(SB), Z2, Z13
-	VFMADD213PS.BCST  constants<>+13824(SB), Z3, Z12
-	VFMADD213PS.BCST  constants<>+13824(SB), Z2, Z13
 	VMULPS            Z3, Z3, Z14
 	VMULPS            Z2, Z2, Z15
 	VFMADD231PS       Z14, Z12, Z3
@@ -31992,17 +32240,17 @@ one1721:
 	VFMADD231PS       Z2, Z4, Z3
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
-	VBROADCASTSS      constants<>+13312(SB), Z4
+	VBROADCASTSS      constants<>+12992(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+13312(SB), Z4
+	VBROADCASTSS      constants<>+12992(SB), Z4
+	VFMADD213PS.BCST  constants<>+13056(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13120(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13184(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13248(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13312(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+13376(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+13440(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+13504(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13568(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13632(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13696(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13760(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13824(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
 	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
@@ -32057,17 +32305,17 @@ tail1723:
 	VFMADD231PS       Z2, Z4, Z3
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
-	VBROADCASTSS      constants<>+13312(SB), Z4
+	VBROADCASTSS      constants<>+12992(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+13312(SB), Z4
+	VBROADCASTSS      constants<>+12992(SB), Z4
+	VFMADD213PS.BCST  constants<>+13056(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13120(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13184(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13248(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+13312(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+13376(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+13440(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+13504(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13568(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13632(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13696(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13760(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+13824(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
 	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
@@ -32136,17 +32384,17 @@ one1727:
 	VFMADD231PS  Y2, Y4, Y3
 	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+13312(SB), Y4
+	VBROADCASTSS constants<>+12992(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+13312(SB), Y4
+	VBROADCASTSS constants<>+12992(SB), Y4
+	VFMADD213PS  constants<>+13056(SB), Y1, Y4
+	VFMADD213PS  constants<>+13120(SB), Y1, Y4
+	VFMADD213PS  constants<>+13184(SB), Y1, Y4
+	VFMADD213PS  constants<>+13248(SB), Y1, Y4
+	VFMADD213PS  constants<>+13312(SB), Y1, Y4
 	VFMADD213PS  constants<>+13376(SB), Y1, Y4
 	VFMADD213PS  constants<>+13440(SB), Y1, Y4
 	VFMADD213PS  constants<>+13504(SB), Y1, Y4
-	VFMADD213PS  constants<>+13568(SB), Y1, Y4
-	VFMADD213PS  constants<>+13632(SB), Y1, Y4
-	VFMADD213PS  constants<>+13696(SB), Y1, Y4
-	VFMADD213PS  constants<>+13760(SB), Y1, Y4
-	VFMADD213PS  constants<>+13824(SB), Y1, Y4
 	VMULPS       Y1, Y1, Y5
 	VFMADD231PS  Y5, Y4, Y1
 	VMAXPS       constants<>+640(SB), Y0, Y4
@@ -32208,17 +32456,17 @@ tail1729:
 	VFMADD231PS  Y3, Y5, Y4
 	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y4, Y3, Y3
-	VBROADCASTSS constants<>+13312(SB), Y5
+	VBROADCASTSS constants<>+12992(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+13312(SB), Y5
+	VBROADCASTSS constants<>+12992(SB), Y5
+	VFMADD213PS  constants<>+13056(SB), Y2, Y5
+	VFMADD213PS  constants<>+13120(SB), Y2, Y5
+	VFMADD213PS  constants<>+13184(SB), Y2, Y5
+	VFMADD213PS  constants<>+13248(SB), Y2, Y5
+	VFMADD213PS  constants<>+13312(SB), Y2, Y5
 	VFMADD213PS  constants<>+13376(SB), Y2, Y5
 	VFMADD213PS  constants<>+13440(SB), Y2, Y5
 	VFMADD213PS  constants<>+13504(SB), Y2, Y5
-	VFMADD213PS  constants<>+13568(SB), Y2, Y5
-	VFMADD213PS  constants<>+13632(SB), Y2, Y5
-	VFMADD213PS  constants<>+13696(SB), Y2, Y5
-	VFMADD213PS  constants<>+13760(SB), Y2, Y5
-	VFMADD213PS  constants<>+13824(SB), Y2, Y5
 	VMULPS       Y2, Y2, Y6
 	VFMADD231PS  Y6, Y5, Y2
 	VMAXPS       constants<>+640(SB), Y1, Y5
@@ -32250,14 +32498,14 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 many1731:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+13888(SB), Z3
+	VMOVUPS           constants<>+13568(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+6912(SB), Z3
 	VMULPD            Z3, Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
 	VANDPD            constants<>+384(SB), Z3, Z3
-	VMOVUPS           constants<>+13888(SB), Z8
+	VMOVUPS           constants<>+13568(SB), Z8
 	VMINPD            Z3, Z8, Z3
 	VMULPD            Z3, Z3, Z3
 	VMOVUPS           constants<>+6912(SB), Z8
@@ -32325,7 +32573,7 @@ normal1736:
 scaled1737:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+13888(SB), Z3
+	VMOVUPS          constants<>+13568(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z8
@@ -32334,38 +32582,38 @@ scaled1737:
 	VMULPD           Z3, Z8, Z8
 	VMOVUPS          Z14, Z3
 	VFNMADD231PD     Z14, Z8, Z3
-	VMOVUPS          constants<>+13952(SB), Z8
+	VMOVUPS          constants<>+13632(SB), Z8
 	VMULPD           Z8, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z8
-	VADDPD.BCST      constants<>+8768(SB), Z2, Z9
+	VADDPD.BCST      constants<>+8704(SB), Z2, Z9
 	VDIVPD           Z9, Z8, Z8
-	VSUBPD.BCST      constants<>+8768(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+8704(SB), Z2, Z2
 	VMULPD           Z8, Z2, Z2
 	VMULPD           Z2, Z2, Z9
-	VMOVUPS          constants<>+9600(SB), Z10
-	VFMADD213PD.BCST constants<>+9664(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+9728(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+9792(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+9856(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+9920(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+9984(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+10048(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+10112(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+10176(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+10240(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+10304(SB), Z9, Z10
-	VMOVUPS          constants<>+8832(SB), Z11
-	VFMADD213PD.BCST constants<>+8896(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+8960(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9024(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9088(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9152(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9216(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9280(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9344(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9408(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9472(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+9536(SB), Z9, Z11
+	VMOVUPS          constants<>+13696(SB), Z10
+	VFMADD213PD.BCST constants<>+13760(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+13824(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+13888(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+13952(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+14016(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+14080(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+14144(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+14208(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+14272(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+14336(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+14400(SB), Z9, Z10
+	VMOVUPS          constants<>+14464(SB), Z11
+	VFMADD213PD.BCST constants<>+14528(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+14592(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+14656(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+14720(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+14784(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+14848(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+14912(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+14976(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+15040(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+15104(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+15168(SB), Z9, Z11
 	VFMADD231PD      Z11, Z2, Z10
 	VMULPD           Z8, Z10, Z10
 	VMULPD           Z3, Z10, Z10
@@ -32374,15 +32622,15 @@ scaled1737:
 	VMOVUPS          (DX)(SI*8), Z8
 	VPMOVQ2M         Z8, K1
 	VBLENDMPD        Z10, Z2, K1, Z4
-	VMOVUPS          constants<>+14016(SB), Z2
+	VMOVUPS          constants<>+15232(SB), Z2
 	VMAXPD           Z8, Z2, Z8
-	VMOVUPS          constants<>+13888(SB), Z2
+	VMOVUPS          constants<>+13568(SB), Z2
 	VMINPD           Z8, Z2, Z2
 	VFMADD213PD      Z4, Z2, Z3
 	VMULPD           Z4, Z8, Z8
 	VMOVUPS          64(DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+13888(SB), Z9
+	VMOVUPS          constants<>+13568(SB), Z9
 	VMINPD           Z2, Z9, Z2
 	VMULPD           Z2, Z2, Z9
 	VMOVUPD          Z2, Z10
@@ -32391,38 +32639,38 @@ scaled1737:
 	VMULPD           Z9, Z10, Z10
 	VMOVUPS          Z15, Z9
 	VFNMADD231PD     Z15, Z10, Z9
-	VMOVUPS          constants<>+13952(SB), Z10
+	VMOVUPS          constants<>+13632(SB), Z10
 	VMULPD           Z10, Z9, Z9
 	VMOVUPS          constants<>+576(SB), Z10
-	VADDPD.BCST      constants<>+8768(SB), Z2, Z11
+	VADDPD.BCST      constants<>+8704(SB), Z2, Z11
 	VDIVPD           Z11, Z10, Z10
-	VSUBPD.BCST      constants<>+8768(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+8704(SB), Z2, Z2
 	VMULPD           Z10, Z2, Z2
 	VMULPD           Z2, Z2, Z11
-	VMOVUPS          constants<>+9600(SB), Z12
-	VFMADD213PD.BCST constants<>+9664(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+9728(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+9792(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+9856(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+9920(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+9984(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+10048(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+10112(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+10176(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+10240(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+10304(SB), Z11, Z12
-	VMOVUPS          constants<>+8832(SB), Z13
-	VFMADD213PD.BCST constants<>+8896(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+8960(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9024(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9088(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9152(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9216(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9280(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9344(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9408(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9472(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+9536(SB), Z11, Z13
+	VMOVUPS          constants<>+13696(SB), Z12
+	VFMADD213PD.BCST constants<>+13760(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+13824(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+13888(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+13952(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+14016(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+14080(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+14144(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+14208(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+14272(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+14336(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+14400(SB), Z11, Z12
+	VMOVUPS          constants<>+14464(SB), Z13
+	VFMADD213PD.BCST constants<>+14528(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+14592(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+14656(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+14720(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+14784(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+14848(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+14912(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+14976(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+15040(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+15104(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+15168(SB), Z11, Z13
 	VFMADD231PD      Z13, Z2, Z12
 	VMULPD           Z10, Z12, Z12
 	VMULPD           Z9, Z12, Z12
@@ -32431,9 +32679,9 @@ scaled1737:
 	VMOVUPS          64(DX)(SI*8), Z10
 	VPMOVQ2M         Z10, K1
 	VBLENDMPD        Z12, Z2, K1, Z5
-	VMOVUPS          constants<>+14016(SB), Z2
+	VMOVUPS          constants<>+15232(SB), Z2
 	VMAXPD           Z10, Z2, Z10
-	VMOVUPS          constants<>+13888(SB), Z2
+	VMOVUPS          constants<>+13568(SB), Z2
 	VMINPD           Z10, Z2, Z2
 	VFMADD213PD      Z5, Z2, Z9
 	VMULPD           Z5, Z10, Z10
@@ -32453,7 +32701,7 @@ oneTest1733:
 one1732:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+13888(SB), Z3
+	VMOVUPS           constants<>+13568(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+6912(SB), Z3
@@ -32494,7 +32742,7 @@ normal1738:
 scaled1739:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+13888(SB), Z3
+	VMOVUPS          constants<>+13568(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z4
@@ -32503,38 +32751,38 @@ scaled1739:
 	VMULPD           Z3, Z4, Z4
 	VMOVUPS          Z8, Z3
 	VFNMADD231PD     Z8, Z4, Z3
-	VMOVUPS          constants<>+13952(SB), Z4
+	VMOVUPS          constants<>+13632(SB), Z4
 	VMULPD           Z4, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
-	VADDPD.BCST      constants<>+8768(SB), Z2, Z5
+	VADDPD.BCST      constants<>+8704(SB), Z2, Z5
 	VDIVPD           Z5, Z4, Z4
-	VSUBPD.BCST      constants<>+8768(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+8704(SB), Z2, Z2
 	VMULPD           Z4, Z2, Z2
 	VMULPD           Z2, Z2, Z5
-	VMOVUPS          constants<>+9600(SB), Z8
-	VFMADD213PD.BCST constants<>+9664(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+9728(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+9792(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+9856(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+9920(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+9984(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+10048(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+10112(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+10176(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+10240(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+10304(SB), Z5, Z8
-	VMOVUPS          constants<>+8832(SB), Z9
-	VFMADD213PD.BCST constants<>+8896(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+8960(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9024(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9088(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9152(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9216(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9280(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9344(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9408(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9472(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+9536(SB), Z5, Z9
+	VMOVUPS          constants<>+13696(SB), Z8
+	VFMADD213PD.BCST constants<>+13760(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+13824(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+13888(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+13952(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+14016(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+14080(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+14144(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+14208(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+14272(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+14336(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+14400(SB), Z5, Z8
+	VMOVUPS          constants<>+14464(SB), Z9
+	VFMADD213PD.BCST constants<>+14528(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+14592(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+14656(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+14720(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+14784(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+14848(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+14912(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+14976(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+15040(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+15104(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+15168(SB), Z5, Z9
 	VFMADD231PD      Z9, Z2, Z8
 	VMULPD           Z4, Z8, Z8
 	VMULPD           Z3, Z8, Z8
@@ -32543,9 +32791,9 @@ scaled1739:
 	VMOVUPS          (DX)(SI*8), Z4
 	VPMOVQ2M         Z4, K1
 	VBLENDMPD        Z8, Z2, K1, Z6
-	VMOVUPS          constants<>+14016(SB), Z2
+	VMOVUPS          constants<>+15232(SB), Z2
 	VMAXPD           Z4, Z2, Z4
-	VMOVUPS          constants<>+13888(SB), Z2
+	VMOVUPS          constants<>+13568(SB), Z2
 	VMINPD           Z4, Z2, Z2
 	VFMADD213PD      Z6, Z2, Z3
 	VMULPD           Z6, Z4, Z4
@@ -32564,7 +32812,7 @@ tail1734:
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+13888(SB), Z3
+	VMOVUPS           constants<>+13568(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+6912(SB), Z3
@@ -32605,7 +32853,7 @@ normal1740:
 scaled1741:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+384(SB), Z0, Z0
-	VMOVUPS          constants<>+13888(SB), Z1
+	VMOVUPS          constants<>+13568(SB), Z1
 	VMINPD           Z0, Z1, Z0
 	VMULPD           Z0, Z0, Z1
 	VMOVUPD          Z0, Z2
@@ -32614,38 +32862,38 @@ scaled1741:
 	VMULPD           Z1, Z2, Z2
 	VMOVUPS          Z6, Z1
 	VFNMADD231PD     Z6, Z2, Z1
-	VMOVUPS          constants<>+13952(SB), Z2
+	VMOVUPS          constants<>+13632(SB), Z2
 	VMULPD           Z2, Z1, Z1
 	VMOVUPS          constants<>+576(SB), Z2
-	VADDPD.BCST      constants<>+8768(SB), Z0, Z3
+	VADDPD.BCST      constants<>+8704(SB), Z0, Z3
 	VDIVPD           Z3, Z2, Z2
-	VSUBPD.BCST      constants<>+8768(SB), Z0, Z0
+	VSUBPD.BCST      constants<>+8704(SB), Z0, Z0
 	VMULPD           Z2, Z0, Z0
 	VMULPD           Z0, Z0, Z3
-	VMOVUPS          constants<>+9600(SB), Z4
-	VFMADD213PD.BCST constants<>+9664(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+9728(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+9792(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+9856(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+9920(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+9984(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+10048(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+10112(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+10176(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+10240(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+10304(SB), Z3, Z4
-	VMOVUPS          constants<>+8832(SB), Z5
-	VFMADD213PD.BCST constants<>+8896(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+8960(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9024(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9088(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9152(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9216(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9280(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9344(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9408(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9472(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+9536(SB), Z3, Z5
+	VMOVUPS          constants<>+13696(SB), Z4
+	VFMADD213PD.BCST constants<>+13760(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+13824(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+13888(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+13952(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+14016(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+14080(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+14144(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+14208(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+14272(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+14336(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+14400(SB), Z3, Z4
+	VMOVUPS          constants<>+14464(SB), Z5
+	VFMADD213PD.BCST constants<>+14528(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+14592(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+14656(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+14720(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+14784(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+14848(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+14912(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+14976(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+15040(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+15104(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+15168(SB), Z3, Z5
 	VFMADD231PD      Z5, Z0, Z4
 	VMULPD           Z2, Z4, Z4
 	VMULPD           Z1, Z4, Z4
@@ -32654,9 +32902,9 @@ scaled1741:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z2
 	VPMOVQ2M         Z2, K2
 	VBLENDMPD        Z4, Z0, K2, Z7
-	VMOVUPS          constants<>+14016(SB), Z0
+	VMOVUPS          constants<>+15232(SB), Z0
 	VMAXPD           Z2, Z0, Z2
-	VMOVUPS          constants<>+13888(SB), Z0
+	VMOVUPS          constants<>+13568(SB), Z0
 	VMINPD           Z2, Z0, Z0
 	VFMADD213PD      Z7, Z0, Z1
 	VMULPD           Z7, Z2, Z2
@@ -32684,14 +32932,14 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 many1742:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+13888(SB), Y3
+	VMOVUPS      constants<>+13568(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
 	VMOVUPS      constants<>+6912(SB), Y3
 	VMULPD       Y3, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
 	VANDPD       constants<>+384(SB), Y3, Y3
-	VMOVUPS      constants<>+13888(SB), Y4
+	VMOVUPS      constants<>+13568(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
 	VMOVUPS      constants<>+6912(SB), Y4
@@ -32794,7 +33042,7 @@ normal1747:
 scaled1748:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+13888(SB), Y3
+	VMOVUPS      constants<>+13568(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -32803,38 +33051,38 @@ scaled1748:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y8, Y3
 	VFNMADD231PD Y8, Y4, Y3
-	VMOVUPS      constants<>+13952(SB), Y4
+	VMOVUPS      constants<>+13632(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
-	VADDPD       constants<>+8768(SB), Y2, Y5
+	VADDPD       constants<>+8704(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
-	VSUBPD       constants<>+8768(SB), Y2, Y2
+	VSUBPD       constants<>+8704(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+9600(SB), Y6
-	VFMADD213PD  constants<>+9664(SB), Y5, Y6
-	VFMADD213PD  constants<>+9728(SB), Y5, Y6
-	VFMADD213PD  constants<>+9792(SB), Y5, Y6
-	VFMADD213PD  constants<>+9856(SB), Y5, Y6
-	VFMADD213PD  constants<>+9920(SB), Y5, Y6
-	VFMADD213PD  constants<>+9984(SB), Y5, Y6
-	VFMADD213PD  constants<>+10048(SB), Y5, Y6
-	VFMADD213PD  constants<>+10112(SB), Y5, Y6
-	VFMADD213PD  constants<>+10176(SB), Y5, Y6
-	VFMADD213PD  constants<>+10240(SB), Y5, Y6
-	VFMADD213PD  constants<>+10304(SB), Y5, Y6
-	VMOVUPS      constants<>+8832(SB), Y7
-	VFMADD213PD  constants<>+8896(SB), Y5, Y7
-	VFMADD213PD  constants<>+8960(SB), Y5, Y7
-	VFMADD213PD  constants<>+9024(SB), Y5, Y7
-	VFMADD213PD  constants<>+9088(SB), Y5, Y7
-	VFMADD213PD  constants<>+9152(SB), Y5, Y7
-	VFMADD213PD  constants<>+9216(SB), Y5, Y7
-	VFMADD213PD  constants<>+9280(SB), Y5, Y7
-	VFMADD213PD  constants<>+9344(SB), Y5, Y7
-	VFMADD213PD  constants<>+9408(SB), Y5, Y7
-	VFMADD213PD  constants<>+9472(SB), Y5, Y7
-	VFMADD213PD  constants<>+9536(SB), Y5, Y7
+	VMOVUPS      constants<>+13696(SB), Y6
+	VFMADD213PD  constants<>+13760(SB), Y5, Y6
+	VFMADD213PD  constants<>+13824(SB), Y5, Y6
+	VFMADD213PD  constants<>+13888(SB), Y5, Y6
+	VFMADD213PD  constants<>+13952(SB), Y5, Y6
+	VFMADD213PD  constants<>+14016(SB), Y5, Y6
+	VFMADD213PD  constants<>+14080(SB), Y5, Y6
+	VFMADD213PD  constants<>+14144(SB), Y5, Y6
+	VFMADD213PD  constants<>+14208(SB), Y5, Y6
+	VFMADD213PD  constants<>+14272(SB), Y5, Y6
+	VFMADD213PD  constants<>+14336(SB), Y5, Y6
+	VFMADD213PD  constants<>+14400(SB), Y5, Y6
+	VMOVUPS      constants<>+14464(SB), Y7
+	VFMADD213PD  constants<>+14528(SB), Y5, Y7
+	VFMADD213PD  constants<>+14592(SB), Y5, Y7
+	VFMADD213PD  constants<>+14656(SB), Y5, Y7
+	VFMADD213PD  constants<>+14720(SB), Y5, Y7
+	VFMADD213PD  constants<>+14784(SB), Y5, Y7
+	VFMADD213PD  constants<>+14848(SB), Y5, Y7
+	VFMADD213PD  constants<>+14912(SB), Y5, Y7
+	VFMADD213PD  constants<>+14976(SB), Y5, Y7
+	VFMADD213PD  constants<>+15040(SB), Y5, Y7
+	VFMADD213PD  constants<>+15104(SB), Y5, Y7
+	VFMADD213PD  constants<>+15168(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
@@ -32842,15 +33090,15 @@ scaled1748:
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+14016(SB), Y5
+	VMOVUPS      constants<>+15232(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+13888(SB), Y5
+	VMOVUPS      constants<>+13568(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
 	VMOVUPS      32(DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+13888(SB), Y5
+	VMOVUPS      constants<>+13568(SB), Y5
 	VMINPD       Y2, Y5, Y2
 	VMULPD       Y2, Y2, Y5
 	VMOVUPD      Y2, Y6
@@ -32859,38 +33107,38 @@ scaled1748:
 	VMULPD       Y5, Y6, Y6
 	VMOVUPS      Y9, Y5
 	VFNMADD231PD Y9, Y6, Y5
-	VMOVUPS      constants<>+13952(SB), Y6
+	VMOVUPS      constants<>+13632(SB), Y6
 	VMULPD       Y6, Y5, Y5
 	VMOVUPS      constants<>+576(SB), Y6
-	VADDPD       constants<>+8768(SB), Y2, Y7
+	VADDPD       constants<>+8704(SB), Y2, Y7
 	VDIVPD       Y7, Y6, Y6
-	VSUBPD       constants<>+8768(SB), Y2, Y2
+	VSUBPD       constants<>+8704(SB), Y2, Y2
 	VMULPD       Y6, Y2, Y2
 	VMULPD       Y2, Y2, Y7
-	VMOVUPS      constants<>+9600(SB), Y8
-	VFMADD213PD  constants<>+9664(SB), Y7, Y8
-	VFMADD213PD  constants<>+9728(SB), Y7, Y8
-	VFMADD213PD  constants<>+9792(SB), Y7, Y8
-	VFMADD213PD  constants<>+9856(SB), Y7, Y8
-	VFMADD213PD  constants<>+9920(SB), Y7, Y8
-	VFMADD213PD  constants<>+9984(SB), Y7, Y8
-	VFMADD213PD  constants<>+10048(SB), Y7, Y8
-	VFMADD213PD  constants<>+10112(SB), Y7, Y8
-	VFMADD213PD  constants<>+10176(SB), Y7, Y8
-	VFMADD213PD  constants<>+10240(SB), Y7, Y8
-	VFMADD213PD  constants<>+10304(SB), Y7, Y8
-	VMOVUPS      constants<>+8832(SB), Y9
-	VFMADD213PD  constants<>+8896(SB), Y7, Y9
-	VFMADD213PD  constants<>+8960(SB), Y7, Y9
-	VFMADD213PD  constants<>+9024(SB), Y7, Y9
-	VFMADD213PD  constants<>+9088(SB), Y7, Y9
-	VFMADD213PD  constants<>+9152(SB), Y7, Y9
-	VFMADD213PD  constants<>+9216(SB), Y7, Y9
-	VFMADD213PD  constants<>+9280(SB), Y7, Y9
-	VFMADD213PD  constants<>+9344(SB), Y7, Y9
-	VFMADD213PD  constants<>+9408(SB), Y7, Y9
-	VFMADD213PD  constants<>+9472(SB), Y7, Y9
-	VFMADD213PD  constants<>+9536(SB), Y7, Y9
+	VMOVUPS      constants<>+13696(SB), Y8
+	VFMADD213PD  constants<>+13760(SB), Y7, Y8
+	VFMADD213PD  constants<>+13824(SB), Y7, Y8
+	VFMADD213PD  constants<>+13888(SB), Y7, Y8
+	VFMADD213PD  constants<>+13952(SB), Y7, Y8
+	VFMADD213PD  constants<>+14016(SB), Y7, Y8
+	VFMADD213PD  constants<>+14080(SB), Y7, Y8
+	VFMADD213PD  constants<>+14144(SB), Y7, Y8
+	VFMADD213PD  constants<>+14208(SB), Y7, Y8
+	VFMADD213PD  constants<>+14272(SB), Y7, Y8
+	VFMADD213PD  constants<>+14336(SB), Y7, Y8
+	VFMADD213PD  constants<>+14400(SB), Y7, Y8
+	VMOVUPS      constants<>+14464(SB), Y9
+	VFMADD213PD  constants<>+14528(SB), Y7, Y9
+	VFMADD213PD  constants<>+14592(SB), Y7, Y9
+	VFMADD213PD  constants<>+14656(SB), Y7, Y9
+	VFMADD213PD  constants<>+14720(SB), Y7, Y9
+	VFMADD213PD  constants<>+14784(SB), Y7, Y9
+	VFMADD213PD  constants<>+14848(SB), Y7, Y9
+	VFMADD213PD  constants<>+14912(SB), Y7, Y9
+	VFMADD213PD  constants<>+14976(SB), Y7, Y9
+	VFMADD213PD  constants<>+15040(SB), Y7, Y9
+	VFMADD213PD  constants<>+15104(SB), Y7, Y9
+	VFMADD213PD  constants<>+15168(SB), Y7, Y9
 	VFMADD231PD  Y9, Y2, Y8
 	VMULPD       Y6, Y8, Y8
 	VMULPD       Y5, Y8, Y8
@@ -32898,9 +33146,9 @@ scaled1748:
 	VSUBPD       Y8, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y6
 	VBLENDVPD    Y6, Y8, Y2, Y2
-	VMOVUPS      constants<>+14016(SB), Y7
+	VMOVUPS      constants<>+15232(SB), Y7
 	VMAXPD       Y6, Y7, Y6
-	VMOVUPS      constants<>+13888(SB), Y7
+	VMOVUPS      constants<>+13568(SB), Y7
 	VMINPD       Y6, Y7, Y7
 	VFMADD213PD  Y2, Y7, Y5
 	VMULPD       Y2, Y6, Y6
@@ -32920,7 +33168,7 @@ oneTest1744:
 one1743:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+13888(SB), Y3
+	VMOVUPS      constants<>+13568(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
 	VMOVUPS      constants<>+6912(SB), Y3
@@ -32979,7 +33227,7 @@ normal1749:
 scaled1750:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+13888(SB), Y3
+	VMOVUPS      constants<>+13568(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -32988,38 +33236,38 @@ scaled1750:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y5, Y3
 	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPS      constants<>+13952(SB), Y4
+	VMOVUPS      constants<>+13632(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
-	VADDPD       constants<>+8768(SB), Y2, Y5
+	VADDPD       constants<>+8704(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
-	VSUBPD       constants<>+8768(SB), Y2, Y2
+	VSUBPD       constants<>+8704(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+9600(SB), Y6
-	VFMADD213PD  constants<>+9664(SB), Y5, Y6
-	VFMADD213PD  constants<>+9728(SB), Y5, Y6
-	VFMADD213PD  constants<>+9792(SB), Y5, Y6
-	VFMADD213PD  constants<>+9856(SB), Y5, Y6
-	VFMADD213PD  constants<>+9920(SB), Y5, Y6
-	VFMADD213PD  constants<>+9984(SB), Y5, Y6
-	VFMADD213PD  constants<>+10048(SB), Y5, Y6
-	VFMADD213PD  constants<>+10112(SB), Y5, Y6
-	VFMADD213PD  constants<>+10176(SB), Y5, Y6
-	VFMADD213PD  constants<>+10240(SB), Y5, Y6
-	VFMADD213PD  constants<>+10304(SB), Y5, Y6
-	VMOVUPS      constants<>+8832(SB), Y7
-	VFMADD213PD  constants<>+8896(SB), Y5, Y7
-	VFMADD213PD  constants<>+8960(SB), Y5, Y7
-	VFMADD213PD  constants<>+9024(SB), Y5, Y7
-	VFMADD213PD  constants<>+9088(SB), Y5, Y7
-	VFMADD213PD  constants<>+9152(SB), Y5, Y7
-	VFMADD213PD  constants<>+9216(SB), Y5, Y7
-	VFMADD213PD  constants<>+9280(SB), Y5, Y7
-	VFMADD213PD  constants<>+9344(SB), Y5, Y7
-	VFMADD213PD  constants<>+9408(SB), Y5, Y7
-	VFMADD213PD  constants<>+9472(SB), Y5, Y7
-	VFMADD213PD  constants<>+9536(SB), Y5, Y7
+	VMOVUPS      constants<>+13696(SB), Y6
+	VFMADD213PD  constants<>+13760(SB), Y5, Y6
+	VFMADD213PD  constants<>+13824(SB), Y5, Y6
+	VFMADD213PD  constants<>+13888(SB), Y5, Y6
+	VFMADD213PD  constants<>+13952(SB), Y5, Y6
+	VFMADD213PD  constants<>+14016(SB), Y5, Y6
+	VFMADD213PD  constants<>+14080(SB), Y5, Y6
+	VFMADD213PD  constants<>+14144(SB), Y5, Y6
+	VFMADD213PD  constants<>+14208(SB), Y5, Y6
+	VFMADD213PD  constants<>+14272(SB), Y5, Y6
+	VFMADD213PD  constants<>+14336(SB), Y5, Y6
+	VFMADD213PD  constants<>+14400(SB), Y5, Y6
+	VMOVUPS      constants<>+14464(SB), Y7
+	VFMADD213PD  constants<>+14528(SB), Y5, Y7
+	VFMADD213PD  constants<>+14592(SB), Y5, Y7
+	VFMADD213PD  constants<>+14656(SB), Y5, Y7
+	VFMADD213PD  constants<>+14720(SB), Y5, Y7
+	VFMADD213PD  constants<>+14784(SB), Y5, Y7
+	VFMADD213PD  constants<>+14848(SB), Y5, Y7
+	VFMADD213PD  constants<>+14912(SB), Y5, Y7
+	VFMADD213PD  constants<>+14976(SB), Y5, Y7
+	VFMADD213PD  constants<>+15040(SB), Y5, Y7
+	VFMADD213PD  constants<>+15104(SB), Y5, Y7
+	VFMADD213PD  constants<>+15168(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
@@ -33027,9 +33275,9 @@ scaled1750:
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+14016(SB), Y5
+	VMOVUPS      constants<>+15232(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+13888(SB), Y5
+	VMOVUPS      constants<>+13568(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
@@ -33048,7 +33296,7 @@ tail1745:
 	VMOVUPS      (DI), Y2
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VANDPD       constants<>+384(SB), Y3, Y3
-	VMOVUPS      constants<>+13888(SB), Y4
+	VMOVUPS      constants<>+13568(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
 	VMOVUPS      constants<>+6912(SB), Y4
@@ -33107,7 +33355,7 @@ normal1751:
 scaled1752:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+384(SB), Y0, Y0
-	VMOVUPS      constants<>+13888(SB), Y1
+	VMOVUPS      constants<>+13568(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPD      Y0, Y3
@@ -33116,38 +33364,38 @@ scaled1752:
 	VMULPD       Y1, Y3, Y3
 	VMOVUPS      Y4, Y1
 	VFNMADD231PD Y4, Y3, Y1
-	VMOVUPS      constants<>+13952(SB), Y3
+	VMOVUPS      constants<>+13632(SB), Y3
 	VMULPD       Y3, Y1, Y1
 	VMOVUPS      constants<>+576(SB), Y3
-	VADDPD       constants<>+8768(SB), Y0, Y4
+	VADDPD       constants<>+8704(SB), Y0, Y4
 	VDIVPD       Y4, Y3, Y3
-	VSUBPD       constants<>+8768(SB), Y0, Y0
+	VSUBPD       constants<>+8704(SB), Y0, Y0
 	VMULPD       Y3, Y0, Y0
 	VMULPD       Y0, Y0, Y4
-	VMOVUPS      constants<>+9600(SB), Y5
-	VFMADD213PD  constants<>+9664(SB), Y4, Y5
-	VFMADD213PD  constants<>+9728(SB), Y4, Y5
-	VFMADD213PD  constants<>+9792(SB), Y4, Y5
-	VFMADD213PD  constants<>+9856(SB), Y4, Y5
-	VFMADD213PD  constants<>+9920(SB), Y4, Y5
-	VFMADD213PD  constants<>+9984(SB), Y4, Y5
-	VFMADD213PD  constants<>+10048(SB), Y4, Y5
-	VFMADD213PD  constants<>+10112(SB), Y4, Y5
-	VFMADD213PD  constants<>+10176(SB), Y4, Y5
-	VFMADD213PD  constants<>+10240(SB), Y4, Y5
-	VFMADD213PD  constants<>+10304(SB), Y4, Y5
-	VMOVUPS      constants<>+8832(SB), Y6
-	VFMADD213PD  constants<>+8896(SB), Y4, Y6
-	VFMADD213PD  constants<>+8960(SB), Y4, Y6
-	VFMADD213PD  constants<>+9024(SB), Y4, Y6
-	VFMADD213PD  constants<>+9088(SB), Y4, Y6
-	VFMADD213PD  constants<>+9152(SB), Y4, Y6
-	VFMADD213PD  constants<>+9216(SB), Y4, Y6
-	VFMADD213PD  constants<>+9280(SB), Y4, Y6
-	VFMADD213PD  constants<>+9344(SB), Y4, Y6
-	VFMADD213PD  constants<>+9408(SB), Y4, Y6
-	VFMADD213PD  constants<>+9472(SB), Y4, Y6
-	VFMADD213PD  constants<>+9536(SB), Y4, Y6
+	VMOVUPS      constants<>+13696(SB), Y5
+	VFMADD213PD  constants<>+13760(SB), Y4, Y5
+	VFMADD213PD  constants<>+13824(SB), Y4, Y5
+	VFMADD213PD  constants<>+13888(SB), Y4, Y5
+	VFMADD213PD  constants<>+13952(SB), Y4, Y5
+	VFMADD213PD  constants<>+14016(SB), Y4, Y5
+	VFMADD213PD  constants<>+14080(SB), Y4, Y5
+	VFMADD213PD  constants<>+14144(SB), Y4, Y5
+	VFMADD213PD  constants<>+14208(SB), Y4, Y5
+	VFMADD213PD  constants<>+14272(SB), Y4, Y5
+	VFMADD213PD  constants<>+14336(SB), Y4, Y5
+	VFMADD213PD  constants<>+14400(SB), Y4, Y5
+	VMOVUPS      constants<>+14464(SB), Y6
+	VFMADD213PD  constants<>+14528(SB), Y4, Y6
+	VFMADD213PD  constants<>+14592(SB), Y4, Y6
+	VFMADD213PD  constants<>+14656(SB), Y4, Y6
+	VFMADD213PD  constants<>+14720(SB), Y4, Y6
+	VFMADD213PD  constants<>+14784(SB), Y4, Y6
+	VFMADD213PD  constants<>+14848(SB), Y4, Y6
+	VFMADD213PD  constants<>+14912(SB), Y4, Y6
+	VFMADD213PD  constants<>+14976(SB), Y4, Y6
+	VFMADD213PD  constants<>+15040(SB), Y4, Y6
+	VFMADD213PD  constants<>+15104(SB), Y4, Y6
+	VFMADD213PD  constants<>+15168(SB), Y4, Y6
 	VFMADD231PD  Y6, Y0, Y5
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -33155,9 +33403,9 @@ scaled1752:
 	VSUBPD       Y5, Y0, Y0
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y0, Y0
-	VMOVUPS      constants<>+14016(SB), Y4
+	VMOVUPS      constants<>+15232(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVUPS      constants<>+13888(SB), Y4
+	VMOVUPS      constants<>+13568(SB), Y4
 	VMINPD       Y3, Y4, Y4
 	VFMADD213PD  Y0, Y4, Y1
 	VMULPD       Y0, Y3, Y3
@@ -33185,9 +33433,9 @@ many1754:
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
-	VBROADCASTSS      constants<>+14080(SB), Z4
+	VBROADCASTSS      constants<>+15296(SB), Z4
 	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      constants<>+14080(SB), Z4
+	VBROADCASTSS      constants<>+15296(SB), Z4
 	VMINPS            Z3, Z4, Z3
 	VMULPS            Z2, Z2, Z4
 	VMULPS            Z3, Z3, Z13
@@ -33247,61 +33495,61 @@ many1754:
 	VFMADD231PS       Z15, Z17, Z14
 	VSCALEFPS         Z20, Z18, Z15
 	VSCALEFPS         Z21, Z14, Z14
-	VADDPS.BCST       constants<>+11456(SB), Z2, Z16
-	VADDPS.BCST       constants<>+11456(SB), Z3, Z17
+	VADDPS.BCST       constants<>+15360(SB), Z2, Z16
+	VADDPS.BCST       constants<>+15360(SB), Z3, Z17
 	VBROADCASTSS      constants<>+704(SB), Z18
 	VDIVPS            Z16, Z18, Z16
 	VBROADCASTSS      constants<>+704(SB), Z18
 	VDIVPS            Z17, Z18, Z17
-	VSUBPS.BCST       constants<>+11456(SB), Z2, Z18
-	VSUBPS.BCST       constants<>+11456(SB), Z3, Z19
+	VSUBPS.BCST       constants<>+15360(SB), Z2, Z18
+	VSUBPS.BCST       constants<>+15360(SB), Z3, Z19
 	VMULPS            Z16, Z18, Z18
 	VMULPS            Z17, Z19, Z19
-	VBROADCASTSS      constants<>+11520(SB), Z20
+	VBROADCASTSS      constants<>+15424(SB), Z20
 	VMOVUPS           Z20, Z20
-	VBROADCASTSS      constants<>+11520(SB), Z20
-	VFMADD213PS.BCST  constants<>+11584(SB), Z18, Z20
-	VBROADCASTSS      constants<>+11520(SB), Z21
+	VBROADCASTSS      constants<>+15424(SB), Z20
+	VFMADD213PS.BCST  constants<>+15488(SB), Z18, Z20
+	VBROADCASTSS      constants<>+15424(SB), Z21
 	VMOVUPS           Z21, Z21
-	VBROADCASTSS      constants<>+11520(SB), Z21
-	VFMADD213PS.BCST  constants<>+11584(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11648(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11648(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11712(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11712(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11776(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11776(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11840(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11840(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11904(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11904(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+11968(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+11968(SB), Z19, Z21
-	VFMADD213PS.BCST  constants<>+12032(SB), Z18, Z20
-	VFMADD213PS.BCST  constants<>+12032(SB), Z19, Z21
+	VBROADCASTSS      constants<>+15424(SB), Z21
+	VFMADD213PS.BCST  constants<>+15488(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+15552(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+15552(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+15616(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+15616(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+15680(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+15680(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+15744(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+15744(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+15808(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+15808(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+15872(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+15872(SB), Z19, Z21
+	VFMADD213PS.BCST  constants<>+15936(SB), Z18, Z20
+	VFMADD213PS.BCST  constants<>+15936(SB), Z19, Z21
 	VMULPS            Z16, Z20, Z16
 	VMULPS            Z17, Z21, Z17
 	VMULPS            Z15, Z16, Z16
 	VMULPS            Z14, Z17, Z17
-	VBROADCASTSS      constants<>+14144(SB), Z18
+	VBROADCASTSS      constants<>+16000(SB), Z18
 	VMOVUPS           Z18, Z18
-	VBROADCASTSS      constants<>+14144(SB), Z18
-	VFMADD213PS.BCST  constants<>+14208(SB), Z4, Z18
-	VBROADCASTSS      constants<>+14144(SB), Z19
+	VBROADCASTSS      constants<>+16000(SB), Z18
+	VFMADD213PS.BCST  constants<>+16064(SB), Z4, Z18
+	VBROADCASTSS      constants<>+16000(SB), Z19
 	VMOVUPS           Z19, Z19
-	VBROADCASTSS      constants<>+14144(SB), Z19
-	VFMADD213PS.BCST  constants<>+14208(SB), Z13, Z19
-	VFMADD213PS.BCST  constants<>+14272(SB), Z4, Z18
-	VFMADD213PS.BCST  constants<>+14272(SB), Z13, Z19
-	VFMADD213PS.BCST  constants<>+14336(SB), Z4, Z18
-	VFMADD213PS.BCST  constants<>+14336(SB), Z13, Z19
-	VFMADD213PS.BCST  constants<>+14400(SB), Z4, Z18
-	VFMADD213PS.BCST  constants<>+14400(SB), Z13, Z19
+	VBROADCASTSS      constants<>+16000(SB), Z19
+	VFMADD213PS.BCST  constants<>+16064(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+16128(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+16128(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+16192(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+16192(SB), Z13, Z19
+	VFMADD213PS.BCST  constants<>+16256(SB), Z4, Z18
+	VFMADD213PS.BCST  constants<>+16256(SB), Z13, Z19
 	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z18
 	VFMADD213PS.BCST  constants<>+2240(SB), Z1, Z19
-	VBROADCASTSS      constants<>+14464(SB), Z4
+	VBROADCASTSS      constants<>+16320(SB), Z4
 	VCMPPS            $0x11, Z4, Z2, K1
-	VBROADCASTSS      constants<>+14464(SB), Z2
+	VBROADCASTSS      constants<>+16320(SB), Z2
 	VCMPPS            $0x11, Z2, Z3, K2
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z16, Z2, Z2
@@ -33315,21 +33563,21 @@ many1754:
 	VBLENDMPS         Z17, Z3, K4, Z6
 	VBLENDMPS         Z18, Z5, K1, Z7
 	VBLENDMPS         Z19, Z6, K2, Z8
-	VMULPS.BCST       constants<>+14400(SB), Z15, Z2
-	VMULPS.BCST       constants<>+14400(SB), Z14, Z3
-	VBROADCASTSS      constants<>+14528(SB), Z4
+	VMULPS.BCST       constants<>+16256(SB), Z15, Z2
+	VMULPS.BCST       constants<>+16256(SB), Z14, Z3
+	VBROADCASTSS      constants<>+16384(SB), Z4
 	VMAXPS            Z0, Z4, Z4
-	VBROADCASTSS      constants<>+14528(SB), Z13
+	VBROADCASTSS      constants<>+16384(SB), Z13
 	VMAXPS            Z1, Z13, Z13
 	VMULPS            Z7, Z4, Z4
 	VMULPS            Z8, Z13, Z13
-	VBROADCASTSS      constants<>+14528(SB), Z14
+	VBROADCASTSS      constants<>+16384(SB), Z14
 	VMAXPS            Z0, Z14, Z0
-	VBROADCASTSS      constants<>+14528(SB), Z14
+	VBROADCASTSS      constants<>+16384(SB), Z14
 	VMAXPS            Z1, Z14, Z1
-	VBROADCASTSS      constants<>+14080(SB), Z14
+	VBROADCASTSS      constants<>+15296(SB), Z14
 	VMINPS            Z0, Z14, Z0
-	VBROADCASTSS      constants<>+14080(SB), Z14
+	VBROADCASTSS      constants<>+15296(SB), Z14
 	VMINPS            Z1, Z14, Z1
 	VFMADD231PS       Z0, Z2, Z7
 	VFMADD231PS       Z1, Z3, Z8
@@ -33349,7 +33597,7 @@ oneTest1756:
 one1755:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+14080(SB), Z2
+	VBROADCASTSS      constants<>+15296(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
@@ -33380,33 +33628,33 @@ one1755:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VADDPS.BCST       constants<>+11456(SB), Z1, Z4
+	VADDPS.BCST       constants<>+15360(SB), Z1, Z4
 	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
-	VSUBPS.BCST       constants<>+11456(SB), Z1, Z5
+	VSUBPS.BCST       constants<>+15360(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
-	VBROADCASTSS      constants<>+11520(SB), Z6
+	VBROADCASTSS      constants<>+15424(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+11520(SB), Z6
-	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z6
+	VBROADCASTSS      constants<>+15424(SB), Z6
+	VFMADD213PS.BCST  constants<>+15488(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15552(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15616(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15680(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15744(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15808(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15872(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15936(SB), Z5, Z6
 	VMULPS            Z4, Z6, Z4
 	VMULPS            Z3, Z4, Z4
-	VBROADCASTSS      constants<>+14144(SB), Z5
+	VBROADCASTSS      constants<>+16000(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+14144(SB), Z5
-	VFMADD213PS.BCST  constants<>+14208(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+14272(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+14336(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+14400(SB), Z2, Z5
+	VBROADCASTSS      constants<>+16000(SB), Z5
+	VFMADD213PS.BCST  constants<>+16064(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+16128(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+16192(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+16256(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z5
-	VBROADCASTSS      constants<>+14464(SB), Z2
+	VBROADCASTSS      constants<>+16320(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K1
 	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
@@ -33414,13 +33662,13 @@ one1755:
 	VCMPPS            $0x11, Z2, Z0, K2
 	VBLENDMPS         Z4, Z1, K2, Z9
 	VBLENDMPS         Z5, Z9, K1, Z10
-	VMULPS.BCST       constants<>+14400(SB), Z3, Z1
-	VBROADCASTSS      constants<>+14528(SB), Z2
+	VMULPS.BCST       constants<>+16256(SB), Z3, Z1
+	VBROADCASTSS      constants<>+16384(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z10, Z2, Z2
-	VBROADCASTSS      constants<>+14528(SB), Z3
+	VBROADCASTSS      constants<>+16384(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+14080(SB), Z3
+	VBROADCASTSS      constants<>+15296(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z10
 	VMOVUPS           Z2, (AX)(SI*4)
@@ -33438,7 +33686,7 @@ tail1757:
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+14080(SB), Z2
+	VBROADCASTSS      constants<>+15296(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
@@ -33469,33 +33717,33 @@ tail1757:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VADDPS.BCST       constants<>+11456(SB), Z1, Z4
+	VADDPS.BCST       constants<>+15360(SB), Z1, Z4
 	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
-	VSUBPS.BCST       constants<>+11456(SB), Z1, Z5
+	VSUBPS.BCST       constants<>+15360(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
-	VBROADCASTSS      constants<>+11520(SB), Z6
+	VBROADCASTSS      constants<>+15424(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+11520(SB), Z6
-	VFMADD213PS.BCST  constants<>+11584(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11648(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11712(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11776(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11840(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11904(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+11968(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+12032(SB), Z5, Z6
+	VBROADCASTSS      constants<>+15424(SB), Z6
+	VFMADD213PS.BCST  constants<>+15488(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15552(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15616(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15680(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15744(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15808(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15872(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+15936(SB), Z5, Z6
 	VMULPS            Z4, Z6, Z4
 	VMULPS            Z3, Z4, Z4
-	VBROADCASTSS      constants<>+14144(SB), Z5
+	VBROADCASTSS      constants<>+16000(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+14144(SB), Z5
-	VFMADD213PS.BCST  constants<>+14208(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+14272(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+14336(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+14400(SB), Z2, Z5
+	VBROADCASTSS      constants<>+16000(SB), Z5
+	VFMADD213PS.BCST  constants<>+16064(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+16128(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+16192(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+16256(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+2240(SB), Z0, Z5
-	VBROADCASTSS      constants<>+14464(SB), Z2
+	VBROADCASTSS      constants<>+16320(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K2
 	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
@@ -33503,13 +33751,13 @@ tail1757:
 	VCMPPS            $0x11, Z2, Z0, K3
 	VBLENDMPS         Z4, Z1, K3, Z11
 	VBLENDMPS         Z5, Z11, K2, Z12
-	VMULPS.BCST       constants<>+14400(SB), Z3, Z1
-	VBROADCASTSS      constants<>+14528(SB), Z2
+	VMULPS.BCST       constants<>+16256(SB), Z3, Z1
+	VBROADCASTSS      constants<>+16384(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z12, Z2, Z2
-	VBROADCASTSS      constants<>+14528(SB), Z3
+	VBROADCASTSS      constants<>+16384(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+14080(SB), Z3
+	VBROADCASTSS      constants<>+15296(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z12
 	VMOVUPS           Z2, K1, (AX)(SI*4)
@@ -33534,7 +33782,7 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 one1761:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
-	VBROADCASTSS constants<>+14080(SB), Y2
+	VBROADCASTSS constants<>+15296(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VMULPS       Y1, Y1, Y2
 	VMOVUPS      Y2, Y3
@@ -33572,33 +33820,33 @@ one1761:
 	VPSUBD       Y4, Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y5, Y3
-	VADDPS       constants<>+11456(SB), Y1, Y4
+	VADDPS       constants<>+15360(SB), Y1, Y4
 	VBROADCASTSS constants<>+704(SB), Y5
 	VDIVPS       Y4, Y5, Y4
-	VSUBPS       constants<>+11456(SB), Y1, Y5
+	VSUBPS       constants<>+15360(SB), Y1, Y5
 	VMULPS       Y4, Y5, Y5
-	VBROADCASTSS constants<>+11520(SB), Y6
+	VBROADCASTSS constants<>+15424(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+11520(SB), Y6
-	VFMADD213PS  constants<>+11584(SB), Y5, Y6
-	VFMADD213PS  constants<>+11648(SB), Y5, Y6
-	VFMADD213PS  constants<>+11712(SB), Y5, Y6
-	VFMADD213PS  constants<>+11776(SB), Y5, Y6
-	VFMADD213PS  constants<>+11840(SB), Y5, Y6
-	VFMADD213PS  constants<>+11904(SB), Y5, Y6
-	VFMADD213PS  constants<>+11968(SB), Y5, Y6
-	VFMADD213PS  constants<>+12032(SB), Y5, Y6
+	VBROADCASTSS constants<>+15424(SB), Y6
+	VFMADD213PS  constants<>+15488(SB), Y5, Y6
+	VFMADD213PS  constants<>+15552(SB), Y5, Y6
+	VFMADD213PS  constants<>+15616(SB), Y5, Y6
+	VFMADD213PS  constants<>+15680(SB), Y5, Y6
+	VFMADD213PS  constants<>+15744(SB), Y5, Y6
+	VFMADD213PS  constants<>+15808(SB), Y5, Y6
+	VFMADD213PS  constants<>+15872(SB), Y5, Y6
+	VFMADD213PS  constants<>+15936(SB), Y5, Y6
 	VMULPS       Y4, Y6, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+14144(SB), Y5
+	VBROADCASTSS constants<>+16000(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+14144(SB), Y5
-	VFMADD213PS  constants<>+14208(SB), Y2, Y5
-	VFMADD213PS  constants<>+14272(SB), Y2, Y5
-	VFMADD213PS  constants<>+14336(SB), Y2, Y5
-	VFMADD213PS  constants<>+14400(SB), Y2, Y5
+	VBROADCASTSS constants<>+16000(SB), Y5
+	VFMADD213PS  constants<>+16064(SB), Y2, Y5
+	VFMADD213PS  constants<>+16128(SB), Y2, Y5
+	VFMADD213PS  constants<>+16192(SB), Y2, Y5
+	VFMADD213PS  constants<>+16256(SB), Y2, Y5
 	VFMADD213PS  constants<>+2240(SB), Y0, Y5
-	VBROADCASTSS constants<>+14464(SB), Y2
+	VBROADCASTSS constants<>+16320(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y1
 	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y4, Y2, Y2
@@ -33606,13 +33854,13 @@ one1761:
 	VCMPPS       $0x11, Y6, Y0, Y6
 	VBLENDVPS    Y6, Y4, Y2, Y2
 	VBLENDVPS    Y1, Y5, Y2, Y1
-	VMULPS       constants<>+14400(SB), Y3, Y2
-	VBROADCASTSS constants<>+14528(SB), Y3
+	VMULPS       constants<>+16256(SB), Y3, Y2
+	VBROADCASTSS constants<>+16384(SB), Y3
 	VMAXPS       Y0, Y3, Y3
 	VMULPS       Y1, Y3, Y3
-	VBROADCASTSS constants<>+14528(SB), Y4
+	VBROADCASTSS constants<>+16384(SB), Y4
 	VMAXPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+14080(SB), Y4
+	VBROADCASTSS constants<>+15296(SB), Y4
 	VMINPS       Y0, Y4, Y0
 	VFMADD231PS  Y0, Y2, Y1
 	VMOVUPS      Y3, (AX)(SI*4)
@@ -33630,7 +33878,7 @@ tail1763:
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+14080(SB), Y3
+	VBROADCASTSS constants<>+15296(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMULPS       Y2, Y2, Y3
 	VMOVUPS      Y3, Y4
@@ -33668,33 +33916,33 @@ tail1763:
 	VPSUBD       Y5, Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y6, Y4
-	VADDPS       constants<>+11456(SB), Y2, Y5
+	VADDPS       constants<>+15360(SB), Y2, Y5
 	VBROADCASTSS constants<>+704(SB), Y6
 	VDIVPS       Y5, Y6, Y5
-	VSUBPS       constants<>+11456(SB), Y2, Y6
+	VSUBPS       constants<>+15360(SB), Y2, Y6
 	VMULPS       Y5, Y6, Y6
-	VBROADCASTSS constants<>+11520(SB), Y7
+	VBROADCASTSS constants<>+15424(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+11520(SB), Y7
-	VFMADD213PS  constants<>+11584(SB), Y6, Y7
-	VFMADD213PS  constants<>+11648(SB), Y6, Y7
-	VFMADD213PS  constants<>+11712(SB), Y6, Y7
-	VFMADD213PS  constants<>+11776(SB), Y6, Y7
-	VFMADD213PS  constants<>+11840(SB), Y6, Y7
-	VFMADD213PS  constants<>+11904(SB), Y6, Y7
-	VFMADD213PS  constants<>+11968(SB), Y6, Y7
-	VFMADD213PS  constants<>+12032(SB), Y6, Y7
+	VBROADCASTSS constants<>+15424(SB), Y7
+	VFMADD213PS  constants<>+15488(SB), Y6, Y7
+	VFMADD213PS  constants<>+15552(SB), Y6, Y7
+	VFMADD213PS  constants<>+15616(SB), Y6, Y7
+	VFMADD213PS  constants<>+15680(SB), Y6, Y7
+	VFMADD213PS  constants<>+15744(SB), Y6, Y7
+	VFMADD213PS  constants<>+15808(SB), Y6, Y7
+	VFMADD213PS  constants<>+15872(SB), Y6, Y7
+	VFMADD213PS  constants<>+15936(SB), Y6, Y7
 	VMULPS       Y5, Y7, Y5
 	VMULPS       Y4, Y5, Y5
-	VBROADCASTSS constants<>+14144(SB), Y6
+	VBROADCASTSS constants<>+16000(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+14144(SB), Y6
-	VFMADD213PS  constants<>+14208(SB), Y3, Y6
-	VFMADD213PS  constants<>+14272(SB), Y3, Y6
-	VFMADD213PS  constants<>+14336(SB), Y3, Y6
-	VFMADD213PS  constants<>+14400(SB), Y3, Y6
+	VBROADCASTSS constants<>+16000(SB), Y6
+	VFMADD213PS  constants<>+16064(SB), Y3, Y6
+	VFMADD213PS  constants<>+16128(SB), Y3, Y6
+	VFMADD213PS  constants<>+16192(SB), Y3, Y6
+	VFMADD213PS  constants<>+16256(SB), Y3, Y6
 	VFMADD213PS  constants<>+2240(SB), Y1, Y6
-	VBROADCASTSS constants<>+14464(SB), Y3
+	VBROADCASTSS constants<>+16320(SB), Y3
 	VCMPPS       $0x11, Y3, Y2, Y2
 	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y5, Y3, Y3
@@ -33702,13 +33950,13 @@ tail1763:
 	VCMPPS       $0x11, Y7, Y1, Y7
 	VBLENDVPS    Y7, Y5, Y3, Y3
 	VBLENDVPS    Y2, Y6, Y3, Y2
-	VMULPS       constants<>+14400(SB), Y4, Y3
-	VBROADCASTSS constants<>+14528(SB), Y4
+	VMULPS       constants<>+16256(SB), Y4, Y3
+	VBROADCASTSS constants<>+16384(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y2, Y4, Y4
-	VBROADCASTSS constants<>+14528(SB), Y5
+	VBROADCASTSS constants<>+16384(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+14080(SB), Y5
+	VBROADCASTSS constants<>+15296(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y3, Y2
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
@@ -33806,9 +34054,9 @@ scaled1771:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+14592(SB), Z3
+	VMOVUPS     constants<>+16448(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+14656(SB), Z3
+	VMOVUPS     constants<>+16512(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z14, Z3, Z2
 	VMULPD      Z14, Z4, Z4
@@ -33820,9 +34068,9 @@ scaled1771:
 	VMOVUPS     64(DX)(SI*8), Z6
 	VPMOVQ2M    Z6, K1
 	VBLENDMPD   Z11, Z5, K1, Z15
-	VMOVUPS     constants<>+14592(SB), Z5
+	VMOVUPS     constants<>+16448(SB), Z5
 	VMAXPD      Z6, Z5, Z6
-	VMOVUPS     constants<>+14656(SB), Z5
+	VMOVUPS     constants<>+16512(SB), Z5
 	VMINPD      Z6, Z5, Z5
 	VFMADD213PD Z15, Z5, Z3
 	VMULPD      Z15, Z6, Z6
@@ -33884,9 +34132,9 @@ scaled1773:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z6, Z3, K1, Z16
-	VMOVUPS     constants<>+14592(SB), Z3
+	VMOVUPS     constants<>+16448(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+14656(SB), Z3
+	VMOVUPS     constants<>+16512(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z16, Z3, Z2
 	VMULPD      Z16, Z4, Z4
@@ -33947,9 +34195,9 @@ scaled1775:
 	VMOVUPD.Z   (DX)(SI*8), K1, Z2
 	VPMOVQ2M    Z2, K2
 	VBLENDMPD   Z6, Z1, K2, Z17
-	VMOVUPS     constants<>+14592(SB), Z1
+	VMOVUPS     constants<>+16448(SB), Z1
 	VMAXPD      Z2, Z1, Z2
-	VMOVUPS     constants<>+14656(SB), Z1
+	VMOVUPS     constants<>+16512(SB), Z1
 	VMINPD      Z2, Z1, Z1
 	VFMADD213PD Z17, Z1, Z0
 	VMULPD      Z17, Z2, Z2
@@ -34082,9 +34330,9 @@ scaled1782:
 	VMULPD      Y8, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y8, Y3, Y3
-	VMOVUPS     constants<>+14592(SB), Y5
+	VMOVUPS     constants<>+16448(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+14656(SB), Y5
+	VMOVUPS     constants<>+16512(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -34095,9 +34343,9 @@ scaled1782:
 	VMULPD      Y9, Y5, Y3
 	VMOVUPS     32(DX)(SI*8), Y6
 	VBLENDVPD   Y6, Y9, Y5, Y5
-	VMOVUPS     constants<>+14592(SB), Y7
+	VMOVUPS     constants<>+16448(SB), Y7
 	VMAXPD      Y6, Y7, Y6
-	VMOVUPS     constants<>+14656(SB), Y7
+	VMOVUPS     constants<>+16512(SB), Y7
 	VMINPD      Y6, Y7, Y7
 	VFMADD213PD Y5, Y7, Y3
 	VMULPD      Y5, Y6, Y6
@@ -34176,9 +34424,9 @@ scaled1784:
 	VMULPD      Y5, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y5, Y3, Y3
-	VMOVUPS     constants<>+14592(SB), Y5
+	VMOVUPS     constants<>+16448(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+14656(SB), Y5
+	VMOVUPS     constants<>+16512(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -34256,9 +34504,9 @@ scaled1786:
 	VMULPD      Y4, Y1, Y0
 	VMASKMOVPD  (DX)(SI*8), Y2, Y3
 	VBLENDVPD   Y3, Y4, Y1, Y1
-	VMOVUPS     constants<>+14592(SB), Y4
+	VMOVUPS     constants<>+16448(SB), Y4
 	VMAXPD      Y3, Y4, Y3
-	VMOVUPS     constants<>+14656(SB), Y4
+	VMOVUPS     constants<>+16512(SB), Y4
 	VMINPD      Y3, Y4, Y4
 	VFMADD213PD Y1, Y4, Y0
 	VMULPD      Y1, Y3, Y3
@@ -34358,19 +34606,19 @@ many1788:
 	VBLENDMPS         Z11, Z3, K2, Z6
 	VMULPS            Z2, Z10, Z2
 	VMULPS            Z3, Z11, Z3
-	VBROADCASTSS      constants<>+14720(SB), Z4
+	VBROADCASTSS      constants<>+16576(SB), Z4
 	VMAXPS            Z0, Z4, Z4
-	VBROADCASTSS      constants<>+14720(SB), Z9
+	VBROADCASTSS      constants<>+16576(SB), Z9
 	VMAXPS            Z1, Z9, Z9
 	VMULPS            Z5, Z4, Z4
 	VMULPS            Z6, Z9, Z9
-	VBROADCASTSS      constants<>+14720(SB), Z10
+	VBROADCASTSS      constants<>+16576(SB), Z10
 	VMAXPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+14720(SB), Z10
+	VBROADCASTSS      constants<>+16576(SB), Z10
 	VMAXPS            Z1, Z10, Z1
-	VBROADCASTSS      constants<>+14784(SB), Z10
+	VBROADCASTSS      constants<>+16640(SB), Z10
 	VMINPS            Z0, Z10, Z0
-	VBROADCASTSS      constants<>+14784(SB), Z10
+	VBROADCASTSS      constants<>+16640(SB), Z10
 	VMINPS            Z1, Z10, Z1
 	VFMADD231PS       Z0, Z2, Z5
 	VFMADD231PS       Z1, Z3, Z6
@@ -34426,12 +34674,12 @@ one1789:
 	VCMPPS            $0x11, Z2, Z0, K1
 	VBLENDMPS         Z3, Z1, K1, Z7
 	VMULPS            Z1, Z3, Z1
-	VBROADCASTSS      constants<>+14720(SB), Z2
+	VBROADCASTSS      constants<>+16576(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z7, Z2, Z2
-	VBROADCASTSS      constants<>+14720(SB), Z3
+	VBROADCASTSS      constants<>+16576(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+14784(SB), Z3
+	VBROADCASTSS      constants<>+16640(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z7
 	VMOVUPS           Z2, (AX)(SI*4)
@@ -34485,12 +34733,12 @@ tail1791:
 	VCMPPS            $0x11, Z2, Z0, K2
 	VBLENDMPS         Z3, Z1, K2, Z8
 	VMULPS            Z1, Z3, Z1
-	VBROADCASTSS      constants<>+14720(SB), Z2
+	VBROADCASTSS      constants<>+16576(SB), Z2
 	VMAXPS            Z0, Z2, Z2
 	VMULPS            Z8, Z2, Z2
-	VBROADCASTSS      constants<>+14720(SB), Z3
+	VBROADCASTSS      constants<>+16576(SB), Z3
 	VMAXPS            Z0, Z3, Z0
-	VBROADCASTSS      constants<>+14784(SB), Z3
+	VBROADCASTSS      constants<>+16640(SB), Z3
 	VMINPS            Z0, Z3, Z0
 	VFMADD231PS       Z0, Z1, Z8
 	VMOVUPS           Z2, K1, (AX)(SI*4)
@@ -34558,12 +34806,12 @@ one1795:
 	VCMPPS       $0x11, Y2, Y0, Y2
 	VBLENDVPS    Y2, Y3, Y1, Y2
 	VMULPS       Y1, Y3, Y1
-	VBROADCASTSS constants<>+14720(SB), Y3
+	VBROADCASTSS constants<>+16576(SB), Y3
 	VMAXPS       Y0, Y3, Y3
 	VMULPS       Y2, Y3, Y3
-	VBROADCASTSS constants<>+14720(SB), Y4
+	VBROADCASTSS constants<>+16576(SB), Y4
 	VMAXPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+14784(SB), Y4
+	VBROADCASTSS constants<>+16640(SB), Y4
 	VMINPS       Y0, Y4, Y0
 	VFMADD231PS  Y0, Y1, Y2
 	VMOVUPS      Y3, (AX)(SI*4)
@@ -34624,12 +34872,12 @@ tail1797:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VBLENDVPS    Y3, Y4, Y2, Y3
 	VMULPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+14720(SB), Y4
+	VBROADCASTSS constants<>+16576(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+14720(SB), Y5
+	VBROADCASTSS constants<>+16576(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+14784(SB), Y5
+	VBROADCASTSS constants<>+16640(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y2, Y3
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
@@ -36499,1135 +36747,1439 @@ DATA constants<>+8432(SB)/4, $0x42800000
 DATA constants<>+8436(SB)/4, $0x42800000
 DATA constants<>+8440(SB)/4, $0x42800000
 DATA constants<>+8444(SB)/4, $0x42800000
-DATA constants<>+8448(SB)/8, $0x43b0000000000000
-DATA constants<>+8456(SB)/8, $0x43b0000000000000
-DATA constants<>+8464(SB)/8, $0x43b0000000000000
-DATA constants<>+8472(SB)/8, $0x43b0000000000000
-DATA constants<>+8480(SB)/8, $0x43b0000000000000
-DATA constants<>+8488(SB)/8, $0x43b0000000000000
-DATA constants<>+8496(SB)/8, $0x43b0000000000000
-DATA constants<>+8504(SB)/8, $0x43b0000000000000
-DATA constants<>+8512(SB)/8, $0x4000000000000000
-DATA constants<>+8520(SB)/8, $0x4000000000000000
-DATA constants<>+8528(SB)/8, $0x4000000000000000
-DATA constants<>+8536(SB)/8, $0x4000000000000000
-DATA constants<>+8544(SB)/8, $0x4000000000000000
-DATA constants<>+8552(SB)/8, $0x4000000000000000
-DATA constants<>+8560(SB)/8, $0x4000000000000000
-DATA constants<>+8568(SB)/8, $0x4000000000000000
-DATA constants<>+8576(SB)/4, $0x4e800000
-DATA constants<>+8580(SB)/4, $0x4e800000
-DATA constants<>+8584(SB)/4, $0x4e800000
-DATA constants<>+8588(SB)/4, $0x4e800000
-DATA constants<>+8592(SB)/4, $0x4e800000
-DATA constants<>+8596(SB)/4, $0x4e800000
-DATA constants<>+8600(SB)/4, $0x4e800000
-DATA constants<>+8604(SB)/4, $0x4e800000
-DATA constants<>+8608(SB)/4, $0x4e800000
-DATA constants<>+8612(SB)/4, $0x4e800000
-DATA constants<>+8616(SB)/4, $0x4e800000
-DATA constants<>+8620(SB)/4, $0x4e800000
-DATA constants<>+8624(SB)/4, $0x4e800000
-DATA constants<>+8628(SB)/4, $0x4e800000
-DATA constants<>+8632(SB)/4, $0x4e800000
-DATA constants<>+8636(SB)/4, $0x4e800000
-DATA constants<>+8640(SB)/8, $0x403b800000000000
-DATA constants<>+8648(SB)/8, $0x403b800000000000
-DATA constants<>+8656(SB)/8, $0x403b800000000000
-DATA constants<>+8664(SB)/8, $0x403b800000000000
-DATA constants<>+8672(SB)/8, $0x403b800000000000
-DATA constants<>+8680(SB)/8, $0x403b800000000000
-DATA constants<>+8688(SB)/8, $0x403b800000000000
-DATA constants<>+8696(SB)/8, $0x403b800000000000
-DATA constants<>+8704(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8712(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8720(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8728(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8736(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8744(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8752(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8760(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8768(SB)/8, $0x400c000000000000
-DATA constants<>+8776(SB)/8, $0x400c000000000000
-DATA constants<>+8784(SB)/8, $0x400c000000000000
-DATA constants<>+8792(SB)/8, $0x400c000000000000
-DATA constants<>+8800(SB)/8, $0x400c000000000000
-DATA constants<>+8808(SB)/8, $0x400c000000000000
-DATA constants<>+8816(SB)/8, $0x400c000000000000
-DATA constants<>+8824(SB)/8, $0x400c000000000000
-DATA constants<>+8832(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8840(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8848(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8856(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8864(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8872(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8880(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8888(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8896(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8904(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8912(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8920(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8928(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8936(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8944(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8952(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8960(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8968(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8976(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8984(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8992(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9000(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9008(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9016(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9024(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9032(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9040(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9048(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9056(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9064(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9072(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9080(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9088(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9096(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9104(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9112(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9120(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9128(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9136(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9144(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9152(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9160(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9168(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9176(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9184(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9192(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9200(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9208(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9216(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9224(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9232(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9240(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9248(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9256(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9264(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9272(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9280(SB)/8, $0x3f260610327a4300
-DATA constants<>+9288(SB)/8, $0x3f260610327a4300
-DATA constants<>+9296(SB)/8, $0x3f260610327a4300
-DATA constants<>+9304(SB)/8, $0x3f260610327a4300
-DATA constants<>+9312(SB)/8, $0x3f260610327a4300
-DATA constants<>+9320(SB)/8, $0x3f260610327a4300
-DATA constants<>+9328(SB)/8, $0x3f260610327a4300
-DATA constants<>+9336(SB)/8, $0x3f260610327a4300
-DATA constants<>+9344(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9352(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9360(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9368(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9376(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9384(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9392(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9400(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9408(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9416(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9424(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9432(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9440(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9448(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9456(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9464(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9472(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9480(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9488(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9496(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9504(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9512(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9520(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9528(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9536(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9544(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9552(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9560(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9568(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9576(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9584(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9592(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9600(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9608(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9616(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9624(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9632(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9640(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9648(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9656(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9664(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9672(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9680(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9688(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9696(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9704(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9712(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9720(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9728(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9736(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9744(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9752(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9760(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9768(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9776(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9784(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9792(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9800(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9808(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9816(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9824(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9832(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9840(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9848(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9856(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9864(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9872(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9880(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9888(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9896(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9904(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9912(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9920(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9928(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9936(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9944(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9952(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9960(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9968(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9976(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9984(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9992(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10000(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10008(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10016(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10024(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10032(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10040(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10048(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10056(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10064(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10072(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10080(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10088(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10096(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10104(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10112(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10120(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10128(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10136(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10144(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10152(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10160(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10168(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10176(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10184(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10192(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10200(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10208(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10216(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10224(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10232(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10240(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10248(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10256(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10264(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10272(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10280(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10288(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10296(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10304(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10312(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10320(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10328(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10336(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10344(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10352(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10360(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10368(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10376(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10384(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10392(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10400(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10408(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10416(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10424(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10432(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10440(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10448(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10456(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10464(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10472(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10480(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10488(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10496(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10504(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10512(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10520(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10528(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10536(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10544(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10552(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10560(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10568(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10576(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10584(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10592(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10600(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10608(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10616(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10624(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10632(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10640(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10648(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10656(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10664(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10672(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10680(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10688(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10696(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10704(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10712(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10720(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10728(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10736(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10744(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10752(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10760(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10768(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10776(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10784(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10792(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10800(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10808(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10816(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10824(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10832(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10840(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10848(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10856(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10864(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10872(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10880(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10888(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10896(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10904(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10912(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10920(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10928(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10936(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10944(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10952(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10960(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10968(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10976(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10984(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10992(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11000(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11008(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11016(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11024(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11032(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11040(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11048(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11056(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11064(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11072(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11080(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11088(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11096(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11104(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11112(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11120(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11128(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11136(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11144(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11152(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11160(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11168(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11176(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11184(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11192(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11200(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11208(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11216(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11224(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11232(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11240(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11248(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11256(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11264(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11272(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11280(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11288(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11296(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11304(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11312(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11320(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11328(SB)/4, $0x41240000
-DATA constants<>+11332(SB)/4, $0x41240000
-DATA constants<>+11336(SB)/4, $0x41240000
-DATA constants<>+11340(SB)/4, $0x41240000
-DATA constants<>+11344(SB)/4, $0x41240000
-DATA constants<>+11348(SB)/4, $0x41240000
-DATA constants<>+11352(SB)/4, $0x41240000
-DATA constants<>+11356(SB)/4, $0x41240000
-DATA constants<>+11360(SB)/4, $0x41240000
-DATA constants<>+11364(SB)/4, $0x41240000
-DATA constants<>+11368(SB)/4, $0x41240000
-DATA constants<>+11372(SB)/4, $0x41240000
-DATA constants<>+11376(SB)/4, $0x41240000
-DATA constants<>+11380(SB)/4, $0x41240000
-DATA constants<>+11384(SB)/4, $0x41240000
-DATA constants<>+11388(SB)/4, $0x41240000
-DATA constants<>+11392(SB)/4, $0x3fb504f3
-DATA constants<>+11396(SB)/4, $0x3fb504f3
-DATA constants<>+11400(SB)/4, $0x3fb504f3
-DATA constants<>+11404(SB)/4, $0x3fb504f3
-DATA constants<>+11408(SB)/4, $0x3fb504f3
-DATA constants<>+11412(SB)/4, $0x3fb504f3
-DATA constants<>+11416(SB)/4, $0x3fb504f3
-DATA constants<>+11420(SB)/4, $0x3fb504f3
-DATA constants<>+11424(SB)/4, $0x3fb504f3
-DATA constants<>+11428(SB)/4, $0x3fb504f3
-DATA constants<>+11432(SB)/4, $0x3fb504f3
-DATA constants<>+11436(SB)/4, $0x3fb504f3
-DATA constants<>+11440(SB)/4, $0x3fb504f3
-DATA constants<>+11444(SB)/4, $0x3fb504f3
-DATA constants<>+11448(SB)/4, $0x3fb504f3
-DATA constants<>+11452(SB)/4, $0x3fb504f3
-DATA constants<>+11456(SB)/4, $0x40600000
-DATA constants<>+11460(SB)/4, $0x40600000
-DATA constants<>+11464(SB)/4, $0x40600000
-DATA constants<>+11468(SB)/4, $0x40600000
-DATA constants<>+11472(SB)/4, $0x40600000
-DATA constants<>+11476(SB)/4, $0x40600000
-DATA constants<>+11480(SB)/4, $0x40600000
-DATA constants<>+11484(SB)/4, $0x40600000
-DATA constants<>+11488(SB)/4, $0x40600000
-DATA constants<>+11492(SB)/4, $0x40600000
-DATA constants<>+11496(SB)/4, $0x40600000
-DATA constants<>+11500(SB)/4, $0x40600000
-DATA constants<>+11504(SB)/4, $0x40600000
-DATA constants<>+11508(SB)/4, $0x40600000
-DATA constants<>+11512(SB)/4, $0x40600000
-DATA constants<>+11516(SB)/4, $0x40600000
-DATA constants<>+11520(SB)/4, $0x39c9a0f6
-DATA constants<>+11524(SB)/4, $0x39c9a0f6
-DATA constants<>+11528(SB)/4, $0x39c9a0f6
-DATA constants<>+11532(SB)/4, $0x39c9a0f6
-DATA constants<>+11536(SB)/4, $0x39c9a0f6
-DATA constants<>+11540(SB)/4, $0x39c9a0f6
-DATA constants<>+11544(SB)/4, $0x39c9a0f6
-DATA constants<>+11548(SB)/4, $0x39c9a0f6
-DATA constants<>+11552(SB)/4, $0x39c9a0f6
-DATA constants<>+11556(SB)/4, $0x39c9a0f6
-DATA constants<>+11560(SB)/4, $0x39c9a0f6
-DATA constants<>+11564(SB)/4, $0x39c9a0f6
-DATA constants<>+11568(SB)/4, $0x39c9a0f6
-DATA constants<>+11572(SB)/4, $0x39c9a0f6
-DATA constants<>+11576(SB)/4, $0x39c9a0f6
-DATA constants<>+11580(SB)/4, $0x39c9a0f6
-DATA constants<>+11584(SB)/4, $0xb9cd295a
-DATA constants<>+11588(SB)/4, $0xb9cd295a
-DATA constants<>+11592(SB)/4, $0xb9cd295a
-DATA constants<>+11596(SB)/4, $0xb9cd295a
-DATA constants<>+11600(SB)/4, $0xb9cd295a
-DATA constants<>+11604(SB)/4, $0xb9cd295a
-DATA constants<>+11608(SB)/4, $0xb9cd295a
-DATA constants<>+11612(SB)/4, $0xb9cd295a
-DATA constants<>+11616(SB)/4, $0xb9cd295a
-DATA constants<>+11620(SB)/4, $0xb9cd295a
-DATA constants<>+11624(SB)/4, $0xb9cd295a
-DATA constants<>+11628(SB)/4, $0xb9cd295a
-DATA constants<>+11632(SB)/4, $0xb9cd295a
-DATA constants<>+11636(SB)/4, $0xb9cd295a
-DATA constants<>+11640(SB)/4, $0xb9cd295a
-DATA constants<>+11644(SB)/4, $0xb9cd295a
-DATA constants<>+11648(SB)/4, $0xbb4e31ee
-DATA constants<>+11652(SB)/4, $0xbb4e31ee
-DATA constants<>+11656(SB)/4, $0xbb4e31ee
-DATA constants<>+11660(SB)/4, $0xbb4e31ee
-DATA constants<>+11664(SB)/4, $0xbb4e31ee
-DATA constants<>+11668(SB)/4, $0xbb4e31ee
-DATA constants<>+11672(SB)/4, $0xbb4e31ee
-DATA constants<>+11676(SB)/4, $0xbb4e31ee
-DATA constants<>+11680(SB)/4, $0xbb4e31ee
-DATA constants<>+11684(SB)/4, $0xbb4e31ee
-DATA constants<>+11688(SB)/4, $0xbb4e31ee
-DATA constants<>+11692(SB)/4, $0xbb4e31ee
-DATA constants<>+11696(SB)/4, $0xbb4e31ee
-DATA constants<>+11700(SB)/4, $0xbb4e31ee
-DATA constants<>+11704(SB)/4, $0xbb4e31ee
-DATA constants<>+11708(SB)/4, $0xbb4e31ee
-DATA constants<>+11712(SB)/4, $0x3bd3acc9
-DATA constants<>+11716(SB)/4, $0x3bd3acc9
-DATA constants<>+11720(SB)/4, $0x3bd3acc9
-DATA constants<>+11724(SB)/4, $0x3bd3acc9
-DATA constants<>+11728(SB)/4, $0x3bd3acc9
-DATA constants<>+11732(SB)/4, $0x3bd3acc9
-DATA constants<>+11736(SB)/4, $0x3bd3acc9
-DATA constants<>+11740(SB)/4, $0x3bd3acc9
-DATA constants<>+11744(SB)/4, $0x3bd3acc9
-DATA constants<>+11748(SB)/4, $0x3bd3acc9
-DATA constants<>+11752(SB)/4, $0x3bd3acc9
-DATA constants<>+11756(SB)/4, $0x3bd3acc9
-DATA constants<>+11760(SB)/4, $0x3bd3acc9
-DATA constants<>+11764(SB)/4, $0x3bd3acc9
-DATA constants<>+11768(SB)/4, $0x3bd3acc9
-DATA constants<>+11772(SB)/4, $0x3bd3acc9
-DATA constants<>+11776(SB)/4, $0x3c8e889f
-DATA constants<>+11780(SB)/4, $0x3c8e889f
-DATA constants<>+11784(SB)/4, $0x3c8e889f
-DATA constants<>+11788(SB)/4, $0x3c8e889f
-DATA constants<>+11792(SB)/4, $0x3c8e889f
-DATA constants<>+11796(SB)/4, $0x3c8e889f
-DATA constants<>+11800(SB)/4, $0x3c8e889f
-DATA constants<>+11804(SB)/4, $0x3c8e889f
-DATA constants<>+11808(SB)/4, $0x3c8e889f
-DATA constants<>+11812(SB)/4, $0x3c8e889f
-DATA constants<>+11816(SB)/4, $0x3c8e889f
-DATA constants<>+11820(SB)/4, $0x3c8e889f
-DATA constants<>+11824(SB)/4, $0x3c8e889f
-DATA constants<>+11828(SB)/4, $0x3c8e889f
-DATA constants<>+11832(SB)/4, $0x3c8e889f
-DATA constants<>+11836(SB)/4, $0x3c8e889f
-DATA constants<>+11840(SB)/4, $0xbdedab0f
-DATA constants<>+11844(SB)/4, $0xbdedab0f
-DATA constants<>+11848(SB)/4, $0xbdedab0f
-DATA constants<>+11852(SB)/4, $0xbdedab0f
-DATA constants<>+11856(SB)/4, $0xbdedab0f
-DATA constants<>+11860(SB)/4, $0xbdedab0f
-DATA constants<>+11864(SB)/4, $0xbdedab0f
-DATA constants<>+11868(SB)/4, $0xbdedab0f
-DATA constants<>+11872(SB)/4, $0xbdedab0f
-DATA constants<>+11876(SB)/4, $0xbdedab0f
-DATA constants<>+11880(SB)/4, $0xbdedab0f
-DATA constants<>+11884(SB)/4, $0xbdedab0f
-DATA constants<>+11888(SB)/4, $0xbdedab0f
-DATA constants<>+11892(SB)/4, $0xbdedab0f
-DATA constants<>+11896(SB)/4, $0xbdedab0f
-DATA constants<>+11900(SB)/4, $0xbdedab0f
-DATA constants<>+11904(SB)/4, $0x3ea17f7a
-DATA constants<>+11908(SB)/4, $0x3ea17f7a
-DATA constants<>+11912(SB)/4, $0x3ea17f7a
-DATA constants<>+11916(SB)/4, $0x3ea17f7a
-DATA constants<>+11920(SB)/4, $0x3ea17f7a
-DATA constants<>+11924(SB)/4, $0x3ea17f7a
-DATA constants<>+11928(SB)/4, $0x3ea17f7a
-DATA constants<>+11932(SB)/4, $0x3ea17f7a
-DATA constants<>+11936(SB)/4, $0x3ea17f7a
-DATA constants<>+11940(SB)/4, $0x3ea17f7a
-DATA constants<>+11944(SB)/4, $0x3ea17f7a
-DATA constants<>+11948(SB)/4, $0x3ea17f7a
-DATA constants<>+11952(SB)/4, $0x3ea17f7a
-DATA constants<>+11956(SB)/4, $0x3ea17f7a
-DATA constants<>+11960(SB)/4, $0x3ea17f7a
-DATA constants<>+11964(SB)/4, $0x3ea17f7a
-DATA constants<>+11968(SB)/4, $0xbf10c8aa
-DATA constants<>+11972(SB)/4, $0xbf10c8aa
-DATA constants<>+11976(SB)/4, $0xbf10c8aa
-DATA constants<>+11980(SB)/4, $0xbf10c8aa
-DATA constants<>+11984(SB)/4, $0xbf10c8aa
-DATA constants<>+11988(SB)/4, $0xbf10c8aa
-DATA constants<>+11992(SB)/4, $0xbf10c8aa
-DATA constants<>+11996(SB)/4, $0xbf10c8aa
-DATA constants<>+12000(SB)/4, $0xbf10c8aa
-DATA constants<>+12004(SB)/4, $0xbf10c8aa
-DATA constants<>+12008(SB)/4, $0xbf10c8aa
-DATA constants<>+12012(SB)/4, $0xbf10c8aa
-DATA constants<>+12016(SB)/4, $0xbf10c8aa
-DATA constants<>+12020(SB)/4, $0xbf10c8aa
-DATA constants<>+12024(SB)/4, $0xbf10c8aa
-DATA constants<>+12028(SB)/4, $0xbf10c8aa
-DATA constants<>+12032(SB)/4, $0x3f3e920d
-DATA constants<>+12036(SB)/4, $0x3f3e920d
-DATA constants<>+12040(SB)/4, $0x3f3e920d
-DATA constants<>+12044(SB)/4, $0x3f3e920d
-DATA constants<>+12048(SB)/4, $0x3f3e920d
-DATA constants<>+12052(SB)/4, $0x3f3e920d
-DATA constants<>+12056(SB)/4, $0x3f3e920d
-DATA constants<>+12060(SB)/4, $0x3f3e920d
-DATA constants<>+12064(SB)/4, $0x3f3e920d
-DATA constants<>+12068(SB)/4, $0x3f3e920d
-DATA constants<>+12072(SB)/4, $0x3f3e920d
-DATA constants<>+12076(SB)/4, $0x3f3e920d
-DATA constants<>+12080(SB)/4, $0x3f3e920d
-DATA constants<>+12084(SB)/4, $0x3f3e920d
-DATA constants<>+12088(SB)/4, $0x3f3e920d
-DATA constants<>+12092(SB)/4, $0x3f3e920d
-DATA constants<>+12096(SB)/4, $0xba522844
-DATA constants<>+12100(SB)/4, $0xba522844
-DATA constants<>+12104(SB)/4, $0xba522844
-DATA constants<>+12108(SB)/4, $0xba522844
-DATA constants<>+12112(SB)/4, $0xba522844
-DATA constants<>+12116(SB)/4, $0xba522844
-DATA constants<>+12120(SB)/4, $0xba522844
-DATA constants<>+12124(SB)/4, $0xba522844
-DATA constants<>+12128(SB)/4, $0xba522844
-DATA constants<>+12132(SB)/4, $0xba522844
-DATA constants<>+12136(SB)/4, $0xba522844
-DATA constants<>+12140(SB)/4, $0xba522844
-DATA constants<>+12144(SB)/4, $0xba522844
-DATA constants<>+12148(SB)/4, $0xba522844
-DATA constants<>+12152(SB)/4, $0xba522844
-DATA constants<>+12156(SB)/4, $0xba522844
-DATA constants<>+12160(SB)/4, $0xbcdbfd5d
-DATA constants<>+12164(SB)/4, $0xbcdbfd5d
-DATA constants<>+12168(SB)/4, $0xbcdbfd5d
-DATA constants<>+12172(SB)/4, $0xbcdbfd5d
-DATA constants<>+12176(SB)/4, $0xbcdbfd5d
-DATA constants<>+12180(SB)/4, $0xbcdbfd5d
-DATA constants<>+12184(SB)/4, $0xbcdbfd5d
-DATA constants<>+12188(SB)/4, $0xbcdbfd5d
-DATA constants<>+12192(SB)/4, $0xbcdbfd5d
-DATA constants<>+12196(SB)/4, $0xbcdbfd5d
-DATA constants<>+12200(SB)/4, $0xbcdbfd5d
-DATA constants<>+12204(SB)/4, $0xbcdbfd5d
-DATA constants<>+12208(SB)/4, $0xbcdbfd5d
-DATA constants<>+12212(SB)/4, $0xbcdbfd5d
-DATA constants<>+12216(SB)/4, $0xbcdbfd5d
-DATA constants<>+12220(SB)/4, $0xbcdbfd5d
-DATA constants<>+12224(SB)/4, $0xbec0939f
-DATA constants<>+12228(SB)/4, $0xbec0939f
-DATA constants<>+12232(SB)/4, $0xbec0939f
-DATA constants<>+12236(SB)/4, $0xbec0939f
-DATA constants<>+12240(SB)/4, $0xbec0939f
-DATA constants<>+12244(SB)/4, $0xbec0939f
-DATA constants<>+12248(SB)/4, $0xbec0939f
-DATA constants<>+12252(SB)/4, $0xbec0939f
-DATA constants<>+12256(SB)/4, $0xbec0939f
-DATA constants<>+12260(SB)/4, $0xbec0939f
-DATA constants<>+12264(SB)/4, $0xbec0939f
-DATA constants<>+12268(SB)/4, $0xbec0939f
-DATA constants<>+12272(SB)/4, $0xbec0939f
-DATA constants<>+12276(SB)/4, $0xbec0939f
-DATA constants<>+12280(SB)/4, $0xbec0939f
-DATA constants<>+12284(SB)/4, $0xbec0939f
-DATA constants<>+12288(SB)/4, $0x38a52b48
-DATA constants<>+12292(SB)/4, $0x38a52b48
-DATA constants<>+12296(SB)/4, $0x38a52b48
-DATA constants<>+12300(SB)/4, $0x38a52b48
-DATA constants<>+12304(SB)/4, $0x38a52b48
-DATA constants<>+12308(SB)/4, $0x38a52b48
-DATA constants<>+12312(SB)/4, $0x38a52b48
-DATA constants<>+12316(SB)/4, $0x38a52b48
-DATA constants<>+12320(SB)/4, $0x38a52b48
-DATA constants<>+12324(SB)/4, $0x38a52b48
-DATA constants<>+12328(SB)/4, $0x38a52b48
-DATA constants<>+12332(SB)/4, $0x38a52b48
-DATA constants<>+12336(SB)/4, $0x38a52b48
-DATA constants<>+12340(SB)/4, $0x38a52b48
-DATA constants<>+12344(SB)/4, $0x38a52b48
-DATA constants<>+12348(SB)/4, $0x38a52b48
-DATA constants<>+12352(SB)/4, $0x3baa0938
-DATA constants<>+12356(SB)/4, $0x3baa0938
-DATA constants<>+12360(SB)/4, $0x3baa0938
-DATA constants<>+12364(SB)/4, $0x3baa0938
-DATA constants<>+12368(SB)/4, $0x3baa0938
-DATA constants<>+12372(SB)/4, $0x3baa0938
-DATA constants<>+12376(SB)/4, $0x3baa0938
-DATA constants<>+12380(SB)/4, $0x3baa0938
-DATA constants<>+12384(SB)/4, $0x3baa0938
-DATA constants<>+12388(SB)/4, $0x3baa0938
-DATA constants<>+12392(SB)/4, $0x3baa0938
-DATA constants<>+12396(SB)/4, $0x3baa0938
-DATA constants<>+12400(SB)/4, $0x3baa0938
-DATA constants<>+12404(SB)/4, $0x3baa0938
-DATA constants<>+12408(SB)/4, $0x3baa0938
-DATA constants<>+12412(SB)/4, $0x3baa0938
-DATA constants<>+12416(SB)/4, $0x3de71688
-DATA constants<>+12420(SB)/4, $0x3de71688
-DATA constants<>+12424(SB)/4, $0x3de71688
-DATA constants<>+12428(SB)/4, $0x3de71688
-DATA constants<>+12432(SB)/4, $0x3de71688
-DATA constants<>+12436(SB)/4, $0x3de71688
-DATA constants<>+12440(SB)/4, $0x3de71688
-DATA constants<>+12444(SB)/4, $0x3de71688
-DATA constants<>+12448(SB)/4, $0x3de71688
-DATA constants<>+12452(SB)/4, $0x3de71688
-DATA constants<>+12456(SB)/4, $0x3de71688
-DATA constants<>+12460(SB)/4, $0x3de71688
-DATA constants<>+12464(SB)/4, $0x3de71688
-DATA constants<>+12468(SB)/4, $0x3de71688
-DATA constants<>+12472(SB)/4, $0x3de71688
-DATA constants<>+12476(SB)/4, $0x3de71688
-DATA constants<>+12480(SB)/4, $0x3e0375d4
-DATA constants<>+12484(SB)/4, $0x3e0375d4
-DATA constants<>+12488(SB)/4, $0x3e0375d4
-DATA constants<>+12492(SB)/4, $0x3e0375d4
-DATA constants<>+12496(SB)/4, $0x3e0375d4
-DATA constants<>+12500(SB)/4, $0x3e0375d4
-DATA constants<>+12504(SB)/4, $0x3e0375d4
-DATA constants<>+12508(SB)/4, $0x3e0375d4
-DATA constants<>+12512(SB)/4, $0x3e0375d4
-DATA constants<>+12516(SB)/4, $0x3e0375d4
-DATA constants<>+12520(SB)/4, $0x3e0375d4
-DATA constants<>+12524(SB)/4, $0x3e0375d4
-DATA constants<>+12528(SB)/4, $0x3e0375d4
-DATA constants<>+12532(SB)/4, $0x3e0375d4
-DATA constants<>+12536(SB)/4, $0x3e0375d4
-DATA constants<>+12540(SB)/4, $0x3e0375d4
-DATA constants<>+12544(SB)/4, $0x3f906ebb
-DATA constants<>+12548(SB)/4, $0x3f906ebb
-DATA constants<>+12552(SB)/4, $0x3f906ebb
-DATA constants<>+12556(SB)/4, $0x3f906ebb
-DATA constants<>+12560(SB)/4, $0x3f906ebb
-DATA constants<>+12564(SB)/4, $0x3f906ebb
-DATA constants<>+12568(SB)/4, $0x3f906ebb
-DATA constants<>+12572(SB)/4, $0x3f906ebb
-DATA constants<>+12576(SB)/4, $0x3f906ebb
-DATA constants<>+12580(SB)/4, $0x3f906ebb
-DATA constants<>+12584(SB)/4, $0x3f906ebb
-DATA constants<>+12588(SB)/4, $0x3f906ebb
-DATA constants<>+12592(SB)/4, $0x3f906ebb
-DATA constants<>+12596(SB)/4, $0x3f906ebb
-DATA constants<>+12600(SB)/4, $0x3f906ebb
-DATA constants<>+12604(SB)/4, $0x3f906ebb
-DATA constants<>+12608(SB)/8, $0x3fe4000000000000
-DATA constants<>+12616(SB)/8, $0x3fe4000000000000
-DATA constants<>+12624(SB)/8, $0x3fe4000000000000
-DATA constants<>+12632(SB)/8, $0x3fe4000000000000
-DATA constants<>+12640(SB)/8, $0x3fe4000000000000
-DATA constants<>+12648(SB)/8, $0x3fe4000000000000
-DATA constants<>+12656(SB)/8, $0x3fe4000000000000
-DATA constants<>+12664(SB)/8, $0x3fe4000000000000
-DATA constants<>+12672(SB)/8, $0x4083b00000000000
-DATA constants<>+12680(SB)/8, $0x4083b00000000000
-DATA constants<>+12688(SB)/8, $0x4083b00000000000
-DATA constants<>+12696(SB)/8, $0x4083b00000000000
-DATA constants<>+12704(SB)/8, $0x4083b00000000000
-DATA constants<>+12712(SB)/8, $0x4083b00000000000
-DATA constants<>+12720(SB)/8, $0x4083b00000000000
-DATA constants<>+12728(SB)/8, $0x4083b00000000000
-DATA constants<>+12736(SB)/8, $0x40e960e000000000
-DATA constants<>+12744(SB)/8, $0x40e960e000000000
-DATA constants<>+12752(SB)/8, $0x40e960e000000000
-DATA constants<>+12760(SB)/8, $0x40e960e000000000
-DATA constants<>+12768(SB)/8, $0x40e960e000000000
-DATA constants<>+12776(SB)/8, $0x40e960e000000000
-DATA constants<>+12784(SB)/8, $0x40e960e000000000
-DATA constants<>+12792(SB)/8, $0x40e960e000000000
-DATA constants<>+12800(SB)/8, $0x412cde3200000000
-DATA constants<>+12808(SB)/8, $0x412cde3200000000
-DATA constants<>+12816(SB)/8, $0x412cde3200000000
-DATA constants<>+12824(SB)/8, $0x412cde3200000000
-DATA constants<>+12832(SB)/8, $0x412cde3200000000
-DATA constants<>+12840(SB)/8, $0x412cde3200000000
-DATA constants<>+12848(SB)/8, $0x412cde3200000000
-DATA constants<>+12856(SB)/8, $0x412cde3200000000
-DATA constants<>+12864(SB)/8, $0x413eee1100000000
-DATA constants<>+12872(SB)/8, $0x413eee1100000000
-DATA constants<>+12880(SB)/8, $0x413eee1100000000
-DATA constants<>+12888(SB)/8, $0x413eee1100000000
-DATA constants<>+12896(SB)/8, $0x413eee1100000000
-DATA constants<>+12904(SB)/8, $0x413eee1100000000
-DATA constants<>+12912(SB)/8, $0x413eee1100000000
-DATA constants<>+12920(SB)/8, $0x413eee1100000000
-DATA constants<>+12928(SB)/8, $0x4082900000000000
-DATA constants<>+12936(SB)/8, $0x4082900000000000
-DATA constants<>+12944(SB)/8, $0x4082900000000000
-DATA constants<>+12952(SB)/8, $0x4082900000000000
-DATA constants<>+12960(SB)/8, $0x4082900000000000
-DATA constants<>+12968(SB)/8, $0x4082900000000000
-DATA constants<>+12976(SB)/8, $0x4082900000000000
-DATA constants<>+12984(SB)/8, $0x4082900000000000
-DATA constants<>+12992(SB)/8, $0x40e5fea000000000
-DATA constants<>+13000(SB)/8, $0x40e5fea000000000
-DATA constants<>+13008(SB)/8, $0x40e5fea000000000
-DATA constants<>+13016(SB)/8, $0x40e5fea000000000
-DATA constants<>+13024(SB)/8, $0x40e5fea000000000
-DATA constants<>+13032(SB)/8, $0x40e5fea000000000
-DATA constants<>+13040(SB)/8, $0x40e5fea000000000
-DATA constants<>+13048(SB)/8, $0x40e5fea000000000
-DATA constants<>+13056(SB)/8, $0x41249eb600000000
-DATA constants<>+13064(SB)/8, $0x41249eb600000000
-DATA constants<>+13072(SB)/8, $0x41249eb600000000
-DATA constants<>+13080(SB)/8, $0x41249eb600000000
-DATA constants<>+13088(SB)/8, $0x41249eb600000000
-DATA constants<>+13096(SB)/8, $0x41249eb600000000
-DATA constants<>+13104(SB)/8, $0x41249eb600000000
-DATA constants<>+13112(SB)/8, $0x41249eb600000000
-DATA constants<>+13120(SB)/8, $0xc000000000000000
-DATA constants<>+13128(SB)/8, $0xc000000000000000
-DATA constants<>+13136(SB)/8, $0xc000000000000000
-DATA constants<>+13144(SB)/8, $0xc000000000000000
-DATA constants<>+13152(SB)/8, $0xc000000000000000
-DATA constants<>+13160(SB)/8, $0xc000000000000000
-DATA constants<>+13168(SB)/8, $0xc000000000000000
-DATA constants<>+13176(SB)/8, $0xc000000000000000
-DATA constants<>+13184(SB)/4, $0xc0000000
-DATA constants<>+13188(SB)/4, $0xc0000000
-DATA constants<>+13192(SB)/4, $0xc0000000
-DATA constants<>+13196(SB)/4, $0xc0000000
-DATA constants<>+13200(SB)/4, $0xc0000000
-DATA constants<>+13204(SB)/4, $0xc0000000
-DATA constants<>+13208(SB)/4, $0xc0000000
-DATA constants<>+13212(SB)/4, $0xc0000000
-DATA constants<>+13216(SB)/4, $0xc0000000
-DATA constants<>+13220(SB)/4, $0xc0000000
-DATA constants<>+13224(SB)/4, $0xc0000000
-DATA constants<>+13228(SB)/4, $0xc0000000
-DATA constants<>+13232(SB)/4, $0xc0000000
-DATA constants<>+13236(SB)/4, $0xc0000000
-DATA constants<>+13240(SB)/4, $0xc0000000
-DATA constants<>+13244(SB)/4, $0xc0000000
-DATA constants<>+13248(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13256(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13264(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13272(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13280(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13288(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13296(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13304(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13312(SB)/4, $0xbb58abe0
-DATA constants<>+13316(SB)/4, $0xbb58abe0
-DATA constants<>+13320(SB)/4, $0xbb58abe0
-DATA constants<>+13324(SB)/4, $0xbb58abe0
-DATA constants<>+13328(SB)/4, $0xbb58abe0
-DATA constants<>+13332(SB)/4, $0xbb58abe0
-DATA constants<>+13336(SB)/4, $0xbb58abe0
-DATA constants<>+13340(SB)/4, $0xbb58abe0
-DATA constants<>+13344(SB)/4, $0xbb58abe0
-DATA constants<>+13348(SB)/4, $0xbb58abe0
-DATA constants<>+13352(SB)/4, $0xbb58abe0
-DATA constants<>+13356(SB)/4, $0xbb58abe0
-DATA constants<>+13360(SB)/4, $0xbb58abe0
-DATA constants<>+13364(SB)/4, $0xbb58abe0
-DATA constants<>+13368(SB)/4, $0xbb58abe0
-DATA constants<>+13372(SB)/4, $0xbb58abe0
-DATA constants<>+13376(SB)/4, $0x3ca50f77
-DATA constants<>+13380(SB)/4, $0x3ca50f77
-DATA constants<>+13384(SB)/4, $0x3ca50f77
-DATA constants<>+13388(SB)/4, $0x3ca50f77
-DATA constants<>+13392(SB)/4, $0x3ca50f77
-DATA constants<>+13396(SB)/4, $0x3ca50f77
-DATA constants<>+13400(SB)/4, $0x3ca50f77
-DATA constants<>+13404(SB)/4, $0x3ca50f77
-DATA constants<>+13408(SB)/4, $0x3ca50f77
-DATA constants<>+13412(SB)/4, $0x3ca50f77
-DATA constants<>+13416(SB)/4, $0x3ca50f77
-DATA constants<>+13420(SB)/4, $0x3ca50f77
-DATA constants<>+13424(SB)/4, $0x3ca50f77
-DATA constants<>+13428(SB)/4, $0x3ca50f77
-DATA constants<>+13432(SB)/4, $0x3ca50f77
-DATA constants<>+13436(SB)/4, $0x3ca50f77
-DATA constants<>+13440(SB)/4, $0xbd6bc3cd
-DATA constants<>+13444(SB)/4, $0xbd6bc3cd
-DATA constants<>+13448(SB)/4, $0xbd6bc3cd
-DATA constants<>+13452(SB)/4, $0xbd6bc3cd
-DATA constants<>+13456(SB)/4, $0xbd6bc3cd
-DATA constants<>+13460(SB)/4, $0xbd6bc3cd
-DATA constants<>+13464(SB)/4, $0xbd6bc3cd
-DATA constants<>+13468(SB)/4, $0xbd6bc3cd
-DATA constants<>+13472(SB)/4, $0xbd6bc3cd
-DATA constants<>+13476(SB)/4, $0xbd6bc3cd
-DATA constants<>+13480(SB)/4, $0xbd6bc3cd
-DATA constants<>+13484(SB)/4, $0xbd6bc3cd
-DATA constants<>+13488(SB)/4, $0xbd6bc3cd
-DATA constants<>+13492(SB)/4, $0xbd6bc3cd
-DATA constants<>+13496(SB)/4, $0xbd6bc3cd
-DATA constants<>+13500(SB)/4, $0xbd6bc3cd
-DATA constants<>+13504(SB)/4, $0x3dda850f
-DATA constants<>+13508(SB)/4, $0x3dda850f
-DATA constants<>+13512(SB)/4, $0x3dda850f
-DATA constants<>+13516(SB)/4, $0x3dda850f
-DATA constants<>+13520(SB)/4, $0x3dda850f
-DATA constants<>+13524(SB)/4, $0x3dda850f
-DATA constants<>+13528(SB)/4, $0x3dda850f
-DATA constants<>+13532(SB)/4, $0x3dda850f
-DATA constants<>+13536(SB)/4, $0x3dda850f
-DATA constants<>+13540(SB)/4, $0x3dda850f
-DATA constants<>+13544(SB)/4, $0x3dda850f
-DATA constants<>+13548(SB)/4, $0x3dda850f
-DATA constants<>+13552(SB)/4, $0x3dda850f
-DATA constants<>+13556(SB)/4, $0x3dda850f
-DATA constants<>+13560(SB)/4, $0x3dda850f
-DATA constants<>+13564(SB)/4, $0x3dda850f
-DATA constants<>+13568(SB)/4, $0xbe1d2cac
-DATA constants<>+13572(SB)/4, $0xbe1d2cac
-DATA constants<>+13576(SB)/4, $0xbe1d2cac
-DATA constants<>+13580(SB)/4, $0xbe1d2cac
-DATA constants<>+13584(SB)/4, $0xbe1d2cac
-DATA constants<>+13588(SB)/4, $0xbe1d2cac
-DATA constants<>+13592(SB)/4, $0xbe1d2cac
-DATA constants<>+13596(SB)/4, $0xbe1d2cac
-DATA constants<>+13600(SB)/4, $0xbe1d2cac
-DATA constants<>+13604(SB)/4, $0xbe1d2cac
-DATA constants<>+13608(SB)/4, $0xbe1d2cac
-DATA constants<>+13612(SB)/4, $0xbe1d2cac
-DATA constants<>+13616(SB)/4, $0xbe1d2cac
-DATA constants<>+13620(SB)/4, $0xbe1d2cac
-DATA constants<>+13624(SB)/4, $0xbe1d2cac
-DATA constants<>+13628(SB)/4, $0xbe1d2cac
-DATA constants<>+13632(SB)/4, $0x3e49a885
-DATA constants<>+13636(SB)/4, $0x3e49a885
-DATA constants<>+13640(SB)/4, $0x3e49a885
-DATA constants<>+13644(SB)/4, $0x3e49a885
-DATA constants<>+13648(SB)/4, $0x3e49a885
-DATA constants<>+13652(SB)/4, $0x3e49a885
-DATA constants<>+13656(SB)/4, $0x3e49a885
-DATA constants<>+13660(SB)/4, $0x3e49a885
-DATA constants<>+13664(SB)/4, $0x3e49a885
-DATA constants<>+13668(SB)/4, $0x3e49a885
-DATA constants<>+13672(SB)/4, $0x3e49a885
-DATA constants<>+13676(SB)/4, $0x3e49a885
-DATA constants<>+13680(SB)/4, $0x3e49a885
-DATA constants<>+13684(SB)/4, $0x3e49a885
-DATA constants<>+13688(SB)/4, $0x3e49a885
-DATA constants<>+13692(SB)/4, $0x3e49a885
-DATA constants<>+13696(SB)/4, $0xbe7f924f
-DATA constants<>+13700(SB)/4, $0xbe7f924f
-DATA constants<>+13704(SB)/4, $0xbe7f924f
-DATA constants<>+13708(SB)/4, $0xbe7f924f
-DATA constants<>+13712(SB)/4, $0xbe7f924f
-DATA constants<>+13716(SB)/4, $0xbe7f924f
-DATA constants<>+13720(SB)/4, $0xbe7f924f
-DATA constants<>+13724(SB)/4, $0xbe7f924f
-DATA constants<>+13728(SB)/4, $0xbe7f924f
-DATA constants<>+13732(SB)/4, $0xbe7f924f
-DATA constants<>+13736(SB)/4, $0xbe7f924f
-DATA constants<>+13740(SB)/4, $0xbe7f924f
-DATA constants<>+13744(SB)/4, $0xbe7f924f
-DATA constants<>+13748(SB)/4, $0xbe7f924f
-DATA constants<>+13752(SB)/4, $0xbe7f924f
-DATA constants<>+13756(SB)/4, $0xbe7f924f
-DATA constants<>+13760(SB)/4, $0x3eaaa6ea
-DATA constants<>+13764(SB)/4, $0x3eaaa6ea
-DATA constants<>+13768(SB)/4, $0x3eaaa6ea
-DATA constants<>+13772(SB)/4, $0x3eaaa6ea
-DATA constants<>+13776(SB)/4, $0x3eaaa6ea
-DATA constants<>+13780(SB)/4, $0x3eaaa6ea
-DATA constants<>+13784(SB)/4, $0x3eaaa6ea
-DATA constants<>+13788(SB)/4, $0x3eaaa6ea
-DATA constants<>+13792(SB)/4, $0x3eaaa6ea
-DATA constants<>+13796(SB)/4, $0x3eaaa6ea
-DATA constants<>+13800(SB)/4, $0x3eaaa6ea
-DATA constants<>+13804(SB)/4, $0x3eaaa6ea
-DATA constants<>+13808(SB)/4, $0x3eaaa6ea
-DATA constants<>+13812(SB)/4, $0x3eaaa6ea
-DATA constants<>+13816(SB)/4, $0x3eaaa6ea
-DATA constants<>+13820(SB)/4, $0x3eaaa6ea
-DATA constants<>+13824(SB)/4, $0xbeffffe9
-DATA constants<>+13828(SB)/4, $0xbeffffe9
-DATA constants<>+13832(SB)/4, $0xbeffffe9
-DATA constants<>+13836(SB)/4, $0xbeffffe9
-DATA constants<>+13840(SB)/4, $0xbeffffe9
-DATA constants<>+13844(SB)/4, $0xbeffffe9
-DATA constants<>+13848(SB)/4, $0xbeffffe9
-DATA constants<>+13852(SB)/4, $0xbeffffe9
-DATA constants<>+13856(SB)/4, $0xbeffffe9
-DATA constants<>+13860(SB)/4, $0xbeffffe9
-DATA constants<>+13864(SB)/4, $0xbeffffe9
-DATA constants<>+13868(SB)/4, $0xbeffffe9
-DATA constants<>+13872(SB)/4, $0xbeffffe9
-DATA constants<>+13876(SB)/4, $0xbeffffe9
-DATA constants<>+13880(SB)/4, $0xbeffffe9
-DATA constants<>+13884(SB)/4, $0xbeffffe9
-DATA constants<>+13888(SB)/8, $0x4044000000000000
-DATA constants<>+13896(SB)/8, $0x4044000000000000
-DATA constants<>+13904(SB)/8, $0x4044000000000000
-DATA constants<>+13912(SB)/8, $0x4044000000000000
-DATA constants<>+13920(SB)/8, $0x4044000000000000
-DATA constants<>+13928(SB)/8, $0x4044000000000000
-DATA constants<>+13936(SB)/8, $0x4044000000000000
-DATA constants<>+13944(SB)/8, $0x4044000000000000
-DATA constants<>+13952(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13960(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13968(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13976(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13984(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13992(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14000(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14008(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14016(SB)/8, $0xc044000000000000
-DATA constants<>+14024(SB)/8, $0xc044000000000000
-DATA constants<>+14032(SB)/8, $0xc044000000000000
-DATA constants<>+14040(SB)/8, $0xc044000000000000
-DATA constants<>+14048(SB)/8, $0xc044000000000000
-DATA constants<>+14056(SB)/8, $0xc044000000000000
-DATA constants<>+14064(SB)/8, $0xc044000000000000
-DATA constants<>+14072(SB)/8, $0xc044000000000000
-DATA constants<>+14080(SB)/4, $0x41680000
-DATA constants<>+14084(SB)/4, $0x41680000
-DATA constants<>+14088(SB)/4, $0x41680000
-DATA constants<>+14092(SB)/4, $0x41680000
-DATA constants<>+14096(SB)/4, $0x41680000
-DATA constants<>+14100(SB)/4, $0x41680000
-DATA constants<>+14104(SB)/4, $0x41680000
-DATA constants<>+14108(SB)/4, $0x41680000
-DATA constants<>+14112(SB)/4, $0x41680000
-DATA constants<>+14116(SB)/4, $0x41680000
-DATA constants<>+14120(SB)/4, $0x41680000
-DATA constants<>+14124(SB)/4, $0x41680000
-DATA constants<>+14128(SB)/4, $0x41680000
-DATA constants<>+14132(SB)/4, $0x41680000
-DATA constants<>+14136(SB)/4, $0x41680000
-DATA constants<>+14140(SB)/4, $0x41680000
-DATA constants<>+14144(SB)/4, $0x38e5dc70
-DATA constants<>+14148(SB)/4, $0x38e5dc70
-DATA constants<>+14152(SB)/4, $0x38e5dc70
-DATA constants<>+14156(SB)/4, $0x38e5dc70
-DATA constants<>+14160(SB)/4, $0x38e5dc70
-DATA constants<>+14164(SB)/4, $0x38e5dc70
-DATA constants<>+14168(SB)/4, $0x38e5dc70
-DATA constants<>+14172(SB)/4, $0x38e5dc70
-DATA constants<>+14176(SB)/4, $0x38e5dc70
-DATA constants<>+14180(SB)/4, $0x38e5dc70
-DATA constants<>+14184(SB)/4, $0x38e5dc70
-DATA constants<>+14188(SB)/4, $0x38e5dc70
-DATA constants<>+14192(SB)/4, $0x38e5dc70
-DATA constants<>+14196(SB)/4, $0x38e5dc70
-DATA constants<>+14200(SB)/4, $0x38e5dc70
-DATA constants<>+14204(SB)/4, $0x38e5dc70
-DATA constants<>+14208(SB)/4, $0xba9bc906
-DATA constants<>+14212(SB)/4, $0xba9bc906
-DATA constants<>+14216(SB)/4, $0xba9bc906
-DATA constants<>+14220(SB)/4, $0xba9bc906
-DATA constants<>+14224(SB)/4, $0xba9bc906
-DATA constants<>+14228(SB)/4, $0xba9bc906
-DATA constants<>+14232(SB)/4, $0xba9bc906
-DATA constants<>+14236(SB)/4, $0xba9bc906
-DATA constants<>+14240(SB)/4, $0xba9bc906
-DATA constants<>+14244(SB)/4, $0xba9bc906
-DATA constants<>+14248(SB)/4, $0xba9bc906
-DATA constants<>+14252(SB)/4, $0xba9bc906
-DATA constants<>+14256(SB)/4, $0xba9bc906
-DATA constants<>+14260(SB)/4, $0xba9bc906
-DATA constants<>+14264(SB)/4, $0xba9bc906
-DATA constants<>+14268(SB)/4, $0xba9bc906
-DATA constants<>+14272(SB)/4, $0x3c236e0f
-DATA constants<>+14276(SB)/4, $0x3c236e0f
-DATA constants<>+14280(SB)/4, $0x3c236e0f
-DATA constants<>+14284(SB)/4, $0x3c236e0f
-DATA constants<>+14288(SB)/4, $0x3c236e0f
-DATA constants<>+14292(SB)/4, $0x3c236e0f
-DATA constants<>+14296(SB)/4, $0x3c236e0f
-DATA constants<>+14300(SB)/4, $0x3c236e0f
-DATA constants<>+14304(SB)/4, $0x3c236e0f
-DATA constants<>+14308(SB)/4, $0x3c236e0f
-DATA constants<>+14312(SB)/4, $0x3c236e0f
-DATA constants<>+14316(SB)/4, $0x3c236e0f
-DATA constants<>+14320(SB)/4, $0x3c236e0f
-DATA constants<>+14324(SB)/4, $0x3c236e0f
-DATA constants<>+14328(SB)/4, $0x3c236e0f
-DATA constants<>+14332(SB)/4, $0x3c236e0f
-DATA constants<>+14336(SB)/4, $0xbd882c3f
-DATA constants<>+14340(SB)/4, $0xbd882c3f
-DATA constants<>+14344(SB)/4, $0xbd882c3f
-DATA constants<>+14348(SB)/4, $0xbd882c3f
-DATA constants<>+14352(SB)/4, $0xbd882c3f
-DATA constants<>+14356(SB)/4, $0xbd882c3f
-DATA constants<>+14360(SB)/4, $0xbd882c3f
-DATA constants<>+14364(SB)/4, $0xbd882c3f
-DATA constants<>+14368(SB)/4, $0xbd882c3f
-DATA constants<>+14372(SB)/4, $0xbd882c3f
-DATA constants<>+14376(SB)/4, $0xbd882c3f
-DATA constants<>+14380(SB)/4, $0xbd882c3f
-DATA constants<>+14384(SB)/4, $0xbd882c3f
-DATA constants<>+14388(SB)/4, $0xbd882c3f
-DATA constants<>+14392(SB)/4, $0xbd882c3f
-DATA constants<>+14396(SB)/4, $0xbd882c3f
-DATA constants<>+14400(SB)/4, $0x3ecc422a
-DATA constants<>+14404(SB)/4, $0x3ecc422a
-DATA constants<>+14408(SB)/4, $0x3ecc422a
-DATA constants<>+14412(SB)/4, $0x3ecc422a
-DATA constants<>+14416(SB)/4, $0x3ecc422a
-DATA constants<>+14420(SB)/4, $0x3ecc422a
-DATA constants<>+14424(SB)/4, $0x3ecc422a
-DATA constants<>+14428(SB)/4, $0x3ecc422a
-DATA constants<>+14432(SB)/4, $0x3ecc422a
-DATA constants<>+14436(SB)/4, $0x3ecc422a
-DATA constants<>+14440(SB)/4, $0x3ecc422a
-DATA constants<>+14444(SB)/4, $0x3ecc422a
-DATA constants<>+14448(SB)/4, $0x3ecc422a
-DATA constants<>+14452(SB)/4, $0x3ecc422a
-DATA constants<>+14456(SB)/4, $0x3ecc422a
-DATA constants<>+14460(SB)/4, $0x3ecc422a
-DATA constants<>+14464(SB)/4, $0x3f333333
-DATA constants<>+14468(SB)/4, $0x3f333333
-DATA constants<>+14472(SB)/4, $0x3f333333
-DATA constants<>+14476(SB)/4, $0x3f333333
-DATA constants<>+14480(SB)/4, $0x3f333333
-DATA constants<>+14484(SB)/4, $0x3f333333
-DATA constants<>+14488(SB)/4, $0x3f333333
-DATA constants<>+14492(SB)/4, $0x3f333333
-DATA constants<>+14496(SB)/4, $0x3f333333
-DATA constants<>+14500(SB)/4, $0x3f333333
-DATA constants<>+14504(SB)/4, $0x3f333333
-DATA constants<>+14508(SB)/4, $0x3f333333
-DATA constants<>+14512(SB)/4, $0x3f333333
-DATA constants<>+14516(SB)/4, $0x3f333333
-DATA constants<>+14520(SB)/4, $0x3f333333
-DATA constants<>+14524(SB)/4, $0x3f333333
-DATA constants<>+14528(SB)/4, $0xc1680000
-DATA constants<>+14532(SB)/4, $0xc1680000
-DATA constants<>+14536(SB)/4, $0xc1680000
-DATA constants<>+14540(SB)/4, $0xc1680000
-DATA constants<>+14544(SB)/4, $0xc1680000
-DATA constants<>+14548(SB)/4, $0xc1680000
-DATA constants<>+14552(SB)/4, $0xc1680000
-DATA constants<>+14556(SB)/4, $0xc1680000
-DATA constants<>+14560(SB)/4, $0xc1680000
-DATA constants<>+14564(SB)/4, $0xc1680000
-DATA constants<>+14568(SB)/4, $0xc1680000
-DATA constants<>+14572(SB)/4, $0xc1680000
-DATA constants<>+14576(SB)/4, $0xc1680000
-DATA constants<>+14580(SB)/4, $0xc1680000
-DATA constants<>+14584(SB)/4, $0xc1680000
-DATA constants<>+14588(SB)/4, $0xc1680000
-DATA constants<>+14592(SB)/8, $0xc089000000000000
-DATA constants<>+14600(SB)/8, $0xc089000000000000
-DATA constants<>+14608(SB)/8, $0xc089000000000000
-DATA constants<>+14616(SB)/8, $0xc089000000000000
-DATA constants<>+14624(SB)/8, $0xc089000000000000
-DATA constants<>+14632(SB)/8, $0xc089000000000000
-DATA constants<>+14640(SB)/8, $0xc089000000000000
-DATA constants<>+14648(SB)/8, $0xc089000000000000
-DATA constants<>+14656(SB)/8, $0x4089000000000000
-DATA constants<>+14664(SB)/8, $0x4089000000000000
-DATA constants<>+14672(SB)/8, $0x4089000000000000
-DATA constants<>+14680(SB)/8, $0x4089000000000000
-DATA constants<>+14688(SB)/8, $0x4089000000000000
-DATA constants<>+14696(SB)/8, $0x4089000000000000
-DATA constants<>+14704(SB)/8, $0x4089000000000000
-DATA constants<>+14712(SB)/8, $0x4089000000000000
-DATA constants<>+14720(SB)/4, $0xc4480000
-DATA constants<>+14724(SB)/4, $0xc4480000
-DATA constants<>+14728(SB)/4, $0xc4480000
-DATA constants<>+14732(SB)/4, $0xc4480000
-DATA constants<>+14736(SB)/4, $0xc4480000
-DATA constants<>+14740(SB)/4, $0xc4480000
-DATA constants<>+14744(SB)/4, $0xc4480000
-DATA constants<>+14748(SB)/4, $0xc4480000
-DATA constants<>+14752(SB)/4, $0xc4480000
-DATA constants<>+14756(SB)/4, $0xc4480000
-DATA constants<>+14760(SB)/4, $0xc4480000
-DATA constants<>+14764(SB)/4, $0xc4480000
-DATA constants<>+14768(SB)/4, $0xc4480000
-DATA constants<>+14772(SB)/4, $0xc4480000
-DATA constants<>+14776(SB)/4, $0xc4480000
-DATA constants<>+14780(SB)/4, $0xc4480000
-DATA constants<>+14784(SB)/4, $0x44480000
-DATA constants<>+14788(SB)/4, $0x44480000
-DATA constants<>+14792(SB)/4, $0x44480000
-DATA constants<>+14796(SB)/4, $0x44480000
-DATA constants<>+14800(SB)/4, $0x44480000
-DATA constants<>+14804(SB)/4, $0x44480000
-DATA constants<>+14808(SB)/4, $0x44480000
-DATA constants<>+14812(SB)/4, $0x44480000
-DATA constants<>+14816(SB)/4, $0x44480000
-DATA constants<>+14820(SB)/4, $0x44480000
-DATA constants<>+14824(SB)/4, $0x44480000
-DATA constants<>+14828(SB)/4, $0x44480000
-DATA constants<>+14832(SB)/4, $0x44480000
-DATA constants<>+14836(SB)/4, $0x44480000
-DATA constants<>+14840(SB)/4, $0x44480000
-DATA constants<>+14844(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $14848
+DATA constants<>+8448(SB)/8, $0x4000000000000000
+DATA constants<>+8456(SB)/8, $0x4000000000000000
+DATA constants<>+8464(SB)/8, $0x4000000000000000
+DATA constants<>+8472(SB)/8, $0x4000000000000000
+DATA constants<>+8480(SB)/8, $0x4000000000000000
+DATA constants<>+8488(SB)/8, $0x4000000000000000
+DATA constants<>+8496(SB)/8, $0x4000000000000000
+DATA constants<>+8504(SB)/8, $0x4000000000000000
+DATA constants<>+8512(SB)/8, $0x0000000003530422
+DATA constants<>+8520(SB)/8, $0x0000000003530422
+DATA constants<>+8528(SB)/8, $0x0000000003530422
+DATA constants<>+8536(SB)/8, $0x0000000003530422
+DATA constants<>+8544(SB)/8, $0x0000000003530422
+DATA constants<>+8552(SB)/8, $0x0000000003530422
+DATA constants<>+8560(SB)/8, $0x0000000003530422
+DATA constants<>+8568(SB)/8, $0x0000000003530422
+DATA constants<>+8576(SB)/8, $0x403b800000000000
+DATA constants<>+8584(SB)/8, $0x403b800000000000
+DATA constants<>+8592(SB)/8, $0x403b800000000000
+DATA constants<>+8600(SB)/8, $0x403b800000000000
+DATA constants<>+8608(SB)/8, $0x403b800000000000
+DATA constants<>+8616(SB)/8, $0x403b800000000000
+DATA constants<>+8624(SB)/8, $0x403b800000000000
+DATA constants<>+8632(SB)/8, $0x403b800000000000
+DATA constants<>+8640(SB)/8, $0x4018000000000000
+DATA constants<>+8648(SB)/8, $0x4018000000000000
+DATA constants<>+8656(SB)/8, $0x4018000000000000
+DATA constants<>+8664(SB)/8, $0x4018000000000000
+DATA constants<>+8672(SB)/8, $0x4018000000000000
+DATA constants<>+8680(SB)/8, $0x4018000000000000
+DATA constants<>+8688(SB)/8, $0x4018000000000000
+DATA constants<>+8696(SB)/8, $0x4018000000000000
+DATA constants<>+8704(SB)/8, $0x400c000000000000
+DATA constants<>+8712(SB)/8, $0x400c000000000000
+DATA constants<>+8720(SB)/8, $0x400c000000000000
+DATA constants<>+8728(SB)/8, $0x400c000000000000
+DATA constants<>+8736(SB)/8, $0x400c000000000000
+DATA constants<>+8744(SB)/8, $0x400c000000000000
+DATA constants<>+8752(SB)/8, $0x400c000000000000
+DATA constants<>+8760(SB)/8, $0x400c000000000000
+DATA constants<>+8768(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8776(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8784(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8792(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8800(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8808(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8816(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8824(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8832(SB)/8, $0x3e05609351516457
+DATA constants<>+8840(SB)/8, $0x3e05609351516457
+DATA constants<>+8848(SB)/8, $0x3e05609351516457
+DATA constants<>+8856(SB)/8, $0x3e05609351516457
+DATA constants<>+8864(SB)/8, $0x3e05609351516457
+DATA constants<>+8872(SB)/8, $0x3e05609351516457
+DATA constants<>+8880(SB)/8, $0x3e05609351516457
+DATA constants<>+8888(SB)/8, $0x3e05609351516457
+DATA constants<>+8896(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8904(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8912(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8920(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8928(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8936(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8944(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8952(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8960(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8968(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8976(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8984(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8992(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9000(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9008(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9016(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9024(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9032(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9040(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9048(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9056(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9064(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9072(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9080(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9088(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9096(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9104(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9112(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9120(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9128(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9136(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9144(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9152(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9160(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9168(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9176(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9184(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9192(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9200(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9208(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9216(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9224(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9232(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9240(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9248(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9256(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9264(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9272(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9280(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9288(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9296(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9304(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9312(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9320(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9328(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9336(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9344(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9352(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9360(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9368(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9376(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9384(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9392(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9400(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9408(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9416(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9424(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9432(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9440(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9448(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9456(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9464(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9472(SB)/8, $0x3de410aac32da444
+DATA constants<>+9480(SB)/8, $0x3de410aac32da444
+DATA constants<>+9488(SB)/8, $0x3de410aac32da444
+DATA constants<>+9496(SB)/8, $0x3de410aac32da444
+DATA constants<>+9504(SB)/8, $0x3de410aac32da444
+DATA constants<>+9512(SB)/8, $0x3de410aac32da444
+DATA constants<>+9520(SB)/8, $0x3de410aac32da444
+DATA constants<>+9528(SB)/8, $0x3de410aac32da444
+DATA constants<>+9536(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9544(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9552(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9560(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9568(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9576(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9584(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9592(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9600(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9608(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9616(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9624(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9632(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9640(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9648(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9656(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9664(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9672(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9680(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9688(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9696(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9704(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9712(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9720(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9728(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9736(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9744(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9752(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9760(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9768(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9776(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9784(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9792(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9800(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9808(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9816(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9824(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9832(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9840(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9848(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9856(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9864(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9872(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9880(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9888(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9896(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9904(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9912(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9920(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9928(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9936(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9944(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9952(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9960(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9968(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9976(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9984(SB)/8, $0x3f85d581183fca86
+DATA constants<>+9992(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10000(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10008(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10016(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10024(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10032(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10040(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10048(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10056(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10064(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10072(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10080(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10088(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10096(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10104(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10112(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10120(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10128(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10136(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10144(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10152(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10160(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10168(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10176(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10184(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10192(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10200(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10208(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10216(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10224(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10232(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10240(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10248(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10256(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10264(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10272(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10280(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10288(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10296(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10304(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10312(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10320(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10328(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10336(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10344(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10352(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10360(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10368(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10376(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10384(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10392(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10400(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10408(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10416(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10424(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10432(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10440(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10448(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10456(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10464(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10472(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10480(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10488(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10496(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10504(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10512(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10520(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10528(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10536(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10544(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10552(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10560(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10568(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10576(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10584(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10592(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10600(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10608(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10616(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10624(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10632(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10640(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10648(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10656(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10664(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10672(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10680(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10688(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10696(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10704(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10712(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10720(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10728(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10736(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10744(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10752(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10760(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10768(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10776(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10784(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10792(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10800(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10808(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10816(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10824(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10832(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10840(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10848(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10856(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10864(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10872(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10880(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10888(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10896(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10904(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10912(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10920(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10928(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10936(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10944(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10952(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10960(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10968(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10976(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10984(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10992(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11000(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11008(SB)/4, $0x41240000
+DATA constants<>+11012(SB)/4, $0x41240000
+DATA constants<>+11016(SB)/4, $0x41240000
+DATA constants<>+11020(SB)/4, $0x41240000
+DATA constants<>+11024(SB)/4, $0x41240000
+DATA constants<>+11028(SB)/4, $0x41240000
+DATA constants<>+11032(SB)/4, $0x41240000
+DATA constants<>+11036(SB)/4, $0x41240000
+DATA constants<>+11040(SB)/4, $0x41240000
+DATA constants<>+11044(SB)/4, $0x41240000
+DATA constants<>+11048(SB)/4, $0x41240000
+DATA constants<>+11052(SB)/4, $0x41240000
+DATA constants<>+11056(SB)/4, $0x41240000
+DATA constants<>+11060(SB)/4, $0x41240000
+DATA constants<>+11064(SB)/4, $0x41240000
+DATA constants<>+11068(SB)/4, $0x41240000
+DATA constants<>+11072(SB)/4, $0x40800000
+DATA constants<>+11076(SB)/4, $0x40800000
+DATA constants<>+11080(SB)/4, $0x40800000
+DATA constants<>+11084(SB)/4, $0x40800000
+DATA constants<>+11088(SB)/4, $0x40800000
+DATA constants<>+11092(SB)/4, $0x40800000
+DATA constants<>+11096(SB)/4, $0x40800000
+DATA constants<>+11100(SB)/4, $0x40800000
+DATA constants<>+11104(SB)/4, $0x40800000
+DATA constants<>+11108(SB)/4, $0x40800000
+DATA constants<>+11112(SB)/4, $0x40800000
+DATA constants<>+11116(SB)/4, $0x40800000
+DATA constants<>+11120(SB)/4, $0x40800000
+DATA constants<>+11124(SB)/4, $0x40800000
+DATA constants<>+11128(SB)/4, $0x40800000
+DATA constants<>+11132(SB)/4, $0x40800000
+DATA constants<>+11136(SB)/4, $0x40200000
+DATA constants<>+11140(SB)/4, $0x40200000
+DATA constants<>+11144(SB)/4, $0x40200000
+DATA constants<>+11148(SB)/4, $0x40200000
+DATA constants<>+11152(SB)/4, $0x40200000
+DATA constants<>+11156(SB)/4, $0x40200000
+DATA constants<>+11160(SB)/4, $0x40200000
+DATA constants<>+11164(SB)/4, $0x40200000
+DATA constants<>+11168(SB)/4, $0x40200000
+DATA constants<>+11172(SB)/4, $0x40200000
+DATA constants<>+11176(SB)/4, $0x40200000
+DATA constants<>+11180(SB)/4, $0x40200000
+DATA constants<>+11184(SB)/4, $0x40200000
+DATA constants<>+11188(SB)/4, $0x40200000
+DATA constants<>+11192(SB)/4, $0x40200000
+DATA constants<>+11196(SB)/4, $0x40200000
+DATA constants<>+11200(SB)/4, $0x396b98b0
+DATA constants<>+11204(SB)/4, $0x396b98b0
+DATA constants<>+11208(SB)/4, $0x396b98b0
+DATA constants<>+11212(SB)/4, $0x396b98b0
+DATA constants<>+11216(SB)/4, $0x396b98b0
+DATA constants<>+11220(SB)/4, $0x396b98b0
+DATA constants<>+11224(SB)/4, $0x396b98b0
+DATA constants<>+11228(SB)/4, $0x396b98b0
+DATA constants<>+11232(SB)/4, $0x396b98b0
+DATA constants<>+11236(SB)/4, $0x396b98b0
+DATA constants<>+11240(SB)/4, $0x396b98b0
+DATA constants<>+11244(SB)/4, $0x396b98b0
+DATA constants<>+11248(SB)/4, $0x396b98b0
+DATA constants<>+11252(SB)/4, $0x396b98b0
+DATA constants<>+11256(SB)/4, $0x396b98b0
+DATA constants<>+11260(SB)/4, $0x396b98b0
+DATA constants<>+11264(SB)/4, $0xba2d4884
+DATA constants<>+11268(SB)/4, $0xba2d4884
+DATA constants<>+11272(SB)/4, $0xba2d4884
+DATA constants<>+11276(SB)/4, $0xba2d4884
+DATA constants<>+11280(SB)/4, $0xba2d4884
+DATA constants<>+11284(SB)/4, $0xba2d4884
+DATA constants<>+11288(SB)/4, $0xba2d4884
+DATA constants<>+11292(SB)/4, $0xba2d4884
+DATA constants<>+11296(SB)/4, $0xba2d4884
+DATA constants<>+11300(SB)/4, $0xba2d4884
+DATA constants<>+11304(SB)/4, $0xba2d4884
+DATA constants<>+11308(SB)/4, $0xba2d4884
+DATA constants<>+11312(SB)/4, $0xba2d4884
+DATA constants<>+11316(SB)/4, $0xba2d4884
+DATA constants<>+11320(SB)/4, $0xba2d4884
+DATA constants<>+11324(SB)/4, $0xba2d4884
+DATA constants<>+11328(SB)/4, $0xbc053c36
+DATA constants<>+11332(SB)/4, $0xbc053c36
+DATA constants<>+11336(SB)/4, $0xbc053c36
+DATA constants<>+11340(SB)/4, $0xbc053c36
+DATA constants<>+11344(SB)/4, $0xbc053c36
+DATA constants<>+11348(SB)/4, $0xbc053c36
+DATA constants<>+11352(SB)/4, $0xbc053c36
+DATA constants<>+11356(SB)/4, $0xbc053c36
+DATA constants<>+11360(SB)/4, $0xbc053c36
+DATA constants<>+11364(SB)/4, $0xbc053c36
+DATA constants<>+11368(SB)/4, $0xbc053c36
+DATA constants<>+11372(SB)/4, $0xbc053c36
+DATA constants<>+11376(SB)/4, $0xbc053c36
+DATA constants<>+11380(SB)/4, $0xbc053c36
+DATA constants<>+11384(SB)/4, $0xbc053c36
+DATA constants<>+11388(SB)/4, $0xbc053c36
+DATA constants<>+11392(SB)/4, $0xbd9840ba
+DATA constants<>+11396(SB)/4, $0xbd9840ba
+DATA constants<>+11400(SB)/4, $0xbd9840ba
+DATA constants<>+11404(SB)/4, $0xbd9840ba
+DATA constants<>+11408(SB)/4, $0xbd9840ba
+DATA constants<>+11412(SB)/4, $0xbd9840ba
+DATA constants<>+11416(SB)/4, $0xbd9840ba
+DATA constants<>+11420(SB)/4, $0xbd9840ba
+DATA constants<>+11424(SB)/4, $0xbd9840ba
+DATA constants<>+11428(SB)/4, $0xbd9840ba
+DATA constants<>+11432(SB)/4, $0xbd9840ba
+DATA constants<>+11436(SB)/4, $0xbd9840ba
+DATA constants<>+11440(SB)/4, $0xbd9840ba
+DATA constants<>+11444(SB)/4, $0xbd9840ba
+DATA constants<>+11448(SB)/4, $0xbd9840ba
+DATA constants<>+11452(SB)/4, $0xbd9840ba
+DATA constants<>+11456(SB)/4, $0x38dfe203
+DATA constants<>+11460(SB)/4, $0x38dfe203
+DATA constants<>+11464(SB)/4, $0x38dfe203
+DATA constants<>+11468(SB)/4, $0x38dfe203
+DATA constants<>+11472(SB)/4, $0x38dfe203
+DATA constants<>+11476(SB)/4, $0x38dfe203
+DATA constants<>+11480(SB)/4, $0x38dfe203
+DATA constants<>+11484(SB)/4, $0x38dfe203
+DATA constants<>+11488(SB)/4, $0x38dfe203
+DATA constants<>+11492(SB)/4, $0x38dfe203
+DATA constants<>+11496(SB)/4, $0x38dfe203
+DATA constants<>+11500(SB)/4, $0x38dfe203
+DATA constants<>+11504(SB)/4, $0x38dfe203
+DATA constants<>+11508(SB)/4, $0x38dfe203
+DATA constants<>+11512(SB)/4, $0x38dfe203
+DATA constants<>+11516(SB)/4, $0x38dfe203
+DATA constants<>+11520(SB)/4, $0x3a0e4e04
+DATA constants<>+11524(SB)/4, $0x3a0e4e04
+DATA constants<>+11528(SB)/4, $0x3a0e4e04
+DATA constants<>+11532(SB)/4, $0x3a0e4e04
+DATA constants<>+11536(SB)/4, $0x3a0e4e04
+DATA constants<>+11540(SB)/4, $0x3a0e4e04
+DATA constants<>+11544(SB)/4, $0x3a0e4e04
+DATA constants<>+11548(SB)/4, $0x3a0e4e04
+DATA constants<>+11552(SB)/4, $0x3a0e4e04
+DATA constants<>+11556(SB)/4, $0x3a0e4e04
+DATA constants<>+11560(SB)/4, $0x3a0e4e04
+DATA constants<>+11564(SB)/4, $0x3a0e4e04
+DATA constants<>+11568(SB)/4, $0x3a0e4e04
+DATA constants<>+11572(SB)/4, $0x3a0e4e04
+DATA constants<>+11576(SB)/4, $0x3a0e4e04
+DATA constants<>+11580(SB)/4, $0x3a0e4e04
+DATA constants<>+11584(SB)/4, $0x3b16ee85
+DATA constants<>+11588(SB)/4, $0x3b16ee85
+DATA constants<>+11592(SB)/4, $0x3b16ee85
+DATA constants<>+11596(SB)/4, $0x3b16ee85
+DATA constants<>+11600(SB)/4, $0x3b16ee85
+DATA constants<>+11604(SB)/4, $0x3b16ee85
+DATA constants<>+11608(SB)/4, $0x3b16ee85
+DATA constants<>+11612(SB)/4, $0x3b16ee85
+DATA constants<>+11616(SB)/4, $0x3b16ee85
+DATA constants<>+11620(SB)/4, $0x3b16ee85
+DATA constants<>+11624(SB)/4, $0x3b16ee85
+DATA constants<>+11628(SB)/4, $0x3b16ee85
+DATA constants<>+11632(SB)/4, $0x3b16ee85
+DATA constants<>+11636(SB)/4, $0x3b16ee85
+DATA constants<>+11640(SB)/4, $0x3b16ee85
+DATA constants<>+11644(SB)/4, $0x3b16ee85
+DATA constants<>+11648(SB)/4, $0x3ccc199f
+DATA constants<>+11652(SB)/4, $0x3ccc199f
+DATA constants<>+11656(SB)/4, $0x3ccc199f
+DATA constants<>+11660(SB)/4, $0x3ccc199f
+DATA constants<>+11664(SB)/4, $0x3ccc199f
+DATA constants<>+11668(SB)/4, $0x3ccc199f
+DATA constants<>+11672(SB)/4, $0x3ccc199f
+DATA constants<>+11676(SB)/4, $0x3ccc199f
+DATA constants<>+11680(SB)/4, $0x3ccc199f
+DATA constants<>+11684(SB)/4, $0x3ccc199f
+DATA constants<>+11688(SB)/4, $0x3ccc199f
+DATA constants<>+11692(SB)/4, $0x3ccc199f
+DATA constants<>+11696(SB)/4, $0x3ccc199f
+DATA constants<>+11700(SB)/4, $0x3ccc199f
+DATA constants<>+11704(SB)/4, $0x3ccc199f
+DATA constants<>+11708(SB)/4, $0x3ccc199f
+DATA constants<>+11712(SB)/4, $0x3e57ddf4
+DATA constants<>+11716(SB)/4, $0x3e57ddf4
+DATA constants<>+11720(SB)/4, $0x3e57ddf4
+DATA constants<>+11724(SB)/4, $0x3e57ddf4
+DATA constants<>+11728(SB)/4, $0x3e57ddf4
+DATA constants<>+11732(SB)/4, $0x3e57ddf4
+DATA constants<>+11736(SB)/4, $0x3e57ddf4
+DATA constants<>+11740(SB)/4, $0x3e57ddf4
+DATA constants<>+11744(SB)/4, $0x3e57ddf4
+DATA constants<>+11748(SB)/4, $0x3e57ddf4
+DATA constants<>+11752(SB)/4, $0x3e57ddf4
+DATA constants<>+11756(SB)/4, $0x3e57ddf4
+DATA constants<>+11760(SB)/4, $0x3e57ddf4
+DATA constants<>+11764(SB)/4, $0x3e57ddf4
+DATA constants<>+11768(SB)/4, $0x3e57ddf4
+DATA constants<>+11772(SB)/4, $0x3e57ddf4
+DATA constants<>+11776(SB)/4, $0xba522844
+DATA constants<>+11780(SB)/4, $0xba522844
+DATA constants<>+11784(SB)/4, $0xba522844
+DATA constants<>+11788(SB)/4, $0xba522844
+DATA constants<>+11792(SB)/4, $0xba522844
+DATA constants<>+11796(SB)/4, $0xba522844
+DATA constants<>+11800(SB)/4, $0xba522844
+DATA constants<>+11804(SB)/4, $0xba522844
+DATA constants<>+11808(SB)/4, $0xba522844
+DATA constants<>+11812(SB)/4, $0xba522844
+DATA constants<>+11816(SB)/4, $0xba522844
+DATA constants<>+11820(SB)/4, $0xba522844
+DATA constants<>+11824(SB)/4, $0xba522844
+DATA constants<>+11828(SB)/4, $0xba522844
+DATA constants<>+11832(SB)/4, $0xba522844
+DATA constants<>+11836(SB)/4, $0xba522844
+DATA constants<>+11840(SB)/4, $0xbcdbfd5d
+DATA constants<>+11844(SB)/4, $0xbcdbfd5d
+DATA constants<>+11848(SB)/4, $0xbcdbfd5d
+DATA constants<>+11852(SB)/4, $0xbcdbfd5d
+DATA constants<>+11856(SB)/4, $0xbcdbfd5d
+DATA constants<>+11860(SB)/4, $0xbcdbfd5d
+DATA constants<>+11864(SB)/4, $0xbcdbfd5d
+DATA constants<>+11868(SB)/4, $0xbcdbfd5d
+DATA constants<>+11872(SB)/4, $0xbcdbfd5d
+DATA constants<>+11876(SB)/4, $0xbcdbfd5d
+DATA constants<>+11880(SB)/4, $0xbcdbfd5d
+DATA constants<>+11884(SB)/4, $0xbcdbfd5d
+DATA constants<>+11888(SB)/4, $0xbcdbfd5d
+DATA constants<>+11892(SB)/4, $0xbcdbfd5d
+DATA constants<>+11896(SB)/4, $0xbcdbfd5d
+DATA constants<>+11900(SB)/4, $0xbcdbfd5d
+DATA constants<>+11904(SB)/4, $0xbec0939f
+DATA constants<>+11908(SB)/4, $0xbec0939f
+DATA constants<>+11912(SB)/4, $0xbec0939f
+DATA constants<>+11916(SB)/4, $0xbec0939f
+DATA constants<>+11920(SB)/4, $0xbec0939f
+DATA constants<>+11924(SB)/4, $0xbec0939f
+DATA constants<>+11928(SB)/4, $0xbec0939f
+DATA constants<>+11932(SB)/4, $0xbec0939f
+DATA constants<>+11936(SB)/4, $0xbec0939f
+DATA constants<>+11940(SB)/4, $0xbec0939f
+DATA constants<>+11944(SB)/4, $0xbec0939f
+DATA constants<>+11948(SB)/4, $0xbec0939f
+DATA constants<>+11952(SB)/4, $0xbec0939f
+DATA constants<>+11956(SB)/4, $0xbec0939f
+DATA constants<>+11960(SB)/4, $0xbec0939f
+DATA constants<>+11964(SB)/4, $0xbec0939f
+DATA constants<>+11968(SB)/4, $0x38a52b48
+DATA constants<>+11972(SB)/4, $0x38a52b48
+DATA constants<>+11976(SB)/4, $0x38a52b48
+DATA constants<>+11980(SB)/4, $0x38a52b48
+DATA constants<>+11984(SB)/4, $0x38a52b48
+DATA constants<>+11988(SB)/4, $0x38a52b48
+DATA constants<>+11992(SB)/4, $0x38a52b48
+DATA constants<>+11996(SB)/4, $0x38a52b48
+DATA constants<>+12000(SB)/4, $0x38a52b48
+DATA constants<>+12004(SB)/4, $0x38a52b48
+DATA constants<>+12008(SB)/4, $0x38a52b48
+DATA constants<>+12012(SB)/4, $0x38a52b48
+DATA constants<>+12016(SB)/4, $0x38a52b48
+DATA constants<>+12020(SB)/4, $0x38a52b48
+DATA constants<>+12024(SB)/4, $0x38a52b48
+DATA constants<>+12028(SB)/4, $0x38a52b48
+DATA constants<>+12032(SB)/4, $0x3baa0938
+DATA constants<>+12036(SB)/4, $0x3baa0938
+DATA constants<>+12040(SB)/4, $0x3baa0938
+DATA constants<>+12044(SB)/4, $0x3baa0938
+DATA constants<>+12048(SB)/4, $0x3baa0938
+DATA constants<>+12052(SB)/4, $0x3baa0938
+DATA constants<>+12056(SB)/4, $0x3baa0938
+DATA constants<>+12060(SB)/4, $0x3baa0938
+DATA constants<>+12064(SB)/4, $0x3baa0938
+DATA constants<>+12068(SB)/4, $0x3baa0938
+DATA constants<>+12072(SB)/4, $0x3baa0938
+DATA constants<>+12076(SB)/4, $0x3baa0938
+DATA constants<>+12080(SB)/4, $0x3baa0938
+DATA constants<>+12084(SB)/4, $0x3baa0938
+DATA constants<>+12088(SB)/4, $0x3baa0938
+DATA constants<>+12092(SB)/4, $0x3baa0938
+DATA constants<>+12096(SB)/4, $0x3de71688
+DATA constants<>+12100(SB)/4, $0x3de71688
+DATA constants<>+12104(SB)/4, $0x3de71688
+DATA constants<>+12108(SB)/4, $0x3de71688
+DATA constants<>+12112(SB)/4, $0x3de71688
+DATA constants<>+12116(SB)/4, $0x3de71688
+DATA constants<>+12120(SB)/4, $0x3de71688
+DATA constants<>+12124(SB)/4, $0x3de71688
+DATA constants<>+12128(SB)/4, $0x3de71688
+DATA constants<>+12132(SB)/4, $0x3de71688
+DATA constants<>+12136(SB)/4, $0x3de71688
+DATA constants<>+12140(SB)/4, $0x3de71688
+DATA constants<>+12144(SB)/4, $0x3de71688
+DATA constants<>+12148(SB)/4, $0x3de71688
+DATA constants<>+12152(SB)/4, $0x3de71688
+DATA constants<>+12156(SB)/4, $0x3de71688
+DATA constants<>+12160(SB)/4, $0x3e0375d4
+DATA constants<>+12164(SB)/4, $0x3e0375d4
+DATA constants<>+12168(SB)/4, $0x3e0375d4
+DATA constants<>+12172(SB)/4, $0x3e0375d4
+DATA constants<>+12176(SB)/4, $0x3e0375d4
+DATA constants<>+12180(SB)/4, $0x3e0375d4
+DATA constants<>+12184(SB)/4, $0x3e0375d4
+DATA constants<>+12188(SB)/4, $0x3e0375d4
+DATA constants<>+12192(SB)/4, $0x3e0375d4
+DATA constants<>+12196(SB)/4, $0x3e0375d4
+DATA constants<>+12200(SB)/4, $0x3e0375d4
+DATA constants<>+12204(SB)/4, $0x3e0375d4
+DATA constants<>+12208(SB)/4, $0x3e0375d4
+DATA constants<>+12212(SB)/4, $0x3e0375d4
+DATA constants<>+12216(SB)/4, $0x3e0375d4
+DATA constants<>+12220(SB)/4, $0x3e0375d4
+DATA constants<>+12224(SB)/4, $0x3f906ebb
+DATA constants<>+12228(SB)/4, $0x3f906ebb
+DATA constants<>+12232(SB)/4, $0x3f906ebb
+DATA constants<>+12236(SB)/4, $0x3f906ebb
+DATA constants<>+12240(SB)/4, $0x3f906ebb
+DATA constants<>+12244(SB)/4, $0x3f906ebb
+DATA constants<>+12248(SB)/4, $0x3f906ebb
+DATA constants<>+12252(SB)/4, $0x3f906ebb
+DATA constants<>+12256(SB)/4, $0x3f906ebb
+DATA constants<>+12260(SB)/4, $0x3f906ebb
+DATA constants<>+12264(SB)/4, $0x3f906ebb
+DATA constants<>+12268(SB)/4, $0x3f906ebb
+DATA constants<>+12272(SB)/4, $0x3f906ebb
+DATA constants<>+12276(SB)/4, $0x3f906ebb
+DATA constants<>+12280(SB)/4, $0x3f906ebb
+DATA constants<>+12284(SB)/4, $0x3f906ebb
+DATA constants<>+12288(SB)/8, $0x3fe4000000000000
+DATA constants<>+12296(SB)/8, $0x3fe4000000000000
+DATA constants<>+12304(SB)/8, $0x3fe4000000000000
+DATA constants<>+12312(SB)/8, $0x3fe4000000000000
+DATA constants<>+12320(SB)/8, $0x3fe4000000000000
+DATA constants<>+12328(SB)/8, $0x3fe4000000000000
+DATA constants<>+12336(SB)/8, $0x3fe4000000000000
+DATA constants<>+12344(SB)/8, $0x3fe4000000000000
+DATA constants<>+12352(SB)/8, $0x4083b00000000000
+DATA constants<>+12360(SB)/8, $0x4083b00000000000
+DATA constants<>+12368(SB)/8, $0x4083b00000000000
+DATA constants<>+12376(SB)/8, $0x4083b00000000000
+DATA constants<>+12384(SB)/8, $0x4083b00000000000
+DATA constants<>+12392(SB)/8, $0x4083b00000000000
+DATA constants<>+12400(SB)/8, $0x4083b00000000000
+DATA constants<>+12408(SB)/8, $0x4083b00000000000
+DATA constants<>+12416(SB)/8, $0x40e960e000000000
+DATA constants<>+12424(SB)/8, $0x40e960e000000000
+DATA constants<>+12432(SB)/8, $0x40e960e000000000
+DATA constants<>+12440(SB)/8, $0x40e960e000000000
+DATA constants<>+12448(SB)/8, $0x40e960e000000000
+DATA constants<>+12456(SB)/8, $0x40e960e000000000
+DATA constants<>+12464(SB)/8, $0x40e960e000000000
+DATA constants<>+12472(SB)/8, $0x40e960e000000000
+DATA constants<>+12480(SB)/8, $0x412cde3200000000
+DATA constants<>+12488(SB)/8, $0x412cde3200000000
+DATA constants<>+12496(SB)/8, $0x412cde3200000000
+DATA constants<>+12504(SB)/8, $0x412cde3200000000
+DATA constants<>+12512(SB)/8, $0x412cde3200000000
+DATA constants<>+12520(SB)/8, $0x412cde3200000000
+DATA constants<>+12528(SB)/8, $0x412cde3200000000
+DATA constants<>+12536(SB)/8, $0x412cde3200000000
+DATA constants<>+12544(SB)/8, $0x413eee1100000000
+DATA constants<>+12552(SB)/8, $0x413eee1100000000
+DATA constants<>+12560(SB)/8, $0x413eee1100000000
+DATA constants<>+12568(SB)/8, $0x413eee1100000000
+DATA constants<>+12576(SB)/8, $0x413eee1100000000
+DATA constants<>+12584(SB)/8, $0x413eee1100000000
+DATA constants<>+12592(SB)/8, $0x413eee1100000000
+DATA constants<>+12600(SB)/8, $0x413eee1100000000
+DATA constants<>+12608(SB)/8, $0x4082900000000000
+DATA constants<>+12616(SB)/8, $0x4082900000000000
+DATA constants<>+12624(SB)/8, $0x4082900000000000
+DATA constants<>+12632(SB)/8, $0x4082900000000000
+DATA constants<>+12640(SB)/8, $0x4082900000000000
+DATA constants<>+12648(SB)/8, $0x4082900000000000
+DATA constants<>+12656(SB)/8, $0x4082900000000000
+DATA constants<>+12664(SB)/8, $0x4082900000000000
+DATA constants<>+12672(SB)/8, $0x40e5fea000000000
+DATA constants<>+12680(SB)/8, $0x40e5fea000000000
+DATA constants<>+12688(SB)/8, $0x40e5fea000000000
+DATA constants<>+12696(SB)/8, $0x40e5fea000000000
+DATA constants<>+12704(SB)/8, $0x40e5fea000000000
+DATA constants<>+12712(SB)/8, $0x40e5fea000000000
+DATA constants<>+12720(SB)/8, $0x40e5fea000000000
+DATA constants<>+12728(SB)/8, $0x40e5fea000000000
+DATA constants<>+12736(SB)/8, $0x41249eb600000000
+DATA constants<>+12744(SB)/8, $0x41249eb600000000
+DATA constants<>+12752(SB)/8, $0x41249eb600000000
+DATA constants<>+12760(SB)/8, $0x41249eb600000000
+DATA constants<>+12768(SB)/8, $0x41249eb600000000
+DATA constants<>+12776(SB)/8, $0x41249eb600000000
+DATA constants<>+12784(SB)/8, $0x41249eb600000000
+DATA constants<>+12792(SB)/8, $0x41249eb600000000
+DATA constants<>+12800(SB)/8, $0xc000000000000000
+DATA constants<>+12808(SB)/8, $0xc000000000000000
+DATA constants<>+12816(SB)/8, $0xc000000000000000
+DATA constants<>+12824(SB)/8, $0xc000000000000000
+DATA constants<>+12832(SB)/8, $0xc000000000000000
+DATA constants<>+12840(SB)/8, $0xc000000000000000
+DATA constants<>+12848(SB)/8, $0xc000000000000000
+DATA constants<>+12856(SB)/8, $0xc000000000000000
+DATA constants<>+12864(SB)/4, $0xc0000000
+DATA constants<>+12868(SB)/4, $0xc0000000
+DATA constants<>+12872(SB)/4, $0xc0000000
+DATA constants<>+12876(SB)/4, $0xc0000000
+DATA constants<>+12880(SB)/4, $0xc0000000
+DATA constants<>+12884(SB)/4, $0xc0000000
+DATA constants<>+12888(SB)/4, $0xc0000000
+DATA constants<>+12892(SB)/4, $0xc0000000
+DATA constants<>+12896(SB)/4, $0xc0000000
+DATA constants<>+12900(SB)/4, $0xc0000000
+DATA constants<>+12904(SB)/4, $0xc0000000
+DATA constants<>+12908(SB)/4, $0xc0000000
+DATA constants<>+12912(SB)/4, $0xc0000000
+DATA constants<>+12916(SB)/4, $0xc0000000
+DATA constants<>+12920(SB)/4, $0xc0000000
+DATA constants<>+12924(SB)/4, $0xc0000000
+DATA constants<>+12928(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12936(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12944(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12952(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12960(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12968(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12976(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12984(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12992(SB)/4, $0xbb58abe0
+DATA constants<>+12996(SB)/4, $0xbb58abe0
+DATA constants<>+13000(SB)/4, $0xbb58abe0
+DATA constants<>+13004(SB)/4, $0xbb58abe0
+DATA constants<>+13008(SB)/4, $0xbb58abe0
+DATA constants<>+13012(SB)/4, $0xbb58abe0
+DATA constants<>+13016(SB)/4, $0xbb58abe0
+DATA constants<>+13020(SB)/4, $0xbb58abe0
+DATA constants<>+13024(SB)/4, $0xbb58abe0
+DATA constants<>+13028(SB)/4, $0xbb58abe0
+DATA constants<>+13032(SB)/4, $0xbb58abe0
+DATA constants<>+13036(SB)/4, $0xbb58abe0
+DATA constants<>+13040(SB)/4, $0xbb58abe0
+DATA constants<>+13044(SB)/4, $0xbb58abe0
+DATA constants<>+13048(SB)/4, $0xbb58abe0
+DATA constants<>+13052(SB)/4, $0xbb58abe0
+DATA constants<>+13056(SB)/4, $0x3ca50f77
+DATA constants<>+13060(SB)/4, $0x3ca50f77
+DATA constants<>+13064(SB)/4, $0x3ca50f77
+DATA constants<>+13068(SB)/4, $0x3ca50f77
+DATA constants<>+13072(SB)/4, $0x3ca50f77
+DATA constants<>+13076(SB)/4, $0x3ca50f77
+DATA constants<>+13080(SB)/4, $0x3ca50f77
+DATA constants<>+13084(SB)/4, $0x3ca50f77
+DATA constants<>+13088(SB)/4, $0x3ca50f77
+DATA constants<>+13092(SB)/4, $0x3ca50f77
+DATA constants<>+13096(SB)/4, $0x3ca50f77
+DATA constants<>+13100(SB)/4, $0x3ca50f77
+DATA constants<>+13104(SB)/4, $0x3ca50f77
+DATA constants<>+13108(SB)/4, $0x3ca50f77
+DATA constants<>+13112(SB)/4, $0x3ca50f77
+DATA constants<>+13116(SB)/4, $0x3ca50f77
+DATA constants<>+13120(SB)/4, $0xbd6bc3cd
+DATA constants<>+13124(SB)/4, $0xbd6bc3cd
+DATA constants<>+13128(SB)/4, $0xbd6bc3cd
+DATA constants<>+13132(SB)/4, $0xbd6bc3cd
+DATA constants<>+13136(SB)/4, $0xbd6bc3cd
+DATA constants<>+13140(SB)/4, $0xbd6bc3cd
+DATA constants<>+13144(SB)/4, $0xbd6bc3cd
+DATA constants<>+13148(SB)/4, $0xbd6bc3cd
+DATA constants<>+13152(SB)/4, $0xbd6bc3cd
+DATA constants<>+13156(SB)/4, $0xbd6bc3cd
+DATA constants<>+13160(SB)/4, $0xbd6bc3cd
+DATA constants<>+13164(SB)/4, $0xbd6bc3cd
+DATA constants<>+13168(SB)/4, $0xbd6bc3cd
+DATA constants<>+13172(SB)/4, $0xbd6bc3cd
+DATA constants<>+13176(SB)/4, $0xbd6bc3cd
+DATA constants<>+13180(SB)/4, $0xbd6bc3cd
+DATA constants<>+13184(SB)/4, $0x3dda850f
+DATA constants<>+13188(SB)/4, $0x3dda850f
+DATA constants<>+13192(SB)/4, $0x3dda850f
+DATA constants<>+13196(SB)/4, $0x3dda850f
+DATA constants<>+13200(SB)/4, $0x3dda850f
+DATA constants<>+13204(SB)/4, $0x3dda850f
+DATA constants<>+13208(SB)/4, $0x3dda850f
+DATA constants<>+13212(SB)/4, $0x3dda850f
+DATA constants<>+13216(SB)/4, $0x3dda850f
+DATA constants<>+13220(SB)/4, $0x3dda850f
+DATA constants<>+13224(SB)/4, $0x3dda850f
+DATA constants<>+13228(SB)/4, $0x3dda850f
+DATA constants<>+13232(SB)/4, $0x3dda850f
+DATA constants<>+13236(SB)/4, $0x3dda850f
+DATA constants<>+13240(SB)/4, $0x3dda850f
+DATA constants<>+13244(SB)/4, $0x3dda850f
+DATA constants<>+13248(SB)/4, $0xbe1d2cac
+DATA constants<>+13252(SB)/4, $0xbe1d2cac
+DATA constants<>+13256(SB)/4, $0xbe1d2cac
+DATA constants<>+13260(SB)/4, $0xbe1d2cac
+DATA constants<>+13264(SB)/4, $0xbe1d2cac
+DATA constants<>+13268(SB)/4, $0xbe1d2cac
+DATA constants<>+13272(SB)/4, $0xbe1d2cac
+DATA constants<>+13276(SB)/4, $0xbe1d2cac
+DATA constants<>+13280(SB)/4, $0xbe1d2cac
+DATA constants<>+13284(SB)/4, $0xbe1d2cac
+DATA constants<>+13288(SB)/4, $0xbe1d2cac
+DATA constants<>+13292(SB)/4, $0xbe1d2cac
+DATA constants<>+13296(SB)/4, $0xbe1d2cac
+DATA constants<>+13300(SB)/4, $0xbe1d2cac
+DATA constants<>+13304(SB)/4, $0xbe1d2cac
+DATA constants<>+13308(SB)/4, $0xbe1d2cac
+DATA constants<>+13312(SB)/4, $0x3e49a885
+DATA constants<>+13316(SB)/4, $0x3e49a885
+DATA constants<>+13320(SB)/4, $0x3e49a885
+DATA constants<>+13324(SB)/4, $0x3e49a885
+DATA constants<>+13328(SB)/4, $0x3e49a885
+DATA constants<>+13332(SB)/4, $0x3e49a885
+DATA constants<>+13336(SB)/4, $0x3e49a885
+DATA constants<>+13340(SB)/4, $0x3e49a885
+DATA constants<>+13344(SB)/4, $0x3e49a885
+DATA constants<>+13348(SB)/4, $0x3e49a885
+DATA constants<>+13352(SB)/4, $0x3e49a885
+DATA constants<>+13356(SB)/4, $0x3e49a885
+DATA constants<>+13360(SB)/4, $0x3e49a885
+DATA constants<>+13364(SB)/4, $0x3e49a885
+DATA constants<>+13368(SB)/4, $0x3e49a885
+DATA constants<>+13372(SB)/4, $0x3e49a885
+DATA constants<>+13376(SB)/4, $0xbe7f924f
+DATA constants<>+13380(SB)/4, $0xbe7f924f
+DATA constants<>+13384(SB)/4, $0xbe7f924f
+DATA constants<>+13388(SB)/4, $0xbe7f924f
+DATA constants<>+13392(SB)/4, $0xbe7f924f
+DATA constants<>+13396(SB)/4, $0xbe7f924f
+DATA constants<>+13400(SB)/4, $0xbe7f924f
+DATA constants<>+13404(SB)/4, $0xbe7f924f
+DATA constants<>+13408(SB)/4, $0xbe7f924f
+DATA constants<>+13412(SB)/4, $0xbe7f924f
+DATA constants<>+13416(SB)/4, $0xbe7f924f
+DATA constants<>+13420(SB)/4, $0xbe7f924f
+DATA constants<>+13424(SB)/4, $0xbe7f924f
+DATA constants<>+13428(SB)/4, $0xbe7f924f
+DATA constants<>+13432(SB)/4, $0xbe7f924f
+DATA constants<>+13436(SB)/4, $0xbe7f924f
+DATA constants<>+13440(SB)/4, $0x3eaaa6ea
+DATA constants<>+13444(SB)/4, $0x3eaaa6ea
+DATA constants<>+13448(SB)/4, $0x3eaaa6ea
+DATA constants<>+13452(SB)/4, $0x3eaaa6ea
+DATA constants<>+13456(SB)/4, $0x3eaaa6ea
+DATA constants<>+13460(SB)/4, $0x3eaaa6ea
+DATA constants<>+13464(SB)/4, $0x3eaaa6ea
+DATA constants<>+13468(SB)/4, $0x3eaaa6ea
+DATA constants<>+13472(SB)/4, $0x3eaaa6ea
+DATA constants<>+13476(SB)/4, $0x3eaaa6ea
+DATA constants<>+13480(SB)/4, $0x3eaaa6ea
+DATA constants<>+13484(SB)/4, $0x3eaaa6ea
+DATA constants<>+13488(SB)/4, $0x3eaaa6ea
+DATA constants<>+13492(SB)/4, $0x3eaaa6ea
+DATA constants<>+13496(SB)/4, $0x3eaaa6ea
+DATA constants<>+13500(SB)/4, $0x3eaaa6ea
+DATA constants<>+13504(SB)/4, $0xbeffffe9
+DATA constants<>+13508(SB)/4, $0xbeffffe9
+DATA constants<>+13512(SB)/4, $0xbeffffe9
+DATA constants<>+13516(SB)/4, $0xbeffffe9
+DATA constants<>+13520(SB)/4, $0xbeffffe9
+DATA constants<>+13524(SB)/4, $0xbeffffe9
+DATA constants<>+13528(SB)/4, $0xbeffffe9
+DATA constants<>+13532(SB)/4, $0xbeffffe9
+DATA constants<>+13536(SB)/4, $0xbeffffe9
+DATA constants<>+13540(SB)/4, $0xbeffffe9
+DATA constants<>+13544(SB)/4, $0xbeffffe9
+DATA constants<>+13548(SB)/4, $0xbeffffe9
+DATA constants<>+13552(SB)/4, $0xbeffffe9
+DATA constants<>+13556(SB)/4, $0xbeffffe9
+DATA constants<>+13560(SB)/4, $0xbeffffe9
+DATA constants<>+13564(SB)/4, $0xbeffffe9
+DATA constants<>+13568(SB)/8, $0x4044000000000000
+DATA constants<>+13576(SB)/8, $0x4044000000000000
+DATA constants<>+13584(SB)/8, $0x4044000000000000
+DATA constants<>+13592(SB)/8, $0x4044000000000000
+DATA constants<>+13600(SB)/8, $0x4044000000000000
+DATA constants<>+13608(SB)/8, $0x4044000000000000
+DATA constants<>+13616(SB)/8, $0x4044000000000000
+DATA constants<>+13624(SB)/8, $0x4044000000000000
+DATA constants<>+13632(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13640(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13648(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13656(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13664(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13672(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13680(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13688(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13696(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13704(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13712(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13720(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13728(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13736(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13744(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13752(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13760(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13768(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13776(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13784(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13792(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13800(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13808(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13816(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13824(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13832(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13840(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13848(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13856(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13864(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13872(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13880(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13888(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13896(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13904(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13912(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13920(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13928(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13936(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13944(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13952(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13960(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13968(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13976(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13984(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13992(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14000(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14008(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14016(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14024(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14032(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14040(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14048(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14056(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14064(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14072(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14080(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14088(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14096(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14104(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14112(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14120(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14128(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14136(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14144(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14152(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14160(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14168(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14176(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14184(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14192(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14200(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14208(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14216(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14224(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14232(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14240(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14248(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14256(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14264(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14272(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14280(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14288(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14296(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14304(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14312(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14320(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14328(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14336(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14344(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14352(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14360(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14368(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14376(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14384(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14392(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14400(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14408(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14416(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14424(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14432(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14440(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14448(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14456(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14464(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14472(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14480(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14488(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14496(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14504(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14512(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14520(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14528(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14536(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14544(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14552(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14560(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14568(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14576(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14584(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14592(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14600(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14608(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14616(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14624(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14632(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14640(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14648(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14656(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14664(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14672(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14680(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14688(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14696(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14704(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14712(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14720(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14728(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14736(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14744(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14752(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14760(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14768(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14776(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14784(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14792(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14800(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14808(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14816(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14824(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14832(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14840(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14848(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14856(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14864(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14872(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14880(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14888(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14896(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14904(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14912(SB)/8, $0x3f260610327a4300
+DATA constants<>+14920(SB)/8, $0x3f260610327a4300
+DATA constants<>+14928(SB)/8, $0x3f260610327a4300
+DATA constants<>+14936(SB)/8, $0x3f260610327a4300
+DATA constants<>+14944(SB)/8, $0x3f260610327a4300
+DATA constants<>+14952(SB)/8, $0x3f260610327a4300
+DATA constants<>+14960(SB)/8, $0x3f260610327a4300
+DATA constants<>+14968(SB)/8, $0x3f260610327a4300
+DATA constants<>+14976(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+14984(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+14992(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15000(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15008(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15016(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15024(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15032(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15040(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15048(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15056(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15064(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15072(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15080(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15088(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15096(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15104(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15112(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15120(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15128(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15136(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15144(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15152(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15160(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15168(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15176(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15184(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15192(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15200(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15208(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15216(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15224(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15232(SB)/8, $0xc044000000000000
+DATA constants<>+15240(SB)/8, $0xc044000000000000
+DATA constants<>+15248(SB)/8, $0xc044000000000000
+DATA constants<>+15256(SB)/8, $0xc044000000000000
+DATA constants<>+15264(SB)/8, $0xc044000000000000
+DATA constants<>+15272(SB)/8, $0xc044000000000000
+DATA constants<>+15280(SB)/8, $0xc044000000000000
+DATA constants<>+15288(SB)/8, $0xc044000000000000
+DATA constants<>+15296(SB)/4, $0x41680000
+DATA constants<>+15300(SB)/4, $0x41680000
+DATA constants<>+15304(SB)/4, $0x41680000
+DATA constants<>+15308(SB)/4, $0x41680000
+DATA constants<>+15312(SB)/4, $0x41680000
+DATA constants<>+15316(SB)/4, $0x41680000
+DATA constants<>+15320(SB)/4, $0x41680000
+DATA constants<>+15324(SB)/4, $0x41680000
+DATA constants<>+15328(SB)/4, $0x41680000
+DATA constants<>+15332(SB)/4, $0x41680000
+DATA constants<>+15336(SB)/4, $0x41680000
+DATA constants<>+15340(SB)/4, $0x41680000
+DATA constants<>+15344(SB)/4, $0x41680000
+DATA constants<>+15348(SB)/4, $0x41680000
+DATA constants<>+15352(SB)/4, $0x41680000
+DATA constants<>+15356(SB)/4, $0x41680000
+DATA constants<>+15360(SB)/4, $0x40600000
+DATA constants<>+15364(SB)/4, $0x40600000
+DATA constants<>+15368(SB)/4, $0x40600000
+DATA constants<>+15372(SB)/4, $0x40600000
+DATA constants<>+15376(SB)/4, $0x40600000
+DATA constants<>+15380(SB)/4, $0x40600000
+DATA constants<>+15384(SB)/4, $0x40600000
+DATA constants<>+15388(SB)/4, $0x40600000
+DATA constants<>+15392(SB)/4, $0x40600000
+DATA constants<>+15396(SB)/4, $0x40600000
+DATA constants<>+15400(SB)/4, $0x40600000
+DATA constants<>+15404(SB)/4, $0x40600000
+DATA constants<>+15408(SB)/4, $0x40600000
+DATA constants<>+15412(SB)/4, $0x40600000
+DATA constants<>+15416(SB)/4, $0x40600000
+DATA constants<>+15420(SB)/4, $0x40600000
+DATA constants<>+15424(SB)/4, $0x39c9a0f6
+DATA constants<>+15428(SB)/4, $0x39c9a0f6
+DATA constants<>+15432(SB)/4, $0x39c9a0f6
+DATA constants<>+15436(SB)/4, $0x39c9a0f6
+DATA constants<>+15440(SB)/4, $0x39c9a0f6
+DATA constants<>+15444(SB)/4, $0x39c9a0f6
+DATA constants<>+15448(SB)/4, $0x39c9a0f6
+DATA constants<>+15452(SB)/4, $0x39c9a0f6
+DATA constants<>+15456(SB)/4, $0x39c9a0f6
+DATA constants<>+15460(SB)/4, $0x39c9a0f6
+DATA constants<>+15464(SB)/4, $0x39c9a0f6
+DATA constants<>+15468(SB)/4, $0x39c9a0f6
+DATA constants<>+15472(SB)/4, $0x39c9a0f6
+DATA constants<>+15476(SB)/4, $0x39c9a0f6
+DATA constants<>+15480(SB)/4, $0x39c9a0f6
+DATA constants<>+15484(SB)/4, $0x39c9a0f6
+DATA constants<>+15488(SB)/4, $0xb9cd295a
+DATA constants<>+15492(SB)/4, $0xb9cd295a
+DATA constants<>+15496(SB)/4, $0xb9cd295a
+DATA constants<>+15500(SB)/4, $0xb9cd295a
+DATA constants<>+15504(SB)/4, $0xb9cd295a
+DATA constants<>+15508(SB)/4, $0xb9cd295a
+DATA constants<>+15512(SB)/4, $0xb9cd295a
+DATA constants<>+15516(SB)/4, $0xb9cd295a
+DATA constants<>+15520(SB)/4, $0xb9cd295a
+DATA constants<>+15524(SB)/4, $0xb9cd295a
+DATA constants<>+15528(SB)/4, $0xb9cd295a
+DATA constants<>+15532(SB)/4, $0xb9cd295a
+DATA constants<>+15536(SB)/4, $0xb9cd295a
+DATA constants<>+15540(SB)/4, $0xb9cd295a
+DATA constants<>+15544(SB)/4, $0xb9cd295a
+DATA constants<>+15548(SB)/4, $0xb9cd295a
+DATA constants<>+15552(SB)/4, $0xbb4e31ee
+DATA constants<>+15556(SB)/4, $0xbb4e31ee
+DATA constants<>+15560(SB)/4, $0xbb4e31ee
+DATA constants<>+15564(SB)/4, $0xbb4e31ee
+DATA constants<>+15568(SB)/4, $0xbb4e31ee
+DATA constants<>+15572(SB)/4, $0xbb4e31ee
+DATA constants<>+15576(SB)/4, $0xbb4e31ee
+DATA constants<>+15580(SB)/4, $0xbb4e31ee
+DATA constants<>+15584(SB)/4, $0xbb4e31ee
+DATA constants<>+15588(SB)/4, $0xbb4e31ee
+DATA constants<>+15592(SB)/4, $0xbb4e31ee
+DATA constants<>+15596(SB)/4, $0xbb4e31ee
+DATA constants<>+15600(SB)/4, $0xbb4e31ee
+DATA constants<>+15604(SB)/4, $0xbb4e31ee
+DATA constants<>+15608(SB)/4, $0xbb4e31ee
+DATA constants<>+15612(SB)/4, $0xbb4e31ee
+DATA constants<>+15616(SB)/4, $0x3bd3acc9
+DATA constants<>+15620(SB)/4, $0x3bd3acc9
+DATA constants<>+15624(SB)/4, $0x3bd3acc9
+DATA constants<>+15628(SB)/4, $0x3bd3acc9
+DATA constants<>+15632(SB)/4, $0x3bd3acc9
+DATA constants<>+15636(SB)/4, $0x3bd3acc9
+DATA constants<>+15640(SB)/4, $0x3bd3acc9
+DATA constants<>+15644(SB)/4, $0x3bd3acc9
+DATA constants<>+15648(SB)/4, $0x3bd3acc9
+DATA constants<>+15652(SB)/4, $0x3bd3acc9
+DATA constants<>+15656(SB)/4, $0x3bd3acc9
+DATA constants<>+15660(SB)/4, $0x3bd3acc9
+DATA constants<>+15664(SB)/4, $0x3bd3acc9
+DATA constants<>+15668(SB)/4, $0x3bd3acc9
+DATA constants<>+15672(SB)/4, $0x3bd3acc9
+DATA constants<>+15676(SB)/4, $0x3bd3acc9
+DATA constants<>+15680(SB)/4, $0x3c8e889f
+DATA constants<>+15684(SB)/4, $0x3c8e889f
+DATA constants<>+15688(SB)/4, $0x3c8e889f
+DATA constants<>+15692(SB)/4, $0x3c8e889f
+DATA constants<>+15696(SB)/4, $0x3c8e889f
+DATA constants<>+15700(SB)/4, $0x3c8e889f
+DATA constants<>+15704(SB)/4, $0x3c8e889f
+DATA constants<>+15708(SB)/4, $0x3c8e889f
+DATA constants<>+15712(SB)/4, $0x3c8e889f
+DATA constants<>+15716(SB)/4, $0x3c8e889f
+DATA constants<>+15720(SB)/4, $0x3c8e889f
+DATA constants<>+15724(SB)/4, $0x3c8e889f
+DATA constants<>+15728(SB)/4, $0x3c8e889f
+DATA constants<>+15732(SB)/4, $0x3c8e889f
+DATA constants<>+15736(SB)/4, $0x3c8e889f
+DATA constants<>+15740(SB)/4, $0x3c8e889f
+DATA constants<>+15744(SB)/4, $0xbdedab0f
+DATA constants<>+15748(SB)/4, $0xbdedab0f
+DATA constants<>+15752(SB)/4, $0xbdedab0f
+DATA constants<>+15756(SB)/4, $0xbdedab0f
+DATA constants<>+15760(SB)/4, $0xbdedab0f
+DATA constants<>+15764(SB)/4, $0xbdedab0f
+DATA constants<>+15768(SB)/4, $0xbdedab0f
+DATA constants<>+15772(SB)/4, $0xbdedab0f
+DATA constants<>+15776(SB)/4, $0xbdedab0f
+DATA constants<>+15780(SB)/4, $0xbdedab0f
+DATA constants<>+15784(SB)/4, $0xbdedab0f
+DATA constants<>+15788(SB)/4, $0xbdedab0f
+DATA constants<>+15792(SB)/4, $0xbdedab0f
+DATA constants<>+15796(SB)/4, $0xbdedab0f
+DATA constants<>+15800(SB)/4, $0xbdedab0f
+DATA constants<>+15804(SB)/4, $0xbdedab0f
+DATA constants<>+15808(SB)/4, $0x3ea17f7a
+DATA constants<>+15812(SB)/4, $0x3ea17f7a
+DATA constants<>+15816(SB)/4, $0x3ea17f7a
+DATA constants<>+15820(SB)/4, $0x3ea17f7a
+DATA constants<>+15824(SB)/4, $0x3ea17f7a
+DATA constants<>+15828(SB)/4, $0x3ea17f7a
+DATA constants<>+15832(SB)/4, $0x3ea17f7a
+DATA constants<>+15836(SB)/4, $0x3ea17f7a
+DATA constants<>+15840(SB)/4, $0x3ea17f7a
+DATA constants<>+15844(SB)/4, $0x3ea17f7a
+DATA constants<>+15848(SB)/4, $0x3ea17f7a
+DATA constants<>+15852(SB)/4, $0x3ea17f7a
+DATA constants<>+15856(SB)/4, $0x3ea17f7a
+DATA constants<>+15860(SB)/4, $0x3ea17f7a
+DATA constants<>+15864(SB)/4, $0x3ea17f7a
+DATA constants<>+15868(SB)/4, $0x3ea17f7a
+DATA constants<>+15872(SB)/4, $0xbf10c8aa
+DATA constants<>+15876(SB)/4, $0xbf10c8aa
+DATA constants<>+15880(SB)/4, $0xbf10c8aa
+DATA constants<>+15884(SB)/4, $0xbf10c8aa
+DATA constants<>+15888(SB)/4, $0xbf10c8aa
+DATA constants<>+15892(SB)/4, $0xbf10c8aa
+DATA constants<>+15896(SB)/4, $0xbf10c8aa
+DATA constants<>+15900(SB)/4, $0xbf10c8aa
+DATA constants<>+15904(SB)/4, $0xbf10c8aa
+DATA constants<>+15908(SB)/4, $0xbf10c8aa
+DATA constants<>+15912(SB)/4, $0xbf10c8aa
+DATA constants<>+15916(SB)/4, $0xbf10c8aa
+DATA constants<>+15920(SB)/4, $0xbf10c8aa
+DATA constants<>+15924(SB)/4, $0xbf10c8aa
+DATA constants<>+15928(SB)/4, $0xbf10c8aa
+DATA constants<>+15932(SB)/4, $0xbf10c8aa
+DATA constants<>+15936(SB)/4, $0x3f3e920d
+DATA constants<>+15940(SB)/4, $0x3f3e920d
+DATA constants<>+15944(SB)/4, $0x3f3e920d
+DATA constants<>+15948(SB)/4, $0x3f3e920d
+DATA constants<>+15952(SB)/4, $0x3f3e920d
+DATA constants<>+15956(SB)/4, $0x3f3e920d
+DATA constants<>+15960(SB)/4, $0x3f3e920d
+DATA constants<>+15964(SB)/4, $0x3f3e920d
+DATA constants<>+15968(SB)/4, $0x3f3e920d
+DATA constants<>+15972(SB)/4, $0x3f3e920d
+DATA constants<>+15976(SB)/4, $0x3f3e920d
+DATA constants<>+15980(SB)/4, $0x3f3e920d
+DATA constants<>+15984(SB)/4, $0x3f3e920d
+DATA constants<>+15988(SB)/4, $0x3f3e920d
+DATA constants<>+15992(SB)/4, $0x3f3e920d
+DATA constants<>+15996(SB)/4, $0x3f3e920d
+DATA constants<>+16000(SB)/4, $0x38e5dc70
+DATA constants<>+16004(SB)/4, $0x38e5dc70
+DATA constants<>+16008(SB)/4, $0x38e5dc70
+DATA constants<>+16012(SB)/4, $0x38e5dc70
+DATA constants<>+16016(SB)/4, $0x38e5dc70
+DATA constants<>+16020(SB)/4, $0x38e5dc70
+DATA constants<>+16024(SB)/4, $0x38e5dc70
+DATA constants<>+16028(SB)/4, $0x38e5dc70
+DATA constants<>+16032(SB)/4, $0x38e5dc70
+DATA constants<>+16036(SB)/4, $0x38e5dc70
+DATA constants<>+16040(SB)/4, $0x38e5dc70
+DATA constants<>+16044(SB)/4, $0x38e5dc70
+DATA constants<>+16048(SB)/4, $0x38e5dc70
+DATA constants<>+16052(SB)/4, $0x38e5dc70
+DATA constants<>+16056(SB)/4, $0x38e5dc70
+DATA constants<>+16060(SB)/4, $0x38e5dc70
+DATA constants<>+16064(SB)/4, $0xba9bc906
+DATA constants<>+16068(SB)/4, $0xba9bc906
+DATA constants<>+16072(SB)/4, $0xba9bc906
+DATA constants<>+16076(SB)/4, $0xba9bc906
+DATA constants<>+16080(SB)/4, $0xba9bc906
+DATA constants<>+16084(SB)/4, $0xba9bc906
+DATA constants<>+16088(SB)/4, $0xba9bc906
+DATA constants<>+16092(SB)/4, $0xba9bc906
+DATA constants<>+16096(SB)/4, $0xba9bc906
+DATA constants<>+16100(SB)/4, $0xba9bc906
+DATA constants<>+16104(SB)/4, $0xba9bc906
+DATA constants<>+16108(SB)/4, $0xba9bc906
+DATA constants<>+16112(SB)/4, $0xba9bc906
+DATA constants<>+16116(SB)/4, $0xba9bc906
+DATA constants<>+16120(SB)/4, $0xba9bc906
+DATA constants<>+16124(SB)/4, $0xba9bc906
+DATA constants<>+16128(SB)/4, $0x3c236e0f
+DATA constants<>+16132(SB)/4, $0x3c236e0f
+DATA constants<>+16136(SB)/4, $0x3c236e0f
+DATA constants<>+16140(SB)/4, $0x3c236e0f
+DATA constants<>+16144(SB)/4, $0x3c236e0f
+DATA constants<>+16148(SB)/4, $0x3c236e0f
+DATA constants<>+16152(SB)/4, $0x3c236e0f
+DATA constants<>+16156(SB)/4, $0x3c236e0f
+DATA constants<>+16160(SB)/4, $0x3c236e0f
+DATA constants<>+16164(SB)/4, $0x3c236e0f
+DATA constants<>+16168(SB)/4, $0x3c236e0f
+DATA constants<>+16172(SB)/4, $0x3c236e0f
+DATA constants<>+16176(SB)/4, $0x3c236e0f
+DATA constants<>+16180(SB)/4, $0x3c236e0f
+DATA constants<>+16184(SB)/4, $0x3c236e0f
+DATA constants<>+16188(SB)/4, $0x3c236e0f
+DATA constants<>+16192(SB)/4, $0xbd882c3f
+DATA constants<>+16196(SB)/4, $0xbd882c3f
+DATA constants<>+16200(SB)/4, $0xbd882c3f
+DATA constants<>+16204(SB)/4, $0xbd882c3f
+DATA constants<>+16208(SB)/4, $0xbd882c3f
+DATA constants<>+16212(SB)/4, $0xbd882c3f
+DATA constants<>+16216(SB)/4, $0xbd882c3f
+DATA constants<>+16220(SB)/4, $0xbd882c3f
+DATA constants<>+16224(SB)/4, $0xbd882c3f
+DATA constants<>+16228(SB)/4, $0xbd882c3f
+DATA constants<>+16232(SB)/4, $0xbd882c3f
+DATA constants<>+16236(SB)/4, $0xbd882c3f
+DATA constants<>+16240(SB)/4, $0xbd882c3f
+DATA constants<>+16244(SB)/4, $0xbd882c3f
+DATA constants<>+16248(SB)/4, $0xbd882c3f
+DATA constants<>+16252(SB)/4, $0xbd882c3f
+DATA constants<>+16256(SB)/4, $0x3ecc422a
+DATA constants<>+16260(SB)/4, $0x3ecc422a
+DATA constants<>+16264(SB)/4, $0x3ecc422a
+DATA constants<>+16268(SB)/4, $0x3ecc422a
+DATA constants<>+16272(SB)/4, $0x3ecc422a
+DATA constants<>+16276(SB)/4, $0x3ecc422a
+DATA constants<>+16280(SB)/4, $0x3ecc422a
+DATA constants<>+16284(SB)/4, $0x3ecc422a
+DATA constants<>+16288(SB)/4, $0x3ecc422a
+DATA constants<>+16292(SB)/4, $0x3ecc422a
+DATA constants<>+16296(SB)/4, $0x3ecc422a
+DATA constants<>+16300(SB)/4, $0x3ecc422a
+DATA constants<>+16304(SB)/4, $0x3ecc422a
+DATA constants<>+16308(SB)/4, $0x3ecc422a
+DATA constants<>+16312(SB)/4, $0x3ecc422a
+DATA constants<>+16316(SB)/4, $0x3ecc422a
+DATA constants<>+16320(SB)/4, $0x3f333333
+DATA constants<>+16324(SB)/4, $0x3f333333
+DATA constants<>+16328(SB)/4, $0x3f333333
+DATA constants<>+16332(SB)/4, $0x3f333333
+DATA constants<>+16336(SB)/4, $0x3f333333
+DATA constants<>+16340(SB)/4, $0x3f333333
+DATA constants<>+16344(SB)/4, $0x3f333333
+DATA constants<>+16348(SB)/4, $0x3f333333
+DATA constants<>+16352(SB)/4, $0x3f333333
+DATA constants<>+16356(SB)/4, $0x3f333333
+DATA constants<>+16360(SB)/4, $0x3f333333
+DATA constants<>+16364(SB)/4, $0x3f333333
+DATA constants<>+16368(SB)/4, $0x3f333333
+DATA constants<>+16372(SB)/4, $0x3f333333
+DATA constants<>+16376(SB)/4, $0x3f333333
+DATA constants<>+16380(SB)/4, $0x3f333333
+DATA constants<>+16384(SB)/4, $0xc1680000
+DATA constants<>+16388(SB)/4, $0xc1680000
+DATA constants<>+16392(SB)/4, $0xc1680000
+DATA constants<>+16396(SB)/4, $0xc1680000
+DATA constants<>+16400(SB)/4, $0xc1680000
+DATA constants<>+16404(SB)/4, $0xc1680000
+DATA constants<>+16408(SB)/4, $0xc1680000
+DATA constants<>+16412(SB)/4, $0xc1680000
+DATA constants<>+16416(SB)/4, $0xc1680000
+DATA constants<>+16420(SB)/4, $0xc1680000
+DATA constants<>+16424(SB)/4, $0xc1680000
+DATA constants<>+16428(SB)/4, $0xc1680000
+DATA constants<>+16432(SB)/4, $0xc1680000
+DATA constants<>+16436(SB)/4, $0xc1680000
+DATA constants<>+16440(SB)/4, $0xc1680000
+DATA constants<>+16444(SB)/4, $0xc1680000
+DATA constants<>+16448(SB)/8, $0xc089000000000000
+DATA constants<>+16456(SB)/8, $0xc089000000000000
+DATA constants<>+16464(SB)/8, $0xc089000000000000
+DATA constants<>+16472(SB)/8, $0xc089000000000000
+DATA constants<>+16480(SB)/8, $0xc089000000000000
+DATA constants<>+16488(SB)/8, $0xc089000000000000
+DATA constants<>+16496(SB)/8, $0xc089000000000000
+DATA constants<>+16504(SB)/8, $0xc089000000000000
+DATA constants<>+16512(SB)/8, $0x4089000000000000
+DATA constants<>+16520(SB)/8, $0x4089000000000000
+DATA constants<>+16528(SB)/8, $0x4089000000000000
+DATA constants<>+16536(SB)/8, $0x4089000000000000
+DATA constants<>+16544(SB)/8, $0x4089000000000000
+DATA constants<>+16552(SB)/8, $0x4089000000000000
+DATA constants<>+16560(SB)/8, $0x4089000000000000
+DATA constants<>+16568(SB)/8, $0x4089000000000000
+DATA constants<>+16576(SB)/4, $0xc4480000
+DATA constants<>+16580(SB)/4, $0xc4480000
+DATA constants<>+16584(SB)/4, $0xc4480000
+DATA constants<>+16588(SB)/4, $0xc4480000
+DATA constants<>+16592(SB)/4, $0xc4480000
+DATA constants<>+16596(SB)/4, $0xc4480000
+DATA constants<>+16600(SB)/4, $0xc4480000
+DATA constants<>+16604(SB)/4, $0xc4480000
+DATA constants<>+16608(SB)/4, $0xc4480000
+DATA constants<>+16612(SB)/4, $0xc4480000
+DATA constants<>+16616(SB)/4, $0xc4480000
+DATA constants<>+16620(SB)/4, $0xc4480000
+DATA constants<>+16624(SB)/4, $0xc4480000
+DATA constants<>+16628(SB)/4, $0xc4480000
+DATA constants<>+16632(SB)/4, $0xc4480000
+DATA constants<>+16636(SB)/4, $0xc4480000
+DATA constants<>+16640(SB)/4, $0x44480000
+DATA constants<>+16644(SB)/4, $0x44480000
+DATA constants<>+16648(SB)/4, $0x44480000
+DATA constants<>+16652(SB)/4, $0x44480000
+DATA constants<>+16656(SB)/4, $0x44480000
+DATA constants<>+16660(SB)/4, $0x44480000
+DATA constants<>+16664(SB)/4, $0x44480000
+DATA constants<>+16668(SB)/4, $0x44480000
+DATA constants<>+16672(SB)/4, $0x44480000
+DATA constants<>+16676(SB)/4, $0x44480000
+DATA constants<>+16680(SB)/4, $0x44480000
+DATA constants<>+16684(SB)/4, $0x44480000
+DATA constants<>+16688(SB)/4, $0x44480000
+DATA constants<>+16692(SB)/4, $0x44480000
+DATA constants<>+16696(SB)/4, $0x44480000
+DATA constants<>+16700(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $16704
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40

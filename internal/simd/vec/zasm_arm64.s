@@ -1504,1135 +1504,1439 @@ DATA constants<>+8432(SB)/4, $0x42800000
 DATA constants<>+8436(SB)/4, $0x42800000
 DATA constants<>+8440(SB)/4, $0x42800000
 DATA constants<>+8444(SB)/4, $0x42800000
-DATA constants<>+8448(SB)/8, $0x43b0000000000000
-DATA constants<>+8456(SB)/8, $0x43b0000000000000
-DATA constants<>+8464(SB)/8, $0x43b0000000000000
-DATA constants<>+8472(SB)/8, $0x43b0000000000000
-DATA constants<>+8480(SB)/8, $0x43b0000000000000
-DATA constants<>+8488(SB)/8, $0x43b0000000000000
-DATA constants<>+8496(SB)/8, $0x43b0000000000000
-DATA constants<>+8504(SB)/8, $0x43b0000000000000
-DATA constants<>+8512(SB)/8, $0x4000000000000000
-DATA constants<>+8520(SB)/8, $0x4000000000000000
-DATA constants<>+8528(SB)/8, $0x4000000000000000
-DATA constants<>+8536(SB)/8, $0x4000000000000000
-DATA constants<>+8544(SB)/8, $0x4000000000000000
-DATA constants<>+8552(SB)/8, $0x4000000000000000
-DATA constants<>+8560(SB)/8, $0x4000000000000000
-DATA constants<>+8568(SB)/8, $0x4000000000000000
-DATA constants<>+8576(SB)/4, $0x4e800000
-DATA constants<>+8580(SB)/4, $0x4e800000
-DATA constants<>+8584(SB)/4, $0x4e800000
-DATA constants<>+8588(SB)/4, $0x4e800000
-DATA constants<>+8592(SB)/4, $0x4e800000
-DATA constants<>+8596(SB)/4, $0x4e800000
-DATA constants<>+8600(SB)/4, $0x4e800000
-DATA constants<>+8604(SB)/4, $0x4e800000
-DATA constants<>+8608(SB)/4, $0x4e800000
-DATA constants<>+8612(SB)/4, $0x4e800000
-DATA constants<>+8616(SB)/4, $0x4e800000
-DATA constants<>+8620(SB)/4, $0x4e800000
-DATA constants<>+8624(SB)/4, $0x4e800000
-DATA constants<>+8628(SB)/4, $0x4e800000
-DATA constants<>+8632(SB)/4, $0x4e800000
-DATA constants<>+8636(SB)/4, $0x4e800000
-DATA constants<>+8640(SB)/8, $0x403b800000000000
-DATA constants<>+8648(SB)/8, $0x403b800000000000
-DATA constants<>+8656(SB)/8, $0x403b800000000000
-DATA constants<>+8664(SB)/8, $0x403b800000000000
-DATA constants<>+8672(SB)/8, $0x403b800000000000
-DATA constants<>+8680(SB)/8, $0x403b800000000000
-DATA constants<>+8688(SB)/8, $0x403b800000000000
-DATA constants<>+8696(SB)/8, $0x403b800000000000
-DATA constants<>+8704(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8712(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8720(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8728(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8736(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8744(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8752(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8760(SB)/8, $0x3ff6a09e667f3bcd
-DATA constants<>+8768(SB)/8, $0x400c000000000000
-DATA constants<>+8776(SB)/8, $0x400c000000000000
-DATA constants<>+8784(SB)/8, $0x400c000000000000
-DATA constants<>+8792(SB)/8, $0x400c000000000000
-DATA constants<>+8800(SB)/8, $0x400c000000000000
-DATA constants<>+8808(SB)/8, $0x400c000000000000
-DATA constants<>+8816(SB)/8, $0x400c000000000000
-DATA constants<>+8824(SB)/8, $0x400c000000000000
-DATA constants<>+8832(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8840(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8848(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8856(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8864(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8872(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8880(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8888(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+8896(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8904(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8912(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8920(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8928(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8936(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8944(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8952(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+8960(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8968(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8976(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8984(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+8992(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9000(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9008(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9016(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+9024(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9032(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9040(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9048(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9056(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9064(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9072(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9080(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+9088(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9096(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9104(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9112(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9120(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9128(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9136(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9144(SB)/8, $0xbecf1983795b527f
-DATA constants<>+9152(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9160(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9168(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9176(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9184(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9192(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9200(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9208(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+9216(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9224(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9232(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9240(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9248(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9256(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9264(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9272(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+9280(SB)/8, $0x3f260610327a4300
-DATA constants<>+9288(SB)/8, $0x3f260610327a4300
-DATA constants<>+9296(SB)/8, $0x3f260610327a4300
-DATA constants<>+9304(SB)/8, $0x3f260610327a4300
-DATA constants<>+9312(SB)/8, $0x3f260610327a4300
-DATA constants<>+9320(SB)/8, $0x3f260610327a4300
-DATA constants<>+9328(SB)/8, $0x3f260610327a4300
-DATA constants<>+9336(SB)/8, $0x3f260610327a4300
-DATA constants<>+9344(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9352(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9360(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9368(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9376(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9384(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9392(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9400(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+9408(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9416(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9424(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9432(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9440(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9448(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9456(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9464(SB)/8, $0x3f909f81f665350c
-DATA constants<>+9472(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9480(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9488(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9496(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9504(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9512(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9520(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9528(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+9536(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9544(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9552(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9560(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9568(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9576(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9584(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9592(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+9600(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9608(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9616(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9624(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9632(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9640(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9648(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9656(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+9664(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9672(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9680(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9688(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9696(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9704(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9712(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9720(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+9728(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9736(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9744(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9752(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9760(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9768(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9776(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9784(SB)/8, $0x3e94d6546850307c
-DATA constants<>+9792(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9800(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9808(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9816(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9824(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9832(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9840(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9848(SB)/8, $0xbe98135f579c300d
-DATA constants<>+9856(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9864(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9872(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9880(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9888(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9896(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9904(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9912(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+9920(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9928(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9936(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9944(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9952(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9960(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9968(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9976(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+9984(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+9992(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10000(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10008(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10016(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10024(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10032(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10040(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+10048(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10056(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10064(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10072(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10080(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10088(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10096(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10104(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+10112(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10120(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10128(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10136(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10144(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10152(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10160(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10168(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+10176(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10184(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10192(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10200(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10208(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10216(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10224(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10232(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+10240(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10248(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10256(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10264(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10272(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10280(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10288(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10296(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+10304(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10312(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10320(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10328(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10336(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10344(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10352(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10360(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+10368(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10376(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10384(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10392(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10400(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10408(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10416(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10424(SB)/8, $0x3fe9884533d43651
-DATA constants<>+10432(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10440(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10448(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10456(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10464(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10472(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10480(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10488(SB)/8, $0xbe1389d4f2641625
-DATA constants<>+10496(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10504(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10512(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10520(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10528(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10536(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10544(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10552(SB)/8, $0xbe85f1ecb6f0764c
-DATA constants<>+10560(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10568(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10576(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10584(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10592(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10600(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10608(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10616(SB)/8, $0xbeef4d1e3183f7ae
-DATA constants<>+10624(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10632(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10640(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10648(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10656(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10664(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10672(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10680(SB)/8, $0xbf4c02db3dac435f
-DATA constants<>+10688(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10696(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10704(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10712(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10720(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10728(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10736(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10744(SB)/8, $0xbf9b82ce31284e00
-DATA constants<>+10752(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10760(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10768(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10776(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10784(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10792(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10800(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10808(SB)/8, $0xbfd812746b0379e6
-DATA constants<>+10816(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10824(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10832(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10840(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10848(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10856(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10864(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10872(SB)/8, $0x3dd05ffd737fb32e
-DATA constants<>+10880(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10888(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10896(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10904(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10912(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10920(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10928(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10936(SB)/8, $0x3e4f7b4bf3b13964
-DATA constants<>+10944(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10952(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10960(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10968(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10976(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10984(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+10992(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11000(SB)/8, $0x3ebb9df224ca4b97
-DATA constants<>+11008(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11016(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11024(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11032(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11040(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11048(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11056(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11064(SB)/8, $0x3f1f9a321d5b8e1e
-DATA constants<>+11072(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11080(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11088(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11096(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11104(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11112(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11120(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11128(SB)/8, $0x3f7565bcd0dbaa38
-DATA constants<>+11136(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11144(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11152(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11160(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11168(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11176(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11184(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11192(SB)/8, $0x3fbce2f21a042b30
-DATA constants<>+11200(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11208(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11216(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11224(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11232(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11240(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11248(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11256(SB)/8, $0x3fc06eba8214db69
-DATA constants<>+11264(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11272(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11280(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11288(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11296(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11304(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11312(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11320(SB)/8, $0x3ff20dd750429b6d
-DATA constants<>+11328(SB)/4, $0x41240000
-DATA constants<>+11332(SB)/4, $0x41240000
-DATA constants<>+11336(SB)/4, $0x41240000
-DATA constants<>+11340(SB)/4, $0x41240000
-DATA constants<>+11344(SB)/4, $0x41240000
-DATA constants<>+11348(SB)/4, $0x41240000
-DATA constants<>+11352(SB)/4, $0x41240000
-DATA constants<>+11356(SB)/4, $0x41240000
-DATA constants<>+11360(SB)/4, $0x41240000
-DATA constants<>+11364(SB)/4, $0x41240000
-DATA constants<>+11368(SB)/4, $0x41240000
-DATA constants<>+11372(SB)/4, $0x41240000
-DATA constants<>+11376(SB)/4, $0x41240000
-DATA constants<>+11380(SB)/4, $0x41240000
-DATA constants<>+11384(SB)/4, $0x41240000
-DATA constants<>+11388(SB)/4, $0x41240000
-DATA constants<>+11392(SB)/4, $0x3fb504f3
-DATA constants<>+11396(SB)/4, $0x3fb504f3
-DATA constants<>+11400(SB)/4, $0x3fb504f3
-DATA constants<>+11404(SB)/4, $0x3fb504f3
-DATA constants<>+11408(SB)/4, $0x3fb504f3
-DATA constants<>+11412(SB)/4, $0x3fb504f3
-DATA constants<>+11416(SB)/4, $0x3fb504f3
-DATA constants<>+11420(SB)/4, $0x3fb504f3
-DATA constants<>+11424(SB)/4, $0x3fb504f3
-DATA constants<>+11428(SB)/4, $0x3fb504f3
-DATA constants<>+11432(SB)/4, $0x3fb504f3
-DATA constants<>+11436(SB)/4, $0x3fb504f3
-DATA constants<>+11440(SB)/4, $0x3fb504f3
-DATA constants<>+11444(SB)/4, $0x3fb504f3
-DATA constants<>+11448(SB)/4, $0x3fb504f3
-DATA constants<>+11452(SB)/4, $0x3fb504f3
-DATA constants<>+11456(SB)/4, $0x40600000
-DATA constants<>+11460(SB)/4, $0x40600000
-DATA constants<>+11464(SB)/4, $0x40600000
-DATA constants<>+11468(SB)/4, $0x40600000
-DATA constants<>+11472(SB)/4, $0x40600000
-DATA constants<>+11476(SB)/4, $0x40600000
-DATA constants<>+11480(SB)/4, $0x40600000
-DATA constants<>+11484(SB)/4, $0x40600000
-DATA constants<>+11488(SB)/4, $0x40600000
-DATA constants<>+11492(SB)/4, $0x40600000
-DATA constants<>+11496(SB)/4, $0x40600000
-DATA constants<>+11500(SB)/4, $0x40600000
-DATA constants<>+11504(SB)/4, $0x40600000
-DATA constants<>+11508(SB)/4, $0x40600000
-DATA constants<>+11512(SB)/4, $0x40600000
-DATA constants<>+11516(SB)/4, $0x40600000
-DATA constants<>+11520(SB)/4, $0x39c9a0f6
-DATA constants<>+11524(SB)/4, $0x39c9a0f6
-DATA constants<>+11528(SB)/4, $0x39c9a0f6
-DATA constants<>+11532(SB)/4, $0x39c9a0f6
-DATA constants<>+11536(SB)/4, $0x39c9a0f6
-DATA constants<>+11540(SB)/4, $0x39c9a0f6
-DATA constants<>+11544(SB)/4, $0x39c9a0f6
-DATA constants<>+11548(SB)/4, $0x39c9a0f6
-DATA constants<>+11552(SB)/4, $0x39c9a0f6
-DATA constants<>+11556(SB)/4, $0x39c9a0f6
-DATA constants<>+11560(SB)/4, $0x39c9a0f6
-DATA constants<>+11564(SB)/4, $0x39c9a0f6
-DATA constants<>+11568(SB)/4, $0x39c9a0f6
-DATA constants<>+11572(SB)/4, $0x39c9a0f6
-DATA constants<>+11576(SB)/4, $0x39c9a0f6
-DATA constants<>+11580(SB)/4, $0x39c9a0f6
-DATA constants<>+11584(SB)/4, $0xb9cd295a
-DATA constants<>+11588(SB)/4, $0xb9cd295a
-DATA constants<>+11592(SB)/4, $0xb9cd295a
-DATA constants<>+11596(SB)/4, $0xb9cd295a
-DATA constants<>+11600(SB)/4, $0xb9cd295a
-DATA constants<>+11604(SB)/4, $0xb9cd295a
-DATA constants<>+11608(SB)/4, $0xb9cd295a
-DATA constants<>+11612(SB)/4, $0xb9cd295a
-DATA constants<>+11616(SB)/4, $0xb9cd295a
-DATA constants<>+11620(SB)/4, $0xb9cd295a
-DATA constants<>+11624(SB)/4, $0xb9cd295a
-DATA constants<>+11628(SB)/4, $0xb9cd295a
-DATA constants<>+11632(SB)/4, $0xb9cd295a
-DATA constants<>+11636(SB)/4, $0xb9cd295a
-DATA constants<>+11640(SB)/4, $0xb9cd295a
-DATA constants<>+11644(SB)/4, $0xb9cd295a
-DATA constants<>+11648(SB)/4, $0xbb4e31ee
-DATA constants<>+11652(SB)/4, $0xbb4e31ee
-DATA constants<>+11656(SB)/4, $0xbb4e31ee
-DATA constants<>+11660(SB)/4, $0xbb4e31ee
-DATA constants<>+11664(SB)/4, $0xbb4e31ee
-DATA constants<>+11668(SB)/4, $0xbb4e31ee
-DATA constants<>+11672(SB)/4, $0xbb4e31ee
-DATA constants<>+11676(SB)/4, $0xbb4e31ee
-DATA constants<>+11680(SB)/4, $0xbb4e31ee
-DATA constants<>+11684(SB)/4, $0xbb4e31ee
-DATA constants<>+11688(SB)/4, $0xbb4e31ee
-DATA constants<>+11692(SB)/4, $0xbb4e31ee
-DATA constants<>+11696(SB)/4, $0xbb4e31ee
-DATA constants<>+11700(SB)/4, $0xbb4e31ee
-DATA constants<>+11704(SB)/4, $0xbb4e31ee
-DATA constants<>+11708(SB)/4, $0xbb4e31ee
-DATA constants<>+11712(SB)/4, $0x3bd3acc9
-DATA constants<>+11716(SB)/4, $0x3bd3acc9
-DATA constants<>+11720(SB)/4, $0x3bd3acc9
-DATA constants<>+11724(SB)/4, $0x3bd3acc9
-DATA constants<>+11728(SB)/4, $0x3bd3acc9
-DATA constants<>+11732(SB)/4, $0x3bd3acc9
-DATA constants<>+11736(SB)/4, $0x3bd3acc9
-DATA constants<>+11740(SB)/4, $0x3bd3acc9
-DATA constants<>+11744(SB)/4, $0x3bd3acc9
-DATA constants<>+11748(SB)/4, $0x3bd3acc9
-DATA constants<>+11752(SB)/4, $0x3bd3acc9
-DATA constants<>+11756(SB)/4, $0x3bd3acc9
-DATA constants<>+11760(SB)/4, $0x3bd3acc9
-DATA constants<>+11764(SB)/4, $0x3bd3acc9
-DATA constants<>+11768(SB)/4, $0x3bd3acc9
-DATA constants<>+11772(SB)/4, $0x3bd3acc9
-DATA constants<>+11776(SB)/4, $0x3c8e889f
-DATA constants<>+11780(SB)/4, $0x3c8e889f
-DATA constants<>+11784(SB)/4, $0x3c8e889f
-DATA constants<>+11788(SB)/4, $0x3c8e889f
-DATA constants<>+11792(SB)/4, $0x3c8e889f
-DATA constants<>+11796(SB)/4, $0x3c8e889f
-DATA constants<>+11800(SB)/4, $0x3c8e889f
-DATA constants<>+11804(SB)/4, $0x3c8e889f
-DATA constants<>+11808(SB)/4, $0x3c8e889f
-DATA constants<>+11812(SB)/4, $0x3c8e889f
-DATA constants<>+11816(SB)/4, $0x3c8e889f
-DATA constants<>+11820(SB)/4, $0x3c8e889f
-DATA constants<>+11824(SB)/4, $0x3c8e889f
-DATA constants<>+11828(SB)/4, $0x3c8e889f
-DATA constants<>+11832(SB)/4, $0x3c8e889f
-DATA constants<>+11836(SB)/4, $0x3c8e889f
-DATA constants<>+11840(SB)/4, $0xbdedab0f
-DATA constants<>+11844(SB)/4, $0xbdedab0f
-DATA constants<>+11848(SB)/4, $0xbdedab0f
-DATA constants<>+11852(SB)/4, $0xbdedab0f
-DATA constants<>+11856(SB)/4, $0xbdedab0f
-DATA constants<>+11860(SB)/4, $0xbdedab0f
-DATA constants<>+11864(SB)/4, $0xbdedab0f
-DATA constants<>+11868(SB)/4, $0xbdedab0f
-DATA constants<>+11872(SB)/4, $0xbdedab0f
-DATA constants<>+11876(SB)/4, $0xbdedab0f
-DATA constants<>+11880(SB)/4, $0xbdedab0f
-DATA constants<>+11884(SB)/4, $0xbdedab0f
-DATA constants<>+11888(SB)/4, $0xbdedab0f
-DATA constants<>+11892(SB)/4, $0xbdedab0f
-DATA constants<>+11896(SB)/4, $0xbdedab0f
-DATA constants<>+11900(SB)/4, $0xbdedab0f
-DATA constants<>+11904(SB)/4, $0x3ea17f7a
-DATA constants<>+11908(SB)/4, $0x3ea17f7a
-DATA constants<>+11912(SB)/4, $0x3ea17f7a
-DATA constants<>+11916(SB)/4, $0x3ea17f7a
-DATA constants<>+11920(SB)/4, $0x3ea17f7a
-DATA constants<>+11924(SB)/4, $0x3ea17f7a
-DATA constants<>+11928(SB)/4, $0x3ea17f7a
-DATA constants<>+11932(SB)/4, $0x3ea17f7a
-DATA constants<>+11936(SB)/4, $0x3ea17f7a
-DATA constants<>+11940(SB)/4, $0x3ea17f7a
-DATA constants<>+11944(SB)/4, $0x3ea17f7a
-DATA constants<>+11948(SB)/4, $0x3ea17f7a
-DATA constants<>+11952(SB)/4, $0x3ea17f7a
-DATA constants<>+11956(SB)/4, $0x3ea17f7a
-DATA constants<>+11960(SB)/4, $0x3ea17f7a
-DATA constants<>+11964(SB)/4, $0x3ea17f7a
-DATA constants<>+11968(SB)/4, $0xbf10c8aa
-DATA constants<>+11972(SB)/4, $0xbf10c8aa
-DATA constants<>+11976(SB)/4, $0xbf10c8aa
-DATA constants<>+11980(SB)/4, $0xbf10c8aa
-DATA constants<>+11984(SB)/4, $0xbf10c8aa
-DATA constants<>+11988(SB)/4, $0xbf10c8aa
-DATA constants<>+11992(SB)/4, $0xbf10c8aa
-DATA constants<>+11996(SB)/4, $0xbf10c8aa
-DATA constants<>+12000(SB)/4, $0xbf10c8aa
-DATA constants<>+12004(SB)/4, $0xbf10c8aa
-DATA constants<>+12008(SB)/4, $0xbf10c8aa
-DATA constants<>+12012(SB)/4, $0xbf10c8aa
-DATA constants<>+12016(SB)/4, $0xbf10c8aa
-DATA constants<>+12020(SB)/4, $0xbf10c8aa
-DATA constants<>+12024(SB)/4, $0xbf10c8aa
-DATA constants<>+12028(SB)/4, $0xbf10c8aa
-DATA constants<>+12032(SB)/4, $0x3f3e920d
-DATA constants<>+12036(SB)/4, $0x3f3e920d
-DATA constants<>+12040(SB)/4, $0x3f3e920d
-DATA constants<>+12044(SB)/4, $0x3f3e920d
-DATA constants<>+12048(SB)/4, $0x3f3e920d
-DATA constants<>+12052(SB)/4, $0x3f3e920d
-DATA constants<>+12056(SB)/4, $0x3f3e920d
-DATA constants<>+12060(SB)/4, $0x3f3e920d
-DATA constants<>+12064(SB)/4, $0x3f3e920d
-DATA constants<>+12068(SB)/4, $0x3f3e920d
-DATA constants<>+12072(SB)/4, $0x3f3e920d
-DATA constants<>+12076(SB)/4, $0x3f3e920d
-DATA constants<>+12080(SB)/4, $0x3f3e920d
-DATA constants<>+12084(SB)/4, $0x3f3e920d
-DATA constants<>+12088(SB)/4, $0x3f3e920d
-DATA constants<>+12092(SB)/4, $0x3f3e920d
-DATA constants<>+12096(SB)/4, $0xba522844
-DATA constants<>+12100(SB)/4, $0xba522844
-DATA constants<>+12104(SB)/4, $0xba522844
-DATA constants<>+12108(SB)/4, $0xba522844
-DATA constants<>+12112(SB)/4, $0xba522844
-DATA constants<>+12116(SB)/4, $0xba522844
-DATA constants<>+12120(SB)/4, $0xba522844
-DATA constants<>+12124(SB)/4, $0xba522844
-DATA constants<>+12128(SB)/4, $0xba522844
-DATA constants<>+12132(SB)/4, $0xba522844
-DATA constants<>+12136(SB)/4, $0xba522844
-DATA constants<>+12140(SB)/4, $0xba522844
-DATA constants<>+12144(SB)/4, $0xba522844
-DATA constants<>+12148(SB)/4, $0xba522844
-DATA constants<>+12152(SB)/4, $0xba522844
-DATA constants<>+12156(SB)/4, $0xba522844
-DATA constants<>+12160(SB)/4, $0xbcdbfd5d
-DATA constants<>+12164(SB)/4, $0xbcdbfd5d
-DATA constants<>+12168(SB)/4, $0xbcdbfd5d
-DATA constants<>+12172(SB)/4, $0xbcdbfd5d
-DATA constants<>+12176(SB)/4, $0xbcdbfd5d
-DATA constants<>+12180(SB)/4, $0xbcdbfd5d
-DATA constants<>+12184(SB)/4, $0xbcdbfd5d
-DATA constants<>+12188(SB)/4, $0xbcdbfd5d
-DATA constants<>+12192(SB)/4, $0xbcdbfd5d
-DATA constants<>+12196(SB)/4, $0xbcdbfd5d
-DATA constants<>+12200(SB)/4, $0xbcdbfd5d
-DATA constants<>+12204(SB)/4, $0xbcdbfd5d
-DATA constants<>+12208(SB)/4, $0xbcdbfd5d
-DATA constants<>+12212(SB)/4, $0xbcdbfd5d
-DATA constants<>+12216(SB)/4, $0xbcdbfd5d
-DATA constants<>+12220(SB)/4, $0xbcdbfd5d
-DATA constants<>+12224(SB)/4, $0xbec0939f
-DATA constants<>+12228(SB)/4, $0xbec0939f
-DATA constants<>+12232(SB)/4, $0xbec0939f
-DATA constants<>+12236(SB)/4, $0xbec0939f
-DATA constants<>+12240(SB)/4, $0xbec0939f
-DATA constants<>+12244(SB)/4, $0xbec0939f
-DATA constants<>+12248(SB)/4, $0xbec0939f
-DATA constants<>+12252(SB)/4, $0xbec0939f
-DATA constants<>+12256(SB)/4, $0xbec0939f
-DATA constants<>+12260(SB)/4, $0xbec0939f
-DATA constants<>+12264(SB)/4, $0xbec0939f
-DATA constants<>+12268(SB)/4, $0xbec0939f
-DATA constants<>+12272(SB)/4, $0xbec0939f
-DATA constants<>+12276(SB)/4, $0xbec0939f
-DATA constants<>+12280(SB)/4, $0xbec0939f
-DATA constants<>+12284(SB)/4, $0xbec0939f
-DATA constants<>+12288(SB)/4, $0x38a52b48
-DATA constants<>+12292(SB)/4, $0x38a52b48
-DATA constants<>+12296(SB)/4, $0x38a52b48
-DATA constants<>+12300(SB)/4, $0x38a52b48
-DATA constants<>+12304(SB)/4, $0x38a52b48
-DATA constants<>+12308(SB)/4, $0x38a52b48
-DATA constants<>+12312(SB)/4, $0x38a52b48
-DATA constants<>+12316(SB)/4, $0x38a52b48
-DATA constants<>+12320(SB)/4, $0x38a52b48
-DATA constants<>+12324(SB)/4, $0x38a52b48
-DATA constants<>+12328(SB)/4, $0x38a52b48
-DATA constants<>+12332(SB)/4, $0x38a52b48
-DATA constants<>+12336(SB)/4, $0x38a52b48
-DATA constants<>+12340(SB)/4, $0x38a52b48
-DATA constants<>+12344(SB)/4, $0x38a52b48
-DATA constants<>+12348(SB)/4, $0x38a52b48
-DATA constants<>+12352(SB)/4, $0x3baa0938
-DATA constants<>+12356(SB)/4, $0x3baa0938
-DATA constants<>+12360(SB)/4, $0x3baa0938
-DATA constants<>+12364(SB)/4, $0x3baa0938
-DATA constants<>+12368(SB)/4, $0x3baa0938
-DATA constants<>+12372(SB)/4, $0x3baa0938
-DATA constants<>+12376(SB)/4, $0x3baa0938
-DATA constants<>+12380(SB)/4, $0x3baa0938
-DATA constants<>+12384(SB)/4, $0x3baa0938
-DATA constants<>+12388(SB)/4, $0x3baa0938
-DATA constants<>+12392(SB)/4, $0x3baa0938
-DATA constants<>+12396(SB)/4, $0x3baa0938
-DATA constants<>+12400(SB)/4, $0x3baa0938
-DATA constants<>+12404(SB)/4, $0x3baa0938
-DATA constants<>+12408(SB)/4, $0x3baa0938
-DATA constants<>+12412(SB)/4, $0x3baa0938
-DATA constants<>+12416(SB)/4, $0x3de71688
-DATA constants<>+12420(SB)/4, $0x3de71688
-DATA constants<>+12424(SB)/4, $0x3de71688
-DATA constants<>+12428(SB)/4, $0x3de71688
-DATA constants<>+12432(SB)/4, $0x3de71688
-DATA constants<>+12436(SB)/4, $0x3de71688
-DATA constants<>+12440(SB)/4, $0x3de71688
-DATA constants<>+12444(SB)/4, $0x3de71688
-DATA constants<>+12448(SB)/4, $0x3de71688
-DATA constants<>+12452(SB)/4, $0x3de71688
-DATA constants<>+12456(SB)/4, $0x3de71688
-DATA constants<>+12460(SB)/4, $0x3de71688
-DATA constants<>+12464(SB)/4, $0x3de71688
-DATA constants<>+12468(SB)/4, $0x3de71688
-DATA constants<>+12472(SB)/4, $0x3de71688
-DATA constants<>+12476(SB)/4, $0x3de71688
-DATA constants<>+12480(SB)/4, $0x3e0375d4
-DATA constants<>+12484(SB)/4, $0x3e0375d4
-DATA constants<>+12488(SB)/4, $0x3e0375d4
-DATA constants<>+12492(SB)/4, $0x3e0375d4
-DATA constants<>+12496(SB)/4, $0x3e0375d4
-DATA constants<>+12500(SB)/4, $0x3e0375d4
-DATA constants<>+12504(SB)/4, $0x3e0375d4
-DATA constants<>+12508(SB)/4, $0x3e0375d4
-DATA constants<>+12512(SB)/4, $0x3e0375d4
-DATA constants<>+12516(SB)/4, $0x3e0375d4
-DATA constants<>+12520(SB)/4, $0x3e0375d4
-DATA constants<>+12524(SB)/4, $0x3e0375d4
-DATA constants<>+12528(SB)/4, $0x3e0375d4
-DATA constants<>+12532(SB)/4, $0x3e0375d4
-DATA constants<>+12536(SB)/4, $0x3e0375d4
-DATA constants<>+12540(SB)/4, $0x3e0375d4
-DATA constants<>+12544(SB)/4, $0x3f906ebb
-DATA constants<>+12548(SB)/4, $0x3f906ebb
-DATA constants<>+12552(SB)/4, $0x3f906ebb
-DATA constants<>+12556(SB)/4, $0x3f906ebb
-DATA constants<>+12560(SB)/4, $0x3f906ebb
-DATA constants<>+12564(SB)/4, $0x3f906ebb
-DATA constants<>+12568(SB)/4, $0x3f906ebb
-DATA constants<>+12572(SB)/4, $0x3f906ebb
-DATA constants<>+12576(SB)/4, $0x3f906ebb
-DATA constants<>+12580(SB)/4, $0x3f906ebb
-DATA constants<>+12584(SB)/4, $0x3f906ebb
-DATA constants<>+12588(SB)/4, $0x3f906ebb
-DATA constants<>+12592(SB)/4, $0x3f906ebb
-DATA constants<>+12596(SB)/4, $0x3f906ebb
-DATA constants<>+12600(SB)/4, $0x3f906ebb
-DATA constants<>+12604(SB)/4, $0x3f906ebb
-DATA constants<>+12608(SB)/8, $0x3fe4000000000000
-DATA constants<>+12616(SB)/8, $0x3fe4000000000000
-DATA constants<>+12624(SB)/8, $0x3fe4000000000000
-DATA constants<>+12632(SB)/8, $0x3fe4000000000000
-DATA constants<>+12640(SB)/8, $0x3fe4000000000000
-DATA constants<>+12648(SB)/8, $0x3fe4000000000000
-DATA constants<>+12656(SB)/8, $0x3fe4000000000000
-DATA constants<>+12664(SB)/8, $0x3fe4000000000000
-DATA constants<>+12672(SB)/8, $0x4083b00000000000
-DATA constants<>+12680(SB)/8, $0x4083b00000000000
-DATA constants<>+12688(SB)/8, $0x4083b00000000000
-DATA constants<>+12696(SB)/8, $0x4083b00000000000
-DATA constants<>+12704(SB)/8, $0x4083b00000000000
-DATA constants<>+12712(SB)/8, $0x4083b00000000000
-DATA constants<>+12720(SB)/8, $0x4083b00000000000
-DATA constants<>+12728(SB)/8, $0x4083b00000000000
-DATA constants<>+12736(SB)/8, $0x40e960e000000000
-DATA constants<>+12744(SB)/8, $0x40e960e000000000
-DATA constants<>+12752(SB)/8, $0x40e960e000000000
-DATA constants<>+12760(SB)/8, $0x40e960e000000000
-DATA constants<>+12768(SB)/8, $0x40e960e000000000
-DATA constants<>+12776(SB)/8, $0x40e960e000000000
-DATA constants<>+12784(SB)/8, $0x40e960e000000000
-DATA constants<>+12792(SB)/8, $0x40e960e000000000
-DATA constants<>+12800(SB)/8, $0x412cde3200000000
-DATA constants<>+12808(SB)/8, $0x412cde3200000000
-DATA constants<>+12816(SB)/8, $0x412cde3200000000
-DATA constants<>+12824(SB)/8, $0x412cde3200000000
-DATA constants<>+12832(SB)/8, $0x412cde3200000000
-DATA constants<>+12840(SB)/8, $0x412cde3200000000
-DATA constants<>+12848(SB)/8, $0x412cde3200000000
-DATA constants<>+12856(SB)/8, $0x412cde3200000000
-DATA constants<>+12864(SB)/8, $0x413eee1100000000
-DATA constants<>+12872(SB)/8, $0x413eee1100000000
-DATA constants<>+12880(SB)/8, $0x413eee1100000000
-DATA constants<>+12888(SB)/8, $0x413eee1100000000
-DATA constants<>+12896(SB)/8, $0x413eee1100000000
-DATA constants<>+12904(SB)/8, $0x413eee1100000000
-DATA constants<>+12912(SB)/8, $0x413eee1100000000
-DATA constants<>+12920(SB)/8, $0x413eee1100000000
-DATA constants<>+12928(SB)/8, $0x4082900000000000
-DATA constants<>+12936(SB)/8, $0x4082900000000000
-DATA constants<>+12944(SB)/8, $0x4082900000000000
-DATA constants<>+12952(SB)/8, $0x4082900000000000
-DATA constants<>+12960(SB)/8, $0x4082900000000000
-DATA constants<>+12968(SB)/8, $0x4082900000000000
-DATA constants<>+12976(SB)/8, $0x4082900000000000
-DATA constants<>+12984(SB)/8, $0x4082900000000000
-DATA constants<>+12992(SB)/8, $0x40e5fea000000000
-DATA constants<>+13000(SB)/8, $0x40e5fea000000000
-DATA constants<>+13008(SB)/8, $0x40e5fea000000000
-DATA constants<>+13016(SB)/8, $0x40e5fea000000000
-DATA constants<>+13024(SB)/8, $0x40e5fea000000000
-DATA constants<>+13032(SB)/8, $0x40e5fea000000000
-DATA constants<>+13040(SB)/8, $0x40e5fea000000000
-DATA constants<>+13048(SB)/8, $0x40e5fea000000000
-DATA constants<>+13056(SB)/8, $0x41249eb600000000
-DATA constants<>+13064(SB)/8, $0x41249eb600000000
-DATA constants<>+13072(SB)/8, $0x41249eb600000000
-DATA constants<>+13080(SB)/8, $0x41249eb600000000
-DATA constants<>+13088(SB)/8, $0x41249eb600000000
-DATA constants<>+13096(SB)/8, $0x41249eb600000000
-DATA constants<>+13104(SB)/8, $0x41249eb600000000
-DATA constants<>+13112(SB)/8, $0x41249eb600000000
-DATA constants<>+13120(SB)/8, $0xc000000000000000
-DATA constants<>+13128(SB)/8, $0xc000000000000000
-DATA constants<>+13136(SB)/8, $0xc000000000000000
-DATA constants<>+13144(SB)/8, $0xc000000000000000
-DATA constants<>+13152(SB)/8, $0xc000000000000000
-DATA constants<>+13160(SB)/8, $0xc000000000000000
-DATA constants<>+13168(SB)/8, $0xc000000000000000
-DATA constants<>+13176(SB)/8, $0xc000000000000000
-DATA constants<>+13184(SB)/4, $0xc0000000
-DATA constants<>+13188(SB)/4, $0xc0000000
-DATA constants<>+13192(SB)/4, $0xc0000000
-DATA constants<>+13196(SB)/4, $0xc0000000
-DATA constants<>+13200(SB)/4, $0xc0000000
-DATA constants<>+13204(SB)/4, $0xc0000000
-DATA constants<>+13208(SB)/4, $0xc0000000
-DATA constants<>+13212(SB)/4, $0xc0000000
-DATA constants<>+13216(SB)/4, $0xc0000000
-DATA constants<>+13220(SB)/4, $0xc0000000
-DATA constants<>+13224(SB)/4, $0xc0000000
-DATA constants<>+13228(SB)/4, $0xc0000000
-DATA constants<>+13232(SB)/4, $0xc0000000
-DATA constants<>+13236(SB)/4, $0xc0000000
-DATA constants<>+13240(SB)/4, $0xc0000000
-DATA constants<>+13244(SB)/4, $0xc0000000
-DATA constants<>+13248(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13256(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13264(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13272(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13280(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13288(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13296(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13304(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13312(SB)/4, $0xbb58abe0
-DATA constants<>+13316(SB)/4, $0xbb58abe0
-DATA constants<>+13320(SB)/4, $0xbb58abe0
-DATA constants<>+13324(SB)/4, $0xbb58abe0
-DATA constants<>+13328(SB)/4, $0xbb58abe0
-DATA constants<>+13332(SB)/4, $0xbb58abe0
-DATA constants<>+13336(SB)/4, $0xbb58abe0
-DATA constants<>+13340(SB)/4, $0xbb58abe0
-DATA constants<>+13344(SB)/4, $0xbb58abe0
-DATA constants<>+13348(SB)/4, $0xbb58abe0
-DATA constants<>+13352(SB)/4, $0xbb58abe0
-DATA constants<>+13356(SB)/4, $0xbb58abe0
-DATA constants<>+13360(SB)/4, $0xbb58abe0
-DATA constants<>+13364(SB)/4, $0xbb58abe0
-DATA constants<>+13368(SB)/4, $0xbb58abe0
-DATA constants<>+13372(SB)/4, $0xbb58abe0
-DATA constants<>+13376(SB)/4, $0x3ca50f77
-DATA constants<>+13380(SB)/4, $0x3ca50f77
-DATA constants<>+13384(SB)/4, $0x3ca50f77
-DATA constants<>+13388(SB)/4, $0x3ca50f77
-DATA constants<>+13392(SB)/4, $0x3ca50f77
-DATA constants<>+13396(SB)/4, $0x3ca50f77
-DATA constants<>+13400(SB)/4, $0x3ca50f77
-DATA constants<>+13404(SB)/4, $0x3ca50f77
-DATA constants<>+13408(SB)/4, $0x3ca50f77
-DATA constants<>+13412(SB)/4, $0x3ca50f77
-DATA constants<>+13416(SB)/4, $0x3ca50f77
-DATA constants<>+13420(SB)/4, $0x3ca50f77
-DATA constants<>+13424(SB)/4, $0x3ca50f77
-DATA constants<>+13428(SB)/4, $0x3ca50f77
-DATA constants<>+13432(SB)/4, $0x3ca50f77
-DATA constants<>+13436(SB)/4, $0x3ca50f77
-DATA constants<>+13440(SB)/4, $0xbd6bc3cd
-DATA constants<>+13444(SB)/4, $0xbd6bc3cd
-DATA constants<>+13448(SB)/4, $0xbd6bc3cd
-DATA constants<>+13452(SB)/4, $0xbd6bc3cd
-DATA constants<>+13456(SB)/4, $0xbd6bc3cd
-DATA constants<>+13460(SB)/4, $0xbd6bc3cd
-DATA constants<>+13464(SB)/4, $0xbd6bc3cd
-DATA constants<>+13468(SB)/4, $0xbd6bc3cd
-DATA constants<>+13472(SB)/4, $0xbd6bc3cd
-DATA constants<>+13476(SB)/4, $0xbd6bc3cd
-DATA constants<>+13480(SB)/4, $0xbd6bc3cd
-DATA constants<>+13484(SB)/4, $0xbd6bc3cd
-DATA constants<>+13488(SB)/4, $0xbd6bc3cd
-DATA constants<>+13492(SB)/4, $0xbd6bc3cd
-DATA constants<>+13496(SB)/4, $0xbd6bc3cd
-DATA constants<>+13500(SB)/4, $0xbd6bc3cd
-DATA constants<>+13504(SB)/4, $0x3dda850f
-DATA constants<>+13508(SB)/4, $0x3dda850f
-DATA constants<>+13512(SB)/4, $0x3dda850f
-DATA constants<>+13516(SB)/4, $0x3dda850f
-DATA constants<>+13520(SB)/4, $0x3dda850f
-DATA constants<>+13524(SB)/4, $0x3dda850f
-DATA constants<>+13528(SB)/4, $0x3dda850f
-DATA constants<>+13532(SB)/4, $0x3dda850f
-DATA constants<>+13536(SB)/4, $0x3dda850f
-DATA constants<>+13540(SB)/4, $0x3dda850f
-DATA constants<>+13544(SB)/4, $0x3dda850f
-DATA constants<>+13548(SB)/4, $0x3dda850f
-DATA constants<>+13552(SB)/4, $0x3dda850f
-DATA constants<>+13556(SB)/4, $0x3dda850f
-DATA constants<>+13560(SB)/4, $0x3dda850f
-DATA constants<>+13564(SB)/4, $0x3dda850f
-DATA constants<>+13568(SB)/4, $0xbe1d2cac
-DATA constants<>+13572(SB)/4, $0xbe1d2cac
-DATA constants<>+13576(SB)/4, $0xbe1d2cac
-DATA constants<>+13580(SB)/4, $0xbe1d2cac
-DATA constants<>+13584(SB)/4, $0xbe1d2cac
-DATA constants<>+13588(SB)/4, $0xbe1d2cac
-DATA constants<>+13592(SB)/4, $0xbe1d2cac
-DATA constants<>+13596(SB)/4, $0xbe1d2cac
-DATA constants<>+13600(SB)/4, $0xbe1d2cac
-DATA constants<>+13604(SB)/4, $0xbe1d2cac
-DATA constants<>+13608(SB)/4, $0xbe1d2cac
-DATA constants<>+13612(SB)/4, $0xbe1d2cac
-DATA constants<>+13616(SB)/4, $0xbe1d2cac
-DATA constants<>+13620(SB)/4, $0xbe1d2cac
-DATA constants<>+13624(SB)/4, $0xbe1d2cac
-DATA constants<>+13628(SB)/4, $0xbe1d2cac
-DATA constants<>+13632(SB)/4, $0x3e49a885
-DATA constants<>+13636(SB)/4, $0x3e49a885
-DATA constants<>+13640(SB)/4, $0x3e49a885
-DATA constants<>+13644(SB)/4, $0x3e49a885
-DATA constants<>+13648(SB)/4, $0x3e49a885
-DATA constants<>+13652(SB)/4, $0x3e49a885
-DATA constants<>+13656(SB)/4, $0x3e49a885
-DATA constants<>+13660(SB)/4, $0x3e49a885
-DATA constants<>+13664(SB)/4, $0x3e49a885
-DATA constants<>+13668(SB)/4, $0x3e49a885
-DATA constants<>+13672(SB)/4, $0x3e49a885
-DATA constants<>+13676(SB)/4, $0x3e49a885
-DATA constants<>+13680(SB)/4, $0x3e49a885
-DATA constants<>+13684(SB)/4, $0x3e49a885
-DATA constants<>+13688(SB)/4, $0x3e49a885
-DATA constants<>+13692(SB)/4, $0x3e49a885
-DATA constants<>+13696(SB)/4, $0xbe7f924f
-DATA constants<>+13700(SB)/4, $0xbe7f924f
-DATA constants<>+13704(SB)/4, $0xbe7f924f
-DATA constants<>+13708(SB)/4, $0xbe7f924f
-DATA constants<>+13712(SB)/4, $0xbe7f924f
-DATA constants<>+13716(SB)/4, $0xbe7f924f
-DATA constants<>+13720(SB)/4, $0xbe7f924f
-DATA constants<>+13724(SB)/4, $0xbe7f924f
-DATA constants<>+13728(SB)/4, $0xbe7f924f
-DATA constants<>+13732(SB)/4, $0xbe7f924f
-DATA constants<>+13736(SB)/4, $0xbe7f924f
-DATA constants<>+13740(SB)/4, $0xbe7f924f
-DATA constants<>+13744(SB)/4, $0xbe7f924f
-DATA constants<>+13748(SB)/4, $0xbe7f924f
-DATA constants<>+13752(SB)/4, $0xbe7f924f
-DATA constants<>+13756(SB)/4, $0xbe7f924f
-DATA constants<>+13760(SB)/4, $0x3eaaa6ea
-DATA constants<>+13764(SB)/4, $0x3eaaa6ea
-DATA constants<>+13768(SB)/4, $0x3eaaa6ea
-DATA constants<>+13772(SB)/4, $0x3eaaa6ea
-DATA constants<>+13776(SB)/4, $0x3eaaa6ea
-DATA constants<>+13780(SB)/4, $0x3eaaa6ea
-DATA constants<>+13784(SB)/4, $0x3eaaa6ea
-DATA constants<>+13788(SB)/4, $0x3eaaa6ea
-DATA constants<>+13792(SB)/4, $0x3eaaa6ea
-DATA constants<>+13796(SB)/4, $0x3eaaa6ea
-DATA constants<>+13800(SB)/4, $0x3eaaa6ea
-DATA constants<>+13804(SB)/4, $0x3eaaa6ea
-DATA constants<>+13808(SB)/4, $0x3eaaa6ea
-DATA constants<>+13812(SB)/4, $0x3eaaa6ea
-DATA constants<>+13816(SB)/4, $0x3eaaa6ea
-DATA constants<>+13820(SB)/4, $0x3eaaa6ea
-DATA constants<>+13824(SB)/4, $0xbeffffe9
-DATA constants<>+13828(SB)/4, $0xbeffffe9
-DATA constants<>+13832(SB)/4, $0xbeffffe9
-DATA constants<>+13836(SB)/4, $0xbeffffe9
-DATA constants<>+13840(SB)/4, $0xbeffffe9
-DATA constants<>+13844(SB)/4, $0xbeffffe9
-DATA constants<>+13848(SB)/4, $0xbeffffe9
-DATA constants<>+13852(SB)/4, $0xbeffffe9
-DATA constants<>+13856(SB)/4, $0xbeffffe9
-DATA constants<>+13860(SB)/4, $0xbeffffe9
-DATA constants<>+13864(SB)/4, $0xbeffffe9
-DATA constants<>+13868(SB)/4, $0xbeffffe9
-DATA constants<>+13872(SB)/4, $0xbeffffe9
-DATA constants<>+13876(SB)/4, $0xbeffffe9
-DATA constants<>+13880(SB)/4, $0xbeffffe9
-DATA constants<>+13884(SB)/4, $0xbeffffe9
-DATA constants<>+13888(SB)/8, $0x4044000000000000
-DATA constants<>+13896(SB)/8, $0x4044000000000000
-DATA constants<>+13904(SB)/8, $0x4044000000000000
-DATA constants<>+13912(SB)/8, $0x4044000000000000
-DATA constants<>+13920(SB)/8, $0x4044000000000000
-DATA constants<>+13928(SB)/8, $0x4044000000000000
-DATA constants<>+13936(SB)/8, $0x4044000000000000
-DATA constants<>+13944(SB)/8, $0x4044000000000000
-DATA constants<>+13952(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13960(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13968(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13976(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13984(SB)/8, $0x3fd9884533d43651
-DATA constants<>+13992(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14000(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14008(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14016(SB)/8, $0xc044000000000000
-DATA constants<>+14024(SB)/8, $0xc044000000000000
-DATA constants<>+14032(SB)/8, $0xc044000000000000
-DATA constants<>+14040(SB)/8, $0xc044000000000000
-DATA constants<>+14048(SB)/8, $0xc044000000000000
-DATA constants<>+14056(SB)/8, $0xc044000000000000
-DATA constants<>+14064(SB)/8, $0xc044000000000000
-DATA constants<>+14072(SB)/8, $0xc044000000000000
-DATA constants<>+14080(SB)/4, $0x41680000
-DATA constants<>+14084(SB)/4, $0x41680000
-DATA constants<>+14088(SB)/4, $0x41680000
-DATA constants<>+14092(SB)/4, $0x41680000
-DATA constants<>+14096(SB)/4, $0x41680000
-DATA constants<>+14100(SB)/4, $0x41680000
-DATA constants<>+14104(SB)/4, $0x41680000
-DATA constants<>+14108(SB)/4, $0x41680000
-DATA constants<>+14112(SB)/4, $0x41680000
-DATA constants<>+14116(SB)/4, $0x41680000
-DATA constants<>+14120(SB)/4, $0x41680000
-DATA constants<>+14124(SB)/4, $0x41680000
-DATA constants<>+14128(SB)/4, $0x41680000
-DATA constants<>+14132(SB)/4, $0x41680000
-DATA constants<>+14136(SB)/4, $0x41680000
-DATA constants<>+14140(SB)/4, $0x41680000
-DATA constants<>+14144(SB)/4, $0x38e5dc70
-DATA constants<>+14148(SB)/4, $0x38e5dc70
-DATA constants<>+14152(SB)/4, $0x38e5dc70
-DATA constants<>+14156(SB)/4, $0x38e5dc70
-DATA constants<>+14160(SB)/4, $0x38e5dc70
-DATA constants<>+14164(SB)/4, $0x38e5dc70
-DATA constants<>+14168(SB)/4, $0x38e5dc70
-DATA constants<>+14172(SB)/4, $0x38e5dc70
-DATA constants<>+14176(SB)/4, $0x38e5dc70
-DATA constants<>+14180(SB)/4, $0x38e5dc70
-DATA constants<>+14184(SB)/4, $0x38e5dc70
-DATA constants<>+14188(SB)/4, $0x38e5dc70
-DATA constants<>+14192(SB)/4, $0x38e5dc70
-DATA constants<>+14196(SB)/4, $0x38e5dc70
-DATA constants<>+14200(SB)/4, $0x38e5dc70
-DATA constants<>+14204(SB)/4, $0x38e5dc70
-DATA constants<>+14208(SB)/4, $0xba9bc906
-DATA constants<>+14212(SB)/4, $0xba9bc906
-DATA constants<>+14216(SB)/4, $0xba9bc906
-DATA constants<>+14220(SB)/4, $0xba9bc906
-DATA constants<>+14224(SB)/4, $0xba9bc906
-DATA constants<>+14228(SB)/4, $0xba9bc906
-DATA constants<>+14232(SB)/4, $0xba9bc906
-DATA constants<>+14236(SB)/4, $0xba9bc906
-DATA constants<>+14240(SB)/4, $0xba9bc906
-DATA constants<>+14244(SB)/4, $0xba9bc906
-DATA constants<>+14248(SB)/4, $0xba9bc906
-DATA constants<>+14252(SB)/4, $0xba9bc906
-DATA constants<>+14256(SB)/4, $0xba9bc906
-DATA constants<>+14260(SB)/4, $0xba9bc906
-DATA constants<>+14264(SB)/4, $0xba9bc906
-DATA constants<>+14268(SB)/4, $0xba9bc906
-DATA constants<>+14272(SB)/4, $0x3c236e0f
-DATA constants<>+14276(SB)/4, $0x3c236e0f
-DATA constants<>+14280(SB)/4, $0x3c236e0f
-DATA constants<>+14284(SB)/4, $0x3c236e0f
-DATA constants<>+14288(SB)/4, $0x3c236e0f
-DATA constants<>+14292(SB)/4, $0x3c236e0f
-DATA constants<>+14296(SB)/4, $0x3c236e0f
-DATA constants<>+14300(SB)/4, $0x3c236e0f
-DATA constants<>+14304(SB)/4, $0x3c236e0f
-DATA constants<>+14308(SB)/4, $0x3c236e0f
-DATA constants<>+14312(SB)/4, $0x3c236e0f
-DATA constants<>+14316(SB)/4, $0x3c236e0f
-DATA constants<>+14320(SB)/4, $0x3c236e0f
-DATA constants<>+14324(SB)/4, $0x3c236e0f
-DATA constants<>+14328(SB)/4, $0x3c236e0f
-DATA constants<>+14332(SB)/4, $0x3c236e0f
-DATA constants<>+14336(SB)/4, $0xbd882c3f
-DATA constants<>+14340(SB)/4, $0xbd882c3f
-DATA constants<>+14344(SB)/4, $0xbd882c3f
-DATA constants<>+14348(SB)/4, $0xbd882c3f
-DATA constants<>+14352(SB)/4, $0xbd882c3f
-DATA constants<>+14356(SB)/4, $0xbd882c3f
-DATA constants<>+14360(SB)/4, $0xbd882c3f
-DATA constants<>+14364(SB)/4, $0xbd882c3f
-DATA constants<>+14368(SB)/4, $0xbd882c3f
-DATA constants<>+14372(SB)/4, $0xbd882c3f
-DATA constants<>+14376(SB)/4, $0xbd882c3f
-DATA constants<>+14380(SB)/4, $0xbd882c3f
-DATA constants<>+14384(SB)/4, $0xbd882c3f
-DATA constants<>+14388(SB)/4, $0xbd882c3f
-DATA constants<>+14392(SB)/4, $0xbd882c3f
-DATA constants<>+14396(SB)/4, $0xbd882c3f
-DATA constants<>+14400(SB)/4, $0x3ecc422a
-DATA constants<>+14404(SB)/4, $0x3ecc422a
-DATA constants<>+14408(SB)/4, $0x3ecc422a
-DATA constants<>+14412(SB)/4, $0x3ecc422a
-DATA constants<>+14416(SB)/4, $0x3ecc422a
-DATA constants<>+14420(SB)/4, $0x3ecc422a
-DATA constants<>+14424(SB)/4, $0x3ecc422a
-DATA constants<>+14428(SB)/4, $0x3ecc422a
-DATA constants<>+14432(SB)/4, $0x3ecc422a
-DATA constants<>+14436(SB)/4, $0x3ecc422a
-DATA constants<>+14440(SB)/4, $0x3ecc422a
-DATA constants<>+14444(SB)/4, $0x3ecc422a
-DATA constants<>+14448(SB)/4, $0x3ecc422a
-DATA constants<>+14452(SB)/4, $0x3ecc422a
-DATA constants<>+14456(SB)/4, $0x3ecc422a
-DATA constants<>+14460(SB)/4, $0x3ecc422a
-DATA constants<>+14464(SB)/4, $0x3f333333
-DATA constants<>+14468(SB)/4, $0x3f333333
-DATA constants<>+14472(SB)/4, $0x3f333333
-DATA constants<>+14476(SB)/4, $0x3f333333
-DATA constants<>+14480(SB)/4, $0x3f333333
-DATA constants<>+14484(SB)/4, $0x3f333333
-DATA constants<>+14488(SB)/4, $0x3f333333
-DATA constants<>+14492(SB)/4, $0x3f333333
-DATA constants<>+14496(SB)/4, $0x3f333333
-DATA constants<>+14500(SB)/4, $0x3f333333
-DATA constants<>+14504(SB)/4, $0x3f333333
-DATA constants<>+14508(SB)/4, $0x3f333333
-DATA constants<>+14512(SB)/4, $0x3f333333
-DATA constants<>+14516(SB)/4, $0x3f333333
-DATA constants<>+14520(SB)/4, $0x3f333333
-DATA constants<>+14524(SB)/4, $0x3f333333
-DATA constants<>+14528(SB)/4, $0xc1680000
-DATA constants<>+14532(SB)/4, $0xc1680000
-DATA constants<>+14536(SB)/4, $0xc1680000
-DATA constants<>+14540(SB)/4, $0xc1680000
-DATA constants<>+14544(SB)/4, $0xc1680000
-DATA constants<>+14548(SB)/4, $0xc1680000
-DATA constants<>+14552(SB)/4, $0xc1680000
-DATA constants<>+14556(SB)/4, $0xc1680000
-DATA constants<>+14560(SB)/4, $0xc1680000
-DATA constants<>+14564(SB)/4, $0xc1680000
-DATA constants<>+14568(SB)/4, $0xc1680000
-DATA constants<>+14572(SB)/4, $0xc1680000
-DATA constants<>+14576(SB)/4, $0xc1680000
-DATA constants<>+14580(SB)/4, $0xc1680000
-DATA constants<>+14584(SB)/4, $0xc1680000
-DATA constants<>+14588(SB)/4, $0xc1680000
-DATA constants<>+14592(SB)/8, $0xc089000000000000
-DATA constants<>+14600(SB)/8, $0xc089000000000000
-DATA constants<>+14608(SB)/8, $0xc089000000000000
-DATA constants<>+14616(SB)/8, $0xc089000000000000
-DATA constants<>+14624(SB)/8, $0xc089000000000000
-DATA constants<>+14632(SB)/8, $0xc089000000000000
-DATA constants<>+14640(SB)/8, $0xc089000000000000
-DATA constants<>+14648(SB)/8, $0xc089000000000000
-DATA constants<>+14656(SB)/8, $0x4089000000000000
-DATA constants<>+14664(SB)/8, $0x4089000000000000
-DATA constants<>+14672(SB)/8, $0x4089000000000000
-DATA constants<>+14680(SB)/8, $0x4089000000000000
-DATA constants<>+14688(SB)/8, $0x4089000000000000
-DATA constants<>+14696(SB)/8, $0x4089000000000000
-DATA constants<>+14704(SB)/8, $0x4089000000000000
-DATA constants<>+14712(SB)/8, $0x4089000000000000
-DATA constants<>+14720(SB)/4, $0xc4480000
-DATA constants<>+14724(SB)/4, $0xc4480000
-DATA constants<>+14728(SB)/4, $0xc4480000
-DATA constants<>+14732(SB)/4, $0xc4480000
-DATA constants<>+14736(SB)/4, $0xc4480000
-DATA constants<>+14740(SB)/4, $0xc4480000
-DATA constants<>+14744(SB)/4, $0xc4480000
-DATA constants<>+14748(SB)/4, $0xc4480000
-DATA constants<>+14752(SB)/4, $0xc4480000
-DATA constants<>+14756(SB)/4, $0xc4480000
-DATA constants<>+14760(SB)/4, $0xc4480000
-DATA constants<>+14764(SB)/4, $0xc4480000
-DATA constants<>+14768(SB)/4, $0xc4480000
-DATA constants<>+14772(SB)/4, $0xc4480000
-DATA constants<>+14776(SB)/4, $0xc4480000
-DATA constants<>+14780(SB)/4, $0xc4480000
-DATA constants<>+14784(SB)/4, $0x44480000
-DATA constants<>+14788(SB)/4, $0x44480000
-DATA constants<>+14792(SB)/4, $0x44480000
-DATA constants<>+14796(SB)/4, $0x44480000
-DATA constants<>+14800(SB)/4, $0x44480000
-DATA constants<>+14804(SB)/4, $0x44480000
-DATA constants<>+14808(SB)/4, $0x44480000
-DATA constants<>+14812(SB)/4, $0x44480000
-DATA constants<>+14816(SB)/4, $0x44480000
-DATA constants<>+14820(SB)/4, $0x44480000
-DATA constants<>+14824(SB)/4, $0x44480000
-DATA constants<>+14828(SB)/4, $0x44480000
-DATA constants<>+14832(SB)/4, $0x44480000
-DATA constants<>+14836(SB)/4, $0x44480000
-DATA constants<>+14840(SB)/4, $0x44480000
-DATA constants<>+14844(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $14848
+DATA constants<>+8448(SB)/8, $0x4000000000000000
+DATA constants<>+8456(SB)/8, $0x4000000000000000
+DATA constants<>+8464(SB)/8, $0x4000000000000000
+DATA constants<>+8472(SB)/8, $0x4000000000000000
+DATA constants<>+8480(SB)/8, $0x4000000000000000
+DATA constants<>+8488(SB)/8, $0x4000000000000000
+DATA constants<>+8496(SB)/8, $0x4000000000000000
+DATA constants<>+8504(SB)/8, $0x4000000000000000
+DATA constants<>+8512(SB)/8, $0x0000000003530422
+DATA constants<>+8520(SB)/8, $0x0000000003530422
+DATA constants<>+8528(SB)/8, $0x0000000003530422
+DATA constants<>+8536(SB)/8, $0x0000000003530422
+DATA constants<>+8544(SB)/8, $0x0000000003530422
+DATA constants<>+8552(SB)/8, $0x0000000003530422
+DATA constants<>+8560(SB)/8, $0x0000000003530422
+DATA constants<>+8568(SB)/8, $0x0000000003530422
+DATA constants<>+8576(SB)/8, $0x403b800000000000
+DATA constants<>+8584(SB)/8, $0x403b800000000000
+DATA constants<>+8592(SB)/8, $0x403b800000000000
+DATA constants<>+8600(SB)/8, $0x403b800000000000
+DATA constants<>+8608(SB)/8, $0x403b800000000000
+DATA constants<>+8616(SB)/8, $0x403b800000000000
+DATA constants<>+8624(SB)/8, $0x403b800000000000
+DATA constants<>+8632(SB)/8, $0x403b800000000000
+DATA constants<>+8640(SB)/8, $0x4018000000000000
+DATA constants<>+8648(SB)/8, $0x4018000000000000
+DATA constants<>+8656(SB)/8, $0x4018000000000000
+DATA constants<>+8664(SB)/8, $0x4018000000000000
+DATA constants<>+8672(SB)/8, $0x4018000000000000
+DATA constants<>+8680(SB)/8, $0x4018000000000000
+DATA constants<>+8688(SB)/8, $0x4018000000000000
+DATA constants<>+8696(SB)/8, $0x4018000000000000
+DATA constants<>+8704(SB)/8, $0x400c000000000000
+DATA constants<>+8712(SB)/8, $0x400c000000000000
+DATA constants<>+8720(SB)/8, $0x400c000000000000
+DATA constants<>+8728(SB)/8, $0x400c000000000000
+DATA constants<>+8736(SB)/8, $0x400c000000000000
+DATA constants<>+8744(SB)/8, $0x400c000000000000
+DATA constants<>+8752(SB)/8, $0x400c000000000000
+DATA constants<>+8760(SB)/8, $0x400c000000000000
+DATA constants<>+8768(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8776(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8784(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8792(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8800(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8808(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8816(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8824(SB)/8, $0x3db541c5d77c023e
+DATA constants<>+8832(SB)/8, $0x3e05609351516457
+DATA constants<>+8840(SB)/8, $0x3e05609351516457
+DATA constants<>+8848(SB)/8, $0x3e05609351516457
+DATA constants<>+8856(SB)/8, $0x3e05609351516457
+DATA constants<>+8864(SB)/8, $0x3e05609351516457
+DATA constants<>+8872(SB)/8, $0x3e05609351516457
+DATA constants<>+8880(SB)/8, $0x3e05609351516457
+DATA constants<>+8888(SB)/8, $0x3e05609351516457
+DATA constants<>+8896(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8904(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8912(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8920(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8928(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8936(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8944(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8952(SB)/8, $0x3e1c90255c729014
+DATA constants<>+8960(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8968(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8976(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8984(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+8992(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9000(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9008(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9016(SB)/8, $0xbe473ed58bc0ef13
+DATA constants<>+9024(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9032(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9040(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9048(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9056(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9064(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9072(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9080(SB)/8, $0xbe590b110b2d71cf
+DATA constants<>+9088(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9096(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9104(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9112(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9120(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9128(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9136(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9144(SB)/8, $0xbe995eee14541ec3
+DATA constants<>+9152(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9160(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9168(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9176(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9184(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9192(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9200(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9208(SB)/8, $0xbee149803f98faf8
+DATA constants<>+9216(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9224(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9232(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9240(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9248(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9256(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9264(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9272(SB)/8, $0xbf2460cc132b85b0
+DATA constants<>+9280(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9288(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9296(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9304(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9312(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9320(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9328(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9336(SB)/8, $0xbf65e5d794135b35
+DATA constants<>+9344(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9352(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9360(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9368(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9376(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9384(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9392(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9400(SB)/8, $0xbfa5285d2eae8268
+DATA constants<>+9408(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9416(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9424(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9432(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9440(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9448(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9456(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9464(SB)/8, $0x3d749a6aea2c570f
+DATA constants<>+9472(SB)/8, $0x3de410aac32da444
+DATA constants<>+9480(SB)/8, $0x3de410aac32da444
+DATA constants<>+9488(SB)/8, $0x3de410aac32da444
+DATA constants<>+9496(SB)/8, $0x3de410aac32da444
+DATA constants<>+9504(SB)/8, $0x3de410aac32da444
+DATA constants<>+9512(SB)/8, $0x3de410aac32da444
+DATA constants<>+9520(SB)/8, $0x3de410aac32da444
+DATA constants<>+9528(SB)/8, $0x3de410aac32da444
+DATA constants<>+9536(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9544(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9552(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9560(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9568(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9576(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9584(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9592(SB)/8, $0x3e1aa5a4585bc151
+DATA constants<>+9600(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9608(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9616(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9624(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9632(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9640(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9648(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9656(SB)/8, $0xbe1ea98592d3d523
+DATA constants<>+9664(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9672(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9680(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9688(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9696(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9704(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9712(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9720(SB)/8, $0xbe47b76588aace1e
+DATA constants<>+9728(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9736(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9744(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9752(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9760(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9768(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9776(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9784(SB)/8, $0x3e7b1b520459771b
+DATA constants<>+9792(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9800(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9808(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9816(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9824(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9832(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9840(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9848(SB)/8, $0x3ebf0476d3ee873a
+DATA constants<>+9856(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9864(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9872(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9880(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9888(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9896(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9904(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9912(SB)/8, $0x3f02f6ff4e8bd260
+DATA constants<>+9920(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9928(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9936(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9944(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9952(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9960(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9968(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9976(SB)/8, $0x3f456321bf8fcf84
+DATA constants<>+9984(SB)/8, $0x3f85d581183fca86
+DATA constants<>+9992(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10000(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10008(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10016(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10024(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10032(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10040(SB)/8, $0x3f85d581183fca86
+DATA constants<>+10048(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10056(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10064(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10072(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10080(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10088(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10096(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10104(SB)/8, $0x3fc3e0a99a0dfbeb
+DATA constants<>+10112(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10120(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10128(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10136(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10144(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10152(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10160(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10168(SB)/8, $0xbe1389d4f2641625
+DATA constants<>+10176(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10184(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10192(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10200(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10208(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10216(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10224(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10232(SB)/8, $0xbe85f1ecb6f0764c
+DATA constants<>+10240(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10248(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10256(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10264(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10272(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10280(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10288(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10296(SB)/8, $0xbeef4d1e3183f7ae
+DATA constants<>+10304(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10312(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10320(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10328(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10336(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10344(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10352(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10360(SB)/8, $0xbf4c02db3dac435f
+DATA constants<>+10368(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10376(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10384(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10392(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10400(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10408(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10416(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10424(SB)/8, $0xbf9b82ce31284e00
+DATA constants<>+10432(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10440(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10448(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10456(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10464(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10472(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10480(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10488(SB)/8, $0xbfd812746b0379e6
+DATA constants<>+10496(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10504(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10512(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10520(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10528(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10536(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10544(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10552(SB)/8, $0x3dd05ffd737fb32e
+DATA constants<>+10560(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10568(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10576(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10584(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10592(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10600(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10608(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10616(SB)/8, $0x3e4f7b4bf3b13964
+DATA constants<>+10624(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10632(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10640(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10648(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10656(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10664(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10672(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10680(SB)/8, $0x3ebb9df224ca4b97
+DATA constants<>+10688(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10696(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10704(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10712(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10720(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10728(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10736(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10744(SB)/8, $0x3f1f9a321d5b8e1e
+DATA constants<>+10752(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10760(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10768(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10776(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10784(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10792(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10800(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10808(SB)/8, $0x3f7565bcd0dbaa38
+DATA constants<>+10816(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10824(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10832(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10840(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10848(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10856(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10864(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10872(SB)/8, $0x3fbce2f21a042b30
+DATA constants<>+10880(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10888(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10896(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10904(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10912(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10920(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10928(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10936(SB)/8, $0x3fc06eba8214db69
+DATA constants<>+10944(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10952(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10960(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10968(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10976(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10984(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+10992(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11000(SB)/8, $0x3ff20dd750429b6d
+DATA constants<>+11008(SB)/4, $0x41240000
+DATA constants<>+11012(SB)/4, $0x41240000
+DATA constants<>+11016(SB)/4, $0x41240000
+DATA constants<>+11020(SB)/4, $0x41240000
+DATA constants<>+11024(SB)/4, $0x41240000
+DATA constants<>+11028(SB)/4, $0x41240000
+DATA constants<>+11032(SB)/4, $0x41240000
+DATA constants<>+11036(SB)/4, $0x41240000
+DATA constants<>+11040(SB)/4, $0x41240000
+DATA constants<>+11044(SB)/4, $0x41240000
+DATA constants<>+11048(SB)/4, $0x41240000
+DATA constants<>+11052(SB)/4, $0x41240000
+DATA constants<>+11056(SB)/4, $0x41240000
+DATA constants<>+11060(SB)/4, $0x41240000
+DATA constants<>+11064(SB)/4, $0x41240000
+DATA constants<>+11068(SB)/4, $0x41240000
+DATA constants<>+11072(SB)/4, $0x40800000
+DATA constants<>+11076(SB)/4, $0x40800000
+DATA constants<>+11080(SB)/4, $0x40800000
+DATA constants<>+11084(SB)/4, $0x40800000
+DATA constants<>+11088(SB)/4, $0x40800000
+DATA constants<>+11092(SB)/4, $0x40800000
+DATA constants<>+11096(SB)/4, $0x40800000
+DATA constants<>+11100(SB)/4, $0x40800000
+DATA constants<>+11104(SB)/4, $0x40800000
+DATA constants<>+11108(SB)/4, $0x40800000
+DATA constants<>+11112(SB)/4, $0x40800000
+DATA constants<>+11116(SB)/4, $0x40800000
+DATA constants<>+11120(SB)/4, $0x40800000
+DATA constants<>+11124(SB)/4, $0x40800000
+DATA constants<>+11128(SB)/4, $0x40800000
+DATA constants<>+11132(SB)/4, $0x40800000
+DATA constants<>+11136(SB)/4, $0x40200000
+DATA constants<>+11140(SB)/4, $0x40200000
+DATA constants<>+11144(SB)/4, $0x40200000
+DATA constants<>+11148(SB)/4, $0x40200000
+DATA constants<>+11152(SB)/4, $0x40200000
+DATA constants<>+11156(SB)/4, $0x40200000
+DATA constants<>+11160(SB)/4, $0x40200000
+DATA constants<>+11164(SB)/4, $0x40200000
+DATA constants<>+11168(SB)/4, $0x40200000
+DATA constants<>+11172(SB)/4, $0x40200000
+DATA constants<>+11176(SB)/4, $0x40200000
+DATA constants<>+11180(SB)/4, $0x40200000
+DATA constants<>+11184(SB)/4, $0x40200000
+DATA constants<>+11188(SB)/4, $0x40200000
+DATA constants<>+11192(SB)/4, $0x40200000
+DATA constants<>+11196(SB)/4, $0x40200000
+DATA constants<>+11200(SB)/4, $0x396b98b0
+DATA constants<>+11204(SB)/4, $0x396b98b0
+DATA constants<>+11208(SB)/4, $0x396b98b0
+DATA constants<>+11212(SB)/4, $0x396b98b0
+DATA constants<>+11216(SB)/4, $0x396b98b0
+DATA constants<>+11220(SB)/4, $0x396b98b0
+DATA constants<>+11224(SB)/4, $0x396b98b0
+DATA constants<>+11228(SB)/4, $0x396b98b0
+DATA constants<>+11232(SB)/4, $0x396b98b0
+DATA constants<>+11236(SB)/4, $0x396b98b0
+DATA constants<>+11240(SB)/4, $0x396b98b0
+DATA constants<>+11244(SB)/4, $0x396b98b0
+DATA constants<>+11248(SB)/4, $0x396b98b0
+DATA constants<>+11252(SB)/4, $0x396b98b0
+DATA constants<>+11256(SB)/4, $0x396b98b0
+DATA constants<>+11260(SB)/4, $0x396b98b0
+DATA constants<>+11264(SB)/4, $0xba2d4884
+DATA constants<>+11268(SB)/4, $0xba2d4884
+DATA constants<>+11272(SB)/4, $0xba2d4884
+DATA constants<>+11276(SB)/4, $0xba2d4884
+DATA constants<>+11280(SB)/4, $0xba2d4884
+DATA constants<>+11284(SB)/4, $0xba2d4884
+DATA constants<>+11288(SB)/4, $0xba2d4884
+DATA constants<>+11292(SB)/4, $0xba2d4884
+DATA constants<>+11296(SB)/4, $0xba2d4884
+DATA constants<>+11300(SB)/4, $0xba2d4884
+DATA constants<>+11304(SB)/4, $0xba2d4884
+DATA constants<>+11308(SB)/4, $0xba2d4884
+DATA constants<>+11312(SB)/4, $0xba2d4884
+DATA constants<>+11316(SB)/4, $0xba2d4884
+DATA constants<>+11320(SB)/4, $0xba2d4884
+DATA constants<>+11324(SB)/4, $0xba2d4884
+DATA constants<>+11328(SB)/4, $0xbc053c36
+DATA constants<>+11332(SB)/4, $0xbc053c36
+DATA constants<>+11336(SB)/4, $0xbc053c36
+DATA constants<>+11340(SB)/4, $0xbc053c36
+DATA constants<>+11344(SB)/4, $0xbc053c36
+DATA constants<>+11348(SB)/4, $0xbc053c36
+DATA constants<>+11352(SB)/4, $0xbc053c36
+DATA constants<>+11356(SB)/4, $0xbc053c36
+DATA constants<>+11360(SB)/4, $0xbc053c36
+DATA constants<>+11364(SB)/4, $0xbc053c36
+DATA constants<>+11368(SB)/4, $0xbc053c36
+DATA constants<>+11372(SB)/4, $0xbc053c36
+DATA constants<>+11376(SB)/4, $0xbc053c36
+DATA constants<>+11380(SB)/4, $0xbc053c36
+DATA constants<>+11384(SB)/4, $0xbc053c36
+DATA constants<>+11388(SB)/4, $0xbc053c36
+DATA constants<>+11392(SB)/4, $0xbd9840ba
+DATA constants<>+11396(SB)/4, $0xbd9840ba
+DATA constants<>+11400(SB)/4, $0xbd9840ba
+DATA constants<>+11404(SB)/4, $0xbd9840ba
+DATA constants<>+11408(SB)/4, $0xbd9840ba
+DATA constants<>+11412(SB)/4, $0xbd9840ba
+DATA constants<>+11416(SB)/4, $0xbd9840ba
+DATA constants<>+11420(SB)/4, $0xbd9840ba
+DATA constants<>+11424(SB)/4, $0xbd9840ba
+DATA constants<>+11428(SB)/4, $0xbd9840ba
+DATA constants<>+11432(SB)/4, $0xbd9840ba
+DATA constants<>+11436(SB)/4, $0xbd9840ba
+DATA constants<>+11440(SB)/4, $0xbd9840ba
+DATA constants<>+11444(SB)/4, $0xbd9840ba
+DATA constants<>+11448(SB)/4, $0xbd9840ba
+DATA constants<>+11452(SB)/4, $0xbd9840ba
+DATA constants<>+11456(SB)/4, $0x38dfe203
+DATA constants<>+11460(SB)/4, $0x38dfe203
+DATA constants<>+11464(SB)/4, $0x38dfe203
+DATA constants<>+11468(SB)/4, $0x38dfe203
+DATA constants<>+11472(SB)/4, $0x38dfe203
+DATA constants<>+11476(SB)/4, $0x38dfe203
+DATA constants<>+11480(SB)/4, $0x38dfe203
+DATA constants<>+11484(SB)/4, $0x38dfe203
+DATA constants<>+11488(SB)/4, $0x38dfe203
+DATA constants<>+11492(SB)/4, $0x38dfe203
+DATA constants<>+11496(SB)/4, $0x38dfe203
+DATA constants<>+11500(SB)/4, $0x38dfe203
+DATA constants<>+11504(SB)/4, $0x38dfe203
+DATA constants<>+11508(SB)/4, $0x38dfe203
+DATA constants<>+11512(SB)/4, $0x38dfe203
+DATA constants<>+11516(SB)/4, $0x38dfe203
+DATA constants<>+11520(SB)/4, $0x3a0e4e04
+DATA constants<>+11524(SB)/4, $0x3a0e4e04
+DATA constants<>+11528(SB)/4, $0x3a0e4e04
+DATA constants<>+11532(SB)/4, $0x3a0e4e04
+DATA constants<>+11536(SB)/4, $0x3a0e4e04
+DATA constants<>+11540(SB)/4, $0x3a0e4e04
+DATA constants<>+11544(SB)/4, $0x3a0e4e04
+DATA constants<>+11548(SB)/4, $0x3a0e4e04
+DATA constants<>+11552(SB)/4, $0x3a0e4e04
+DATA constants<>+11556(SB)/4, $0x3a0e4e04
+DATA constants<>+11560(SB)/4, $0x3a0e4e04
+DATA constants<>+11564(SB)/4, $0x3a0e4e04
+DATA constants<>+11568(SB)/4, $0x3a0e4e04
+DATA constants<>+11572(SB)/4, $0x3a0e4e04
+DATA constants<>+11576(SB)/4, $0x3a0e4e04
+DATA constants<>+11580(SB)/4, $0x3a0e4e04
+DATA constants<>+11584(SB)/4, $0x3b16ee85
+DATA constants<>+11588(SB)/4, $0x3b16ee85
+DATA constants<>+11592(SB)/4, $0x3b16ee85
+DATA constants<>+11596(SB)/4, $0x3b16ee85
+DATA constants<>+11600(SB)/4, $0x3b16ee85
+DATA constants<>+11604(SB)/4, $0x3b16ee85
+DATA constants<>+11608(SB)/4, $0x3b16ee85
+DATA constants<>+11612(SB)/4, $0x3b16ee85
+DATA constants<>+11616(SB)/4, $0x3b16ee85
+DATA constants<>+11620(SB)/4, $0x3b16ee85
+DATA constants<>+11624(SB)/4, $0x3b16ee85
+DATA constants<>+11628(SB)/4, $0x3b16ee85
+DATA constants<>+11632(SB)/4, $0x3b16ee85
+DATA constants<>+11636(SB)/4, $0x3b16ee85
+DATA constants<>+11640(SB)/4, $0x3b16ee85
+DATA constants<>+11644(SB)/4, $0x3b16ee85
+DATA constants<>+11648(SB)/4, $0x3ccc199f
+DATA constants<>+11652(SB)/4, $0x3ccc199f
+DATA constants<>+11656(SB)/4, $0x3ccc199f
+DATA constants<>+11660(SB)/4, $0x3ccc199f
+DATA constants<>+11664(SB)/4, $0x3ccc199f
+DATA constants<>+11668(SB)/4, $0x3ccc199f
+DATA constants<>+11672(SB)/4, $0x3ccc199f
+DATA constants<>+11676(SB)/4, $0x3ccc199f
+DATA constants<>+11680(SB)/4, $0x3ccc199f
+DATA constants<>+11684(SB)/4, $0x3ccc199f
+DATA constants<>+11688(SB)/4, $0x3ccc199f
+DATA constants<>+11692(SB)/4, $0x3ccc199f
+DATA constants<>+11696(SB)/4, $0x3ccc199f
+DATA constants<>+11700(SB)/4, $0x3ccc199f
+DATA constants<>+11704(SB)/4, $0x3ccc199f
+DATA constants<>+11708(SB)/4, $0x3ccc199f
+DATA constants<>+11712(SB)/4, $0x3e57ddf4
+DATA constants<>+11716(SB)/4, $0x3e57ddf4
+DATA constants<>+11720(SB)/4, $0x3e57ddf4
+DATA constants<>+11724(SB)/4, $0x3e57ddf4
+DATA constants<>+11728(SB)/4, $0x3e57ddf4
+DATA constants<>+11732(SB)/4, $0x3e57ddf4
+DATA constants<>+11736(SB)/4, $0x3e57ddf4
+DATA constants<>+11740(SB)/4, $0x3e57ddf4
+DATA constants<>+11744(SB)/4, $0x3e57ddf4
+DATA constants<>+11748(SB)/4, $0x3e57ddf4
+DATA constants<>+11752(SB)/4, $0x3e57ddf4
+DATA constants<>+11756(SB)/4, $0x3e57ddf4
+DATA constants<>+11760(SB)/4, $0x3e57ddf4
+DATA constants<>+11764(SB)/4, $0x3e57ddf4
+DATA constants<>+11768(SB)/4, $0x3e57ddf4
+DATA constants<>+11772(SB)/4, $0x3e57ddf4
+DATA constants<>+11776(SB)/4, $0xba522844
+DATA constants<>+11780(SB)/4, $0xba522844
+DATA constants<>+11784(SB)/4, $0xba522844
+DATA constants<>+11788(SB)/4, $0xba522844
+DATA constants<>+11792(SB)/4, $0xba522844
+DATA constants<>+11796(SB)/4, $0xba522844
+DATA constants<>+11800(SB)/4, $0xba522844
+DATA constants<>+11804(SB)/4, $0xba522844
+DATA constants<>+11808(SB)/4, $0xba522844
+DATA constants<>+11812(SB)/4, $0xba522844
+DATA constants<>+11816(SB)/4, $0xba522844
+DATA constants<>+11820(SB)/4, $0xba522844
+DATA constants<>+11824(SB)/4, $0xba522844
+DATA constants<>+11828(SB)/4, $0xba522844
+DATA constants<>+11832(SB)/4, $0xba522844
+DATA constants<>+11836(SB)/4, $0xba522844
+DATA constants<>+11840(SB)/4, $0xbcdbfd5d
+DATA constants<>+11844(SB)/4, $0xbcdbfd5d
+DATA constants<>+11848(SB)/4, $0xbcdbfd5d
+DATA constants<>+11852(SB)/4, $0xbcdbfd5d
+DATA constants<>+11856(SB)/4, $0xbcdbfd5d
+DATA constants<>+11860(SB)/4, $0xbcdbfd5d
+DATA constants<>+11864(SB)/4, $0xbcdbfd5d
+DATA constants<>+11868(SB)/4, $0xbcdbfd5d
+DATA constants<>+11872(SB)/4, $0xbcdbfd5d
+DATA constants<>+11876(SB)/4, $0xbcdbfd5d
+DATA constants<>+11880(SB)/4, $0xbcdbfd5d
+DATA constants<>+11884(SB)/4, $0xbcdbfd5d
+DATA constants<>+11888(SB)/4, $0xbcdbfd5d
+DATA constants<>+11892(SB)/4, $0xbcdbfd5d
+DATA constants<>+11896(SB)/4, $0xbcdbfd5d
+DATA constants<>+11900(SB)/4, $0xbcdbfd5d
+DATA constants<>+11904(SB)/4, $0xbec0939f
+DATA constants<>+11908(SB)/4, $0xbec0939f
+DATA constants<>+11912(SB)/4, $0xbec0939f
+DATA constants<>+11916(SB)/4, $0xbec0939f
+DATA constants<>+11920(SB)/4, $0xbec0939f
+DATA constants<>+11924(SB)/4, $0xbec0939f
+DATA constants<>+11928(SB)/4, $0xbec0939f
+DATA constants<>+11932(SB)/4, $0xbec0939f
+DATA constants<>+11936(SB)/4, $0xbec0939f
+DATA constants<>+11940(SB)/4, $0xbec0939f
+DATA constants<>+11944(SB)/4, $0xbec0939f
+DATA constants<>+11948(SB)/4, $0xbec0939f
+DATA constants<>+11952(SB)/4, $0xbec0939f
+DATA constants<>+11956(SB)/4, $0xbec0939f
+DATA constants<>+11960(SB)/4, $0xbec0939f
+DATA constants<>+11964(SB)/4, $0xbec0939f
+DATA constants<>+11968(SB)/4, $0x38a52b48
+DATA constants<>+11972(SB)/4, $0x38a52b48
+DATA constants<>+11976(SB)/4, $0x38a52b48
+DATA constants<>+11980(SB)/4, $0x38a52b48
+DATA constants<>+11984(SB)/4, $0x38a52b48
+DATA constants<>+11988(SB)/4, $0x38a52b48
+DATA constants<>+11992(SB)/4, $0x38a52b48
+DATA constants<>+11996(SB)/4, $0x38a52b48
+DATA constants<>+12000(SB)/4, $0x38a52b48
+DATA constants<>+12004(SB)/4, $0x38a52b48
+DATA constants<>+12008(SB)/4, $0x38a52b48
+DATA constants<>+12012(SB)/4, $0x38a52b48
+DATA constants<>+12016(SB)/4, $0x38a52b48
+DATA constants<>+12020(SB)/4, $0x38a52b48
+DATA constants<>+12024(SB)/4, $0x38a52b48
+DATA constants<>+12028(SB)/4, $0x38a52b48
+DATA constants<>+12032(SB)/4, $0x3baa0938
+DATA constants<>+12036(SB)/4, $0x3baa0938
+DATA constants<>+12040(SB)/4, $0x3baa0938
+DATA constants<>+12044(SB)/4, $0x3baa0938
+DATA constants<>+12048(SB)/4, $0x3baa0938
+DATA constants<>+12052(SB)/4, $0x3baa0938
+DATA constants<>+12056(SB)/4, $0x3baa0938
+DATA constants<>+12060(SB)/4, $0x3baa0938
+DATA constants<>+12064(SB)/4, $0x3baa0938
+DATA constants<>+12068(SB)/4, $0x3baa0938
+DATA constants<>+12072(SB)/4, $0x3baa0938
+DATA constants<>+12076(SB)/4, $0x3baa0938
+DATA constants<>+12080(SB)/4, $0x3baa0938
+DATA constants<>+12084(SB)/4, $0x3baa0938
+DATA constants<>+12088(SB)/4, $0x3baa0938
+DATA constants<>+12092(SB)/4, $0x3baa0938
+DATA constants<>+12096(SB)/4, $0x3de71688
+DATA constants<>+12100(SB)/4, $0x3de71688
+DATA constants<>+12104(SB)/4, $0x3de71688
+DATA constants<>+12108(SB)/4, $0x3de71688
+DATA constants<>+12112(SB)/4, $0x3de71688
+DATA constants<>+12116(SB)/4, $0x3de71688
+DATA constants<>+12120(SB)/4, $0x3de71688
+DATA constants<>+12124(SB)/4, $0x3de71688
+DATA constants<>+12128(SB)/4, $0x3de71688
+DATA constants<>+12132(SB)/4, $0x3de71688
+DATA constants<>+12136(SB)/4, $0x3de71688
+DATA constants<>+12140(SB)/4, $0x3de71688
+DATA constants<>+12144(SB)/4, $0x3de71688
+DATA constants<>+12148(SB)/4, $0x3de71688
+DATA constants<>+12152(SB)/4, $0x3de71688
+DATA constants<>+12156(SB)/4, $0x3de71688
+DATA constants<>+12160(SB)/4, $0x3e0375d4
+DATA constants<>+12164(SB)/4, $0x3e0375d4
+DATA constants<>+12168(SB)/4, $0x3e0375d4
+DATA constants<>+12172(SB)/4, $0x3e0375d4
+DATA constants<>+12176(SB)/4, $0x3e0375d4
+DATA constants<>+12180(SB)/4, $0x3e0375d4
+DATA constants<>+12184(SB)/4, $0x3e0375d4
+DATA constants<>+12188(SB)/4, $0x3e0375d4
+DATA constants<>+12192(SB)/4, $0x3e0375d4
+DATA constants<>+12196(SB)/4, $0x3e0375d4
+DATA constants<>+12200(SB)/4, $0x3e0375d4
+DATA constants<>+12204(SB)/4, $0x3e0375d4
+DATA constants<>+12208(SB)/4, $0x3e0375d4
+DATA constants<>+12212(SB)/4, $0x3e0375d4
+DATA constants<>+12216(SB)/4, $0x3e0375d4
+DATA constants<>+12220(SB)/4, $0x3e0375d4
+DATA constants<>+12224(SB)/4, $0x3f906ebb
+DATA constants<>+12228(SB)/4, $0x3f906ebb
+DATA constants<>+12232(SB)/4, $0x3f906ebb
+DATA constants<>+12236(SB)/4, $0x3f906ebb
+DATA constants<>+12240(SB)/4, $0x3f906ebb
+DATA constants<>+12244(SB)/4, $0x3f906ebb
+DATA constants<>+12248(SB)/4, $0x3f906ebb
+DATA constants<>+12252(SB)/4, $0x3f906ebb
+DATA constants<>+12256(SB)/4, $0x3f906ebb
+DATA constants<>+12260(SB)/4, $0x3f906ebb
+DATA constants<>+12264(SB)/4, $0x3f906ebb
+DATA constants<>+12268(SB)/4, $0x3f906ebb
+DATA constants<>+12272(SB)/4, $0x3f906ebb
+DATA constants<>+12276(SB)/4, $0x3f906ebb
+DATA constants<>+12280(SB)/4, $0x3f906ebb
+DATA constants<>+12284(SB)/4, $0x3f906ebb
+DATA constants<>+12288(SB)/8, $0x3fe4000000000000
+DATA constants<>+12296(SB)/8, $0x3fe4000000000000
+DATA constants<>+12304(SB)/8, $0x3fe4000000000000
+DATA constants<>+12312(SB)/8, $0x3fe4000000000000
+DATA constants<>+12320(SB)/8, $0x3fe4000000000000
+DATA constants<>+12328(SB)/8, $0x3fe4000000000000
+DATA constants<>+12336(SB)/8, $0x3fe4000000000000
+DATA constants<>+12344(SB)/8, $0x3fe4000000000000
+DATA constants<>+12352(SB)/8, $0x4083b00000000000
+DATA constants<>+12360(SB)/8, $0x4083b00000000000
+DATA constants<>+12368(SB)/8, $0x4083b00000000000
+DATA constants<>+12376(SB)/8, $0x4083b00000000000
+DATA constants<>+12384(SB)/8, $0x4083b00000000000
+DATA constants<>+12392(SB)/8, $0x4083b00000000000
+DATA constants<>+12400(SB)/8, $0x4083b00000000000
+DATA constants<>+12408(SB)/8, $0x4083b00000000000
+DATA constants<>+12416(SB)/8, $0x40e960e000000000
+DATA constants<>+12424(SB)/8, $0x40e960e000000000
+DATA constants<>+12432(SB)/8, $0x40e960e000000000
+DATA constants<>+12440(SB)/8, $0x40e960e000000000
+DATA constants<>+12448(SB)/8, $0x40e960e000000000
+DATA constants<>+12456(SB)/8, $0x40e960e000000000
+DATA constants<>+12464(SB)/8, $0x40e960e000000000
+DATA constants<>+12472(SB)/8, $0x40e960e000000000
+DATA constants<>+12480(SB)/8, $0x412cde3200000000
+DATA constants<>+12488(SB)/8, $0x412cde3200000000
+DATA constants<>+12496(SB)/8, $0x412cde3200000000
+DATA constants<>+12504(SB)/8, $0x412cde3200000000
+DATA constants<>+12512(SB)/8, $0x412cde3200000000
+DATA constants<>+12520(SB)/8, $0x412cde3200000000
+DATA constants<>+12528(SB)/8, $0x412cde3200000000
+DATA constants<>+12536(SB)/8, $0x412cde3200000000
+DATA constants<>+12544(SB)/8, $0x413eee1100000000
+DATA constants<>+12552(SB)/8, $0x413eee1100000000
+DATA constants<>+12560(SB)/8, $0x413eee1100000000
+DATA constants<>+12568(SB)/8, $0x413eee1100000000
+DATA constants<>+12576(SB)/8, $0x413eee1100000000
+DATA constants<>+12584(SB)/8, $0x413eee1100000000
+DATA constants<>+12592(SB)/8, $0x413eee1100000000
+DATA constants<>+12600(SB)/8, $0x413eee1100000000
+DATA constants<>+12608(SB)/8, $0x4082900000000000
+DATA constants<>+12616(SB)/8, $0x4082900000000000
+DATA constants<>+12624(SB)/8, $0x4082900000000000
+DATA constants<>+12632(SB)/8, $0x4082900000000000
+DATA constants<>+12640(SB)/8, $0x4082900000000000
+DATA constants<>+12648(SB)/8, $0x4082900000000000
+DATA constants<>+12656(SB)/8, $0x4082900000000000
+DATA constants<>+12664(SB)/8, $0x4082900000000000
+DATA constants<>+12672(SB)/8, $0x40e5fea000000000
+DATA constants<>+12680(SB)/8, $0x40e5fea000000000
+DATA constants<>+12688(SB)/8, $0x40e5fea000000000
+DATA constants<>+12696(SB)/8, $0x40e5fea000000000
+DATA constants<>+12704(SB)/8, $0x40e5fea000000000
+DATA constants<>+12712(SB)/8, $0x40e5fea000000000
+DATA constants<>+12720(SB)/8, $0x40e5fea000000000
+DATA constants<>+12728(SB)/8, $0x40e5fea000000000
+DATA constants<>+12736(SB)/8, $0x41249eb600000000
+DATA constants<>+12744(SB)/8, $0x41249eb600000000
+DATA constants<>+12752(SB)/8, $0x41249eb600000000
+DATA constants<>+12760(SB)/8, $0x41249eb600000000
+DATA constants<>+12768(SB)/8, $0x41249eb600000000
+DATA constants<>+12776(SB)/8, $0x41249eb600000000
+DATA constants<>+12784(SB)/8, $0x41249eb600000000
+DATA constants<>+12792(SB)/8, $0x41249eb600000000
+DATA constants<>+12800(SB)/8, $0xc000000000000000
+DATA constants<>+12808(SB)/8, $0xc000000000000000
+DATA constants<>+12816(SB)/8, $0xc000000000000000
+DATA constants<>+12824(SB)/8, $0xc000000000000000
+DATA constants<>+12832(SB)/8, $0xc000000000000000
+DATA constants<>+12840(SB)/8, $0xc000000000000000
+DATA constants<>+12848(SB)/8, $0xc000000000000000
+DATA constants<>+12856(SB)/8, $0xc000000000000000
+DATA constants<>+12864(SB)/4, $0xc0000000
+DATA constants<>+12868(SB)/4, $0xc0000000
+DATA constants<>+12872(SB)/4, $0xc0000000
+DATA constants<>+12876(SB)/4, $0xc0000000
+DATA constants<>+12880(SB)/4, $0xc0000000
+DATA constants<>+12884(SB)/4, $0xc0000000
+DATA constants<>+12888(SB)/4, $0xc0000000
+DATA constants<>+12892(SB)/4, $0xc0000000
+DATA constants<>+12896(SB)/4, $0xc0000000
+DATA constants<>+12900(SB)/4, $0xc0000000
+DATA constants<>+12904(SB)/4, $0xc0000000
+DATA constants<>+12908(SB)/4, $0xc0000000
+DATA constants<>+12912(SB)/4, $0xc0000000
+DATA constants<>+12916(SB)/4, $0xc0000000
+DATA constants<>+12920(SB)/4, $0xc0000000
+DATA constants<>+12924(SB)/4, $0xc0000000
+DATA constants<>+12928(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12936(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12944(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12952(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12960(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12968(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12976(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12984(SB)/8, $0x3fda827999fcef32
+DATA constants<>+12992(SB)/4, $0xbb58abe0
+DATA constants<>+12996(SB)/4, $0xbb58abe0
+DATA constants<>+13000(SB)/4, $0xbb58abe0
+DATA constants<>+13004(SB)/4, $0xbb58abe0
+DATA constants<>+13008(SB)/4, $0xbb58abe0
+DATA constants<>+13012(SB)/4, $0xbb58abe0
+DATA constants<>+13016(SB)/4, $0xbb58abe0
+DATA constants<>+13020(SB)/4, $0xbb58abe0
+DATA constants<>+13024(SB)/4, $0xbb58abe0
+DATA constants<>+13028(SB)/4, $0xbb58abe0
+DATA constants<>+13032(SB)/4, $0xbb58abe0
+DATA constants<>+13036(SB)/4, $0xbb58abe0
+DATA constants<>+13040(SB)/4, $0xbb58abe0
+DATA constants<>+13044(SB)/4, $0xbb58abe0
+DATA constants<>+13048(SB)/4, $0xbb58abe0
+DATA constants<>+13052(SB)/4, $0xbb58abe0
+DATA constants<>+13056(SB)/4, $0x3ca50f77
+DATA constants<>+13060(SB)/4, $0x3ca50f77
+DATA constants<>+13064(SB)/4, $0x3ca50f77
+DATA constants<>+13068(SB)/4, $0x3ca50f77
+DATA constants<>+13072(SB)/4, $0x3ca50f77
+DATA constants<>+13076(SB)/4, $0x3ca50f77
+DATA constants<>+13080(SB)/4, $0x3ca50f77
+DATA constants<>+13084(SB)/4, $0x3ca50f77
+DATA constants<>+13088(SB)/4, $0x3ca50f77
+DATA constants<>+13092(SB)/4, $0x3ca50f77
+DATA constants<>+13096(SB)/4, $0x3ca50f77
+DATA constants<>+13100(SB)/4, $0x3ca50f77
+DATA constants<>+13104(SB)/4, $0x3ca50f77
+DATA constants<>+13108(SB)/4, $0x3ca50f77
+DATA constants<>+13112(SB)/4, $0x3ca50f77
+DATA constants<>+13116(SB)/4, $0x3ca50f77
+DATA constants<>+13120(SB)/4, $0xbd6bc3cd
+DATA constants<>+13124(SB)/4, $0xbd6bc3cd
+DATA constants<>+13128(SB)/4, $0xbd6bc3cd
+DATA constants<>+13132(SB)/4, $0xbd6bc3cd
+DATA constants<>+13136(SB)/4, $0xbd6bc3cd
+DATA constants<>+13140(SB)/4, $0xbd6bc3cd
+DATA constants<>+13144(SB)/4, $0xbd6bc3cd
+DATA constants<>+13148(SB)/4, $0xbd6bc3cd
+DATA constants<>+13152(SB)/4, $0xbd6bc3cd
+DATA constants<>+13156(SB)/4, $0xbd6bc3cd
+DATA constants<>+13160(SB)/4, $0xbd6bc3cd
+DATA constants<>+13164(SB)/4, $0xbd6bc3cd
+DATA constants<>+13168(SB)/4, $0xbd6bc3cd
+DATA constants<>+13172(SB)/4, $0xbd6bc3cd
+DATA constants<>+13176(SB)/4, $0xbd6bc3cd
+DATA constants<>+13180(SB)/4, $0xbd6bc3cd
+DATA constants<>+13184(SB)/4, $0x3dda850f
+DATA constants<>+13188(SB)/4, $0x3dda850f
+DATA constants<>+13192(SB)/4, $0x3dda850f
+DATA constants<>+13196(SB)/4, $0x3dda850f
+DATA constants<>+13200(SB)/4, $0x3dda850f
+DATA constants<>+13204(SB)/4, $0x3dda850f
+DATA constants<>+13208(SB)/4, $0x3dda850f
+DATA constants<>+13212(SB)/4, $0x3dda850f
+DATA constants<>+13216(SB)/4, $0x3dda850f
+DATA constants<>+13220(SB)/4, $0x3dda850f
+DATA constants<>+13224(SB)/4, $0x3dda850f
+DATA constants<>+13228(SB)/4, $0x3dda850f
+DATA constants<>+13232(SB)/4, $0x3dda850f
+DATA constants<>+13236(SB)/4, $0x3dda850f
+DATA constants<>+13240(SB)/4, $0x3dda850f
+DATA constants<>+13244(SB)/4, $0x3dda850f
+DATA constants<>+13248(SB)/4, $0xbe1d2cac
+DATA constants<>+13252(SB)/4, $0xbe1d2cac
+DATA constants<>+13256(SB)/4, $0xbe1d2cac
+DATA constants<>+13260(SB)/4, $0xbe1d2cac
+DATA constants<>+13264(SB)/4, $0xbe1d2cac
+DATA constants<>+13268(SB)/4, $0xbe1d2cac
+DATA constants<>+13272(SB)/4, $0xbe1d2cac
+DATA constants<>+13276(SB)/4, $0xbe1d2cac
+DATA constants<>+13280(SB)/4, $0xbe1d2cac
+DATA constants<>+13284(SB)/4, $0xbe1d2cac
+DATA constants<>+13288(SB)/4, $0xbe1d2cac
+DATA constants<>+13292(SB)/4, $0xbe1d2cac
+DATA constants<>+13296(SB)/4, $0xbe1d2cac
+DATA constants<>+13300(SB)/4, $0xbe1d2cac
+DATA constants<>+13304(SB)/4, $0xbe1d2cac
+DATA constants<>+13308(SB)/4, $0xbe1d2cac
+DATA constants<>+13312(SB)/4, $0x3e49a885
+DATA constants<>+13316(SB)/4, $0x3e49a885
+DATA constants<>+13320(SB)/4, $0x3e49a885
+DATA constants<>+13324(SB)/4, $0x3e49a885
+DATA constants<>+13328(SB)/4, $0x3e49a885
+DATA constants<>+13332(SB)/4, $0x3e49a885
+DATA constants<>+13336(SB)/4, $0x3e49a885
+DATA constants<>+13340(SB)/4, $0x3e49a885
+DATA constants<>+13344(SB)/4, $0x3e49a885
+DATA constants<>+13348(SB)/4, $0x3e49a885
+DATA constants<>+13352(SB)/4, $0x3e49a885
+DATA constants<>+13356(SB)/4, $0x3e49a885
+DATA constants<>+13360(SB)/4, $0x3e49a885
+DATA constants<>+13364(SB)/4, $0x3e49a885
+DATA constants<>+13368(SB)/4, $0x3e49a885
+DATA constants<>+13372(SB)/4, $0x3e49a885
+DATA constants<>+13376(SB)/4, $0xbe7f924f
+DATA constants<>+13380(SB)/4, $0xbe7f924f
+DATA constants<>+13384(SB)/4, $0xbe7f924f
+DATA constants<>+13388(SB)/4, $0xbe7f924f
+DATA constants<>+13392(SB)/4, $0xbe7f924f
+DATA constants<>+13396(SB)/4, $0xbe7f924f
+DATA constants<>+13400(SB)/4, $0xbe7f924f
+DATA constants<>+13404(SB)/4, $0xbe7f924f
+DATA constants<>+13408(SB)/4, $0xbe7f924f
+DATA constants<>+13412(SB)/4, $0xbe7f924f
+DATA constants<>+13416(SB)/4, $0xbe7f924f
+DATA constants<>+13420(SB)/4, $0xbe7f924f
+DATA constants<>+13424(SB)/4, $0xbe7f924f
+DATA constants<>+13428(SB)/4, $0xbe7f924f
+DATA constants<>+13432(SB)/4, $0xbe7f924f
+DATA constants<>+13436(SB)/4, $0xbe7f924f
+DATA constants<>+13440(SB)/4, $0x3eaaa6ea
+DATA constants<>+13444(SB)/4, $0x3eaaa6ea
+DATA constants<>+13448(SB)/4, $0x3eaaa6ea
+DATA constants<>+13452(SB)/4, $0x3eaaa6ea
+DATA constants<>+13456(SB)/4, $0x3eaaa6ea
+DATA constants<>+13460(SB)/4, $0x3eaaa6ea
+DATA constants<>+13464(SB)/4, $0x3eaaa6ea
+DATA constants<>+13468(SB)/4, $0x3eaaa6ea
+DATA constants<>+13472(SB)/4, $0x3eaaa6ea
+DATA constants<>+13476(SB)/4, $0x3eaaa6ea
+DATA constants<>+13480(SB)/4, $0x3eaaa6ea
+DATA constants<>+13484(SB)/4, $0x3eaaa6ea
+DATA constants<>+13488(SB)/4, $0x3eaaa6ea
+DATA constants<>+13492(SB)/4, $0x3eaaa6ea
+DATA constants<>+13496(SB)/4, $0x3eaaa6ea
+DATA constants<>+13500(SB)/4, $0x3eaaa6ea
+DATA constants<>+13504(SB)/4, $0xbeffffe9
+DATA constants<>+13508(SB)/4, $0xbeffffe9
+DATA constants<>+13512(SB)/4, $0xbeffffe9
+DATA constants<>+13516(SB)/4, $0xbeffffe9
+DATA constants<>+13520(SB)/4, $0xbeffffe9
+DATA constants<>+13524(SB)/4, $0xbeffffe9
+DATA constants<>+13528(SB)/4, $0xbeffffe9
+DATA constants<>+13532(SB)/4, $0xbeffffe9
+DATA constants<>+13536(SB)/4, $0xbeffffe9
+DATA constants<>+13540(SB)/4, $0xbeffffe9
+DATA constants<>+13544(SB)/4, $0xbeffffe9
+DATA constants<>+13548(SB)/4, $0xbeffffe9
+DATA constants<>+13552(SB)/4, $0xbeffffe9
+DATA constants<>+13556(SB)/4, $0xbeffffe9
+DATA constants<>+13560(SB)/4, $0xbeffffe9
+DATA constants<>+13564(SB)/4, $0xbeffffe9
+DATA constants<>+13568(SB)/8, $0x4044000000000000
+DATA constants<>+13576(SB)/8, $0x4044000000000000
+DATA constants<>+13584(SB)/8, $0x4044000000000000
+DATA constants<>+13592(SB)/8, $0x4044000000000000
+DATA constants<>+13600(SB)/8, $0x4044000000000000
+DATA constants<>+13608(SB)/8, $0x4044000000000000
+DATA constants<>+13616(SB)/8, $0x4044000000000000
+DATA constants<>+13624(SB)/8, $0x4044000000000000
+DATA constants<>+13632(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13640(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13648(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13656(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13664(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13672(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13680(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13688(SB)/8, $0x3fd9884533d43651
+DATA constants<>+13696(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13704(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13712(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13720(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13728(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13736(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13744(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13752(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+13760(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13768(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13776(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13784(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13792(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13800(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13808(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13816(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+13824(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13832(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13840(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13848(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13856(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13864(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13872(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13880(SB)/8, $0x3e94d6546850307c
+DATA constants<>+13888(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13896(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13904(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13912(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13920(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13928(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13936(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13944(SB)/8, $0xbe98135f579c300d
+DATA constants<>+13952(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13960(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13968(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13976(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13984(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+13992(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14000(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14008(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+14016(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14024(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14032(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14040(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14048(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14056(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14064(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14072(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+14080(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14088(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14096(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14104(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14112(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14120(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14128(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14136(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+14144(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14152(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14160(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14168(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14176(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14184(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14192(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14200(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+14208(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14216(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14224(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14232(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14240(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14248(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14256(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14264(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+14272(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14280(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14288(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14296(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14304(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14312(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14320(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14328(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+14336(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14344(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14352(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14360(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14368(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14376(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14384(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14392(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+14400(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14408(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14416(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14424(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14432(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14440(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14448(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14456(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+14464(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14472(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14480(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14488(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14496(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14504(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14512(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14520(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+14528(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14536(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14544(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14552(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14560(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14568(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14576(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14584(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+14592(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14600(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14608(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14616(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14624(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14632(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14640(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14648(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+14656(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14664(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14672(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14680(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14688(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14696(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14704(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14712(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+14720(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14728(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14736(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14744(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14752(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14760(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14768(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14776(SB)/8, $0xbecf1983795b527f
+DATA constants<>+14784(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14792(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14800(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14808(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14816(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14824(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14832(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14840(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+14848(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14856(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14864(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14872(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14880(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14888(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14896(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14904(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+14912(SB)/8, $0x3f260610327a4300
+DATA constants<>+14920(SB)/8, $0x3f260610327a4300
+DATA constants<>+14928(SB)/8, $0x3f260610327a4300
+DATA constants<>+14936(SB)/8, $0x3f260610327a4300
+DATA constants<>+14944(SB)/8, $0x3f260610327a4300
+DATA constants<>+14952(SB)/8, $0x3f260610327a4300
+DATA constants<>+14960(SB)/8, $0x3f260610327a4300
+DATA constants<>+14968(SB)/8, $0x3f260610327a4300
+DATA constants<>+14976(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+14984(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+14992(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15000(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15008(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15016(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15024(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15032(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+15040(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15048(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15056(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15064(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15072(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15080(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15088(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15096(SB)/8, $0x3f909f81f665350c
+DATA constants<>+15104(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15112(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15120(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15128(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15136(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15144(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15152(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15160(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+15168(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15176(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15184(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15192(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15200(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15208(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15216(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15224(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+15232(SB)/8, $0xc044000000000000
+DATA constants<>+15240(SB)/8, $0xc044000000000000
+DATA constants<>+15248(SB)/8, $0xc044000000000000
+DATA constants<>+15256(SB)/8, $0xc044000000000000
+DATA constants<>+15264(SB)/8, $0xc044000000000000
+DATA constants<>+15272(SB)/8, $0xc044000000000000
+DATA constants<>+15280(SB)/8, $0xc044000000000000
+DATA constants<>+15288(SB)/8, $0xc044000000000000
+DATA constants<>+15296(SB)/4, $0x41680000
+DATA constants<>+15300(SB)/4, $0x41680000
+DATA constants<>+15304(SB)/4, $0x41680000
+DATA constants<>+15308(SB)/4, $0x41680000
+DATA constants<>+15312(SB)/4, $0x41680000
+DATA constants<>+15316(SB)/4, $0x41680000
+DATA constants<>+15320(SB)/4, $0x41680000
+DATA constants<>+15324(SB)/4, $0x41680000
+DATA constants<>+15328(SB)/4, $0x41680000
+DATA constants<>+15332(SB)/4, $0x41680000
+DATA constants<>+15336(SB)/4, $0x41680000
+DATA constants<>+15340(SB)/4, $0x41680000
+DATA constants<>+15344(SB)/4, $0x41680000
+DATA constants<>+15348(SB)/4, $0x41680000
+DATA constants<>+15352(SB)/4, $0x41680000
+DATA constants<>+15356(SB)/4, $0x41680000
+DATA constants<>+15360(SB)/4, $0x40600000
+DATA constants<>+15364(SB)/4, $0x40600000
+DATA constants<>+15368(SB)/4, $0x40600000
+DATA constants<>+15372(SB)/4, $0x40600000
+DATA constants<>+15376(SB)/4, $0x40600000
+DATA constants<>+15380(SB)/4, $0x40600000
+DATA constants<>+15384(SB)/4, $0x40600000
+DATA constants<>+15388(SB)/4, $0x40600000
+DATA constants<>+15392(SB)/4, $0x40600000
+DATA constants<>+15396(SB)/4, $0x40600000
+DATA constants<>+15400(SB)/4, $0x40600000
+DATA constants<>+15404(SB)/4, $0x40600000
+DATA constants<>+15408(SB)/4, $0x40600000
+DATA constants<>+15412(SB)/4, $0x40600000
+DATA constants<>+15416(SB)/4, $0x40600000
+DATA constants<>+15420(SB)/4, $0x40600000
+DATA constants<>+15424(SB)/4, $0x39c9a0f6
+DATA constants<>+15428(SB)/4, $0x39c9a0f6
+DATA constants<>+15432(SB)/4, $0x39c9a0f6
+DATA constants<>+15436(SB)/4, $0x39c9a0f6
+DATA constants<>+15440(SB)/4, $0x39c9a0f6
+DATA constants<>+15444(SB)/4, $0x39c9a0f6
+DATA constants<>+15448(SB)/4, $0x39c9a0f6
+DATA constants<>+15452(SB)/4, $0x39c9a0f6
+DATA constants<>+15456(SB)/4, $0x39c9a0f6
+DATA constants<>+15460(SB)/4, $0x39c9a0f6
+DATA constants<>+15464(SB)/4, $0x39c9a0f6
+DATA constants<>+15468(SB)/4, $0x39c9a0f6
+DATA constants<>+15472(SB)/4, $0x39c9a0f6
+DATA constants<>+15476(SB)/4, $0x39c9a0f6
+DATA constants<>+15480(SB)/4, $0x39c9a0f6
+DATA constants<>+15484(SB)/4, $0x39c9a0f6
+DATA constants<>+15488(SB)/4, $0xb9cd295a
+DATA constants<>+15492(SB)/4, $0xb9cd295a
+DATA constants<>+15496(SB)/4, $0xb9cd295a
+DATA constants<>+15500(SB)/4, $0xb9cd295a
+DATA constants<>+15504(SB)/4, $0xb9cd295a
+DATA constants<>+15508(SB)/4, $0xb9cd295a
+DATA constants<>+15512(SB)/4, $0xb9cd295a
+DATA constants<>+15516(SB)/4, $0xb9cd295a
+DATA constants<>+15520(SB)/4, $0xb9cd295a
+DATA constants<>+15524(SB)/4, $0xb9cd295a
+DATA constants<>+15528(SB)/4, $0xb9cd295a
+DATA constants<>+15532(SB)/4, $0xb9cd295a
+DATA constants<>+15536(SB)/4, $0xb9cd295a
+DATA constants<>+15540(SB)/4, $0xb9cd295a
+DATA constants<>+15544(SB)/4, $0xb9cd295a
+DATA constants<>+15548(SB)/4, $0xb9cd295a
+DATA constants<>+15552(SB)/4, $0xbb4e31ee
+DATA constants<>+15556(SB)/4, $0xbb4e31ee
+DATA constants<>+15560(SB)/4, $0xbb4e31ee
+DATA constants<>+15564(SB)/4, $0xbb4e31ee
+DATA constants<>+15568(SB)/4, $0xbb4e31ee
+DATA constants<>+15572(SB)/4, $0xbb4e31ee
+DATA constants<>+15576(SB)/4, $0xbb4e31ee
+DATA constants<>+15580(SB)/4, $0xbb4e31ee
+DATA constants<>+15584(SB)/4, $0xbb4e31ee
+DATA constants<>+15588(SB)/4, $0xbb4e31ee
+DATA constants<>+15592(SB)/4, $0xbb4e31ee
+DATA constants<>+15596(SB)/4, $0xbb4e31ee
+DATA constants<>+15600(SB)/4, $0xbb4e31ee
+DATA constants<>+15604(SB)/4, $0xbb4e31ee
+DATA constants<>+15608(SB)/4, $0xbb4e31ee
+DATA constants<>+15612(SB)/4, $0xbb4e31ee
+DATA constants<>+15616(SB)/4, $0x3bd3acc9
+DATA constants<>+15620(SB)/4, $0x3bd3acc9
+DATA constants<>+15624(SB)/4, $0x3bd3acc9
+DATA constants<>+15628(SB)/4, $0x3bd3acc9
+DATA constants<>+15632(SB)/4, $0x3bd3acc9
+DATA constants<>+15636(SB)/4, $0x3bd3acc9
+DATA constants<>+15640(SB)/4, $0x3bd3acc9
+DATA constants<>+15644(SB)/4, $0x3bd3acc9
+DATA constants<>+15648(SB)/4, $0x3bd3acc9
+DATA constants<>+15652(SB)/4, $0x3bd3acc9
+DATA constants<>+15656(SB)/4, $0x3bd3acc9
+DATA constants<>+15660(SB)/4, $0x3bd3acc9
+DATA constants<>+15664(SB)/4, $0x3bd3acc9
+DATA constants<>+15668(SB)/4, $0x3bd3acc9
+DATA constants<>+15672(SB)/4, $0x3bd3acc9
+DATA constants<>+15676(SB)/4, $0x3bd3acc9
+DATA constants<>+15680(SB)/4, $0x3c8e889f
+DATA constants<>+15684(SB)/4, $0x3c8e889f
+DATA constants<>+15688(SB)/4, $0x3c8e889f
+DATA constants<>+15692(SB)/4, $0x3c8e889f
+DATA constants<>+15696(SB)/4, $0x3c8e889f
+DATA constants<>+15700(SB)/4, $0x3c8e889f
+DATA constants<>+15704(SB)/4, $0x3c8e889f
+DATA constants<>+15708(SB)/4, $0x3c8e889f
+DATA constants<>+15712(SB)/4, $0x3c8e889f
+DATA constants<>+15716(SB)/4, $0x3c8e889f
+DATA constants<>+15720(SB)/4, $0x3c8e889f
+DATA constants<>+15724(SB)/4, $0x3c8e889f
+DATA constants<>+15728(SB)/4, $0x3c8e889f
+DATA constants<>+15732(SB)/4, $0x3c8e889f
+DATA constants<>+15736(SB)/4, $0x3c8e889f
+DATA constants<>+15740(SB)/4, $0x3c8e889f
+DATA constants<>+15744(SB)/4, $0xbdedab0f
+DATA constants<>+15748(SB)/4, $0xbdedab0f
+DATA constants<>+15752(SB)/4, $0xbdedab0f
+DATA constants<>+15756(SB)/4, $0xbdedab0f
+DATA constants<>+15760(SB)/4, $0xbdedab0f
+DATA constants<>+15764(SB)/4, $0xbdedab0f
+DATA constants<>+15768(SB)/4, $0xbdedab0f
+DATA constants<>+15772(SB)/4, $0xbdedab0f
+DATA constants<>+15776(SB)/4, $0xbdedab0f
+DATA constants<>+15780(SB)/4, $0xbdedab0f
+DATA constants<>+15784(SB)/4, $0xbdedab0f
+DATA constants<>+15788(SB)/4, $0xbdedab0f
+DATA constants<>+15792(SB)/4, $0xbdedab0f
+DATA constants<>+15796(SB)/4, $0xbdedab0f
+DATA constants<>+15800(SB)/4, $0xbdedab0f
+DATA constants<>+15804(SB)/4, $0xbdedab0f
+DATA constants<>+15808(SB)/4, $0x3ea17f7a
+DATA constants<>+15812(SB)/4, $0x3ea17f7a
+DATA constants<>+15816(SB)/4, $0x3ea17f7a
+DATA constants<>+15820(SB)/4, $0x3ea17f7a
+DATA constants<>+15824(SB)/4, $0x3ea17f7a
+DATA constants<>+15828(SB)/4, $0x3ea17f7a
+DATA constants<>+15832(SB)/4, $0x3ea17f7a
+DATA constants<>+15836(SB)/4, $0x3ea17f7a
+DATA constants<>+15840(SB)/4, $0x3ea17f7a
+DATA constants<>+15844(SB)/4, $0x3ea17f7a
+DATA constants<>+15848(SB)/4, $0x3ea17f7a
+DATA constants<>+15852(SB)/4, $0x3ea17f7a
+DATA constants<>+15856(SB)/4, $0x3ea17f7a
+DATA constants<>+15860(SB)/4, $0x3ea17f7a
+DATA constants<>+15864(SB)/4, $0x3ea17f7a
+DATA constants<>+15868(SB)/4, $0x3ea17f7a
+DATA constants<>+15872(SB)/4, $0xbf10c8aa
+DATA constants<>+15876(SB)/4, $0xbf10c8aa
+DATA constants<>+15880(SB)/4, $0xbf10c8aa
+DATA constants<>+15884(SB)/4, $0xbf10c8aa
+DATA constants<>+15888(SB)/4, $0xbf10c8aa
+DATA constants<>+15892(SB)/4, $0xbf10c8aa
+DATA constants<>+15896(SB)/4, $0xbf10c8aa
+DATA constants<>+15900(SB)/4, $0xbf10c8aa
+DATA constants<>+15904(SB)/4, $0xbf10c8aa
+DATA constants<>+15908(SB)/4, $0xbf10c8aa
+DATA constants<>+15912(SB)/4, $0xbf10c8aa
+DATA constants<>+15916(SB)/4, $0xbf10c8aa
+DATA constants<>+15920(SB)/4, $0xbf10c8aa
+DATA constants<>+15924(SB)/4, $0xbf10c8aa
+DATA constants<>+15928(SB)/4, $0xbf10c8aa
+DATA constants<>+15932(SB)/4, $0xbf10c8aa
+DATA constants<>+15936(SB)/4, $0x3f3e920d
+DATA constants<>+15940(SB)/4, $0x3f3e920d
+DATA constants<>+15944(SB)/4, $0x3f3e920d
+DATA constants<>+15948(SB)/4, $0x3f3e920d
+DATA constants<>+15952(SB)/4, $0x3f3e920d
+DATA constants<>+15956(SB)/4, $0x3f3e920d
+DATA constants<>+15960(SB)/4, $0x3f3e920d
+DATA constants<>+15964(SB)/4, $0x3f3e920d
+DATA constants<>+15968(SB)/4, $0x3f3e920d
+DATA constants<>+15972(SB)/4, $0x3f3e920d
+DATA constants<>+15976(SB)/4, $0x3f3e920d
+DATA constants<>+15980(SB)/4, $0x3f3e920d
+DATA constants<>+15984(SB)/4, $0x3f3e920d
+DATA constants<>+15988(SB)/4, $0x3f3e920d
+DATA constants<>+15992(SB)/4, $0x3f3e920d
+DATA constants<>+15996(SB)/4, $0x3f3e920d
+DATA constants<>+16000(SB)/4, $0x38e5dc70
+DATA constants<>+16004(SB)/4, $0x38e5dc70
+DATA constants<>+16008(SB)/4, $0x38e5dc70
+DATA constants<>+16012(SB)/4, $0x38e5dc70
+DATA constants<>+16016(SB)/4, $0x38e5dc70
+DATA constants<>+16020(SB)/4, $0x38e5dc70
+DATA constants<>+16024(SB)/4, $0x38e5dc70
+DATA constants<>+16028(SB)/4, $0x38e5dc70
+DATA constants<>+16032(SB)/4, $0x38e5dc70
+DATA constants<>+16036(SB)/4, $0x38e5dc70
+DATA constants<>+16040(SB)/4, $0x38e5dc70
+DATA constants<>+16044(SB)/4, $0x38e5dc70
+DATA constants<>+16048(SB)/4, $0x38e5dc70
+DATA constants<>+16052(SB)/4, $0x38e5dc70
+DATA constants<>+16056(SB)/4, $0x38e5dc70
+DATA constants<>+16060(SB)/4, $0x38e5dc70
+DATA constants<>+16064(SB)/4, $0xba9bc906
+DATA constants<>+16068(SB)/4, $0xba9bc906
+DATA constants<>+16072(SB)/4, $0xba9bc906
+DATA constants<>+16076(SB)/4, $0xba9bc906
+DATA constants<>+16080(SB)/4, $0xba9bc906
+DATA constants<>+16084(SB)/4, $0xba9bc906
+DATA constants<>+16088(SB)/4, $0xba9bc906
+DATA constants<>+16092(SB)/4, $0xba9bc906
+DATA constants<>+16096(SB)/4, $0xba9bc906
+DATA constants<>+16100(SB)/4, $0xba9bc906
+DATA constants<>+16104(SB)/4, $0xba9bc906
+DATA constants<>+16108(SB)/4, $0xba9bc906
+DATA constants<>+16112(SB)/4, $0xba9bc906
+DATA constants<>+16116(SB)/4, $0xba9bc906
+DATA constants<>+16120(SB)/4, $0xba9bc906
+DATA constants<>+16124(SB)/4, $0xba9bc906
+DATA constants<>+16128(SB)/4, $0x3c236e0f
+DATA constants<>+16132(SB)/4, $0x3c236e0f
+DATA constants<>+16136(SB)/4, $0x3c236e0f
+DATA constants<>+16140(SB)/4, $0x3c236e0f
+DATA constants<>+16144(SB)/4, $0x3c236e0f
+DATA constants<>+16148(SB)/4, $0x3c236e0f
+DATA constants<>+16152(SB)/4, $0x3c236e0f
+DATA constants<>+16156(SB)/4, $0x3c236e0f
+DATA constants<>+16160(SB)/4, $0x3c236e0f
+DATA constants<>+16164(SB)/4, $0x3c236e0f
+DATA constants<>+16168(SB)/4, $0x3c236e0f
+DATA constants<>+16172(SB)/4, $0x3c236e0f
+DATA constants<>+16176(SB)/4, $0x3c236e0f
+DATA constants<>+16180(SB)/4, $0x3c236e0f
+DATA constants<>+16184(SB)/4, $0x3c236e0f
+DATA constants<>+16188(SB)/4, $0x3c236e0f
+DATA constants<>+16192(SB)/4, $0xbd882c3f
+DATA constants<>+16196(SB)/4, $0xbd882c3f
+DATA constants<>+16200(SB)/4, $0xbd882c3f
+DATA constants<>+16204(SB)/4, $0xbd882c3f
+DATA constants<>+16208(SB)/4, $0xbd882c3f
+DATA constants<>+16212(SB)/4, $0xbd882c3f
+DATA constants<>+16216(SB)/4, $0xbd882c3f
+DATA constants<>+16220(SB)/4, $0xbd882c3f
+DATA constants<>+16224(SB)/4, $0xbd882c3f
+DATA constants<>+16228(SB)/4, $0xbd882c3f
+DATA constants<>+16232(SB)/4, $0xbd882c3f
+DATA constants<>+16236(SB)/4, $0xbd882c3f
+DATA constants<>+16240(SB)/4, $0xbd882c3f
+DATA constants<>+16244(SB)/4, $0xbd882c3f
+DATA constants<>+16248(SB)/4, $0xbd882c3f
+DATA constants<>+16252(SB)/4, $0xbd882c3f
+DATA constants<>+16256(SB)/4, $0x3ecc422a
+DATA constants<>+16260(SB)/4, $0x3ecc422a
+DATA constants<>+16264(SB)/4, $0x3ecc422a
+DATA constants<>+16268(SB)/4, $0x3ecc422a
+DATA constants<>+16272(SB)/4, $0x3ecc422a
+DATA constants<>+16276(SB)/4, $0x3ecc422a
+DATA constants<>+16280(SB)/4, $0x3ecc422a
+DATA constants<>+16284(SB)/4, $0x3ecc422a
+DATA constants<>+16288(SB)/4, $0x3ecc422a
+DATA constants<>+16292(SB)/4, $0x3ecc422a
+DATA constants<>+16296(SB)/4, $0x3ecc422a
+DATA constants<>+16300(SB)/4, $0x3ecc422a
+DATA constants<>+16304(SB)/4, $0x3ecc422a
+DATA constants<>+16308(SB)/4, $0x3ecc422a
+DATA constants<>+16312(SB)/4, $0x3ecc422a
+DATA constants<>+16316(SB)/4, $0x3ecc422a
+DATA constants<>+16320(SB)/4, $0x3f333333
+DATA constants<>+16324(SB)/4, $0x3f333333
+DATA constants<>+16328(SB)/4, $0x3f333333
+DATA constants<>+16332(SB)/4, $0x3f333333
+DATA constants<>+16336(SB)/4, $0x3f333333
+DATA constants<>+16340(SB)/4, $0x3f333333
+DATA constants<>+16344(SB)/4, $0x3f333333
+DATA constants<>+16348(SB)/4, $0x3f333333
+DATA constants<>+16352(SB)/4, $0x3f333333
+DATA constants<>+16356(SB)/4, $0x3f333333
+DATA constants<>+16360(SB)/4, $0x3f333333
+DATA constants<>+16364(SB)/4, $0x3f333333
+DATA constants<>+16368(SB)/4, $0x3f333333
+DATA constants<>+16372(SB)/4, $0x3f333333
+DATA constants<>+16376(SB)/4, $0x3f333333
+DATA constants<>+16380(SB)/4, $0x3f333333
+DATA constants<>+16384(SB)/4, $0xc1680000
+DATA constants<>+16388(SB)/4, $0xc1680000
+DATA constants<>+16392(SB)/4, $0xc1680000
+DATA constants<>+16396(SB)/4, $0xc1680000
+DATA constants<>+16400(SB)/4, $0xc1680000
+DATA constants<>+16404(SB)/4, $0xc1680000
+DATA constants<>+16408(SB)/4, $0xc1680000
+DATA constants<>+16412(SB)/4, $0xc1680000
+DATA constants<>+16416(SB)/4, $0xc1680000
+DATA constants<>+16420(SB)/4, $0xc1680000
+DATA constants<>+16424(SB)/4, $0xc1680000
+DATA constants<>+16428(SB)/4, $0xc1680000
+DATA constants<>+16432(SB)/4, $0xc1680000
+DATA constants<>+16436(SB)/4, $0xc1680000
+DATA constants<>+16440(SB)/4, $0xc1680000
+DATA constants<>+16444(SB)/4, $0xc1680000
+DATA constants<>+16448(SB)/8, $0xc089000000000000
+DATA constants<>+16456(SB)/8, $0xc089000000000000
+DATA constants<>+16464(SB)/8, $0xc089000000000000
+DATA constants<>+16472(SB)/8, $0xc089000000000000
+DATA constants<>+16480(SB)/8, $0xc089000000000000
+DATA constants<>+16488(SB)/8, $0xc089000000000000
+DATA constants<>+16496(SB)/8, $0xc089000000000000
+DATA constants<>+16504(SB)/8, $0xc089000000000000
+DATA constants<>+16512(SB)/8, $0x4089000000000000
+DATA constants<>+16520(SB)/8, $0x4089000000000000
+DATA constants<>+16528(SB)/8, $0x4089000000000000
+DATA constants<>+16536(SB)/8, $0x4089000000000000
+DATA constants<>+16544(SB)/8, $0x4089000000000000
+DATA constants<>+16552(SB)/8, $0x4089000000000000
+DATA constants<>+16560(SB)/8, $0x4089000000000000
+DATA constants<>+16568(SB)/8, $0x4089000000000000
+DATA constants<>+16576(SB)/4, $0xc4480000
+DATA constants<>+16580(SB)/4, $0xc4480000
+DATA constants<>+16584(SB)/4, $0xc4480000
+DATA constants<>+16588(SB)/4, $0xc4480000
+DATA constants<>+16592(SB)/4, $0xc4480000
+DATA constants<>+16596(SB)/4, $0xc4480000
+DATA constants<>+16600(SB)/4, $0xc4480000
+DATA constants<>+16604(SB)/4, $0xc4480000
+DATA constants<>+16608(SB)/4, $0xc4480000
+DATA constants<>+16612(SB)/4, $0xc4480000
+DATA constants<>+16616(SB)/4, $0xc4480000
+DATA constants<>+16620(SB)/4, $0xc4480000
+DATA constants<>+16624(SB)/4, $0xc4480000
+DATA constants<>+16628(SB)/4, $0xc4480000
+DATA constants<>+16632(SB)/4, $0xc4480000
+DATA constants<>+16636(SB)/4, $0xc4480000
+DATA constants<>+16640(SB)/4, $0x44480000
+DATA constants<>+16644(SB)/4, $0x44480000
+DATA constants<>+16648(SB)/4, $0x44480000
+DATA constants<>+16652(SB)/4, $0x44480000
+DATA constants<>+16656(SB)/4, $0x44480000
+DATA constants<>+16660(SB)/4, $0x44480000
+DATA constants<>+16664(SB)/4, $0x44480000
+DATA constants<>+16668(SB)/4, $0x44480000
+DATA constants<>+16672(SB)/4, $0x44480000
+DATA constants<>+16676(SB)/4, $0x44480000
+DATA constants<>+16680(SB)/4, $0x44480000
+DATA constants<>+16684(SB)/4, $0x44480000
+DATA constants<>+16688(SB)/4, $0x44480000
+DATA constants<>+16692(SB)/4, $0x44480000
+DATA constants<>+16696(SB)/4, $0x44480000
+DATA constants<>+16700(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $16704
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -16928,10 +17232,10 @@ TEXT ·log1pF64(SB), NOSPLIT, $0-32
 
 one711:
 	ADD R3<<3, R4, R1
-	FLDPQ (R1), (F11, F10)
+	FLDPQ (R1), (F14, F13)
 	FMOVQ 576(R8), F0
-	WORD $0x4e60d567 // FADD V7.2D, V11.2D, V0.2D
-	WORD $0x4e60d546 // FADD V6.2D, V10.2D, V0.2D
+	WORD $0x4e60d5c7 // FADD V7.2D, V14.2D, V0.2D
+	WORD $0x4e60d5a6 // FADD V6.2D, V13.2D, V0.2D
 	FMOVQ 576(R8), F0
 	WORD $0x4ee0d4e5 // FSUB V5.2D, V7.2D, V0.2D
 	WORD $0x4ee0d4c4 // FSUB V4.2D, V6.2D, V0.2D
@@ -16940,40 +17244,39 @@ one711:
 	FMOVQ 576(R8), F0
 	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
 	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
-	WORD $0x4ee5d561 // FSUB V1.2D, V11.2D, V5.2D
-	WORD $0x4ee4d540 // FSUB V0.2D, V10.2D, V4.2D
-	WORD $0x4e61d46c // FADD V12.2D, V3.2D, V1.2D
+	WORD $0x4ee5d5c1 // FSUB V1.2D, V14.2D, V5.2D
+	WORD $0x4ee4d5a0 // FSUB V0.2D, V13.2D, V4.2D
+	WORD $0x4e61d46a // FADD V10.2D, V3.2D, V1.2D
 	WORD $0x4e60d449 // FADD V9.2D, V2.2D, V0.2D
 	FMOVQ 3456(R8), F0
 	WORD $0x6ee084e8 // SUB V8.2D, V7.2D, V0.2D
-	WORD $0x6ee084c4 // SUB V4.2D, V6.2D, V0.2D
+	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	FMOVQ 3520(R8), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3456(R8), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
-	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
 	FMOVQ (R8), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 576(R8), F0
-	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
+	WORD $0x6ee18403 // SUB V3.2D, V0.2D, V1.2D
 	FMOVQ 576(R8), F0
-	WORD $0x4ee0d4a8 // FSUB V8.2D, V5.2D, V0.2D
-	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
-	FMOVQ 8448(R8), F0
-	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
-	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
-	WORD $0x6e64dd84 // FMUL V4.2D, V12.2D, V4.2D
-	WORD $0x6e61dd21 // FMUL V1.2D, V9.2D, V1.2D
-	FMOVQ 512(R8), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e63d516 // FADD V22.2D, V8.2D, V3.2D
-	WORD $0x4e62d4b5 // FADD V21.2D, V5.2D, V2.2D
-	WORD $0x4ef6d501 // FSUB V1.2D, V8.2D, V22.2D
-	WORD $0x4ef5d4a0 // FSUB V0.2D, V5.2D, V21.2D
+	WORD $0x4ee0d4a5 // FSUB V5.2D, V5.2D, V0.2D
+	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e501 // FCMGT V1.2D, V8.2D, V2.2D
+	WORD $0x6e621d01 // BSL V1.16B, V8.16B, V2.16B
+	WORD $0x6ee2e460 // FCMGT V0.2D, V3.2D, V2.2D
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e61dd43 // FMUL V3.2D, V10.2D, V1.2D
+	WORD $0x6e60dd22 // FMUL V2.2D, V9.2D, V0.2D
+	WORD $0x4e63d4b6 // FADD V22.2D, V5.2D, V3.2D
+	WORD $0x4e62d495 // FADD V21.2D, V4.2D, V2.2D
+	WORD $0x4ef6d4a1 // FSUB V1.2D, V5.2D, V22.2D
+	WORD $0x4ef5d480 // FSUB V0.2D, V4.2D, V21.2D
 	WORD $0x4e63d433 // FADD V19.2D, V1.2D, V3.2D
 	WORD $0x4e62d412 // FADD V18.2D, V0.2D, V2.2D
 	FMOVQ 3392(R8), F0
@@ -16987,49 +17290,49 @@ one711:
 	FMOVQ 3328(R8), F0
 	WORD $0x4ee0d457 // FSUB V23.2D, V2.2D, V0.2D
 	WORD $0x4ee0d434 // FSUB V20.2D, V1.2D, V0.2D
-	FMOVQ 8512(R8), F0
+	FMOVQ 8448(R8), F0
 	WORD $0x4e60d6c1 // FADD V1.2D, V22.2D, V0.2D
 	WORD $0x4e60d6a0 // FADD V0.2D, V21.2D, V0.2D
 	WORD $0x6e61fed1 // FDIV V17.2D, V22.2D, V1.2D
 	WORD $0x6e60feb0 // FDIV V16.2D, V21.2D, V0.2D
 	WORD $0x6e71de28 // FMUL V8.2D, V17.2D, V17.2D
 	WORD $0x6e70de05 // FMUL V5.2D, V16.2D, V16.2D
-	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
+	WORD $0x6e68dd0a // FMUL V10.2D, V8.2D, V8.2D
 	WORD $0x6e65dca9 // FMUL V9.2D, V5.2D, V5.2D
 	FMOVQ 4096(R8), F1
 	FMOVQ 4096(R8), F0
 	FMOVQ 3968(R8), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 3968(R8), F1
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
 	FMOVQ 3840(R8), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 3840(R8), F2
 	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
 	FMOVQ 3712(R8), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
 	FMOVQ 3712(R8), F0
 	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
 	FMOVQ 4032(R8), F2
 	FMOVQ 4032(R8), F4
 	FMOVQ 3904(R8), F3
-	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	WORD $0x4e62cd43 // FMLA V3.2D, V10.2D, V2.2D
 	FMOVQ 3904(R8), F2
 	WORD $0x4e64cd22 // FMLA V2.2D, V9.2D, V4.2D
 	FMOVQ 3776(R8), F4
-	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
+	WORD $0x4e63cd44 // FMLA V4.2D, V10.2D, V3.2D
 	FMOVQ 3776(R8), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
 	FMOVQ 1024(R8), F2
 	WORD $0x6e62decf // FMUL V15.2D, V22.2D, V2.2D
-	WORD $0x6e62deae // FMUL V14.2D, V21.2D, V2.2D
-	WORD $0x6e76dded // FMUL V13.2D, V15.2D, V22.2D
-	WORD $0x6e75ddcc // FMUL V12.2D, V14.2D, V21.2D
+	WORD $0x6e62deac // FMUL V12.2D, V21.2D, V2.2D
+	WORD $0x6e76ddeb // FMUL V11.2D, V15.2D, V22.2D
+	WORD $0x6e75dd8a // FMUL V10.2D, V12.2D, V21.2D
 	WORD $0x4e68cc81 // FMLA V1.2D, V4.2D, V8.2D
 	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
-	WORD $0x4ead1da9 // MOV V9.16B, V13.16B
+	WORD $0x4eab1d69 // MOV V9.16B, V11.16B
 	WORD $0x4e68cc29 // FMLA V9.2D, V1.2D, V8.2D
-	WORD $0x4eac1d88 // MOV V8.16B, V12.16B
+	WORD $0x4eaa1d48 // MOV V8.16B, V10.16B
 	WORD $0x4e65cc08 // FMLA V8.2D, V0.2D, V5.2D
 	FMOVQ 4160(R8), F0
 	WORD $0x6e60dee1 // FMUL V1.2D, V23.2D, V0.2D
@@ -17043,32 +17346,32 @@ one711:
 	FMOVQ 4224(R8), F0
 	WORD $0x4e60cee3 // FMLA V3.2D, V23.2D, V0.2D
 	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
-	WORD $0x6ee0f9a1 // FNEG V1.2D, V13.2D
+	WORD $0x6ee0f961 // FNEG V1.2D, V11.2D
 	WORD $0x4e6fcec1 // FMLA V1.2D, V22.2D, V15.2D
-	WORD $0x6ee0f980 // FNEG V0.2D, V12.2D
-	WORD $0x4e6ecea0 // FMLA V0.2D, V21.2D, V14.2D
+	WORD $0x6ee0f940 // FNEG V0.2D, V10.2D
+	WORD $0x4e6ccea0 // FMLA V0.2D, V21.2D, V12.2D
 	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	WORD $0x4e73d421 // FADD V1.2D, V1.2D, V19.2D
 	WORD $0x4e72d400 // FADD V0.2D, V0.2D, V18.2D
 	WORD $0x4e69ce21 // FMLA V1.2D, V17.2D, V9.2D
 	WORD $0x4e68ce00 // FMLA V0.2D, V16.2D, V8.2D
-	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
-	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
-	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
-	WORD $0x4e60d484 // FADD V4.2D, V4.2D, V0.2D
+	WORD $0x4eebd421 // FSUB V1.2D, V1.2D, V11.2D
+	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
+	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	FMOVQ 128(R8), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c44 // ORR V4.16B, V2.16B, V0.16B
 	FMOVQ 4416(R8), F1
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
-	FMOVQ 128(R8), F0
-	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
-	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	WORD $0x6e651ce3 // BSL V3.16B, V7.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
 	FMOVQ 512(R8), F0
 	WORD $0x4e60e4e4 // FCMEQ V4.2D, V7.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
@@ -17099,31 +17402,31 @@ tail713:
 	LSL $3, R0, R0
 	SUB R0, R1, R0
 	FLDPQ (R0), (F7, F6)
-	WORD $0x6f00e40b // MOVI V11.2D, 0
-	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
 	ADD R3<<3, R4, R1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes1
-	FMOVQ (R1), F11
-	FMOVQ 16(R1), F10
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes2
-	FMOVD (R1), F11
+	FMOVD (R1), F14
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes2
 	FMOVD 8(R1), F0
-	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x6e18040e // MOV V14.D[1], V0.D[0]
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes2
-	FMOVD 16(R1), F10
+	FMOVD 16(R1), F13
 
 doneLanes2:
 	FMOVQ 576(R8), F0
-	WORD $0x4e60d569 // FADD V9.2D, V11.2D, V0.2D
-	WORD $0x4e60d548 // FADD V8.2D, V10.2D, V0.2D
+	WORD $0x4e60d5c9 // FADD V9.2D, V14.2D, V0.2D
+	WORD $0x4e60d5a8 // FADD V8.2D, V13.2D, V0.2D
 	FMOVQ 576(R8), F0
 	WORD $0x4ee0d525 // FSUB V5.2D, V9.2D, V0.2D
 	WORD $0x4ee0d504 // FSUB V4.2D, V8.2D, V0.2D
@@ -17132,40 +17435,39 @@ doneLanes2:
 	FMOVQ 576(R8), F0
 	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
 	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
-	WORD $0x4ee5d561 // FSUB V1.2D, V11.2D, V5.2D
-	WORD $0x4ee4d540 // FSUB V0.2D, V10.2D, V4.2D
-	WORD $0x4e61d46e // FADD V14.2D, V3.2D, V1.2D
-	WORD $0x4e60d44d // FADD V13.2D, V2.2D, V0.2D
+	WORD $0x4ee5d5c1 // FSUB V1.2D, V14.2D, V5.2D
+	WORD $0x4ee4d5a0 // FSUB V0.2D, V13.2D, V4.2D
+	WORD $0x4e61d46c // FADD V12.2D, V3.2D, V1.2D
+	WORD $0x4e60d44b // FADD V11.2D, V2.2D, V0.2D
 	FMOVQ 3456(R8), F0
-	WORD $0x6ee0852c // SUB V12.2D, V9.2D, V0.2D
-	WORD $0x6ee08504 // SUB V4.2D, V8.2D, V0.2D
+	WORD $0x6ee0852a // SUB V10.2D, V9.2D, V0.2D
+	WORD $0x6ee08503 // SUB V3.2D, V8.2D, V0.2D
 	FMOVQ 3520(R8), F0
-	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3456(R8), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
-	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
 	FMOVQ (R8), F0
-	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 576(R8), F0
-	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
+	WORD $0x6ee18403 // SUB V3.2D, V0.2D, V1.2D
 	FMOVQ 576(R8), F0
-	WORD $0x4ee0d4ac // FSUB V12.2D, V5.2D, V0.2D
-	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
-	FMOVQ 8448(R8), F0
-	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
-	WORD $0x6ee8e402 // FCMGT V2.2D, V0.2D, V8.2D
-	WORD $0x6e64ddc4 // FMUL V4.2D, V14.2D, V4.2D
-	WORD $0x6e61dda1 // FMUL V1.2D, V13.2D, V1.2D
-	FMOVQ 512(R8), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e63d598 // FADD V24.2D, V12.2D, V3.2D
-	WORD $0x4e62d4b7 // FADD V23.2D, V5.2D, V2.2D
-	WORD $0x4ef8d581 // FSUB V1.2D, V12.2D, V24.2D
-	WORD $0x4ef7d4a0 // FSUB V0.2D, V5.2D, V23.2D
+	WORD $0x4ee0d4a5 // FSUB V5.2D, V5.2D, V0.2D
+	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
+	FMOVQ 512(R8), F2
+	WORD $0x6ee2e541 // FCMGT V1.2D, V10.2D, V2.2D
+	WORD $0x6e621d41 // BSL V1.16B, V10.16B, V2.16B
+	WORD $0x6ee2e460 // FCMGT V0.2D, V3.2D, V2.2D
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e61dd83 // FMUL V3.2D, V12.2D, V1.2D
+	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
+	WORD $0x4e63d4b8 // FADD V24.2D, V5.2D, V3.2D
+	WORD $0x4e62d497 // FADD V23.2D, V4.2D, V2.2D
+	WORD $0x4ef8d4a1 // FSUB V1.2D, V5.2D, V24.2D
+	WORD $0x4ef7d480 // FSUB V0.2D, V4.2D, V23.2D
 	WORD $0x4e63d435 // FADD V21.2D, V1.2D, V3.2D
 	WORD $0x4e62d414 // FADD V20.2D, V0.2D, V2.2D
 	FMOVQ 3392(R8), F0
@@ -17179,50 +17481,50 @@ doneLanes2:
 	FMOVQ 3328(R8), F0
 	WORD $0x4ee0d459 // FSUB V25.2D, V2.2D, V0.2D
 	WORD $0x4ee0d436 // FSUB V22.2D, V1.2D, V0.2D
-	FMOVQ 8512(R8), F0
+	FMOVQ 8448(R8), F0
 	WORD $0x4e60d701 // FADD V1.2D, V24.2D, V0.2D
 	WORD $0x4e60d6e0 // FADD V0.2D, V23.2D, V0.2D
 	WORD $0x6e61ff13 // FDIV V19.2D, V24.2D, V1.2D
 	WORD $0x6e60fef2 // FDIV V18.2D, V23.2D, V0.2D
-	WORD $0x6e73de6c // FMUL V12.2D, V19.2D, V19.2D
+	WORD $0x6e73de6a // FMUL V10.2D, V19.2D, V19.2D
 	WORD $0x6e72de45 // FMUL V5.2D, V18.2D, V18.2D
-	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
-	WORD $0x6e65dcad // FMUL V13.2D, V5.2D, V5.2D
+	WORD $0x6e6add4c // FMUL V12.2D, V10.2D, V10.2D
+	WORD $0x6e65dcab // FMUL V11.2D, V5.2D, V5.2D
 	FMOVQ 4096(R8), F1
 	FMOVQ 4096(R8), F0
 	FMOVQ 3968(R8), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
 	FMOVQ 3968(R8), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 3840(R8), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 3840(R8), F2
-	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 3712(R8), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 3712(R8), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 4032(R8), F2
 	FMOVQ 4032(R8), F4
 	FMOVQ 3904(R8), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
 	FMOVQ 3904(R8), F2
-	WORD $0x4e64cda2 // FMLA V2.2D, V13.2D, V4.2D
+	WORD $0x4e64cd62 // FMLA V2.2D, V11.2D, V4.2D
 	FMOVQ 3776(R8), F4
-	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
+	WORD $0x4e63cd84 // FMLA V4.2D, V12.2D, V3.2D
 	FMOVQ 3776(R8), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	WORD $0x4e62cd63 // FMLA V3.2D, V11.2D, V2.2D
 	FMOVQ 1024(R8), F2
 	WORD $0x6e62df11 // FMUL V17.2D, V24.2D, V2.2D
 	WORD $0x6e62def0 // FMUL V16.2D, V23.2D, V2.2D
 	WORD $0x6e78de2f // FMUL V15.2D, V17.2D, V24.2D
-	WORD $0x6e77de0e // FMUL V14.2D, V16.2D, V23.2D
-	WORD $0x4e6ccc81 // FMLA V1.2D, V4.2D, V12.2D
+	WORD $0x6e77de0c // FMUL V12.2D, V16.2D, V23.2D
+	WORD $0x4e6acc81 // FMLA V1.2D, V4.2D, V10.2D
 	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
-	WORD $0x4eaf1ded // MOV V13.16B, V15.16B
-	WORD $0x4e6ccc2d // FMLA V13.2D, V1.2D, V12.2D
-	WORD $0x4eae1dcc // MOV V12.16B, V14.16B
-	WORD $0x4e65cc0c // FMLA V12.2D, V0.2D, V5.2D
+	WORD $0x4eaf1deb // MOV V11.16B, V15.16B
+	WORD $0x4e6acc2b // FMLA V11.2D, V1.2D, V10.2D
+	WORD $0x4eac1d8a // MOV V10.16B, V12.16B
+	WORD $0x4e65cc0a // FMLA V10.2D, V0.2D, V5.2D
 	FMOVQ 4160(R8), F0
 	WORD $0x6e60df21 // FMUL V1.2D, V25.2D, V0.2D
 	WORD $0x6e60dec0 // FMUL V0.2D, V22.2D, V0.2D
@@ -17237,30 +17539,30 @@ doneLanes2:
 	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
 	WORD $0x6ee0f9e1 // FNEG V1.2D, V15.2D
 	WORD $0x4e71cf01 // FMLA V1.2D, V24.2D, V17.2D
-	WORD $0x6ee0f9c0 // FNEG V0.2D, V14.2D
+	WORD $0x6ee0f980 // FNEG V0.2D, V12.2D
 	WORD $0x4e70cee0 // FMLA V0.2D, V23.2D, V16.2D
 	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	WORD $0x4e75d421 // FADD V1.2D, V1.2D, V21.2D
 	WORD $0x4e74d400 // FADD V0.2D, V0.2D, V20.2D
-	WORD $0x4e6dce61 // FMLA V1.2D, V19.2D, V13.2D
-	WORD $0x4e6cce40 // FMLA V0.2D, V18.2D, V12.2D
+	WORD $0x4e6bce61 // FMLA V1.2D, V19.2D, V11.2D
+	WORD $0x4e6ace40 // FMLA V0.2D, V18.2D, V10.2D
 	WORD $0x4eefd421 // FSUB V1.2D, V1.2D, V15.2D
-	WORD $0x4eeed400 // FSUB V0.2D, V0.2D, V14.2D
-	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
+	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
+	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	FMOVQ 128(R8), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	FMOVQ 4416(R8), F1
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee8e420 // FCMGT V0.2D, V1.2D, V8.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
-	FMOVQ 128(R8), F0
-	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
-	WORD $0x6e611d24 // BSL V4.16B, V9.16B, V1.16B
-	WORD $0x6e601d03 // BSL V3.16B, V8.16B, V0.16B
+	WORD $0x6e651d24 // BSL V4.16B, V9.16B, V5.16B
+	WORD $0x6e621d03 // BSL V3.16B, V8.16B, V2.16B
 	FMOVQ 512(R8), F0
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
 	WORD $0x4e60e501 // FCMEQ V1.2D, V8.2D, V0.2D
@@ -17349,42 +17651,41 @@ one723:
 	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
 	WORD $0x4ea5d581 // FSUB V1.4S, V12.4S, V5.4S
 	WORD $0x4ea4d560 // FSUB V0.4S, V11.4S, V4.4S
-	WORD $0x4e21d46d // FADD V13.4S, V3.4S, V1.4S
-	WORD $0x4e20d448 // FADD V8.4S, V2.4S, V0.4S
+	WORD $0x4e21d46e // FADD V14.4S, V3.4S, V1.4S
+	WORD $0x4e20d44d // FADD V13.4S, V2.4S, V0.4S
 	FMOVQ 5312(R8), F0
-	WORD $0x6ea084f0 // SUB V16.4S, V7.4S, V0.4S
-	WORD $0x6ea084cf // SUB V15.4S, V6.4S, V0.4S
+	WORD $0x6ea084ef // SUB V15.4S, V7.4S, V0.4S
+	WORD $0x6ea084ca // SUB V10.4S, V6.4S, V0.4S
 	FMOVQ 5376(R8), F0
-	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
-	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	FMOVQ 5312(R8), F0
-	WORD $0x4ea08445 // ADD V5.4S, V2.4S, V0.4S
-	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	WORD $0x4ea08448 // ADD V8.4S, V2.4S, V0.4S
+	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
 	FMOVQ 192(R8), F0
-	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
-	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201de2 // AND V2.16B, V15.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
 	FMOVQ 704(R8), F0
-	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
-	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	WORD $0x6ea28405 // SUB V5.4S, V0.4S, V2.4S
+	WORD $0x6ea18403 // SUB V3.4S, V0.4S, V1.4S
 	FMOVQ 704(R8), F0
-	WORD $0x4ea0d4aa // FSUB V10.4S, V5.4S, V0.4S
-	WORD $0x4ea0d469 // FSUB V9.4S, V3.4S, V0.4S
-	FMOVQ 8576(R8), F0
-	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
-	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
-	WORD $0x6e24dda4 // FMUL V4.4S, V13.4S, V4.4S
-	WORD $0x6e21dd01 // FMUL V1.4S, V8.4S, V1.4S
-	FMOVQ 640(R8), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e23d548 // FADD V8.4S, V10.4S, V3.4S
-	WORD $0x4e22d525 // FADD V5.4S, V9.4S, V2.4S
-	WORD $0x4ea8d541 // FSUB V1.4S, V10.4S, V8.4S
-	WORD $0x4ea5d520 // FSUB V0.4S, V9.4S, V5.4S
+	WORD $0x4ea0d509 // FSUB V9.4S, V8.4S, V0.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e4a1 // FCMGT V1.4S, V5.4S, V2.4S
+	WORD $0x6e621ca1 // BSL V1.16B, V5.16B, V2.16B
+	WORD $0x6ea2e460 // FCMGT V0.4S, V3.4S, V2.4S
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e21ddc3 // FMUL V3.4S, V14.4S, V1.4S
+	WORD $0x6e20dda2 // FMUL V2.4S, V13.4S, V0.4S
+	WORD $0x4e23d528 // FADD V8.4S, V9.4S, V3.4S
+	WORD $0x4e22d485 // FADD V5.4S, V4.4S, V2.4S
+	WORD $0x4ea8d521 // FSUB V1.4S, V9.4S, V8.4S
+	WORD $0x4ea5d480 // FSUB V0.4S, V4.4S, V5.4S
 	WORD $0x4e23d42e // FADD V14.4S, V1.4S, V3.4S
 	WORD $0x4e22d40d // FADD V13.4S, V0.4S, V2.4S
-	WORD $0x4f290601 // SSHR V1.4S, V16.4S, 23
-	WORD $0x4f2905e0 // SSHR V0.4S, V15.4S, 23
+	WORD $0x4f2905e1 // SSHR V1.4S, V15.4S, 23
+	WORD $0x4f290540 // SSHR V0.4S, V10.4S, 23
 	WORD $0x4e21d830 // SCVTF V16.4S, V1.4S
 	WORD $0x4e21d80f // SCVTF V15.4S, V0.4S
 	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
@@ -17429,14 +17730,14 @@ one723:
 	WORD $0x4e24cc4a // FMLA V10.4S, V2.4S, V4.4S
 	WORD $0x4e23cc29 // FMLA V9.4S, V1.4S, V3.4S
 	FMOVQ 2112(R8), F0
-	WORD $0x4ea81d04 // MOV V4.16B, V8.16B
-	WORD $0x4e20ce04 // FMLA V4.4S, V16.4S, V0.4S
-	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
-	WORD $0x4e20cde3 // FMLA V3.4S, V15.4S, V0.4S
+	WORD $0x4ea81d03 // MOV V3.16B, V8.16B
+	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
+	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
+	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
 	FMOVQ 2112(R8), F2
-	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
 	WORD $0x4ea2ce01 // FMLS V1.4S, V16.4S, V2.4S
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2cde0 // FMLS V0.4S, V15.4S, V2.4S
 	WORD $0x4ea1d501 // FSUB V1.4S, V8.4S, V1.4S
 	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
@@ -17444,20 +17745,20 @@ one723:
 	WORD $0x4e2dd400 // FADD V0.4S, V0.4S, V13.4S
 	WORD $0x4e21d541 // FADD V1.4S, V10.4S, V1.4S
 	WORD $0x4e20d520 // FADD V0.4S, V9.4S, V0.4S
-	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
-	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	FMOVQ 320(R8), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c44 // ORR V4.16B, V2.16B, V0.16B
 	FMOVQ 5504(R8), F1
 	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
-	FMOVQ 320(R8), F0
-	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
-	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
-	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	WORD $0x6e651ce3 // BSL V3.16B, V7.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
 	FMOVQ 640(R8), F0
 	WORD $0x4e20e4e4 // FCMEQ V4.4S, V7.4S, V0.4S
 	WORD $0x4e20e4c1 // FCMEQ V1.4S, V6.4S, V0.4S
@@ -17487,11 +17788,11 @@ tail725:
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F7, F5)
+	FLDPQ (R0), (F7, F6)
 	WORD $0x6f00e40e // MOVI V14.2D, 0
 	WORD $0x6f00e40d // MOVI V13.2D, 0
 	ADD R2<<2, R5, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes1
 	FMOVQ (R1), F14
 	FMOVQ 16(R1), F13
@@ -17513,14 +17814,14 @@ someLanes1:
 	CBZW R0, doneLanes2
 	FMOVS 12(R1), F0
 	WORD $0x6e1c040e // MOV V14.S[3], V0.S[0]
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes2
 	FMOVS 16(R1), F13
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 20(R1), F0
 	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 24(R1), F0
 	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
@@ -17530,124 +17831,123 @@ doneLanes2:
 	WORD $0x4e20d5c9 // FADD V9.4S, V14.4S, V0.4S
 	WORD $0x4e20d5a8 // FADD V8.4S, V13.4S, V0.4S
 	FMOVQ 704(R8), F0
-	WORD $0x4ea0d526 // FSUB V6.4S, V9.4S, V0.4S
+	WORD $0x4ea0d525 // FSUB V5.4S, V9.4S, V0.4S
 	WORD $0x4ea0d504 // FSUB V4.4S, V8.4S, V0.4S
-	WORD $0x4ea6d522 // FSUB V2.4S, V9.4S, V6.4S
+	WORD $0x4ea5d522 // FSUB V2.4S, V9.4S, V5.4S
 	WORD $0x4ea4d501 // FSUB V1.4S, V8.4S, V4.4S
 	FMOVQ 704(R8), F0
 	WORD $0x4ea2d403 // FSUB V3.4S, V0.4S, V2.4S
 	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
-	WORD $0x4ea6d5c1 // FSUB V1.4S, V14.4S, V6.4S
+	WORD $0x4ea5d5c1 // FSUB V1.4S, V14.4S, V5.4S
 	WORD $0x4ea4d5a0 // FSUB V0.4S, V13.4S, V4.4S
-	WORD $0x4e21d46f // FADD V15.4S, V3.4S, V1.4S
-	WORD $0x4e20d44a // FADD V10.4S, V2.4S, V0.4S
+	WORD $0x4e21d470 // FADD V16.4S, V3.4S, V1.4S
+	WORD $0x4e20d44f // FADD V15.4S, V2.4S, V0.4S
 	FMOVQ 5312(R8), F0
-	WORD $0x6ea08532 // SUB V18.4S, V9.4S, V0.4S
-	WORD $0x6ea08511 // SUB V17.4S, V8.4S, V0.4S
+	WORD $0x6ea08531 // SUB V17.4S, V9.4S, V0.4S
+	WORD $0x6ea0850c // SUB V12.4S, V8.4S, V0.4S
 	FMOVQ 5376(R8), F0
-	WORD $0x4e201e42 // AND V2.16B, V18.16B, V0.16B
-	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	FMOVQ 5312(R8), F0
-	WORD $0x4ea08446 // ADD V6.4S, V2.4S, V0.4S
-	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	WORD $0x4ea0844a // ADD V10.4S, V2.4S, V0.4S
+	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
 	FMOVQ 192(R8), F0
-	WORD $0x4e201e42 // AND V2.16B, V18.16B, V0.16B
-	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
 	FMOVQ 704(R8), F0
-	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
-	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	WORD $0x6ea28405 // SUB V5.4S, V0.4S, V2.4S
+	WORD $0x6ea18403 // SUB V3.4S, V0.4S, V1.4S
 	FMOVQ 704(R8), F0
-	WORD $0x4ea0d4cc // FSUB V12.4S, V6.4S, V0.4S
-	WORD $0x4ea0d46b // FSUB V11.4S, V3.4S, V0.4S
-	FMOVQ 8576(R8), F0
-	WORD $0x6ea9e403 // FCMGT V3.4S, V0.4S, V9.4S
-	WORD $0x6ea8e402 // FCMGT V2.4S, V0.4S, V8.4S
-	WORD $0x6e24dde4 // FMUL V4.4S, V15.4S, V4.4S
-	WORD $0x6e21dd41 // FMUL V1.4S, V10.4S, V1.4S
-	FMOVQ 640(R8), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e23d58a // FADD V10.4S, V12.4S, V3.4S
-	WORD $0x4e22d566 // FADD V6.4S, V11.4S, V2.4S
-	WORD $0x4eaad581 // FSUB V1.4S, V12.4S, V10.4S
-	WORD $0x4ea6d560 // FSUB V0.4S, V11.4S, V6.4S
+	WORD $0x4ea0d54b // FSUB V11.4S, V10.4S, V0.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	FMOVQ 640(R8), F2
+	WORD $0x6ea2e4a1 // FCMGT V1.4S, V5.4S, V2.4S
+	WORD $0x6e621ca1 // BSL V1.16B, V5.16B, V2.16B
+	WORD $0x6ea2e460 // FCMGT V0.4S, V3.4S, V2.4S
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e21de03 // FMUL V3.4S, V16.4S, V1.4S
+	WORD $0x6e20dde2 // FMUL V2.4S, V15.4S, V0.4S
+	WORD $0x4e23d56a // FADD V10.4S, V11.4S, V3.4S
+	WORD $0x4e22d485 // FADD V5.4S, V4.4S, V2.4S
+	WORD $0x4eaad561 // FSUB V1.4S, V11.4S, V10.4S
+	WORD $0x4ea5d480 // FSUB V0.4S, V4.4S, V5.4S
 	WORD $0x4e23d430 // FADD V16.4S, V1.4S, V3.4S
 	WORD $0x4e22d40f // FADD V15.4S, V0.4S, V2.4S
-	WORD $0x4f290641 // SSHR V1.4S, V18.4S, 23
-	WORD $0x4f290620 // SSHR V0.4S, V17.4S, 23
+	WORD $0x4f290621 // SSHR V1.4S, V17.4S, 23
+	WORD $0x4f290580 // SSHR V0.4S, V12.4S, 23
 	WORD $0x4e21d832 // SCVTF V18.4S, V1.4S
 	WORD $0x4e21d811 // SCVTF V17.4S, V0.4S
 	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
-	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
+	WORD $0x6e25dca3 // FMUL V3.4S, V5.4S, V5.4S
 	FMOVQ 4544(R8), F0
 	FMOVQ 4544(R8), F2
 	FMOVQ 4608(R8), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 4608(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 4672(R8), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 4672(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 4736(R8), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 4736(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 4800(R8), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 4800(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 4864(R8), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 4864(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 4928(R8), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 4928(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 4992(R8), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 4992(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 5056(R8), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
 	FMOVQ 5056(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 2176(R8), F0
 	WORD $0x6e20de4c // FMUL V12.4S, V18.4S, V0.4S
 	WORD $0x6e20de2b // FMUL V11.4S, V17.4S, V0.4S
 	WORD $0x4e24cc4c // FMLA V12.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2b // FMLA V11.4S, V1.4S, V3.4S
 	FMOVQ 2112(R8), F0
-	WORD $0x4eaa1d44 // MOV V4.16B, V10.16B
-	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
-	WORD $0x4ea61cc3 // MOV V3.16B, V6.16B
-	WORD $0x4e20ce23 // FMLA V3.4S, V17.4S, V0.4S
+	WORD $0x4eaa1d43 // MOV V3.16B, V10.16B
+	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
+	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
+	WORD $0x4e20ce24 // FMLA V4.4S, V17.4S, V0.4S
 	FMOVQ 2112(R8), F2
-	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
 	WORD $0x4ea2ce41 // FMLS V1.4S, V18.4S, V2.4S
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2ce20 // FMLS V0.4S, V17.4S, V2.4S
 	WORD $0x4ea1d541 // FSUB V1.4S, V10.4S, V1.4S
-	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
 	WORD $0x4e30d421 // FADD V1.4S, V1.4S, V16.4S
 	WORD $0x4e2fd400 // FADD V0.4S, V0.4S, V15.4S
 	WORD $0x4e21d581 // FADD V1.4S, V12.4S, V1.4S
 	WORD $0x4e20d560 // FADD V0.4S, V11.4S, V0.4S
-	WORD $0x4e21d486 // FADD V6.4S, V4.4S, V1.4S
-	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	FMOVQ 320(R8), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	FMOVQ 5504(R8), F1
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
-	FMOVQ 320(R8), F0
-	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
-	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
-	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
-	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
-	WORD $0x6e611d24 // BSL V4.16B, V9.16B, V1.16B
-	WORD $0x6e601d03 // BSL V3.16B, V8.16B, V0.16B
+	WORD $0x6e651d24 // BSL V4.16B, V9.16B, V5.16B
+	WORD $0x6e621d03 // BSL V3.16B, V8.16B, V2.16B
 	FMOVQ 640(R8), F0
 	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
 	WORD $0x4e20e501 // FCMEQ V1.4S, V8.4S, V0.4S
@@ -17664,7 +17964,7 @@ doneLanes2:
 	WORD $0x6e29fc02 // FDIV V2.4S, V0.4S, V9.4S
 	WORD $0x6e28fc01 // FDIV V1.4S, V0.4S, V8.4S
 	ADD R2<<2, R6, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes3
 	FMOVQ F4, (R1)
 	FMOVQ F3, 16(R1)
@@ -17686,21 +17986,21 @@ someLanes3:
 	CBZW R0, doneLanes4
 	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes4
 	FMOVS F3, 16(R1)
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes4
 	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes4
 	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
 	FMOVS F0, 24(R1)
 
 doneLanes4:
 	ADD R2<<2, R3, R1
-	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
 	CBZW R0, someLanes5
 	FMOVQ F2, (R1)
 	FMOVQ F1, 16(R1)
@@ -17722,14 +18022,14 @@ someLanes5:
 	CBZW R0, doneLanes6
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
 	CBZW R0, doneLanes6
 	FMOVS F1, 16(R1)
-	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
 	CBZW R0, doneLanes6
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
 	CBZW R0, doneLanes6
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
 	FMOVS F0, 24(R1)
@@ -17763,7 +18063,7 @@ one735:
 	FMOVQ 384(R8), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 8640(R8), F0
+	FMOVQ 8576(R8), F0
 	WORD $0x4ee2f40d // FMIN V13.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40c // FMIN V12.2D, V0.2D, V1.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
@@ -17878,131 +18178,124 @@ one735:
 	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
 	WORD $0x6e61dc67 // FMUL V7.2D, V3.2D, V1.2D
 	WORD $0x6e60dc46 // FMUL V6.2D, V2.2D, V0.2D
+	FMOVQ 8640(R8), F0
+	WORD $0x4eedf402 // FMIN V2.2D, V0.2D, V13.2D
+	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
 	FMOVQ 8704(R8), F0
-	WORD $0x6e60dda4 // FMUL V4.2D, V13.2D, V0.2D
-	WORD $0x6e60dd83 // FMUL V3.2D, V12.2D, V0.2D
-	FMOVQ 8768(R8), F0
-	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
-	FMOVQ 576(R8), F0
-	WORD $0x6e62fc11 // FDIV V17.2D, V0.2D, V2.2D
-	WORD $0x6e61fc10 // FDIV V16.2D, V0.2D, V1.2D
-	FMOVQ 8768(R8), F0
-	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
-	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
-	WORD $0x6e71dc2b // FMUL V11.2D, V1.2D, V17.2D
-	WORD $0x6e70dc0a // FMUL V10.2D, V0.2D, V16.2D
-	WORD $0x6e6bdd76 // FMUL V22.2D, V11.2D, V11.2D
+	WORD $0x4ee0d44b // FSUB V11.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42a // FSUB V10.2D, V1.2D, V0.2D
+	WORD $0x6e6bdd70 // FMUL V16.2D, V11.2D, V11.2D
 	WORD $0x6e6add45 // FMUL V5.2D, V10.2D, V10.2D
+	FMOVQ 8768(R8), F2
+	FMOVQ 8768(R8), F1
 	FMOVQ 8832(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 8832(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 8896(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 8896(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 8960(R8), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
 	FMOVQ 8960(R8), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9024(R8), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 9024(R8), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9088(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 9088(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 9152(R8), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
 	FMOVQ 9152(R8), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9216(R8), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 9216(R8), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9280(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 9280(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9344(R8), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 9344(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9344(R8), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 9344(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
 	FMOVQ 9408(R8), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
 	FMOVQ 9408(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9472(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 9472(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9536(R8), F4
-	WORD $0x4e61cec4 // FMLA V4.2D, V22.2D, V1.2D
-	FMOVQ 9536(R8), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9536(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 9536(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9600(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 9600(R8), F2
-	FMOVQ 9600(R8), F1
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9664(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 9664(R8), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 9664(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9728(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
 	FMOVQ 9728(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 9728(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9792(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 9792(R8), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 9792(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9856(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 9856(R8), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 9856(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9920(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
 	FMOVQ 9920(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 9920(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9984(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
 	FMOVQ 9984(R8), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 9984(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10048(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 10048(R8), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 10048(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10112(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 10112(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10176(R8), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 10176(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10240(R8), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 10240(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10304(R8), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 10304(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e6bcc81 // FMLA V1.2D, V4.2D, V11.2D
 	WORD $0x4e6acc60 // FMLA V0.2D, V3.2D, V10.2D
-	WORD $0x6e71dc23 // FMUL V3.2D, V1.2D, V17.2D
-	WORD $0x6e70dc02 // FMUL V2.2D, V0.2D, V16.2D
-	FMOVQ 10368(R8), F0
-	WORD $0x6e60dce1 // FMUL V1.2D, V7.2D, V0.2D
-	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
-	WORD $0x6e61dc6b // FMUL V11.2D, V3.2D, V1.2D
-	WORD $0x6e60dc4a // FMUL V10.2D, V2.2D, V0.2D
+	WORD $0x6e67dc2b // FMUL V11.2D, V1.2D, V7.2D
+	WORD $0x6e66dc0a // FMUL V10.2D, V0.2D, V6.2D
 	WORD $0x6e6fddf0 // FMUL V16.2D, V15.2D, V15.2D
 	WORD $0x6e6eddc5 // FMUL V5.2D, V14.2D, V14.2D
-	FMOVQ 10432(R8), F0
-	FMOVQ 10432(R8), F2
-	FMOVQ 10496(R8), F1
+	FMOVQ 10112(R8), F0
+	FMOVQ 10112(R8), F2
+	FMOVQ 10176(R8), F1
 	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
-	FMOVQ 10496(R8), F0
+	FMOVQ 10176(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10240(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 10240(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10304(R8), F0
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 10304(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10368(R8), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 10368(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10432(R8), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 10432(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10496(R8), F1
+	FMOVQ 10496(R8), F0
 	FMOVQ 10560(R8), F2
 	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
 	FMOVQ 10560(R8), F1
@@ -18015,35 +18308,17 @@ one735:
 	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
 	FMOVQ 10688(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10752(R8), F4
-	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
-	FMOVQ 10752(R8), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 10816(R8), F1
+	FMOVQ 10752(R8), F2
+	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	FMOVQ 10752(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 10816(R8), F0
-	FMOVQ 10880(R8), F2
-	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	FMOVQ 10816(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 10880(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10944(R8), F0
-	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
-	FMOVQ 10944(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11008(R8), F1
 	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
-	FMOVQ 11008(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 11072(R8), F2
-	WORD $0x4e61ce02 // FMLA V2.2D, V16.2D, V1.2D
-	FMOVQ 11072(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11136(R8), F0
-	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
-	FMOVQ 11136(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11200(R8), F1
-	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
-	FMOVQ 11200(R8), F0
+	FMOVQ 10880(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e6fcc81 // FMLA V1.2D, V4.2D, V15.2D
 	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
@@ -18064,7 +18339,7 @@ one735:
 	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
 	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 11264(R8), F0
+	FMOVQ 10944(R8), F0
 	WORD $0x6e60dce1 // FMUL V1.2D, V7.2D, V0.2D
 	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
 	ADD R3<<3, R6, R1
@@ -18107,7 +18382,7 @@ doneLanes2:
 	FMOVQ 384(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 8640(R8), F0
+	FMOVQ 8576(R8), F0
 	WORD $0x4ee2f40f // FMIN V15.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40e // FMIN V14.2D, V0.2D, V1.2D
 	WORD $0x6e6fddf1 // FMUL V17.2D, V15.2D, V15.2D
@@ -18222,131 +18497,124 @@ doneLanes2:
 	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
 	WORD $0x6e61dc69 // FMUL V9.2D, V3.2D, V1.2D
 	WORD $0x6e60dc48 // FMUL V8.2D, V2.2D, V0.2D
+	FMOVQ 8640(R8), F0
+	WORD $0x4eeff402 // FMIN V2.2D, V0.2D, V15.2D
+	WORD $0x4eeef401 // FMIN V1.2D, V0.2D, V14.2D
 	FMOVQ 8704(R8), F0
-	WORD $0x6e60dde4 // FMUL V4.2D, V15.2D, V0.2D
-	WORD $0x6e60ddc3 // FMUL V3.2D, V14.2D, V0.2D
-	FMOVQ 8768(R8), F0
-	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
-	FMOVQ 576(R8), F0
-	WORD $0x6e62fc13 // FDIV V19.2D, V0.2D, V2.2D
-	WORD $0x6e61fc12 // FDIV V18.2D, V0.2D, V1.2D
-	FMOVQ 8768(R8), F0
-	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
-	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
-	WORD $0x6e73dc2d // FMUL V13.2D, V1.2D, V19.2D
-	WORD $0x6e72dc0c // FMUL V12.2D, V0.2D, V18.2D
-	WORD $0x6e6dddb4 // FMUL V20.2D, V13.2D, V13.2D
+	WORD $0x4ee0d44d // FSUB V13.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42c // FSUB V12.2D, V1.2D, V0.2D
+	WORD $0x6e6dddb2 // FMUL V18.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd85 // FMUL V5.2D, V12.2D, V12.2D
+	FMOVQ 8768(R8), F2
+	FMOVQ 8768(R8), F1
 	FMOVQ 8832(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 8832(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 8896(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 8896(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 8960(R8), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
 	FMOVQ 8960(R8), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9024(R8), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 9024(R8), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9088(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 9088(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 9152(R8), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
 	FMOVQ 9152(R8), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9216(R8), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 9216(R8), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9280(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 9280(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9344(R8), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
-	FMOVQ 9344(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9344(R8), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 9344(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
 	FMOVQ 9408(R8), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
 	FMOVQ 9408(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9472(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 9472(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9536(R8), F4
-	WORD $0x4e61ce84 // FMLA V4.2D, V20.2D, V1.2D
-	FMOVQ 9536(R8), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9536(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 9536(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9600(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 9600(R8), F2
-	FMOVQ 9600(R8), F1
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9664(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 9664(R8), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
-	FMOVQ 9664(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9728(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
 	FMOVQ 9728(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9728(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9792(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 9792(R8), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
-	FMOVQ 9792(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9856(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 9856(R8), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
-	FMOVQ 9856(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9920(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
 	FMOVQ 9920(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 9920(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9984(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 9984(R8), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
-	FMOVQ 9984(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10048(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 10048(R8), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
-	FMOVQ 10048(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10112(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 10112(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10176(R8), F2
-	WORD $0x4e61ce82 // FMLA V2.2D, V20.2D, V1.2D
-	FMOVQ 10176(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10240(R8), F0
-	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
-	FMOVQ 10240(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10304(R8), F1
-	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
-	FMOVQ 10304(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	WORD $0x6e73dc23 // FMUL V3.2D, V1.2D, V19.2D
-	WORD $0x6e72dc02 // FMUL V2.2D, V0.2D, V18.2D
-	FMOVQ 10368(R8), F0
-	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
-	WORD $0x6e60dd00 // FMUL V0.2D, V8.2D, V0.2D
-	WORD $0x6e61dc6d // FMUL V13.2D, V3.2D, V1.2D
-	WORD $0x6e60dc4c // FMUL V12.2D, V2.2D, V0.2D
+	WORD $0x6e69dc2d // FMUL V13.2D, V1.2D, V9.2D
+	WORD $0x6e68dc0c // FMUL V12.2D, V0.2D, V8.2D
 	WORD $0x6e71de32 // FMUL V18.2D, V17.2D, V17.2D
 	WORD $0x6e70de05 // FMUL V5.2D, V16.2D, V16.2D
-	FMOVQ 10432(R8), F0
-	FMOVQ 10432(R8), F2
-	FMOVQ 10496(R8), F1
+	FMOVQ 10112(R8), F0
+	FMOVQ 10112(R8), F2
+	FMOVQ 10176(R8), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10496(R8), F0
+	FMOVQ 10176(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10240(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10240(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10304(R8), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 10304(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10368(R8), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 10368(R8), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10432(R8), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 10432(R8), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10496(R8), F1
+	FMOVQ 10496(R8), F0
 	FMOVQ 10560(R8), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
 	FMOVQ 10560(R8), F1
@@ -18359,35 +18627,17 @@ doneLanes2:
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 10688(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10752(R8), F4
-	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
-	FMOVQ 10752(R8), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 10816(R8), F1
+	FMOVQ 10752(R8), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 10752(R8), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 10816(R8), F0
-	FMOVQ 10880(R8), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 10816(R8), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 10880(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10944(R8), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 10944(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11008(R8), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 11008(R8), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 11072(R8), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 11072(R8), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11136(R8), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 11136(R8), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11200(R8), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 11200(R8), F0
+	FMOVQ 10880(R8), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
 	WORD $0x4e70cc60 // FMLA V0.2D, V3.2D, V16.2D
@@ -18408,7 +18658,7 @@ doneLanes2:
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
-	FMOVQ 11264(R8), F0
+	FMOVQ 10944(R8), F0
 	WORD $0x6e60dd22 // FMUL V2.2D, V9.2D, V0.2D
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	ADD R3<<3, R6, R1
@@ -18478,7 +18728,7 @@ one747:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
-	FMOVQ 11328(R8), F0
+	FMOVQ 11008(R8), F0
 	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
 	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
@@ -18561,85 +18811,75 @@ one747:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc88 // FMUL V8.4S, V4.4S, V1.4S
 	WORD $0x6e20dc47 // FMUL V7.4S, V2.4S, V0.4S
-	FMOVQ 11392(R8), F0
-	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
-	WORD $0x6e20ddc4 // FMUL V4.4S, V14.4S, V0.4S
+	FMOVQ 11072(R8), F0
+	WORD $0x4eaff402 // FMIN V2.4S, V0.4S, V15.4S
+	WORD $0x4eaef401 // FMIN V1.4S, V0.4S, V14.4S
+	FMOVQ 11136(R8), F0
+	WORD $0x4ea0d44c // FSUB V12.4S, V2.4S, V0.4S
+	WORD $0x4ea0d42b // FSUB V11.4S, V1.4S, V0.4S
+	WORD $0x6e2cdd8d // FMUL V13.4S, V12.4S, V12.4S
+	WORD $0x6e2bdd66 // FMUL V6.4S, V11.4S, V11.4S
+	FMOVQ 11200(R8), F2
+	FMOVQ 11200(R8), F1
+	FMOVQ 11264(R8), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 11264(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 11328(R8), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 11328(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 11392(R8), F5
+	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
+	FMOVQ 11392(R8), F4
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
 	FMOVQ 11456(R8), F0
-	WORD $0x4e20d562 // FADD V2.4S, V11.4S, V0.4S
-	WORD $0x4e20d481 // FADD V1.4S, V4.4S, V0.4S
-	FMOVQ 704(R8), F0
-	WORD $0x6e22fc06 // FDIV V6.4S, V0.4S, V2.4S
-	WORD $0x6e21fc05 // FDIV V5.4S, V0.4S, V1.4S
-	FMOVQ 11456(R8), F0
-	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
-	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
-	WORD $0x6e26dc2b // FMUL V11.4S, V1.4S, V6.4S
-	WORD $0x6e25dc04 // FMUL V4.4S, V0.4S, V5.4S
-	FMOVQ 11520(R8), F2
+	FMOVQ 11456(R8), F2
 	FMOVQ 11520(R8), F1
-	FMOVQ 11584(R8), F0
-	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 11520(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 11584(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 11648(R8), F1
-	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
+	FMOVQ 11584(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 11648(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 11712(R8), F2
-	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	FMOVQ 11648(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 11712(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 11776(R8), F0
-	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 11776(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 11840(R8), F1
-	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 11840(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 11904(R8), F2
-	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 11904(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 11968(R8), F0
-	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 11968(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 12032(R8), F1
-	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 12032(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	WORD $0x6e26dc24 // FMUL V4.4S, V1.4S, V6.4S
-	WORD $0x6e25dc02 // FMUL V2.4S, V0.4S, V5.4S
-	WORD $0x4e28d501 // FADD V1.4S, V8.4S, V8.4S
-	WORD $0x4e27d4e0 // FADD V0.4S, V7.4S, V7.4S
-	WORD $0x6e21dc8c // FMUL V12.4S, V4.4S, V1.4S
-	WORD $0x6e20dc4b // FMUL V11.4S, V2.4S, V0.4S
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 11712(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e2ccca1 // FMLA V1.4S, V5.4S, V12.4S
+	WORD $0x4e2bcc80 // FMLA V0.4S, V4.4S, V11.4S
+	WORD $0x6e28dc2c // FMUL V12.4S, V1.4S, V8.4S
+	WORD $0x6e27dc0b // FMUL V11.4S, V0.4S, V7.4S
 	WORD $0x6e31de2d // FMUL V13.4S, V17.4S, V17.4S
 	WORD $0x6e30de06 // FMUL V6.4S, V16.4S, V16.4S
+	FMOVQ 11776(R8), F0
+	FMOVQ 11776(R8), F2
+	FMOVQ 11840(R8), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 11840(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 11904(R8), F5
+	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
+	FMOVQ 11904(R8), F4
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
+	FMOVQ 11968(R8), F1
+	FMOVQ 11968(R8), F0
+	FMOVQ 12032(R8), F2
+	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
+	FMOVQ 12032(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 12096(R8), F0
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
 	FMOVQ 12096(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 12160(R8), F1
 	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
 	FMOVQ 12160(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 12224(R8), F5
-	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
-	FMOVQ 12224(R8), F4
-	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
-	FMOVQ 12288(R8), F1
-	FMOVQ 12288(R8), F0
-	FMOVQ 12352(R8), F2
-	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 12352(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 12416(R8), F0
-	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 12416(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 12480(R8), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 12480(R8), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	WORD $0x4e31cca1 // FMLA V1.4S, V5.4S, V17.4S
 	WORD $0x4e30cc80 // FMLA V0.4S, V4.4S, V16.4S
@@ -18660,7 +18900,7 @@ one747:
 	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
 	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	FMOVQ 12544(R8), F0
+	FMOVQ 12224(R8), F0
 	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
 	WORD $0x6e20dce0 // FMUL V0.4S, V7.4S, V0.4S
 	ADD R2<<2, R6, R1
@@ -18719,7 +18959,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 11328(R8), F0
+	FMOVQ 11008(R8), F0
 	WORD $0x4ea2f410 // FMIN V16.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40f // FMIN V15.4S, V0.4S, V1.4S
 	WORD $0x6e30de12 // FMUL V18.4S, V16.4S, V16.4S
@@ -18802,85 +19042,75 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dc69 // FMUL V9.4S, V3.4S, V1.4S
 	WORD $0x6e20dc48 // FMUL V8.4S, V2.4S, V0.4S
-	FMOVQ 11392(R8), F0
-	WORD $0x6e20de0c // FMUL V12.4S, V16.4S, V0.4S
-	WORD $0x6e20dde3 // FMUL V3.4S, V15.4S, V0.4S
+	FMOVQ 11072(R8), F0
+	WORD $0x4eb0f402 // FMIN V2.4S, V0.4S, V16.4S
+	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
+	FMOVQ 11136(R8), F0
+	WORD $0x4ea0d44d // FSUB V13.4S, V2.4S, V0.4S
+	WORD $0x4ea0d42c // FSUB V12.4S, V1.4S, V0.4S
+	WORD $0x6e2dddae // FMUL V14.4S, V13.4S, V13.4S
+	WORD $0x6e2cdd85 // FMUL V5.4S, V12.4S, V12.4S
+	FMOVQ 11200(R8), F2
+	FMOVQ 11200(R8), F1
+	FMOVQ 11264(R8), F0
+	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	FMOVQ 11264(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 11328(R8), F1
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 11328(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 11392(R8), F4
+	WORD $0x4e21cdc4 // FMLA V4.4S, V14.4S, V1.4S
+	FMOVQ 11392(R8), F3
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
 	FMOVQ 11456(R8), F0
-	WORD $0x4e20d582 // FADD V2.4S, V12.4S, V0.4S
-	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
-	FMOVQ 704(R8), F0
-	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
-	WORD $0x6e21fc04 // FDIV V4.4S, V0.4S, V1.4S
-	FMOVQ 11456(R8), F0
-	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
-	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
-	WORD $0x6e25dc2c // FMUL V12.4S, V1.4S, V5.4S
-	WORD $0x6e24dc03 // FMUL V3.4S, V0.4S, V4.4S
-	FMOVQ 11520(R8), F2
+	FMOVQ 11456(R8), F2
 	FMOVQ 11520(R8), F1
-	FMOVQ 11584(R8), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 11520(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 11584(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 11648(R8), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
+	FMOVQ 11584(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 11648(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11712(R8), F2
-	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
+	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	FMOVQ 11648(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 11712(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 11712(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	WORD $0x4e2dcc81 // FMLA V1.4S, V4.4S, V13.4S
+	WORD $0x4e2ccc60 // FMLA V0.4S, V3.4S, V12.4S
+	WORD $0x6e29dc2e // FMUL V14.4S, V1.4S, V9.4S
+	WORD $0x6e28dc0d // FMUL V13.4S, V0.4S, V8.4S
+	WORD $0x6e32de4c // FMUL V12.4S, V18.4S, V18.4S
+	WORD $0x6e31de25 // FMUL V5.4S, V17.4S, V17.4S
 	FMOVQ 11776(R8), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
 	FMOVQ 11776(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
 	FMOVQ 11840(R8), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FMOVQ 11840(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11904(R8), F2
-	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
-	FMOVQ 11904(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 11904(R8), F4
+	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
+	FMOVQ 11904(R8), F3
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
+	FMOVQ 11968(R8), F1
 	FMOVQ 11968(R8), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 11968(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 12032(R8), F2
+	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
 	FMOVQ 12032(R8), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 12032(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	WORD $0x6e25dc23 // FMUL V3.4S, V1.4S, V5.4S
-	WORD $0x6e24dc02 // FMUL V2.4S, V0.4S, V4.4S
-	WORD $0x4e29d521 // FADD V1.4S, V9.4S, V9.4S
-	WORD $0x4e28d500 // FADD V0.4S, V8.4S, V8.4S
-	WORD $0x6e21dc6e // FMUL V14.4S, V3.4S, V1.4S
-	WORD $0x6e20dc4d // FMUL V13.4S, V2.4S, V0.4S
-	WORD $0x6e32de4c // FMUL V12.4S, V18.4S, V18.4S
-	WORD $0x6e31de25 // FMUL V5.4S, V17.4S, V17.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 12096(R8), F0
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
 	FMOVQ 12096(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 12160(R8), F1
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FMOVQ 12160(R8), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12224(R8), F4
-	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
-	FMOVQ 12224(R8), F3
-	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 12288(R8), F1
-	FMOVQ 12288(R8), F0
-	FMOVQ 12352(R8), F2
-	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
-	FMOVQ 12352(R8), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12416(R8), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 12416(R8), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12480(R8), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 12480(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
 	WORD $0x4e31cc60 // FMLA V0.4S, V3.4S, V17.4S
@@ -18901,7 +19131,7 @@ doneLanes2:
 	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
 	WORD $0x4ea11c64 // ORR V4.16B, V3.16B, V1.16B
 	WORD $0x4ea01c43 // ORR V3.16B, V2.16B, V0.16B
-	FMOVQ 12544(R8), F0
+	FMOVQ 12224(R8), F0
 	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
 	WORD $0x6e20dd01 // FMUL V1.4S, V8.4S, V0.4S
 	ADD R2<<2, R6, R1
@@ -30850,10 +31080,10 @@ TEXT ·addLog1pF64(SB), NOSPLIT, $0-32
 
 one1445:
 	ADD R3<<3, R4, R1
-	FLDPQ (R1), (F11, F10)
+	FLDPQ (R1), (F14, F13)
 	FMOVQ 576(R7), F0
-	WORD $0x4e60d567 // FADD V7.2D, V11.2D, V0.2D
-	WORD $0x4e60d546 // FADD V6.2D, V10.2D, V0.2D
+	WORD $0x4e60d5c7 // FADD V7.2D, V14.2D, V0.2D
+	WORD $0x4e60d5a6 // FADD V6.2D, V13.2D, V0.2D
 	FMOVQ 576(R7), F0
 	WORD $0x4ee0d4e5 // FSUB V5.2D, V7.2D, V0.2D
 	WORD $0x4ee0d4c4 // FSUB V4.2D, V6.2D, V0.2D
@@ -30862,40 +31092,39 @@ one1445:
 	FMOVQ 576(R7), F0
 	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
 	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
-	WORD $0x4ee5d561 // FSUB V1.2D, V11.2D, V5.2D
-	WORD $0x4ee4d540 // FSUB V0.2D, V10.2D, V4.2D
-	WORD $0x4e61d46d // FADD V13.2D, V3.2D, V1.2D
-	WORD $0x4e60d44c // FADD V12.2D, V2.2D, V0.2D
+	WORD $0x4ee5d5c1 // FSUB V1.2D, V14.2D, V5.2D
+	WORD $0x4ee4d5a0 // FSUB V0.2D, V13.2D, V4.2D
+	WORD $0x4e61d46b // FADD V11.2D, V3.2D, V1.2D
+	WORD $0x4e60d44a // FADD V10.2D, V2.2D, V0.2D
 	FMOVQ 3456(R7), F0
 	WORD $0x6ee084e9 // SUB V9.2D, V7.2D, V0.2D
-	WORD $0x6ee084c4 // SUB V4.2D, V6.2D, V0.2D
+	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
 	FMOVQ 3520(R7), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
-	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
 	FMOVQ (R7), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 576(R7), F0
-	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
+	WORD $0x6ee18403 // SUB V3.2D, V0.2D, V1.2D
 	FMOVQ 576(R7), F0
-	WORD $0x4ee0d4a9 // FSUB V9.2D, V5.2D, V0.2D
-	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
-	FMOVQ 8448(R7), F0
-	WORD $0x6ee7e403 // FCMGT V3.2D, V0.2D, V7.2D
-	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
-	WORD $0x6e64dda4 // FMUL V4.2D, V13.2D, V4.2D
-	WORD $0x6e61dd81 // FMUL V1.2D, V12.2D, V1.2D
-	FMOVQ 512(R7), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e63d537 // FADD V23.2D, V9.2D, V3.2D
-	WORD $0x4e62d4b6 // FADD V22.2D, V5.2D, V2.2D
-	WORD $0x4ef7d521 // FSUB V1.2D, V9.2D, V23.2D
-	WORD $0x4ef6d4a0 // FSUB V0.2D, V5.2D, V22.2D
+	WORD $0x4ee0d4a5 // FSUB V5.2D, V5.2D, V0.2D
+	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
+	FMOVQ 512(R7), F2
+	WORD $0x6ee2e521 // FCMGT V1.2D, V9.2D, V2.2D
+	WORD $0x6e621d21 // BSL V1.16B, V9.16B, V2.16B
+	WORD $0x6ee2e460 // FCMGT V0.2D, V3.2D, V2.2D
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e61dd63 // FMUL V3.2D, V11.2D, V1.2D
+	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
+	WORD $0x4e63d4b7 // FADD V23.2D, V5.2D, V3.2D
+	WORD $0x4e62d496 // FADD V22.2D, V4.2D, V2.2D
+	WORD $0x4ef7d4a1 // FSUB V1.2D, V5.2D, V23.2D
+	WORD $0x4ef6d480 // FSUB V0.2D, V4.2D, V22.2D
 	WORD $0x4e63d434 // FADD V20.2D, V1.2D, V3.2D
 	WORD $0x4e62d413 // FADD V19.2D, V0.2D, V2.2D
 	FMOVQ 3392(R7), F0
@@ -30909,49 +31138,49 @@ one1445:
 	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d458 // FSUB V24.2D, V2.2D, V0.2D
 	WORD $0x4ee0d435 // FSUB V21.2D, V1.2D, V0.2D
-	FMOVQ 8512(R7), F0
+	FMOVQ 8448(R7), F0
 	WORD $0x4e60d6e1 // FADD V1.2D, V23.2D, V0.2D
 	WORD $0x4e60d6c0 // FADD V0.2D, V22.2D, V0.2D
 	WORD $0x6e61fef2 // FDIV V18.2D, V23.2D, V1.2D
 	WORD $0x6e60fed1 // FDIV V17.2D, V22.2D, V0.2D
 	WORD $0x6e72de49 // FMUL V9.2D, V18.2D, V18.2D
 	WORD $0x6e71de25 // FMUL V5.2D, V17.2D, V17.2D
-	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
-	WORD $0x6e65dcac // FMUL V12.2D, V5.2D, V5.2D
+	WORD $0x6e69dd2b // FMUL V11.2D, V9.2D, V9.2D
+	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
 	FMOVQ 4096(R7), F1
 	FMOVQ 4096(R7), F0
 	FMOVQ 3968(R7), F2
-	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
 	FMOVQ 3968(R7), F1
-	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
 	FMOVQ 3840(R7), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	FMOVQ 3840(R7), F2
-	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 3712(R7), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
 	FMOVQ 3712(R7), F0
-	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	FMOVQ 4032(R7), F2
 	FMOVQ 4032(R7), F4
 	FMOVQ 3904(R7), F3
-	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
+	WORD $0x4e62cd63 // FMLA V3.2D, V11.2D, V2.2D
 	FMOVQ 3904(R7), F2
-	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
+	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
 	FMOVQ 3776(R7), F4
-	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
+	WORD $0x4e63cd64 // FMLA V4.2D, V11.2D, V3.2D
 	FMOVQ 3776(R7), F3
-	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
+	WORD $0x4e62cd43 // FMLA V3.2D, V10.2D, V2.2D
 	FMOVQ 1024(R7), F2
 	WORD $0x6e62def0 // FMUL V16.2D, V23.2D, V2.2D
 	WORD $0x6e62decf // FMUL V15.2D, V22.2D, V2.2D
-	WORD $0x6e77de0e // FMUL V14.2D, V16.2D, V23.2D
-	WORD $0x6e76dded // FMUL V13.2D, V15.2D, V22.2D
+	WORD $0x6e77de0c // FMUL V12.2D, V16.2D, V23.2D
+	WORD $0x6e76ddeb // FMUL V11.2D, V15.2D, V22.2D
 	WORD $0x4e69cc81 // FMLA V1.2D, V4.2D, V9.2D
 	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
-	WORD $0x4eae1dcc // MOV V12.16B, V14.16B
-	WORD $0x4e69cc2c // FMLA V12.2D, V1.2D, V9.2D
-	WORD $0x4ead1da9 // MOV V9.16B, V13.16B
+	WORD $0x4eac1d8a // MOV V10.16B, V12.16B
+	WORD $0x4e69cc2a // FMLA V10.2D, V1.2D, V9.2D
+	WORD $0x4eab1d69 // MOV V9.16B, V11.16B
 	WORD $0x4e65cc09 // FMLA V9.2D, V0.2D, V5.2D
 	FMOVQ 4160(R7), F0
 	WORD $0x6e60df01 // FMUL V1.2D, V24.2D, V0.2D
@@ -30965,32 +31194,32 @@ one1445:
 	FMOVQ 4224(R7), F0
 	WORD $0x4e60cf03 // FMLA V3.2D, V24.2D, V0.2D
 	WORD $0x4e60cea2 // FMLA V2.2D, V21.2D, V0.2D
-	WORD $0x6ee0f9c1 // FNEG V1.2D, V14.2D
+	WORD $0x6ee0f981 // FNEG V1.2D, V12.2D
 	WORD $0x4e70cee1 // FMLA V1.2D, V23.2D, V16.2D
-	WORD $0x6ee0f9a0 // FNEG V0.2D, V13.2D
+	WORD $0x6ee0f960 // FNEG V0.2D, V11.2D
 	WORD $0x4e6fcec0 // FMLA V0.2D, V22.2D, V15.2D
 	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	WORD $0x4e74d421 // FADD V1.2D, V1.2D, V20.2D
 	WORD $0x4e73d400 // FADD V0.2D, V0.2D, V19.2D
-	WORD $0x4e6cce41 // FMLA V1.2D, V18.2D, V12.2D
+	WORD $0x4e6ace41 // FMLA V1.2D, V18.2D, V10.2D
 	WORD $0x4e69ce20 // FMLA V0.2D, V17.2D, V9.2D
-	WORD $0x4eeed421 // FSUB V1.2D, V1.2D, V14.2D
-	WORD $0x4eedd400 // FSUB V0.2D, V0.2D, V13.2D
-	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
-	WORD $0x4e60d484 // FADD V4.2D, V4.2D, V0.2D
+	WORD $0x4eecd421 // FSUB V1.2D, V1.2D, V12.2D
+	WORD $0x4eebd400 // FSUB V0.2D, V0.2D, V11.2D
+	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	FMOVQ 128(R7), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c44 // ORR V4.16B, V2.16B, V0.16B
 	FMOVQ 4416(R7), F1
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
-	FMOVQ 128(R7), F0
-	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
-	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	WORD $0x6e651ce3 // BSL V3.16B, V7.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
 	FMOVQ 512(R7), F0
 	WORD $0x4e60e4e4 // FCMEQ V4.2D, V7.2D, V0.2D
 	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
@@ -31019,31 +31248,31 @@ tail1447:
 	LSL $3, R0, R0
 	SUB R0, R1, R0
 	FLDPQ (R0), (F7, F6)
-	WORD $0x6f00e40c // MOVI V12.2D, 0
-	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
 	ADD R3<<3, R4, R1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes1
-	FMOVQ (R1), F12
-	FMOVQ 16(R1), F11
+	FMOVQ (R1), F15
+	FMOVQ 16(R1), F14
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes2
-	FMOVD (R1), F12
+	FMOVD (R1), F15
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes2
 	FMOVD 8(R1), F0
-	WORD $0x6e18040c // MOV V12.D[1], V0.D[0]
+	WORD $0x6e18040f // MOV V15.D[1], V0.D[0]
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes2
-	FMOVD 16(R1), F11
+	FMOVD 16(R1), F14
 
 doneLanes2:
 	FMOVQ 576(R7), F0
-	WORD $0x4e60d58a // FADD V10.2D, V12.2D, V0.2D
-	WORD $0x4e60d569 // FADD V9.2D, V11.2D, V0.2D
+	WORD $0x4e60d5ea // FADD V10.2D, V15.2D, V0.2D
+	WORD $0x4e60d5c9 // FADD V9.2D, V14.2D, V0.2D
 	FMOVQ 576(R7), F0
 	WORD $0x4ee0d545 // FSUB V5.2D, V10.2D, V0.2D
 	WORD $0x4ee0d524 // FSUB V4.2D, V9.2D, V0.2D
@@ -31052,40 +31281,39 @@ doneLanes2:
 	FMOVQ 576(R7), F0
 	WORD $0x4ee2d403 // FSUB V3.2D, V0.2D, V2.2D
 	WORD $0x4ee1d402 // FSUB V2.2D, V0.2D, V1.2D
-	WORD $0x4ee5d581 // FSUB V1.2D, V12.2D, V5.2D
-	WORD $0x4ee4d560 // FSUB V0.2D, V11.2D, V4.2D
-	WORD $0x4e61d46f // FADD V15.2D, V3.2D, V1.2D
-	WORD $0x4e60d44e // FADD V14.2D, V2.2D, V0.2D
+	WORD $0x4ee5d5e1 // FSUB V1.2D, V15.2D, V5.2D
+	WORD $0x4ee4d5c0 // FSUB V0.2D, V14.2D, V4.2D
+	WORD $0x4e61d46d // FADD V13.2D, V3.2D, V1.2D
+	WORD $0x4e60d44c // FADD V12.2D, V2.2D, V0.2D
 	FMOVQ 3456(R7), F0
-	WORD $0x6ee0854d // SUB V13.2D, V10.2D, V0.2D
-	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
+	WORD $0x6ee0854b // SUB V11.2D, V10.2D, V0.2D
+	WORD $0x6ee08523 // SUB V3.2D, V9.2D, V0.2D
 	FMOVQ 3520(R7), F0
-	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 3456(R7), F0
 	WORD $0x4ee08445 // ADD V5.2D, V2.2D, V0.2D
-	WORD $0x4ee08423 // ADD V3.2D, V1.2D, V0.2D
+	WORD $0x4ee08424 // ADD V4.2D, V1.2D, V0.2D
 	FMOVQ (R7), F0
-	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
 	FMOVQ 576(R7), F0
-	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	WORD $0x6ee2840b // SUB V11.2D, V0.2D, V2.2D
+	WORD $0x6ee18403 // SUB V3.2D, V0.2D, V1.2D
 	FMOVQ 576(R7), F0
-	WORD $0x4ee0d4ad // FSUB V13.2D, V5.2D, V0.2D
-	WORD $0x4ee0d465 // FSUB V5.2D, V3.2D, V0.2D
-	FMOVQ 8448(R7), F0
-	WORD $0x6eeae403 // FCMGT V3.2D, V0.2D, V10.2D
-	WORD $0x6ee9e402 // FCMGT V2.2D, V0.2D, V9.2D
-	WORD $0x6e64dde4 // FMUL V4.2D, V15.2D, V4.2D
-	WORD $0x6e61ddc1 // FMUL V1.2D, V14.2D, V1.2D
-	FMOVQ 512(R7), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e63d5b9 // FADD V25.2D, V13.2D, V3.2D
-	WORD $0x4e62d4b8 // FADD V24.2D, V5.2D, V2.2D
-	WORD $0x4ef9d5a1 // FSUB V1.2D, V13.2D, V25.2D
-	WORD $0x4ef8d4a0 // FSUB V0.2D, V5.2D, V24.2D
+	WORD $0x4ee0d4a5 // FSUB V5.2D, V5.2D, V0.2D
+	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
+	FMOVQ 512(R7), F2
+	WORD $0x6ee2e561 // FCMGT V1.2D, V11.2D, V2.2D
+	WORD $0x6e621d61 // BSL V1.16B, V11.16B, V2.16B
+	WORD $0x6ee2e460 // FCMGT V0.2D, V3.2D, V2.2D
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e61dda3 // FMUL V3.2D, V13.2D, V1.2D
+	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
+	WORD $0x4e63d4b9 // FADD V25.2D, V5.2D, V3.2D
+	WORD $0x4e62d498 // FADD V24.2D, V4.2D, V2.2D
+	WORD $0x4ef9d4a1 // FSUB V1.2D, V5.2D, V25.2D
+	WORD $0x4ef8d480 // FSUB V0.2D, V4.2D, V24.2D
 	WORD $0x4e63d436 // FADD V22.2D, V1.2D, V3.2D
 	WORD $0x4e62d415 // FADD V21.2D, V0.2D, V2.2D
 	FMOVQ 3392(R7), F0
@@ -31099,50 +31327,50 @@ doneLanes2:
 	FMOVQ 3328(R7), F0
 	WORD $0x4ee0d45a // FSUB V26.2D, V2.2D, V0.2D
 	WORD $0x4ee0d437 // FSUB V23.2D, V1.2D, V0.2D
-	FMOVQ 8512(R7), F0
+	FMOVQ 8448(R7), F0
 	WORD $0x4e60d721 // FADD V1.2D, V25.2D, V0.2D
 	WORD $0x4e60d700 // FADD V0.2D, V24.2D, V0.2D
 	WORD $0x6e61ff34 // FDIV V20.2D, V25.2D, V1.2D
 	WORD $0x6e60ff13 // FDIV V19.2D, V24.2D, V0.2D
-	WORD $0x6e74de8d // FMUL V13.2D, V20.2D, V20.2D
+	WORD $0x6e74de8b // FMUL V11.2D, V20.2D, V20.2D
 	WORD $0x6e73de65 // FMUL V5.2D, V19.2D, V19.2D
-	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
-	WORD $0x6e65dcae // FMUL V14.2D, V5.2D, V5.2D
+	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
+	WORD $0x6e65dcac // FMUL V12.2D, V5.2D, V5.2D
 	FMOVQ 4096(R7), F1
 	FMOVQ 4096(R7), F0
 	FMOVQ 3968(R7), F2
-	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FMOVQ 3968(R7), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
 	FMOVQ 3840(R7), F0
-	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	FMOVQ 3840(R7), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
 	FMOVQ 3712(R7), F1
-	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FMOVQ 3712(R7), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
 	FMOVQ 4032(R7), F2
 	FMOVQ 4032(R7), F4
 	FMOVQ 3904(R7), F3
-	WORD $0x4e62cde3 // FMLA V3.2D, V15.2D, V2.2D
+	WORD $0x4e62cda3 // FMLA V3.2D, V13.2D, V2.2D
 	FMOVQ 3904(R7), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	WORD $0x4e64cd82 // FMLA V2.2D, V12.2D, V4.2D
 	FMOVQ 3776(R7), F4
-	WORD $0x4e63cde4 // FMLA V4.2D, V15.2D, V3.2D
+	WORD $0x4e63cda4 // FMLA V4.2D, V13.2D, V3.2D
 	FMOVQ 3776(R7), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	WORD $0x4e62cd83 // FMLA V3.2D, V12.2D, V2.2D
 	FMOVQ 1024(R7), F2
 	WORD $0x6e62df32 // FMUL V18.2D, V25.2D, V2.2D
 	WORD $0x6e62df11 // FMUL V17.2D, V24.2D, V2.2D
 	WORD $0x6e79de50 // FMUL V16.2D, V18.2D, V25.2D
-	WORD $0x6e78de2f // FMUL V15.2D, V17.2D, V24.2D
-	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
+	WORD $0x6e78de2d // FMUL V13.2D, V17.2D, V24.2D
+	WORD $0x4e6bcc81 // FMLA V1.2D, V4.2D, V11.2D
 	WORD $0x4e65cc60 // FMLA V0.2D, V3.2D, V5.2D
-	WORD $0x4eb01e0e // MOV V14.16B, V16.16B
-	WORD $0x4e6dcc2e // FMLA V14.2D, V1.2D, V13.2D
-	WORD $0x4eaf1ded // MOV V13.16B, V15.16B
-	WORD $0x4e65cc0d // FMLA V13.2D, V0.2D, V5.2D
+	WORD $0x4eb01e0c // MOV V12.16B, V16.16B
+	WORD $0x4e6bcc2c // FMLA V12.2D, V1.2D, V11.2D
+	WORD $0x4ead1dab // MOV V11.16B, V13.16B
+	WORD $0x4e65cc0b // FMLA V11.2D, V0.2D, V5.2D
 	FMOVQ 4160(R7), F0
 	WORD $0x6e60df41 // FMUL V1.2D, V26.2D, V0.2D
 	WORD $0x6e60dee0 // FMUL V0.2D, V23.2D, V0.2D
@@ -31157,30 +31385,30 @@ doneLanes2:
 	WORD $0x4e60cee2 // FMLA V2.2D, V23.2D, V0.2D
 	WORD $0x6ee0fa01 // FNEG V1.2D, V16.2D
 	WORD $0x4e72cf21 // FMLA V1.2D, V25.2D, V18.2D
-	WORD $0x6ee0f9e0 // FNEG V0.2D, V15.2D
+	WORD $0x6ee0f9a0 // FNEG V0.2D, V13.2D
 	WORD $0x4e71cf00 // FMLA V0.2D, V24.2D, V17.2D
 	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
 	WORD $0x4ee0d440 // FSUB V0.2D, V2.2D, V0.2D
 	WORD $0x4e76d421 // FADD V1.2D, V1.2D, V22.2D
 	WORD $0x4e75d400 // FADD V0.2D, V0.2D, V21.2D
-	WORD $0x4e6ece81 // FMLA V1.2D, V20.2D, V14.2D
-	WORD $0x4e6dce60 // FMLA V0.2D, V19.2D, V13.2D
+	WORD $0x4e6cce81 // FMLA V1.2D, V20.2D, V12.2D
+	WORD $0x4e6bce60 // FMLA V0.2D, V19.2D, V11.2D
 	WORD $0x4ef0d421 // FSUB V1.2D, V1.2D, V16.2D
-	WORD $0x4eefd400 // FSUB V0.2D, V0.2D, V15.2D
-	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
+	WORD $0x4eedd400 // FSUB V0.2D, V0.2D, V13.2D
+	WORD $0x4e61d4a3 // FADD V3.2D, V5.2D, V1.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	FMOVQ 128(R7), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	FMOVQ 4416(R7), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
-	FMOVQ 128(R7), F0
-	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
-	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
-	WORD $0x6e611d44 // BSL V4.16B, V10.16B, V1.16B
-	WORD $0x6e601d23 // BSL V3.16B, V9.16B, V0.16B
+	WORD $0x6e651d44 // BSL V4.16B, V10.16B, V5.16B
+	WORD $0x6e621d23 // BSL V3.16B, V9.16B, V2.16B
 	FMOVQ 512(R7), F0
 	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
 	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
@@ -31270,42 +31498,41 @@ one1457:
 	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
 	WORD $0x4ea5d5a1 // FSUB V1.4S, V13.4S, V5.4S
 	WORD $0x4ea4d580 // FSUB V0.4S, V12.4S, V4.4S
-	WORD $0x4e21d46e // FADD V14.4S, V3.4S, V1.4S
-	WORD $0x4e20d449 // FADD V9.4S, V2.4S, V0.4S
+	WORD $0x4e21d46f // FADD V15.4S, V3.4S, V1.4S
+	WORD $0x4e20d44e // FADD V14.4S, V2.4S, V0.4S
 	FMOVQ 5312(R7), F0
-	WORD $0x6ea084f1 // SUB V17.4S, V7.4S, V0.4S
-	WORD $0x6ea084d0 // SUB V16.4S, V6.4S, V0.4S
+	WORD $0x6ea084f0 // SUB V16.4S, V7.4S, V0.4S
+	WORD $0x6ea084cb // SUB V11.4S, V6.4S, V0.4S
 	FMOVQ 5376(R7), F0
-	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
-	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	FMOVQ 5312(R7), F0
-	WORD $0x4ea08445 // ADD V5.4S, V2.4S, V0.4S
-	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	WORD $0x4ea08449 // ADD V9.4S, V2.4S, V0.4S
+	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
 	FMOVQ 192(R7), F0
-	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
-	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
 	FMOVQ 704(R7), F0
-	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
-	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	WORD $0x6ea28405 // SUB V5.4S, V0.4S, V2.4S
+	WORD $0x6ea18403 // SUB V3.4S, V0.4S, V1.4S
 	FMOVQ 704(R7), F0
-	WORD $0x4ea0d4ab // FSUB V11.4S, V5.4S, V0.4S
-	WORD $0x4ea0d46a // FSUB V10.4S, V3.4S, V0.4S
-	FMOVQ 8576(R7), F0
-	WORD $0x6ea7e403 // FCMGT V3.4S, V0.4S, V7.4S
-	WORD $0x6ea6e402 // FCMGT V2.4S, V0.4S, V6.4S
-	WORD $0x6e24ddc4 // FMUL V4.4S, V14.4S, V4.4S
-	WORD $0x6e21dd21 // FMUL V1.4S, V9.4S, V1.4S
-	FMOVQ 640(R7), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e23d569 // FADD V9.4S, V11.4S, V3.4S
-	WORD $0x4e22d545 // FADD V5.4S, V10.4S, V2.4S
-	WORD $0x4ea9d561 // FSUB V1.4S, V11.4S, V9.4S
-	WORD $0x4ea5d540 // FSUB V0.4S, V10.4S, V5.4S
+	WORD $0x4ea0d52a // FSUB V10.4S, V9.4S, V0.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	FMOVQ 640(R7), F2
+	WORD $0x6ea2e4a1 // FCMGT V1.4S, V5.4S, V2.4S
+	WORD $0x6e621ca1 // BSL V1.16B, V5.16B, V2.16B
+	WORD $0x6ea2e460 // FCMGT V0.4S, V3.4S, V2.4S
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e21dde3 // FMUL V3.4S, V15.4S, V1.4S
+	WORD $0x6e20ddc2 // FMUL V2.4S, V14.4S, V0.4S
+	WORD $0x4e23d549 // FADD V9.4S, V10.4S, V3.4S
+	WORD $0x4e22d485 // FADD V5.4S, V4.4S, V2.4S
+	WORD $0x4ea9d541 // FSUB V1.4S, V10.4S, V9.4S
+	WORD $0x4ea5d480 // FSUB V0.4S, V4.4S, V5.4S
 	WORD $0x4e23d42f // FADD V15.4S, V1.4S, V3.4S
 	WORD $0x4e22d40e // FADD V14.4S, V0.4S, V2.4S
-	WORD $0x4f290621 // SSHR V1.4S, V17.4S, 23
-	WORD $0x4f290600 // SSHR V0.4S, V16.4S, 23
+	WORD $0x4f290601 // SSHR V1.4S, V16.4S, 23
+	WORD $0x4f290560 // SSHR V0.4S, V11.4S, 23
 	WORD $0x4e21d831 // SCVTF V17.4S, V1.4S
 	WORD $0x4e21d810 // SCVTF V16.4S, V0.4S
 	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
@@ -31350,14 +31577,14 @@ one1457:
 	WORD $0x4e24cc4b // FMLA V11.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2a // FMLA V10.4S, V1.4S, V3.4S
 	FMOVQ 2112(R7), F0
-	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
-	WORD $0x4e20ce24 // FMLA V4.4S, V17.4S, V0.4S
-	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
-	WORD $0x4e20ce03 // FMLA V3.4S, V16.4S, V0.4S
+	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
+	WORD $0x4e20ce23 // FMLA V3.4S, V17.4S, V0.4S
+	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
+	WORD $0x4e20ce04 // FMLA V4.4S, V16.4S, V0.4S
 	FMOVQ 2112(R7), F2
-	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
 	WORD $0x4ea2ce21 // FMLS V1.4S, V17.4S, V2.4S
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2ce00 // FMLS V0.4S, V16.4S, V2.4S
 	WORD $0x4ea1d521 // FSUB V1.4S, V9.4S, V1.4S
 	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
@@ -31365,20 +31592,20 @@ one1457:
 	WORD $0x4e2ed400 // FADD V0.4S, V0.4S, V14.4S
 	WORD $0x4e21d561 // FADD V1.4S, V11.4S, V1.4S
 	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
-	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
-	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	FMOVQ 320(R7), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c44 // ORR V4.16B, V2.16B, V0.16B
 	FMOVQ 5504(R7), F1
 	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
-	FMOVQ 320(R7), F0
-	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
-	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x6e611ce3 // BSL V3.16B, V7.16B, V1.16B
-	WORD $0x6e601cc2 // BSL V2.16B, V6.16B, V0.16B
+	WORD $0x6e651ce3 // BSL V3.16B, V7.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
 	FMOVQ 640(R7), F0
 	WORD $0x4e20e4e4 // FCMEQ V4.4S, V7.4S, V0.4S
 	WORD $0x4e20e4c1 // FCMEQ V1.4S, V6.4S, V0.4S
@@ -31458,42 +31685,41 @@ doneLanes2:
 	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
 	WORD $0x4ea5d5e1 // FSUB V1.4S, V15.4S, V5.4S
 	WORD $0x4ea4d5c0 // FSUB V0.4S, V14.4S, V4.4S
-	WORD $0x4e21d470 // FADD V16.4S, V3.4S, V1.4S
-	WORD $0x4e20d44b // FADD V11.4S, V2.4S, V0.4S
+	WORD $0x4e21d471 // FADD V17.4S, V3.4S, V1.4S
+	WORD $0x4e20d450 // FADD V16.4S, V2.4S, V0.4S
 	FMOVQ 5312(R7), F0
-	WORD $0x6ea08553 // SUB V19.4S, V10.4S, V0.4S
-	WORD $0x6ea08532 // SUB V18.4S, V9.4S, V0.4S
+	WORD $0x6ea08552 // SUB V18.4S, V10.4S, V0.4S
+	WORD $0x6ea0852d // SUB V13.4S, V9.4S, V0.4S
 	FMOVQ 5376(R7), F0
-	WORD $0x4e201e62 // AND V2.16B, V19.16B, V0.16B
-	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
+	WORD $0x4e201e42 // AND V2.16B, V18.16B, V0.16B
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
 	FMOVQ 5312(R7), F0
-	WORD $0x4ea08445 // ADD V5.4S, V2.4S, V0.4S
-	WORD $0x4ea08423 // ADD V3.4S, V1.4S, V0.4S
+	WORD $0x4ea0844b // ADD V11.4S, V2.4S, V0.4S
+	WORD $0x4ea08424 // ADD V4.4S, V1.4S, V0.4S
 	FMOVQ 192(R7), F0
-	WORD $0x4e201e62 // AND V2.16B, V19.16B, V0.16B
-	WORD $0x4e201e41 // AND V1.16B, V18.16B, V0.16B
+	WORD $0x4e201e42 // AND V2.16B, V18.16B, V0.16B
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
 	FMOVQ 704(R7), F0
-	WORD $0x6ea28404 // SUB V4.4S, V0.4S, V2.4S
-	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	WORD $0x6ea28405 // SUB V5.4S, V0.4S, V2.4S
+	WORD $0x6ea18403 // SUB V3.4S, V0.4S, V1.4S
 	FMOVQ 704(R7), F0
-	WORD $0x4ea0d4ad // FSUB V13.4S, V5.4S, V0.4S
-	WORD $0x4ea0d46c // FSUB V12.4S, V3.4S, V0.4S
-	FMOVQ 8576(R7), F0
-	WORD $0x6eaae403 // FCMGT V3.4S, V0.4S, V10.4S
-	WORD $0x6ea9e402 // FCMGT V2.4S, V0.4S, V9.4S
-	WORD $0x6e24de04 // FMUL V4.4S, V16.4S, V4.4S
-	WORD $0x6e21dd61 // FMUL V1.4S, V11.4S, V1.4S
-	FMOVQ 640(R7), F0
-	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
-	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
-	WORD $0x4e23d5ab // FADD V11.4S, V13.4S, V3.4S
-	WORD $0x4e22d585 // FADD V5.4S, V12.4S, V2.4S
-	WORD $0x4eabd5a1 // FSUB V1.4S, V13.4S, V11.4S
-	WORD $0x4ea5d580 // FSUB V0.4S, V12.4S, V5.4S
+	WORD $0x4ea0d56c // FSUB V12.4S, V11.4S, V0.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	FMOVQ 640(R7), F2
+	WORD $0x6ea2e4a1 // FCMGT V1.4S, V5.4S, V2.4S
+	WORD $0x6e621ca1 // BSL V1.16B, V5.16B, V2.16B
+	WORD $0x6ea2e460 // FCMGT V0.4S, V3.4S, V2.4S
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x6e21de23 // FMUL V3.4S, V17.4S, V1.4S
+	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
+	WORD $0x4e23d58b // FADD V11.4S, V12.4S, V3.4S
+	WORD $0x4e22d485 // FADD V5.4S, V4.4S, V2.4S
+	WORD $0x4eabd581 // FSUB V1.4S, V12.4S, V11.4S
+	WORD $0x4ea5d480 // FSUB V0.4S, V4.4S, V5.4S
 	WORD $0x4e23d431 // FADD V17.4S, V1.4S, V3.4S
 	WORD $0x4e22d410 // FADD V16.4S, V0.4S, V2.4S
-	WORD $0x4f290661 // SSHR V1.4S, V19.4S, 23
-	WORD $0x4f290640 // SSHR V0.4S, V18.4S, 23
+	WORD $0x4f290641 // SSHR V1.4S, V18.4S, 23
+	WORD $0x4f2905a0 // SSHR V0.4S, V13.4S, 23
 	WORD $0x4e21d833 // SCVTF V19.4S, V1.4S
 	WORD $0x4e21d812 // SCVTF V18.4S, V0.4S
 	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
@@ -31538,14 +31764,14 @@ doneLanes2:
 	WORD $0x4e24cc4d // FMLA V13.4S, V2.4S, V4.4S
 	WORD $0x4e23cc2c // FMLA V12.4S, V1.4S, V3.4S
 	FMOVQ 2112(R7), F0
-	WORD $0x4eab1d64 // MOV V4.16B, V11.16B
-	WORD $0x4e20ce64 // FMLA V4.4S, V19.4S, V0.4S
-	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
-	WORD $0x4e20ce43 // FMLA V3.4S, V18.4S, V0.4S
+	WORD $0x4eab1d63 // MOV V3.16B, V11.16B
+	WORD $0x4e20ce63 // FMLA V3.4S, V19.4S, V0.4S
+	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
+	WORD $0x4e20ce44 // FMLA V4.4S, V18.4S, V0.4S
 	FMOVQ 2112(R7), F2
-	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
 	WORD $0x4ea2ce61 // FMLS V1.4S, V19.4S, V2.4S
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
 	WORD $0x4ea2ce40 // FMLS V0.4S, V18.4S, V2.4S
 	WORD $0x4ea1d561 // FSUB V1.4S, V11.4S, V1.4S
 	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
@@ -31553,20 +31779,20 @@ doneLanes2:
 	WORD $0x4e30d400 // FADD V0.4S, V0.4S, V16.4S
 	WORD $0x4e21d5a1 // FADD V1.4S, V13.4S, V1.4S
 	WORD $0x4e20d580 // FADD V0.4S, V12.4S, V0.4S
-	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
-	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	FMOVQ 320(R7), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	FMOVQ 5504(R7), F1
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
-	FMOVQ 320(R7), F0
-	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
-	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
-	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
-	WORD $0x6e611d44 // BSL V4.16B, V10.16B, V1.16B
-	WORD $0x6e601d23 // BSL V3.16B, V9.16B, V0.16B
+	WORD $0x6e651d44 // BSL V4.16B, V10.16B, V5.16B
+	WORD $0x6e621d23 // BSL V3.16B, V9.16B, V2.16B
 	FMOVQ 640(R7), F0
 	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
 	WORD $0x4e20e521 // FCMEQ V1.4S, V9.4S, V0.4S
@@ -31683,7 +31909,7 @@ one1469:
 	FMOVQ 384(R7), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
-	FMOVQ 8640(R7), F0
+	FMOVQ 8576(R7), F0
 	WORD $0x4ee2f40c // FMIN V12.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40b // FMIN V11.2D, V0.2D, V1.2D
 	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
@@ -31796,133 +32022,126 @@ one1469:
 	WORD $0x6ee48520 // SUB V0.2D, V9.2D, V4.2D
 	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
 	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
-	WORD $0x6e61dc6f // FMUL V15.2D, V3.2D, V1.2D
-	WORD $0x6e60dc4a // FMUL V10.2D, V2.2D, V0.2D
+	WORD $0x6e61dc70 // FMUL V16.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4f // FMUL V15.2D, V2.2D, V0.2D
+	FMOVQ 8640(R7), F0
+	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
+	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
 	FMOVQ 8704(R7), F0
-	WORD $0x6e60dd84 // FMUL V4.2D, V12.2D, V0.2D
-	WORD $0x6e60dd63 // FMUL V3.2D, V11.2D, V0.2D
-	FMOVQ 8768(R7), F0
-	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
-	FMOVQ 576(R7), F0
-	WORD $0x6e62fc12 // FDIV V18.2D, V0.2D, V2.2D
-	WORD $0x6e61fc11 // FDIV V17.2D, V0.2D, V1.2D
-	FMOVQ 8768(R7), F0
-	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
-	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
-	WORD $0x6e72dc30 // FMUL V16.2D, V1.2D, V18.2D
-	WORD $0x6e71dc09 // FMUL V9.2D, V0.2D, V17.2D
-	WORD $0x6e70de17 // FMUL V23.2D, V16.2D, V16.2D
+	WORD $0x4ee0d44a // FSUB V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
+	WORD $0x6e6add51 // FMUL V17.2D, V10.2D, V10.2D
 	WORD $0x6e69dd25 // FMUL V5.2D, V9.2D, V9.2D
+	FMOVQ 8768(R7), F2
+	FMOVQ 8768(R7), F1
 	FMOVQ 8832(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 8832(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 8896(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 8896(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 8960(R7), F2
-	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
 	FMOVQ 8960(R7), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9024(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 9024(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9088(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 9088(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 9152(R7), F2
-	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
 	FMOVQ 9152(R7), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9216(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 9216(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9280(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 9280(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9344(R7), F2
-	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
-	FMOVQ 9344(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9344(R7), F4
+	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
+	FMOVQ 9344(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
 	FMOVQ 9408(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
 	FMOVQ 9408(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9472(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 9472(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9536(R7), F4
-	WORD $0x4e61cee4 // FMLA V4.2D, V23.2D, V1.2D
-	FMOVQ 9536(R7), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9536(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 9536(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9600(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 9600(R7), F2
-	FMOVQ 9600(R7), F1
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9664(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 9664(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
-	FMOVQ 9664(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9728(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
 	FMOVQ 9728(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
-	FMOVQ 9728(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9792(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 9792(R7), F2
-	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
-	FMOVQ 9792(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9856(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 9856(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
-	FMOVQ 9856(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9920(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
 	FMOVQ 9920(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
-	FMOVQ 9920(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9984(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
 	FMOVQ 9984(R7), F2
-	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
-	FMOVQ 9984(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10048(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 10048(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
-	FMOVQ 10048(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10112(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
-	FMOVQ 10112(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10176(R7), F2
-	WORD $0x4e61cee2 // FMLA V2.2D, V23.2D, V1.2D
-	FMOVQ 10176(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10240(R7), F0
-	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
-	FMOVQ 10240(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10304(R7), F1
-	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
-	FMOVQ 10304(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
+	WORD $0x4e6acc81 // FMLA V1.2D, V4.2D, V10.2D
 	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
-	WORD $0x6e72dc23 // FMUL V3.2D, V1.2D, V18.2D
-	WORD $0x6e71dc02 // FMUL V2.2D, V0.2D, V17.2D
-	FMOVQ 10368(R7), F0
-	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
-	WORD $0x6e60dd40 // FMUL V0.2D, V10.2D, V0.2D
-	WORD $0x6e61dc6a // FMUL V10.2D, V3.2D, V1.2D
-	WORD $0x6e60dc49 // FMUL V9.2D, V2.2D, V0.2D
+	WORD $0x6e70dc2a // FMUL V10.2D, V1.2D, V16.2D
+	WORD $0x6e6fdc09 // FMUL V9.2D, V0.2D, V15.2D
 	WORD $0x6e6eddcf // FMUL V15.2D, V14.2D, V14.2D
 	WORD $0x6e6ddda5 // FMUL V5.2D, V13.2D, V13.2D
-	FMOVQ 10432(R7), F0
-	FMOVQ 10432(R7), F2
-	FMOVQ 10496(R7), F1
+	FMOVQ 10112(R7), F0
+	FMOVQ 10112(R7), F2
+	FMOVQ 10176(R7), F1
 	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
-	FMOVQ 10496(R7), F0
+	FMOVQ 10176(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10240(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 10240(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10304(R7), F0
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 10304(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10368(R7), F1
+	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
+	FMOVQ 10368(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10432(R7), F4
+	WORD $0x4e61cde4 // FMLA V4.2D, V15.2D, V1.2D
+	FMOVQ 10432(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10496(R7), F1
+	FMOVQ 10496(R7), F0
 	FMOVQ 10560(R7), F2
 	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
 	FMOVQ 10560(R7), F1
@@ -31935,35 +32154,17 @@ one1469:
 	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
 	FMOVQ 10688(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10752(R7), F4
-	WORD $0x4e61cde4 // FMLA V4.2D, V15.2D, V1.2D
-	FMOVQ 10752(R7), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 10816(R7), F1
+	FMOVQ 10752(R7), F2
+	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	FMOVQ 10752(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 10816(R7), F0
-	FMOVQ 10880(R7), F2
-	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
+	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
+	FMOVQ 10816(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 10880(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10944(R7), F0
-	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
-	FMOVQ 10944(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11008(R7), F1
 	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
-	FMOVQ 11008(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 11072(R7), F2
-	WORD $0x4e61cde2 // FMLA V2.2D, V15.2D, V1.2D
-	FMOVQ 11072(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11136(R7), F0
-	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
-	FMOVQ 11136(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11200(R7), F1
-	WORD $0x4e60cde1 // FMLA V1.2D, V15.2D, V0.2D
-	FMOVQ 11200(R7), F0
+	FMOVQ 10880(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e6ecc81 // FMLA V1.2D, V4.2D, V14.2D
 	WORD $0x4e6dcc60 // FMLA V0.2D, V3.2D, V13.2D
@@ -32025,7 +32226,7 @@ doneLanes2:
 	FMOVQ 384(R7), F0
 	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
-	FMOVQ 8640(R7), F0
+	FMOVQ 8576(R7), F0
 	WORD $0x4ee2f40e // FMIN V14.2D, V0.2D, V2.2D
 	WORD $0x4ee1f40d // FMIN V13.2D, V0.2D, V1.2D
 	WORD $0x6e6eddd0 // FMUL V16.2D, V14.2D, V14.2D
@@ -32138,133 +32339,126 @@ doneLanes2:
 	WORD $0x6ee48560 // SUB V0.2D, V11.2D, V4.2D
 	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
 	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
-	WORD $0x6e61dc71 // FMUL V17.2D, V3.2D, V1.2D
-	WORD $0x6e60dc4c // FMUL V12.2D, V2.2D, V0.2D
+	WORD $0x6e61dc72 // FMUL V18.2D, V3.2D, V1.2D
+	WORD $0x6e60dc51 // FMUL V17.2D, V2.2D, V0.2D
+	FMOVQ 8640(R7), F0
+	WORD $0x4eeef402 // FMIN V2.2D, V0.2D, V14.2D
+	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
 	FMOVQ 8704(R7), F0
-	WORD $0x6e60ddc4 // FMUL V4.2D, V14.2D, V0.2D
-	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
-	FMOVQ 8768(R7), F0
-	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
-	WORD $0x4e60d461 // FADD V1.2D, V3.2D, V0.2D
-	FMOVQ 576(R7), F0
-	WORD $0x6e62fc14 // FDIV V20.2D, V0.2D, V2.2D
-	WORD $0x6e61fc13 // FDIV V19.2D, V0.2D, V1.2D
-	FMOVQ 8768(R7), F0
-	WORD $0x4ee0d481 // FSUB V1.2D, V4.2D, V0.2D
-	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
-	WORD $0x6e74dc32 // FMUL V18.2D, V1.2D, V20.2D
-	WORD $0x6e73dc0b // FMUL V11.2D, V0.2D, V19.2D
-	WORD $0x6e72de55 // FMUL V21.2D, V18.2D, V18.2D
+	WORD $0x4ee0d44c // FSUB V12.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42b // FSUB V11.2D, V1.2D, V0.2D
+	WORD $0x6e6cdd93 // FMUL V19.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd65 // FMUL V5.2D, V11.2D, V11.2D
+	FMOVQ 8768(R7), F2
+	FMOVQ 8768(R7), F1
 	FMOVQ 8832(R7), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 8832(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 8896(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 8896(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 8960(R7), F2
-	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
 	FMOVQ 8960(R7), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9024(R7), F0
-	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 9024(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9088(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 9088(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 9152(R7), F2
-	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
 	FMOVQ 9152(R7), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 9216(R7), F0
-	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 9216(R7), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9280(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 9280(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9344(R7), F2
-	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
-	FMOVQ 9344(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9344(R7), F4
+	WORD $0x4e61ce64 // FMLA V4.2D, V19.2D, V1.2D
+	FMOVQ 9344(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
 	FMOVQ 9408(R7), F0
-	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
 	FMOVQ 9408(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 9472(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 9472(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9536(R7), F4
-	WORD $0x4e61cea4 // FMLA V4.2D, V21.2D, V1.2D
-	FMOVQ 9536(R7), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 9536(R7), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 9536(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9600(R7), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 9600(R7), F2
-	FMOVQ 9600(R7), F1
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9664(R7), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 9664(R7), F0
-	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
-	FMOVQ 9664(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9728(R7), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
 	FMOVQ 9728(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
-	FMOVQ 9728(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9792(R7), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 9792(R7), F2
-	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
-	FMOVQ 9792(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 9856(R7), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 9856(R7), F0
-	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
-	FMOVQ 9856(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 9920(R7), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
 	FMOVQ 9920(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
-	FMOVQ 9920(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 9984(R7), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
 	FMOVQ 9984(R7), F2
-	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
-	FMOVQ 9984(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10048(R7), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
 	FMOVQ 10048(R7), F0
-	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
-	FMOVQ 10048(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10112(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
-	FMOVQ 10112(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10176(R7), F2
-	WORD $0x4e61cea2 // FMLA V2.2D, V21.2D, V1.2D
-	FMOVQ 10176(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10240(R7), F0
-	WORD $0x4e62cea0 // FMLA V0.2D, V21.2D, V2.2D
-	FMOVQ 10240(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10304(R7), F1
-	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
-	FMOVQ 10304(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	WORD $0x4e72cc81 // FMLA V1.2D, V4.2D, V18.2D
+	WORD $0x4e6ccc81 // FMLA V1.2D, V4.2D, V12.2D
 	WORD $0x4e6bcc60 // FMLA V0.2D, V3.2D, V11.2D
-	WORD $0x6e74dc23 // FMUL V3.2D, V1.2D, V20.2D
-	WORD $0x6e73dc02 // FMUL V2.2D, V0.2D, V19.2D
-	FMOVQ 10368(R7), F0
-	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
-	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
-	WORD $0x6e61dc6c // FMUL V12.2D, V3.2D, V1.2D
-	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
+	WORD $0x6e72dc2c // FMUL V12.2D, V1.2D, V18.2D
+	WORD $0x6e71dc0b // FMUL V11.2D, V0.2D, V17.2D
 	WORD $0x6e70de11 // FMUL V17.2D, V16.2D, V16.2D
 	WORD $0x6e6fdde5 // FMUL V5.2D, V15.2D, V15.2D
-	FMOVQ 10432(R7), F0
-	FMOVQ 10432(R7), F2
-	FMOVQ 10496(R7), F1
+	FMOVQ 10112(R7), F0
+	FMOVQ 10112(R7), F2
+	FMOVQ 10176(R7), F1
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 10496(R7), F0
+	FMOVQ 10176(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10240(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 10240(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 10304(R7), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 10304(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 10368(R7), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 10368(R7), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 10432(R7), F4
+	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
+	FMOVQ 10432(R7), F3
+	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
+	FMOVQ 10496(R7), F1
+	FMOVQ 10496(R7), F0
 	FMOVQ 10560(R7), F2
 	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
 	FMOVQ 10560(R7), F1
@@ -32277,35 +32471,17 @@ doneLanes2:
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
 	FMOVQ 10688(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10752(R7), F4
-	WORD $0x4e61ce24 // FMLA V4.2D, V17.2D, V1.2D
-	FMOVQ 10752(R7), F3
-	WORD $0x4e60cca3 // FMLA V3.2D, V5.2D, V0.2D
-	FMOVQ 10816(R7), F1
+	FMOVQ 10752(R7), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 10752(R7), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 10816(R7), F0
-	FMOVQ 10880(R7), F2
-	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 10816(R7), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
 	FMOVQ 10880(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10944(R7), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
-	FMOVQ 10944(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11008(R7), F1
 	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 11008(R7), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 11072(R7), F2
-	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
-	FMOVQ 11072(R7), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 11136(R7), F0
-	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
-	FMOVQ 11136(R7), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 11200(R7), F1
-	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
-	FMOVQ 11200(R7), F0
+	FMOVQ 10880(R7), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
 	WORD $0x4e6fcc60 // FMLA V0.2D, V3.2D, V15.2D
@@ -32397,7 +32573,7 @@ one1481:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
-	FMOVQ 11328(R7), F0
+	FMOVQ 11008(R7), F0
 	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40d // FMIN V13.4S, V0.4S, V1.4S
 	WORD $0x6e2eddd0 // FMUL V16.4S, V14.4S, V14.4S
@@ -32478,87 +32654,77 @@ one1481:
 	WORD $0x6ea58540 // SUB V0.4S, V10.4S, V5.4S
 	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
-	WORD $0x6e21dc86 // FMUL V6.4S, V4.4S, V1.4S
-	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 11392(R7), F0
-	WORD $0x6e20ddcc // FMUL V12.4S, V14.4S, V0.4S
-	WORD $0x6e20dda4 // FMUL V4.4S, V13.4S, V0.4S
-	FMOVQ 11456(R7), F0
-	WORD $0x4e20d582 // FADD V2.4S, V12.4S, V0.4S
-	WORD $0x4e20d481 // FADD V1.4S, V4.4S, V0.4S
-	FMOVQ 704(R7), F0
-	WORD $0x6e22fc0b // FDIV V11.4S, V0.4S, V2.4S
-	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
-	FMOVQ 11456(R7), F0
-	WORD $0x4ea0d581 // FSUB V1.4S, V12.4S, V0.4S
-	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
-	WORD $0x6e2bdc2c // FMUL V12.4S, V1.4S, V11.4S
-	WORD $0x6e2adc04 // FMUL V4.4S, V0.4S, V10.4S
-	FMOVQ 11520(R7), F2
-	FMOVQ 11520(R7), F1
-	FMOVQ 11584(R7), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 11584(R7), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 11648(R7), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 11648(R7), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 11712(R7), F2
-	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
-	FMOVQ 11712(R7), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 11776(R7), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 11776(R7), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 11840(R7), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 11840(R7), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 11904(R7), F2
-	WORD $0x4e21cd82 // FMLA V2.4S, V12.4S, V1.4S
-	FMOVQ 11904(R7), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 11968(R7), F0
-	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
-	FMOVQ 11968(R7), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 12032(R7), F1
-	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
-	FMOVQ 12032(R7), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
-	WORD $0x6e2adc02 // FMUL V2.4S, V0.4S, V10.4S
-	WORD $0x4e26d4c1 // FADD V1.4S, V6.4S, V6.4S
-	WORD $0x4e25d4a0 // FADD V0.4S, V5.4S, V5.4S
 	WORD $0x6e21dc8c // FMUL V12.4S, V4.4S, V1.4S
-	WORD $0x6e20dc4b // FMUL V11.4S, V2.4S, V0.4S
+	WORD $0x6e20dc51 // FMUL V17.4S, V2.4S, V0.4S
+	FMOVQ 11072(R7), F0
+	WORD $0x4eaef402 // FMIN V2.4S, V0.4S, V14.4S
+	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
+	FMOVQ 11136(R7), F0
+	WORD $0x4ea0d44b // FSUB V11.4S, V2.4S, V0.4S
+	WORD $0x4ea0d42a // FSUB V10.4S, V1.4S, V0.4S
+	WORD $0x6e2bdd72 // FMUL V18.4S, V11.4S, V11.4S
+	WORD $0x6e2add46 // FMUL V6.4S, V10.4S, V10.4S
+	FMOVQ 11200(R7), F2
+	FMOVQ 11200(R7), F1
+	FMOVQ 11264(R7), F0
+	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
+	FMOVQ 11264(R7), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 11328(R7), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 11328(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 11392(R7), F5
+	WORD $0x4e21ce45 // FMLA V5.4S, V18.4S, V1.4S
+	FMOVQ 11392(R7), F4
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
+	FMOVQ 11456(R7), F0
+	FMOVQ 11456(R7), F2
+	FMOVQ 11520(R7), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 11520(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 11584(R7), F2
+	WORD $0x4e21ce42 // FMLA V2.4S, V18.4S, V1.4S
+	FMOVQ 11584(R7), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 11648(R7), F0
+	WORD $0x4e22ce40 // FMLA V0.4S, V18.4S, V2.4S
+	FMOVQ 11648(R7), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 11712(R7), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 11712(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x4e2bcca1 // FMLA V1.4S, V5.4S, V11.4S
+	WORD $0x4e2acc80 // FMLA V0.4S, V4.4S, V10.4S
+	WORD $0x6e2cdc2c // FMUL V12.4S, V1.4S, V12.4S
+	WORD $0x6e31dc0b // FMUL V11.4S, V0.4S, V17.4S
 	WORD $0x6e30de0a // FMUL V10.4S, V16.4S, V16.4S
 	WORD $0x6e2fdde6 // FMUL V6.4S, V15.4S, V15.4S
+	FMOVQ 11776(R7), F0
+	FMOVQ 11776(R7), F2
+	FMOVQ 11840(R7), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 11840(R7), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 11904(R7), F5
+	WORD $0x4e21cd45 // FMLA V5.4S, V10.4S, V1.4S
+	FMOVQ 11904(R7), F4
+	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
+	FMOVQ 11968(R7), F1
+	FMOVQ 11968(R7), F0
+	FMOVQ 12032(R7), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 12032(R7), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 12096(R7), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
 	FMOVQ 12096(R7), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 12160(R7), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
 	FMOVQ 12160(R7), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 12224(R7), F5
-	WORD $0x4e21cd45 // FMLA V5.4S, V10.4S, V1.4S
-	FMOVQ 12224(R7), F4
-	WORD $0x4e20ccc4 // FMLA V4.4S, V6.4S, V0.4S
-	FMOVQ 12288(R7), F1
-	FMOVQ 12288(R7), F0
-	FMOVQ 12352(R7), F2
-	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 12352(R7), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 12416(R7), F0
-	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 12416(R7), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 12480(R7), F1
-	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 12480(R7), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	WORD $0x4e30cca1 // FMLA V1.4S, V5.4S, V16.4S
 	WORD $0x4e2fcc80 // FMLA V0.4S, V4.4S, V15.4S
@@ -32636,7 +32802,7 @@ doneLanes2:
 	FMOVQ 448(R7), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 11328(R7), F0
+	FMOVQ 11008(R7), F0
 	WORD $0x4ea2f40f // FMIN V15.4S, V0.4S, V2.4S
 	WORD $0x4ea1f40e // FMIN V14.4S, V0.4S, V1.4S
 	WORD $0x6e2fddf1 // FMUL V17.4S, V15.4S, V15.4S
@@ -32717,87 +32883,77 @@ doneLanes2:
 	WORD $0x6ea48520 // SUB V0.4S, V9.4S, V4.4S
 	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
-	WORD $0x6e21dc65 // FMUL V5.4S, V3.4S, V1.4S
-	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
-	FMOVQ 11392(R7), F0
-	WORD $0x6e20dded // FMUL V13.4S, V15.4S, V0.4S
-	WORD $0x6e20ddc3 // FMUL V3.4S, V14.4S, V0.4S
-	FMOVQ 11456(R7), F0
-	WORD $0x4e20d5a2 // FADD V2.4S, V13.4S, V0.4S
-	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
-	FMOVQ 704(R7), F0
-	WORD $0x6e22fc0c // FDIV V12.4S, V0.4S, V2.4S
-	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
-	FMOVQ 11456(R7), F0
-	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
-	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
-	WORD $0x6e2cdc2d // FMUL V13.4S, V1.4S, V12.4S
-	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
-	FMOVQ 11520(R7), F2
-	FMOVQ 11520(R7), F1
-	FMOVQ 11584(R7), F0
-	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 11584(R7), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 11648(R7), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 11648(R7), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11712(R7), F2
-	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 11712(R7), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 11776(R7), F0
-	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 11776(R7), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 11840(R7), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 11840(R7), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 11904(R7), F2
-	WORD $0x4e21cda2 // FMLA V2.4S, V13.4S, V1.4S
-	FMOVQ 11904(R7), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 11968(R7), F0
-	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
-	FMOVQ 11968(R7), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 12032(R7), F1
-	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
-	FMOVQ 12032(R7), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	WORD $0x6e2cdc23 // FMUL V3.4S, V1.4S, V12.4S
-	WORD $0x6e29dc02 // FMUL V2.4S, V0.4S, V9.4S
-	WORD $0x4e25d4a1 // FADD V1.4S, V5.4S, V5.4S
-	WORD $0x4e24d480 // FADD V0.4S, V4.4S, V4.4S
 	WORD $0x6e21dc6d // FMUL V13.4S, V3.4S, V1.4S
-	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
+	WORD $0x6e20dc52 // FMUL V18.4S, V2.4S, V0.4S
+	FMOVQ 11072(R7), F0
+	WORD $0x4eaff402 // FMIN V2.4S, V0.4S, V15.4S
+	WORD $0x4eaef401 // FMIN V1.4S, V0.4S, V14.4S
+	FMOVQ 11136(R7), F0
+	WORD $0x4ea0d44c // FSUB V12.4S, V2.4S, V0.4S
+	WORD $0x4ea0d429 // FSUB V9.4S, V1.4S, V0.4S
+	WORD $0x6e2cdd93 // FMUL V19.4S, V12.4S, V12.4S
+	WORD $0x6e29dd25 // FMUL V5.4S, V9.4S, V9.4S
+	FMOVQ 11200(R7), F2
+	FMOVQ 11200(R7), F1
+	FMOVQ 11264(R7), F0
+	WORD $0x4e22ce60 // FMLA V0.4S, V19.4S, V2.4S
+	FMOVQ 11264(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 11328(R7), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 11328(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 11392(R7), F4
+	WORD $0x4e21ce64 // FMLA V4.4S, V19.4S, V1.4S
+	FMOVQ 11392(R7), F3
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
+	FMOVQ 11456(R7), F0
+	FMOVQ 11456(R7), F2
+	FMOVQ 11520(R7), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 11520(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 11584(R7), F2
+	WORD $0x4e21ce62 // FMLA V2.4S, V19.4S, V1.4S
+	FMOVQ 11584(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 11648(R7), F0
+	WORD $0x4e22ce60 // FMLA V0.4S, V19.4S, V2.4S
+	FMOVQ 11648(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 11712(R7), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 11712(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	WORD $0x4e2ccc81 // FMLA V1.4S, V4.4S, V12.4S
+	WORD $0x4e29cc60 // FMLA V0.4S, V3.4S, V9.4S
+	WORD $0x6e2ddc2d // FMUL V13.4S, V1.4S, V13.4S
+	WORD $0x6e32dc0c // FMUL V12.4S, V0.4S, V18.4S
 	WORD $0x6e31de29 // FMUL V9.4S, V17.4S, V17.4S
 	WORD $0x6e30de05 // FMUL V5.4S, V16.4S, V16.4S
+	FMOVQ 11776(R7), F0
+	FMOVQ 11776(R7), F2
+	FMOVQ 11840(R7), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 11840(R7), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 11904(R7), F4
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	FMOVQ 11904(R7), F3
+	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
+	FMOVQ 11968(R7), F1
+	FMOVQ 11968(R7), F0
+	FMOVQ 12032(R7), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 12032(R7), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 12096(R7), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 	FMOVQ 12096(R7), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 12160(R7), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
 	FMOVQ 12160(R7), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 12224(R7), F4
-	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
-	FMOVQ 12224(R7), F3
-	WORD $0x4e20cca3 // FMLA V3.4S, V5.4S, V0.4S
-	FMOVQ 12288(R7), F1
-	FMOVQ 12288(R7), F0
-	FMOVQ 12352(R7), F2
-	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
-	FMOVQ 12352(R7), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 12416(R7), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 12416(R7), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 12480(R7), F1
-	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 12480(R7), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	WORD $0x4e31cc81 // FMLA V1.4S, V4.4S, V17.4S
 	WORD $0x4e30cc60 // FMLA V0.4S, V3.4S, V16.4S
@@ -36448,50 +36604,50 @@ scaled1680:
 	WORD $0x4e60d573 // FADD V19.2D, V11.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12672(R5), F2
+	FMOVQ 12352(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12672(R5), F1
+	FMOVQ 12352(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 12416(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 12736(R5), F2
+	FMOVQ 12416(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 12480(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 12800(R5), F0
+	FMOVQ 12480(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 12544(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12864(R5), F1
+	FMOVQ 12544(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6ef1e409 // FCMGT V9.2D, V0.2D, V17.2D
 	WORD $0x6e741c4a // BSL V10.16B, V2.16B, V20.16B
 	WORD $0x6e731c29 // BSL V9.16B, V1.16B, V19.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 12608(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 12608(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 12672(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 12736(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
-	FMOVQ 13120(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6ef1e400 // FCMGT V0.2D, V0.2D, V17.2D
 	WORD $0x6e641d01 // BSL V1.16B, V8.16B, V4.16B
@@ -36500,7 +36656,7 @@ scaled1680:
 	WORD $0x6e69fc0a // FDIV V10.2D, V0.2D, V9.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6ef1e408 // FCMGT V8.2D, V0.2D, V17.2D
 	WORD $0x6e621da9 // BSL V9.16B, V13.16B, V2.16B
@@ -36511,7 +36667,7 @@ scaled1680:
 	FMOVQ 576(R5), F4
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
 	WORD $0x4ee8cd04 // FMLS V4.2D, V8.2D, V8.2D
-	FMOVQ 8512(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4e60d561 // FADD V1.2D, V11.2D, V0.2D
 	WORD $0x4e60d540 // FADD V0.2D, V10.2D, V0.2D
 	WORD $0x6e6bdc22 // FMUL V2.2D, V1.2D, V11.2D
@@ -36519,7 +36675,7 @@ scaled1680:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede40d // FCMGT V13.2D, V0.2D, V13.2D
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6e621ced // BSL V13.16B, V7.16B, V2.16B
@@ -36541,50 +36697,50 @@ scaled1680:
 	WORD $0x4e60d655 // FADD V21.2D, V18.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12672(R5), F2
+	FMOVQ 12352(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12672(R5), F1
+	FMOVQ 12352(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 12416(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12736(R5), F2
+	FMOVQ 12416(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 12480(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12800(R5), F0
+	FMOVQ 12480(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 12544(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12864(R5), F1
+	FMOVQ 12544(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6ef4e411 // FCMGT V17.2D, V0.2D, V20.2D
 	WORD $0x6ef3e408 // FCMGT V8.2D, V0.2D, V19.2D
 	WORD $0x6e761c51 // BSL V17.16B, V2.16B, V22.16B
 	WORD $0x6e751c28 // BSL V8.16B, V1.16B, V21.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 12608(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 12608(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 12672(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 12736(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13120(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60de42 // FMUL V2.2D, V18.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6ef4e401 // FCMGT V1.2D, V0.2D, V20.2D
 	WORD $0x6ef3e400 // FCMGT V0.2D, V0.2D, V19.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -36593,7 +36749,7 @@ scaled1680:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6e621e92 // BSL V18.16B, V20.16B, V2.16B
@@ -36604,7 +36760,7 @@ scaled1680:
 	FMOVQ 576(R5), F7
 	WORD $0x4ef2ce48 // FMLS V8.2D, V18.2D, V18.2D
 	WORD $0x4ef1ce27 // FMLS V7.2D, V17.2D, V17.2D
-	FMOVQ 8512(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -36612,7 +36768,7 @@ scaled1680:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6ef4e404 // FCMGT V4.2D, V0.2D, V20.2D
 	WORD $0x6ef3e403 // FCMGT V3.2D, V0.2D, V19.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -36785,50 +36941,50 @@ scaled1682:
 	WORD $0x4e60d551 // FADD V17.2D, V10.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12672(R5), F2
+	FMOVQ 12352(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12672(R5), F1
+	FMOVQ 12352(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 12416(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12736(R5), F2
+	FMOVQ 12416(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 12480(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12800(R5), F0
+	FMOVQ 12480(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 12544(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12864(R5), F1
+	FMOVQ 12544(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6e721c49 // BSL V9.16B, V2.16B, V18.16B
 	WORD $0x6e711c28 // BSL V8.16B, V1.16B, V17.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 12608(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 12608(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 12672(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 12736(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13120(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -36837,7 +36993,7 @@ scaled1682:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6e621daa // BSL V10.16B, V13.16B, V2.16B
@@ -36848,7 +37004,7 @@ scaled1682:
 	FMOVQ 576(R5), F7
 	WORD $0x4eeacd48 // FMLS V8.2D, V10.2D, V10.2D
 	WORD $0x4ee9cd27 // FMLS V7.2D, V9.2D, V9.2D
-	FMOVQ 8512(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -36856,7 +37012,7 @@ scaled1682:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eede404 // FCMGT V4.2D, V0.2D, V13.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -37068,50 +37224,50 @@ doneLanes4:
 	WORD $0x4e60d504 // FADD V4.2D, V8.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12672(R5), F2
+	FMOVQ 12352(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 12672(R5), F1
+	FMOVQ 12352(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12736(R5), F0
+	FMOVQ 12416(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 12736(R5), F2
+	FMOVQ 12416(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 12800(R5), F1
+	FMOVQ 12480(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 12800(R5), F0
+	FMOVQ 12480(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 12864(R5), F2
+	FMOVQ 12544(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 12864(R5), F1
+	FMOVQ 12544(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6e6e1c47 // BSL V7.16B, V2.16B, V14.16B
 	WORD $0x6e641c26 // BSL V6.16B, V1.16B, V4.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 12608(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 12608(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 12672(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 12672(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 12736(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 12736(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13120(R5), F0
+	FMOVQ 12800(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
@@ -37120,7 +37276,7 @@ doneLanes4:
 	WORD $0x6e66fc03 // FDIV V3.2D, V0.2D, V6.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6e621d88 // BSL V8.16B, V12.16B, V2.16B
@@ -37131,7 +37287,7 @@ doneLanes4:
 	FMOVQ 576(R5), F5
 	WORD $0x4ee8cd06 // FMLS V6.2D, V8.2D, V8.2D
 	WORD $0x4ee7cce5 // FMLS V5.2D, V7.2D, V7.2D
-	FMOVQ 8512(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -37139,7 +37295,7 @@ doneLanes4:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12608(R5), F0
+	FMOVQ 12288(R5), F0
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -37237,7 +37393,7 @@ one1693:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 13184(R8), F0
+	FMOVQ 12864(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2560(R8), F0
@@ -37387,7 +37543,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 13184(R8), F0
+	FMOVQ 12864(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2560(R8), F0
@@ -37860,7 +38016,7 @@ scaled1714:
 	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F4
 	FMOVQ 960(R6), F3
-	FMOVQ 13248(R6), F0
+	FMOVQ 12928(R6), F0
 	WORD $0x6ee0e701 // FCMGT V1.2D, V24.2D, V0.2D
 	WORD $0x6ee0e6e0 // FCMGT V0.2D, V23.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -37877,7 +38033,7 @@ scaled1714:
 	WORD $0x4ea21c55 // MOV V21.16B, V2.16B
 	WORD $0x6e741c61 // BSL V1.16B, V3.16B, V20.16B
 	WORD $0x6e731c60 // BSL V0.16B, V3.16B, V19.16B
-	FMOVQ 8512(R6), F2
+	FMOVQ 8448(R6), F2
 	WORD $0x4e62d703 // FADD V3.2D, V24.2D, V2.2D
 	WORD $0x4e62d6e2 // FADD V2.2D, V23.2D, V2.2D
 	WORD $0x6e63ff1a // FDIV V26.2D, V24.2D, V3.2D
@@ -37965,7 +38121,7 @@ scaled1714:
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F4
 	FMOVQ 960(R6), F3
-	FMOVQ 13248(R6), F0
+	FMOVQ 12928(R6), F0
 	WORD $0x6ee0e721 // FCMGT V1.2D, V25.2D, V0.2D
 	WORD $0x6ee0e700 // FCMGT V0.2D, V24.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -37982,7 +38138,7 @@ scaled1714:
 	WORD $0x4ea21c56 // MOV V22.16B, V2.16B
 	WORD $0x6e751c61 // BSL V1.16B, V3.16B, V21.16B
 	WORD $0x6e741c60 // BSL V0.16B, V3.16B, V20.16B
-	FMOVQ 8512(R6), F2
+	FMOVQ 8448(R6), F2
 	WORD $0x4e62d723 // FADD V3.2D, V25.2D, V2.2D
 	WORD $0x4e62d702 // FADD V2.2D, V24.2D, V2.2D
 	WORD $0x6e63ff3b // FDIV V27.2D, V25.2D, V3.2D
@@ -38218,7 +38374,7 @@ scaled1716:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F3
 	FMOVQ 960(R6), F2
-	FMOVQ 13248(R6), F0
+	FMOVQ 12928(R6), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
 	WORD $0x4ea11c36 // MOV V22.16B, V1.16B
@@ -38231,7 +38387,7 @@ scaled1716:
 	WORD $0x6e721c73 // BSL V19.16B, V3.16B, V18.16B
 	WORD $0x6e691c41 // BSL V1.16B, V2.16B, V9.16B
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
-	FMOVQ 8512(R6), F2
+	FMOVQ 8448(R6), F2
 	WORD $0x4e62d6c3 // FADD V3.2D, V22.2D, V2.2D
 	WORD $0x4e62d6a2 // FADD V2.2D, V21.2D, V2.2D
 	WORD $0x6e63fed8 // FDIV V24.2D, V22.2D, V3.2D
@@ -38504,7 +38660,7 @@ doneLanes4:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 896(R6), F3
 	FMOVQ 960(R6), F2
-	FMOVQ 13248(R6), F0
+	FMOVQ 12928(R6), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
 	WORD $0x4ea11c32 // MOV V18.16B, V1.16B
@@ -38517,7 +38673,7 @@ doneLanes4:
 	WORD $0x6e6e1c6f // BSL V15.16B, V3.16B, V14.16B
 	WORD $0x6e671c41 // BSL V1.16B, V2.16B, V7.16B
 	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
-	FMOVQ 8512(R6), F2
+	FMOVQ 8448(R6), F2
 	WORD $0x4e62d643 // FADD V3.2D, V18.2D, V2.2D
 	WORD $0x4e62d622 // FADD V2.2D, V17.2D, V2.2D
 	WORD $0x6e63fe54 // FDIV V20.2D, V18.2D, V3.2D
@@ -38729,39 +38885,39 @@ one1727:
 	FMOVQ 704(R8), F0
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
 	WORD $0x4ea9d407 // FSUB V7.4S, V0.4S, V9.4S
-	FMOVQ 13312(R8), F0
+	FMOVQ 12992(R8), F0
+	FMOVQ 12992(R8), F2
+	FMOVQ 13056(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 13056(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 13120(R8), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 13120(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 13184(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 13184(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 13248(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 13248(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 13312(R8), F2
-	FMOVQ 13376(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 13312(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 13376(R8), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 13440(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 13376(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 13440(R8), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 13504(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13504(R8), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 13568(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13568(R8), F0
+	FMOVQ 13440(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 13632(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13632(R8), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 13696(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13696(R8), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 13760(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13760(R8), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 13824(R8), F6
+	FMOVQ 13504(R8), F6
 	WORD $0x4e21cc86 // FMLA V6.4S, V4.4S, V1.4S
-	FMOVQ 13824(R8), F2
+	FMOVQ 13504(R8), F2
 	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
@@ -38921,39 +39077,39 @@ doneLanes2:
 	FMOVQ 704(R8), F0
 	WORD $0x4eabd409 // FSUB V9.4S, V0.4S, V11.4S
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
-	FMOVQ 13312(R8), F0
+	FMOVQ 12992(R8), F0
+	FMOVQ 12992(R8), F2
+	FMOVQ 13056(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 13056(R8), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 13120(R8), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 13120(R8), F1
+	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	FMOVQ 13184(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 13184(R8), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 13248(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 13248(R8), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
 	FMOVQ 13312(R8), F2
-	FMOVQ 13376(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 13312(R8), F1
+	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
 	FMOVQ 13376(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13440(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 13376(R8), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
 	FMOVQ 13440(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13504(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13504(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 13568(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13568(R8), F0
+	FMOVQ 13440(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13632(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13632(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13696(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13696(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 13760(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13760(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13824(R8), F5
+	FMOVQ 13504(R8), F5
 	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
-	FMOVQ 13824(R8), F2
+	FMOVQ 13504(R8), F2
 	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e23dc60 // FMUL V0.4S, V3.4S, V3.4S
@@ -39074,7 +39230,7 @@ many1742:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 13888(R5), F0
+	FMOVQ 13568(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -39086,7 +39242,7 @@ many1742:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 13888(R5), F0
+	FMOVQ 13568(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -39344,7 +39500,7 @@ scaled1748:
 	FMOVQ 384(R5), F6
 	WORD $0x4e261d08 // AND V8.16B, V8.16B, V6.16B
 	WORD $0x4e261ce7 // AND V7.16B, V7.16B, V6.16B
-	FMOVQ 13888(R5), F6
+	FMOVQ 13568(R5), F6
 	WORD $0x4ee8f4ca // FMIN V10.2D, V6.2D, V8.2D
 	WORD $0x4ee7f4c9 // FMIN V9.2D, V6.2D, V7.2D
 	WORD $0x6e6add47 // FMUL V7.2D, V10.2D, V10.2D
@@ -39360,114 +39516,114 @@ scaled1748:
 	WORD $0x4ee3cd06 // FMLS V6.2D, V8.2D, V3.2D
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4ee2cce3 // FMLS V3.2D, V7.2D, V2.2D
-	FMOVQ 13952(R5), F2
+	FMOVQ 13632(R5), F2
 	WORD $0x6e62dccd // FMUL V13.2D, V6.2D, V2.2D
 	WORD $0x6e62dc6b // FMUL V11.2D, V3.2D, V2.2D
 	FMOVQ 576(R5), F7
 	FMOVQ 576(R5), F6
-	FMOVQ 8768(R5), F2
+	FMOVQ 8704(R5), F2
 	WORD $0x4e62d543 // FADD V3.2D, V10.2D, V2.2D
 	WORD $0x4e62d522 // FADD V2.2D, V9.2D, V2.2D
 	WORD $0x6e63fcf3 // FDIV V19.2D, V7.2D, V3.2D
 	WORD $0x6e62fcd2 // FDIV V18.2D, V6.2D, V2.2D
-	FMOVQ 8768(R5), F2
+	FMOVQ 8704(R5), F2
 	WORD $0x4ee2d543 // FSUB V3.2D, V10.2D, V2.2D
 	WORD $0x4ee2d522 // FSUB V2.2D, V9.2D, V2.2D
 	WORD $0x6e73dc71 // FMUL V17.2D, V3.2D, V19.2D
 	WORD $0x6e72dc4a // FMUL V10.2D, V2.2D, V18.2D
 	WORD $0x6e71de34 // FMUL V20.2D, V17.2D, V17.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 9600(R5), F6
-	FMOVQ 9600(R5), F3
-	FMOVQ 9664(R5), F2
+	FMOVQ 13696(R5), F6
+	FMOVQ 13696(R5), F3
+	FMOVQ 13760(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 9664(R5), F6
+	FMOVQ 13760(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 9728(R5), F3
+	FMOVQ 13824(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 9728(R5), F2
+	FMOVQ 13824(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 9792(R5), F6
+	FMOVQ 13888(R5), F6
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
-	FMOVQ 9792(R5), F3
+	FMOVQ 13888(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 9856(R5), F2
+	FMOVQ 13952(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 9856(R5), F6
+	FMOVQ 13952(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 9920(R5), F3
+	FMOVQ 14016(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 9920(R5), F2
+	FMOVQ 14016(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 9984(R5), F6
+	FMOVQ 14080(R5), F6
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
-	FMOVQ 9984(R5), F3
+	FMOVQ 14080(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 10048(R5), F2
+	FMOVQ 14144(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 10048(R5), F6
+	FMOVQ 14144(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 10112(R5), F3
+	FMOVQ 14208(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 10112(R5), F2
+	FMOVQ 14208(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 10176(R5), F6
+	FMOVQ 14272(R5), F6
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
-	FMOVQ 10176(R5), F3
+	FMOVQ 14272(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 10240(R5), F2
+	FMOVQ 14336(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 10240(R5), F6
+	FMOVQ 14336(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 10304(R5), F3
+	FMOVQ 14400(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 10304(R5), F2
+	FMOVQ 14400(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 8832(R5), F8
-	FMOVQ 8832(R5), F7
-	FMOVQ 8896(R5), F6
+	FMOVQ 14464(R5), F8
+	FMOVQ 14464(R5), F7
+	FMOVQ 14528(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 8896(R5), F8
+	FMOVQ 14528(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 8960(R5), F7
+	FMOVQ 14592(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 8960(R5), F6
+	FMOVQ 14592(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 9024(R5), F8
+	FMOVQ 14656(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 9024(R5), F7
+	FMOVQ 14656(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 9088(R5), F6
+	FMOVQ 14720(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 9088(R5), F8
+	FMOVQ 14720(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 9152(R5), F7
+	FMOVQ 14784(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 9152(R5), F6
+	FMOVQ 14784(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 9216(R5), F8
+	FMOVQ 14848(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 9216(R5), F7
+	FMOVQ 14848(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 9280(R5), F6
+	FMOVQ 14912(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 9280(R5), F8
+	FMOVQ 14912(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 9344(R5), F7
+	FMOVQ 14976(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 9344(R5), F6
+	FMOVQ 14976(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 9408(R5), F8
+	FMOVQ 15040(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 9408(R5), F7
+	FMOVQ 15040(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 9472(R5), F6
+	FMOVQ 15104(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 9472(R5), F8
+	FMOVQ 15104(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 9536(R5), F7
+	FMOVQ 15168(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 9536(R5), F6
+	FMOVQ 15168(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
 	WORD $0x4e67ce23 // FMLA V3.2D, V17.2D, V7.2D
 	WORD $0x4e66cd42 // FMLA V2.2D, V10.2D, V6.2D
@@ -39484,10 +39640,10 @@ scaled1748:
 	WORD $0x6e671d09 // BSL V9.16B, V8.16B, V7.16B
 	WORD $0x4ee0a868 // CMLT V8.2D, V3.2D, 0
 	WORD $0x6e621d48 // BSL V8.16B, V10.16B, V2.16B
-	FMOVQ 14016(R5), F2
+	FMOVQ 15232(R5), F2
 	WORD $0x4e66f447 // FMAX V7.2D, V2.2D, V6.2D
 	WORD $0x4e63f446 // FMAX V6.2D, V2.2D, V3.2D
-	FMOVQ 13888(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4ee7f443 // FMIN V3.2D, V2.2D, V7.2D
 	WORD $0x4ee6f442 // FMIN V2.2D, V2.2D, V6.2D
 	WORD $0x4ea91d31 // MOV V17.16B, V9.16B
@@ -39500,7 +39656,7 @@ scaled1748:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 13888(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -39516,114 +39672,114 @@ scaled1748:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 13952(R5), F0
+	FMOVQ 13632(R5), F0
 	WORD $0x6e60dc53 // FMUL V19.2D, V2.2D, V0.2D
 	WORD $0x6e60dc32 // FMUL V18.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 8768(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc75 // FDIV V21.2D, V3.2D, V1.2D
 	WORD $0x6e60fc54 // FDIV V20.2D, V2.2D, V0.2D
-	FMOVQ 8768(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4e0 // FSUB V0.2D, V7.2D, V0.2D
 	WORD $0x6e75dc29 // FMUL V9.2D, V1.2D, V21.2D
 	WORD $0x6e74dc08 // FMUL V8.2D, V0.2D, V20.2D
 	WORD $0x6e69dd36 // FMUL V22.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 9600(R5), F2
-	FMOVQ 9600(R5), F1
-	FMOVQ 9664(R5), F0
+	FMOVQ 13696(R5), F2
+	FMOVQ 13696(R5), F1
+	FMOVQ 13760(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 9664(R5), F2
+	FMOVQ 13760(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9728(R5), F1
+	FMOVQ 13824(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 9728(R5), F0
+	FMOVQ 13824(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9792(R5), F2
+	FMOVQ 13888(R5), F2
 	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 9792(R5), F1
+	FMOVQ 13888(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 9856(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 9856(R5), F2
+	FMOVQ 13952(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9920(R5), F1
+	FMOVQ 14016(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 9920(R5), F0
+	FMOVQ 14016(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9984(R5), F2
+	FMOVQ 14080(R5), F2
 	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 9984(R5), F1
+	FMOVQ 14080(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10048(R5), F0
+	FMOVQ 14144(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 10048(R5), F2
+	FMOVQ 14144(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10112(R5), F1
+	FMOVQ 14208(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 10112(R5), F0
+	FMOVQ 14208(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 10176(R5), F2
+	FMOVQ 14272(R5), F2
 	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 10176(R5), F1
+	FMOVQ 14272(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10240(R5), F0
+	FMOVQ 14336(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 10240(R5), F2
+	FMOVQ 14336(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10304(R5), F1
+	FMOVQ 14400(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 10304(R5), F0
+	FMOVQ 14400(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 8832(R5), F6
-	FMOVQ 8832(R5), F3
-	FMOVQ 8896(R5), F2
+	FMOVQ 14464(R5), F6
+	FMOVQ 14464(R5), F3
+	FMOVQ 14528(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 8896(R5), F6
+	FMOVQ 14528(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 8960(R5), F3
+	FMOVQ 14592(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 8960(R5), F2
+	FMOVQ 14592(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 9024(R5), F6
+	FMOVQ 14656(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 9024(R5), F3
+	FMOVQ 14656(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 9088(R5), F2
+	FMOVQ 14720(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 9088(R5), F6
+	FMOVQ 14720(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 9152(R5), F3
+	FMOVQ 14784(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 9152(R5), F2
+	FMOVQ 14784(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 9216(R5), F6
+	FMOVQ 14848(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 9216(R5), F3
+	FMOVQ 14848(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 9280(R5), F2
+	FMOVQ 14912(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 9280(R5), F6
+	FMOVQ 14912(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 9344(R5), F3
+	FMOVQ 14976(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 9344(R5), F2
+	FMOVQ 14976(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 9408(R5), F6
+	FMOVQ 15040(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 9408(R5), F3
+	FMOVQ 15040(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 9472(R5), F2
+	FMOVQ 15104(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 9472(R5), F6
+	FMOVQ 15104(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 9536(R5), F3
+	FMOVQ 15168(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 9536(R5), F2
+	FMOVQ 15168(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -39640,10 +39796,10 @@ scaled1748:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 15232(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 13888(R5), F0
+	FMOVQ 13568(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -39673,7 +39829,7 @@ one1743:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 13888(R5), F0
+	FMOVQ 13568(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -39813,7 +39969,7 @@ scaled1750:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 13888(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -39829,114 +39985,114 @@ scaled1750:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 13952(R5), F0
+	FMOVQ 13632(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 8768(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc71 // FDIV V17.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4d // FDIV V13.2D, V2.2D, V0.2D
-	FMOVQ 8768(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4e0 // FSUB V0.2D, V7.2D, V0.2D
 	WORD $0x6e71dc29 // FMUL V9.2D, V1.2D, V17.2D
 	WORD $0x6e6ddc08 // FMUL V8.2D, V0.2D, V13.2D
 	WORD $0x6e69dd32 // FMUL V18.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 9600(R5), F2
-	FMOVQ 9600(R5), F1
-	FMOVQ 9664(R5), F0
+	FMOVQ 13696(R5), F2
+	FMOVQ 13696(R5), F1
+	FMOVQ 13760(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 9664(R5), F2
+	FMOVQ 13760(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9728(R5), F1
+	FMOVQ 13824(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 9728(R5), F0
+	FMOVQ 13824(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9792(R5), F2
+	FMOVQ 13888(R5), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 9792(R5), F1
+	FMOVQ 13888(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 9856(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 9856(R5), F2
+	FMOVQ 13952(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 9920(R5), F1
+	FMOVQ 14016(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 9920(R5), F0
+	FMOVQ 14016(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 9984(R5), F2
+	FMOVQ 14080(R5), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 9984(R5), F1
+	FMOVQ 14080(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10048(R5), F0
+	FMOVQ 14144(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 10048(R5), F2
+	FMOVQ 14144(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10112(R5), F1
+	FMOVQ 14208(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10112(R5), F0
+	FMOVQ 14208(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 10176(R5), F2
+	FMOVQ 14272(R5), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 10176(R5), F1
+	FMOVQ 14272(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 10240(R5), F0
+	FMOVQ 14336(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 10240(R5), F2
+	FMOVQ 14336(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 10304(R5), F1
+	FMOVQ 14400(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 10304(R5), F0
+	FMOVQ 14400(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 8832(R5), F6
-	FMOVQ 8832(R5), F3
-	FMOVQ 8896(R5), F2
+	FMOVQ 14464(R5), F6
+	FMOVQ 14464(R5), F3
+	FMOVQ 14528(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 8896(R5), F6
+	FMOVQ 14528(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 8960(R5), F3
+	FMOVQ 14592(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 8960(R5), F2
+	FMOVQ 14592(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 9024(R5), F6
+	FMOVQ 14656(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 9024(R5), F3
+	FMOVQ 14656(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 9088(R5), F2
+	FMOVQ 14720(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 9088(R5), F6
+	FMOVQ 14720(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 9152(R5), F3
+	FMOVQ 14784(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 9152(R5), F2
+	FMOVQ 14784(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 9216(R5), F6
+	FMOVQ 14848(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 9216(R5), F3
+	FMOVQ 14848(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 9280(R5), F2
+	FMOVQ 14912(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 9280(R5), F6
+	FMOVQ 14912(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 9344(R5), F3
+	FMOVQ 14976(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 9344(R5), F2
+	FMOVQ 14976(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 9408(R5), F6
+	FMOVQ 15040(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 9408(R5), F3
+	FMOVQ 15040(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 9472(R5), F2
+	FMOVQ 15104(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 9472(R5), F6
+	FMOVQ 15104(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 9536(R5), F3
+	FMOVQ 15168(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 9536(R5), F2
+	FMOVQ 15168(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -39953,10 +40109,10 @@ scaled1750:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 15232(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 13888(R5), F0
+	FMOVQ 13568(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -40005,7 +40161,7 @@ doneLanes2:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 13888(R5), F0
+	FMOVQ 13568(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -40165,7 +40321,7 @@ doneLanes4:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 13888(R5), F2
+	FMOVQ 13568(R5), F2
 	WORD $0x4ee4f446 // FMIN V6.2D, V2.2D, V4.2D
 	WORD $0x4ee3f445 // FMIN V5.2D, V2.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -40181,114 +40337,114 @@ doneLanes4:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 13952(R5), F0
+	FMOVQ 13632(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 8768(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc6d // FDIV V13.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4c // FDIV V12.2D, V2.2D, V0.2D
-	FMOVQ 8768(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e6ddc27 // FMUL V7.2D, V1.2D, V13.2D
 	WORD $0x6e6cdc06 // FMUL V6.2D, V0.2D, V12.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 9600(R5), F2
-	FMOVQ 9600(R5), F1
-	FMOVQ 9664(R5), F0
+	FMOVQ 13696(R5), F2
+	FMOVQ 13696(R5), F1
+	FMOVQ 13760(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 9664(R5), F2
+	FMOVQ 13760(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9728(R5), F1
+	FMOVQ 13824(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 9728(R5), F0
+	FMOVQ 13824(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9792(R5), F2
+	FMOVQ 13888(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 9792(R5), F1
+	FMOVQ 13888(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 9856(R5), F0
+	FMOVQ 13952(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 9856(R5), F2
+	FMOVQ 13952(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 9920(R5), F1
+	FMOVQ 14016(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 9920(R5), F0
+	FMOVQ 14016(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 9984(R5), F2
+	FMOVQ 14080(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 9984(R5), F1
+	FMOVQ 14080(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10048(R5), F0
+	FMOVQ 14144(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 10048(R5), F2
+	FMOVQ 14144(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10112(R5), F1
+	FMOVQ 14208(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 10112(R5), F0
+	FMOVQ 14208(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 10176(R5), F2
+	FMOVQ 14272(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 10176(R5), F1
+	FMOVQ 14272(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 10240(R5), F0
+	FMOVQ 14336(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 10240(R5), F2
+	FMOVQ 14336(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 10304(R5), F1
+	FMOVQ 14400(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 10304(R5), F0
+	FMOVQ 14400(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 8832(R5), F4
-	FMOVQ 8832(R5), F3
-	FMOVQ 8896(R5), F2
+	FMOVQ 14464(R5), F4
+	FMOVQ 14464(R5), F3
+	FMOVQ 14528(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 8896(R5), F4
+	FMOVQ 14528(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 8960(R5), F3
+	FMOVQ 14592(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 8960(R5), F2
+	FMOVQ 14592(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 9024(R5), F4
+	FMOVQ 14656(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 9024(R5), F3
+	FMOVQ 14656(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 9088(R5), F2
+	FMOVQ 14720(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 9088(R5), F4
+	FMOVQ 14720(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 9152(R5), F3
+	FMOVQ 14784(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 9152(R5), F2
+	FMOVQ 14784(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 9216(R5), F4
+	FMOVQ 14848(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 9216(R5), F3
+	FMOVQ 14848(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 9280(R5), F2
+	FMOVQ 14912(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 9280(R5), F4
+	FMOVQ 14912(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 9344(R5), F3
+	FMOVQ 14976(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 9344(R5), F2
+	FMOVQ 14976(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 9408(R5), F4
+	FMOVQ 15040(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 9408(R5), F3
+	FMOVQ 15040(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 9472(R5), F2
+	FMOVQ 15104(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 9472(R5), F4
+	FMOVQ 15104(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 9536(R5), F3
+	FMOVQ 15168(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 9536(R5), F2
+	FMOVQ 15168(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -40325,10 +40481,10 @@ doneLanes6:
 	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e631ca6 // BSL V6.16B, V5.16B, V3.16B
-	FMOVQ 14016(R5), F0
+	FMOVQ 15232(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 13888(R5), F0
+	FMOVQ 13568(R5), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -40404,7 +40560,7 @@ one1761:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 14080(R8), F0
+	FMOVQ 15296(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -40490,78 +40646,78 @@ one1761:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dd0d // FMUL V13.4S, V8.4S, V1.4S
 	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
-	FMOVQ 11456(R8), F0
+	FMOVQ 15360(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0e // FDIV V14.4S, V0.4S, V2.4S
 	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
-	FMOVQ 11456(R8), F0
+	FMOVQ 15360(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2edc2f // FMUL V15.4S, V1.4S, V14.4S
 	WORD $0x6e29dc08 // FMUL V8.4S, V0.4S, V9.4S
-	FMOVQ 11520(R8), F2
-	FMOVQ 11520(R8), F1
-	FMOVQ 11584(R8), F0
+	FMOVQ 15424(R8), F2
+	FMOVQ 15424(R8), F1
+	FMOVQ 15488(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 11584(R8), F2
+	FMOVQ 15488(R8), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 11648(R8), F1
+	FMOVQ 15552(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 11648(R8), F0
+	FMOVQ 15552(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 11712(R8), F2
+	FMOVQ 15616(R8), F2
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 11712(R8), F1
+	FMOVQ 15616(R8), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 11776(R8), F0
+	FMOVQ 15680(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 11776(R8), F2
+	FMOVQ 15680(R8), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 11840(R8), F1
+	FMOVQ 15744(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 11840(R8), F0
+	FMOVQ 15744(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 11904(R8), F2
+	FMOVQ 15808(R8), F2
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 11904(R8), F1
+	FMOVQ 15808(R8), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 11968(R8), F0
+	FMOVQ 15872(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 11968(R8), F2
+	FMOVQ 15872(R8), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 12032(R8), F1
+	FMOVQ 15936(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 12032(R8), F0
+	FMOVQ 15936(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x6e2edc21 // FMUL V1.4S, V1.4S, V14.4S
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
 	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 14144(R8), F0
-	FMOVQ 14144(R8), F2
-	FMOVQ 14208(R8), F1
+	FMOVQ 16000(R8), F0
+	FMOVQ 16000(R8), F2
+	FMOVQ 16064(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 14208(R8), F0
+	FMOVQ 16064(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 14272(R8), F2
+	FMOVQ 16128(R8), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 14272(R8), F1
+	FMOVQ 16128(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 14336(R8), F0
+	FMOVQ 16192(R8), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 14336(R8), F2
+	FMOVQ 16192(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 14400(R8), F1
+	FMOVQ 16256(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 14400(R8), F0
+	FMOVQ 16256(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2240(R8), F8
 	WORD $0x4e21cd68 // FMLA V8.4S, V11.4S, V1.4S
 	FMOVQ 2240(R8), F6
 	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
-	FMOVQ 14464(R8), F0
+	FMOVQ 16320(R8), F0
 	WORD $0x6ea4e401 // FCMGT V1.4S, V0.4S, V4.4S
 	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F2
@@ -40574,18 +40730,18 @@ one1761:
 	WORD $0x6e641d22 // BSL V2.16B, V9.16B, V4.16B
 	WORD $0x6e631d01 // BSL V1.16B, V8.16B, V3.16B
 	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
-	FMOVQ 14400(R8), F2
+	FMOVQ 16256(R8), F2
 	WORD $0x6e22dda9 // FMUL V9.4S, V13.4S, V2.4S
 	WORD $0x6e22dd88 // FMUL V8.4S, V12.4S, V2.4S
-	FMOVQ 14528(R8), F2
+	FMOVQ 16384(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc66 // FMUL V6.4S, V3.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 14528(R8), F2
+	FMOVQ 16384(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af444 // FMAX V4.4S, V2.4S, V10.4S
-	FMOVQ 14080(R8), F2
+	FMOVQ 15296(R8), F2
 	WORD $0x4ea3f443 // FMIN V3.4S, V2.4S, V3.4S
 	WORD $0x4ea4f442 // FMIN V2.4S, V2.4S, V4.4S
 	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
@@ -40646,7 +40802,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 14080(R8), F0
+	FMOVQ 15296(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -40732,78 +40888,78 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dcef // FMUL V15.4S, V7.4S, V1.4S
 	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
-	FMOVQ 11456(R8), F0
+	FMOVQ 15360(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
 	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
-	FMOVQ 11456(R8), F0
+	FMOVQ 15360(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2ddc30 // FMUL V16.4S, V1.4S, V13.4S
 	WORD $0x6e28dc07 // FMUL V7.4S, V0.4S, V8.4S
-	FMOVQ 11520(R8), F2
-	FMOVQ 11520(R8), F1
-	FMOVQ 11584(R8), F0
+	FMOVQ 15424(R8), F2
+	FMOVQ 15424(R8), F1
+	FMOVQ 15488(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 11584(R8), F2
+	FMOVQ 15488(R8), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 11648(R8), F1
+	FMOVQ 15552(R8), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 11648(R8), F0
+	FMOVQ 15552(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 11712(R8), F2
+	FMOVQ 15616(R8), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 11712(R8), F1
+	FMOVQ 15616(R8), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 11776(R8), F0
+	FMOVQ 15680(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 11776(R8), F2
+	FMOVQ 15680(R8), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 11840(R8), F1
+	FMOVQ 15744(R8), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 11840(R8), F0
+	FMOVQ 15744(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 11904(R8), F2
+	FMOVQ 15808(R8), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 11904(R8), F1
+	FMOVQ 15808(R8), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 11968(R8), F0
+	FMOVQ 15872(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 11968(R8), F2
+	FMOVQ 15872(R8), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 12032(R8), F1
+	FMOVQ 15936(R8), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 12032(R8), F0
+	FMOVQ 15936(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
 	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
 	WORD $0x6e2fdc2d // FMUL V13.4S, V1.4S, V15.4S
 	WORD $0x6e2edc08 // FMUL V8.4S, V0.4S, V14.4S
-	FMOVQ 14144(R8), F0
-	FMOVQ 14144(R8), F2
-	FMOVQ 14208(R8), F1
+	FMOVQ 16000(R8), F0
+	FMOVQ 16000(R8), F2
+	FMOVQ 16064(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 14208(R8), F0
+	FMOVQ 16064(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 14272(R8), F2
+	FMOVQ 16128(R8), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 14272(R8), F1
+	FMOVQ 16128(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 14336(R8), F0
+	FMOVQ 16192(R8), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 14336(R8), F2
+	FMOVQ 16192(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 14400(R8), F1
+	FMOVQ 16256(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 14400(R8), F0
+	FMOVQ 16256(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2240(R8), F7
 	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
 	FMOVQ 2240(R8), F6
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
-	FMOVQ 14464(R8), F0
+	FMOVQ 16320(R8), F0
 	WORD $0x6ea4e402 // FCMGT V2.4S, V0.4S, V4.4S
 	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F0
@@ -40816,18 +40972,18 @@ doneLanes2:
 	WORD $0x6e641d00 // BSL V0.16B, V8.16B, V4.16B
 	WORD $0x6e631ce2 // BSL V2.16B, V7.16B, V3.16B
 	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
-	FMOVQ 14400(R8), F0
+	FMOVQ 16256(R8), F0
 	WORD $0x6e20dde8 // FMUL V8.4S, V15.4S, V0.4S
 	WORD $0x6e20ddc7 // FMUL V7.4S, V14.4S, V0.4S
-	FMOVQ 14528(R8), F0
+	FMOVQ 16384(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 14528(R8), F0
+	FMOVQ 16384(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 14080(R8), F0
+	FMOVQ 15296(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
@@ -41201,10 +41357,10 @@ scaled1782:
 	WORD $0x6e641c65 // BSL V5.16B, V3.16B, V4.16B
 	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
 	WORD $0x6e6b1c04 // BSL V4.16B, V0.16B, V11.16B
-	FMOVQ 14592(R6), F0
+	FMOVQ 16448(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 14656(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x4ea51cb3 // MOV V19.16B, V5.16B
@@ -41229,10 +41385,10 @@ scaled1782:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 14592(R6), F0
+	FMOVQ 16448(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 14656(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -41406,10 +41562,10 @@ scaled1784:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 14592(R6), F0
+	FMOVQ 16448(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 14656(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -41622,10 +41778,10 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 14592(R6), F0
+	FMOVQ 16448(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 14656(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -41794,15 +41950,15 @@ one1795:
 	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
 	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
 	WORD $0x6e22dca8 // FMUL V8.4S, V5.4S, V2.4S
-	FMOVQ 14720(R8), F2
+	FMOVQ 16576(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc87 // FMUL V7.4S, V4.4S, V1.4S
 	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
-	FMOVQ 14720(R8), F2
+	FMOVQ 16576(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af445 // FMAX V5.4S, V2.4S, V10.4S
-	FMOVQ 14784(R8), F2
+	FMOVQ 16640(R8), F2
 	WORD $0x4ea4f444 // FMIN V4.4S, V2.4S, V4.4S
 	WORD $0x4ea5f442 // FMIN V2.4S, V2.4S, V5.4S
 	WORD $0x4e24cd21 // FMLA V1.4S, V9.4S, V4.4S
@@ -41956,15 +42112,15 @@ doneLanes2:
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
 	WORD $0x6e24dcc8 // FMUL V8.4S, V6.4S, V4.4S
 	WORD $0x6e23dca7 // FMUL V7.4S, V5.4S, V3.4S
-	FMOVQ 14720(R8), F0
+	FMOVQ 16576(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 14720(R8), F0
+	FMOVQ 16576(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 14784(R8), F0
+	FMOVQ 16640(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S

@@ -101,9 +101,9 @@ func (p *core) log1p(x val) (y, d val) {
 	from := pick(p, uint64(sqrtHalf), 0x3f400000) // bits of √½ or 3/4
 	b := p.isub(u, p.word(from))
 	m := p.iadd(p.and(b, p.word(mantissa)), p.word(from))
-	inverse := p.isub(one, p.and(b, p.word(pick(p, ^mantissa, ^mantissa&0xffffffff)))) // 2⁻ᵏ
+	inverse := p.isub(one, p.and(b, p.word(pick(p, ^mantissa, ^mantissa&0xffffffff)))) // 2⁻ᵏ, but wrong if u is too large for c
 	f0 := p.sub(m, one)
-	c = p.blend(p.cmp(LT, u, p.num(pick(p, 0x1p60, 0x1p30))), p.mul(c, inverse), p.num(0)) // 0 where 2⁻ᵏ may be wrong
+	c = p.mul(c, p.max(inverse, p.num(0)))
 	f := p.add(f0, c)
 	c = p.add(p.sub(f0, f), c)
 	if p.size == 8 {
@@ -128,27 +128,18 @@ func (p *core) log1p(x val) (y, d val) {
 		lo := p.sub(f, p.fnma(k, p.num(coef.Ln2F), hi))
 		y = p.add(hi, p.add(g, p.add(lo, c)))
 	}
-	y = p.blend(p.cmp(NLT, u, p.num(math.Inf(1))), u, p.withSign(y, x))
-	y = p.blend(p.cmp(EQ, u, p.num(0)), p.num(math.Inf(-1)), y)
-	return p.blend(p.cmp(LT, u, p.num(0)), p.num(math.NaN()), y), p.div(one, u)
+	return p.logSpecial(u, p.withSign(y, x)), p.div(one, u)
 }
 
 // erf returns erf(x) and 2/√π·exp(-x²), over both types. Near 0, erf(x) is x + x·Erf(x²), and
-// elsewhere 1 - 2·Φ(-√2·x) by Mills' ratio. The squared x lacks low.
+// elsewhere 1 - exp(-x²)·Erfcx(x), which is 1 from 6 or 4 on. The squared x lacks low.
 func (p *core) erf(x val) (y, d val) {
 	const near = 1
 	u := p.min(p.num(pick(p, 27.5, 10.25)), p.abs(x)) // from there on exp(-x²) is 0
 	h := p.mul(u, u)
 	e := p.exp(p.neg(h), p.fms(u, u, h))
-	v := p.mul(u, p.num(math.Sqrt2))
-	r := p.div(p.num(1), p.add(v, p.num(coef.MillsCenter)))
-	t := p.mul(p.sub(v, p.num(coef.MillsCenter)), r)
-	var tail val
-	if p.size == 8 {
-		tail = p.mul(p.mul(p.evenOdd(coef.Mills[:], t), r), p.mul(e, p.num(2*coef.InvSqrt2Pi)))
-	} else {
-		tail = p.mul(p.mul(p.poly(coef.Mills32[:], t), r), p.add(e, e))
-	}
+	t := p.sub(p.min(p.num(pick(p, 6., 4)), u), p.num(pick(p, 3.5, 2.5)))
+	tail := p.mul(p.evenOdd(pick(p, coef.Erfcx64[:], coef.Erfcx32[:]), t), e)
 	centre := p.fma(u, p.evenOdd(pick(p, coef.Erf64[:], coef.Erf32[:]), h), u)
 	y = p.blend(p.cmp(LT, u, p.num(near)), centre, p.sub(p.num(1), tail))
 	return p.withSign(y, x), p.mul(e, p.num(coef.TwoOverRoot))
@@ -183,6 +174,11 @@ func (p *core) log(x val) val {
 	hi := p.fma(k, p.num(coef.Ln2F), f)
 	lo := p.sub(f, p.fnma(k, p.num(coef.Ln2F), hi)) // what hi lacks
 	y := p.add(hi, p.add(g, lo))
+	return p.logSpecial(x, y)
+}
+
+// logSpecial returns y, or log(x) where that is no finite number.
+func (p *core) logSpecial(x, y val) val {
 	if p.wide {
 		return p.step("fixup", 0x03530422, x, y)
 	}

@@ -287,7 +287,7 @@ func (v vec) loop(f function) {
 	}
 	p, out := f.record(v.Size, v.Wide)
 	unroll, n, done := 1, Arg("n"), Unique("done")
-	if v.Wide && f.name != "log1p" {
+	if v.Wide {
 		unroll = 2
 	}
 	v.Groups(n, unroll, func(ls []Step) {

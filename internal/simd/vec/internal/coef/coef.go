@@ -99,6 +99,20 @@ var (
 	}
 	Erf32 = [7]float64{0x1.06eba8p-3, -0x1.81273ep-2, 0x1.ce2d1p-4, -0x1.b7fabap-6, 0x1.541270p-8, -0x1.a45088p-11, 0x1.4a5690p-14}
 
+	// erfc(u)/exp(-u²) in u - 3.5 for 1 <= u <= 6, and in u - 2.5 for 1 <= u <= 4, by least squares,
+	// with errors of 2⁻⁵⁶ and 2⁻²⁷ of 1 in erfc.
+	Erfcx64 = [21]float64{
+		0x1.3e0a99a0dfbebp-3, -0x1.5285d2eae8268p-5, 0x1.5d581183fca86p-7, -0x1.5e5d794135b35p-9,
+		0x1.56321bf8fcf84p-11, -0x1.460cc132b85b0p-13, 0x1.2f6ff4e8bd260p-15, -0x1.149803f98faf8p-17,
+		0x1.f0476d3ee873ap-20, -0x1.95eee14541ec3p-22, 0x1.b1b520459771bp-24, -0x1.90b110b2d71cfp-26,
+		-0x1.7b76588aace1ep-27, -0x1.73ed58bc0ef13p-27, -0x1.ea98592d3d523p-30, 0x1.c90255c729014p-30,
+		0x1.aa5a4585bc151p-30, 0x1.5609351516457p-31, 0x1.410aac32da444p-33, 0x1.541c5d77c023ep-36, 0x1.49a6aea2c570fp-40,
+	}
+	Erfcx32 = [9]float64{
+		0x1.afbbe8p-3, -0x1.308174p-4, 0x1.98333ep-6, -0x1.0a786cp-7, 0x1.2ddd0ap-9,
+		-0x1.5a9108p-11, 0x1.1c9c08p-11, 0x1.d73160p-13, 0x1.bfc406p-14,
+	}
+
 	// The powers 2^(j/8) = hi + lo. The upper and lower 32 bits of each lo are equal, as the vector
 	// code of package asm has them.
 	Eighths64 = [8][2]float64{
