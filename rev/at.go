@@ -22,44 +22,62 @@ func At[S any, K Kernel[K]](bind func(s *S) K) Step[S] {
 // itself, or a state that holds cotangents or tangents. The kernel must not change
 // what selects its operands.
 func AtIndex[S any, K Kernel[K]](bind func(s, v *S) K) Step[S] {
-	return Step[S]{&kernelNode[S, K]{bind, layoutFor[K]()}}
+	l := layoutFor[K]()
+	return Step[S]{&kernelNode[S]{l, func(p pass[S], output unsafe.Pointer) error {
+		k, q := bind(p.s, p.s), Pass[K]{Back: p.back, Adjoint: p.g != nil, Tangent: p.t != nil}
+		c := call{layout: l, k: noescape(&k)}
+		if q.Adjoint {
+			q.G, c.g = bind(p.s, p.g), noescape(&q.G)
+		}
+		if q.Tangent {
+			q.T, c.t = bind(p.s, p.t), noescape(&q.T)
+		}
+		if p.gt != nil {
+			q.GT, c.gt = bind(p.s, p.gt), noescape(&q.GT)
+		}
+		if err := c.check(p.own, p.missing); err != nil {
+			return err
+		}
+		if output != nil {
+			if !c.writesOnly(output) {
+				return errOthers
+			}
+			q.Back = false
+		} else if err := c.begin(q.Adjoint, q.Back); err != nil {
+			return err
+		}
+		err := k.Run(q)
+		c.end()
+		return err
+	}}}
 }
 
-type kernelNode[S any, K Kernel[K]] struct {
-	bind   func(s, v *S) K
+// A kernelNode is the step of a kernel. Only the function that makes a pass is compiled for
+// each kernel.
+type kernelNode[S any] struct {
 	layout *layout
+	// make makes a pass. If output is not nil, it makes the pass for value and gradient in
+	// place of the adjoint, or returns errOthers if the kernel writes more than the number at
+	// output.
+	make func(p pass[S], output unsafe.Pointer) error
 }
 
-func (n *kernelNode[S, K]) run(p pass[S]) error {
-	k, q, err := n.operands(p)
-	if err == nil {
-		err = run(n.layout, &k, &q)
-	}
-	return n.within(p, err)
-}
+var errOthers = errors.New("rev: the kernel writes other operands too")
 
-// gradient implements gradientNode.
-func (n *kernelNode[S, K]) gradient(p pass[S], output unsafe.Pointer) (bool, error) {
-	k, q, err := n.operands(p)
-	if err != nil {
-		return true, n.within(p, err)
+func (n *kernelNode[S]) run(p pass[S]) error { return n.within(p, n.make(p, nil)) }
+
+// gradient makes the kernel's pass for value and gradient in place of the adjoint p. If the
+// kernel writes more than the number at output, gradient does nothing and returns false.
+func (n *kernelNode[S]) gradient(p pass[S], output unsafe.Pointer) (bool, error) {
+	err := n.make(p, output)
+	if err == errOthers { //nolint:errorlint // from this package, never wrapped
+		return false, nil
 	}
-	for i := range n.layout.fields {
-		f := &n.layout.fields[i]
-		if !f.Role.writes() || f.Optional && f.isNil(addr(&k)) {
-			continue
-		}
-		var r region
-		if f.Role == InOut || !f.load(addr(&k), &r) || r.data != output || r.bytes != f.size {
-			return false, nil
-		}
-	}
-	q.Back = false
-	return true, n.within(p, k.Run(q))
+	return true, n.within(p, err)
 }
 
 // within returns err with the path of the step.
-func (n *kernelNode[S, K]) within(p pass[S], err error) error {
+func (n *kernelNode[S]) within(p pass[S], err error) error {
 	if err == nil {
 		return nil // without the cost of the name
 	}
@@ -69,86 +87,104 @@ func (n *kernelNode[S, K]) within(p pass[S], err error) error {
 	return within(n.name(), err)
 }
 
-func (n *kernelNode[S, K]) name() string { return "At(" + n.layout.kernel.String() + ")" }
+func (n *kernelNode[S]) name() string { return "At(" + n.layout.kernel.String() + ")" }
 
-// operands returns the kernel in the state of p and the pass that the kernel makes,
-// both checked.
-func (n *kernelNode[S, K]) operands(p pass[S]) (k K, q Pass[K], err error) {
-	k = n.bind(p.s, p.s)
-	q.Back, q.Adjoint, q.Tangent = p.back, p.g != nil, p.t != nil
-	var g, t, gt unsafe.Pointer // nil where there is no such state
-	if p.g != nil {
-		q.G, g = n.bind(p.s, p.g), addr(&q.G)
-	}
-	if p.t != nil {
-		q.T, t = n.bind(p.s, p.t), addr(&q.T)
-	}
-	if p.gt != nil {
-		q.GT, gt = n.bind(p.s, p.gt), addr(&q.GT)
-	}
-	err = n.check(p, addr(&k), g, t, gt) // which may set dimensions of k
-	return k, q, err
+// A call is a pass of a kernel, of any type. The pointers to derivatives may be nil.
+type call struct {
+	layout      *layout
+	k, g, t, gt unsafe.Pointer
+	turned      bool // the signs of cotangents
 }
 
 // check checks the operands, and that no derivative is lost.
-func (n *kernelNode[S, K]) check(p pass[S], k, g, t, gt unsafe.Pointer) error {
-	if p.own != nil {
-		for _, d := range [...]unsafe.Pointer{g, gt} {
+func (c *call) check(own *substitution, missing *lostDerivatives) error {
+	if own != nil {
+		for _, d := range [...]unsafe.Pointer{c.g, c.gt} {
 			if d == nil {
 				continue
 			}
-			if err := n.layout.substitute(d, p.own); err != nil {
+			if err := c.layout.substitute(d, own); err != nil {
 				return err
 			}
 		}
 	}
-	if err := n.layout.check(k, g, t, gt); err != nil {
+	if err := c.layout.check(c.k, c.g, c.t, c.gt); err != nil { // which may set dimensions of k
 		return err
 	}
-	if p.missing != nil {
-		return p.missing.check(n.layout, k, g, t, gt)
+	if missing != nil {
+		return missing.check(c.layout, c.k, c.g, c.t, c.gt)
 	}
 	return nil
 }
 
-// run makes the pass q, whose operands have been checked. The inverse of the adjoint of
-// a kernel that accumulates is:
+// writesOnly reports whether the kernel writes the number at output and nothing else.
+func (c *call) writesOnly(output unsafe.Pointer) bool {
+	for i := range c.layout.fields {
+		f := &c.layout.fields[i]
+		if !f.Role.writes() || f.Optional && f.isNil(c.k) {
+			continue
+		}
+		var r region
+		if f.Role == InOut || !f.load(c.k, &r) || r.data != output || r.bytes != f.size {
+			return false
+		}
+	}
+	return true
+}
+
+// begin prepares a pass whose operands have been checked, and end ends it. The inverse of the
+// adjoint of a kernel that accumulates is:
 //
 //	y += f(x),  x̄ -= Jᵀ·ȳ
 //
-// and likewise for the tangents. For it, run changes the signs of the cotangents ȳ and
-// ġy, runs the pass forward, which adds Jᵀ·ȳ, and changes the signs back. All that the
+// and likewise for the tangents. For it, begin changes the signs of the cotangents ȳ and
+// ġy, the kernel runs forward, which adds Jᵀ·ȳ, and end changes the signs back. All that the
 // pass adds is linear in these cotangents. Changing a sign is exact and rounding is
 // symmetric, so the same numbers are subtracted as the adjoint adds.
-func run[K Kernel[K]](l *layout, k *K, q *Pass[K]) error {
-	if l.inPlace && q.Adjoint && !q.Back && q.Tangent && l.lacksTangents(addr(k), addr(&q.T)) {
+func (c *call) begin(adjoint, back bool) error {
+	if !adjoint || back {
+		return nil
+	}
+	if c.layout.inPlace {
+		if c.t != nil && c.lacksTangents() {
+			return ErrUnsupported
+		}
+		return nil
+	}
+	if !c.layout.hasSigns() {
 		return ErrUnsupported
 	}
-	if !q.Adjoint || q.Back || l.inPlace {
-		return (*k).Run(*q)
-	}
-	if !l.hasSigns() {
-		return ErrUnsupported
-	}
-	l.negate(addr(&q.G))
-	l.negate(addr(&q.GT))
-	err := (*k).Run(*q)
-	l.negate(addr(&q.G))
-	l.negate(addr(&q.GT))
-	return err
+	c.turned = true
+	c.negate()
+	return nil
 }
 
-// lacksTangents reports whether the tangents t of the kernel k have some of what it reads, but
+func (c *call) end() {
+	if c.turned {
+		c.negate()
+	}
+}
+
+// negate changes the signs of the cotangents of acc operands and of their tangents.
+func (c *call) negate() {
+	for _, d := range [...]unsafe.Pointer{c.g, c.gt} {
+		if d != nil {
+			c.layout.negate(d)
+		}
+	}
+}
+
+// lacksTangents reports whether the tangents of the kernel have some of what it reads, but
 // not those of operands in place. The inverse of AdjointTangent does not know these.
-func (l *layout) lacksTangents(k, t unsafe.Pointer) bool {
+func (c *call) lacksTangents() bool {
 	lacks, reads := false, false
-	for i := range l.fields {
+	for i := range c.layout.fields {
 		var r region
-		switch f := &l.fields[i]; f.Role {
+		switch f := &c.layout.fields[i]; f.Role {
 		case In:
-			reads = reads || !f.isNil(t)
+			reads = reads || !f.isNil(c.t)
 		case InOut:
-			lacks = lacks || f.isNil(t) && f.load(k, &r) && r.bytes > 0
+			lacks = lacks || f.isNil(c.t) && f.load(c.k, &r) && r.bytes > 0
 		}
 	}
 	return lacks && reads

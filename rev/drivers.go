@@ -53,7 +53,7 @@ func valueGradient[S any, T Real](p Step[S], output func(s *S) *T, q pass[S]) (T
 			err = notRestored(err, head.run(back))
 		}
 		return value, err
-	case gradientNode[S]:
+	case *kernelNode[S]:
 		before := *out
 		if ok, err := n.gradient(q, unsafe.Pointer(out)); ok || err != nil {
 			value := *out
@@ -70,14 +70,6 @@ func valueGradient[S any, T Real](p Step[S], output func(s *S) *T, q pass[S]) (T
 		err = notRestored(err, p.pass(back))
 	}
 	return value, err
-}
-
-// A gradientNode is the step of a kernel.
-type gradientNode[S any] interface {
-	// gradient makes the kernel's pass for value and gradient in place of the
-	// adjoint p. If the kernel writes more than the number at output, gradient
-	// does nothing and returns false.
-	gradient(p pass[S], output unsafe.Pointer) (ok bool, err error)
 }
 
 // HessianVector returns the value of the scalar output of p on s. It adds the

@@ -151,15 +151,15 @@ func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
 // optimiser needs both of its objective y. For a kernel in place, Gradient makes three
 // passes, and leaves the operands as Forward does and g as Adjoint does.
 func Gradient[K Kernel[K]](k, g K) error {
-	l := layoutFor[K]()
-	mustCheck(&k, &g, nil, nil)
-	if !l.inPlace {
-		return k.Run(Pass[K]{Adjoint: true, G: g})
+	p := AdjointPass(&k, &g)
+	if l := layoutFor[K](); !l.inPlace {
+		p.Back = false
+		return k.Run(p)
 	}
 	if err := k.Run(Pass[K]{}); err != nil {
 		return err
 	}
-	if err := k.Run(Pass[K]{Back: true, Adjoint: true, G: g}); err != nil {
+	if err := k.Run(p); err != nil {
 		return notRestored(err, k.Run(Pass[K]{Back: true}))
 	}
 	return k.Run(Pass[K]{})
@@ -173,7 +173,16 @@ func Gradient[K Kernel[K]](k, g K) error {
 // If k is a kernel in place that does not have this pass, Undo returns ErrUnsupported.
 func Undo[K Kernel[K]](k K, p Pass[K]) error {
 	p.Back = !p.Back
-	return run(layoutFor[K](), &k, &p)
+	c := call{layout: layoutFor[K](), k: noescape(&k), g: noescape(&p.G)}
+	if p.Tangent {
+		c.t, c.gt = noescape(&p.T), noescape(&p.GT)
+	}
+	if err := c.begin(p.Adjoint, p.Back); err != nil {
+		return err
+	}
+	err := k.Run(p)
+	c.end()
+	return err
 }
 
 // Retrace makes the pass p of a kernel in place, which is AdjointTangent, if the tangents of

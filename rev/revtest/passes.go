@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 
+	"revnum/internal/byname"
 	"revnum/rev"
 )
 
@@ -127,21 +129,10 @@ func PassesOf[K rev.Kernel[K]]() *Passes {
 	}
 	inverseOf := inversesOf(rev.At(func(s *state) K { return *at(s.kernel) }))
 	return &Passes{Kernel: reflect.TypeFor[K](), Operands: rev.Operands[K](), Run: func(pass string, k, g, t, gt any) error {
-		switch pass {
-		case forward:
-			return rev.Forward(*at(k))
-		case inverse:
-			return rev.Inverse(*at(k))
-		case adjoint:
-			return rev.Adjoint(*at(k), *at(g))
-		case tangent:
-			return rev.Tangent(*at(k), *at(t))
-		case adjointTangent:
-			return rev.AdjointTangent(*at(k), *at(g), *at(t), *at(gt))
-		case gradient:
-			return rev.Gradient(*at(k), *at(g))
+		if strings.HasPrefix(pass, inverse) && pass != inverse {
+			return inverseOf(pass, k, g, t, gt)
 		}
-		return inverseOf(pass, k, g, t, gt)
+		return byname.Run(pass, at(k), at(g), at(t), at(gt))
 	}}
 }
 
@@ -150,6 +141,8 @@ func PassesOf[K rev.Kernel[K]]() *Passes {
 type state struct{ kernel any }
 
 // inversesOf returns the passes of rev.Uncall of the step that runs a kernel.
+//
+//go:noinline // into PassesOf, which is compiled for each kernel
 func inversesOf(step rev.Step[state]) func(pass string, k, g, t, gt any) error {
 	back := rev.Uncall(step)
 	var room [4]state // used again, so that the passes do not allocate

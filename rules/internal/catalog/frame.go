@@ -3,6 +3,7 @@ package catalog
 import (
 	"unsafe"
 
+	"revnum/internal/byname"
 	"revnum/rev"
 )
 
@@ -44,23 +45,4 @@ func (f *frame[K]) Clear() { *f = frame[K]{} }
 
 func (f *frame[K]) Check() { rev.ForwardPass(&f.k) }
 
-func (f *frame[K]) Run(pass string) error {
-	var p rev.Pass[K]
-	switch pass {
-	case "Forward":
-		p = rev.ForwardPass(&f.k)
-	case "Inverse":
-		p = rev.InversePass(&f.k)
-	case "Adjoint":
-		p = rev.AdjointPass(&f.k, &f.g)
-	case "Tangent":
-		p = rev.TangentPass(&f.k, &f.t)
-	case "AdjointTangent":
-		p = rev.AdjointTangentPass(&f.k, &f.g, &f.t, &f.gt)
-	case "Gradient":
-		return rev.Gradient(f.k, f.g)
-	default:
-		return rev.ErrUnsupported
-	}
-	return f.k.Run(p)
-}
+func (f *frame[K]) Run(pass string) error { return byname.Run(pass, &f.k, &f.g, &f.t, &f.gt) }
