@@ -50,7 +50,9 @@ func TestComplexUnitaryLarge(t *testing.T) {
 		Skip:      map[revtest.Property]string{},
 	}
 	if !long.Tests() {
-		spec.Skip[revtest.NilOutputs] = "tested at small sizes"
+		for _, p := range []revtest.Property{revtest.NilOutputs, revtest.Omitted, revtest.Magnitudes, revtest.Methods, revtest.Uncall} {
+			spec.Skip[p] = "tested at small sizes"
+		}
 	}
 	for _, p := range []revtest.Property{
 		revtest.Tangents, revtest.SecondOrder, revtest.SymmetricHessian, revtest.Accumulation, revtest.NilGradients,

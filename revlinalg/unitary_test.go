@@ -62,7 +62,7 @@ func TestUnitaryLarge(t *testing.T) {
 			revtest.Extremes: "slow", revtest.NilGradients: "slow", revtest.Accumulation: "slow", revtest.NoAllocation: "slow",
 		}
 		if !long.Tests() {
-			for _, p := range []revtest.Property{revtest.ReadOnly, revtest.Gaps, revtest.NilOutputs} {
+			for _, p := range []revtest.Property{revtest.ReadOnly, revtest.Gaps, revtest.NilOutputs, revtest.Omitted, revtest.Magnitudes, revtest.Methods} {
 				spec.Skip[p] = "tested at small sizes"
 			}
 		}

@@ -86,7 +86,7 @@ func TestMatMulBlocks(t *testing.T) {
 		spec.Difference = 1e-8 * max(1, terms*spread)
 		spec.Skip = map[revtest.Property]string{
 			revtest.Extremes: "slow", revtest.Shapes: "slow", revtest.Gaps: "slow",
-			revtest.ReadOnly: "slow", revtest.NilGradients: "slow",
+			revtest.ReadOnly: "slow", revtest.NilGradients: "slow", revtest.Omitted: "slow", revtest.Magnitudes: "slow",
 		}
 		revtest.Kernel(t, spec)
 	}

@@ -11,11 +11,10 @@
 // size.
 //
 // The suite reads the rev tags of the kernel's fields to learn its operands. It checks
-// one [Property] in each subtest, for all sizes of the Spec, three times each. First,
-// operands are stored densely. Second, there are gaps between the rows of matrices
-// (stride n+4) and between the elements of vectors (Inc 3). Third, each operand,
-// cotangent and tangent is stored in one of these two ways at random. Shapes, Extremes,
-// NoAllocation and Workers take longest, and omit the second way.
+// one [Property] in each subtest, for all sizes of the Spec. Each operand, cotangent and
+// tangent is stored densely or with gaps, at random: gaps between the rows of matrices
+// (stride n+4) and between the elements of vectors (Inc 3). If REVNUM_LONG is set, most
+// properties are also checked with all operands dense, and then with all of them gapped.
 //
 // A branch of Run is tested only if operands reach it. The property Magnitudes therefore
 // multiplies the in and inout operands of New by factors of 1e-3 to 1e3, all by the same or

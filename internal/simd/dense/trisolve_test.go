@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"revnum/internal/long"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/simdtest"
 )
@@ -24,6 +25,9 @@ func testTriSolve[T cpu.Float](t *testing.T) {
 	for _, m := range []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 23, 64, 65, 131} {
 		for _, n := range []int{0, 1, 2, 4, 5, 8, 9, 16, 17, 23, 24, 25, 32, 47, 48, 49, 75} {
 			for c := range 8 {
+				if !long.Tests() && c != (m+n)%8 {
+					continue
+				}
 				upper, unit, trans := c&1 > 0, c&2 > 0, c&4 > 0
 				rst, cst := m+3, 1
 				if trans {

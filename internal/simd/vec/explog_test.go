@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"revnum/internal/long"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/simdtest"
 )
@@ -231,8 +232,8 @@ func testLogAccuracy[T cpu.Float](t *testing.T, bound float64, in [][2]float64, 
 }
 
 func sampleCount() int {
-	if testing.Short() {
-		return 200
+	if long.Tests() {
+		return 2000
 	}
-	return 2000
+	return 400
 }

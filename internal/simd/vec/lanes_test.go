@@ -52,7 +52,7 @@ func unitOf(w float64) float64 {
 // TestLanes compares functions of float32 with those of float64, for an even selection of all
 // float32, and checks that all tiers have the same bits. Strides are primes.
 func TestLanes(t *testing.T) {
-	stride := uint32(5003)
+	stride := uint32(20011)
 	if testing.Short() {
 		stride = 100003
 	} else if long.Tests() {

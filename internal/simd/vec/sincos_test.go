@@ -54,7 +54,7 @@ func testSinCos[T cpu.Float](t *testing.T) {
 // TestSinCosAccuracy checks that the generic tier is within its bound.
 func TestSinCosAccuracy(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 4))
-	for i := range 20_000 {
+	for i := range 10 * sampleCount() {
 		x := 4 * rnd.NormFloat64()
 		switch i % 4 {
 		case 0:

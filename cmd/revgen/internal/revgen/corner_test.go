@@ -14,12 +14,19 @@ import (
 	_ "revnum/rev/revtest"
 	_ "revnum/revlinalg"
 	_ "revnum/revnn"
+
+	"revnum/internal/long"
 )
 
 const corner = "testdata/corner"
 
 // TestCorner writes the kernels of package corner, and runs its tests.
-func TestCorner(t *testing.T) { testFolder(t, corner) }
+func TestCorner(t *testing.T) {
+	if !long.Tests() {
+		t.Skip("compiles 20,000 lines; set REVNUM_LONG to run it")
+	}
+	testFolder(t, corner)
+}
 
 // testFolder writes the derivatives of the package in a folder, and runs its tests.
 func testFolder(t *testing.T, dir string) {
