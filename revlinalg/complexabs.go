@@ -1,10 +1,11 @@
 package revlinalg
 
 import (
-	"math/cmplx"
-
+	"revnum/internal/elementwise"
 	"revnum/internal/number"
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
+	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -17,9 +18,9 @@ import (
 //
 //	x̄ += ȳ·u,  ẏ += ρ,  ġx += ġy·u + ȳ·(ẋ - ρ·u)/|x|
 //
-// A magnitude is that of cmplx.Abs, within 2ε times itself. No square overflows or
-// underflows. If a part of x is infinite, |x| = +Inf, even if the other part is NaN,
-// and u is the direction of cmplx.Phase(x), which is NaN then.
+// A magnitude is within 2ε times itself. No square overflows or underflows. If a part
+// of x is infinite, |x| = +Inf, even if the other part is NaN, and u is the direction of
+// cmplx.Phase(x), which is NaN then.
 type ComplexAbs struct {
 	Y rev.Vector[float64]    `rev:"acc" shape:"n"`
 	X rev.Vector[complex128] `rev:"in" shape:"n"`
@@ -38,44 +39,60 @@ type ComplexNorm1 struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
-	for i := range k.X.N {
-		x := k.X.Data[i*k.X.Inc]
+	w := workspace.Get[moduli]()
+	defer workspace.Put(w)
+	for lo := 0; lo < k.X.N; lo += elementwise.PieceSize {
+		n := min(elementwise.PieceSize, k.X.N-lo)
+		w.read(k.X, lo, n)
 		if k.Y.Data != nil {
-			k.Y.Data[i*k.Y.Inc] += number.Signed(p.Sign(), cmplx.Abs(x))
+			vector.AddElements(k.Y, lo, float64(p.Sign()), w.r[:n])
 		}
 		if !p.Adjoint && !p.Tangent {
 			continue
 		}
-		r, u := unit(x)
-		gy, dx := vector.Element(p.G.Y, i), vector.Element(p.T.X, i)
+		w.turn(n)
 		if p.T.Y.Data != nil && p.T.X.Data != nil {
-			p.T.Y.Data[i*p.T.Y.Inc] += number.Signed(p.Sign(), along(u, dx))
+			vector.AddElements(p.T.Y, lo, float64(p.Sign()), w.along(p.T.X, lo, n))
 		}
 		if p.G.X.Data != nil && p.G.Y.Data != nil {
-			p.G.X.Data[i*p.G.X.Inc] += scale(gy, u)
+			gy := vector.Elements(w.g[:], p.G.Y, lo, n)
+			vec.MulTo(w.a[:n], gy, w.u[:n])
+			vec.MulTo(w.b[:n], gy, w.v[:n])
+			w.add(p.G.X, lo, n)
 		}
-		addGradientTangent(p.GT.X, i, vector.Element(p.GT.Y, i), gy, r, u, dx)
+		for i := 0; i < n && p.GT.X.Data != nil; i++ {
+			at := lo + i
+			w.addGradientTangent(p.GT.X, at, i, vector.Element(p.GT.Y, at), vector.Element(p.G.Y, at), vector.Element(p.T.X, at))
+		}
 	}
 	return nil
 }
 
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
+	w := workspace.Get[moduli]()
+	defer workspace.Put(w)
 	var sum, rate float64
 	gout, dgout := number.ValueOf(p.G.Out), number.ValueOf(p.GT.Out)
-	for i := range k.X.N {
-		x := k.X.Data[i*k.X.Inc]
-		sum += cmplx.Abs(x)
+	for lo := 0; lo < k.X.N; lo += elementwise.PieceSize {
+		n := min(elementwise.PieceSize, k.X.N-lo)
+		w.read(k.X, lo, n)
+		sum += vec.Sum(w.r[:n])
 		if !p.Adjoint && !p.Tangent {
 			continue
 		}
-		r, u := unit(x)
-		dx := vector.Element(p.T.X, i)
-		rate += along(u, dx)
-		if p.G.X.Data != nil && p.G.Out != nil {
-			p.G.X.Data[i*p.G.X.Inc] += scale(gout, u)
+		w.turn(n)
+		if p.T.Out != nil && p.T.X.Data != nil {
+			rate += vec.Sum(w.along(p.T.X, lo, n))
 		}
-		addGradientTangent(p.GT.X, i, dgout, gout, r, u, dx)
+		if p.G.X.Data != nil && p.G.Out != nil {
+			vec.ScaleTo(w.a[:n], gout, w.u[:n])
+			vec.ScaleTo(w.b[:n], gout, w.v[:n])
+			w.add(p.G.X, lo, n)
+		}
+		for i := 0; i < n && p.GT.X.Data != nil; i++ {
+			w.addGradientTangent(p.GT.X, lo+i, i, dgout, gout, vector.Element(p.T.X, lo+i))
+		}
 	}
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), sum)
@@ -86,14 +103,59 @@ func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
 	return nil
 }
 
-// addGradientTangent adds dg·u + g·(dx - ρ·u)/r to element i of x if x is there.
-func addGradientTangent(x rev.Vector[complex128], i int, dg, g, r float64, u, dx complex128) {
-	if x.Data == nil {
+// moduli are a piece of complex numbers x = r·(u + iv), and room for others with the parts a and b,
+// and for numbers g.
+type moduli struct {
+	r, u, v, a, b, g [elementwise.PieceSize]float64
+}
+
+// read reads n numbers from element lo on: r, with the parts of x in u and v.
+func (w *moduli) read(x rev.Vector[complex128], lo, n int) {
+	split(w.u[:n], w.v[:n], x, lo)
+	vec.Hypot(w.r[:n], w.u[:n], w.v[:n])
+}
+
+// turn puts u and v in place of the parts of x.
+func (w *moduli) turn(n int) { vec.Direction(w.u[:n], w.v[:n], w.u[:n], w.v[:n]) }
+
+// along returns Re conj(u + iv)·dx for n numbers from element lo on.
+func (w *moduli) along(dx rev.Vector[complex128], lo, n int) []float64 {
+	split(w.a[:n], w.b[:n], dx, lo)
+	rho := w.a[:n]
+	vec.MulTo(rho, w.u[:n], rho)
+	vec.AddProduct(rho, 1, w.v[:n], w.b[:n])
+	return rho
+}
+
+// add adds a + ib to n numbers from element lo on.
+func (w *moduli) add(to rev.Vector[complex128], lo, n int) {
+	if to.Inc == 1 {
+		vec.AddParts(to.Data[lo:lo+n], w.a[:n], w.b[:n])
 		return
 	}
+	for i := range n {
+		to.Data[(lo+i)*to.Inc] += complex(w.a[i], w.b[i])
+	}
+}
+
+// split sets re and im to the parts of the numbers from element lo on.
+func split(re, im []float64, x rev.Vector[complex128], lo int) {
+	if x.Inc == 1 {
+		vec.Split(re, im, x.Data[lo:lo+len(re)])
+		return
+	}
+	for i := range re {
+		z := x.Data[(lo+i)*x.Inc]
+		re[i], im[i] = real(z), imag(z)
+	}
+}
+
+// addGradientTangent adds dg·u + g·(dx - ρ·u)/r to element at of x, for number i of the piece.
+func (w *moduli) addGradientTangent(x rev.Vector[complex128], at, i int, dg, g float64, dx complex128) {
+	u := complex(w.u[i], w.v[i])
 	d := scale(dg, u)
 	if g != 0 && dx != 0 {
-		d += scale(g, turn(r, u, dx))
+		d += scale(g, turn(w.r[i], u, dx))
 	}
-	x.Data[i*x.Inc] += d
+	x.Data[at*x.Inc] += d
 }

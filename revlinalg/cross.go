@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"revnum/fixed"
-	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -29,12 +28,16 @@ type Cross[T rev.Real] struct {
 }
 
 func (k *Cross[T]) addProduct(sign int, z, x, y rev.General[T]) {
+	if sign < 0 { // -(x × y)
+		x, y = y, x
+	}
 	for i := range z.Rows {
-		z, x, y := z.Row(i), x.Row(i), y.Row(i)
-		for j := range 3 {
-			a, b := (j+1)%3, (j+2)%3
-			z[j] += number.Signed(sign, fixed.Product(x[a], y[b])-fixed.Product(x[b], y[a]))
-		}
+		z, x, y := (*[3]T)(z.Data[i*z.Stride:]), (*[3]T)(x.Data[i*x.Stride:]), (*[3]T)(y.Data[i*y.Stride:])
+		x0, x1, x2 := x[0], x[1], x[2]
+		y0, y1, y2 := y[0], y[1], y[2]
+		z[0] += fixed.Product(x1, y2) - fixed.Product(x2, y1)
+		z[1] += fixed.Product(x2, y0) - fixed.Product(x0, y2)
+		z[2] += fixed.Product(x0, y1) - fixed.Product(x1, y0)
 	}
 }
 

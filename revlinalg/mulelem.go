@@ -88,6 +88,13 @@ func addElementProducts[T rev.Number](z rev.Vector[T], sign int, x, y rev.Vector
 		case []fixed.Q43:
 			fixedpoint.AddProducts(sign, number.As[[]fixed.Q43](x.Data[:n]), number.As[[]fixed.Q43](y.Data[:n]), number.As[[]fixed.Q43](z.Data[:n]))
 			return
+		case []complex128:
+			turn := 1.0
+			if conj {
+				turn = -1
+			}
+			vec.ComplexAddProduct(zs, float64(sign), turn, number.As[[]complex128](x.Data[:n]), number.As[[]complex128](y.Data[:n]))
+			return
 		}
 	}
 	for i := range n {

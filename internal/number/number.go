@@ -42,10 +42,13 @@ func Conj[T Number](x T) T {
 
 // Mul returns a·b, rounded: the compiler does not fuse it with a sum.
 func Mul[T Number](a, b T) T {
-	if !IsFixed[T]() {
-		return T(a * b)
+	switch {
+	case IsFixed[T]():
+		return As[T](As[fixed.Q43](a).Mul(As[fixed.Q43](b)))
+	case IsComplex[T]():
+		return As[T](Times(As[complex128](a), As[complex128](b)))
 	}
-	return As[T](As[fixed.Q43](a).Mul(As[fixed.Q43](b)))
+	return T(a * b)
 }
 
 // Signed returns x, or -x if sign is negative.

@@ -50,6 +50,19 @@ func AddConstant[T rev.Number](c T, x rev.Vector[T]) {
 	if x.Data == nil {
 		return
 	}
+	if x.Inc == 1 {
+		switch x := any(x.Data[:x.N]).(type) {
+		case []float64:
+			vec.AddConstant(x, number.As[float64](c))
+			return
+		case []float32:
+			vec.AddConstant(x, number.As[float32](c))
+			return
+		case []complex128:
+			vec.ComplexAddConstant(x, number.As[complex128](c))
+			return
+		}
+	}
 	for i := range x.N {
 		x.Data[i*x.Inc] += c
 	}
@@ -154,20 +167,26 @@ func Sum[T rev.Number](x rev.Vector[T]) (s T) {
 	if x.N == 0 || x.Data == nil {
 		return 0
 	}
-	if number.IsFixed[T]() || number.IsComplex[T]() || x.Inc != 1 {
+	if number.IsFixed[T]() || x.Inc != 1 {
 		for i := range x.N {
 			s += x.Data[i*x.Inc]
 		}
 		return s
 	}
-	if unsafe.Sizeof(s) == 4 {
+	switch unsafe.Sizeof(s) {
+	case 4:
 		return number.As[T](vec.Sum(number.As[[]float32](x.Data[:x.N])))
+	case 16:
+		return number.As[T](vec.ComplexSum(number.As[[]complex128](x.Data[:x.N])))
 	}
 	return number.As[T](vec.Sum(number.As[[]float64](x.Data[:x.N])))
 }
 
 // complexDot returns Σ conj(x_i)·y_i.
 func complexDot(x, y rev.Vector[complex128]) (s complex128) {
+	if x.Inc == 1 && y.Inc == 1 {
+		return vec.ComplexDot(x.Data[:x.N], y.Data[:y.N])
+	}
 	for i := range x.N {
 		s += number.Times(cmplx.Conj(x.Data[i*x.Inc]), y.Data[i*y.Inc])
 	}
@@ -176,6 +195,10 @@ func complexDot(x, y rev.Vector[complex128]) (s complex128) {
 
 // complexAxpy computes y += alpha·x.
 func complexAxpy(alpha complex128, x, y rev.Vector[complex128]) {
+	if x.Inc == 1 && y.Inc == 1 {
+		vec.ComplexAxpy(alpha, x.Data[:x.N], y.Data[:y.N])
+		return
+	}
 	for i := range x.N {
 		y.Data[i*y.Inc] += number.Times(alpha, x.Data[i*x.Inc])
 	}

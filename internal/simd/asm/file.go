@@ -173,7 +173,7 @@ func (f *Routine) head() string {
 		for _, p := range f.params[:len(f.params)-1] {
 			own.params = append(own.params, param{p.name, strings.Replace(p.typ, "*", "[]", 1)})
 		}
-		if f.result != "" {
+		if f.result == "float64" {
 			own.result = "T"
 		}
 	}

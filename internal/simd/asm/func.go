@@ -171,11 +171,14 @@ func (f *Routine) types() (types []Variant) {
 // offset returns where an argument lies.
 func (f *Routine) offset(v Variant, name string) (offset int) {
 	for _, p := range f.params {
-		size := 8
-		if p.typ == "T" {
-			size = v.Size
+		size, align := 8, 8
+		switch p.typ {
+		case "T":
+			size, align = v.Size, v.Size
+		case "complex128":
+			size = 16
 		}
-		offset = (offset + size - 1) &^ (size - 1)
+		offset = (offset + align - 1) &^ (align - 1)
 		if p.name == name {
 			return offset
 		}

@@ -18,11 +18,11 @@
 // machines, except the sign and payload of a NaN. Products are rounded before they
 // are added to something.
 //
-// A loop that reduces (Dot, Sum, SumSquares, SumExp, the sum of ExpShiftSum) adds in
-// an order that depends on the tier, and fuses products on the vector tiers. Its
+// A loop that reduces (Dot, DotSign, Sum, SumAbs, SumSquares, SumExp, ComplexDot, ComplexSum, the sum
+// of ExpShiftSum) adds in an order that depends on the tier, and fuses products on the vector tiers. Its
 // results on two tiers differ by rounding, within n·ε·Σ|terms|. On one tier they
-// depend only on the arguments, not on the address or the number of workers. Max
-// rounds nothing, and is the same on all tiers. float32 is summed in float32, except
+// depend only on the arguments, not on the address or the number of workers. Max and
+// MaxAbs round nothing, and are the same on all tiers. float32 is summed in float32, except
 // that exponentials are summed in float64. A NaN in any operand is a NaN in the
 // result.
 //
@@ -42,6 +42,7 @@
 //	Sin, Cos   1.5       1.6
 //	SinCos     1.5       0.501
 //	ExpSubTo   0.65      0.501    (and other differences)
+//	Hypot      1.5       1.5      (normal results)
 //
 // Subnormal arguments and results are exact to the same bounds. Underflow is
 // gradual, and exp overflows where the true value does: exp(709.78) is finite.

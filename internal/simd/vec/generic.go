@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"revnum/internal/number"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/vec/internal/coef"
 )
@@ -70,6 +71,47 @@ func genericMaxAbs[T cpu.Float](x []T) T {
 		m = max(m, T(math.Abs(float64(v))))
 	}
 	return m
+}
+
+func genericAddConstant[T cpu.Float](dst []T, c T) {
+	for i := range dst {
+		dst[i] += c
+	}
+}
+
+func genericComplexAddConstant(dst []complex128, c complex128) {
+	for i := range dst {
+		dst[i] += c
+	}
+}
+
+func genericComplexSum(x []complex128) complex128 {
+	var s complex128
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+func genericComplexDot(x, y []complex128) complex128 {
+	var s complex128
+	for i, v := range x {
+		s += number.Times(complex(real(v), -imag(v)), y[i])
+	}
+	return s
+}
+
+func genericComplexAxpy(alpha complex128, x, y []complex128) {
+	for i, v := range x {
+		y[i] += number.Times(alpha, v)
+	}
+}
+
+func genericComplexAddProduct(dst []complex128, sign, turn float64, x, y []complex128) {
+	for i, v := range x {
+		p := number.Times(complex(real(v), turn*imag(v)), y[i])
+		dst[i] += complex(sign*real(p), sign*imag(p))
+	}
 }
 
 func genericAxpyTo[T cpu.Float](dst []T, alpha T, x, y []T) {

@@ -2,6 +2,7 @@ package vec
 
 import (
 	"testing"
+	"unsafe"
 
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/simdtest"
@@ -35,6 +36,27 @@ func testGuardPages[T cpu.Float](t *testing.T) {
 		SinCos(dst[len(dst)-n:], x[len(x)-n:], y[len(y)-n:])
 		SinCos(dst[:n], x[:n], y[:n])
 	}
+}
+
+// Complex numbers at the end of a page.
+func TestGuardedComplex(t *testing.T) {
+	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+		last := func(n int) []complex128 {
+			x := simdtest.Guarded[float64](t)
+			return unsafe.Slice((*complex128)(unsafe.Pointer(unsafe.SliceData(x[len(x)-2*n:]))), n)
+		}
+		const n = 20
+		x, y, dst := last(n), last(n), last(n)
+		for i := range n {
+			ComplexDot(x[i:], y[i:])
+			ComplexSum(x[i:])
+			ComplexAxpy(1, x[i:], dst[i:])
+			ComplexAddConstant(dst[i:], 1)
+			ComplexAddProduct(dst[i:], 1, 1, x[i:], y[i:])
+			Split(parts(y[i:])[:n-i], parts(dst[i:])[n-i:], x[i:])
+			AddParts(dst[i:], parts(x[i:])[:n-i], parts(y[i:])[n-i:])
+		}
+	})
 }
 
 func testGuardedActivation(t *testing.T, a activation) {

@@ -24,11 +24,13 @@ type loop[T cpu.Float] struct {
 
 // addsToDst reports whether the loop reads what is in dst.
 func (l loop[T]) addsToDst() bool {
-	return slices.Contains([]string{"Axpy", "AddSign", "Rectify", "Rectify with a 0", "AddMax", "AddMin", "AddGreater", "AddClip", "AddWithin", "AddWhere"}, l.name)
+	return slices.Contains([]string{"Axpy", "AddSign", "AddConstant", "Rectify", "Rectify with a 0", "AddMax", "AddMin", "AddGreater", "AddClip", "AddWithin", "AddWhere"}, l.name)
 }
 
 // writesX reports whether the loop also writes its operand x.
-func (l loop[T]) writesX() bool { return l.name == "AffineMax" || l.name == "ExpSubAdd" }
+func (l loop[T]) writesX() bool {
+	return l.name == "AffineMax" || l.name == "ExpSubAdd" || l.name == "Direction"
+}
 
 func loops[T cpu.Float]() []loop[T] {
 	nothing := func(f func(dst, x, y []T, a T)) func(dst, x, y []T, a T) T {
@@ -46,8 +48,11 @@ func loops[T cpu.Float]() []loop[T] {
 		{"MaxAbs", func(_, x, _ []T, _ T) T { return MaxAbs(x) }, nil},
 		{"Axpy", nothing(func(dst, x, _ []T, a T) { Axpy(a, x, dst) }), nil},
 		{"AddSign", nothing(func(dst, x, _ []T, a T) { AddSign(dst, a, x) }), nil},
+		{"AddConstant", nothing(func(dst, _, _ []T, a T) { AddConstant(dst, a) }), nil},
 		{"AxpyTo", nothing(func(dst, x, y []T, a T) { AxpyTo(dst, a, x, y) }), nil},
 		{"AddTo", nothing(func(dst, x, y []T, _ T) { AddTo(dst, x, y) }), nil},
+		{"Hypot", nothing(func(dst, x, y []T, _ T) { Hypot(dst, x, y) }), nil},
+		{"Direction", nothing(func(dst, x, y []T, _ T) { Direction(dst, x, x, y) }), nil},
 		{"MulTo", nothing(func(dst, x, y []T, _ T) { MulTo(dst, x, y) }), nil},
 		{"DivTo", nothing(func(dst, x, y []T, _ T) { DivTo(dst, x, y) }), nil},
 		{"MaxTo", nothing(func(dst, x, y []T, _ T) { MaxTo(dst, x, y) }), nil},
@@ -390,6 +395,8 @@ func TestPanics(t *testing.T) {
 			{"AxpyTo", badLength, func() { AxpyTo(three, 1, four, three) }},
 			{"AddTo", badLength, func() { AddTo(three, three, four) }},
 			{"AddTo", badLength, func() { AddTo(three, four, three) }},
+			{"Hypot", badLength, func() { Hypot(three, three, four) }},
+			{"Direction", badLength, func() { Direction(three, four, three, three) }},
 			{"MulTo", badLength, func() { MulTo(three, three, four) }},
 			{"MulTo", badLength, func() { MulTo(three, four, three) }},
 			{"DivTo", badLength, func() { DivTo(three, three, four) }},

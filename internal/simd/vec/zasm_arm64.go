@@ -415,6 +415,135 @@ func maxAbsF64(x *float64, n int) float64
 //go:noescape
 func maxAbsF32(x *float32, n int) float32
 
+// AddConstant computes dst_i += c.
+func AddConstant[T cpu.Float](dst []T, c T) {
+	if tier == cpu.Generic {
+		genericAddConstant(dst, c)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addConstantF64((*float64)(unsafe.Pointer(&dst[i])), float64(c), n)
+		} else {
+			addConstantF32((*float32)(unsafe.Pointer(&dst[i])), float32(c), n)
+		}
+	}
+}
+
+//go:noescape
+func addConstantF64(dst *float64, c float64, n int)
+
+//go:noescape
+func addConstantF32(dst *float32, c float32, n int)
+
+// ComplexSum returns Σ x_i.
+func ComplexSum(x []complex128) complex128 {
+	if tier == cpu.Generic {
+		return genericComplexSum(x)
+	}
+	var s complex128
+	for i := 0; i < len(x); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(x))
+		s += complexSumF64(&x[i], n)
+	}
+	return s
+}
+
+//go:noescape
+func complexSumF64(x *complex128, n int) complex128
+
+// ComplexDot returns Σ conj(x_i)·y_i.
+func ComplexDot(x []complex128, y []complex128) complex128 {
+	if len(y) != len(x) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		return genericComplexDot(x, y)
+	}
+	var s complex128
+	for i := 0; i < len(x); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(x))
+		s += complexDotF64(&x[i], &y[i], n)
+	}
+	return s
+}
+
+//go:noescape
+func complexDotF64(x *complex128, y *complex128, n int) complex128
+
+// ComplexAddConstant computes dst_i += c.
+func ComplexAddConstant(dst []complex128, c complex128) {
+	if tier == cpu.Generic {
+		genericComplexAddConstant(dst, c)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		complexAddConstantF64(&dst[i], c, n)
+	}
+}
+
+//go:noescape
+func complexAddConstantF64(dst *complex128, c complex128, n int)
+
+// ComplexAxpy computes y_i += alpha·x_i.
+func ComplexAxpy(alpha complex128, x []complex128, y []complex128) {
+	if len(y) != len(x) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericComplexAxpy(alpha, x, y)
+		return
+	}
+
+	for i := 0; i < len(x); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(x))
+		complexAxpyF64(alpha, &x[i], &y[i], n)
+	}
+}
+
+//go:noescape
+func complexAxpyF64(alpha complex128, x *complex128, y *complex128, n int)
+
+// ComplexAddProduct computes dst_i += sign·x_i·y_i for a turn of 1, and sign·conj(x_i)·y_i for
+// -1. sign is 1 or -1.
+func ComplexAddProduct(dst []complex128, sign float64, turn float64, x []complex128, y []complex128) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericComplexAddProduct(dst, sign, turn, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		complexAddProductF64(&dst[i], sign, turn, &x[i], &y[i], n)
+	}
+}
+
+//go:noescape
+func complexAddProductF64(dst *complex128, sign float64, turn float64, x *complex128, y *complex128, n int)
+
+// vectorSplit computes re_i = Re z_i and im_i = Im z_i. n is a multiple of 8.
+func vectorSplit(re *float64, im *float64, z *complex128, n int) {
+	splitF64(re, im, z, n)
+}
+
+//go:noescape
+func splitF64(re *float64, im *float64, z *complex128, n int)
+
+// vectorAddParts computes z_i += re_i + i·im_i. n is a multiple of 8.
+func vectorAddParts(z *complex128, re *float64, im *float64, n int) {
+	addPartsF64(z, re, im, n)
+}
+
+//go:noescape
+func addPartsF64(z *complex128, re *float64, im *float64, n int)
+
 // Exp computes dst_i = exp(x_i).
 func Exp[T cpu.Float](dst []T, x []T) {
 	if len(x) != len(dst) {
@@ -1458,6 +1587,60 @@ func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float
 
 //go:noescape
 func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
+
+// Hypot computes dst_i = √(x_i² + y_i²), and +Inf where one is infinite, even if the other is NaN.
+// No square overflows or underflows.
+func Hypot[T cpu.Float](dst []T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericHypot(dst, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			hypotF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			hypotF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func hypotF64(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func hypotF32(dst *float32, x *float32, y *float32, n int)
+
+// Direction computes u_i = x_i/r and v_i = y_i/r with r = √(x_i² + y_i²), and zeros where r is 0. An infinite
+// number is to a finite one as 1 is to 0.
+func Direction[T cpu.Float](u []T, v []T, x []T, y []T) {
+	if len(v) != len(u) || len(x) != len(u) || len(y) != len(u) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericDirection(u, v, x, y)
+		return
+	}
+
+	for i := 0; i < len(u); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(u))
+		if unsafe.Sizeof(T(0)) == 8 {
+			directionF64((*float64)(unsafe.Pointer(&u[i])), (*float64)(unsafe.Pointer(&v[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			directionF32((*float32)(unsafe.Pointer(&u[i])), (*float32)(unsafe.Pointer(&v[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func directionF64(u *float64, v *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func directionF32(u *float32, v *float32, x *float32, y *float32, n int)
 
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).
 func Sigmoid[T cpu.Float](y []T, d []T, x []T) {

@@ -124,6 +124,56 @@ func MaxAbs[T cpu.Float](x []T) T {
 	return genericMaxAbs(x)
 }
 
+// AddConstant computes dst_i += c.
+func AddConstant[T cpu.Float](dst []T, c T) {
+	genericAddConstant(dst, c)
+}
+
+// ComplexSum returns Σ x_i.
+func ComplexSum(x []complex128) complex128 {
+	return genericComplexSum(x)
+}
+
+// ComplexDot returns Σ conj(x_i)·y_i.
+func ComplexDot(x []complex128, y []complex128) complex128 {
+	if len(y) != len(x) {
+		panic(badLength)
+	}
+	return genericComplexDot(x, y)
+}
+
+// ComplexAddConstant computes dst_i += c.
+func ComplexAddConstant(dst []complex128, c complex128) {
+	genericComplexAddConstant(dst, c)
+}
+
+// ComplexAxpy computes y_i += alpha·x_i.
+func ComplexAxpy(alpha complex128, x []complex128, y []complex128) {
+	if len(y) != len(x) {
+		panic(badLength)
+	}
+	genericComplexAxpy(alpha, x, y)
+}
+
+// ComplexAddProduct computes dst_i += sign·x_i·y_i for a turn of 1, and sign·conj(x_i)·y_i for
+// -1. sign is 1 or -1.
+func ComplexAddProduct(dst []complex128, sign float64, turn float64, x []complex128, y []complex128) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericComplexAddProduct(dst, sign, turn, x, y)
+}
+
+// vectorSplit computes re_i = Re z_i and im_i = Im z_i. n is a multiple of 8.
+func vectorSplit(re *float64, im *float64, z *complex128, n int) {
+	panic("no assembly")
+}
+
+// vectorAddParts computes z_i += re_i + i·im_i. n is a multiple of 8.
+func vectorAddParts(z *complex128, re *float64, im *float64, n int) {
+	panic("no assembly")
+}
+
 // Exp computes dst_i = exp(x_i).
 func Exp[T cpu.Float](dst []T, x []T) {
 	if len(x) != len(dst) {
@@ -452,6 +502,24 @@ func AddWhere[T cpu.Float](dst []T, sign T, cond []T, x []T, y []T) {
 		panic(badLength)
 	}
 	genericAddWhere(dst, sign, cond, x, y)
+}
+
+// Hypot computes dst_i = √(x_i² + y_i²), and +Inf where one is infinite, even if the other is NaN.
+// No square overflows or underflows.
+func Hypot[T cpu.Float](dst []T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericHypot(dst, x, y)
+}
+
+// Direction computes u_i = x_i/r and v_i = y_i/r with r = √(x_i² + y_i²), and zeros where r is 0. An infinite
+// number is to a finite one as 1 is to 0.
+func Direction[T cpu.Float](u []T, v []T, x []T, y []T) {
+	if len(v) != len(u) || len(x) != len(u) || len(y) != len(u) {
+		panic(badLength)
+	}
+	genericDirection(u, v, x, y)
 }
 
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).

@@ -1097,6 +1097,154 @@ func erf64(x float64) (float64, float64) {
 	return math.Float64frombits(v127), v129
 }
 
+func genericHypot[T cpu.Float](dst, x, y []T) {
+	for i := range dst {
+		if cpu.Is64[T]() {
+			dst1 := hypot64(float64(x[i]), float64(y[i]))
+			dst[i] = T(dst1)
+		} else {
+			dst1 := hypot32(float32(x[i]), float32(y[i]))
+			dst[i] = T(dst1)
+		}
+	}
+}
+
+func hypot32(x, y float32) float32 {
+	v5 := math.Float32bits(x) & 0x7fffffff
+	v7 := math.Float32bits(y) & 0x7fffffff
+	v8 := maxOf(math.Float32frombits(v5), math.Float32frombits(v7))
+	v9 := minOf(float32(8.507059173023462e+37), v8)
+	v10 := maxOf(float32(1.1754943508222875e-38), v9)
+	v12 := math.Float32bits(v10) & 0x7f800000
+	v14 := 0x7f000000 - v12
+	v15 := float32(x * math.Float32frombits(v14))
+	v16 := float32(y * math.Float32frombits(v14))
+	v17 := float32(v16 * v16)
+	v18 := fma32(v15, v15, v17)
+	v19 := float32(math.Sqrt(float64(v18)))
+	v20 := float32(v19 * math.Float32frombits(v12))
+	v22 := math.Float32bits(y) & 0x7fffffff
+	v24 := math.Float32frombits(v22) == math.Float32frombits(0x7f800000)
+	v26 := choose(v24, math.Float32frombits(0x7f800000), v20)
+	v28 := math.Float32bits(x) & 0x7fffffff
+	v30 := math.Float32frombits(v28) == math.Float32frombits(0x7f800000)
+	v32 := choose(v30, math.Float32frombits(0x7f800000), v26)
+	return v32
+}
+
+func hypot64(x, y float64) float64 {
+	v5 := math.Float64bits(x) & 0x7fffffffffffffff
+	v7 := math.Float64bits(y) & 0x7fffffffffffffff
+	v8 := maxOf(math.Float64frombits(v5), math.Float64frombits(v7))
+	v9 := minOf(float64(4.49423283715579e+307), v8)
+	v10 := maxOf(float64(2.2250738585072014e-308), v9)
+	v12 := math.Float64bits(v10) & 0x7ff0000000000000
+	v14 := 0x7fe0000000000000 - v12
+	v15 := float64(x * math.Float64frombits(v14))
+	v16 := float64(y * math.Float64frombits(v14))
+	v17 := float64(v16 * v16)
+	v18 := math.FMA(v15, v15, v17)
+	v19 := float64(math.Sqrt(float64(v18)))
+	v20 := float64(v19 * math.Float64frombits(v12))
+	v22 := math.Float64bits(y) & 0x7fffffffffffffff
+	v24 := math.Float64frombits(v22) == math.Float64frombits(0x7ff0000000000000)
+	v26 := choose(v24, math.Float64frombits(0x7ff0000000000000), v20)
+	v28 := math.Float64bits(x) & 0x7fffffffffffffff
+	v30 := math.Float64frombits(v28) == math.Float64frombits(0x7ff0000000000000)
+	v32 := choose(v30, math.Float64frombits(0x7ff0000000000000), v26)
+	return v32
+}
+
+func genericDirection[T cpu.Float](u, v, x, y []T) {
+	for i := range u {
+		if cpu.Is64[T]() {
+			u1, v1 := direction64(float64(x[i]), float64(y[i]))
+			u[i], v[i] = T(u1), T(v1)
+		} else {
+			u1, v1 := direction32(float32(x[i]), float32(y[i]))
+			u[i], v[i] = T(u1), T(v1)
+		}
+	}
+}
+
+func direction32(x, y float32) (float32, float32) {
+	v5 := math.Float32bits(x) & 0x7fffffff
+	v7 := math.Float32bits(y) & 0x7fffffff
+	v8 := maxOf(math.Float32frombits(v5), math.Float32frombits(v7))
+	v9 := minOf(float32(8.507059173023462e+37), v8)
+	v10 := maxOf(float32(1.1754943508222875e-38), v9)
+	v12 := math.Float32bits(v10) & 0x7f800000
+	v14 := 0x7f000000 - v12
+	v15 := float32(x * math.Float32frombits(v14))
+	v16 := float32(y * math.Float32frombits(v14))
+	v18 := math.Float32bits(y) & 0x7fffffff
+	v20 := math.Float32frombits(v18) == math.Float32frombits(0x7f800000)
+	v22 := float32(x * float32(0))
+	v23 := choose(v20, v22, v15)
+	v25 := math.Float32bits(x) & 0x7fffffff
+	v27 := math.Float32frombits(v25) == math.Float32frombits(0x7f800000)
+	v30 := math.Float32bits(x) & 0x80000000
+	v31 := 0x3f800000 | v30
+	v32 := choose(v27, math.Float32frombits(v31), v23)
+	v34 := math.Float32bits(x) & 0x7fffffff
+	v36 := math.Float32frombits(v34) == math.Float32frombits(0x7f800000)
+	v38 := float32(y * float32(0))
+	v39 := choose(v36, v38, v16)
+	v41 := math.Float32bits(y) & 0x7fffffff
+	v43 := math.Float32frombits(v41) == math.Float32frombits(0x7f800000)
+	v46 := math.Float32bits(y) & 0x80000000
+	v47 := 0x3f800000 | v46
+	v48 := choose(v43, math.Float32frombits(v47), v39)
+	v49 := float32(v48 * v48)
+	v50 := fma32(v32, v32, v49)
+	v52 := v50 == float32(0)
+	v55 := float32(math.Sqrt(float64(v50)))
+	v56 := float32(1) / v55
+	v57 := choose(v52, float32(0), v56)
+	v58 := float32(v32 * v57)
+	v59 := float32(v48 * v57)
+	return v58, v59
+}
+
+func direction64(x, y float64) (float64, float64) {
+	v5 := math.Float64bits(x) & 0x7fffffffffffffff
+	v7 := math.Float64bits(y) & 0x7fffffffffffffff
+	v8 := maxOf(math.Float64frombits(v5), math.Float64frombits(v7))
+	v9 := minOf(float64(4.49423283715579e+307), v8)
+	v10 := maxOf(float64(2.2250738585072014e-308), v9)
+	v12 := math.Float64bits(v10) & 0x7ff0000000000000
+	v14 := 0x7fe0000000000000 - v12
+	v15 := float64(x * math.Float64frombits(v14))
+	v16 := float64(y * math.Float64frombits(v14))
+	v18 := math.Float64bits(y) & 0x7fffffffffffffff
+	v20 := math.Float64frombits(v18) == math.Float64frombits(0x7ff0000000000000)
+	v22 := float64(x * float64(0))
+	v23 := choose(v20, v22, v15)
+	v25 := math.Float64bits(x) & 0x7fffffffffffffff
+	v27 := math.Float64frombits(v25) == math.Float64frombits(0x7ff0000000000000)
+	v30 := math.Float64bits(x) & 0x8000000000000000
+	v31 := 0x3ff0000000000000 | v30
+	v32 := choose(v27, math.Float64frombits(v31), v23)
+	v34 := math.Float64bits(x) & 0x7fffffffffffffff
+	v36 := math.Float64frombits(v34) == math.Float64frombits(0x7ff0000000000000)
+	v38 := float64(y * float64(0))
+	v39 := choose(v36, v38, v16)
+	v41 := math.Float64bits(y) & 0x7fffffffffffffff
+	v43 := math.Float64frombits(v41) == math.Float64frombits(0x7ff0000000000000)
+	v46 := math.Float64bits(y) & 0x8000000000000000
+	v47 := 0x3ff0000000000000 | v46
+	v48 := choose(v43, math.Float64frombits(v47), v39)
+	v49 := float64(v48 * v48)
+	v50 := math.FMA(v32, v32, v49)
+	v52 := v50 == float64(0)
+	v55 := float64(math.Sqrt(float64(v50)))
+	v56 := float64(1) / v55
+	v57 := choose(v52, float64(0), v56)
+	v58 := float64(v32 * v57)
+	v59 := float64(v48 * v57)
+	return v58, v59
+}
+
 func genericSqrt[T cpu.Float](dst, x []T) {
 	for i := range dst {
 		if cpu.Is64[T]() {

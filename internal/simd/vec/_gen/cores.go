@@ -284,6 +284,44 @@ func (p *core) gELU(x val) (y, d val) {
 	return p.product(x, cdf, bound, p.mul(e, p.num(coef.InvSqrt2Pi)))
 }
 
+// scaled returns a and b times 2⁻ᵏ, and 2ᵏ, which is the power of two in the larger magnitude, or near
+// it where that or 2⁻ᵏ has no normal number. No square of them overflows, and none underflows but beside
+// a much larger one.
+func (p *core) scaled(a, b val) (x, y, power val) {
+	most := pick(p, 0x1p1022, 0x1p126)
+	m := p.max(p.num(1/most), p.min(p.num(most), p.max(p.abs(a), p.abs(b))))
+	power = p.and(m, p.word(pick[uint64](p, 0x7ff<<52, 0xff<<23)))
+	inverse := p.isub(p.word(pick[uint64](p, 2046<<52, 254<<23)), power)
+	return p.mul(a, inverse), p.mul(b, inverse), power
+}
+
+// isInf returns where a is infinite.
+func (p *core) isInf(a val) val { return p.cmp(EQ, p.abs(a), p.num(math.Inf(1))) }
+
+// hypot returns √(a² + b²), which is +Inf where a or b is infinite, even if the other is NaN.
+func (p *core) hypot(a, b val) val {
+	x, y, power := p.scaled(a, b)
+	r := p.mul(p.step("sqrt", 0, p.fma(x, x, p.mul(y, y))), power)
+	r = p.blend(p.isInf(b), p.num(math.Inf(1)), r)
+	return p.blend(p.isInf(a), p.num(math.Inf(1)), r)
+}
+
+// direction returns a/r and b/r with r = √(a² + b²), and zeros where r is 0. An infinite number is
+// to a finite one as 1 is to 0.
+func (p *core) direction(a, b val) (u, v val) {
+	x, y, _ := p.scaled(a, b)
+	x, y = p.finite(a, b, x), p.finite(b, a, y)
+	s := p.fma(x, x, p.mul(y, y))
+	t := p.blend(p.cmp(EQ, s, p.num(0)), p.num(0), p.div(p.num(1), p.step("sqrt", 0, s)))
+	return p.mul(x, t), p.mul(y, t)
+}
+
+// finite returns x, or ±1 where a is infinite, or ±0 where only b is. That of a NaN is NaN.
+func (p *core) finite(a, b, x val) val {
+	x = p.blend(p.isInf(b), p.mul(a, p.num(0)), x)
+	return p.blend(p.isInf(a), p.withSign(p.num(1), a), x)
+}
+
 // Functions over both types, of a step or two.
 var simple = []struct {
 	function
@@ -334,6 +372,13 @@ var functions = []function{
 	pair("sigmoid", (*core).sigmoid), pair("tanh", (*core).tanh), pair("softplus", (*core).softplus),
 	pair("gELU", (*core).gELU), pair("siLU", (*core).siLU),
 	tangent(), pair("expm1", (*core).expm1).overBoth(), pair("log1p", (*core).log1p).overBoth(), pair("erf", (*core).erf).overBoth(),
+	function{name: "hypot", results: []string{"dst"}, inputs: []string{"x", "y"}, of: func(p *core, x []val) []val {
+		return []val{p.hypot(x[0], x[1])}
+	}}.overBoth(),
+	function{name: "direction", results: []string{"u", "v"}, inputs: []string{"x", "y"}, of: func(p *core, x []val) []val {
+		u, v := p.direction(x[0], x[1])
+		return []val{u, v}
+	}}.overBoth(),
 }
 
 // An addition is a loop Add… or Add…Product of the result of a function.

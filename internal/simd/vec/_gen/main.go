@@ -23,7 +23,10 @@ type vec struct{ ISA }
 // loop emits a function for both types of elements. If the number of elements is its last
 // argument, it takes chunks, and the Go function with its checks is written too.
 func loop(name, sig, doc string, body func(vec)) {
-	f := Floats(name, sig, doc, func(g ISA) { body(vec{g}) })
+	chunks(Floats(name, sig, doc, func(g ISA) { body(vec{g}) }), name, sig)
+}
+
+func chunks(f *Routine, name, sig string) {
 	if strings.Contains(sig, "n int") {
 		f.Short("n")
 	}
@@ -62,6 +65,9 @@ func emit() {
 	loop("dotSign", "func(x, y *T, n int) T", "returns Σ sign(x_i)·y_i with the signs of Sign.", dotSign)
 	loop("maxAbs", "func(x *T, n int) T", "returns the largest |x_i|. It returns 0 if x is empty, and NaN if any element is NaN.",
 		func(v vec) { v.maxOf(0, v.abs) })
+
+	loop("addConstant", "func(dst *T, c T, n int)", "computes dst_i += c.", addConstant)
+	complexLoops()
 
 	loop("exp", "func(dst, x *T, n int)", "computes dst_i = exp(x_i).", exp)
 	loop("expSubTo", "func(dst, x, y *T, n int)",
@@ -133,6 +139,10 @@ is then in cache.`, inFloat64(sumExp))
 			})
 		}
 	}
+	loop("hypot", "func(dst, x, y *T, n int)", "computes dst_i = √(x_i² + y_i²), and +Inf where one is infinite, even if the other is NaN.\nNo square overflows or underflows.",
+		func(v vec) { v.loop(lanes("hypot")) })
+	loop("direction", "func(u, v, x, y *T, n int)", "computes u_i = x_i/r and v_i = y_i/r with r = √(x_i² + y_i²), and zeros where r is 0. An infinite\nnumber is to a finite one as 1 is to 0.",
+		func(v vec) { v.loop(lanes("direction")) })
 	activations()
 	loop("rectify", "func(dst *T, pos, neg T, x, from *T, n int)",
 		"computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i\nelsewhere. A factor of 0 adds nothing, whatever it multiplies.", rectify)
@@ -221,6 +231,15 @@ func (v vec) maskRegister() Register {
 	return v.Reg()
 }
 
+func addConstant(v vec) {
+	dst, n, c := Arg("dst"), Arg("n"), v.BroadcastArg("c")
+	v.Loop(n, 4, func(l Step, _ int) {
+		t := l.Load(dst)
+		v.Add(c, t, t)
+		l.Store(t, dst)
+	}, nil)
+}
+
 func binaryTo(v vec, op func(b, a, dst Op)) {
 	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
 	v.Loop(n, 4, func(l Step, _ int) {
@@ -283,11 +302,21 @@ func subColumn(v vec, scale bool) {
 // accumulate runs body over the elements with as many accumulators as hide the
 // latency of an FMA or an addition, and leaves their sum in the one it returns.
 func accumulate(v vec, n Register, body func(l Step, acc VecVirtual)) VecVirtual {
-	acc := v.Zeros(4)
+	return accumulateAll(v, n, 1, func(l Step, acc []VecVirtual) { body(l, acc[0]) })[0]
+}
+
+// accumulateAll is accumulate for several sums.
+func accumulateAll(v vec, n Register, sums int, body func(l Step, acc []VecVirtual)) []VecVirtual {
+	var acc [4][]VecVirtual
+	for u := range acc {
+		acc[u] = v.Zeros(sums)
+	}
 	v.Loop(n, len(acc), func(l Step, u int) { body(l, acc[u]) }, func() {
-		v.Add(acc[1], acc[0], acc[0])
-		v.Add(acc[3], acc[2], acc[2])
-		v.Add(acc[2], acc[0], acc[0])
+		for i := range sums {
+			v.Add(acc[1][i], acc[0][i], acc[0][i])
+			v.Add(acc[3][i], acc[2][i], acc[2][i])
+			v.Add(acc[2][i], acc[0][i], acc[0][i])
+		}
 	})
 	return acc[0]
 }
