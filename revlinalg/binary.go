@@ -2,8 +2,10 @@ package revlinalg
 
 import (
 	"revnum/fixed"
+	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -18,7 +20,7 @@ import (
 //	x̄ += f_x·z̄,  ȳ += f_y·z̄,  ż += f_x·ẋ + f_y·ẏ,
 //	ġx += f_x·ġz + (f_xx·ẋ + f_xy·ẏ)·z̄,  ġy += f_y·ġz + (f_xy·ẋ + f_yy·ẏ)·z̄
 //
-// of each element. binary.run runs the first two.
+// of each element. binaryOperands.run runs the first two.
 
 // binaryOperands has the operands of these kernels.
 type binaryOperands[T rev.Real] struct {
@@ -28,14 +30,12 @@ type binaryOperands[T rev.Real] struct {
 	Workers int
 }
 
-// A binaryFunction is f with its first two derivatives. float32 is computed in
-// float64.
+// A binaryFunction is f with its first two derivatives.
 type binaryFunction struct {
 	name string
 
-	value    func(x, y float64) float64
-	gradient func(x, y float64) (fx, fy float64)
-	hessian  func(x, y float64) (fxx, fxy, fyy float64)
+	float64 binaryLoops[float64]
+	float32 binaryLoops[float32]
 
 	// These are for fixed point: the value, the products of f_x and f_y with v, and the
 	// products of f_xx·ẋ + f_xy·ẏ and f_xy·ẋ + f_yy·ẏ with v.
@@ -44,22 +44,39 @@ type binaryFunction struct {
 	hessian43  func(x, y, dx, dy, v fixed.Q43) (hx, hy fixed.Q43)
 
 	// defined reports whether f has a value and derivatives up to the order at x and y, and
-	// inRange whether these fit fixed point.
-	defined func(x, y float64, order int) bool
-	inRange func(x, y fixed.Q43, order int) bool
+	// inRange whether these fit fixed point. If everywhere is set, floats always have a value.
+	everywhere bool
+	defined    func(x, y float64, order int) bool
+	inRange    func(x, y fixed.Q43, order int) bool
+}
+
+// binaryLoops compute f of the elements of x and y.
+type binaryLoops[T rev.Float] struct {
+	good   func(x []T) int // how many elements of x, from the first on, have all values and derivatives
+	values func(z, x, y []T)
+	add    func(z []T, sign T, x, y []T)     // z_i += sign·f(x_i, y_i)
+	slopes func(z, fx, fy, x, y []T)         // f, f_x and f_y
+	curves func(fxx, fxy, fyy []T, x, y []T) // f_xx, f_xy and f_yy
 }
 
 // A binaryPass is a pass in progress. Operands that it lacks are nil.
 type binaryPass[T rev.Real] struct {
 	k, g, t, gt binaryOperands[T]
 
-	f     *binaryFunction
-	sign  int
-	order int
+	f       *binaryFunction
+	sign    int
+	order   int
+	buffers []binaryRoom[T] // of each worker, for floats
+}
+
+// A binaryRoom has copies of operands with gaps, and intermediate values, of one PieceSize.
+type binaryRoom[T rev.Real] struct {
+	x, y, v             [elementwise.PieceSize]T
+	f, fx, fy, fxy, sum [elementwise.PieceSize]T
 }
 
 // binaryBlock is how many elements a worker takes at a time.
-const binaryBlock = 1024
+const binaryBlock = 2 * elementwise.PieceSize
 
 // hasInput reports whether x or y is there.
 func (k *binaryOperands[T]) hasInput() bool { return k.X.Data != nil || k.Y.Data != nil }
@@ -78,55 +95,157 @@ func (p *binaryPass[T]) derivatives() int {
 // run adds sign·f(x, y) to z, for a sign of 1 or -1. It adds sign·ż and the other
 // derivatives above to the operands that are there.
 func (k binaryOperands[T]) run(f *binaryFunction, sign int, g, t, gt binaryOperands[T]) error {
-	p := binaryPass[T]{k: k, g: g, t: t, gt: gt, f: f, sign: sign}
-	p.order = p.derivatives()
-	for i := range k.X.N {
-		x, y := k.X.Data[i*k.X.Inc], k.Y.Data[i*k.Y.Inc]
-		ok := f.defined(fixed.Float(x), fixed.Float(y), p.order)
+	w := workspace.Get[binaryPass[T]]()
+	w.k, w.g, w.t, w.gt, w.f, w.sign = k, g, t, gt, f, sign
+	w.order = w.derivatives()
+	err := w.checkDomain()
+	if err == nil {
+		workers, blocks := parallel.Workers(k.Workers), (k.X.N+binaryBlock-1)/binaryBlock
+		if !number.IsFixed[T]() {
+			w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
+		}
+		parallel.Run(workers, blocks, w)
+	}
+	*w = binaryPass[T]{buffers: w.buffers} // without the caller's storage
+	workspace.Put(w)
+	return err
+}
+
+// checkDomain returns an error unless f is defined at all elements.
+func (p *binaryPass[T]) checkDomain() error {
+	if p.order == 0 && p.f.everywhere && !number.IsFixed[T]() {
+		return nil
+	}
+	for i := leading(p.k.X, p.f.float64.good, p.f.float32.good); i < p.k.X.N; i++ {
+		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
+		ok := p.f.defined(fixed.Float(x), fixed.Float(y), p.order)
 		if number.IsFixed[T]() {
-			ok = ok && f.inRange(fixed.Q43(x), fixed.Q43(y), p.order)
+			ok = ok && p.f.inRange(fixed.Q43(x), fixed.Q43(y), p.order)
 		}
 		if !ok {
-			return &rev.DomainError{Func: f.name, Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i, Order: p.order}
+			return &rev.DomainError{Func: p.f.name, Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i, Order: p.order}
 		}
 	}
-	w := workspace.Get[binaryPass[T]]()
-	*w = p
-	parallel.Run(parallel.Workers(k.Workers), (k.X.N+binaryBlock-1)/binaryBlock, w)
-	*w = binaryPass[T]{} // without the caller's storage
-	workspace.Put(w)
 	return nil
 }
 
-// Block works on a block of elements.
-func (p *binaryPass[T]) Block(_, block int) {
-	f, s, order := p.f, T(p.sign), p.order
-	lo := block * binaryBlock
-	for i := lo; i < min(lo+binaryBlock, p.k.X.N); i++ {
-		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
-		if p.k.Z.Data != nil {
-			p.k.Z.Data[i*p.k.Z.Inc] += T(s * functionOf(f, x, y))
+// leading returns what count64 or count32 counts of the elements of x, or 0 if these have gaps or
+// are not floats.
+func leading[T rev.Real](x rev.Vector[T], count64 func([]float64) int, count32 func([]float32) int) int {
+	if x.Inc == 1 {
+		switch x := any(x.Data[:x.N]).(type) {
+		case []float64:
+			return count64(x)
+		case []float32:
+			return count32(x)
 		}
-		if order == 0 {
+	}
+	return 0
+}
+
+// Block works on a block of elements.
+func (p *binaryPass[T]) Block(worker, block int) {
+	lo := block * binaryBlock
+	hi := min(lo+binaryBlock, p.k.X.N)
+	switch p := any(p).(type) {
+	case *binaryPass[float64]:
+		addBinary(p, &p.f.float64, &p.buffers[worker], lo, hi)
+	case *binaryPass[float32]:
+		addBinary(p, &p.f.float32, &p.buffers[worker], lo, hi)
+	case *binaryPass[fixed.Q43]:
+		addBinary43(p, lo, hi)
+	}
+}
+
+// addBinary works on floats, a piece at a time.
+func addBinary[T rev.Float](p *binaryPass[T], f *binaryLoops[T], r *binaryRoom[T], lo, hi int) {
+	k, g, t, gt, sign := &p.k, &p.g, &p.t, &p.gt, T(p.sign)
+	if p.order == 0 && k.Z.Data != nil && k.Z.Inc == 1 && k.X.Inc == 1 && k.Y.Inc == 1 {
+		f.add(k.Z.Data[lo:hi], sign, k.X.Data[lo:hi], k.Y.Data[lo:hi])
+		return
+	}
+	for ; lo < hi; lo += elementwise.PieceSize {
+		n := min(elementwise.PieceSize, hi-lo)
+		x, y := vector.Elements(r.x[:], k.X, lo, n), vector.Elements(r.y[:], k.Y, lo, n)
+		z, fx, fy, sum := r.f[:n], r.fx[:n], r.fy[:n], r.sum[:n]
+		if p.order == 0 {
+			f.values(z, x, y)
+		} else {
+			f.slopes(z, fx, fy, x, y)
+		}
+		if k.Z.Data != nil {
+			vector.AddElements(k.Z, lo, sign, z)
+		}
+		if p.order == 0 {
 			continue
 		}
-		dx, dy, gz := vector.Element(p.t.X, i), vector.Element(p.t.Y, i), vector.Element(p.g.Z, i)
-		if p.t.Z.Data != nil {
-			ax, _ := gradientOf(f, x, y, dx)
-			_, ay := gradientOf(f, x, y, dy)
-			p.t.Z.Data[i*p.t.Z.Inc] += T(s * (ax + ay))
+		addProduct := func(to rev.Vector[T], sign T, d []T, from rev.Vector[T]) {
+			if to.Data == nil || from.Data == nil {
+				return
+			}
+			v := vector.Elements(r.v[:], from, lo, n)
+			if to.Inc == 1 {
+				vec.AddProduct(to.Data[lo:lo+n], sign, d, v)
+				return
+			}
+			vec.MulTo(r.v[:n], d, v)
+			vector.AddElements(to, lo, sign, r.v[:n])
 		}
-		if p.g.hasInput() && p.g.Z.Data != nil {
-			gx, gy := gradientOf(f, x, y, gz)
-			p.g.addInputs(i, gx, gy)
+		addProduct(t.Z, sign, fx, t.X)
+		addProduct(t.Z, sign, fy, t.Y)
+		addProduct(g.X, 1, fx, g.Z)
+		addProduct(g.Y, 1, fy, g.Z)
+		addProduct(gt.X, 1, fx, gt.Z)
+		addProduct(gt.Y, 1, fy, gt.Z)
+		if p.order < 2 {
+			continue
 		}
-		if p.gt.hasInput() && p.gt.Z.Data != nil {
-			gx, gy := gradientOf(f, x, y, vector.Element(p.gt.Z, i))
-			p.gt.addInputs(i, gx, gy)
+		xx, xy, yy := z, r.fxy[:n], fy
+		f.curves(xx, xy, yy, x, y)
+		for _, c := range [...]struct {
+			to     rev.Vector[T]
+			dx, dy []T
+		}{{gt.X, xx, xy}, {gt.Y, xy, yy}} {
+			clear(sum)
+			if t.X.Data != nil {
+				vec.AddProduct(sum, 1, c.dx, vector.Elements(r.v[:], t.X, lo, n))
+			}
+			if t.Y.Data != nil {
+				vec.AddProduct(sum, 1, c.dy, vector.Elements(r.v[:], t.Y, lo, n))
+			}
+			addProduct(c.to, 1, sum, g.Z)
 		}
-		if order == 2 {
-			hx, hy := hessianOf(f, x, y, dx, dy, gz)
-			p.gt.addInputs(i, hx, hy)
+	}
+}
+
+// addBinary43 works on fixed-point numbers one by one.
+func addBinary43(p *binaryPass[fixed.Q43], lo, hi int) {
+	f, k, g, t, gt := p.f, &p.k, &p.g, &p.t, &p.gt
+	for i := lo; i < hi; i++ {
+		x, y := k.X.Data[i*k.X.Inc], k.Y.Data[i*k.Y.Inc]
+		if k.Z.Data != nil {
+			k.Z.Data[i*k.Z.Inc] += number.Signed(p.sign, f.value43(x, y))
+		}
+		if p.order == 0 {
+			continue
+		}
+		dx, dy, gz := vector.Element(t.X, i), vector.Element(t.Y, i), vector.Element(g.Z, i)
+		if t.Z.Data != nil {
+			ax, _ := f.gradient43(x, y, dx)
+			_, ay := f.gradient43(x, y, dy)
+			t.Z.Data[i*t.Z.Inc] += number.Signed(p.sign, ax+ay)
+		}
+		if g.hasInput() && g.Z.Data != nil {
+			gx, gy := f.gradient43(x, y, gz)
+			g.addInputs(i, gx, gy)
+		}
+		if gt.hasInput() && gt.Z.Data != nil {
+			gx, gy := f.gradient43(x, y, vector.Element(gt.Z, i))
+			gt.addInputs(i, gx, gy)
+		}
+		if p.order == 2 {
+			hx, hy := f.hessian43(x, y, dx, dy, gz)
+			gt.addInputs(i, hx, hy)
 		}
 	}
 }
@@ -139,30 +258,4 @@ func (k *binaryOperands[T]) addInputs(i int, x, y T) {
 	if k.Y.Data != nil {
 		k.Y.Data[i*k.Y.Inc] += y
 	}
-}
-
-func functionOf[T rev.Real](f *binaryFunction, x, y T) T {
-	if number.IsFixed[T]() {
-		return T(f.value43(fixed.Q43(x), fixed.Q43(y)))
-	}
-	return T(f.value(float64(x), float64(y)))
-}
-
-func gradientOf[T rev.Real](f *binaryFunction, x, y, v T) (gx, gy T) {
-	if number.IsFixed[T]() {
-		gx, gy := f.gradient43(fixed.Q43(x), fixed.Q43(y), fixed.Q43(v))
-		return T(gx), T(gy)
-	}
-	fx, fy := f.gradient(float64(x), float64(y))
-	return T(fx * float64(v)), T(fy * float64(v))
-}
-
-func hessianOf[T rev.Real](f *binaryFunction, x, y, dx, dy, v T) (hx, hy T) {
-	if number.IsFixed[T]() {
-		hx, hy := f.hessian43(fixed.Q43(x), fixed.Q43(y), fixed.Q43(dx), fixed.Q43(dy), fixed.Q43(v))
-		return T(hx), T(hy)
-	}
-	fxx, fxy, fyy := f.hessian(float64(x), float64(y))
-	a, b := float64(dx), float64(dy)
-	return T((float64(fxx*a) + float64(fxy*b)) * float64(v)), T((float64(fxy*a) + float64(fyy*b)) * float64(v))
 }

@@ -33,7 +33,7 @@ type DivElem[T rev.Real] struct {
 
 // Run implements rev.Kernel. It returns a *rev.DomainError where y is zero.
 func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
-	for i := nonzero(k.Y); i < k.Y.N; i++ {
+	for i := leading(k.Y, vec.Nonzero[float64], vec.Nonzero[float32]); i < k.Y.N; i++ {
 		if y := k.Y.Data[i*k.Y.Inc]; y == 0 {
 			x := k.X.Data[i*k.X.Inc]
 			return &rev.DomainError{Func: "quotient", Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i}
@@ -49,19 +49,6 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 	*w = quotients[T]{buffers: w.buffers} // without the caller's storage
 	workspace.Put(w)
 	return nil
-}
-
-// nonzero returns the number of elements of y that are known not to be 0.
-func nonzero[T rev.Real](y rev.Vector[T]) int {
-	if y.Inc == 1 {
-		switch y := any(y.Data[:y.N]).(type) {
-		case []float64:
-			return vec.Nonzero(y)
-		case []float32:
-			return vec.Nonzero(y)
-		}
-	}
-	return 0
 }
 
 // quotients are a pass of DivElem in progress.

@@ -618,6 +618,9 @@ func TestElementwiseSpecialValues(t *testing.T) {
 		if name == "sin" && x[0] == math.MaxFloat64 { // where math.Sin is off by 25 units
 			want = 0.004961954789184062
 		}
+		if name == "atan2" { // math.Atan2 loses the sign where the quotient underflows
+			want = math.Copysign(want, x[0])
+		}
 		if !(math.Abs(z-want) <= 1e-15*math.Abs(want) || z == want || z != z && want != want) {
 			t.Errorf("%s%v is %v, want %v", name, x, z, want)
 		}
@@ -673,10 +676,11 @@ func TestElementwiseSpecialValues(t *testing.T) {
 			if c.name == "atan2" {
 				f = &atan2Function
 			}
-			xx, xy, yy := f.hessian(c.x[0], c.x[1])
+			var h [3]float64
+			f.float64.curves(h[:1], h[1:2], h[2:], c.x[:1], c.x[1:])
 			same := func(x, y float64) bool { return x == y || x != x && y != y }
-			if !slices.EqualFunc([]float64{xx, xy, xy, yy}, c.hessian, same) {
-				t.Errorf("%s%v: Hessian %v, %v, %v, want %v", c.name, c.x, xx, xy, yy, c.hessian)
+			if !slices.EqualFunc([]float64{h[0], h[1], h[1], h[2]}, c.hessian, same) {
+				t.Errorf("%s%v: Hessian %v, want %v", c.name, c.x, h, c.hessian)
 			}
 		}
 	}

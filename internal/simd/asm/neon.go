@@ -585,6 +585,11 @@ func (t *translation) instruction(i int) {
 		lanewise(func(h, d int, a, _ [2]int) { t.shift(shifts[op].op, shifts[op].size, by, d, a[h]) })
 	case op == "VCVTDQ2PS":
 		lanewise(func(h, d int, a, _ [2]int) { t.special(0x4e21d800, "SCVTF V~0.4S, V~1.4S", false, d, a[h]) })
+	case op == "VROUNDPD", op == "VROUNDPS": // to even
+		e := elementSize(op)
+		lanewise(func(h, d int, a, _ [2]int) {
+			t.special(0x4e218800|uint32(e/8)<<22, fmt.Sprintf("FRINTN V~0.%[1]s, V~1.%[1]s", arrangement(e)), false, d, a[h])
+		})
 	case op == "VCMPPD", op == "VCMPPS":
 		pred, _ := number(ops[0])
 		a, b := t.source(ops[2], size), t.source(ops[1], size)

@@ -1642,6 +1642,217 @@ func directionF64(u *float64, v *float64, x *float64, y *float64, n int)
 //go:noescape
 func directionF32(u *float32, v *float32, x *float32, y *float32, n int)
 
+// Atan2 computes dst_i = atan2(x_i, y_i), with the special cases of math.Atan2.
+func Atan2[T cpu.Float](dst []T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAtan2(dst, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			atan2F64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			atan2F32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func atan2F64(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func atan2F32(dst *float32, x *float32, y *float32, n int)
+
+// Atan2Slopes computes z_i = atan2(x_i, y_i) and its derivatives dx_i by x and dy_i by y.
+// At infinity these are 0.
+func Atan2Slopes[T cpu.Float](z []T, dx []T, dy []T, x []T, y []T) {
+	if len(dx) != len(z) || len(dy) != len(z) || len(x) != len(z) || len(y) != len(z) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAtan2Slopes(z, dx, dy, x, y)
+		return
+	}
+
+	for i := 0; i < len(z); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(z))
+		if unsafe.Sizeof(T(0)) == 8 {
+			atan2SlopesF64((*float64)(unsafe.Pointer(&z[i])), (*float64)(unsafe.Pointer(&dx[i])), (*float64)(unsafe.Pointer(&dy[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			atan2SlopesF32((*float32)(unsafe.Pointer(&z[i])), (*float32)(unsafe.Pointer(&dx[i])), (*float32)(unsafe.Pointer(&dy[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func atan2SlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func atan2SlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
+
+// Atan2Curves computes the second derivatives of atan2(x_i, y_i). At infinity they are 0.
+func Atan2Curves[T cpu.Float](xx []T, xy []T, yy []T, x []T, y []T) {
+	if len(xy) != len(xx) || len(yy) != len(xx) || len(x) != len(xx) || len(y) != len(xx) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAtan2Curves(xx, xy, yy, x, y)
+		return
+	}
+
+	for i := 0; i < len(xx); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(xx))
+		if unsafe.Sizeof(T(0)) == 8 {
+			atan2CurvesF64((*float64)(unsafe.Pointer(&xx[i])), (*float64)(unsafe.Pointer(&xy[i])), (*float64)(unsafe.Pointer(&yy[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			atan2CurvesF32((*float32)(unsafe.Pointer(&xx[i])), (*float32)(unsafe.Pointer(&xy[i])), (*float32)(unsafe.Pointer(&yy[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func atan2CurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func atan2CurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
+
+// Pow computes dst_i = x_i^y_i, with the special cases of math.Pow.
+func Pow[T cpu.Float](dst []T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericPow(dst, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			powF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			powF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func powF64(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func powF32(dst *float32, x *float32, y *float32, n int)
+
+// PowSlopes computes z_i = x_i^y_i, dx_i = y_i·x_i^(y_i-1), and dy_i = log(x_i)·x_i^y_i, which is 0 for
+// x_i <= 0. The product of a power of 0 and an infinite factor is 0.
+func PowSlopes[T cpu.Float](z []T, dx []T, dy []T, x []T, y []T) {
+	if len(dx) != len(z) || len(dy) != len(z) || len(x) != len(z) || len(y) != len(z) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericPowSlopes(z, dx, dy, x, y)
+		return
+	}
+
+	for i := 0; i < len(z); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(z))
+		if unsafe.Sizeof(T(0)) == 8 {
+			powSlopesF64((*float64)(unsafe.Pointer(&z[i])), (*float64)(unsafe.Pointer(&dx[i])), (*float64)(unsafe.Pointer(&dy[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			powSlopesF32((*float32)(unsafe.Pointer(&z[i])), (*float32)(unsafe.Pointer(&dx[i])), (*float32)(unsafe.Pointer(&dy[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func powSlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func powSlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
+
+// PowCurves computes xx_i = y_i·(y_i-1)·x_i^(y_i-2), and for x_i > 0 the derivatives of dy of
+// PowSlopes by x and y. These are 0 for x_i <= 0.
+func PowCurves[T cpu.Float](xx []T, xy []T, yy []T, x []T, y []T) {
+	if len(xy) != len(xx) || len(yy) != len(xx) || len(x) != len(xx) || len(y) != len(xx) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericPowCurves(xx, xy, yy, x, y)
+		return
+	}
+
+	for i := 0; i < len(xx); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(xx))
+		if unsafe.Sizeof(T(0)) == 8 {
+			powCurvesF64((*float64)(unsafe.Pointer(&xx[i])), (*float64)(unsafe.Pointer(&xy[i])), (*float64)(unsafe.Pointer(&yy[i])), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			powCurvesF32((*float32)(unsafe.Pointer(&xx[i])), (*float32)(unsafe.Pointer(&xy[i])), (*float32)(unsafe.Pointer(&yy[i])), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func powCurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func powCurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
+
+// AddAtan2 computes dst_i += sign·atan2(x_i, y_i) for a sign of 1 or -1.
+func AddAtan2[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddAtan2(dst, sign, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addAtan2F64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			addAtan2F32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addAtan2F64(dst *float64, sign float64, x *float64, y *float64, n int)
+
+//go:noescape
+func addAtan2F32(dst *float32, sign float32, x *float32, y *float32, n int)
+
+// AddPow computes dst_i += sign·pow(x_i, y_i) for a sign of 1 or -1.
+func AddPow[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddPow(dst, sign, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addPowF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			addPowF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addPowF64(dst *float64, sign float64, x *float64, y *float64, n int)
+
+//go:noescape
+func addPowF32(dst *float32, sign float32, x *float32, y *float32, n int)
+
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).
 func Sigmoid[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {

@@ -2232,799 +2232,1735 @@ DATA constants<>+12848(SB)/4, $0x7f000000
 DATA constants<>+12852(SB)/4, $0x7f000000
 DATA constants<>+12856(SB)/4, $0x7f000000
 DATA constants<>+12860(SB)/4, $0x7f000000
-DATA constants<>+12864(SB)/8, $0x3fe4000000000000
-DATA constants<>+12872(SB)/8, $0x3fe4000000000000
-DATA constants<>+12880(SB)/8, $0x3fe4000000000000
-DATA constants<>+12888(SB)/8, $0x3fe4000000000000
-DATA constants<>+12896(SB)/8, $0x3fe4000000000000
-DATA constants<>+12904(SB)/8, $0x3fe4000000000000
-DATA constants<>+12912(SB)/8, $0x3fe4000000000000
-DATA constants<>+12920(SB)/8, $0x3fe4000000000000
-DATA constants<>+12928(SB)/8, $0x4083b00000000000
-DATA constants<>+12936(SB)/8, $0x4083b00000000000
-DATA constants<>+12944(SB)/8, $0x4083b00000000000
-DATA constants<>+12952(SB)/8, $0x4083b00000000000
-DATA constants<>+12960(SB)/8, $0x4083b00000000000
-DATA constants<>+12968(SB)/8, $0x4083b00000000000
-DATA constants<>+12976(SB)/8, $0x4083b00000000000
-DATA constants<>+12984(SB)/8, $0x4083b00000000000
-DATA constants<>+12992(SB)/8, $0x40e960e000000000
-DATA constants<>+13000(SB)/8, $0x40e960e000000000
-DATA constants<>+13008(SB)/8, $0x40e960e000000000
-DATA constants<>+13016(SB)/8, $0x40e960e000000000
-DATA constants<>+13024(SB)/8, $0x40e960e000000000
-DATA constants<>+13032(SB)/8, $0x40e960e000000000
-DATA constants<>+13040(SB)/8, $0x40e960e000000000
-DATA constants<>+13048(SB)/8, $0x40e960e000000000
-DATA constants<>+13056(SB)/8, $0x412cde3200000000
-DATA constants<>+13064(SB)/8, $0x412cde3200000000
-DATA constants<>+13072(SB)/8, $0x412cde3200000000
-DATA constants<>+13080(SB)/8, $0x412cde3200000000
-DATA constants<>+13088(SB)/8, $0x412cde3200000000
-DATA constants<>+13096(SB)/8, $0x412cde3200000000
-DATA constants<>+13104(SB)/8, $0x412cde3200000000
-DATA constants<>+13112(SB)/8, $0x412cde3200000000
-DATA constants<>+13120(SB)/8, $0x413eee1100000000
-DATA constants<>+13128(SB)/8, $0x413eee1100000000
-DATA constants<>+13136(SB)/8, $0x413eee1100000000
-DATA constants<>+13144(SB)/8, $0x413eee1100000000
-DATA constants<>+13152(SB)/8, $0x413eee1100000000
-DATA constants<>+13160(SB)/8, $0x413eee1100000000
-DATA constants<>+13168(SB)/8, $0x413eee1100000000
-DATA constants<>+13176(SB)/8, $0x413eee1100000000
-DATA constants<>+13184(SB)/8, $0x4082900000000000
-DATA constants<>+13192(SB)/8, $0x4082900000000000
-DATA constants<>+13200(SB)/8, $0x4082900000000000
-DATA constants<>+13208(SB)/8, $0x4082900000000000
-DATA constants<>+13216(SB)/8, $0x4082900000000000
-DATA constants<>+13224(SB)/8, $0x4082900000000000
-DATA constants<>+13232(SB)/8, $0x4082900000000000
-DATA constants<>+13240(SB)/8, $0x4082900000000000
-DATA constants<>+13248(SB)/8, $0x40e5fea000000000
-DATA constants<>+13256(SB)/8, $0x40e5fea000000000
-DATA constants<>+13264(SB)/8, $0x40e5fea000000000
-DATA constants<>+13272(SB)/8, $0x40e5fea000000000
-DATA constants<>+13280(SB)/8, $0x40e5fea000000000
-DATA constants<>+13288(SB)/8, $0x40e5fea000000000
-DATA constants<>+13296(SB)/8, $0x40e5fea000000000
-DATA constants<>+13304(SB)/8, $0x40e5fea000000000
-DATA constants<>+13312(SB)/8, $0x41249eb600000000
-DATA constants<>+13320(SB)/8, $0x41249eb600000000
-DATA constants<>+13328(SB)/8, $0x41249eb600000000
-DATA constants<>+13336(SB)/8, $0x41249eb600000000
-DATA constants<>+13344(SB)/8, $0x41249eb600000000
-DATA constants<>+13352(SB)/8, $0x41249eb600000000
-DATA constants<>+13360(SB)/8, $0x41249eb600000000
-DATA constants<>+13368(SB)/8, $0x41249eb600000000
-DATA constants<>+13376(SB)/8, $0xc000000000000000
-DATA constants<>+13384(SB)/8, $0xc000000000000000
-DATA constants<>+13392(SB)/8, $0xc000000000000000
-DATA constants<>+13400(SB)/8, $0xc000000000000000
-DATA constants<>+13408(SB)/8, $0xc000000000000000
-DATA constants<>+13416(SB)/8, $0xc000000000000000
-DATA constants<>+13424(SB)/8, $0xc000000000000000
-DATA constants<>+13432(SB)/8, $0xc000000000000000
-DATA constants<>+13440(SB)/4, $0xc0000000
-DATA constants<>+13444(SB)/4, $0xc0000000
-DATA constants<>+13448(SB)/4, $0xc0000000
-DATA constants<>+13452(SB)/4, $0xc0000000
-DATA constants<>+13456(SB)/4, $0xc0000000
-DATA constants<>+13460(SB)/4, $0xc0000000
-DATA constants<>+13464(SB)/4, $0xc0000000
-DATA constants<>+13468(SB)/4, $0xc0000000
-DATA constants<>+13472(SB)/4, $0xc0000000
-DATA constants<>+13476(SB)/4, $0xc0000000
-DATA constants<>+13480(SB)/4, $0xc0000000
-DATA constants<>+13484(SB)/4, $0xc0000000
-DATA constants<>+13488(SB)/4, $0xc0000000
-DATA constants<>+13492(SB)/4, $0xc0000000
-DATA constants<>+13496(SB)/4, $0xc0000000
-DATA constants<>+13500(SB)/4, $0xc0000000
-DATA constants<>+13504(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13512(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13520(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13528(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13536(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13544(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13552(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13560(SB)/8, $0x3fda827999fcef32
-DATA constants<>+13568(SB)/4, $0xbb58abe0
-DATA constants<>+13572(SB)/4, $0xbb58abe0
-DATA constants<>+13576(SB)/4, $0xbb58abe0
-DATA constants<>+13580(SB)/4, $0xbb58abe0
-DATA constants<>+13584(SB)/4, $0xbb58abe0
-DATA constants<>+13588(SB)/4, $0xbb58abe0
-DATA constants<>+13592(SB)/4, $0xbb58abe0
-DATA constants<>+13596(SB)/4, $0xbb58abe0
-DATA constants<>+13600(SB)/4, $0xbb58abe0
-DATA constants<>+13604(SB)/4, $0xbb58abe0
-DATA constants<>+13608(SB)/4, $0xbb58abe0
-DATA constants<>+13612(SB)/4, $0xbb58abe0
-DATA constants<>+13616(SB)/4, $0xbb58abe0
-DATA constants<>+13620(SB)/4, $0xbb58abe0
-DATA constants<>+13624(SB)/4, $0xbb58abe0
-DATA constants<>+13628(SB)/4, $0xbb58abe0
-DATA constants<>+13632(SB)/4, $0x3ca50f77
-DATA constants<>+13636(SB)/4, $0x3ca50f77
-DATA constants<>+13640(SB)/4, $0x3ca50f77
-DATA constants<>+13644(SB)/4, $0x3ca50f77
-DATA constants<>+13648(SB)/4, $0x3ca50f77
-DATA constants<>+13652(SB)/4, $0x3ca50f77
-DATA constants<>+13656(SB)/4, $0x3ca50f77
-DATA constants<>+13660(SB)/4, $0x3ca50f77
-DATA constants<>+13664(SB)/4, $0x3ca50f77
-DATA constants<>+13668(SB)/4, $0x3ca50f77
-DATA constants<>+13672(SB)/4, $0x3ca50f77
-DATA constants<>+13676(SB)/4, $0x3ca50f77
-DATA constants<>+13680(SB)/4, $0x3ca50f77
-DATA constants<>+13684(SB)/4, $0x3ca50f77
-DATA constants<>+13688(SB)/4, $0x3ca50f77
-DATA constants<>+13692(SB)/4, $0x3ca50f77
-DATA constants<>+13696(SB)/4, $0xbd6bc3cd
-DATA constants<>+13700(SB)/4, $0xbd6bc3cd
-DATA constants<>+13704(SB)/4, $0xbd6bc3cd
-DATA constants<>+13708(SB)/4, $0xbd6bc3cd
-DATA constants<>+13712(SB)/4, $0xbd6bc3cd
-DATA constants<>+13716(SB)/4, $0xbd6bc3cd
-DATA constants<>+13720(SB)/4, $0xbd6bc3cd
-DATA constants<>+13724(SB)/4, $0xbd6bc3cd
-DATA constants<>+13728(SB)/4, $0xbd6bc3cd
-DATA constants<>+13732(SB)/4, $0xbd6bc3cd
-DATA constants<>+13736(SB)/4, $0xbd6bc3cd
-DATA constants<>+13740(SB)/4, $0xbd6bc3cd
-DATA constants<>+13744(SB)/4, $0xbd6bc3cd
-DATA constants<>+13748(SB)/4, $0xbd6bc3cd
-DATA constants<>+13752(SB)/4, $0xbd6bc3cd
-DATA constants<>+13756(SB)/4, $0xbd6bc3cd
-DATA constants<>+13760(SB)/4, $0x3dda850f
-DATA constants<>+13764(SB)/4, $0x3dda850f
-DATA constants<>+13768(SB)/4, $0x3dda850f
-DATA constants<>+13772(SB)/4, $0x3dda850f
-DATA constants<>+13776(SB)/4, $0x3dda850f
-DATA constants<>+13780(SB)/4, $0x3dda850f
-DATA constants<>+13784(SB)/4, $0x3dda850f
-DATA constants<>+13788(SB)/4, $0x3dda850f
-DATA constants<>+13792(SB)/4, $0x3dda850f
-DATA constants<>+13796(SB)/4, $0x3dda850f
-DATA constants<>+13800(SB)/4, $0x3dda850f
-DATA constants<>+13804(SB)/4, $0x3dda850f
-DATA constants<>+13808(SB)/4, $0x3dda850f
-DATA constants<>+13812(SB)/4, $0x3dda850f
-DATA constants<>+13816(SB)/4, $0x3dda850f
-DATA constants<>+13820(SB)/4, $0x3dda850f
-DATA constants<>+13824(SB)/4, $0xbe1d2cac
-DATA constants<>+13828(SB)/4, $0xbe1d2cac
-DATA constants<>+13832(SB)/4, $0xbe1d2cac
-DATA constants<>+13836(SB)/4, $0xbe1d2cac
-DATA constants<>+13840(SB)/4, $0xbe1d2cac
-DATA constants<>+13844(SB)/4, $0xbe1d2cac
-DATA constants<>+13848(SB)/4, $0xbe1d2cac
-DATA constants<>+13852(SB)/4, $0xbe1d2cac
-DATA constants<>+13856(SB)/4, $0xbe1d2cac
-DATA constants<>+13860(SB)/4, $0xbe1d2cac
-DATA constants<>+13864(SB)/4, $0xbe1d2cac
-DATA constants<>+13868(SB)/4, $0xbe1d2cac
-DATA constants<>+13872(SB)/4, $0xbe1d2cac
-DATA constants<>+13876(SB)/4, $0xbe1d2cac
-DATA constants<>+13880(SB)/4, $0xbe1d2cac
-DATA constants<>+13884(SB)/4, $0xbe1d2cac
-DATA constants<>+13888(SB)/4, $0x3e49a885
-DATA constants<>+13892(SB)/4, $0x3e49a885
-DATA constants<>+13896(SB)/4, $0x3e49a885
-DATA constants<>+13900(SB)/4, $0x3e49a885
-DATA constants<>+13904(SB)/4, $0x3e49a885
-DATA constants<>+13908(SB)/4, $0x3e49a885
-DATA constants<>+13912(SB)/4, $0x3e49a885
-DATA constants<>+13916(SB)/4, $0x3e49a885
-DATA constants<>+13920(SB)/4, $0x3e49a885
-DATA constants<>+13924(SB)/4, $0x3e49a885
-DATA constants<>+13928(SB)/4, $0x3e49a885
-DATA constants<>+13932(SB)/4, $0x3e49a885
-DATA constants<>+13936(SB)/4, $0x3e49a885
-DATA constants<>+13940(SB)/4, $0x3e49a885
-DATA constants<>+13944(SB)/4, $0x3e49a885
-DATA constants<>+13948(SB)/4, $0x3e49a885
-DATA constants<>+13952(SB)/4, $0xbe7f924f
-DATA constants<>+13956(SB)/4, $0xbe7f924f
-DATA constants<>+13960(SB)/4, $0xbe7f924f
-DATA constants<>+13964(SB)/4, $0xbe7f924f
-DATA constants<>+13968(SB)/4, $0xbe7f924f
-DATA constants<>+13972(SB)/4, $0xbe7f924f
-DATA constants<>+13976(SB)/4, $0xbe7f924f
-DATA constants<>+13980(SB)/4, $0xbe7f924f
-DATA constants<>+13984(SB)/4, $0xbe7f924f
-DATA constants<>+13988(SB)/4, $0xbe7f924f
-DATA constants<>+13992(SB)/4, $0xbe7f924f
-DATA constants<>+13996(SB)/4, $0xbe7f924f
-DATA constants<>+14000(SB)/4, $0xbe7f924f
-DATA constants<>+14004(SB)/4, $0xbe7f924f
-DATA constants<>+14008(SB)/4, $0xbe7f924f
-DATA constants<>+14012(SB)/4, $0xbe7f924f
-DATA constants<>+14016(SB)/4, $0x3eaaa6ea
-DATA constants<>+14020(SB)/4, $0x3eaaa6ea
-DATA constants<>+14024(SB)/4, $0x3eaaa6ea
-DATA constants<>+14028(SB)/4, $0x3eaaa6ea
-DATA constants<>+14032(SB)/4, $0x3eaaa6ea
-DATA constants<>+14036(SB)/4, $0x3eaaa6ea
-DATA constants<>+14040(SB)/4, $0x3eaaa6ea
-DATA constants<>+14044(SB)/4, $0x3eaaa6ea
-DATA constants<>+14048(SB)/4, $0x3eaaa6ea
-DATA constants<>+14052(SB)/4, $0x3eaaa6ea
-DATA constants<>+14056(SB)/4, $0x3eaaa6ea
-DATA constants<>+14060(SB)/4, $0x3eaaa6ea
-DATA constants<>+14064(SB)/4, $0x3eaaa6ea
-DATA constants<>+14068(SB)/4, $0x3eaaa6ea
-DATA constants<>+14072(SB)/4, $0x3eaaa6ea
-DATA constants<>+14076(SB)/4, $0x3eaaa6ea
-DATA constants<>+14080(SB)/4, $0xbeffffe9
-DATA constants<>+14084(SB)/4, $0xbeffffe9
-DATA constants<>+14088(SB)/4, $0xbeffffe9
-DATA constants<>+14092(SB)/4, $0xbeffffe9
-DATA constants<>+14096(SB)/4, $0xbeffffe9
-DATA constants<>+14100(SB)/4, $0xbeffffe9
-DATA constants<>+14104(SB)/4, $0xbeffffe9
-DATA constants<>+14108(SB)/4, $0xbeffffe9
-DATA constants<>+14112(SB)/4, $0xbeffffe9
-DATA constants<>+14116(SB)/4, $0xbeffffe9
-DATA constants<>+14120(SB)/4, $0xbeffffe9
-DATA constants<>+14124(SB)/4, $0xbeffffe9
-DATA constants<>+14128(SB)/4, $0xbeffffe9
-DATA constants<>+14132(SB)/4, $0xbeffffe9
-DATA constants<>+14136(SB)/4, $0xbeffffe9
-DATA constants<>+14140(SB)/4, $0xbeffffe9
-DATA constants<>+14144(SB)/8, $0x4044000000000000
-DATA constants<>+14152(SB)/8, $0x4044000000000000
-DATA constants<>+14160(SB)/8, $0x4044000000000000
-DATA constants<>+14168(SB)/8, $0x4044000000000000
-DATA constants<>+14176(SB)/8, $0x4044000000000000
-DATA constants<>+14184(SB)/8, $0x4044000000000000
-DATA constants<>+14192(SB)/8, $0x4044000000000000
-DATA constants<>+14200(SB)/8, $0x4044000000000000
-DATA constants<>+14208(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14216(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14224(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14232(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14240(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14248(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14256(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14264(SB)/8, $0x3fd9884533d43651
-DATA constants<>+14272(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14280(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14288(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14296(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14304(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14312(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14320(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14328(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+14336(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14344(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14352(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14360(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14368(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14376(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14384(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14392(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+14400(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14408(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14416(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14424(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14432(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14440(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14448(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14456(SB)/8, $0x3e94d6546850307c
-DATA constants<>+14464(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14472(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14480(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14488(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14496(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14504(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14512(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14520(SB)/8, $0xbe98135f579c300d
-DATA constants<>+14528(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14536(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14544(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14552(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14560(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14568(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14576(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14584(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+14592(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14600(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14608(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14616(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14624(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14632(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14640(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14648(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+14656(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14664(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14672(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14680(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14688(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14696(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14704(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14712(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+14720(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14728(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14736(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14744(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14752(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14760(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14768(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14776(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+14784(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14792(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14800(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14808(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14816(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14824(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14832(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14840(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+14848(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14856(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14864(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14872(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14880(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14888(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14896(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14904(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+14912(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14920(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14928(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14936(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14944(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14952(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14960(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14968(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+14976(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14984(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+14992(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+15000(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+15008(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+15016(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+15024(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+15032(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+15040(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15048(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15056(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15064(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15072(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15080(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15088(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15096(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+15104(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15112(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15120(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15128(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15136(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15144(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15152(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15160(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+15168(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15176(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15184(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15192(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15200(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15208(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15216(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15224(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+15232(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15240(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15248(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15256(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15264(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15272(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15280(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15288(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+15296(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15304(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15312(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15320(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15328(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15336(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15344(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15352(SB)/8, $0xbecf1983795b527f
-DATA constants<>+15360(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15368(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15376(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15384(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15392(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15400(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15408(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15416(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+15424(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15432(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15440(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15448(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15456(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15464(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15472(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15480(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+15488(SB)/8, $0x3f260610327a4300
-DATA constants<>+15496(SB)/8, $0x3f260610327a4300
-DATA constants<>+15504(SB)/8, $0x3f260610327a4300
-DATA constants<>+15512(SB)/8, $0x3f260610327a4300
-DATA constants<>+15520(SB)/8, $0x3f260610327a4300
-DATA constants<>+15528(SB)/8, $0x3f260610327a4300
-DATA constants<>+15536(SB)/8, $0x3f260610327a4300
-DATA constants<>+15544(SB)/8, $0x3f260610327a4300
-DATA constants<>+15552(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15560(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15568(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15576(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15584(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15592(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15600(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15608(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+15616(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15624(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15632(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15640(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15648(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15656(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15664(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15672(SB)/8, $0x3f909f81f665350c
-DATA constants<>+15680(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15688(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15696(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15704(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15712(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15720(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15728(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15736(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+15744(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15752(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15760(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15768(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15776(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15784(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15792(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15800(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+15808(SB)/8, $0xc044000000000000
-DATA constants<>+15816(SB)/8, $0xc044000000000000
-DATA constants<>+15824(SB)/8, $0xc044000000000000
-DATA constants<>+15832(SB)/8, $0xc044000000000000
-DATA constants<>+15840(SB)/8, $0xc044000000000000
-DATA constants<>+15848(SB)/8, $0xc044000000000000
-DATA constants<>+15856(SB)/8, $0xc044000000000000
-DATA constants<>+15864(SB)/8, $0xc044000000000000
-DATA constants<>+15872(SB)/4, $0x41680000
-DATA constants<>+15876(SB)/4, $0x41680000
-DATA constants<>+15880(SB)/4, $0x41680000
-DATA constants<>+15884(SB)/4, $0x41680000
-DATA constants<>+15888(SB)/4, $0x41680000
-DATA constants<>+15892(SB)/4, $0x41680000
-DATA constants<>+15896(SB)/4, $0x41680000
-DATA constants<>+15900(SB)/4, $0x41680000
-DATA constants<>+15904(SB)/4, $0x41680000
-DATA constants<>+15908(SB)/4, $0x41680000
-DATA constants<>+15912(SB)/4, $0x41680000
-DATA constants<>+15916(SB)/4, $0x41680000
-DATA constants<>+15920(SB)/4, $0x41680000
-DATA constants<>+15924(SB)/4, $0x41680000
-DATA constants<>+15928(SB)/4, $0x41680000
-DATA constants<>+15932(SB)/4, $0x41680000
-DATA constants<>+15936(SB)/4, $0x40600000
-DATA constants<>+15940(SB)/4, $0x40600000
-DATA constants<>+15944(SB)/4, $0x40600000
-DATA constants<>+15948(SB)/4, $0x40600000
-DATA constants<>+15952(SB)/4, $0x40600000
-DATA constants<>+15956(SB)/4, $0x40600000
-DATA constants<>+15960(SB)/4, $0x40600000
-DATA constants<>+15964(SB)/4, $0x40600000
-DATA constants<>+15968(SB)/4, $0x40600000
-DATA constants<>+15972(SB)/4, $0x40600000
-DATA constants<>+15976(SB)/4, $0x40600000
-DATA constants<>+15980(SB)/4, $0x40600000
-DATA constants<>+15984(SB)/4, $0x40600000
-DATA constants<>+15988(SB)/4, $0x40600000
-DATA constants<>+15992(SB)/4, $0x40600000
-DATA constants<>+15996(SB)/4, $0x40600000
-DATA constants<>+16000(SB)/4, $0x39c9a0f6
-DATA constants<>+16004(SB)/4, $0x39c9a0f6
-DATA constants<>+16008(SB)/4, $0x39c9a0f6
-DATA constants<>+16012(SB)/4, $0x39c9a0f6
-DATA constants<>+16016(SB)/4, $0x39c9a0f6
-DATA constants<>+16020(SB)/4, $0x39c9a0f6
-DATA constants<>+16024(SB)/4, $0x39c9a0f6
-DATA constants<>+16028(SB)/4, $0x39c9a0f6
-DATA constants<>+16032(SB)/4, $0x39c9a0f6
-DATA constants<>+16036(SB)/4, $0x39c9a0f6
-DATA constants<>+16040(SB)/4, $0x39c9a0f6
-DATA constants<>+16044(SB)/4, $0x39c9a0f6
-DATA constants<>+16048(SB)/4, $0x39c9a0f6
-DATA constants<>+16052(SB)/4, $0x39c9a0f6
-DATA constants<>+16056(SB)/4, $0x39c9a0f6
-DATA constants<>+16060(SB)/4, $0x39c9a0f6
-DATA constants<>+16064(SB)/4, $0xb9cd295a
-DATA constants<>+16068(SB)/4, $0xb9cd295a
-DATA constants<>+16072(SB)/4, $0xb9cd295a
-DATA constants<>+16076(SB)/4, $0xb9cd295a
-DATA constants<>+16080(SB)/4, $0xb9cd295a
-DATA constants<>+16084(SB)/4, $0xb9cd295a
-DATA constants<>+16088(SB)/4, $0xb9cd295a
-DATA constants<>+16092(SB)/4, $0xb9cd295a
-DATA constants<>+16096(SB)/4, $0xb9cd295a
-DATA constants<>+16100(SB)/4, $0xb9cd295a
-DATA constants<>+16104(SB)/4, $0xb9cd295a
-DATA constants<>+16108(SB)/4, $0xb9cd295a
-DATA constants<>+16112(SB)/4, $0xb9cd295a
-DATA constants<>+16116(SB)/4, $0xb9cd295a
-DATA constants<>+16120(SB)/4, $0xb9cd295a
-DATA constants<>+16124(SB)/4, $0xb9cd295a
-DATA constants<>+16128(SB)/4, $0xbb4e31ee
-DATA constants<>+16132(SB)/4, $0xbb4e31ee
-DATA constants<>+16136(SB)/4, $0xbb4e31ee
-DATA constants<>+16140(SB)/4, $0xbb4e31ee
-DATA constants<>+16144(SB)/4, $0xbb4e31ee
-DATA constants<>+16148(SB)/4, $0xbb4e31ee
-DATA constants<>+16152(SB)/4, $0xbb4e31ee
-DATA constants<>+16156(SB)/4, $0xbb4e31ee
-DATA constants<>+16160(SB)/4, $0xbb4e31ee
-DATA constants<>+16164(SB)/4, $0xbb4e31ee
-DATA constants<>+16168(SB)/4, $0xbb4e31ee
-DATA constants<>+16172(SB)/4, $0xbb4e31ee
-DATA constants<>+16176(SB)/4, $0xbb4e31ee
-DATA constants<>+16180(SB)/4, $0xbb4e31ee
-DATA constants<>+16184(SB)/4, $0xbb4e31ee
-DATA constants<>+16188(SB)/4, $0xbb4e31ee
-DATA constants<>+16192(SB)/4, $0x3bd3acc9
-DATA constants<>+16196(SB)/4, $0x3bd3acc9
-DATA constants<>+16200(SB)/4, $0x3bd3acc9
-DATA constants<>+16204(SB)/4, $0x3bd3acc9
-DATA constants<>+16208(SB)/4, $0x3bd3acc9
-DATA constants<>+16212(SB)/4, $0x3bd3acc9
-DATA constants<>+16216(SB)/4, $0x3bd3acc9
-DATA constants<>+16220(SB)/4, $0x3bd3acc9
-DATA constants<>+16224(SB)/4, $0x3bd3acc9
-DATA constants<>+16228(SB)/4, $0x3bd3acc9
-DATA constants<>+16232(SB)/4, $0x3bd3acc9
-DATA constants<>+16236(SB)/4, $0x3bd3acc9
-DATA constants<>+16240(SB)/4, $0x3bd3acc9
-DATA constants<>+16244(SB)/4, $0x3bd3acc9
-DATA constants<>+16248(SB)/4, $0x3bd3acc9
-DATA constants<>+16252(SB)/4, $0x3bd3acc9
-DATA constants<>+16256(SB)/4, $0x3c8e889f
-DATA constants<>+16260(SB)/4, $0x3c8e889f
-DATA constants<>+16264(SB)/4, $0x3c8e889f
-DATA constants<>+16268(SB)/4, $0x3c8e889f
-DATA constants<>+16272(SB)/4, $0x3c8e889f
-DATA constants<>+16276(SB)/4, $0x3c8e889f
-DATA constants<>+16280(SB)/4, $0x3c8e889f
-DATA constants<>+16284(SB)/4, $0x3c8e889f
-DATA constants<>+16288(SB)/4, $0x3c8e889f
-DATA constants<>+16292(SB)/4, $0x3c8e889f
-DATA constants<>+16296(SB)/4, $0x3c8e889f
-DATA constants<>+16300(SB)/4, $0x3c8e889f
-DATA constants<>+16304(SB)/4, $0x3c8e889f
-DATA constants<>+16308(SB)/4, $0x3c8e889f
-DATA constants<>+16312(SB)/4, $0x3c8e889f
-DATA constants<>+16316(SB)/4, $0x3c8e889f
-DATA constants<>+16320(SB)/4, $0xbdedab0f
-DATA constants<>+16324(SB)/4, $0xbdedab0f
-DATA constants<>+16328(SB)/4, $0xbdedab0f
-DATA constants<>+16332(SB)/4, $0xbdedab0f
-DATA constants<>+16336(SB)/4, $0xbdedab0f
-DATA constants<>+16340(SB)/4, $0xbdedab0f
-DATA constants<>+16344(SB)/4, $0xbdedab0f
-DATA constants<>+16348(SB)/4, $0xbdedab0f
-DATA constants<>+16352(SB)/4, $0xbdedab0f
-DATA constants<>+16356(SB)/4, $0xbdedab0f
-DATA constants<>+16360(SB)/4, $0xbdedab0f
-DATA constants<>+16364(SB)/4, $0xbdedab0f
-DATA constants<>+16368(SB)/4, $0xbdedab0f
-DATA constants<>+16372(SB)/4, $0xbdedab0f
-DATA constants<>+16376(SB)/4, $0xbdedab0f
-DATA constants<>+16380(SB)/4, $0xbdedab0f
-DATA constants<>+16384(SB)/4, $0x3ea17f7a
-DATA constants<>+16388(SB)/4, $0x3ea17f7a
-DATA constants<>+16392(SB)/4, $0x3ea17f7a
-DATA constants<>+16396(SB)/4, $0x3ea17f7a
-DATA constants<>+16400(SB)/4, $0x3ea17f7a
-DATA constants<>+16404(SB)/4, $0x3ea17f7a
-DATA constants<>+16408(SB)/4, $0x3ea17f7a
-DATA constants<>+16412(SB)/4, $0x3ea17f7a
-DATA constants<>+16416(SB)/4, $0x3ea17f7a
-DATA constants<>+16420(SB)/4, $0x3ea17f7a
-DATA constants<>+16424(SB)/4, $0x3ea17f7a
-DATA constants<>+16428(SB)/4, $0x3ea17f7a
-DATA constants<>+16432(SB)/4, $0x3ea17f7a
-DATA constants<>+16436(SB)/4, $0x3ea17f7a
-DATA constants<>+16440(SB)/4, $0x3ea17f7a
-DATA constants<>+16444(SB)/4, $0x3ea17f7a
-DATA constants<>+16448(SB)/4, $0xbf10c8aa
-DATA constants<>+16452(SB)/4, $0xbf10c8aa
-DATA constants<>+16456(SB)/4, $0xbf10c8aa
-DATA constants<>+16460(SB)/4, $0xbf10c8aa
-DATA constants<>+16464(SB)/4, $0xbf10c8aa
-DATA constants<>+16468(SB)/4, $0xbf10c8aa
-DATA constants<>+16472(SB)/4, $0xbf10c8aa
-DATA constants<>+16476(SB)/4, $0xbf10c8aa
-DATA constants<>+16480(SB)/4, $0xbf10c8aa
-DATA constants<>+16484(SB)/4, $0xbf10c8aa
-DATA constants<>+16488(SB)/4, $0xbf10c8aa
-DATA constants<>+16492(SB)/4, $0xbf10c8aa
-DATA constants<>+16496(SB)/4, $0xbf10c8aa
-DATA constants<>+16500(SB)/4, $0xbf10c8aa
-DATA constants<>+16504(SB)/4, $0xbf10c8aa
-DATA constants<>+16508(SB)/4, $0xbf10c8aa
-DATA constants<>+16512(SB)/4, $0x3f3e920d
-DATA constants<>+16516(SB)/4, $0x3f3e920d
-DATA constants<>+16520(SB)/4, $0x3f3e920d
-DATA constants<>+16524(SB)/4, $0x3f3e920d
-DATA constants<>+16528(SB)/4, $0x3f3e920d
-DATA constants<>+16532(SB)/4, $0x3f3e920d
-DATA constants<>+16536(SB)/4, $0x3f3e920d
-DATA constants<>+16540(SB)/4, $0x3f3e920d
-DATA constants<>+16544(SB)/4, $0x3f3e920d
-DATA constants<>+16548(SB)/4, $0x3f3e920d
-DATA constants<>+16552(SB)/4, $0x3f3e920d
-DATA constants<>+16556(SB)/4, $0x3f3e920d
-DATA constants<>+16560(SB)/4, $0x3f3e920d
-DATA constants<>+16564(SB)/4, $0x3f3e920d
-DATA constants<>+16568(SB)/4, $0x3f3e920d
-DATA constants<>+16572(SB)/4, $0x3f3e920d
-DATA constants<>+16576(SB)/4, $0x38e5dc70
-DATA constants<>+16580(SB)/4, $0x38e5dc70
-DATA constants<>+16584(SB)/4, $0x38e5dc70
-DATA constants<>+16588(SB)/4, $0x38e5dc70
-DATA constants<>+16592(SB)/4, $0x38e5dc70
-DATA constants<>+16596(SB)/4, $0x38e5dc70
-DATA constants<>+16600(SB)/4, $0x38e5dc70
-DATA constants<>+16604(SB)/4, $0x38e5dc70
-DATA constants<>+16608(SB)/4, $0x38e5dc70
-DATA constants<>+16612(SB)/4, $0x38e5dc70
-DATA constants<>+16616(SB)/4, $0x38e5dc70
-DATA constants<>+16620(SB)/4, $0x38e5dc70
-DATA constants<>+16624(SB)/4, $0x38e5dc70
-DATA constants<>+16628(SB)/4, $0x38e5dc70
-DATA constants<>+16632(SB)/4, $0x38e5dc70
-DATA constants<>+16636(SB)/4, $0x38e5dc70
-DATA constants<>+16640(SB)/4, $0xba9bc906
-DATA constants<>+16644(SB)/4, $0xba9bc906
-DATA constants<>+16648(SB)/4, $0xba9bc906
-DATA constants<>+16652(SB)/4, $0xba9bc906
-DATA constants<>+16656(SB)/4, $0xba9bc906
-DATA constants<>+16660(SB)/4, $0xba9bc906
-DATA constants<>+16664(SB)/4, $0xba9bc906
-DATA constants<>+16668(SB)/4, $0xba9bc906
-DATA constants<>+16672(SB)/4, $0xba9bc906
-DATA constants<>+16676(SB)/4, $0xba9bc906
-DATA constants<>+16680(SB)/4, $0xba9bc906
-DATA constants<>+16684(SB)/4, $0xba9bc906
-DATA constants<>+16688(SB)/4, $0xba9bc906
-DATA constants<>+16692(SB)/4, $0xba9bc906
-DATA constants<>+16696(SB)/4, $0xba9bc906
-DATA constants<>+16700(SB)/4, $0xba9bc906
-DATA constants<>+16704(SB)/4, $0x3c236e0f
-DATA constants<>+16708(SB)/4, $0x3c236e0f
-DATA constants<>+16712(SB)/4, $0x3c236e0f
-DATA constants<>+16716(SB)/4, $0x3c236e0f
-DATA constants<>+16720(SB)/4, $0x3c236e0f
-DATA constants<>+16724(SB)/4, $0x3c236e0f
-DATA constants<>+16728(SB)/4, $0x3c236e0f
-DATA constants<>+16732(SB)/4, $0x3c236e0f
-DATA constants<>+16736(SB)/4, $0x3c236e0f
-DATA constants<>+16740(SB)/4, $0x3c236e0f
-DATA constants<>+16744(SB)/4, $0x3c236e0f
-DATA constants<>+16748(SB)/4, $0x3c236e0f
-DATA constants<>+16752(SB)/4, $0x3c236e0f
-DATA constants<>+16756(SB)/4, $0x3c236e0f
-DATA constants<>+16760(SB)/4, $0x3c236e0f
-DATA constants<>+16764(SB)/4, $0x3c236e0f
-DATA constants<>+16768(SB)/4, $0xbd882c3f
-DATA constants<>+16772(SB)/4, $0xbd882c3f
-DATA constants<>+16776(SB)/4, $0xbd882c3f
-DATA constants<>+16780(SB)/4, $0xbd882c3f
-DATA constants<>+16784(SB)/4, $0xbd882c3f
-DATA constants<>+16788(SB)/4, $0xbd882c3f
-DATA constants<>+16792(SB)/4, $0xbd882c3f
-DATA constants<>+16796(SB)/4, $0xbd882c3f
-DATA constants<>+16800(SB)/4, $0xbd882c3f
-DATA constants<>+16804(SB)/4, $0xbd882c3f
-DATA constants<>+16808(SB)/4, $0xbd882c3f
-DATA constants<>+16812(SB)/4, $0xbd882c3f
-DATA constants<>+16816(SB)/4, $0xbd882c3f
-DATA constants<>+16820(SB)/4, $0xbd882c3f
-DATA constants<>+16824(SB)/4, $0xbd882c3f
-DATA constants<>+16828(SB)/4, $0xbd882c3f
-DATA constants<>+16832(SB)/4, $0x3ecc422a
-DATA constants<>+16836(SB)/4, $0x3ecc422a
-DATA constants<>+16840(SB)/4, $0x3ecc422a
-DATA constants<>+16844(SB)/4, $0x3ecc422a
-DATA constants<>+16848(SB)/4, $0x3ecc422a
-DATA constants<>+16852(SB)/4, $0x3ecc422a
-DATA constants<>+16856(SB)/4, $0x3ecc422a
-DATA constants<>+16860(SB)/4, $0x3ecc422a
-DATA constants<>+16864(SB)/4, $0x3ecc422a
-DATA constants<>+16868(SB)/4, $0x3ecc422a
-DATA constants<>+16872(SB)/4, $0x3ecc422a
-DATA constants<>+16876(SB)/4, $0x3ecc422a
-DATA constants<>+16880(SB)/4, $0x3ecc422a
-DATA constants<>+16884(SB)/4, $0x3ecc422a
-DATA constants<>+16888(SB)/4, $0x3ecc422a
-DATA constants<>+16892(SB)/4, $0x3ecc422a
-DATA constants<>+16896(SB)/4, $0x3f333333
-DATA constants<>+16900(SB)/4, $0x3f333333
-DATA constants<>+16904(SB)/4, $0x3f333333
-DATA constants<>+16908(SB)/4, $0x3f333333
-DATA constants<>+16912(SB)/4, $0x3f333333
-DATA constants<>+16916(SB)/4, $0x3f333333
-DATA constants<>+16920(SB)/4, $0x3f333333
-DATA constants<>+16924(SB)/4, $0x3f333333
-DATA constants<>+16928(SB)/4, $0x3f333333
-DATA constants<>+16932(SB)/4, $0x3f333333
-DATA constants<>+16936(SB)/4, $0x3f333333
-DATA constants<>+16940(SB)/4, $0x3f333333
-DATA constants<>+16944(SB)/4, $0x3f333333
-DATA constants<>+16948(SB)/4, $0x3f333333
-DATA constants<>+16952(SB)/4, $0x3f333333
-DATA constants<>+16956(SB)/4, $0x3f333333
-DATA constants<>+16960(SB)/4, $0xc1680000
-DATA constants<>+16964(SB)/4, $0xc1680000
-DATA constants<>+16968(SB)/4, $0xc1680000
-DATA constants<>+16972(SB)/4, $0xc1680000
-DATA constants<>+16976(SB)/4, $0xc1680000
-DATA constants<>+16980(SB)/4, $0xc1680000
-DATA constants<>+16984(SB)/4, $0xc1680000
-DATA constants<>+16988(SB)/4, $0xc1680000
-DATA constants<>+16992(SB)/4, $0xc1680000
-DATA constants<>+16996(SB)/4, $0xc1680000
-DATA constants<>+17000(SB)/4, $0xc1680000
-DATA constants<>+17004(SB)/4, $0xc1680000
-DATA constants<>+17008(SB)/4, $0xc1680000
-DATA constants<>+17012(SB)/4, $0xc1680000
-DATA constants<>+17016(SB)/4, $0xc1680000
-DATA constants<>+17020(SB)/4, $0xc1680000
-DATA constants<>+17024(SB)/8, $0xc089000000000000
-DATA constants<>+17032(SB)/8, $0xc089000000000000
-DATA constants<>+17040(SB)/8, $0xc089000000000000
-DATA constants<>+17048(SB)/8, $0xc089000000000000
-DATA constants<>+17056(SB)/8, $0xc089000000000000
-DATA constants<>+17064(SB)/8, $0xc089000000000000
-DATA constants<>+17072(SB)/8, $0xc089000000000000
-DATA constants<>+17080(SB)/8, $0xc089000000000000
-DATA constants<>+17088(SB)/8, $0x4089000000000000
-DATA constants<>+17096(SB)/8, $0x4089000000000000
-DATA constants<>+17104(SB)/8, $0x4089000000000000
-DATA constants<>+17112(SB)/8, $0x4089000000000000
-DATA constants<>+17120(SB)/8, $0x4089000000000000
-DATA constants<>+17128(SB)/8, $0x4089000000000000
-DATA constants<>+17136(SB)/8, $0x4089000000000000
-DATA constants<>+17144(SB)/8, $0x4089000000000000
-DATA constants<>+17152(SB)/4, $0xc4480000
-DATA constants<>+17156(SB)/4, $0xc4480000
-DATA constants<>+17160(SB)/4, $0xc4480000
-DATA constants<>+17164(SB)/4, $0xc4480000
-DATA constants<>+17168(SB)/4, $0xc4480000
-DATA constants<>+17172(SB)/4, $0xc4480000
-DATA constants<>+17176(SB)/4, $0xc4480000
-DATA constants<>+17180(SB)/4, $0xc4480000
-DATA constants<>+17184(SB)/4, $0xc4480000
-DATA constants<>+17188(SB)/4, $0xc4480000
-DATA constants<>+17192(SB)/4, $0xc4480000
-DATA constants<>+17196(SB)/4, $0xc4480000
-DATA constants<>+17200(SB)/4, $0xc4480000
-DATA constants<>+17204(SB)/4, $0xc4480000
-DATA constants<>+17208(SB)/4, $0xc4480000
-DATA constants<>+17212(SB)/4, $0xc4480000
-DATA constants<>+17216(SB)/4, $0x44480000
-DATA constants<>+17220(SB)/4, $0x44480000
-DATA constants<>+17224(SB)/4, $0x44480000
-DATA constants<>+17228(SB)/4, $0x44480000
-DATA constants<>+17232(SB)/4, $0x44480000
-DATA constants<>+17236(SB)/4, $0x44480000
-DATA constants<>+17240(SB)/4, $0x44480000
-DATA constants<>+17244(SB)/4, $0x44480000
-DATA constants<>+17248(SB)/4, $0x44480000
-DATA constants<>+17252(SB)/4, $0x44480000
-DATA constants<>+17256(SB)/4, $0x44480000
-DATA constants<>+17260(SB)/4, $0x44480000
-DATA constants<>+17264(SB)/4, $0x44480000
-DATA constants<>+17268(SB)/4, $0x44480000
-DATA constants<>+17272(SB)/4, $0x44480000
-DATA constants<>+17276(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $17280
+DATA constants<>+12864(SB)/8, $0x3c30000000000000
+DATA constants<>+12872(SB)/8, $0x3c30000000000000
+DATA constants<>+12880(SB)/8, $0x3c30000000000000
+DATA constants<>+12888(SB)/8, $0x3c30000000000000
+DATA constants<>+12896(SB)/8, $0x3c30000000000000
+DATA constants<>+12904(SB)/8, $0x3c30000000000000
+DATA constants<>+12912(SB)/8, $0x3c30000000000000
+DATA constants<>+12920(SB)/8, $0x3c30000000000000
+DATA constants<>+12928(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12936(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12944(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12952(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12960(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12968(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12976(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12984(SB)/8, $0xbf237417a0ff8066
+DATA constants<>+12992(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13000(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13008(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13016(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13024(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13032(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13040(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13048(SB)/8, $0x3f4aac07ebff65a5
+DATA constants<>+13056(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13064(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13072(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13080(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13088(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13096(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13104(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13112(SB)/8, $0x3eeaf3c2a9a9c826
+DATA constants<>+13120(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13128(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13136(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13144(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13152(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13160(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13168(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13176(SB)/8, $0xbf673a83b985041f
+DATA constants<>+13184(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13192(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13200(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13208(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13216(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13224(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13232(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13240(SB)/8, $0x3f7d14dfd9d868cc
+DATA constants<>+13248(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13256(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13264(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13272(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13280(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13288(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13296(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13304(SB)/8, $0xbf8c2ff51fdfd8bf
+DATA constants<>+13312(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13320(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13328(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13336(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13344(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13352(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13360(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13368(SB)/8, $0x3f965cb862205b45
+DATA constants<>+13376(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13384(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13392(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13400(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13408(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13416(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13424(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13432(SB)/8, $0xbf9e7f86ec5a974b
+DATA constants<>+13440(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13448(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13456(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13464(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13472(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13480(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13488(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13496(SB)/8, $0x3fa2b8aa9f506f9d
+DATA constants<>+13504(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13512(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13520(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13528(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13536(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13544(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13552(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13560(SB)/8, $0xbfa5952abd1e9bae
+DATA constants<>+13568(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13576(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13584(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13592(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13600(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13608(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13616(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13624(SB)/8, $0x3fa82bb6365a8f4f
+DATA constants<>+13632(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13640(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13648(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13656(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13664(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13672(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13680(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13688(SB)/8, $0xbfaae55096997cb9
+DATA constants<>+13696(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13704(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13712(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13720(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13728(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13736(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13744(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13752(SB)/8, $0x3fae1b97f3da4f64
+DATA constants<>+13760(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13768(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13776(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13784(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13792(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13800(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13808(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13816(SB)/8, $0xbfb110e21d2aa6f8
+DATA constants<>+13824(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13832(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13840(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13848(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13856(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13864(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13872(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13880(SB)/8, $0x3fb3b1360a94707c
+DATA constants<>+13888(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13896(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13904(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13912(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13920(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13928(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13936(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13944(SB)/8, $0xbfb745d112838a0e
+DATA constants<>+13952(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+13960(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+13968(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+13976(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+13984(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+13992(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+14000(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+14008(SB)/8, $0x3fbc71c7177f1d86
+DATA constants<>+14016(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14024(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14032(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14040(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14048(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14056(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14064(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14072(SB)/8, $0xbfc249249235b8dd
+DATA constants<>+14080(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14088(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14096(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14104(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14112(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14120(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14128(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14136(SB)/8, $0x3fc9999999994b2a
+DATA constants<>+14144(SB)/8, $0xbfd555555555551d
+DATA constants<>+14152(SB)/8, $0xbfd555555555551d
+DATA constants<>+14160(SB)/8, $0xbfd555555555551d
+DATA constants<>+14168(SB)/8, $0xbfd555555555551d
+DATA constants<>+14176(SB)/8, $0xbfd555555555551d
+DATA constants<>+14184(SB)/8, $0xbfd555555555551d
+DATA constants<>+14192(SB)/8, $0xbfd555555555551d
+DATA constants<>+14200(SB)/8, $0xbfd555555555551d
+DATA constants<>+14208(SB)/8, $0x400921fb54442d18
+DATA constants<>+14216(SB)/8, $0x400921fb54442d18
+DATA constants<>+14224(SB)/8, $0x400921fb54442d18
+DATA constants<>+14232(SB)/8, $0x400921fb54442d18
+DATA constants<>+14240(SB)/8, $0x400921fb54442d18
+DATA constants<>+14248(SB)/8, $0x400921fb54442d18
+DATA constants<>+14256(SB)/8, $0x400921fb54442d18
+DATA constants<>+14264(SB)/8, $0x400921fb54442d18
+DATA constants<>+14272(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14280(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14288(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14296(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14304(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14312(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14320(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14328(SB)/8, $0x3ca1a62633145c07
+DATA constants<>+14336(SB)/4, $0x21800000
+DATA constants<>+14340(SB)/4, $0x21800000
+DATA constants<>+14344(SB)/4, $0x21800000
+DATA constants<>+14348(SB)/4, $0x21800000
+DATA constants<>+14352(SB)/4, $0x21800000
+DATA constants<>+14356(SB)/4, $0x21800000
+DATA constants<>+14360(SB)/4, $0x21800000
+DATA constants<>+14364(SB)/4, $0x21800000
+DATA constants<>+14368(SB)/4, $0x21800000
+DATA constants<>+14372(SB)/4, $0x21800000
+DATA constants<>+14376(SB)/4, $0x21800000
+DATA constants<>+14380(SB)/4, $0x21800000
+DATA constants<>+14384(SB)/4, $0x21800000
+DATA constants<>+14388(SB)/4, $0x21800000
+DATA constants<>+14392(SB)/4, $0x21800000
+DATA constants<>+14396(SB)/4, $0x21800000
+DATA constants<>+14400(SB)/4, $0xbae3ee42
+DATA constants<>+14404(SB)/4, $0xbae3ee42
+DATA constants<>+14408(SB)/4, $0xbae3ee42
+DATA constants<>+14412(SB)/4, $0xbae3ee42
+DATA constants<>+14416(SB)/4, $0xbae3ee42
+DATA constants<>+14420(SB)/4, $0xbae3ee42
+DATA constants<>+14424(SB)/4, $0xbae3ee42
+DATA constants<>+14428(SB)/4, $0xbae3ee42
+DATA constants<>+14432(SB)/4, $0xbae3ee42
+DATA constants<>+14436(SB)/4, $0xbae3ee42
+DATA constants<>+14440(SB)/4, $0xbae3ee42
+DATA constants<>+14444(SB)/4, $0xbae3ee42
+DATA constants<>+14448(SB)/4, $0xbae3ee42
+DATA constants<>+14452(SB)/4, $0xbae3ee42
+DATA constants<>+14456(SB)/4, $0xbae3ee42
+DATA constants<>+14460(SB)/4, $0xbae3ee42
+DATA constants<>+14464(SB)/4, $0x3c2ec38d
+DATA constants<>+14468(SB)/4, $0x3c2ec38d
+DATA constants<>+14472(SB)/4, $0x3c2ec38d
+DATA constants<>+14476(SB)/4, $0x3c2ec38d
+DATA constants<>+14480(SB)/4, $0x3c2ec38d
+DATA constants<>+14484(SB)/4, $0x3c2ec38d
+DATA constants<>+14488(SB)/4, $0x3c2ec38d
+DATA constants<>+14492(SB)/4, $0x3c2ec38d
+DATA constants<>+14496(SB)/4, $0x3c2ec38d
+DATA constants<>+14500(SB)/4, $0x3c2ec38d
+DATA constants<>+14504(SB)/4, $0x3c2ec38d
+DATA constants<>+14508(SB)/4, $0x3c2ec38d
+DATA constants<>+14512(SB)/4, $0x3c2ec38d
+DATA constants<>+14516(SB)/4, $0x3c2ec38d
+DATA constants<>+14520(SB)/4, $0x3c2ec38d
+DATA constants<>+14524(SB)/4, $0x3c2ec38d
+DATA constants<>+14528(SB)/4, $0xbcfb9173
+DATA constants<>+14532(SB)/4, $0xbcfb9173
+DATA constants<>+14536(SB)/4, $0xbcfb9173
+DATA constants<>+14540(SB)/4, $0xbcfb9173
+DATA constants<>+14544(SB)/4, $0xbcfb9173
+DATA constants<>+14548(SB)/4, $0xbcfb9173
+DATA constants<>+14552(SB)/4, $0xbcfb9173
+DATA constants<>+14556(SB)/4, $0xbcfb9173
+DATA constants<>+14560(SB)/4, $0xbcfb9173
+DATA constants<>+14564(SB)/4, $0xbcfb9173
+DATA constants<>+14568(SB)/4, $0xbcfb9173
+DATA constants<>+14572(SB)/4, $0xbcfb9173
+DATA constants<>+14576(SB)/4, $0xbcfb9173
+DATA constants<>+14580(SB)/4, $0xbcfb9173
+DATA constants<>+14584(SB)/4, $0xbcfb9173
+DATA constants<>+14588(SB)/4, $0xbcfb9173
+DATA constants<>+14592(SB)/4, $0x3d6b6f0a
+DATA constants<>+14596(SB)/4, $0x3d6b6f0a
+DATA constants<>+14600(SB)/4, $0x3d6b6f0a
+DATA constants<>+14604(SB)/4, $0x3d6b6f0a
+DATA constants<>+14608(SB)/4, $0x3d6b6f0a
+DATA constants<>+14612(SB)/4, $0x3d6b6f0a
+DATA constants<>+14616(SB)/4, $0x3d6b6f0a
+DATA constants<>+14620(SB)/4, $0x3d6b6f0a
+DATA constants<>+14624(SB)/4, $0x3d6b6f0a
+DATA constants<>+14628(SB)/4, $0x3d6b6f0a
+DATA constants<>+14632(SB)/4, $0x3d6b6f0a
+DATA constants<>+14636(SB)/4, $0x3d6b6f0a
+DATA constants<>+14640(SB)/4, $0x3d6b6f0a
+DATA constants<>+14644(SB)/4, $0x3d6b6f0a
+DATA constants<>+14648(SB)/4, $0x3d6b6f0a
+DATA constants<>+14652(SB)/4, $0x3d6b6f0a
+DATA constants<>+14656(SB)/4, $0xbdab84dd
+DATA constants<>+14660(SB)/4, $0xbdab84dd
+DATA constants<>+14664(SB)/4, $0xbdab84dd
+DATA constants<>+14668(SB)/4, $0xbdab84dd
+DATA constants<>+14672(SB)/4, $0xbdab84dd
+DATA constants<>+14676(SB)/4, $0xbdab84dd
+DATA constants<>+14680(SB)/4, $0xbdab84dd
+DATA constants<>+14684(SB)/4, $0xbdab84dd
+DATA constants<>+14688(SB)/4, $0xbdab84dd
+DATA constants<>+14692(SB)/4, $0xbdab84dd
+DATA constants<>+14696(SB)/4, $0xbdab84dd
+DATA constants<>+14700(SB)/4, $0xbdab84dd
+DATA constants<>+14704(SB)/4, $0xbdab84dd
+DATA constants<>+14708(SB)/4, $0xbdab84dd
+DATA constants<>+14712(SB)/4, $0xbdab84dd
+DATA constants<>+14716(SB)/4, $0xbdab84dd
+DATA constants<>+14720(SB)/4, $0x3de018bf
+DATA constants<>+14724(SB)/4, $0x3de018bf
+DATA constants<>+14728(SB)/4, $0x3de018bf
+DATA constants<>+14732(SB)/4, $0x3de018bf
+DATA constants<>+14736(SB)/4, $0x3de018bf
+DATA constants<>+14740(SB)/4, $0x3de018bf
+DATA constants<>+14744(SB)/4, $0x3de018bf
+DATA constants<>+14748(SB)/4, $0x3de018bf
+DATA constants<>+14752(SB)/4, $0x3de018bf
+DATA constants<>+14756(SB)/4, $0x3de018bf
+DATA constants<>+14760(SB)/4, $0x3de018bf
+DATA constants<>+14764(SB)/4, $0x3de018bf
+DATA constants<>+14768(SB)/4, $0x3de018bf
+DATA constants<>+14772(SB)/4, $0x3de018bf
+DATA constants<>+14776(SB)/4, $0x3de018bf
+DATA constants<>+14780(SB)/4, $0x3de018bf
+DATA constants<>+14784(SB)/4, $0xbe120bbd
+DATA constants<>+14788(SB)/4, $0xbe120bbd
+DATA constants<>+14792(SB)/4, $0xbe120bbd
+DATA constants<>+14796(SB)/4, $0xbe120bbd
+DATA constants<>+14800(SB)/4, $0xbe120bbd
+DATA constants<>+14804(SB)/4, $0xbe120bbd
+DATA constants<>+14808(SB)/4, $0xbe120bbd
+DATA constants<>+14812(SB)/4, $0xbe120bbd
+DATA constants<>+14816(SB)/4, $0xbe120bbd
+DATA constants<>+14820(SB)/4, $0xbe120bbd
+DATA constants<>+14824(SB)/4, $0xbe120bbd
+DATA constants<>+14828(SB)/4, $0xbe120bbd
+DATA constants<>+14832(SB)/4, $0xbe120bbd
+DATA constants<>+14836(SB)/4, $0xbe120bbd
+DATA constants<>+14840(SB)/4, $0xbe120bbd
+DATA constants<>+14844(SB)/4, $0xbe120bbd
+DATA constants<>+14848(SB)/4, $0x3e4cc880
+DATA constants<>+14852(SB)/4, $0x3e4cc880
+DATA constants<>+14856(SB)/4, $0x3e4cc880
+DATA constants<>+14860(SB)/4, $0x3e4cc880
+DATA constants<>+14864(SB)/4, $0x3e4cc880
+DATA constants<>+14868(SB)/4, $0x3e4cc880
+DATA constants<>+14872(SB)/4, $0x3e4cc880
+DATA constants<>+14876(SB)/4, $0x3e4cc880
+DATA constants<>+14880(SB)/4, $0x3e4cc880
+DATA constants<>+14884(SB)/4, $0x3e4cc880
+DATA constants<>+14888(SB)/4, $0x3e4cc880
+DATA constants<>+14892(SB)/4, $0x3e4cc880
+DATA constants<>+14896(SB)/4, $0x3e4cc880
+DATA constants<>+14900(SB)/4, $0x3e4cc880
+DATA constants<>+14904(SB)/4, $0x3e4cc880
+DATA constants<>+14908(SB)/4, $0x3e4cc880
+DATA constants<>+14912(SB)/4, $0xbeaaaa9d
+DATA constants<>+14916(SB)/4, $0xbeaaaa9d
+DATA constants<>+14920(SB)/4, $0xbeaaaa9d
+DATA constants<>+14924(SB)/4, $0xbeaaaa9d
+DATA constants<>+14928(SB)/4, $0xbeaaaa9d
+DATA constants<>+14932(SB)/4, $0xbeaaaa9d
+DATA constants<>+14936(SB)/4, $0xbeaaaa9d
+DATA constants<>+14940(SB)/4, $0xbeaaaa9d
+DATA constants<>+14944(SB)/4, $0xbeaaaa9d
+DATA constants<>+14948(SB)/4, $0xbeaaaa9d
+DATA constants<>+14952(SB)/4, $0xbeaaaa9d
+DATA constants<>+14956(SB)/4, $0xbeaaaa9d
+DATA constants<>+14960(SB)/4, $0xbeaaaa9d
+DATA constants<>+14964(SB)/4, $0xbeaaaa9d
+DATA constants<>+14968(SB)/4, $0xbeaaaa9d
+DATA constants<>+14972(SB)/4, $0xbeaaaa9d
+DATA constants<>+14976(SB)/4, $0x40490fdb
+DATA constants<>+14980(SB)/4, $0x40490fdb
+DATA constants<>+14984(SB)/4, $0x40490fdb
+DATA constants<>+14988(SB)/4, $0x40490fdb
+DATA constants<>+14992(SB)/4, $0x40490fdb
+DATA constants<>+14996(SB)/4, $0x40490fdb
+DATA constants<>+15000(SB)/4, $0x40490fdb
+DATA constants<>+15004(SB)/4, $0x40490fdb
+DATA constants<>+15008(SB)/4, $0x40490fdb
+DATA constants<>+15012(SB)/4, $0x40490fdb
+DATA constants<>+15016(SB)/4, $0x40490fdb
+DATA constants<>+15020(SB)/4, $0x40490fdb
+DATA constants<>+15024(SB)/4, $0x40490fdb
+DATA constants<>+15028(SB)/4, $0x40490fdb
+DATA constants<>+15032(SB)/4, $0x40490fdb
+DATA constants<>+15036(SB)/4, $0x40490fdb
+DATA constants<>+15040(SB)/4, $0xb3bbbd2e
+DATA constants<>+15044(SB)/4, $0xb3bbbd2e
+DATA constants<>+15048(SB)/4, $0xb3bbbd2e
+DATA constants<>+15052(SB)/4, $0xb3bbbd2e
+DATA constants<>+15056(SB)/4, $0xb3bbbd2e
+DATA constants<>+15060(SB)/4, $0xb3bbbd2e
+DATA constants<>+15064(SB)/4, $0xb3bbbd2e
+DATA constants<>+15068(SB)/4, $0xb3bbbd2e
+DATA constants<>+15072(SB)/4, $0xb3bbbd2e
+DATA constants<>+15076(SB)/4, $0xb3bbbd2e
+DATA constants<>+15080(SB)/4, $0xb3bbbd2e
+DATA constants<>+15084(SB)/4, $0xb3bbbd2e
+DATA constants<>+15088(SB)/4, $0xb3bbbd2e
+DATA constants<>+15092(SB)/4, $0xb3bbbd2e
+DATA constants<>+15096(SB)/4, $0xb3bbbd2e
+DATA constants<>+15100(SB)/4, $0xb3bbbd2e
+DATA constants<>+15104(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15112(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15120(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15128(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15136(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15144(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15152(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15160(SB)/8, $0x7fefffffffffffff
+DATA constants<>+15168(SB)/8, $0xffefffffffffffff
+DATA constants<>+15176(SB)/8, $0xffefffffffffffff
+DATA constants<>+15184(SB)/8, $0xffefffffffffffff
+DATA constants<>+15192(SB)/8, $0xffefffffffffffff
+DATA constants<>+15200(SB)/8, $0xffefffffffffffff
+DATA constants<>+15208(SB)/8, $0xffefffffffffffff
+DATA constants<>+15216(SB)/8, $0xffefffffffffffff
+DATA constants<>+15224(SB)/8, $0xffefffffffffffff
+DATA constants<>+15232(SB)/8, $0x3870000000000000
+DATA constants<>+15240(SB)/8, $0x3870000000000000
+DATA constants<>+15248(SB)/8, $0x3870000000000000
+DATA constants<>+15256(SB)/8, $0x3870000000000000
+DATA constants<>+15264(SB)/8, $0x3870000000000000
+DATA constants<>+15272(SB)/8, $0x3870000000000000
+DATA constants<>+15280(SB)/8, $0x3870000000000000
+DATA constants<>+15288(SB)/8, $0x3870000000000000
+DATA constants<>+15296(SB)/4, $0x7f7fffff
+DATA constants<>+15300(SB)/4, $0x7f7fffff
+DATA constants<>+15304(SB)/4, $0x7f7fffff
+DATA constants<>+15308(SB)/4, $0x7f7fffff
+DATA constants<>+15312(SB)/4, $0x7f7fffff
+DATA constants<>+15316(SB)/4, $0x7f7fffff
+DATA constants<>+15320(SB)/4, $0x7f7fffff
+DATA constants<>+15324(SB)/4, $0x7f7fffff
+DATA constants<>+15328(SB)/4, $0x7f7fffff
+DATA constants<>+15332(SB)/4, $0x7f7fffff
+DATA constants<>+15336(SB)/4, $0x7f7fffff
+DATA constants<>+15340(SB)/4, $0x7f7fffff
+DATA constants<>+15344(SB)/4, $0x7f7fffff
+DATA constants<>+15348(SB)/4, $0x7f7fffff
+DATA constants<>+15352(SB)/4, $0x7f7fffff
+DATA constants<>+15356(SB)/4, $0x7f7fffff
+DATA constants<>+15360(SB)/4, $0xff7fffff
+DATA constants<>+15364(SB)/4, $0xff7fffff
+DATA constants<>+15368(SB)/4, $0xff7fffff
+DATA constants<>+15372(SB)/4, $0xff7fffff
+DATA constants<>+15376(SB)/4, $0xff7fffff
+DATA constants<>+15380(SB)/4, $0xff7fffff
+DATA constants<>+15384(SB)/4, $0xff7fffff
+DATA constants<>+15388(SB)/4, $0xff7fffff
+DATA constants<>+15392(SB)/4, $0xff7fffff
+DATA constants<>+15396(SB)/4, $0xff7fffff
+DATA constants<>+15400(SB)/4, $0xff7fffff
+DATA constants<>+15404(SB)/4, $0xff7fffff
+DATA constants<>+15408(SB)/4, $0xff7fffff
+DATA constants<>+15412(SB)/4, $0xff7fffff
+DATA constants<>+15416(SB)/4, $0xff7fffff
+DATA constants<>+15420(SB)/4, $0xff7fffff
+DATA constants<>+15424(SB)/4, $0x03800000
+DATA constants<>+15428(SB)/4, $0x03800000
+DATA constants<>+15432(SB)/4, $0x03800000
+DATA constants<>+15436(SB)/4, $0x03800000
+DATA constants<>+15440(SB)/4, $0x03800000
+DATA constants<>+15444(SB)/4, $0x03800000
+DATA constants<>+15448(SB)/4, $0x03800000
+DATA constants<>+15452(SB)/4, $0x03800000
+DATA constants<>+15456(SB)/4, $0x03800000
+DATA constants<>+15460(SB)/4, $0x03800000
+DATA constants<>+15464(SB)/4, $0x03800000
+DATA constants<>+15468(SB)/4, $0x03800000
+DATA constants<>+15472(SB)/4, $0x03800000
+DATA constants<>+15476(SB)/4, $0x03800000
+DATA constants<>+15480(SB)/4, $0x03800000
+DATA constants<>+15484(SB)/4, $0x03800000
+DATA constants<>+15488(SB)/8, $0x4630000000000000
+DATA constants<>+15496(SB)/8, $0x4630000000000000
+DATA constants<>+15504(SB)/8, $0x4630000000000000
+DATA constants<>+15512(SB)/8, $0x4630000000000000
+DATA constants<>+15520(SB)/8, $0x4630000000000000
+DATA constants<>+15528(SB)/8, $0x4630000000000000
+DATA constants<>+15536(SB)/8, $0x4630000000000000
+DATA constants<>+15544(SB)/8, $0x4630000000000000
+DATA constants<>+15552(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15560(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15568(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15576(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15584(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15592(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15600(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15608(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15616(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15624(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15632(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15640(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15648(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15656(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15664(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15672(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15680(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15688(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15696(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15704(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15712(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15720(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15728(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15736(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15744(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15752(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15760(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15768(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15776(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15784(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15792(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15800(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15808(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15816(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15824(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15832(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15840(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15848(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15856(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15864(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+15872(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15880(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15888(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15896(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15904(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15912(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15920(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15928(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+15936(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+15944(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+15952(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+15960(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+15968(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+15976(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+15984(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+15992(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16000(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16008(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16016(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16024(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16032(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16040(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16048(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16056(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16064(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16072(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16080(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16088(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16096(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16104(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16112(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16120(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16128(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16136(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16144(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16152(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16160(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16168(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16176(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16184(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16192(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16200(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16208(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16216(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16224(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16232(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16240(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16248(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16256(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16264(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16272(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16280(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16288(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16296(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16304(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16312(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16320(SB)/8, $0x3fb5555555555555
+DATA constants<>+16328(SB)/8, $0x3fb5555555555555
+DATA constants<>+16336(SB)/8, $0x3fb5555555555555
+DATA constants<>+16344(SB)/8, $0x3fb5555555555555
+DATA constants<>+16352(SB)/8, $0x3fb5555555555555
+DATA constants<>+16360(SB)/8, $0x3fb5555555555555
+DATA constants<>+16368(SB)/8, $0x3fb5555555555555
+DATA constants<>+16376(SB)/8, $0x3fb5555555555555
+DATA constants<>+16384(SB)/8, $0x4450000000000000
+DATA constants<>+16392(SB)/8, $0x4450000000000000
+DATA constants<>+16400(SB)/8, $0x4450000000000000
+DATA constants<>+16408(SB)/8, $0x4450000000000000
+DATA constants<>+16416(SB)/8, $0x4450000000000000
+DATA constants<>+16424(SB)/8, $0x4450000000000000
+DATA constants<>+16432(SB)/8, $0x4450000000000000
+DATA constants<>+16440(SB)/8, $0x4450000000000000
+DATA constants<>+16448(SB)/8, $0x3b90000000000000
+DATA constants<>+16456(SB)/8, $0x3b90000000000000
+DATA constants<>+16464(SB)/8, $0x3b90000000000000
+DATA constants<>+16472(SB)/8, $0x3b90000000000000
+DATA constants<>+16480(SB)/8, $0x3b90000000000000
+DATA constants<>+16488(SB)/8, $0x3b90000000000000
+DATA constants<>+16496(SB)/8, $0x3b90000000000000
+DATA constants<>+16504(SB)/8, $0x3b90000000000000
+DATA constants<>+16512(SB)/8, $0x0000000000000022
+DATA constants<>+16520(SB)/8, $0x0000000000000022
+DATA constants<>+16528(SB)/8, $0x0000000000000022
+DATA constants<>+16536(SB)/8, $0x0000000000000022
+DATA constants<>+16544(SB)/8, $0x0000000000000022
+DATA constants<>+16552(SB)/8, $0x0000000000000022
+DATA constants<>+16560(SB)/8, $0x0000000000000022
+DATA constants<>+16568(SB)/8, $0x0000000000000022
+DATA constants<>+16576(SB)/8, $0x000000000300a022
+DATA constants<>+16584(SB)/8, $0x000000000300a022
+DATA constants<>+16592(SB)/8, $0x000000000300a022
+DATA constants<>+16600(SB)/8, $0x000000000300a022
+DATA constants<>+16608(SB)/8, $0x000000000300a022
+DATA constants<>+16616(SB)/8, $0x000000000300a022
+DATA constants<>+16624(SB)/8, $0x000000000300a022
+DATA constants<>+16632(SB)/8, $0x000000000300a022
+DATA constants<>+16640(SB)/8, $0xbfe8000000000000
+DATA constants<>+16648(SB)/8, $0xbfe8000000000000
+DATA constants<>+16656(SB)/8, $0xbfe8000000000000
+DATA constants<>+16664(SB)/8, $0xbfe8000000000000
+DATA constants<>+16672(SB)/8, $0xbfe8000000000000
+DATA constants<>+16680(SB)/8, $0xbfe8000000000000
+DATA constants<>+16688(SB)/8, $0xbfe8000000000000
+DATA constants<>+16696(SB)/8, $0xbfe8000000000000
+DATA constants<>+16704(SB)/8, $0x3fe8000000000000
+DATA constants<>+16712(SB)/8, $0x3fe8000000000000
+DATA constants<>+16720(SB)/8, $0x3fe8000000000000
+DATA constants<>+16728(SB)/8, $0x3fe8000000000000
+DATA constants<>+16736(SB)/8, $0x3fe8000000000000
+DATA constants<>+16744(SB)/8, $0x3fe8000000000000
+DATA constants<>+16752(SB)/8, $0x3fe8000000000000
+DATA constants<>+16760(SB)/8, $0x3fe8000000000000
+DATA constants<>+16768(SB)/8, $0xc630000000000000
+DATA constants<>+16776(SB)/8, $0xc630000000000000
+DATA constants<>+16784(SB)/8, $0xc630000000000000
+DATA constants<>+16792(SB)/8, $0xc630000000000000
+DATA constants<>+16800(SB)/8, $0xc630000000000000
+DATA constants<>+16808(SB)/8, $0xc630000000000000
+DATA constants<>+16816(SB)/8, $0xc630000000000000
+DATA constants<>+16824(SB)/8, $0xc630000000000000
+DATA constants<>+16832(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16840(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16848(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16856(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16864(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16872(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16880(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16888(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+16896(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16904(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16912(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16920(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16928(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16936(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16944(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16952(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+16960(SB)/4, $0x5d800000
+DATA constants<>+16964(SB)/4, $0x5d800000
+DATA constants<>+16968(SB)/4, $0x5d800000
+DATA constants<>+16972(SB)/4, $0x5d800000
+DATA constants<>+16976(SB)/4, $0x5d800000
+DATA constants<>+16980(SB)/4, $0x5d800000
+DATA constants<>+16984(SB)/4, $0x5d800000
+DATA constants<>+16988(SB)/4, $0x5d800000
+DATA constants<>+16992(SB)/4, $0x5d800000
+DATA constants<>+16996(SB)/4, $0x5d800000
+DATA constants<>+17000(SB)/4, $0x5d800000
+DATA constants<>+17004(SB)/4, $0x5d800000
+DATA constants<>+17008(SB)/4, $0x5d800000
+DATA constants<>+17012(SB)/4, $0x5d800000
+DATA constants<>+17016(SB)/4, $0x5d800000
+DATA constants<>+17020(SB)/4, $0x5d800000
+DATA constants<>+17024(SB)/4, $0x3d896bba
+DATA constants<>+17028(SB)/4, $0x3d896bba
+DATA constants<>+17032(SB)/4, $0x3d896bba
+DATA constants<>+17036(SB)/4, $0x3d896bba
+DATA constants<>+17040(SB)/4, $0x3d896bba
+DATA constants<>+17044(SB)/4, $0x3d896bba
+DATA constants<>+17048(SB)/4, $0x3d896bba
+DATA constants<>+17052(SB)/4, $0x3d896bba
+DATA constants<>+17056(SB)/4, $0x3d896bba
+DATA constants<>+17060(SB)/4, $0x3d896bba
+DATA constants<>+17064(SB)/4, $0x3d896bba
+DATA constants<>+17068(SB)/4, $0x3d896bba
+DATA constants<>+17072(SB)/4, $0x3d896bba
+DATA constants<>+17076(SB)/4, $0x3d896bba
+DATA constants<>+17080(SB)/4, $0x3d896bba
+DATA constants<>+17084(SB)/4, $0x3d896bba
+DATA constants<>+17088(SB)/4, $0x3e7f9724
+DATA constants<>+17092(SB)/4, $0x3e7f9724
+DATA constants<>+17096(SB)/4, $0x3e7f9724
+DATA constants<>+17100(SB)/4, $0x3e7f9724
+DATA constants<>+17104(SB)/4, $0x3e7f9724
+DATA constants<>+17108(SB)/4, $0x3e7f9724
+DATA constants<>+17112(SB)/4, $0x3e7f9724
+DATA constants<>+17116(SB)/4, $0x3e7f9724
+DATA constants<>+17120(SB)/4, $0x3e7f9724
+DATA constants<>+17124(SB)/4, $0x3e7f9724
+DATA constants<>+17128(SB)/4, $0x3e7f9724
+DATA constants<>+17132(SB)/4, $0x3e7f9724
+DATA constants<>+17136(SB)/4, $0x3e7f9724
+DATA constants<>+17140(SB)/4, $0x3e7f9724
+DATA constants<>+17144(SB)/4, $0x3e7f9724
+DATA constants<>+17148(SB)/4, $0x3e7f9724
+DATA constants<>+17152(SB)/4, $0x39d7c900
+DATA constants<>+17156(SB)/4, $0x39d7c900
+DATA constants<>+17160(SB)/4, $0x39d7c900
+DATA constants<>+17164(SB)/4, $0x39d7c900
+DATA constants<>+17168(SB)/4, $0x39d7c900
+DATA constants<>+17172(SB)/4, $0x39d7c900
+DATA constants<>+17176(SB)/4, $0x39d7c900
+DATA constants<>+17180(SB)/4, $0x39d7c900
+DATA constants<>+17184(SB)/4, $0x39d7c900
+DATA constants<>+17188(SB)/4, $0x39d7c900
+DATA constants<>+17192(SB)/4, $0x39d7c900
+DATA constants<>+17196(SB)/4, $0x39d7c900
+DATA constants<>+17200(SB)/4, $0x39d7c900
+DATA constants<>+17204(SB)/4, $0x39d7c900
+DATA constants<>+17208(SB)/4, $0x39d7c900
+DATA constants<>+17212(SB)/4, $0x39d7c900
+DATA constants<>+17216(SB)/4, $0x3b127a41
+DATA constants<>+17220(SB)/4, $0x3b127a41
+DATA constants<>+17224(SB)/4, $0x3b127a41
+DATA constants<>+17228(SB)/4, $0x3b127a41
+DATA constants<>+17232(SB)/4, $0x3b127a41
+DATA constants<>+17236(SB)/4, $0x3b127a41
+DATA constants<>+17240(SB)/4, $0x3b127a41
+DATA constants<>+17244(SB)/4, $0x3b127a41
+DATA constants<>+17248(SB)/4, $0x3b127a41
+DATA constants<>+17252(SB)/4, $0x3b127a41
+DATA constants<>+17256(SB)/4, $0x3b127a41
+DATA constants<>+17260(SB)/4, $0x3b127a41
+DATA constants<>+17264(SB)/4, $0x3b127a41
+DATA constants<>+17268(SB)/4, $0x3b127a41
+DATA constants<>+17272(SB)/4, $0x3b127a41
+DATA constants<>+17276(SB)/4, $0x3b127a41
+DATA constants<>+17280(SB)/4, $0x391ec644
+DATA constants<>+17284(SB)/4, $0x391ec644
+DATA constants<>+17288(SB)/4, $0x391ec644
+DATA constants<>+17292(SB)/4, $0x391ec644
+DATA constants<>+17296(SB)/4, $0x391ec644
+DATA constants<>+17300(SB)/4, $0x391ec644
+DATA constants<>+17304(SB)/4, $0x391ec644
+DATA constants<>+17308(SB)/4, $0x391ec644
+DATA constants<>+17312(SB)/4, $0x391ec644
+DATA constants<>+17316(SB)/4, $0x391ec644
+DATA constants<>+17320(SB)/4, $0x391ec644
+DATA constants<>+17324(SB)/4, $0x391ec644
+DATA constants<>+17328(SB)/4, $0x391ec644
+DATA constants<>+17332(SB)/4, $0x391ec644
+DATA constants<>+17336(SB)/4, $0x391ec644
+DATA constants<>+17340(SB)/4, $0x391ec644
+DATA constants<>+17344(SB)/4, $0x3c4ccc29
+DATA constants<>+17348(SB)/4, $0x3c4ccc29
+DATA constants<>+17352(SB)/4, $0x3c4ccc29
+DATA constants<>+17356(SB)/4, $0x3c4ccc29
+DATA constants<>+17360(SB)/4, $0x3c4ccc29
+DATA constants<>+17364(SB)/4, $0x3c4ccc29
+DATA constants<>+17368(SB)/4, $0x3c4ccc29
+DATA constants<>+17372(SB)/4, $0x3c4ccc29
+DATA constants<>+17376(SB)/4, $0x3c4ccc29
+DATA constants<>+17380(SB)/4, $0x3c4ccc29
+DATA constants<>+17384(SB)/4, $0x3c4ccc29
+DATA constants<>+17388(SB)/4, $0x3c4ccc29
+DATA constants<>+17392(SB)/4, $0x3c4ccc29
+DATA constants<>+17396(SB)/4, $0x3c4ccc29
+DATA constants<>+17400(SB)/4, $0x3c4ccc29
+DATA constants<>+17404(SB)/4, $0x3c4ccc29
+DATA constants<>+17408(SB)/4, $0x3daaaaab
+DATA constants<>+17412(SB)/4, $0x3daaaaab
+DATA constants<>+17416(SB)/4, $0x3daaaaab
+DATA constants<>+17420(SB)/4, $0x3daaaaab
+DATA constants<>+17424(SB)/4, $0x3daaaaab
+DATA constants<>+17428(SB)/4, $0x3daaaaab
+DATA constants<>+17432(SB)/4, $0x3daaaaab
+DATA constants<>+17436(SB)/4, $0x3daaaaab
+DATA constants<>+17440(SB)/4, $0x3daaaaab
+DATA constants<>+17444(SB)/4, $0x3daaaaab
+DATA constants<>+17448(SB)/4, $0x3daaaaab
+DATA constants<>+17452(SB)/4, $0x3daaaaab
+DATA constants<>+17456(SB)/4, $0x3daaaaab
+DATA constants<>+17460(SB)/4, $0x3daaaaab
+DATA constants<>+17464(SB)/4, $0x3daaaaab
+DATA constants<>+17468(SB)/4, $0x3daaaaab
+DATA constants<>+17472(SB)/4, $0x53800000
+DATA constants<>+17476(SB)/4, $0x53800000
+DATA constants<>+17480(SB)/4, $0x53800000
+DATA constants<>+17484(SB)/4, $0x53800000
+DATA constants<>+17488(SB)/4, $0x53800000
+DATA constants<>+17492(SB)/4, $0x53800000
+DATA constants<>+17496(SB)/4, $0x53800000
+DATA constants<>+17500(SB)/4, $0x53800000
+DATA constants<>+17504(SB)/4, $0x53800000
+DATA constants<>+17508(SB)/4, $0x53800000
+DATA constants<>+17512(SB)/4, $0x53800000
+DATA constants<>+17516(SB)/4, $0x53800000
+DATA constants<>+17520(SB)/4, $0x53800000
+DATA constants<>+17524(SB)/4, $0x53800000
+DATA constants<>+17528(SB)/4, $0x53800000
+DATA constants<>+17532(SB)/4, $0x53800000
+DATA constants<>+17536(SB)/4, $0x2b800000
+DATA constants<>+17540(SB)/4, $0x2b800000
+DATA constants<>+17544(SB)/4, $0x2b800000
+DATA constants<>+17548(SB)/4, $0x2b800000
+DATA constants<>+17552(SB)/4, $0x2b800000
+DATA constants<>+17556(SB)/4, $0x2b800000
+DATA constants<>+17560(SB)/4, $0x2b800000
+DATA constants<>+17564(SB)/4, $0x2b800000
+DATA constants<>+17568(SB)/4, $0x2b800000
+DATA constants<>+17572(SB)/4, $0x2b800000
+DATA constants<>+17576(SB)/4, $0x2b800000
+DATA constants<>+17580(SB)/4, $0x2b800000
+DATA constants<>+17584(SB)/4, $0x2b800000
+DATA constants<>+17588(SB)/4, $0x2b800000
+DATA constants<>+17592(SB)/4, $0x2b800000
+DATA constants<>+17596(SB)/4, $0x2b800000
+DATA constants<>+17600(SB)/4, $0x00000022
+DATA constants<>+17604(SB)/4, $0x00000022
+DATA constants<>+17608(SB)/4, $0x00000022
+DATA constants<>+17612(SB)/4, $0x00000022
+DATA constants<>+17616(SB)/4, $0x00000022
+DATA constants<>+17620(SB)/4, $0x00000022
+DATA constants<>+17624(SB)/4, $0x00000022
+DATA constants<>+17628(SB)/4, $0x00000022
+DATA constants<>+17632(SB)/4, $0x00000022
+DATA constants<>+17636(SB)/4, $0x00000022
+DATA constants<>+17640(SB)/4, $0x00000022
+DATA constants<>+17644(SB)/4, $0x00000022
+DATA constants<>+17648(SB)/4, $0x00000022
+DATA constants<>+17652(SB)/4, $0x00000022
+DATA constants<>+17656(SB)/4, $0x00000022
+DATA constants<>+17660(SB)/4, $0x00000022
+DATA constants<>+17664(SB)/4, $0x0300a022
+DATA constants<>+17668(SB)/4, $0x0300a022
+DATA constants<>+17672(SB)/4, $0x0300a022
+DATA constants<>+17676(SB)/4, $0x0300a022
+DATA constants<>+17680(SB)/4, $0x0300a022
+DATA constants<>+17684(SB)/4, $0x0300a022
+DATA constants<>+17688(SB)/4, $0x0300a022
+DATA constants<>+17692(SB)/4, $0x0300a022
+DATA constants<>+17696(SB)/4, $0x0300a022
+DATA constants<>+17700(SB)/4, $0x0300a022
+DATA constants<>+17704(SB)/4, $0x0300a022
+DATA constants<>+17708(SB)/4, $0x0300a022
+DATA constants<>+17712(SB)/4, $0x0300a022
+DATA constants<>+17716(SB)/4, $0x0300a022
+DATA constants<>+17720(SB)/4, $0x0300a022
+DATA constants<>+17724(SB)/4, $0x0300a022
+DATA constants<>+17728(SB)/4, $0xbf400000
+DATA constants<>+17732(SB)/4, $0xbf400000
+DATA constants<>+17736(SB)/4, $0xbf400000
+DATA constants<>+17740(SB)/4, $0xbf400000
+DATA constants<>+17744(SB)/4, $0xbf400000
+DATA constants<>+17748(SB)/4, $0xbf400000
+DATA constants<>+17752(SB)/4, $0xbf400000
+DATA constants<>+17756(SB)/4, $0xbf400000
+DATA constants<>+17760(SB)/4, $0xbf400000
+DATA constants<>+17764(SB)/4, $0xbf400000
+DATA constants<>+17768(SB)/4, $0xbf400000
+DATA constants<>+17772(SB)/4, $0xbf400000
+DATA constants<>+17776(SB)/4, $0xbf400000
+DATA constants<>+17780(SB)/4, $0xbf400000
+DATA constants<>+17784(SB)/4, $0xbf400000
+DATA constants<>+17788(SB)/4, $0xbf400000
+DATA constants<>+17792(SB)/4, $0x4b000000
+DATA constants<>+17796(SB)/4, $0x4b000000
+DATA constants<>+17800(SB)/4, $0x4b000000
+DATA constants<>+17804(SB)/4, $0x4b000000
+DATA constants<>+17808(SB)/4, $0x4b000000
+DATA constants<>+17812(SB)/4, $0x4b000000
+DATA constants<>+17816(SB)/4, $0x4b000000
+DATA constants<>+17820(SB)/4, $0x4b000000
+DATA constants<>+17824(SB)/4, $0x4b000000
+DATA constants<>+17828(SB)/4, $0x4b000000
+DATA constants<>+17832(SB)/4, $0x4b000000
+DATA constants<>+17836(SB)/4, $0x4b000000
+DATA constants<>+17840(SB)/4, $0x4b000000
+DATA constants<>+17844(SB)/4, $0x4b000000
+DATA constants<>+17848(SB)/4, $0x4b000000
+DATA constants<>+17852(SB)/4, $0x4b000000
+DATA constants<>+17856(SB)/4, $0x4b000100
+DATA constants<>+17860(SB)/4, $0x4b000100
+DATA constants<>+17864(SB)/4, $0x4b000100
+DATA constants<>+17868(SB)/4, $0x4b000100
+DATA constants<>+17872(SB)/4, $0x4b000100
+DATA constants<>+17876(SB)/4, $0x4b000100
+DATA constants<>+17880(SB)/4, $0x4b000100
+DATA constants<>+17884(SB)/4, $0x4b000100
+DATA constants<>+17888(SB)/4, $0x4b000100
+DATA constants<>+17892(SB)/4, $0x4b000100
+DATA constants<>+17896(SB)/4, $0x4b000100
+DATA constants<>+17900(SB)/4, $0x4b000100
+DATA constants<>+17904(SB)/4, $0x4b000100
+DATA constants<>+17908(SB)/4, $0x4b000100
+DATA constants<>+17912(SB)/4, $0x4b000100
+DATA constants<>+17916(SB)/4, $0x4b000100
+DATA constants<>+17920(SB)/4, $0xdd800000
+DATA constants<>+17924(SB)/4, $0xdd800000
+DATA constants<>+17928(SB)/4, $0xdd800000
+DATA constants<>+17932(SB)/4, $0xdd800000
+DATA constants<>+17936(SB)/4, $0xdd800000
+DATA constants<>+17940(SB)/4, $0xdd800000
+DATA constants<>+17944(SB)/4, $0xdd800000
+DATA constants<>+17948(SB)/4, $0xdd800000
+DATA constants<>+17952(SB)/4, $0xdd800000
+DATA constants<>+17956(SB)/4, $0xdd800000
+DATA constants<>+17960(SB)/4, $0xdd800000
+DATA constants<>+17964(SB)/4, $0xdd800000
+DATA constants<>+17968(SB)/4, $0xdd800000
+DATA constants<>+17972(SB)/4, $0xdd800000
+DATA constants<>+17976(SB)/4, $0xdd800000
+DATA constants<>+17980(SB)/4, $0xdd800000
+DATA constants<>+17984(SB)/4, $0x3c23d70a
+DATA constants<>+17988(SB)/4, $0x3c23d70a
+DATA constants<>+17992(SB)/4, $0x3c23d70a
+DATA constants<>+17996(SB)/4, $0x3c23d70a
+DATA constants<>+18000(SB)/4, $0x3c23d70a
+DATA constants<>+18004(SB)/4, $0x3c23d70a
+DATA constants<>+18008(SB)/4, $0x3c23d70a
+DATA constants<>+18012(SB)/4, $0x3c23d70a
+DATA constants<>+18016(SB)/4, $0x3c23d70a
+DATA constants<>+18020(SB)/4, $0x3c23d70a
+DATA constants<>+18024(SB)/4, $0x3c23d70a
+DATA constants<>+18028(SB)/4, $0x3c23d70a
+DATA constants<>+18032(SB)/4, $0x3c23d70a
+DATA constants<>+18036(SB)/4, $0x3c23d70a
+DATA constants<>+18040(SB)/4, $0x3c23d70a
+DATA constants<>+18044(SB)/4, $0x3c23d70a
+DATA constants<>+18048(SB)/4, $0xbc23d70a
+DATA constants<>+18052(SB)/4, $0xbc23d70a
+DATA constants<>+18056(SB)/4, $0xbc23d70a
+DATA constants<>+18060(SB)/4, $0xbc23d70a
+DATA constants<>+18064(SB)/4, $0xbc23d70a
+DATA constants<>+18068(SB)/4, $0xbc23d70a
+DATA constants<>+18072(SB)/4, $0xbc23d70a
+DATA constants<>+18076(SB)/4, $0xbc23d70a
+DATA constants<>+18080(SB)/4, $0xbc23d70a
+DATA constants<>+18084(SB)/4, $0xbc23d70a
+DATA constants<>+18088(SB)/4, $0xbc23d70a
+DATA constants<>+18092(SB)/4, $0xbc23d70a
+DATA constants<>+18096(SB)/4, $0xbc23d70a
+DATA constants<>+18100(SB)/4, $0xbc23d70a
+DATA constants<>+18104(SB)/4, $0xbc23d70a
+DATA constants<>+18108(SB)/4, $0xbc23d70a
+DATA constants<>+18112(SB)/4, $0x40000000
+DATA constants<>+18116(SB)/4, $0x40000000
+DATA constants<>+18120(SB)/4, $0x40000000
+DATA constants<>+18124(SB)/4, $0x40000000
+DATA constants<>+18128(SB)/4, $0x40000000
+DATA constants<>+18132(SB)/4, $0x40000000
+DATA constants<>+18136(SB)/4, $0x40000000
+DATA constants<>+18140(SB)/4, $0x40000000
+DATA constants<>+18144(SB)/4, $0x40000000
+DATA constants<>+18148(SB)/4, $0x40000000
+DATA constants<>+18152(SB)/4, $0x40000000
+DATA constants<>+18156(SB)/4, $0x40000000
+DATA constants<>+18160(SB)/4, $0x40000000
+DATA constants<>+18164(SB)/4, $0x40000000
+DATA constants<>+18168(SB)/4, $0x40000000
+DATA constants<>+18172(SB)/4, $0x40000000
+DATA constants<>+18176(SB)/8, $0x3fe4000000000000
+DATA constants<>+18184(SB)/8, $0x3fe4000000000000
+DATA constants<>+18192(SB)/8, $0x3fe4000000000000
+DATA constants<>+18200(SB)/8, $0x3fe4000000000000
+DATA constants<>+18208(SB)/8, $0x3fe4000000000000
+DATA constants<>+18216(SB)/8, $0x3fe4000000000000
+DATA constants<>+18224(SB)/8, $0x3fe4000000000000
+DATA constants<>+18232(SB)/8, $0x3fe4000000000000
+DATA constants<>+18240(SB)/8, $0x4083b00000000000
+DATA constants<>+18248(SB)/8, $0x4083b00000000000
+DATA constants<>+18256(SB)/8, $0x4083b00000000000
+DATA constants<>+18264(SB)/8, $0x4083b00000000000
+DATA constants<>+18272(SB)/8, $0x4083b00000000000
+DATA constants<>+18280(SB)/8, $0x4083b00000000000
+DATA constants<>+18288(SB)/8, $0x4083b00000000000
+DATA constants<>+18296(SB)/8, $0x4083b00000000000
+DATA constants<>+18304(SB)/8, $0x40e960e000000000
+DATA constants<>+18312(SB)/8, $0x40e960e000000000
+DATA constants<>+18320(SB)/8, $0x40e960e000000000
+DATA constants<>+18328(SB)/8, $0x40e960e000000000
+DATA constants<>+18336(SB)/8, $0x40e960e000000000
+DATA constants<>+18344(SB)/8, $0x40e960e000000000
+DATA constants<>+18352(SB)/8, $0x40e960e000000000
+DATA constants<>+18360(SB)/8, $0x40e960e000000000
+DATA constants<>+18368(SB)/8, $0x412cde3200000000
+DATA constants<>+18376(SB)/8, $0x412cde3200000000
+DATA constants<>+18384(SB)/8, $0x412cde3200000000
+DATA constants<>+18392(SB)/8, $0x412cde3200000000
+DATA constants<>+18400(SB)/8, $0x412cde3200000000
+DATA constants<>+18408(SB)/8, $0x412cde3200000000
+DATA constants<>+18416(SB)/8, $0x412cde3200000000
+DATA constants<>+18424(SB)/8, $0x412cde3200000000
+DATA constants<>+18432(SB)/8, $0x413eee1100000000
+DATA constants<>+18440(SB)/8, $0x413eee1100000000
+DATA constants<>+18448(SB)/8, $0x413eee1100000000
+DATA constants<>+18456(SB)/8, $0x413eee1100000000
+DATA constants<>+18464(SB)/8, $0x413eee1100000000
+DATA constants<>+18472(SB)/8, $0x413eee1100000000
+DATA constants<>+18480(SB)/8, $0x413eee1100000000
+DATA constants<>+18488(SB)/8, $0x413eee1100000000
+DATA constants<>+18496(SB)/8, $0x4082900000000000
+DATA constants<>+18504(SB)/8, $0x4082900000000000
+DATA constants<>+18512(SB)/8, $0x4082900000000000
+DATA constants<>+18520(SB)/8, $0x4082900000000000
+DATA constants<>+18528(SB)/8, $0x4082900000000000
+DATA constants<>+18536(SB)/8, $0x4082900000000000
+DATA constants<>+18544(SB)/8, $0x4082900000000000
+DATA constants<>+18552(SB)/8, $0x4082900000000000
+DATA constants<>+18560(SB)/8, $0x40e5fea000000000
+DATA constants<>+18568(SB)/8, $0x40e5fea000000000
+DATA constants<>+18576(SB)/8, $0x40e5fea000000000
+DATA constants<>+18584(SB)/8, $0x40e5fea000000000
+DATA constants<>+18592(SB)/8, $0x40e5fea000000000
+DATA constants<>+18600(SB)/8, $0x40e5fea000000000
+DATA constants<>+18608(SB)/8, $0x40e5fea000000000
+DATA constants<>+18616(SB)/8, $0x40e5fea000000000
+DATA constants<>+18624(SB)/8, $0x41249eb600000000
+DATA constants<>+18632(SB)/8, $0x41249eb600000000
+DATA constants<>+18640(SB)/8, $0x41249eb600000000
+DATA constants<>+18648(SB)/8, $0x41249eb600000000
+DATA constants<>+18656(SB)/8, $0x41249eb600000000
+DATA constants<>+18664(SB)/8, $0x41249eb600000000
+DATA constants<>+18672(SB)/8, $0x41249eb600000000
+DATA constants<>+18680(SB)/8, $0x41249eb600000000
+DATA constants<>+18688(SB)/8, $0xc000000000000000
+DATA constants<>+18696(SB)/8, $0xc000000000000000
+DATA constants<>+18704(SB)/8, $0xc000000000000000
+DATA constants<>+18712(SB)/8, $0xc000000000000000
+DATA constants<>+18720(SB)/8, $0xc000000000000000
+DATA constants<>+18728(SB)/8, $0xc000000000000000
+DATA constants<>+18736(SB)/8, $0xc000000000000000
+DATA constants<>+18744(SB)/8, $0xc000000000000000
+DATA constants<>+18752(SB)/4, $0xc0000000
+DATA constants<>+18756(SB)/4, $0xc0000000
+DATA constants<>+18760(SB)/4, $0xc0000000
+DATA constants<>+18764(SB)/4, $0xc0000000
+DATA constants<>+18768(SB)/4, $0xc0000000
+DATA constants<>+18772(SB)/4, $0xc0000000
+DATA constants<>+18776(SB)/4, $0xc0000000
+DATA constants<>+18780(SB)/4, $0xc0000000
+DATA constants<>+18784(SB)/4, $0xc0000000
+DATA constants<>+18788(SB)/4, $0xc0000000
+DATA constants<>+18792(SB)/4, $0xc0000000
+DATA constants<>+18796(SB)/4, $0xc0000000
+DATA constants<>+18800(SB)/4, $0xc0000000
+DATA constants<>+18804(SB)/4, $0xc0000000
+DATA constants<>+18808(SB)/4, $0xc0000000
+DATA constants<>+18812(SB)/4, $0xc0000000
+DATA constants<>+18816(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18824(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18832(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18840(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18848(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18856(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18864(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18872(SB)/8, $0x3fda827999fcef32
+DATA constants<>+18880(SB)/4, $0xbb58abe0
+DATA constants<>+18884(SB)/4, $0xbb58abe0
+DATA constants<>+18888(SB)/4, $0xbb58abe0
+DATA constants<>+18892(SB)/4, $0xbb58abe0
+DATA constants<>+18896(SB)/4, $0xbb58abe0
+DATA constants<>+18900(SB)/4, $0xbb58abe0
+DATA constants<>+18904(SB)/4, $0xbb58abe0
+DATA constants<>+18908(SB)/4, $0xbb58abe0
+DATA constants<>+18912(SB)/4, $0xbb58abe0
+DATA constants<>+18916(SB)/4, $0xbb58abe0
+DATA constants<>+18920(SB)/4, $0xbb58abe0
+DATA constants<>+18924(SB)/4, $0xbb58abe0
+DATA constants<>+18928(SB)/4, $0xbb58abe0
+DATA constants<>+18932(SB)/4, $0xbb58abe0
+DATA constants<>+18936(SB)/4, $0xbb58abe0
+DATA constants<>+18940(SB)/4, $0xbb58abe0
+DATA constants<>+18944(SB)/4, $0x3ca50f77
+DATA constants<>+18948(SB)/4, $0x3ca50f77
+DATA constants<>+18952(SB)/4, $0x3ca50f77
+DATA constants<>+18956(SB)/4, $0x3ca50f77
+DATA constants<>+18960(SB)/4, $0x3ca50f77
+DATA constants<>+18964(SB)/4, $0x3ca50f77
+DATA constants<>+18968(SB)/4, $0x3ca50f77
+DATA constants<>+18972(SB)/4, $0x3ca50f77
+DATA constants<>+18976(SB)/4, $0x3ca50f77
+DATA constants<>+18980(SB)/4, $0x3ca50f77
+DATA constants<>+18984(SB)/4, $0x3ca50f77
+DATA constants<>+18988(SB)/4, $0x3ca50f77
+DATA constants<>+18992(SB)/4, $0x3ca50f77
+DATA constants<>+18996(SB)/4, $0x3ca50f77
+DATA constants<>+19000(SB)/4, $0x3ca50f77
+DATA constants<>+19004(SB)/4, $0x3ca50f77
+DATA constants<>+19008(SB)/4, $0xbd6bc3cd
+DATA constants<>+19012(SB)/4, $0xbd6bc3cd
+DATA constants<>+19016(SB)/4, $0xbd6bc3cd
+DATA constants<>+19020(SB)/4, $0xbd6bc3cd
+DATA constants<>+19024(SB)/4, $0xbd6bc3cd
+DATA constants<>+19028(SB)/4, $0xbd6bc3cd
+DATA constants<>+19032(SB)/4, $0xbd6bc3cd
+DATA constants<>+19036(SB)/4, $0xbd6bc3cd
+DATA constants<>+19040(SB)/4, $0xbd6bc3cd
+DATA constants<>+19044(SB)/4, $0xbd6bc3cd
+DATA constants<>+19048(SB)/4, $0xbd6bc3cd
+DATA constants<>+19052(SB)/4, $0xbd6bc3cd
+DATA constants<>+19056(SB)/4, $0xbd6bc3cd
+DATA constants<>+19060(SB)/4, $0xbd6bc3cd
+DATA constants<>+19064(SB)/4, $0xbd6bc3cd
+DATA constants<>+19068(SB)/4, $0xbd6bc3cd
+DATA constants<>+19072(SB)/4, $0x3dda850f
+DATA constants<>+19076(SB)/4, $0x3dda850f
+DATA constants<>+19080(SB)/4, $0x3dda850f
+DATA constants<>+19084(SB)/4, $0x3dda850f
+DATA constants<>+19088(SB)/4, $0x3dda850f
+DATA constants<>+19092(SB)/4, $0x3dda850f
+DATA constants<>+19096(SB)/4, $0x3dda850f
+DATA constants<>+19100(SB)/4, $0x3dda850f
+DATA constants<>+19104(SB)/4, $0x3dda850f
+DATA constants<>+19108(SB)/4, $0x3dda850f
+DATA constants<>+19112(SB)/4, $0x3dda850f
+DATA constants<>+19116(SB)/4, $0x3dda850f
+DATA constants<>+19120(SB)/4, $0x3dda850f
+DATA constants<>+19124(SB)/4, $0x3dda850f
+DATA constants<>+19128(SB)/4, $0x3dda850f
+DATA constants<>+19132(SB)/4, $0x3dda850f
+DATA constants<>+19136(SB)/4, $0xbe1d2cac
+DATA constants<>+19140(SB)/4, $0xbe1d2cac
+DATA constants<>+19144(SB)/4, $0xbe1d2cac
+DATA constants<>+19148(SB)/4, $0xbe1d2cac
+DATA constants<>+19152(SB)/4, $0xbe1d2cac
+DATA constants<>+19156(SB)/4, $0xbe1d2cac
+DATA constants<>+19160(SB)/4, $0xbe1d2cac
+DATA constants<>+19164(SB)/4, $0xbe1d2cac
+DATA constants<>+19168(SB)/4, $0xbe1d2cac
+DATA constants<>+19172(SB)/4, $0xbe1d2cac
+DATA constants<>+19176(SB)/4, $0xbe1d2cac
+DATA constants<>+19180(SB)/4, $0xbe1d2cac
+DATA constants<>+19184(SB)/4, $0xbe1d2cac
+DATA constants<>+19188(SB)/4, $0xbe1d2cac
+DATA constants<>+19192(SB)/4, $0xbe1d2cac
+DATA constants<>+19196(SB)/4, $0xbe1d2cac
+DATA constants<>+19200(SB)/4, $0x3e49a885
+DATA constants<>+19204(SB)/4, $0x3e49a885
+DATA constants<>+19208(SB)/4, $0x3e49a885
+DATA constants<>+19212(SB)/4, $0x3e49a885
+DATA constants<>+19216(SB)/4, $0x3e49a885
+DATA constants<>+19220(SB)/4, $0x3e49a885
+DATA constants<>+19224(SB)/4, $0x3e49a885
+DATA constants<>+19228(SB)/4, $0x3e49a885
+DATA constants<>+19232(SB)/4, $0x3e49a885
+DATA constants<>+19236(SB)/4, $0x3e49a885
+DATA constants<>+19240(SB)/4, $0x3e49a885
+DATA constants<>+19244(SB)/4, $0x3e49a885
+DATA constants<>+19248(SB)/4, $0x3e49a885
+DATA constants<>+19252(SB)/4, $0x3e49a885
+DATA constants<>+19256(SB)/4, $0x3e49a885
+DATA constants<>+19260(SB)/4, $0x3e49a885
+DATA constants<>+19264(SB)/4, $0xbe7f924f
+DATA constants<>+19268(SB)/4, $0xbe7f924f
+DATA constants<>+19272(SB)/4, $0xbe7f924f
+DATA constants<>+19276(SB)/4, $0xbe7f924f
+DATA constants<>+19280(SB)/4, $0xbe7f924f
+DATA constants<>+19284(SB)/4, $0xbe7f924f
+DATA constants<>+19288(SB)/4, $0xbe7f924f
+DATA constants<>+19292(SB)/4, $0xbe7f924f
+DATA constants<>+19296(SB)/4, $0xbe7f924f
+DATA constants<>+19300(SB)/4, $0xbe7f924f
+DATA constants<>+19304(SB)/4, $0xbe7f924f
+DATA constants<>+19308(SB)/4, $0xbe7f924f
+DATA constants<>+19312(SB)/4, $0xbe7f924f
+DATA constants<>+19316(SB)/4, $0xbe7f924f
+DATA constants<>+19320(SB)/4, $0xbe7f924f
+DATA constants<>+19324(SB)/4, $0xbe7f924f
+DATA constants<>+19328(SB)/4, $0x3eaaa6ea
+DATA constants<>+19332(SB)/4, $0x3eaaa6ea
+DATA constants<>+19336(SB)/4, $0x3eaaa6ea
+DATA constants<>+19340(SB)/4, $0x3eaaa6ea
+DATA constants<>+19344(SB)/4, $0x3eaaa6ea
+DATA constants<>+19348(SB)/4, $0x3eaaa6ea
+DATA constants<>+19352(SB)/4, $0x3eaaa6ea
+DATA constants<>+19356(SB)/4, $0x3eaaa6ea
+DATA constants<>+19360(SB)/4, $0x3eaaa6ea
+DATA constants<>+19364(SB)/4, $0x3eaaa6ea
+DATA constants<>+19368(SB)/4, $0x3eaaa6ea
+DATA constants<>+19372(SB)/4, $0x3eaaa6ea
+DATA constants<>+19376(SB)/4, $0x3eaaa6ea
+DATA constants<>+19380(SB)/4, $0x3eaaa6ea
+DATA constants<>+19384(SB)/4, $0x3eaaa6ea
+DATA constants<>+19388(SB)/4, $0x3eaaa6ea
+DATA constants<>+19392(SB)/4, $0xbeffffe9
+DATA constants<>+19396(SB)/4, $0xbeffffe9
+DATA constants<>+19400(SB)/4, $0xbeffffe9
+DATA constants<>+19404(SB)/4, $0xbeffffe9
+DATA constants<>+19408(SB)/4, $0xbeffffe9
+DATA constants<>+19412(SB)/4, $0xbeffffe9
+DATA constants<>+19416(SB)/4, $0xbeffffe9
+DATA constants<>+19420(SB)/4, $0xbeffffe9
+DATA constants<>+19424(SB)/4, $0xbeffffe9
+DATA constants<>+19428(SB)/4, $0xbeffffe9
+DATA constants<>+19432(SB)/4, $0xbeffffe9
+DATA constants<>+19436(SB)/4, $0xbeffffe9
+DATA constants<>+19440(SB)/4, $0xbeffffe9
+DATA constants<>+19444(SB)/4, $0xbeffffe9
+DATA constants<>+19448(SB)/4, $0xbeffffe9
+DATA constants<>+19452(SB)/4, $0xbeffffe9
+DATA constants<>+19456(SB)/8, $0x4044000000000000
+DATA constants<>+19464(SB)/8, $0x4044000000000000
+DATA constants<>+19472(SB)/8, $0x4044000000000000
+DATA constants<>+19480(SB)/8, $0x4044000000000000
+DATA constants<>+19488(SB)/8, $0x4044000000000000
+DATA constants<>+19496(SB)/8, $0x4044000000000000
+DATA constants<>+19504(SB)/8, $0x4044000000000000
+DATA constants<>+19512(SB)/8, $0x4044000000000000
+DATA constants<>+19520(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19528(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19536(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19544(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19552(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19560(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19568(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19576(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19584(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19592(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19600(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19608(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19616(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19624(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19632(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19640(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19648(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19656(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19664(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19672(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19680(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19688(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19696(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19704(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19712(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19720(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19728(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19736(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19744(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19752(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19760(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19768(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19776(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19784(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19792(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19800(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19808(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19816(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19824(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19832(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19840(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19848(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19856(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19864(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19872(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19880(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19888(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19896(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+19904(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19912(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19920(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19928(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19936(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19944(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19952(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19960(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+19968(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+19976(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+19984(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+19992(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20000(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20008(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20016(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20024(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20032(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20040(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20048(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20056(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20064(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20072(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20080(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20088(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20096(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20104(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20112(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20120(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20128(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20136(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20144(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20152(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20160(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20168(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20176(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20184(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20192(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20200(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20208(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20216(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20224(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20232(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20240(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20248(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20256(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20264(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20272(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20280(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20288(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20296(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20304(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20312(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20320(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20328(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20336(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20344(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20352(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20360(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20368(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20376(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20384(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20392(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20400(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20408(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20416(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20424(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20432(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20440(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20448(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20456(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20464(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20472(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20480(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20488(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20496(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20504(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20512(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20520(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20528(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20536(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20544(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20552(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20560(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20568(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20576(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20584(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20592(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20600(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20608(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20616(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20624(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20632(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20640(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20648(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20656(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20664(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20672(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20680(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20688(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20696(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20704(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20712(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20720(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20728(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20736(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20744(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20752(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20760(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20768(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20776(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20784(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20792(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20800(SB)/8, $0x3f260610327a4300
+DATA constants<>+20808(SB)/8, $0x3f260610327a4300
+DATA constants<>+20816(SB)/8, $0x3f260610327a4300
+DATA constants<>+20824(SB)/8, $0x3f260610327a4300
+DATA constants<>+20832(SB)/8, $0x3f260610327a4300
+DATA constants<>+20840(SB)/8, $0x3f260610327a4300
+DATA constants<>+20848(SB)/8, $0x3f260610327a4300
+DATA constants<>+20856(SB)/8, $0x3f260610327a4300
+DATA constants<>+20864(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20872(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20880(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20888(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20896(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20904(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20912(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20920(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+20928(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20936(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20944(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20952(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20960(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20968(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20976(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20984(SB)/8, $0x3f909f81f665350c
+DATA constants<>+20992(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21000(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21008(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21016(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21024(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21032(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21040(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21048(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21056(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21064(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21072(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21080(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21088(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21096(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21104(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21112(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21120(SB)/8, $0xc044000000000000
+DATA constants<>+21128(SB)/8, $0xc044000000000000
+DATA constants<>+21136(SB)/8, $0xc044000000000000
+DATA constants<>+21144(SB)/8, $0xc044000000000000
+DATA constants<>+21152(SB)/8, $0xc044000000000000
+DATA constants<>+21160(SB)/8, $0xc044000000000000
+DATA constants<>+21168(SB)/8, $0xc044000000000000
+DATA constants<>+21176(SB)/8, $0xc044000000000000
+DATA constants<>+21184(SB)/4, $0x41680000
+DATA constants<>+21188(SB)/4, $0x41680000
+DATA constants<>+21192(SB)/4, $0x41680000
+DATA constants<>+21196(SB)/4, $0x41680000
+DATA constants<>+21200(SB)/4, $0x41680000
+DATA constants<>+21204(SB)/4, $0x41680000
+DATA constants<>+21208(SB)/4, $0x41680000
+DATA constants<>+21212(SB)/4, $0x41680000
+DATA constants<>+21216(SB)/4, $0x41680000
+DATA constants<>+21220(SB)/4, $0x41680000
+DATA constants<>+21224(SB)/4, $0x41680000
+DATA constants<>+21228(SB)/4, $0x41680000
+DATA constants<>+21232(SB)/4, $0x41680000
+DATA constants<>+21236(SB)/4, $0x41680000
+DATA constants<>+21240(SB)/4, $0x41680000
+DATA constants<>+21244(SB)/4, $0x41680000
+DATA constants<>+21248(SB)/4, $0x40600000
+DATA constants<>+21252(SB)/4, $0x40600000
+DATA constants<>+21256(SB)/4, $0x40600000
+DATA constants<>+21260(SB)/4, $0x40600000
+DATA constants<>+21264(SB)/4, $0x40600000
+DATA constants<>+21268(SB)/4, $0x40600000
+DATA constants<>+21272(SB)/4, $0x40600000
+DATA constants<>+21276(SB)/4, $0x40600000
+DATA constants<>+21280(SB)/4, $0x40600000
+DATA constants<>+21284(SB)/4, $0x40600000
+DATA constants<>+21288(SB)/4, $0x40600000
+DATA constants<>+21292(SB)/4, $0x40600000
+DATA constants<>+21296(SB)/4, $0x40600000
+DATA constants<>+21300(SB)/4, $0x40600000
+DATA constants<>+21304(SB)/4, $0x40600000
+DATA constants<>+21308(SB)/4, $0x40600000
+DATA constants<>+21312(SB)/4, $0x39c9a0f6
+DATA constants<>+21316(SB)/4, $0x39c9a0f6
+DATA constants<>+21320(SB)/4, $0x39c9a0f6
+DATA constants<>+21324(SB)/4, $0x39c9a0f6
+DATA constants<>+21328(SB)/4, $0x39c9a0f6
+DATA constants<>+21332(SB)/4, $0x39c9a0f6
+DATA constants<>+21336(SB)/4, $0x39c9a0f6
+DATA constants<>+21340(SB)/4, $0x39c9a0f6
+DATA constants<>+21344(SB)/4, $0x39c9a0f6
+DATA constants<>+21348(SB)/4, $0x39c9a0f6
+DATA constants<>+21352(SB)/4, $0x39c9a0f6
+DATA constants<>+21356(SB)/4, $0x39c9a0f6
+DATA constants<>+21360(SB)/4, $0x39c9a0f6
+DATA constants<>+21364(SB)/4, $0x39c9a0f6
+DATA constants<>+21368(SB)/4, $0x39c9a0f6
+DATA constants<>+21372(SB)/4, $0x39c9a0f6
+DATA constants<>+21376(SB)/4, $0xb9cd295a
+DATA constants<>+21380(SB)/4, $0xb9cd295a
+DATA constants<>+21384(SB)/4, $0xb9cd295a
+DATA constants<>+21388(SB)/4, $0xb9cd295a
+DATA constants<>+21392(SB)/4, $0xb9cd295a
+DATA constants<>+21396(SB)/4, $0xb9cd295a
+DATA constants<>+21400(SB)/4, $0xb9cd295a
+DATA constants<>+21404(SB)/4, $0xb9cd295a
+DATA constants<>+21408(SB)/4, $0xb9cd295a
+DATA constants<>+21412(SB)/4, $0xb9cd295a
+DATA constants<>+21416(SB)/4, $0xb9cd295a
+DATA constants<>+21420(SB)/4, $0xb9cd295a
+DATA constants<>+21424(SB)/4, $0xb9cd295a
+DATA constants<>+21428(SB)/4, $0xb9cd295a
+DATA constants<>+21432(SB)/4, $0xb9cd295a
+DATA constants<>+21436(SB)/4, $0xb9cd295a
+DATA constants<>+21440(SB)/4, $0xbb4e31ee
+DATA constants<>+21444(SB)/4, $0xbb4e31ee
+DATA constants<>+21448(SB)/4, $0xbb4e31ee
+DATA constants<>+21452(SB)/4, $0xbb4e31ee
+DATA constants<>+21456(SB)/4, $0xbb4e31ee
+DATA constants<>+21460(SB)/4, $0xbb4e31ee
+DATA constants<>+21464(SB)/4, $0xbb4e31ee
+DATA constants<>+21468(SB)/4, $0xbb4e31ee
+DATA constants<>+21472(SB)/4, $0xbb4e31ee
+DATA constants<>+21476(SB)/4, $0xbb4e31ee
+DATA constants<>+21480(SB)/4, $0xbb4e31ee
+DATA constants<>+21484(SB)/4, $0xbb4e31ee
+DATA constants<>+21488(SB)/4, $0xbb4e31ee
+DATA constants<>+21492(SB)/4, $0xbb4e31ee
+DATA constants<>+21496(SB)/4, $0xbb4e31ee
+DATA constants<>+21500(SB)/4, $0xbb4e31ee
+DATA constants<>+21504(SB)/4, $0x3bd3acc9
+DATA constants<>+21508(SB)/4, $0x3bd3acc9
+DATA constants<>+21512(SB)/4, $0x3bd3acc9
+DATA constants<>+21516(SB)/4, $0x3bd3acc9
+DATA constants<>+21520(SB)/4, $0x3bd3acc9
+DATA constants<>+21524(SB)/4, $0x3bd3acc9
+DATA constants<>+21528(SB)/4, $0x3bd3acc9
+DATA constants<>+21532(SB)/4, $0x3bd3acc9
+DATA constants<>+21536(SB)/4, $0x3bd3acc9
+DATA constants<>+21540(SB)/4, $0x3bd3acc9
+DATA constants<>+21544(SB)/4, $0x3bd3acc9
+DATA constants<>+21548(SB)/4, $0x3bd3acc9
+DATA constants<>+21552(SB)/4, $0x3bd3acc9
+DATA constants<>+21556(SB)/4, $0x3bd3acc9
+DATA constants<>+21560(SB)/4, $0x3bd3acc9
+DATA constants<>+21564(SB)/4, $0x3bd3acc9
+DATA constants<>+21568(SB)/4, $0x3c8e889f
+DATA constants<>+21572(SB)/4, $0x3c8e889f
+DATA constants<>+21576(SB)/4, $0x3c8e889f
+DATA constants<>+21580(SB)/4, $0x3c8e889f
+DATA constants<>+21584(SB)/4, $0x3c8e889f
+DATA constants<>+21588(SB)/4, $0x3c8e889f
+DATA constants<>+21592(SB)/4, $0x3c8e889f
+DATA constants<>+21596(SB)/4, $0x3c8e889f
+DATA constants<>+21600(SB)/4, $0x3c8e889f
+DATA constants<>+21604(SB)/4, $0x3c8e889f
+DATA constants<>+21608(SB)/4, $0x3c8e889f
+DATA constants<>+21612(SB)/4, $0x3c8e889f
+DATA constants<>+21616(SB)/4, $0x3c8e889f
+DATA constants<>+21620(SB)/4, $0x3c8e889f
+DATA constants<>+21624(SB)/4, $0x3c8e889f
+DATA constants<>+21628(SB)/4, $0x3c8e889f
+DATA constants<>+21632(SB)/4, $0xbdedab0f
+DATA constants<>+21636(SB)/4, $0xbdedab0f
+DATA constants<>+21640(SB)/4, $0xbdedab0f
+DATA constants<>+21644(SB)/4, $0xbdedab0f
+DATA constants<>+21648(SB)/4, $0xbdedab0f
+DATA constants<>+21652(SB)/4, $0xbdedab0f
+DATA constants<>+21656(SB)/4, $0xbdedab0f
+DATA constants<>+21660(SB)/4, $0xbdedab0f
+DATA constants<>+21664(SB)/4, $0xbdedab0f
+DATA constants<>+21668(SB)/4, $0xbdedab0f
+DATA constants<>+21672(SB)/4, $0xbdedab0f
+DATA constants<>+21676(SB)/4, $0xbdedab0f
+DATA constants<>+21680(SB)/4, $0xbdedab0f
+DATA constants<>+21684(SB)/4, $0xbdedab0f
+DATA constants<>+21688(SB)/4, $0xbdedab0f
+DATA constants<>+21692(SB)/4, $0xbdedab0f
+DATA constants<>+21696(SB)/4, $0x3ea17f7a
+DATA constants<>+21700(SB)/4, $0x3ea17f7a
+DATA constants<>+21704(SB)/4, $0x3ea17f7a
+DATA constants<>+21708(SB)/4, $0x3ea17f7a
+DATA constants<>+21712(SB)/4, $0x3ea17f7a
+DATA constants<>+21716(SB)/4, $0x3ea17f7a
+DATA constants<>+21720(SB)/4, $0x3ea17f7a
+DATA constants<>+21724(SB)/4, $0x3ea17f7a
+DATA constants<>+21728(SB)/4, $0x3ea17f7a
+DATA constants<>+21732(SB)/4, $0x3ea17f7a
+DATA constants<>+21736(SB)/4, $0x3ea17f7a
+DATA constants<>+21740(SB)/4, $0x3ea17f7a
+DATA constants<>+21744(SB)/4, $0x3ea17f7a
+DATA constants<>+21748(SB)/4, $0x3ea17f7a
+DATA constants<>+21752(SB)/4, $0x3ea17f7a
+DATA constants<>+21756(SB)/4, $0x3ea17f7a
+DATA constants<>+21760(SB)/4, $0xbf10c8aa
+DATA constants<>+21764(SB)/4, $0xbf10c8aa
+DATA constants<>+21768(SB)/4, $0xbf10c8aa
+DATA constants<>+21772(SB)/4, $0xbf10c8aa
+DATA constants<>+21776(SB)/4, $0xbf10c8aa
+DATA constants<>+21780(SB)/4, $0xbf10c8aa
+DATA constants<>+21784(SB)/4, $0xbf10c8aa
+DATA constants<>+21788(SB)/4, $0xbf10c8aa
+DATA constants<>+21792(SB)/4, $0xbf10c8aa
+DATA constants<>+21796(SB)/4, $0xbf10c8aa
+DATA constants<>+21800(SB)/4, $0xbf10c8aa
+DATA constants<>+21804(SB)/4, $0xbf10c8aa
+DATA constants<>+21808(SB)/4, $0xbf10c8aa
+DATA constants<>+21812(SB)/4, $0xbf10c8aa
+DATA constants<>+21816(SB)/4, $0xbf10c8aa
+DATA constants<>+21820(SB)/4, $0xbf10c8aa
+DATA constants<>+21824(SB)/4, $0x3f3e920d
+DATA constants<>+21828(SB)/4, $0x3f3e920d
+DATA constants<>+21832(SB)/4, $0x3f3e920d
+DATA constants<>+21836(SB)/4, $0x3f3e920d
+DATA constants<>+21840(SB)/4, $0x3f3e920d
+DATA constants<>+21844(SB)/4, $0x3f3e920d
+DATA constants<>+21848(SB)/4, $0x3f3e920d
+DATA constants<>+21852(SB)/4, $0x3f3e920d
+DATA constants<>+21856(SB)/4, $0x3f3e920d
+DATA constants<>+21860(SB)/4, $0x3f3e920d
+DATA constants<>+21864(SB)/4, $0x3f3e920d
+DATA constants<>+21868(SB)/4, $0x3f3e920d
+DATA constants<>+21872(SB)/4, $0x3f3e920d
+DATA constants<>+21876(SB)/4, $0x3f3e920d
+DATA constants<>+21880(SB)/4, $0x3f3e920d
+DATA constants<>+21884(SB)/4, $0x3f3e920d
+DATA constants<>+21888(SB)/4, $0x38e5dc70
+DATA constants<>+21892(SB)/4, $0x38e5dc70
+DATA constants<>+21896(SB)/4, $0x38e5dc70
+DATA constants<>+21900(SB)/4, $0x38e5dc70
+DATA constants<>+21904(SB)/4, $0x38e5dc70
+DATA constants<>+21908(SB)/4, $0x38e5dc70
+DATA constants<>+21912(SB)/4, $0x38e5dc70
+DATA constants<>+21916(SB)/4, $0x38e5dc70
+DATA constants<>+21920(SB)/4, $0x38e5dc70
+DATA constants<>+21924(SB)/4, $0x38e5dc70
+DATA constants<>+21928(SB)/4, $0x38e5dc70
+DATA constants<>+21932(SB)/4, $0x38e5dc70
+DATA constants<>+21936(SB)/4, $0x38e5dc70
+DATA constants<>+21940(SB)/4, $0x38e5dc70
+DATA constants<>+21944(SB)/4, $0x38e5dc70
+DATA constants<>+21948(SB)/4, $0x38e5dc70
+DATA constants<>+21952(SB)/4, $0xba9bc906
+DATA constants<>+21956(SB)/4, $0xba9bc906
+DATA constants<>+21960(SB)/4, $0xba9bc906
+DATA constants<>+21964(SB)/4, $0xba9bc906
+DATA constants<>+21968(SB)/4, $0xba9bc906
+DATA constants<>+21972(SB)/4, $0xba9bc906
+DATA constants<>+21976(SB)/4, $0xba9bc906
+DATA constants<>+21980(SB)/4, $0xba9bc906
+DATA constants<>+21984(SB)/4, $0xba9bc906
+DATA constants<>+21988(SB)/4, $0xba9bc906
+DATA constants<>+21992(SB)/4, $0xba9bc906
+DATA constants<>+21996(SB)/4, $0xba9bc906
+DATA constants<>+22000(SB)/4, $0xba9bc906
+DATA constants<>+22004(SB)/4, $0xba9bc906
+DATA constants<>+22008(SB)/4, $0xba9bc906
+DATA constants<>+22012(SB)/4, $0xba9bc906
+DATA constants<>+22016(SB)/4, $0x3c236e0f
+DATA constants<>+22020(SB)/4, $0x3c236e0f
+DATA constants<>+22024(SB)/4, $0x3c236e0f
+DATA constants<>+22028(SB)/4, $0x3c236e0f
+DATA constants<>+22032(SB)/4, $0x3c236e0f
+DATA constants<>+22036(SB)/4, $0x3c236e0f
+DATA constants<>+22040(SB)/4, $0x3c236e0f
+DATA constants<>+22044(SB)/4, $0x3c236e0f
+DATA constants<>+22048(SB)/4, $0x3c236e0f
+DATA constants<>+22052(SB)/4, $0x3c236e0f
+DATA constants<>+22056(SB)/4, $0x3c236e0f
+DATA constants<>+22060(SB)/4, $0x3c236e0f
+DATA constants<>+22064(SB)/4, $0x3c236e0f
+DATA constants<>+22068(SB)/4, $0x3c236e0f
+DATA constants<>+22072(SB)/4, $0x3c236e0f
+DATA constants<>+22076(SB)/4, $0x3c236e0f
+DATA constants<>+22080(SB)/4, $0xbd882c3f
+DATA constants<>+22084(SB)/4, $0xbd882c3f
+DATA constants<>+22088(SB)/4, $0xbd882c3f
+DATA constants<>+22092(SB)/4, $0xbd882c3f
+DATA constants<>+22096(SB)/4, $0xbd882c3f
+DATA constants<>+22100(SB)/4, $0xbd882c3f
+DATA constants<>+22104(SB)/4, $0xbd882c3f
+DATA constants<>+22108(SB)/4, $0xbd882c3f
+DATA constants<>+22112(SB)/4, $0xbd882c3f
+DATA constants<>+22116(SB)/4, $0xbd882c3f
+DATA constants<>+22120(SB)/4, $0xbd882c3f
+DATA constants<>+22124(SB)/4, $0xbd882c3f
+DATA constants<>+22128(SB)/4, $0xbd882c3f
+DATA constants<>+22132(SB)/4, $0xbd882c3f
+DATA constants<>+22136(SB)/4, $0xbd882c3f
+DATA constants<>+22140(SB)/4, $0xbd882c3f
+DATA constants<>+22144(SB)/4, $0x3ecc422a
+DATA constants<>+22148(SB)/4, $0x3ecc422a
+DATA constants<>+22152(SB)/4, $0x3ecc422a
+DATA constants<>+22156(SB)/4, $0x3ecc422a
+DATA constants<>+22160(SB)/4, $0x3ecc422a
+DATA constants<>+22164(SB)/4, $0x3ecc422a
+DATA constants<>+22168(SB)/4, $0x3ecc422a
+DATA constants<>+22172(SB)/4, $0x3ecc422a
+DATA constants<>+22176(SB)/4, $0x3ecc422a
+DATA constants<>+22180(SB)/4, $0x3ecc422a
+DATA constants<>+22184(SB)/4, $0x3ecc422a
+DATA constants<>+22188(SB)/4, $0x3ecc422a
+DATA constants<>+22192(SB)/4, $0x3ecc422a
+DATA constants<>+22196(SB)/4, $0x3ecc422a
+DATA constants<>+22200(SB)/4, $0x3ecc422a
+DATA constants<>+22204(SB)/4, $0x3ecc422a
+DATA constants<>+22208(SB)/4, $0x3f333333
+DATA constants<>+22212(SB)/4, $0x3f333333
+DATA constants<>+22216(SB)/4, $0x3f333333
+DATA constants<>+22220(SB)/4, $0x3f333333
+DATA constants<>+22224(SB)/4, $0x3f333333
+DATA constants<>+22228(SB)/4, $0x3f333333
+DATA constants<>+22232(SB)/4, $0x3f333333
+DATA constants<>+22236(SB)/4, $0x3f333333
+DATA constants<>+22240(SB)/4, $0x3f333333
+DATA constants<>+22244(SB)/4, $0x3f333333
+DATA constants<>+22248(SB)/4, $0x3f333333
+DATA constants<>+22252(SB)/4, $0x3f333333
+DATA constants<>+22256(SB)/4, $0x3f333333
+DATA constants<>+22260(SB)/4, $0x3f333333
+DATA constants<>+22264(SB)/4, $0x3f333333
+DATA constants<>+22268(SB)/4, $0x3f333333
+DATA constants<>+22272(SB)/4, $0xc1680000
+DATA constants<>+22276(SB)/4, $0xc1680000
+DATA constants<>+22280(SB)/4, $0xc1680000
+DATA constants<>+22284(SB)/4, $0xc1680000
+DATA constants<>+22288(SB)/4, $0xc1680000
+DATA constants<>+22292(SB)/4, $0xc1680000
+DATA constants<>+22296(SB)/4, $0xc1680000
+DATA constants<>+22300(SB)/4, $0xc1680000
+DATA constants<>+22304(SB)/4, $0xc1680000
+DATA constants<>+22308(SB)/4, $0xc1680000
+DATA constants<>+22312(SB)/4, $0xc1680000
+DATA constants<>+22316(SB)/4, $0xc1680000
+DATA constants<>+22320(SB)/4, $0xc1680000
+DATA constants<>+22324(SB)/4, $0xc1680000
+DATA constants<>+22328(SB)/4, $0xc1680000
+DATA constants<>+22332(SB)/4, $0xc1680000
+DATA constants<>+22336(SB)/8, $0xc089000000000000
+DATA constants<>+22344(SB)/8, $0xc089000000000000
+DATA constants<>+22352(SB)/8, $0xc089000000000000
+DATA constants<>+22360(SB)/8, $0xc089000000000000
+DATA constants<>+22368(SB)/8, $0xc089000000000000
+DATA constants<>+22376(SB)/8, $0xc089000000000000
+DATA constants<>+22384(SB)/8, $0xc089000000000000
+DATA constants<>+22392(SB)/8, $0xc089000000000000
+DATA constants<>+22400(SB)/8, $0x4089000000000000
+DATA constants<>+22408(SB)/8, $0x4089000000000000
+DATA constants<>+22416(SB)/8, $0x4089000000000000
+DATA constants<>+22424(SB)/8, $0x4089000000000000
+DATA constants<>+22432(SB)/8, $0x4089000000000000
+DATA constants<>+22440(SB)/8, $0x4089000000000000
+DATA constants<>+22448(SB)/8, $0x4089000000000000
+DATA constants<>+22456(SB)/8, $0x4089000000000000
+DATA constants<>+22464(SB)/4, $0xc4480000
+DATA constants<>+22468(SB)/4, $0xc4480000
+DATA constants<>+22472(SB)/4, $0xc4480000
+DATA constants<>+22476(SB)/4, $0xc4480000
+DATA constants<>+22480(SB)/4, $0xc4480000
+DATA constants<>+22484(SB)/4, $0xc4480000
+DATA constants<>+22488(SB)/4, $0xc4480000
+DATA constants<>+22492(SB)/4, $0xc4480000
+DATA constants<>+22496(SB)/4, $0xc4480000
+DATA constants<>+22500(SB)/4, $0xc4480000
+DATA constants<>+22504(SB)/4, $0xc4480000
+DATA constants<>+22508(SB)/4, $0xc4480000
+DATA constants<>+22512(SB)/4, $0xc4480000
+DATA constants<>+22516(SB)/4, $0xc4480000
+DATA constants<>+22520(SB)/4, $0xc4480000
+DATA constants<>+22524(SB)/4, $0xc4480000
+DATA constants<>+22528(SB)/4, $0x44480000
+DATA constants<>+22532(SB)/4, $0x44480000
+DATA constants<>+22536(SB)/4, $0x44480000
+DATA constants<>+22540(SB)/4, $0x44480000
+DATA constants<>+22544(SB)/4, $0x44480000
+DATA constants<>+22548(SB)/4, $0x44480000
+DATA constants<>+22552(SB)/4, $0x44480000
+DATA constants<>+22556(SB)/4, $0x44480000
+DATA constants<>+22560(SB)/4, $0x44480000
+DATA constants<>+22564(SB)/4, $0x44480000
+DATA constants<>+22568(SB)/4, $0x44480000
+DATA constants<>+22572(SB)/4, $0x44480000
+DATA constants<>+22576(SB)/4, $0x44480000
+DATA constants<>+22580(SB)/4, $0x44480000
+DATA constants<>+22584(SB)/4, $0x44480000
+DATA constants<>+22588(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $22592
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -37546,6 +38482,15814 @@ doneLanes8:
 done1750:
 	RET
 
+// func atan2F64(dst *float64, x *float64, y *float64, n int)
+TEXT ·atan2F64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R4
+	MOVD x+8(FP), R8
+	MOVD y+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R6
+	CMP R6, R3
+	BGT tail1761
+
+one1759:
+	ADD R3<<3, R8, R2
+	FLDPQ (R2), (F12, F11)
+	ADD R3<<3, R7, R1
+	FLDPQ (R1), (F10, F9)
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R5), F0
+	WORD $0x4ee2f408 // FMIN V8.2D, V0.2D, V2.2D
+	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
+	WORD $0x6e68dc82 // FMUL V2.2D, V4.2D, V8.2D
+	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
+	FMOVQ 12864(R5), F0
+	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
+	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
+	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
+	WORD $0x6ee0e4c1 // FCMGT V1.2D, V6.2D, V0.2D
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 576(R5), F2
+	WORD $0x6e66fc43 // FDIV V3.2D, V2.2D, V6.2D
+	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e63dc2f // FMUL V15.2D, V1.2D, V3.2D
+	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
+	WORD $0x4eefccc1 // FMLS V1.2D, V6.2D, V15.2D
+	WORD $0x4eeecca0 // FMLS V0.2D, V5.2D, V14.2D
+	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
+	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
+	WORD $0x6e6fddea // FMUL V10.2D, V15.2D, V15.2D
+	WORD $0x6e6eddc7 // FMUL V7.2D, V14.2D, V14.2D
+	WORD $0x6e6add4b // FMUL V11.2D, V10.2D, V10.2D
+	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
+	FMOVQ 12928(R5), F1
+	FMOVQ 12928(R5), F0
+	FMOVQ 12992(R5), F5
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	FMOVQ 12992(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 13056(R5), F0
+	WORD $0x4e60cd65 // FMLA V5.2D, V11.2D, V0.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 13120(R5), F1
+	FMOVQ 13120(R5), F0
+	FMOVQ 13184(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 13184(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13248(R5), F1
+	FMOVQ 13248(R5), F0
+	FMOVQ 13312(R5), F5
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	FMOVQ 13312(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13376(R5), F1
+	FMOVQ 13376(R5), F0
+	FMOVQ 13440(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 13440(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13504(R5), F1
+	FMOVQ 13504(R5), F0
+	FMOVQ 13568(R5), F5
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	FMOVQ 13568(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13632(R5), F1
+	FMOVQ 13632(R5), F0
+	FMOVQ 13696(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 13696(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13760(R5), F1
+	FMOVQ 13760(R5), F0
+	FMOVQ 13824(R5), F5
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	FMOVQ 13824(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6bcc85 // FMLA V5.2D, V4.2D, V11.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13888(R5), F1
+	FMOVQ 13888(R5), F0
+	FMOVQ 13952(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 13952(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6bcca4 // FMLA V4.2D, V5.2D, V11.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 14016(R5), F0
+	FMOVQ 14016(R5), F2
+	FMOVQ 14080(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 14080(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e6bcc81 // FMLA V1.2D, V4.2D, V11.2D
+	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
+	FMOVQ 14144(R5), F6
+	WORD $0x4e61cd46 // FMLA V6.2D, V10.2D, V1.2D
+	FMOVQ 14144(R5), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
+	WORD $0x6e6adde4 // FMUL V4.2D, V15.2D, V10.2D
+	WORD $0x6e67ddc3 // FMUL V3.2D, V14.2D, V7.2D
+	FMOVQ 1344(R5), F0
+	FMOVQ 1344(R5), F2
+	FMOVQ 576(R5), F1
+	WORD $0x4ee0cd41 // FMLS V1.2D, V10.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
+	WORD $0x6e61dd29 // FMUL V9.2D, V9.2D, V1.2D
+	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
+	WORD $0x4e64ccc9 // FMLA V9.2D, V6.2D, V4.2D
+	WORD $0x4e63cca8 // FMLA V8.2D, V5.2D, V3.2D
+	FLDPQ (R2), (F11, F10)
+	FLDPQ (R1), (F13, F12)
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	FMOVQ 128(R5), F2
+	WORD $0x4e221da7 // AND V7.16B, V13.16B, V2.16B
+	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
+	FMOVQ 128(R5), F5
+	FMOVQ 512(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231de7 // EOR V7.16B, V15.16B, V3.16B
+	WORD $0x6e221dc6 // EOR V6.16B, V14.16B, V2.16B
+	WORD $0x6e231d2f // EOR V15.16B, V9.16B, V3.16B
+	WORD $0x6e221d0e // EOR V14.16B, V8.16B, V2.16B
+	FMOVQ 14208(R5), F4
+	FMOVQ 512(R5), F3
+	WORD $0x4ee0a9a2 // CMLT V2.2D, V13.2D, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ee0a985 // CMLT V5.2D, V12.2D, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7040(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e67d469 // FADD V9.2D, V3.2D, V7.2D
+	WORD $0x4e66d448 // FADD V8.2D, V2.2D, V6.2D
+	WORD $0x4ee3d523 // FSUB V3.2D, V9.2D, V3.2D
+	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
+	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
+	FMOVQ 14272(R5), F5
+	FMOVQ 512(R5), F2
+	WORD $0x4ee0a9a4 // CMLT V4.2D, V13.2D, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ee0a983 // CMLT V3.2D, V12.2D, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7104(R5), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e61d5e1 // FADD V1.2D, V15.2D, V1.2D
+	WORD $0x4e60d5c0 // FADD V0.2D, V14.2D, V0.2D
+	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
+	WORD $0x4e61d527 // FADD V7.2D, V9.2D, V1.2D
+	WORD $0x4e60d506 // FADD V6.2D, V8.2D, V0.2D
+	WORD $0x4e6be561 // FCMEQ V1.2D, V11.2D, V11.2D
+	WORD $0x4e6de5a0 // FCMEQ V0.2D, V13.2D, V13.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x4e6ae542 // FCMEQ V2.2D, V10.2D, V10.2D
+	WORD $0x4e6ce580 // FCMEQ V0.2D, V12.2D, V12.2D
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4e6dd565 // FADD V5.2D, V11.2D, V13.2D
+	WORD $0x4e6cd544 // FADD V4.2D, V10.2D, V12.2D
+	FMOVQ 128(R5), F2
+	WORD $0x4e221d63 // AND V3.16B, V11.16B, V2.16B
+	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
+	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
+	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	ADD R3<<3, R4, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R6, R3
+	BLE one1759
+
+tail1761:
+	SUBS R3, R0, R0
+	BEQ done1762
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	ADD R3<<3, R8, R2
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R2), F14
+	FMOVQ 16(R2), F13
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R2), F14
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R2), F0
+	WORD $0x6e18040e // MOV V14.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R2), F13
+
+doneLanes2:
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F11
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F12
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e18040c // MOV V12.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F11
+
+doneLanes4:
+	FMOVQ 384(R5), F0
+	WORD $0x4e201dc3 // AND V3.16B, V14.16B, V0.16B
+	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R5), F0
+	WORD $0x4ee2f40a // FMIN V10.2D, V0.2D, V2.2D
+	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
+	WORD $0x6e6adc82 // FMUL V2.2D, V4.2D, V10.2D
+	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
+	FMOVQ 12864(R5), F0
+	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
+	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201dc4 // AND V4.16B, V14.16B, V0.16B
+	WORD $0x4e201da3 // AND V3.16B, V13.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e6adc00 // FMUL V0.2D, V0.2D, V10.2D
+	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
+	WORD $0x6ee0e4c1 // FCMGT V1.2D, V6.2D, V0.2D
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 576(R5), F2
+	WORD $0x6e66fc43 // FDIV V3.2D, V2.2D, V6.2D
+	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
+	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
+	WORD $0x4ef1ccc1 // FMLS V1.2D, V6.2D, V17.2D
+	WORD $0x4ef0cca0 // FMLS V0.2D, V5.2D, V16.2D
+	WORD $0x6e63dc2b // FMUL V11.2D, V1.2D, V3.2D
+	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
+	WORD $0x6e71de2c // FMUL V12.2D, V17.2D, V17.2D
+	WORD $0x6e70de07 // FMUL V7.2D, V16.2D, V16.2D
+	WORD $0x6e6cdd8d // FMUL V13.2D, V12.2D, V12.2D
+	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
+	FMOVQ 12928(R5), F1
+	FMOVQ 12928(R5), F0
+	FMOVQ 12992(R5), F5
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	FMOVQ 12992(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 13056(R5), F0
+	WORD $0x4e60cda5 // FMLA V5.2D, V13.2D, V0.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 13120(R5), F1
+	FMOVQ 13120(R5), F0
+	FMOVQ 13184(R5), F4
+	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
+	FMOVQ 13184(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13248(R5), F1
+	FMOVQ 13248(R5), F0
+	FMOVQ 13312(R5), F5
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	FMOVQ 13312(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13376(R5), F1
+	FMOVQ 13376(R5), F0
+	FMOVQ 13440(R5), F4
+	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
+	FMOVQ 13440(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13504(R5), F1
+	FMOVQ 13504(R5), F0
+	FMOVQ 13568(R5), F5
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	FMOVQ 13568(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13632(R5), F1
+	FMOVQ 13632(R5), F0
+	FMOVQ 13696(R5), F4
+	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
+	FMOVQ 13696(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13760(R5), F1
+	FMOVQ 13760(R5), F0
+	FMOVQ 13824(R5), F5
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	FMOVQ 13824(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13888(R5), F1
+	FMOVQ 13888(R5), F0
+	FMOVQ 13952(R5), F4
+	WORD $0x4e61cd84 // FMLA V4.2D, V12.2D, V1.2D
+	FMOVQ 13952(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 14016(R5), F0
+	FMOVQ 14016(R5), F2
+	FMOVQ 14080(R5), F1
+	WORD $0x4e60cd81 // FMLA V1.2D, V12.2D, V0.2D
+	FMOVQ 14080(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
+	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
+	FMOVQ 14144(R5), F6
+	WORD $0x4e61cd86 // FMLA V6.2D, V12.2D, V1.2D
+	FMOVQ 14144(R5), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
+	WORD $0x6e6cde24 // FMUL V4.2D, V17.2D, V12.2D
+	WORD $0x6e67de03 // FMUL V3.2D, V16.2D, V7.2D
+	FMOVQ 1344(R5), F0
+	FMOVQ 1344(R5), F2
+	FMOVQ 576(R5), F1
+	WORD $0x4ee0cd81 // FMLS V1.2D, V12.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
+	WORD $0x6e61dd6f // FMUL V15.2D, V11.2D, V1.2D
+	WORD $0x6e60dd4c // FMUL V12.2D, V10.2D, V0.2D
+	WORD $0x4e64cccf // FMLA V15.2D, V6.2D, V4.2D
+	WORD $0x4e63ccac // FMLA V12.2D, V5.2D, V3.2D
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R2), F11
+	FMOVQ 16(R2), F10
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R2), F11
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R2), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R2), F10
+
+doneLanes6:
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F14
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F0
+	WORD $0x6e18040e // MOV V14.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F13
+
+doneLanes8:
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	FMOVQ 128(R5), F2
+	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
+	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
+	FMOVQ 128(R5), F5
+	FMOVQ 512(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231e27 // EOR V7.16B, V17.16B, V3.16B
+	WORD $0x6e221e06 // EOR V6.16B, V16.16B, V2.16B
+	WORD $0x6e231df1 // EOR V17.16B, V15.16B, V3.16B
+	WORD $0x6e221d90 // EOR V16.16B, V12.16B, V2.16B
+	FMOVQ 14208(R5), F4
+	FMOVQ 512(R5), F3
+	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ee0a9a5 // CMLT V5.2D, V13.2D, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7040(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e67d46f // FADD V15.2D, V3.2D, V7.2D
+	WORD $0x4e66d44c // FADD V12.2D, V2.2D, V6.2D
+	WORD $0x4ee3d5e3 // FSUB V3.2D, V15.2D, V3.2D
+	WORD $0x4ee2d582 // FSUB V2.2D, V12.2D, V2.2D
+	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
+	FMOVQ 14272(R5), F5
+	FMOVQ 512(R5), F2
+	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ee0a9a3 // CMLT V3.2D, V13.2D, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7104(R5), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e61d621 // FADD V1.2D, V17.2D, V1.2D
+	WORD $0x4e60d600 // FADD V0.2D, V16.2D, V0.2D
+	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
+	WORD $0x4e61d5e7 // FADD V7.2D, V15.2D, V1.2D
+	WORD $0x4e60d586 // FADD V6.2D, V12.2D, V0.2D
+	WORD $0x4e6be561 // FCMEQ V1.2D, V11.2D, V11.2D
+	WORD $0x4e6ee5c0 // FCMEQ V0.2D, V14.2D, V14.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4e6ae542 // FCMEQ V2.2D, V10.2D, V10.2D
+	WORD $0x4e6de5a1 // FCMEQ V1.2D, V13.2D, V13.2D
+	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
+	WORD $0x6e205821 // NOT V1.16B, V1.16B
+	WORD $0x4e6ed565 // FADD V5.2D, V11.2D, V14.2D
+	WORD $0x4e6dd544 // FADD V4.2D, V10.2D, V13.2D
+	FMOVQ 128(R5), F2
+	WORD $0x4e221d63 // AND V3.16B, V11.16B, V2.16B
+	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
+	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
+	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
+	WORD $0x6e631ca0 // BSL V0.16B, V5.16B, V3.16B
+	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
+	ADD R3<<3, R4, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done1762:
+	RET
+
+// func atan2F32(dst *float32, x *float32, y *float32, n int)
+TEXT ·atan2F32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R3
+	MOVD x+8(FP), R8
+	MOVD y+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1773
+
+one1771:
+	ADD R2<<2, R8, R5
+	FLDPQ (R5), (F12, F11)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F10, F9)
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R4), F0
+	WORD $0x4ea2f408 // FMIN V8.4S, V0.4S, V2.4S
+	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
+	WORD $0x6e28dc82 // FMUL V2.4S, V4.4S, V8.4S
+	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
+	FMOVQ 14336(R4), F0
+	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
+	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
+	WORD $0x6e27dc22 // FMUL V2.4S, V1.4S, V7.4S
+	WORD $0x6ea0e4c1 // FCMGT V1.4S, V6.4S, V0.4S
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 704(R4), F2
+	WORD $0x6e26fc43 // FDIV V3.4S, V2.4S, V6.4S
+	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e23dc2f // FMUL V15.4S, V1.4S, V3.4S
+	WORD $0x6e22dc0e // FMUL V14.4S, V0.4S, V2.4S
+	WORD $0x4eafccc1 // FMLS V1.4S, V6.4S, V15.4S
+	WORD $0x4eaecca0 // FMLS V0.4S, V5.4S, V14.4S
+	WORD $0x6e23dc2b // FMUL V11.4S, V1.4S, V3.4S
+	WORD $0x6e22dc0a // FMUL V10.4S, V0.4S, V2.4S
+	WORD $0x6e2fdde9 // FMUL V9.4S, V15.4S, V15.4S
+	WORD $0x6e2eddc8 // FMUL V8.4S, V14.4S, V14.4S
+	WORD $0x6e29dd27 // FMUL V7.4S, V9.4S, V9.4S
+	WORD $0x6e28dd06 // FMUL V6.4S, V8.4S, V8.4S
+	FMOVQ 14400(R4), F1
+	FMOVQ 14400(R4), F0
+	FMOVQ 14464(R4), F4
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	FMOVQ 14464(R4), F3
+	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
+	FMOVQ 14528(R4), F1
+	FMOVQ 14528(R4), F0
+	FMOVQ 14592(R4), F5
+	WORD $0x4e21cd25 // FMLA V5.4S, V9.4S, V1.4S
+	FMOVQ 14592(R4), F2
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x4e27cc85 // FMLA V5.4S, V4.4S, V7.4S
+	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
+	FMOVQ 14656(R4), F1
+	FMOVQ 14656(R4), F0
+	FMOVQ 14720(R4), F4
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	FMOVQ 14720(R4), F3
+	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
+	WORD $0x4e27cca4 // FMLA V4.4S, V5.4S, V7.4S
+	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
+	FMOVQ 14784(R4), F0
+	FMOVQ 14784(R4), F2
+	FMOVQ 14848(R4), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 14848(R4), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	WORD $0x4e27cc81 // FMLA V1.4S, V4.4S, V7.4S
+	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
+	FMOVQ 14912(R4), F6
+	WORD $0x4e21cd26 // FMLA V6.4S, V9.4S, V1.4S
+	FMOVQ 14912(R4), F5
+	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
+	WORD $0x6e29dde4 // FMUL V4.4S, V15.4S, V9.4S
+	WORD $0x6e28ddc3 // FMUL V3.4S, V14.4S, V8.4S
+	FMOVQ 2560(R4), F0
+	FMOVQ 2560(R4), F2
+	FMOVQ 704(R4), F1
+	WORD $0x4ea0cd21 // FMLS V1.4S, V9.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
+	WORD $0x6e21dd69 // FMUL V9.4S, V11.4S, V1.4S
+	WORD $0x6e20dd48 // FMUL V8.4S, V10.4S, V0.4S
+	WORD $0x4e24ccc9 // FMLA V9.4S, V6.4S, V4.4S
+	WORD $0x4e23cca8 // FMLA V8.4S, V5.4S, V3.4S
+	FLDPQ (R5), (F11, F10)
+	FLDPQ (R1), (F13, F12)
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	FMOVQ 320(R4), F2
+	WORD $0x4e221da7 // AND V7.16B, V13.16B, V2.16B
+	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
+	FMOVQ 320(R4), F5
+	FMOVQ 640(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231de7 // EOR V7.16B, V15.16B, V3.16B
+	WORD $0x6e221dc6 // EOR V6.16B, V14.16B, V2.16B
+	WORD $0x6e231d2f // EOR V15.16B, V9.16B, V3.16B
+	WORD $0x6e221d0e // EOR V14.16B, V8.16B, V2.16B
+	FMOVQ 14976(R4), F4
+	FMOVQ 640(R4), F3
+	WORD $0x4ea0a9a2 // CMLT V2.4S, V13.4S, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ea0a985 // CMLT V5.4S, V12.4S, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7552(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e27d469 // FADD V9.4S, V3.4S, V7.4S
+	WORD $0x4e26d448 // FADD V8.4S, V2.4S, V6.4S
+	WORD $0x4ea3d523 // FSUB V3.4S, V9.4S, V3.4S
+	WORD $0x4ea2d502 // FSUB V2.4S, V8.4S, V2.4S
+	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
+	FMOVQ 15040(R4), F5
+	FMOVQ 640(R4), F2
+	WORD $0x4ea0a9a4 // CMLT V4.4S, V13.4S, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ea0a983 // CMLT V3.4S, V12.4S, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7616(R4), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e21d5e1 // FADD V1.4S, V15.4S, V1.4S
+	WORD $0x4e20d5c0 // FADD V0.4S, V14.4S, V0.4S
+	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
+	WORD $0x4e20d4c0 // FADD V0.4S, V6.4S, V0.4S
+	WORD $0x4e21d527 // FADD V7.4S, V9.4S, V1.4S
+	WORD $0x4e20d506 // FADD V6.4S, V8.4S, V0.4S
+	WORD $0x4e2be561 // FCMEQ V1.4S, V11.4S, V11.4S
+	WORD $0x4e2de5a0 // FCMEQ V0.4S, V13.4S, V13.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x4e2ae542 // FCMEQ V2.4S, V10.4S, V10.4S
+	WORD $0x4e2ce580 // FCMEQ V0.4S, V12.4S, V12.4S
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4e2dd565 // FADD V5.4S, V11.4S, V13.4S
+	WORD $0x4e2cd544 // FADD V4.4S, V10.4S, V12.4S
+	FMOVQ 320(R4), F2
+	WORD $0x4e221d63 // AND V3.16B, V11.16B, V2.16B
+	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
+	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
+	WORD $0x4ea21cc2 // ORR V2.16B, V6.16B, V2.16B
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1771
+
+tail1773:
+	SUBS R2, R0, R0
+	BEQ done1774
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	ADD R2<<2, R8, R5
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R5), F14
+	FMOVQ 16(R5), F13
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R5), F14
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R5), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R5), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R5), F0
+	WORD $0x6e1c040e // MOV V14.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R5), F13
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R5), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R5), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F11
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F12
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F11
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R4), F0
+	WORD $0x4e201dc3 // AND V3.16B, V14.16B, V0.16B
+	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R4), F0
+	WORD $0x4ea2f40a // FMIN V10.4S, V0.4S, V2.4S
+	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
+	WORD $0x6e2adc82 // FMUL V2.4S, V4.4S, V10.4S
+	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
+	FMOVQ 14336(R4), F0
+	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
+	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201dc4 // AND V4.16B, V14.16B, V0.16B
+	WORD $0x4e201da3 // AND V3.16B, V13.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e2adc00 // FMUL V0.4S, V0.4S, V10.4S
+	WORD $0x6e27dc22 // FMUL V2.4S, V1.4S, V7.4S
+	WORD $0x6ea0e4c1 // FCMGT V1.4S, V6.4S, V0.4S
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 704(R4), F2
+	WORD $0x6e26fc43 // FDIV V3.4S, V2.4S, V6.4S
+	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e23dc31 // FMUL V17.4S, V1.4S, V3.4S
+	WORD $0x6e22dc10 // FMUL V16.4S, V0.4S, V2.4S
+	WORD $0x4eb1ccc1 // FMLS V1.4S, V6.4S, V17.4S
+	WORD $0x4eb0cca0 // FMLS V0.4S, V5.4S, V16.4S
+	WORD $0x6e23dc2b // FMUL V11.4S, V1.4S, V3.4S
+	WORD $0x6e22dc0a // FMUL V10.4S, V0.4S, V2.4S
+	WORD $0x6e31de2c // FMUL V12.4S, V17.4S, V17.4S
+	WORD $0x6e30de07 // FMUL V7.4S, V16.4S, V16.4S
+	WORD $0x6e2cdd8d // FMUL V13.4S, V12.4S, V12.4S
+	WORD $0x6e27dce6 // FMUL V6.4S, V7.4S, V7.4S
+	FMOVQ 14400(R4), F1
+	FMOVQ 14400(R4), F0
+	FMOVQ 14464(R4), F4
+	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
+	FMOVQ 14464(R4), F3
+	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
+	FMOVQ 14528(R4), F1
+	FMOVQ 14528(R4), F0
+	FMOVQ 14592(R4), F5
+	WORD $0x4e21cd85 // FMLA V5.4S, V12.4S, V1.4S
+	FMOVQ 14592(R4), F2
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x4e2dcc85 // FMLA V5.4S, V4.4S, V13.4S
+	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
+	FMOVQ 14656(R4), F1
+	FMOVQ 14656(R4), F0
+	FMOVQ 14720(R4), F4
+	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
+	FMOVQ 14720(R4), F3
+	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
+	WORD $0x4e2dcca4 // FMLA V4.4S, V5.4S, V13.4S
+	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
+	FMOVQ 14784(R4), F0
+	FMOVQ 14784(R4), F2
+	FMOVQ 14848(R4), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 14848(R4), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	WORD $0x4e2dcc81 // FMLA V1.4S, V4.4S, V13.4S
+	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
+	FMOVQ 14912(R4), F6
+	WORD $0x4e21cd86 // FMLA V6.4S, V12.4S, V1.4S
+	FMOVQ 14912(R4), F5
+	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
+	WORD $0x6e2cde24 // FMUL V4.4S, V17.4S, V12.4S
+	WORD $0x6e27de03 // FMUL V3.4S, V16.4S, V7.4S
+	FMOVQ 2560(R4), F0
+	FMOVQ 2560(R4), F2
+	FMOVQ 704(R4), F1
+	WORD $0x4ea0cd81 // FMLS V1.4S, V12.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4ea2cce0 // FMLS V0.4S, V7.4S, V2.4S
+	WORD $0x6e21dd6f // FMUL V15.4S, V11.4S, V1.4S
+	WORD $0x6e20dd4c // FMUL V12.4S, V10.4S, V0.4S
+	WORD $0x4e24cccf // FMLA V15.4S, V6.4S, V4.4S
+	WORD $0x4e23ccac // FMLA V12.4S, V5.4S, V3.4S
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R5), F11
+	FMOVQ 16(R5), F10
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R5), F11
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R5), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R5), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R5), F0
+	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R5), F10
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R5), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R5), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F14
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040e // MOV V14.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F13
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+
+doneLanes8:
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	FMOVQ 320(R4), F2
+	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
+	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
+	FMOVQ 320(R4), F5
+	FMOVQ 640(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231e27 // EOR V7.16B, V17.16B, V3.16B
+	WORD $0x6e221e06 // EOR V6.16B, V16.16B, V2.16B
+	WORD $0x6e231df1 // EOR V17.16B, V15.16B, V3.16B
+	WORD $0x6e221d90 // EOR V16.16B, V12.16B, V2.16B
+	FMOVQ 14976(R4), F4
+	FMOVQ 640(R4), F3
+	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ea0a9a5 // CMLT V5.4S, V13.4S, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7552(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e27d46f // FADD V15.4S, V3.4S, V7.4S
+	WORD $0x4e26d44c // FADD V12.4S, V2.4S, V6.4S
+	WORD $0x4ea3d5e3 // FSUB V3.4S, V15.4S, V3.4S
+	WORD $0x4ea2d582 // FSUB V2.4S, V12.4S, V2.4S
+	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
+	FMOVQ 15040(R4), F5
+	FMOVQ 640(R4), F2
+	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ea0a9a3 // CMLT V3.4S, V13.4S, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7616(R4), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e21d621 // FADD V1.4S, V17.4S, V1.4S
+	WORD $0x4e20d600 // FADD V0.4S, V16.4S, V0.4S
+	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
+	WORD $0x4e20d4c0 // FADD V0.4S, V6.4S, V0.4S
+	WORD $0x4e21d5e7 // FADD V7.4S, V15.4S, V1.4S
+	WORD $0x4e20d586 // FADD V6.4S, V12.4S, V0.4S
+	WORD $0x4e2be561 // FCMEQ V1.4S, V11.4S, V11.4S
+	WORD $0x4e2ee5c0 // FCMEQ V0.4S, V14.4S, V14.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e2ae541 // FCMEQ V1.4S, V10.4S, V10.4S
+	WORD $0x4e2de5a0 // FCMEQ V0.4S, V13.4S, V13.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x4e2ed565 // FADD V5.4S, V11.4S, V14.4S
+	WORD $0x4e2dd544 // FADD V4.4S, V10.4S, V13.4S
+	FMOVQ 320(R4), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea31ce3 // ORR V3.16B, V7.16B, V3.16B
+	WORD $0x4ea01cc0 // ORR V0.16B, V6.16B, V0.16B
+	WORD $0x6e631ca2 // BSL V2.16B, V5.16B, V3.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done1774:
+	RET
+
+// func atan2SlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
+TEXT ·atan2SlopesF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R11
+	MOVD z+0(FP), R6
+	MOVD dx+8(FP), R5
+	MOVD dy+16(FP), R3
+	MOVD x+24(FP), R10
+	MOVD y+32(FP), R9
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-4, R0, R8
+	CMP R8, R2
+	BGT tail1785
+
+one1783:
+	ADD R2<<3, R10, R4
+	FLDPQ (R4), (F7, F6)
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F13, F12)
+	FMOVQ 384(R7), F0
+	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R7), F0
+	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40a // FMIN V10.2D, V0.2D, V1.2D
+	WORD $0x6e6bdc82 // FMUL V2.2D, V4.2D, V11.2D
+	WORD $0x6e6adc61 // FMUL V1.2D, V3.2D, V10.2D
+	FMOVQ 12864(R7), F0
+	WORD $0x4e60c448 // FMAXNM V8.2D, V2.2D, V0.2D
+	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	FMOVQ 384(R7), F0
+	WORD $0x4e201ce4 // AND V4.16B, V7.16B, V0.16B
+	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e6bdc00 // FMUL V0.2D, V0.2D, V11.2D
+	WORD $0x6e6adc22 // FMUL V2.2D, V1.2D, V10.2D
+	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
+	WORD $0x6e681c01 // BSL V1.16B, V0.16B, V8.16B
+	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 576(R7), F2
+	WORD $0x6e68fc43 // FDIV V3.2D, V2.2D, V8.2D
+	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
+	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
+	WORD $0x4ef5cd01 // FMLS V1.2D, V8.2D, V21.2D
+	WORD $0x4ef4cca0 // FMLS V0.2D, V5.2D, V20.2D
+	WORD $0x6e63dc2f // FMUL V15.2D, V1.2D, V3.2D
+	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
+	WORD $0x6e75deb0 // FMUL V16.2D, V21.2D, V21.2D
+	WORD $0x6e74de89 // FMUL V9.2D, V20.2D, V20.2D
+	WORD $0x6e70de11 // FMUL V17.2D, V16.2D, V16.2D
+	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
+	FMOVQ 12928(R7), F1
+	FMOVQ 12928(R7), F0
+	FMOVQ 12992(R7), F5
+	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 12992(R7), F2
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	FMOVQ 13056(R7), F0
+	WORD $0x4e60ce25 // FMLA V5.2D, V17.2D, V0.2D
+	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
+	FMOVQ 13120(R7), F1
+	FMOVQ 13120(R7), F0
+	FMOVQ 13184(R7), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 13184(R7), F3
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
+	FMOVQ 13248(R7), F1
+	FMOVQ 13248(R7), F0
+	FMOVQ 13312(R7), F5
+	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 13312(R7), F2
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
+	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
+	FMOVQ 13376(R7), F1
+	FMOVQ 13376(R7), F0
+	FMOVQ 13440(R7), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 13440(R7), F3
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
+	FMOVQ 13504(R7), F1
+	FMOVQ 13504(R7), F0
+	FMOVQ 13568(R7), F5
+	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 13568(R7), F2
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
+	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
+	FMOVQ 13632(R7), F1
+	FMOVQ 13632(R7), F0
+	FMOVQ 13696(R7), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 13696(R7), F3
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
+	FMOVQ 13760(R7), F1
+	FMOVQ 13760(R7), F0
+	FMOVQ 13824(R7), F5
+	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 13824(R7), F2
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
+	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
+	FMOVQ 13888(R7), F1
+	FMOVQ 13888(R7), F0
+	FMOVQ 13952(R7), F4
+	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
+	FMOVQ 13952(R7), F3
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
+	FMOVQ 14016(R7), F0
+	FMOVQ 14016(R7), F2
+	FMOVQ 14080(R7), F1
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	FMOVQ 14080(R7), F0
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
+	WORD $0x4e68cc60 // FMLA V0.2D, V3.2D, V8.2D
+	FMOVQ 14144(R7), F8
+	WORD $0x4e61ce08 // FMLA V8.2D, V16.2D, V1.2D
+	FMOVQ 14144(R7), F5
+	WORD $0x4e60cd25 // FMLA V5.2D, V9.2D, V0.2D
+	WORD $0x6e70dea4 // FMUL V4.2D, V21.2D, V16.2D
+	WORD $0x6e69de83 // FMUL V3.2D, V20.2D, V9.2D
+	FMOVQ 1344(R7), F0
+	FMOVQ 1344(R7), F2
+	FMOVQ 576(R7), F1
+	WORD $0x4ee0ce01 // FMLS V1.2D, V16.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee2cd20 // FMLS V0.2D, V9.2D, V2.2D
+	WORD $0x6e61ddf3 // FMUL V19.2D, V15.2D, V1.2D
+	WORD $0x6e60ddd2 // FMUL V18.2D, V14.2D, V0.2D
+	WORD $0x4e64cd13 // FMLA V19.2D, V8.2D, V4.2D
+	WORD $0x4e63ccb2 // FMLA V18.2D, V5.2D, V3.2D
+	FLDPQ (R4), (F15, F14)
+	FLDPQ (R1), (F17, F16)
+	FMOVQ 384(R7), F0
+	WORD $0x4e201de3 // AND V3.16B, V15.16B, V0.16B
+	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
+	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	FMOVQ 128(R7), F2
+	WORD $0x4e221e29 // AND V9.16B, V17.16B, V2.16B
+	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
+	FMOVQ 128(R7), F5
+	FMOVQ 512(R7), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
+	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
+	WORD $0x6e231ea9 // EOR V9.16B, V21.16B, V3.16B
+	WORD $0x6e221e88 // EOR V8.16B, V20.16B, V2.16B
+	WORD $0x6e231e75 // EOR V21.16B, V19.16B, V3.16B
+	WORD $0x6e221e54 // EOR V20.16B, V18.16B, V2.16B
+	FMOVQ 14208(R7), F4
+	FMOVQ 512(R7), F3
+	WORD $0x4ee0aa22 // CMLT V2.2D, V17.2D, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ee0aa05 // CMLT V5.2D, V16.2D, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7040(R7), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e69d473 // FADD V19.2D, V3.2D, V9.2D
+	WORD $0x4e68d452 // FADD V18.2D, V2.2D, V8.2D
+	WORD $0x4ee3d663 // FSUB V3.2D, V19.2D, V3.2D
+	WORD $0x4ee2d642 // FSUB V2.2D, V18.2D, V2.2D
+	WORD $0x4ee3d529 // FSUB V9.2D, V9.2D, V3.2D
+	WORD $0x4ee2d508 // FSUB V8.2D, V8.2D, V2.2D
+	FMOVQ 14272(R7), F5
+	FMOVQ 512(R7), F2
+	WORD $0x4ee0aa24 // CMLT V4.2D, V17.2D, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ee0aa03 // CMLT V3.2D, V16.2D, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7104(R7), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e61d6a1 // FADD V1.2D, V21.2D, V1.2D
+	WORD $0x4e60d680 // FADD V0.2D, V20.2D, V0.2D
+	WORD $0x4e61d521 // FADD V1.2D, V9.2D, V1.2D
+	WORD $0x4e60d500 // FADD V0.2D, V8.2D, V0.2D
+	WORD $0x4e61d665 // FADD V5.2D, V19.2D, V1.2D
+	WORD $0x4e60d644 // FADD V4.2D, V18.2D, V0.2D
+	WORD $0x4e6fe5e1 // FCMEQ V1.2D, V15.2D, V15.2D
+	WORD $0x4e71e620 // FCMEQ V0.2D, V17.2D, V17.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	WORD $0x4e6ee5c1 // FCMEQ V1.2D, V14.2D, V14.2D
+	WORD $0x4e70e600 // FCMEQ V0.2D, V16.2D, V16.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205808 // NOT V8.16B, V0.16B
+	WORD $0x4e71d5e3 // FADD V3.2D, V15.2D, V17.2D
+	WORD $0x4e70d5c2 // FADD V2.2D, V14.2D, V16.2D
+	FMOVQ 128(R7), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
+	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
+	FMOVQ 15104(R7), F0
+	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
+	WORD $0x4ee6f402 // FMIN V2.2D, V0.2D, V6.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e6bdc27 // FMUL V7.2D, V1.2D, V11.2D
+	WORD $0x6e6adc06 // FMUL V6.2D, V0.2D, V10.2D
+	FMOVQ 15104(R7), F0
+	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
+	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
+	WORD $0x6e6adc03 // FMUL V3.2D, V0.2D, V10.2D
+	WORD $0x6e64dc82 // FMUL V2.2D, V4.2D, V4.2D
+	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
+	WORD $0x4e67cce2 // FMLA V2.2D, V7.2D, V7.2D
+	WORD $0x4e66ccc1 // FMLA V1.2D, V6.2D, V6.2D
+	FMOVQ 15232(R7), F0
+	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6e62fc05 // FDIV V5.2D, V0.2D, V2.2D
+	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
+	WORD $0x6e65dc81 // FMUL V1.2D, V4.2D, V5.2D
+	WORD $0x6e62dc60 // FMUL V0.2D, V3.2D, V2.2D
+	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
+	WORD $0x6e6adc03 // FMUL V3.2D, V0.2D, V10.2D
+	WORD $0x6e65dce1 // FMUL V1.2D, V7.2D, V5.2D
+	WORD $0x6e62dcc0 // FMUL V0.2D, V6.2D, V2.2D
+	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
+	WORD $0x6e6adc02 // FMUL V2.2D, V0.2D, V10.2D
+	FMOVQ 128(R7), F0
+	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	ADD R2<<3, R6, R1
+	FSTPQ (F9, F8), (R1)
+	ADD R2<<3, R5, R1
+	FSTPQ (F4, F3), (R1)
+	ADD R2<<3, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R2, R2
+	CMP R8, R2
+	BLE one1783
+
+tail1785:
+	SUBS R2, R0, R0
+	BEQ done1786
+	ADD $32, R11, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD R2<<3, R10, R4
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R4), F11
+	FMOVQ 16(R4), F6
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R4), F11
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R4), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R4), F6
+
+doneLanes2:
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	ADD R2<<3, R9, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F15
+	FMOVQ 16(R1), F14
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F15
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e18040f // MOV V15.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F14
+
+doneLanes4:
+	FMOVQ 384(R7), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R7), F0
+	WORD $0x4ee2f40d // FMIN V13.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40c // FMIN V12.2D, V0.2D, V1.2D
+	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	FMOVQ 12864(R7), F0
+	WORD $0x4e60c449 // FMAXNM V9.2D, V2.2D, V0.2D
+	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	FMOVQ 384(R7), F0
+	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
+	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e6ddc00 // FMUL V0.2D, V0.2D, V13.2D
+	WORD $0x6e6cdc22 // FMUL V2.2D, V1.2D, V12.2D
+	WORD $0x6ee0e521 // FCMGT V1.2D, V9.2D, V0.2D
+	WORD $0x6e691c01 // BSL V1.16B, V0.16B, V9.16B
+	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 576(R7), F2
+	WORD $0x6e69fc43 // FDIV V3.2D, V2.2D, V9.2D
+	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e63dc37 // FMUL V23.2D, V1.2D, V3.2D
+	WORD $0x6e62dc16 // FMUL V22.2D, V0.2D, V2.2D
+	WORD $0x4ef7cd21 // FMLS V1.2D, V9.2D, V23.2D
+	WORD $0x4ef6cca0 // FMLS V0.2D, V5.2D, V22.2D
+	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
+	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
+	WORD $0x6e77def2 // FMUL V18.2D, V23.2D, V23.2D
+	WORD $0x6e76deca // FMUL V10.2D, V22.2D, V22.2D
+	WORD $0x6e72de53 // FMUL V19.2D, V18.2D, V18.2D
+	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
+	FMOVQ 12928(R7), F1
+	FMOVQ 12928(R7), F0
+	FMOVQ 12992(R7), F5
+	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 12992(R7), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 13056(R7), F0
+	WORD $0x4e60ce65 // FMLA V5.2D, V19.2D, V0.2D
+	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	FMOVQ 13120(R7), F1
+	FMOVQ 13120(R7), F0
+	FMOVQ 13184(R7), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 13184(R7), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
+	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	FMOVQ 13248(R7), F1
+	FMOVQ 13248(R7), F0
+	FMOVQ 13312(R7), F5
+	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 13312(R7), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4e73cc85 // FMLA V5.2D, V4.2D, V19.2D
+	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	FMOVQ 13376(R7), F1
+	FMOVQ 13376(R7), F0
+	FMOVQ 13440(R7), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 13440(R7), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
+	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	FMOVQ 13504(R7), F1
+	FMOVQ 13504(R7), F0
+	FMOVQ 13568(R7), F5
+	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 13568(R7), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4e73cc85 // FMLA V5.2D, V4.2D, V19.2D
+	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	FMOVQ 13632(R7), F1
+	FMOVQ 13632(R7), F0
+	FMOVQ 13696(R7), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 13696(R7), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
+	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	FMOVQ 13760(R7), F1
+	FMOVQ 13760(R7), F0
+	FMOVQ 13824(R7), F5
+	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 13824(R7), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4e73cc85 // FMLA V5.2D, V4.2D, V19.2D
+	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	FMOVQ 13888(R7), F1
+	FMOVQ 13888(R7), F0
+	FMOVQ 13952(R7), F4
+	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
+	FMOVQ 13952(R7), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
+	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	FMOVQ 14016(R7), F0
+	FMOVQ 14016(R7), F2
+	FMOVQ 14080(R7), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 14080(R7), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	WORD $0x4e73cc81 // FMLA V1.2D, V4.2D, V19.2D
+	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
+	FMOVQ 14144(R7), F9
+	WORD $0x4e61ce49 // FMLA V9.2D, V18.2D, V1.2D
+	FMOVQ 14144(R7), F5
+	WORD $0x4e60cd45 // FMLA V5.2D, V10.2D, V0.2D
+	WORD $0x6e72dee4 // FMUL V4.2D, V23.2D, V18.2D
+	WORD $0x6e6adec3 // FMUL V3.2D, V22.2D, V10.2D
+	FMOVQ 1344(R7), F0
+	FMOVQ 1344(R7), F2
+	FMOVQ 576(R7), F1
+	WORD $0x4ee0ce41 // FMLS V1.2D, V18.2D, V0.2D
+	FMOVQ 576(R7), F0
+	WORD $0x4ee2cd40 // FMLS V0.2D, V10.2D, V2.2D
+	WORD $0x6e61de35 // FMUL V21.2D, V17.2D, V1.2D
+	WORD $0x6e60de14 // FMUL V20.2D, V16.2D, V0.2D
+	WORD $0x4e64cd35 // FMLA V21.2D, V9.2D, V4.2D
+	WORD $0x4e63ccb4 // FMLA V20.2D, V5.2D, V3.2D
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R4), F17
+	FMOVQ 16(R4), F16
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R4), F17
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R4), F0
+	WORD $0x6e180411 // MOV V17.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R4), F16
+
+doneLanes6:
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F19
+	FMOVQ 16(R1), F18
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F19
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F0
+	WORD $0x6e180413 // MOV V19.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F18
+
+doneLanes8:
+	FMOVQ 384(R7), F0
+	WORD $0x4e201e23 // AND V3.16B, V17.16B, V0.16B
+	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201e61 // AND V1.16B, V19.16B, V0.16B
+	WORD $0x4e201e40 // AND V0.16B, V18.16B, V0.16B
+	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	FMOVQ 128(R7), F2
+	WORD $0x4e221e6a // AND V10.16B, V19.16B, V2.16B
+	WORD $0x4e221e49 // AND V9.16B, V18.16B, V2.16B
+	FMOVQ 128(R7), F5
+	FMOVQ 512(R7), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231d43 // EOR V3.16B, V10.16B, V3.16B
+	WORD $0x6e221d22 // EOR V2.16B, V9.16B, V2.16B
+	WORD $0x6e231eea // EOR V10.16B, V23.16B, V3.16B
+	WORD $0x6e221ec9 // EOR V9.16B, V22.16B, V2.16B
+	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
+	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
+	FMOVQ 14208(R7), F4
+	FMOVQ 512(R7), F3
+	WORD $0x4ee0aa62 // CMLT V2.2D, V19.2D, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ee0aa45 // CMLT V5.2D, V18.2D, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7040(R7), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e6ad475 // FADD V21.2D, V3.2D, V10.2D
+	WORD $0x4e69d454 // FADD V20.2D, V2.2D, V9.2D
+	WORD $0x4ee3d6a3 // FSUB V3.2D, V21.2D, V3.2D
+	WORD $0x4ee2d682 // FSUB V2.2D, V20.2D, V2.2D
+	WORD $0x4ee3d54a // FSUB V10.2D, V10.2D, V3.2D
+	WORD $0x4ee2d529 // FSUB V9.2D, V9.2D, V2.2D
+	FMOVQ 14272(R7), F5
+	FMOVQ 512(R7), F2
+	WORD $0x4ee0aa64 // CMLT V4.2D, V19.2D, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ee0aa43 // CMLT V3.2D, V18.2D, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7104(R7), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e61d6e1 // FADD V1.2D, V23.2D, V1.2D
+	WORD $0x4e60d6c0 // FADD V0.2D, V22.2D, V0.2D
+	WORD $0x4e61d541 // FADD V1.2D, V10.2D, V1.2D
+	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
+	WORD $0x4e61d6a5 // FADD V5.2D, V21.2D, V1.2D
+	WORD $0x4e60d684 // FADD V4.2D, V20.2D, V0.2D
+	WORD $0x4e71e621 // FCMEQ V1.2D, V17.2D, V17.2D
+	WORD $0x4e73e660 // FCMEQ V0.2D, V19.2D, V19.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e20580a // NOT V10.16B, V0.16B
+	WORD $0x4e70e601 // FCMEQ V1.2D, V16.2D, V16.2D
+	WORD $0x4e72e640 // FCMEQ V0.2D, V18.2D, V18.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	WORD $0x4e73d623 // FADD V3.2D, V17.2D, V19.2D
+	WORD $0x4e72d602 // FADD V2.2D, V16.2D, V18.2D
+	FMOVQ 128(R7), F0
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611c6a // BSL V10.16B, V3.16B, V1.16B
+	WORD $0x6e601c49 // BSL V9.16B, V2.16B, V0.16B
+	FMOVQ 15104(R7), F0
+	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
+	WORD $0x4ee6f402 // FMIN V2.2D, V0.2D, V6.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e6ddc2b // FMUL V11.2D, V1.2D, V13.2D
+	WORD $0x6e6cdc06 // FMUL V6.2D, V0.2D, V12.2D
+	FMOVQ 15104(R7), F0
+	WORD $0x4eeff401 // FMIN V1.2D, V0.2D, V15.2D
+	WORD $0x4eeef402 // FMIN V2.2D, V0.2D, V14.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e6ddc24 // FMUL V4.2D, V1.2D, V13.2D
+	WORD $0x6e6cdc03 // FMUL V3.2D, V0.2D, V12.2D
+	WORD $0x6e64dc82 // FMUL V2.2D, V4.2D, V4.2D
+	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
+	WORD $0x4e6bcd62 // FMLA V2.2D, V11.2D, V11.2D
+	WORD $0x4e66ccc1 // FMLA V1.2D, V6.2D, V6.2D
+	FMOVQ 15232(R7), F0
+	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6e62fc05 // FDIV V5.2D, V0.2D, V2.2D
+	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
+	WORD $0x6e65dc81 // FMUL V1.2D, V4.2D, V5.2D
+	WORD $0x6e62dc60 // FMUL V0.2D, V3.2D, V2.2D
+	WORD $0x6e6ddc24 // FMUL V4.2D, V1.2D, V13.2D
+	WORD $0x6e6cdc03 // FMUL V3.2D, V0.2D, V12.2D
+	WORD $0x6e65dd61 // FMUL V1.2D, V11.2D, V5.2D
+	WORD $0x6e62dcc0 // FMUL V0.2D, V6.2D, V2.2D
+	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
+	WORD $0x6e6cdc01 // FMUL V1.2D, V0.2D, V12.2D
+	FMOVQ 128(R7), F0
+	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
+	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
+	ADD R2<<3, R6, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F10, (R1)
+	FMOVQ F9, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F10, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180540 // DUP V0.2D, V10.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F9, 16(R1)
+
+doneLanes10:
+	ADD R2<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes11
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes12
+	FMOVD F4, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes12
+	WORD $0x4e180480 // DUP V0.2D, V4.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes12
+	FMOVD F3, 16(R1)
+
+doneLanes12:
+	ADD R2<<3, R3, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes13
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes14
+	FMOVD F2, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes14
+	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes14
+	FMOVD F1, 16(R1)
+
+doneLanes14:
+
+done1786:
+	RET
+
+// func atan2SlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
+TEXT ·atan2SlopesF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R11
+	MOVD z+0(FP), R5
+	MOVD dx+8(FP), R4
+	MOVD dy+16(FP), R3
+	MOVD x+24(FP), R10
+	MOVD y+32(FP), R9
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R8
+	CMP R8, R2
+	BGT tail1797
+
+one1795:
+	ADD R2<<2, R10, R7
+	FLDPQ (R7), (F7, F6)
+	ADD R2<<2, R9, R1
+	FLDPQ (R1), (F13, F12)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R6), F0
+	WORD $0x4ea2f40b // FMIN V11.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40a // FMIN V10.4S, V0.4S, V1.4S
+	WORD $0x6e2bdc82 // FMUL V2.4S, V4.4S, V11.4S
+	WORD $0x6e2adc61 // FMUL V1.4S, V3.4S, V10.4S
+	FMOVQ 14336(R6), F0
+	WORD $0x4e20c448 // FMAXNM V8.4S, V2.4S, V0.4S
+	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201ce4 // AND V4.16B, V7.16B, V0.16B
+	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e2bdc00 // FMUL V0.4S, V0.4S, V11.4S
+	WORD $0x6e2adc22 // FMUL V2.4S, V1.4S, V10.4S
+	WORD $0x6ea0e501 // FCMGT V1.4S, V8.4S, V0.4S
+	WORD $0x6e681c01 // BSL V1.16B, V0.16B, V8.16B
+	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 704(R6), F2
+	WORD $0x6e28fc43 // FDIV V3.4S, V2.4S, V8.4S
+	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e23dc35 // FMUL V21.4S, V1.4S, V3.4S
+	WORD $0x6e22dc14 // FMUL V20.4S, V0.4S, V2.4S
+	WORD $0x4eb5cd01 // FMLS V1.4S, V8.4S, V21.4S
+	WORD $0x4eb4cca0 // FMLS V0.4S, V5.4S, V20.4S
+	WORD $0x6e23dc2f // FMUL V15.4S, V1.4S, V3.4S
+	WORD $0x6e22dc0e // FMUL V14.4S, V0.4S, V2.4S
+	WORD $0x6e35deb0 // FMUL V16.4S, V21.4S, V21.4S
+	WORD $0x6e34de89 // FMUL V9.4S, V20.4S, V20.4S
+	WORD $0x6e30de11 // FMUL V17.4S, V16.4S, V16.4S
+	WORD $0x6e29dd28 // FMUL V8.4S, V9.4S, V9.4S
+	FMOVQ 14400(R6), F1
+	FMOVQ 14400(R6), F0
+	FMOVQ 14464(R6), F4
+	WORD $0x4e21ce04 // FMLA V4.4S, V16.4S, V1.4S
+	FMOVQ 14464(R6), F3
+	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
+	FMOVQ 14528(R6), F1
+	FMOVQ 14528(R6), F0
+	FMOVQ 14592(R6), F5
+	WORD $0x4e21ce05 // FMLA V5.4S, V16.4S, V1.4S
+	FMOVQ 14592(R6), F2
+	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
+	WORD $0x4e31cc85 // FMLA V5.4S, V4.4S, V17.4S
+	WORD $0x4e28cc62 // FMLA V2.4S, V3.4S, V8.4S
+	FMOVQ 14656(R6), F1
+	FMOVQ 14656(R6), F0
+	FMOVQ 14720(R6), F4
+	WORD $0x4e21ce04 // FMLA V4.4S, V16.4S, V1.4S
+	FMOVQ 14720(R6), F3
+	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
+	WORD $0x4e31cca4 // FMLA V4.4S, V5.4S, V17.4S
+	WORD $0x4e28cc43 // FMLA V3.4S, V2.4S, V8.4S
+	FMOVQ 14784(R6), F0
+	FMOVQ 14784(R6), F2
+	FMOVQ 14848(R6), F1
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 14848(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	WORD $0x4e31cc81 // FMLA V1.4S, V4.4S, V17.4S
+	WORD $0x4e28cc60 // FMLA V0.4S, V3.4S, V8.4S
+	FMOVQ 14912(R6), F8
+	WORD $0x4e21ce08 // FMLA V8.4S, V16.4S, V1.4S
+	FMOVQ 14912(R6), F5
+	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
+	WORD $0x6e30dea4 // FMUL V4.4S, V21.4S, V16.4S
+	WORD $0x6e29de83 // FMUL V3.4S, V20.4S, V9.4S
+	FMOVQ 2560(R6), F0
+	FMOVQ 2560(R6), F2
+	FMOVQ 704(R6), F1
+	WORD $0x4ea0ce01 // FMLS V1.4S, V16.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
+	WORD $0x6e21ddf3 // FMUL V19.4S, V15.4S, V1.4S
+	WORD $0x6e20ddd2 // FMUL V18.4S, V14.4S, V0.4S
+	WORD $0x4e24cd13 // FMLA V19.4S, V8.4S, V4.4S
+	WORD $0x4e23ccb2 // FMLA V18.4S, V5.4S, V3.4S
+	FLDPQ (R7), (F15, F14)
+	FLDPQ (R1), (F17, F16)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201de3 // AND V3.16B, V15.16B, V0.16B
+	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
+	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	FMOVQ 320(R6), F2
+	WORD $0x4e221e29 // AND V9.16B, V17.16B, V2.16B
+	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
+	FMOVQ 320(R6), F5
+	FMOVQ 640(R6), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
+	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
+	WORD $0x6e231ea9 // EOR V9.16B, V21.16B, V3.16B
+	WORD $0x6e221e88 // EOR V8.16B, V20.16B, V2.16B
+	WORD $0x6e231e75 // EOR V21.16B, V19.16B, V3.16B
+	WORD $0x6e221e54 // EOR V20.16B, V18.16B, V2.16B
+	FMOVQ 14976(R6), F4
+	FMOVQ 640(R6), F3
+	WORD $0x4ea0aa22 // CMLT V2.4S, V17.4S, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ea0aa05 // CMLT V5.4S, V16.4S, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7552(R6), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e29d473 // FADD V19.4S, V3.4S, V9.4S
+	WORD $0x4e28d452 // FADD V18.4S, V2.4S, V8.4S
+	WORD $0x4ea3d663 // FSUB V3.4S, V19.4S, V3.4S
+	WORD $0x4ea2d642 // FSUB V2.4S, V18.4S, V2.4S
+	WORD $0x4ea3d529 // FSUB V9.4S, V9.4S, V3.4S
+	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
+	FMOVQ 15040(R6), F5
+	FMOVQ 640(R6), F2
+	WORD $0x4ea0aa24 // CMLT V4.4S, V17.4S, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ea0aa03 // CMLT V3.4S, V16.4S, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7616(R6), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e21d6a1 // FADD V1.4S, V21.4S, V1.4S
+	WORD $0x4e20d680 // FADD V0.4S, V20.4S, V0.4S
+	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
+	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
+	WORD $0x4e21d665 // FADD V5.4S, V19.4S, V1.4S
+	WORD $0x4e20d644 // FADD V4.4S, V18.4S, V0.4S
+	WORD $0x4e2fe5e1 // FCMEQ V1.4S, V15.4S, V15.4S
+	WORD $0x4e31e620 // FCMEQ V0.4S, V17.4S, V17.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	WORD $0x4e2ee5c1 // FCMEQ V1.4S, V14.4S, V14.4S
+	WORD $0x4e30e600 // FCMEQ V0.4S, V16.4S, V16.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205808 // NOT V8.16B, V0.16B
+	WORD $0x4e31d5e3 // FADD V3.4S, V15.4S, V17.4S
+	WORD $0x4e30d5c2 // FADD V2.4S, V14.4S, V16.4S
+	FMOVQ 320(R6), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
+	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
+	FMOVQ 15296(R6), F0
+	WORD $0x4ea7f401 // FMIN V1.4S, V0.4S, V7.4S
+	WORD $0x4ea6f402 // FMIN V2.4S, V0.4S, V6.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e2bdc27 // FMUL V7.4S, V1.4S, V11.4S
+	WORD $0x6e2adc06 // FMUL V6.4S, V0.4S, V10.4S
+	FMOVQ 15296(R6), F0
+	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
+	WORD $0x4eacf402 // FMIN V2.4S, V0.4S, V12.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
+	WORD $0x6e2adc03 // FMUL V3.4S, V0.4S, V10.4S
+	WORD $0x6e24dc82 // FMUL V2.4S, V4.4S, V4.4S
+	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
+	WORD $0x4e27cce2 // FMLA V2.4S, V7.4S, V7.4S
+	WORD $0x4e26ccc1 // FMLA V1.4S, V6.4S, V6.4S
+	FMOVQ 15424(R6), F0
+	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
+	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
+	WORD $0x6e25dc81 // FMUL V1.4S, V4.4S, V5.4S
+	WORD $0x6e22dc60 // FMUL V0.4S, V3.4S, V2.4S
+	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
+	WORD $0x6e2adc03 // FMUL V3.4S, V0.4S, V10.4S
+	WORD $0x6e25dce1 // FMUL V1.4S, V7.4S, V5.4S
+	WORD $0x6e22dcc0 // FMUL V0.4S, V6.4S, V2.4S
+	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
+	WORD $0x6e2adc02 // FMUL V2.4S, V0.4S, V10.4S
+	FMOVQ 320(R6), F0
+	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	ADD R2<<2, R5, R1
+	FSTPQ (F9, F8), (R1)
+	ADD R2<<2, R4, R1
+	FSTPQ (F4, F3), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R8, R2
+	BLE one1795
+
+tail1797:
+	SUBS R2, R0, R0
+	BEQ done1798
+	ADD $32, R11, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R2<<2, R10, R7
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R7), F11
+	FMOVQ 16(R7), F10
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R7), F11
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R7), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R7), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R7), F0
+	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R7), F10
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R7), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R7), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	ADD R2<<2, R9, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F15
+	FMOVQ 16(R1), F14
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F15
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040f // MOV V15.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e14040f // MOV V15.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040f // MOV V15.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F14
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R6), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R6), F0
+	WORD $0x4ea2f40d // FMIN V13.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40c // FMIN V12.4S, V0.4S, V1.4S
+	WORD $0x6e2ddc82 // FMUL V2.4S, V4.4S, V13.4S
+	WORD $0x6e2cdc61 // FMUL V1.4S, V3.4S, V12.4S
+	FMOVQ 14336(R6), F0
+	WORD $0x4e20c448 // FMAXNM V8.4S, V2.4S, V0.4S
+	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
+	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
+	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e2ddc00 // FMUL V0.4S, V0.4S, V13.4S
+	WORD $0x6e2cdc22 // FMUL V2.4S, V1.4S, V12.4S
+	WORD $0x6ea0e501 // FCMGT V1.4S, V8.4S, V0.4S
+	WORD $0x6e681c01 // BSL V1.16B, V0.16B, V8.16B
+	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 704(R6), F2
+	WORD $0x6e28fc43 // FDIV V3.4S, V2.4S, V8.4S
+	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e23dc37 // FMUL V23.4S, V1.4S, V3.4S
+	WORD $0x6e22dc16 // FMUL V22.4S, V0.4S, V2.4S
+	WORD $0x4eb7cd01 // FMLS V1.4S, V8.4S, V23.4S
+	WORD $0x4eb6cca0 // FMLS V0.4S, V5.4S, V22.4S
+	WORD $0x6e23dc31 // FMUL V17.4S, V1.4S, V3.4S
+	WORD $0x6e22dc10 // FMUL V16.4S, V0.4S, V2.4S
+	WORD $0x6e37def2 // FMUL V18.4S, V23.4S, V23.4S
+	WORD $0x6e36dec9 // FMUL V9.4S, V22.4S, V22.4S
+	WORD $0x6e32de53 // FMUL V19.4S, V18.4S, V18.4S
+	WORD $0x6e29dd28 // FMUL V8.4S, V9.4S, V9.4S
+	FMOVQ 14400(R6), F1
+	FMOVQ 14400(R6), F0
+	FMOVQ 14464(R6), F4
+	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
+	FMOVQ 14464(R6), F3
+	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
+	FMOVQ 14528(R6), F1
+	FMOVQ 14528(R6), F0
+	FMOVQ 14592(R6), F5
+	WORD $0x4e21ce45 // FMLA V5.4S, V18.4S, V1.4S
+	FMOVQ 14592(R6), F2
+	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
+	WORD $0x4e33cc85 // FMLA V5.4S, V4.4S, V19.4S
+	WORD $0x4e28cc62 // FMLA V2.4S, V3.4S, V8.4S
+	FMOVQ 14656(R6), F1
+	FMOVQ 14656(R6), F0
+	FMOVQ 14720(R6), F4
+	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
+	FMOVQ 14720(R6), F3
+	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
+	WORD $0x4e33cca4 // FMLA V4.4S, V5.4S, V19.4S
+	WORD $0x4e28cc43 // FMLA V3.4S, V2.4S, V8.4S
+	FMOVQ 14784(R6), F0
+	FMOVQ 14784(R6), F2
+	FMOVQ 14848(R6), F1
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	FMOVQ 14848(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	WORD $0x4e33cc81 // FMLA V1.4S, V4.4S, V19.4S
+	WORD $0x4e28cc60 // FMLA V0.4S, V3.4S, V8.4S
+	FMOVQ 14912(R6), F8
+	WORD $0x4e21ce48 // FMLA V8.4S, V18.4S, V1.4S
+	FMOVQ 14912(R6), F5
+	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
+	WORD $0x6e32dee4 // FMUL V4.4S, V23.4S, V18.4S
+	WORD $0x6e29dec3 // FMUL V3.4S, V22.4S, V9.4S
+	FMOVQ 2560(R6), F0
+	FMOVQ 2560(R6), F2
+	FMOVQ 704(R6), F1
+	WORD $0x4ea0ce41 // FMLS V1.4S, V18.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
+	WORD $0x6e21de35 // FMUL V21.4S, V17.4S, V1.4S
+	WORD $0x6e20de14 // FMUL V20.4S, V16.4S, V0.4S
+	WORD $0x4e24cd15 // FMLA V21.4S, V8.4S, V4.4S
+	WORD $0x4e23ccb4 // FMLA V20.4S, V5.4S, V3.4S
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R7), F17
+	FMOVQ 16(R7), F16
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R7), F17
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0411 // MOV V17.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R7), F0
+	WORD $0x6e140411 // MOV V17.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0411 // MOV V17.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R7), F16
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0410 // MOV V16.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R7), F0
+	WORD $0x6e140410 // MOV V16.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F19
+	FMOVQ 16(R1), F18
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F19
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0413 // MOV V19.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e140413 // MOV V19.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0413 // MOV V19.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F18
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0412 // MOV V18.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e140412 // MOV V18.S[2], V0.S[0]
+
+doneLanes8:
+	FMOVQ 448(R6), F0
+	WORD $0x4e201e23 // AND V3.16B, V17.16B, V0.16B
+	WORD $0x4e201e02 // AND V2.16B, V16.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201e61 // AND V1.16B, V19.16B, V0.16B
+	WORD $0x4e201e40 // AND V0.16B, V18.16B, V0.16B
+	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	FMOVQ 320(R6), F2
+	WORD $0x4e221e69 // AND V9.16B, V19.16B, V2.16B
+	WORD $0x4e221e48 // AND V8.16B, V18.16B, V2.16B
+	FMOVQ 320(R6), F5
+	FMOVQ 640(R6), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
+	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
+	WORD $0x6e231ee9 // EOR V9.16B, V23.16B, V3.16B
+	WORD $0x6e221ec8 // EOR V8.16B, V22.16B, V2.16B
+	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
+	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
+	FMOVQ 14976(R6), F4
+	FMOVQ 640(R6), F3
+	WORD $0x4ea0aa62 // CMLT V2.4S, V19.4S, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ea0aa45 // CMLT V5.4S, V18.4S, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7552(R6), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e29d475 // FADD V21.4S, V3.4S, V9.4S
+	WORD $0x4e28d454 // FADD V20.4S, V2.4S, V8.4S
+	WORD $0x4ea3d6a3 // FSUB V3.4S, V21.4S, V3.4S
+	WORD $0x4ea2d682 // FSUB V2.4S, V20.4S, V2.4S
+	WORD $0x4ea3d529 // FSUB V9.4S, V9.4S, V3.4S
+	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
+	FMOVQ 15040(R6), F5
+	FMOVQ 640(R6), F2
+	WORD $0x4ea0aa64 // CMLT V4.4S, V19.4S, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ea0aa43 // CMLT V3.4S, V18.4S, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7616(R6), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e21d6e1 // FADD V1.4S, V23.4S, V1.4S
+	WORD $0x4e20d6c0 // FADD V0.4S, V22.4S, V0.4S
+	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
+	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
+	WORD $0x4e21d6a5 // FADD V5.4S, V21.4S, V1.4S
+	WORD $0x4e20d684 // FADD V4.4S, V20.4S, V0.4S
+	WORD $0x4e31e621 // FCMEQ V1.4S, V17.4S, V17.4S
+	WORD $0x4e33e660 // FCMEQ V0.4S, V19.4S, V19.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	WORD $0x4e30e601 // FCMEQ V1.4S, V16.4S, V16.4S
+	WORD $0x4e32e640 // FCMEQ V0.4S, V18.4S, V18.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205808 // NOT V8.16B, V0.16B
+	WORD $0x4e33d623 // FADD V3.4S, V17.4S, V19.4S
+	WORD $0x4e32d602 // FADD V2.4S, V16.4S, V18.4S
+	FMOVQ 320(R6), F0
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
+	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
+	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
+	FMOVQ 15296(R6), F0
+	WORD $0x4eabf401 // FMIN V1.4S, V0.4S, V11.4S
+	WORD $0x4eaaf402 // FMIN V2.4S, V0.4S, V10.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e2ddc2b // FMUL V11.4S, V1.4S, V13.4S
+	WORD $0x6e2cdc0a // FMUL V10.4S, V0.4S, V12.4S
+	FMOVQ 15296(R6), F0
+	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
+	WORD $0x4eaef402 // FMIN V2.4S, V0.4S, V14.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e2ddc24 // FMUL V4.4S, V1.4S, V13.4S
+	WORD $0x6e2cdc03 // FMUL V3.4S, V0.4S, V12.4S
+	WORD $0x6e24dc82 // FMUL V2.4S, V4.4S, V4.4S
+	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
+	WORD $0x4e2bcd62 // FMLA V2.4S, V11.4S, V11.4S
+	WORD $0x4e2acd41 // FMLA V1.4S, V10.4S, V10.4S
+	FMOVQ 15424(R6), F0
+	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
+	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
+	WORD $0x6e25dc81 // FMUL V1.4S, V4.4S, V5.4S
+	WORD $0x6e22dc60 // FMUL V0.4S, V3.4S, V2.4S
+	WORD $0x6e2ddc24 // FMUL V4.4S, V1.4S, V13.4S
+	WORD $0x6e2cdc03 // FMUL V3.4S, V0.4S, V12.4S
+	WORD $0x6e25dd61 // FMUL V1.4S, V11.4S, V5.4S
+	WORD $0x6e22dd40 // FMUL V0.4S, V10.4S, V2.4S
+	WORD $0x6e2ddc22 // FMUL V2.4S, V1.4S, V13.4S
+	WORD $0x6e2cdc01 // FMUL V1.4S, V0.4S, V12.4S
+	FMOVQ 320(R6), F0
+	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
+	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F9, (R1)
+	FMOVQ F8, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F9, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0520 // DUP V0.4S, V9.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140520 // DUP V0.4S, V9.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0520 // DUP V0.4S, V9.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F8, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes11
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F4, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes12
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes12:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes13
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes14
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes14
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes14
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes14
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes14
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes14
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes14
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes14:
+
+done1798:
+	RET
+
+// func atan2CurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
+TEXT ·atan2CurvesF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R10
+	MOVD xx+0(FP), R6
+	MOVD xy+8(FP), R4
+	MOVD yy+16(FP), R3
+	MOVD x+24(FP), R9
+	MOVD y+32(FP), R8
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-4, R0, R5
+	CMP R5, R2
+	BGT tail1809
+
+one1807:
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F10, F7)
+	ADD R2<<3, R8, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 384(R7), F0
+	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
+	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x6ee1e482 // FCMGT V2.2D, V4.2D, V1.2D
+	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
+	WORD $0x6ee0e461 // FCMGT V1.2D, V3.2D, V0.2D
+	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R7), F0
+	WORD $0x4ee2f409 // FMIN V9.2D, V0.2D, V2.2D
+	WORD $0x4ee1f408 // FMIN V8.2D, V0.2D, V1.2D
+	FMOVQ 15104(R7), F0
+	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
+	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e69dc2d // FMUL V13.2D, V1.2D, V9.2D
+	WORD $0x6e68dc0c // FMUL V12.2D, V0.2D, V8.2D
+	FMOVQ 15104(R7), F0
+	WORD $0x4ee6f401 // FMIN V1.2D, V0.2D, V6.2D
+	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e69dc2b // FMUL V11.2D, V1.2D, V9.2D
+	WORD $0x6e68dc0a // FMUL V10.2D, V0.2D, V8.2D
+	WORD $0x6e6bdd62 // FMUL V2.2D, V11.2D, V11.2D
+	WORD $0x6e6add41 // FMUL V1.2D, V10.2D, V10.2D
+	WORD $0x4e6dcda2 // FMLA V2.2D, V13.2D, V13.2D
+	WORD $0x4e6ccd81 // FMLA V1.2D, V12.2D, V12.2D
+	FMOVQ 15232(R7), F0
+	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
+	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
+	WORD $0x4eebd5a3 // FSUB V3.2D, V13.2D, V11.2D
+	WORD $0x4eead582 // FSUB V2.2D, V12.2D, V10.2D
+	WORD $0x4e6bd5a1 // FADD V1.2D, V13.2D, V11.2D
+	WORD $0x4e6ad580 // FADD V0.2D, V12.2D, V10.2D
+	WORD $0x6e67dc63 // FMUL V3.2D, V3.2D, V7.2D
+	WORD $0x6e66dc42 // FMUL V2.2D, V2.2D, V6.2D
+	WORD $0x6e67dc21 // FMUL V1.2D, V1.2D, V7.2D
+	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
+	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
+	WORD $0x6e69dc25 // FMUL V5.2D, V1.2D, V9.2D
+	WORD $0x6e68dc04 // FMUL V4.2D, V0.2D, V8.2D
+	WORD $0x4e6dd5a1 // FADD V1.2D, V13.2D, V13.2D
+	WORD $0x4e6cd580 // FADD V0.2D, V12.2D, V12.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e66dc02 // FMUL V2.2D, V0.2D, V6.2D
+	WORD $0x6e67dd61 // FMUL V1.2D, V11.2D, V7.2D
+	WORD $0x6e66dd40 // FMUL V0.2D, V10.2D, V6.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
+	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
+	WORD $0x6e69dc23 // FMUL V3.2D, V1.2D, V9.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	FMOVQ 128(R7), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	ADD R2<<3, R6, R1
+	FSTPQ (F1, F0), (R1)
+	ADD R2<<3, R4, R1
+	FSTPQ (F5, F4), (R1)
+	ADD R2<<3, R3, R1
+	FSTPQ (F3, F2), (R1)
+	ADD $4, R2, R2
+	CMP R5, R2
+	BLE one1807
+
+tail1809:
+	SUBS R2, R0, R0
+	BEQ done1810
+	ADD $32, R10, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R2<<3, R9, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F9
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F12
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040c // MOV V12.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F9
+
+doneLanes2:
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<3, R8, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F8
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F8
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180408 // MOV V8.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F5
+
+doneLanes4:
+	FMOVQ 384(R7), F0
+	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
+	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
+	FMOVQ 384(R7), F0
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x6ee1e482 // FCMGT V2.2D, V4.2D, V1.2D
+	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
+	WORD $0x6ee0e461 // FCMGT V1.2D, V3.2D, V0.2D
+	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	FMOVQ 4736(R7), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R7), F0
+	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40a // FMIN V10.2D, V0.2D, V1.2D
+	FMOVQ 15104(R7), F0
+	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
+	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e6bdc2f // FMUL V15.2D, V1.2D, V11.2D
+	WORD $0x6e6adc0e // FMUL V14.2D, V0.2D, V10.2D
+	FMOVQ 15104(R7), F0
+	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
+	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
+	FMOVQ 15168(R7), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	WORD $0x6e6bdc2d // FMUL V13.2D, V1.2D, V11.2D
+	WORD $0x6e6adc0c // FMUL V12.2D, V0.2D, V10.2D
+	WORD $0x6e6ddda2 // FMUL V2.2D, V13.2D, V13.2D
+	WORD $0x6e6cdd81 // FMUL V1.2D, V12.2D, V12.2D
+	WORD $0x4e6fcde2 // FMLA V2.2D, V15.2D, V15.2D
+	WORD $0x4e6ecdc1 // FMLA V1.2D, V14.2D, V14.2D
+	FMOVQ 15232(R7), F0
+	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	FMOVQ 576(R7), F0
+	WORD $0x6e62fc09 // FDIV V9.2D, V0.2D, V2.2D
+	WORD $0x6e61fc08 // FDIV V8.2D, V0.2D, V1.2D
+	WORD $0x4eedd5e3 // FSUB V3.2D, V15.2D, V13.2D
+	WORD $0x4eecd5c2 // FSUB V2.2D, V14.2D, V12.2D
+	WORD $0x4e6dd5e1 // FADD V1.2D, V15.2D, V13.2D
+	WORD $0x4e6cd5c0 // FADD V0.2D, V14.2D, V12.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
+	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
+	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
+	WORD $0x6e6adc00 // FMUL V0.2D, V0.2D, V10.2D
+	WORD $0x6e6bdc25 // FMUL V5.2D, V1.2D, V11.2D
+	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
+	WORD $0x4e6fd5e1 // FADD V1.2D, V15.2D, V15.2D
+	WORD $0x4e6ed5c0 // FADD V0.2D, V14.2D, V14.2D
+	WORD $0x6e69dc23 // FMUL V3.2D, V1.2D, V9.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	WORD $0x6e69dda1 // FMUL V1.2D, V13.2D, V9.2D
+	WORD $0x6e68dd80 // FMUL V0.2D, V12.2D, V8.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
+	WORD $0x6e6adc00 // FMUL V0.2D, V0.2D, V10.2D
+	WORD $0x6e6bdc23 // FMUL V3.2D, V1.2D, V11.2D
+	WORD $0x6e6adc02 // FMUL V2.2D, V0.2D, V10.2D
+	FMOVQ 128(R7), F1
+	WORD $0x6e211c60 // EOR V0.16B, V3.16B, V1.16B
+	WORD $0x6e211c41 // EOR V1.16B, V2.16B, V1.16B
+	ADD R2<<3, R6, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+	ADD R2<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F5, (R1)
+	FMOVQ F4, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F5, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e1804a0 // DUP V0.2D, V5.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F4, 16(R1)
+
+doneLanes8:
+	ADD R2<<3, R3, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F3, (R1)
+	FMOVQ F2, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F3, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180460 // DUP V0.2D, V3.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F2, 16(R1)
+
+doneLanes10:
+
+done1810:
+	RET
+
+// func atan2CurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
+TEXT ·atan2CurvesF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R10
+	MOVD xx+0(FP), R5
+	MOVD xy+8(FP), R4
+	MOVD yy+16(FP), R3
+	MOVD x+24(FP), R9
+	MOVD y+32(FP), R8
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R7
+	CMP R7, R2
+	BGT tail1821
+
+one1819:
+	ADD R2<<2, R9, R1
+	FLDPQ (R1), (F10, F7)
+	ADD R2<<2, R8, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
+	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x6ea1e482 // FCMGT V2.4S, V4.4S, V1.4S
+	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R6), F0
+	WORD $0x4ea2f409 // FMIN V9.4S, V0.4S, V2.4S
+	WORD $0x4ea1f408 // FMIN V8.4S, V0.4S, V1.4S
+	FMOVQ 15296(R6), F0
+	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
+	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e29dc2d // FMUL V13.4S, V1.4S, V9.4S
+	WORD $0x6e28dc0c // FMUL V12.4S, V0.4S, V8.4S
+	FMOVQ 15296(R6), F0
+	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
+	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e29dc2b // FMUL V11.4S, V1.4S, V9.4S
+	WORD $0x6e28dc0a // FMUL V10.4S, V0.4S, V8.4S
+	WORD $0x6e2bdd62 // FMUL V2.4S, V11.4S, V11.4S
+	WORD $0x6e2add41 // FMUL V1.4S, V10.4S, V10.4S
+	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
+	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
+	FMOVQ 15424(R6), F0
+	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
+	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
+	WORD $0x4eabd5a3 // FSUB V3.4S, V13.4S, V11.4S
+	WORD $0x4eaad582 // FSUB V2.4S, V12.4S, V10.4S
+	WORD $0x4e2bd5a1 // FADD V1.4S, V13.4S, V11.4S
+	WORD $0x4e2ad580 // FADD V0.4S, V12.4S, V10.4S
+	WORD $0x6e27dc63 // FMUL V3.4S, V3.4S, V7.4S
+	WORD $0x6e26dc42 // FMUL V2.4S, V2.4S, V6.4S
+	WORD $0x6e27dc21 // FMUL V1.4S, V1.4S, V7.4S
+	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e29dc21 // FMUL V1.4S, V1.4S, V9.4S
+	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
+	WORD $0x6e29dc25 // FMUL V5.4S, V1.4S, V9.4S
+	WORD $0x6e28dc04 // FMUL V4.4S, V0.4S, V8.4S
+	WORD $0x4e2dd5a1 // FADD V1.4S, V13.4S, V13.4S
+	WORD $0x4e2cd580 // FADD V0.4S, V12.4S, V12.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e26dc02 // FMUL V2.4S, V0.4S, V6.4S
+	WORD $0x6e27dd61 // FMUL V1.4S, V11.4S, V7.4S
+	WORD $0x6e26dd40 // FMUL V0.4S, V10.4S, V6.4S
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e29dc21 // FMUL V1.4S, V1.4S, V9.4S
+	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
+	WORD $0x6e29dc23 // FMUL V3.4S, V1.4S, V9.4S
+	WORD $0x6e28dc02 // FMUL V2.4S, V0.4S, V8.4S
+	FMOVQ 320(R6), F0
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
+	ADD R2<<2, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD R2<<2, R4, R1
+	FSTPQ (F5, F4), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F3, F2), (R1)
+	ADD $8, R2, R2
+	CMP R7, R2
+	BLE one1819
+
+tail1821:
+	SUBS R2, R0, R0
+	BEQ done1822
+	ADD $32, R10, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R2<<2, R9, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F9
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F12
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F9
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R8, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R6), F0
+	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
+	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
+	FMOVQ 448(R6), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x6ea1e482 // FCMGT V2.4S, V4.4S, V1.4S
+	WORD $0x6e611c82 // BSL V2.16B, V4.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e601c61 // BSL V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R6), F0
+	WORD $0x4ea2f40b // FMIN V11.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40a // FMIN V10.4S, V0.4S, V1.4S
+	FMOVQ 15296(R6), F0
+	WORD $0x4eacf401 // FMIN V1.4S, V0.4S, V12.4S
+	WORD $0x4ea9f402 // FMIN V2.4S, V0.4S, V9.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e2bdc2f // FMUL V15.4S, V1.4S, V11.4S
+	WORD $0x6e2adc0e // FMUL V14.4S, V0.4S, V10.4S
+	FMOVQ 15296(R6), F0
+	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
+	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
+	FMOVQ 15360(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	WORD $0x6e2bdc2d // FMUL V13.4S, V1.4S, V11.4S
+	WORD $0x6e2adc0c // FMUL V12.4S, V0.4S, V10.4S
+	WORD $0x6e2ddda2 // FMUL V2.4S, V13.4S, V13.4S
+	WORD $0x6e2cdd81 // FMUL V1.4S, V12.4S, V12.4S
+	WORD $0x4e2fcde2 // FMLA V2.4S, V15.4S, V15.4S
+	WORD $0x4e2ecdc1 // FMLA V1.4S, V14.4S, V14.4S
+	FMOVQ 15424(R6), F0
+	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e22fc09 // FDIV V9.4S, V0.4S, V2.4S
+	WORD $0x6e21fc04 // FDIV V4.4S, V0.4S, V1.4S
+	WORD $0x4eadd5e3 // FSUB V3.4S, V15.4S, V13.4S
+	WORD $0x4eacd5c2 // FSUB V2.4S, V14.4S, V12.4S
+	WORD $0x4e2dd5e1 // FADD V1.4S, V15.4S, V13.4S
+	WORD $0x4e2cd5c0 // FADD V0.4S, V14.4S, V12.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6e24dc42 // FMUL V2.4S, V2.4S, V4.4S
+	WORD $0x6e29dc21 // FMUL V1.4S, V1.4S, V9.4S
+	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
+	WORD $0x6e2adc00 // FMUL V0.4S, V0.4S, V10.4S
+	WORD $0x6e2bdc26 // FMUL V6.4S, V1.4S, V11.4S
+	WORD $0x6e2adc05 // FMUL V5.4S, V0.4S, V10.4S
+	WORD $0x4e2fd5e1 // FADD V1.4S, V15.4S, V15.4S
+	WORD $0x4e2ed5c0 // FADD V0.4S, V14.4S, V14.4S
+	WORD $0x6e29dc23 // FMUL V3.4S, V1.4S, V9.4S
+	WORD $0x6e24dc02 // FMUL V2.4S, V0.4S, V4.4S
+	WORD $0x6e29dda1 // FMUL V1.4S, V13.4S, V9.4S
+	WORD $0x6e24dd80 // FMUL V0.4S, V12.4S, V4.4S
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
+	WORD $0x6e2adc00 // FMUL V0.4S, V0.4S, V10.4S
+	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
+	WORD $0x6e2adc03 // FMUL V3.4S, V0.4S, V10.4S
+	FMOVQ 320(R6), F0
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F6, (R1)
+	FMOVQ F5, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F6, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c04c0 // DUP V0.4S, V6.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F5, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c04a0 // DUP V0.4S, V5.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e1404a0 // DUP V0.4S, V5.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F4, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done1822:
+	RET
+
+// func powF64(dst *float64, x *float64, y *float64, n int)
+TEXT ·powF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F16
+	FMOVQ 16(R0), F15
+	FMOVQ 32(R0), F14
+	FMOVQ 48(R0), F12
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R4
+	MOVD x+8(FP), R8
+	MOVD y+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R6
+	CMP R6, R3
+	BGT tail1833
+
+one1831:
+	ADD R3<<3, R8, R2
+	FLDPQ (R2), (F2, F1)
+	ADD R3<<3, R7, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 384(R5), F0
+	WORD $0x4e201c49 // AND V9.16B, V2.16B, V0.16B
+	WORD $0x4e201c27 // AND V7.16B, V1.16B, V0.16B
+	FMOVQ 3904(R5), F0
+	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
+	WORD $0x6ee7e400 // FCMGT V0.2D, V0.2D, V7.2D
+	FMOVQ 4608(R5), F2
+	WORD $0x6e62dd23 // FMUL V3.2D, V9.2D, V2.2D
+	WORD $0x6e62dce2 // FMUL V2.2D, V7.2D, V2.2D
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
+	FMOVQ 16640(R5), F2
+	WORD $0x6ee2848d // SUB V13.2D, V4.2D, V2.2D
+	WORD $0x6ee28465 // SUB V5.2D, V3.2D, V2.2D
+	FMOVQ 3840(R5), F2
+	WORD $0x4e221da4 // AND V4.16B, V13.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 16704(R5), F2
+	WORD $0x4ee28488 // ADD V8.2D, V4.2D, V2.2D
+	WORD $0x4ee28466 // ADD V6.2D, V3.2D, V2.2D
+	WORD $0x6f4c05a4 // USHR V4.2D, V13.2D, 52
+	WORD $0x6f4c04a3 // USHR V3.2D, V5.2D, 52
+	FMOVQ 1984(R5), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R5), F2
+	WORD $0x4ee2d484 // FSUB V4.2D, V4.2D, V2.2D
+	WORD $0x4ee2d465 // FSUB V5.2D, V3.2D, V2.2D
+	FMOVQ 4672(R5), F3
+	FMOVQ 512(R5), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d484 // FSUB V4.2D, V4.2D, V1.2D
+	WORD $0x4ee0d4a1 // FSUB V1.2D, V5.2D, V0.2D
+	FMOVQ 512(R5), F0
+	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
+	WORD $0x4e60e4e2 // FCMEQ V2.2D, V7.2D, V0.2D
+	FMOVQ 16768(R5), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R5), F1
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e20580d // NOT V13.16B, V0.16B
+	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
+	WORD $0x6e205807 // NOT V7.16B, V0.16B
+	FMOVQ 15488(R5), F0
+	WORD $0x6e631c0d // BSL V13.16B, V0.16B, V3.16B
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	WORD $0x4ee0d4c0 // FSUB V0.2D, V6.2D, V0.2D
+	FMOVQ 1344(R5), F2
+	WORD $0x6e62dc31 // FMUL V17.2D, V1.2D, V2.2D
+	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4e62d628 // FADD V8.2D, V17.2D, V2.2D
+	WORD $0x4e62d526 // FADD V6.2D, V9.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x6e68fc44 // FDIV V4.2D, V2.2D, V8.2D
+	WORD $0x6e66fc45 // FDIV V5.2D, V2.2D, V6.2D
+	WORD $0x6e64dc34 // FMUL V20.2D, V1.2D, V4.2D
+	WORD $0x6e65dc13 // FMUL V19.2D, V0.2D, V5.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4ee2d503 // FSUB V3.2D, V8.2D, V2.2D
+	WORD $0x4ee2d4c2 // FSUB V2.2D, V6.2D, V2.2D
+	WORD $0x4ee3d623 // FSUB V3.2D, V17.2D, V3.2D
+	WORD $0x4ee2d522 // FSUB V2.2D, V9.2D, V2.2D
+	WORD $0x4ef4cd01 // FMLS V1.2D, V8.2D, V20.2D
+	WORD $0x4ef3ccc0 // FMLS V0.2D, V6.2D, V19.2D
+	WORD $0x4ef4cc61 // FMLS V1.2D, V3.2D, V20.2D
+	WORD $0x4ef3cc40 // FMLS V0.2D, V2.2D, V19.2D
+	WORD $0x6e74de88 // FMUL V8.2D, V20.2D, V20.2D
+	WORD $0x6e73de66 // FMUL V6.2D, V19.2D, V19.2D
+	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
+	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
+	FMOVQ 15552(R5), F2
+	FMOVQ 15552(R5), F1
+	FMOVQ 15616(R5), F0
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FMOVQ 15616(R5), F2
+	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
+	FMOVQ 576(R5), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	WORD $0x6e61dc97 // FMUL V23.2D, V4.2D, V1.2D
+	WORD $0x6e60dc76 // FMUL V22.2D, V3.2D, V0.2D
+	WORD $0x6e68dd11 // FMUL V17.2D, V8.2D, V8.2D
+	WORD $0x6e66dcc9 // FMUL V9.2D, V6.2D, V6.2D
+	FMOVQ 15680(R5), F1
+	FMOVQ 15680(R5), F0
+	FMOVQ 15744(R5), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 15744(R5), F3
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	FMOVQ 15808(R5), F0
+	WORD $0x4e60ce24 // FMLA V4.2D, V17.2D, V0.2D
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	FMOVQ 15872(R5), F1
+	FMOVQ 15872(R5), F0
+	FMOVQ 15936(R5), F5
+	WORD $0x4e61cd05 // FMLA V5.2D, V8.2D, V1.2D
+	FMOVQ 15936(R5), F2
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
+	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	FMOVQ 16000(R5), F1
+	FMOVQ 16000(R5), F0
+	FMOVQ 16064(R5), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 16064(R5), F3
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	FMOVQ 16128(R5), F0
+	FMOVQ 16128(R5), F2
+	FMOVQ 16192(R5), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 16192(R5), F0
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
+	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
+	FMOVQ 16256(R5), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 16256(R5), F1
+	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
+	FMOVQ 16320(R5), F21
+	WORD $0x4e68cc55 // FMLA V21.2D, V2.2D, V8.2D
+	FMOVQ 16320(R5), F18
+	WORD $0x4e66cc32 // FMLA V18.2D, V1.2D, V6.2D
+	FMOVQ 16320(R5), F0
+	WORD $0x4ef5d411 // FSUB V17.2D, V0.2D, V21.2D
+	WORD $0x4ef2d409 // FSUB V9.2D, V0.2D, V18.2D
+	WORD $0x4e68cc51 // FMLA V17.2D, V2.2D, V8.2D
+	WORD $0x4e66cc29 // FMLA V9.2D, V1.2D, V6.2D
+	WORD $0x6e75dd00 // FMUL V0.2D, V8.2D, V21.2D
+	WORD $0x6e72dcc5 // FMUL V5.2D, V6.2D, V18.2D
+	WORD $0x6ee0f904 // FNEG V4.2D, V8.2D
+	WORD $0x4e74ce84 // FMLA V4.2D, V20.2D, V20.2D
+	WORD $0x6ee0f8c1 // FNEG V1.2D, V6.2D
+	WORD $0x4e73ce61 // FMLA V1.2D, V19.2D, V19.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e75cd03 // FMLA V3.2D, V8.2D, V21.2D
+	WORD $0x6ee0f8a2 // FNEG V2.2D, V5.2D
+	WORD $0x4e72ccc2 // FMLA V2.2D, V6.2D, V18.2D
+	WORD $0x4e71cd03 // FMLA V3.2D, V8.2D, V17.2D
+	WORD $0x4e69ccc2 // FMLA V2.2D, V6.2D, V9.2D
+	WORD $0x4e75cc83 // FMLA V3.2D, V4.2D, V21.2D
+	WORD $0x4e72cc22 // FMLA V2.2D, V1.2D, V18.2D
+	WORD $0x6e60de88 // FMUL V8.2D, V20.2D, V0.2D
+	WORD $0x6e65de64 // FMUL V4.2D, V19.2D, V5.2D
+	WORD $0x6ee0f901 // FNEG V1.2D, V8.2D
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	WORD $0x6ee0f880 // FNEG V0.2D, V4.2D
+	WORD $0x4e65ce60 // FMLA V0.2D, V19.2D, V5.2D
+	WORD $0x4e74cc61 // FMLA V1.2D, V3.2D, V20.2D
+	WORD $0x4e73cc40 // FMLA V0.2D, V2.2D, V19.2D
+	WORD $0x4e61d6e3 // FADD V3.2D, V23.2D, V1.2D
+	WORD $0x4e60d6c2 // FADD V2.2D, V22.2D, V0.2D
+	WORD $0x4e68d686 // FADD V6.2D, V20.2D, V8.2D
+	WORD $0x4e64d665 // FADD V5.2D, V19.2D, V4.2D
+	WORD $0x4ef4d4c1 // FSUB V1.2D, V6.2D, V20.2D
+	WORD $0x4ef3d4a0 // FSUB V0.2D, V5.2D, V19.2D
+	WORD $0x4ee1d501 // FSUB V1.2D, V8.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ea61cc9 // MOV V9.16B, V6.16B
+	WORD $0x4e62cda9 // FMLA V9.2D, V13.2D, V2.2D
+	WORD $0x4ea51ca8 // MOV V8.16B, V5.16B
+	WORD $0x4e62cce8 // FMLA V8.2D, V7.2D, V2.2D
+	FMOVQ 1216(R5), F4
+	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
+	WORD $0x4ee4cda3 // FMLS V3.2D, V13.2D, V4.2D
+	WORD $0x4ea81d02 // MOV V2.16B, V8.16B
+	WORD $0x4ee4cce2 // FMLS V2.2D, V7.2D, V4.2D
+	WORD $0x4ee3d4c4 // FSUB V4.2D, V6.2D, V3.2D
+	WORD $0x4ee2d4a3 // FSUB V3.2D, V5.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4e62cda1 // FMLA V1.2D, V13.2D, V2.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e61d487 // FADD V7.2D, V4.2D, V1.2D
+	WORD $0x4e60d466 // FADD V6.2D, V3.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	FMOVQ 16384(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R5), F0
+	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R5), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e69dca4 // FMUL V4.2D, V5.2D, V9.2D
+	WORD $0x6e68dc03 // FMUL V3.2D, V0.2D, V8.2D
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4ee9cca2 // FMLS V2.2D, V5.2D, V9.2D
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4ee8cc01 // FMLS V1.2D, V0.2D, V8.2D
+	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
+	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
+	FMOVQ 16832(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R5), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
+	FMOVQ 2112(R5), F0
+	WORD $0x4ee4f401 // FMIN V1.2D, V0.2D, V4.2D
+	WORD $0x4ee3f402 // FMIN V2.2D, V0.2D, V3.2D
+	FMOVQ 2048(R5), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R5), F3
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F9
+	WORD $0x4e63cc29 // FMLA V9.2D, V1.2D, V3.2D
+	FMOVQ 1152(R5), F8
+	WORD $0x4e62cc08 // FMLA V8.2D, V0.2D, V2.2D
+	FMOVQ 1152(R5), F2
+	WORD $0x4ee2d524 // FSUB V4.2D, V9.2D, V2.2D
+	WORD $0x4ee2d503 // FSUB V3.2D, V8.2D, V2.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ee6d404 // FSUB V4.2D, V0.2D, V6.2D
+	WORD $0x6e65dcb1 // FMUL V17.2D, V5.2D, V5.2D
+	WORD $0x6e64dc8d // FMUL V13.2D, V4.2D, V4.2D
+	FMOVQ 1408(R5), F2
+	FMOVQ 1408(R5), F1
+	FMOVQ 1472(R5), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 1472(R5), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 1536(R5), F1
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	FMOVQ 1536(R5), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 1600(R5), F2
+	FMOVQ 1600(R5), F6
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62ce23 // FMLA V3.2D, V17.2D, V2.2D
+	FMOVQ 1664(R5), F2
+	WORD $0x4e66cda2 // FMLA V2.2D, V13.2D, V6.2D
+	FMOVQ 1728(R5), F11
+	WORD $0x4e63ce2b // FMLA V11.2D, V17.2D, V3.2D
+	FMOVQ 1728(R5), F10
+	WORD $0x4e62cdaa // FMLA V10.2D, V13.2D, V2.2D
+	WORD $0x4e892922 // TRN1 V2.4S, V9.4S, V9.4S
+	WORD $0x4e882906 // TRN1 V6.4S, V8.4S, V8.4S
+	WORD $0x4e301c42 // AND V2.16B, V2.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8443 // ADD V3.4S, V2.4S, V14.4S
+	WORD $0x4e301cc2 // AND V2.16B, V6.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8442 // ADD V2.4S, V2.4S, V14.4S
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0323c7 // TBL V7.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eac1c67 // BIT V7.16B, V3.16B, V12.16B
+	WORD $0x6eac1c46 // BIT V6.16B, V2.16B, V12.16B
+	WORD $0x4e65cd61 // FMLA V1.2D, V11.2D, V5.2D
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	WORD $0x4e71cc25 // FMLA V5.2D, V1.2D, V17.2D
+	WORD $0x4e6dcc04 // FMLA V4.2D, V0.2D, V13.2D
+	WORD $0x4e892920 // TRN1 V0.4S, V9.4S, V9.4S
+	WORD $0x4e882901 // TRN1 V1.4S, V8.4S, V8.4S
+	WORD $0x4e301c00 // AND V0.16B, V0.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8403 // ADD V3.4S, V0.4S, V14.4S
+	WORD $0x4e301c20 // AND V0.16B, V1.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8402 // ADD V2.4S, V0.4S, V14.4S
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eac1c61 // BIT V1.16B, V3.16B, V12.16B
+	WORD $0x6eac1c40 // BIT V0.16B, V2.16B, V12.16B
+	WORD $0x4e67cca1 // FMLA V1.2D, V5.2D, V7.2D
+	WORD $0x4e66cc80 // FMLA V0.2D, V4.2D, V6.2D
+	WORD $0x4e61d4e3 // FADD V3.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c2 // FADD V2.2D, V6.2D, V0.2D
+	WORD $0x6f7d0527 // USHR V7.2D, V9.2D, 3
+	WORD $0x6f7d0506 // USHR V6.2D, V8.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc72 // FMUL V18.2D, V3.2D, V1.2D
+	WORD $0x6e60dc51 // FMUL V17.2D, V2.2D, V0.2D
+	FLDPQ (R2), (F13, F3)
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 1344(R5), F0
+	WORD $0x6e60dd24 // FMUL V4.2D, V9.2D, V0.2D
+	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e427 // FCMEQ V7.2D, V1.2D, V4.2D
+	WORD $0x4e62e406 // FCMEQ V6.2D, V0.2D, V2.2D
+	FMOVQ 512(R5), F1
+	FMOVQ 128(R5), F0
+	WORD $0x6e601c27 // BSL V7.16B, V1.16B, V0.16B
+	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
+	WORD $0x4e618921 // FRINTN V1.2D, V9.2D
+	WORD $0x4e618900 // FRINTN V0.2D, V8.2D
+	WORD $0x4e69e425 // FCMEQ V5.2D, V1.2D, V9.2D
+	WORD $0x4e68e404 // FCMEQ V4.2D, V0.2D, V8.2D
+	FMOVQ 512(R5), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621ce1 // BSL V1.16B, V7.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
+	WORD $0x4e211dab // AND V11.16B, V13.16B, V1.16B
+	WORD $0x4e201c6a // AND V10.16B, V3.16B, V0.16B
+	WORD $0x4e6de5a1 // FCMEQ V1.2D, V13.2D, V13.2D
+	WORD $0x4e69e520 // FCMEQ V0.2D, V9.2D, V9.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e68e500 // FCMEQ V0.2D, V8.2D, V8.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R5), F0
+	WORD $0x6e721c02 // BSL V2.16B, V0.16B, V18.16B
+	WORD $0x6e711c01 // BSL V1.16B, V0.16B, V17.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4e60e5a7 // FCMEQ V7.2D, V13.2D, V0.2D
+	WORD $0x4e60e466 // FCMEQ V6.2D, V3.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6e6d1c05 // BSL V5.16B, V0.16B, V13.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R5), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R5), F4
+	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2b1c24 // EOR V4.16B, V1.16B, V11.16B
+	WORD $0x6e2a1c03 // EOR V3.16B, V0.16B, V10.16B
+	FMOVQ 512(R5), F0
+	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
+	WORD $0x4e60e500 // FCMEQ V0.2D, V8.2D, V0.2D
+	FMOVQ 576(R5), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	ADD R3<<3, R4, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R6, R3
+	BLE one1831
+
+tail1833:
+	SUBS R3, R0, R0
+	BEQ done1834
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R8, R2
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R2), F2
+	FMOVQ 16(R2), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R2), F2
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R2), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R2), F1
+
+doneLanes2:
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F13
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e18040d // MOV V13.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F5
+
+doneLanes4:
+	FMOVQ 384(R5), F0
+	WORD $0x4e201c51 // AND V17.16B, V2.16B, V0.16B
+	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
+	FMOVQ 3904(R5), F0
+	WORD $0x6ef1e401 // FCMGT V1.2D, V0.2D, V17.2D
+	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
+	FMOVQ 4608(R5), F2
+	WORD $0x6e62de23 // FMUL V3.2D, V17.2D, V2.2D
+	WORD $0x6e62dd62 // FMUL V2.2D, V11.2D, V2.2D
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e711c64 // BSL V4.16B, V3.16B, V17.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
+	FMOVQ 16640(R5), F2
+	WORD $0x6ee28492 // SUB V18.2D, V4.2D, V2.2D
+	WORD $0x6ee28466 // SUB V6.2D, V3.2D, V2.2D
+	FMOVQ 3840(R5), F2
+	WORD $0x4e221e44 // AND V4.16B, V18.16B, V2.16B
+	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
+	FMOVQ 16704(R5), F2
+	WORD $0x4ee2848a // ADD V10.2D, V4.2D, V2.2D
+	WORD $0x4ee28467 // ADD V7.2D, V3.2D, V2.2D
+	WORD $0x6f4c0644 // USHR V4.2D, V18.2D, 52
+	WORD $0x6f4c04c3 // USHR V3.2D, V6.2D, 52
+	FMOVQ 1984(R5), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R5), F2
+	WORD $0x4ee2d484 // FSUB V4.2D, V4.2D, V2.2D
+	WORD $0x4ee2d466 // FSUB V6.2D, V3.2D, V2.2D
+	FMOVQ 4672(R5), F3
+	FMOVQ 512(R5), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d484 // FSUB V4.2D, V4.2D, V1.2D
+	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
+	FMOVQ 512(R5), F0
+	WORD $0x4e60e623 // FCMEQ V3.2D, V17.2D, V0.2D
+	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
+	FMOVQ 16768(R5), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R5), F1
+	WORD $0x6ef1e420 // FCMGT V0.2D, V1.2D, V17.2D
+	WORD $0x6e205812 // NOT V18.16B, V0.16B
+	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
+	WORD $0x6e205811 // NOT V17.16B, V0.16B
+	FMOVQ 15488(R5), F0
+	WORD $0x6e631c12 // BSL V18.16B, V0.16B, V3.16B
+	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	WORD $0x4ee0d4e0 // FSUB V0.2D, V7.2D, V0.2D
+	FMOVQ 1344(R5), F2
+	WORD $0x6e62dc33 // FMUL V19.2D, V1.2D, V2.2D
+	WORD $0x6e62dc0b // FMUL V11.2D, V0.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4e62d66a // FADD V10.2D, V19.2D, V2.2D
+	WORD $0x4e62d567 // FADD V7.2D, V11.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x6e6afc44 // FDIV V4.2D, V2.2D, V10.2D
+	WORD $0x6e67fc46 // FDIV V6.2D, V2.2D, V7.2D
+	WORD $0x6e64dc35 // FMUL V21.2D, V1.2D, V4.2D
+	WORD $0x6e66dc14 // FMUL V20.2D, V0.2D, V6.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4ee2d543 // FSUB V3.2D, V10.2D, V2.2D
+	WORD $0x4ee2d4e2 // FSUB V2.2D, V7.2D, V2.2D
+	WORD $0x4ee3d663 // FSUB V3.2D, V19.2D, V3.2D
+	WORD $0x4ee2d562 // FSUB V2.2D, V11.2D, V2.2D
+	WORD $0x4ef5cd41 // FMLS V1.2D, V10.2D, V21.2D
+	WORD $0x4ef4cce0 // FMLS V0.2D, V7.2D, V20.2D
+	WORD $0x4ef5cc61 // FMLS V1.2D, V3.2D, V21.2D
+	WORD $0x4ef4cc40 // FMLS V0.2D, V2.2D, V20.2D
+	WORD $0x6e75deaa // FMUL V10.2D, V21.2D, V21.2D
+	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
+	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
+	WORD $0x6e66dc03 // FMUL V3.2D, V0.2D, V6.2D
+	FMOVQ 15552(R5), F2
+	FMOVQ 15552(R5), F1
+	FMOVQ 15616(R5), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 15616(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 576(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x6e61dc98 // FMUL V24.2D, V4.2D, V1.2D
+	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
+	WORD $0x6e6add53 // FMUL V19.2D, V10.2D, V10.2D
+	WORD $0x6e67dceb // FMUL V11.2D, V7.2D, V7.2D
+	FMOVQ 15680(R5), F1
+	FMOVQ 15680(R5), F0
+	FMOVQ 15744(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 15744(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	FMOVQ 15808(R5), F0
+	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	FMOVQ 15872(R5), F1
+	FMOVQ 15872(R5), F0
+	FMOVQ 15936(R5), F6
+	WORD $0x4e61cd46 // FMLA V6.2D, V10.2D, V1.2D
+	FMOVQ 15936(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
+	WORD $0x4e6bcc62 // FMLA V2.2D, V3.2D, V11.2D
+	FMOVQ 16000(R5), F1
+	FMOVQ 16000(R5), F0
+	FMOVQ 16064(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 16064(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
+	WORD $0x4e6bcc43 // FMLA V3.2D, V2.2D, V11.2D
+	FMOVQ 16128(R5), F0
+	FMOVQ 16128(R5), F2
+	FMOVQ 16192(R5), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 16192(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e73cc81 // FMLA V1.2D, V4.2D, V19.2D
+	WORD $0x4e6bcc60 // FMLA V0.2D, V3.2D, V11.2D
+	FMOVQ 16256(R5), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 16256(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 16320(R5), F25
+	WORD $0x4e6acc59 // FMLA V25.2D, V2.2D, V10.2D
+	FMOVQ 16320(R5), F22
+	WORD $0x4e67cc36 // FMLA V22.2D, V1.2D, V7.2D
+	FMOVQ 16320(R5), F0
+	WORD $0x4ef9d413 // FSUB V19.2D, V0.2D, V25.2D
+	WORD $0x4ef6d40b // FSUB V11.2D, V0.2D, V22.2D
+	WORD $0x4e6acc53 // FMLA V19.2D, V2.2D, V10.2D
+	WORD $0x4e67cc2b // FMLA V11.2D, V1.2D, V7.2D
+	WORD $0x6e79dd40 // FMUL V0.2D, V10.2D, V25.2D
+	WORD $0x6e76dce6 // FMUL V6.2D, V7.2D, V22.2D
+	WORD $0x6ee0f944 // FNEG V4.2D, V10.2D
+	WORD $0x4e75cea4 // FMLA V4.2D, V21.2D, V21.2D
+	WORD $0x6ee0f8e1 // FNEG V1.2D, V7.2D
+	WORD $0x4e74ce81 // FMLA V1.2D, V20.2D, V20.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e79cd43 // FMLA V3.2D, V10.2D, V25.2D
+	WORD $0x6ee0f8c2 // FNEG V2.2D, V6.2D
+	WORD $0x4e76cce2 // FMLA V2.2D, V7.2D, V22.2D
+	WORD $0x4e73cd43 // FMLA V3.2D, V10.2D, V19.2D
+	WORD $0x4e6bcce2 // FMLA V2.2D, V7.2D, V11.2D
+	WORD $0x4e79cc83 // FMLA V3.2D, V4.2D, V25.2D
+	WORD $0x4e76cc22 // FMLA V2.2D, V1.2D, V22.2D
+	WORD $0x6e60deaa // FMUL V10.2D, V21.2D, V0.2D
+	WORD $0x6e66de84 // FMUL V4.2D, V20.2D, V6.2D
+	WORD $0x6ee0f941 // FNEG V1.2D, V10.2D
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	WORD $0x6ee0f880 // FNEG V0.2D, V4.2D
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	WORD $0x4e75cc61 // FMLA V1.2D, V3.2D, V21.2D
+	WORD $0x4e74cc40 // FMLA V0.2D, V2.2D, V20.2D
+	WORD $0x4e61d703 // FADD V3.2D, V24.2D, V1.2D
+	WORD $0x4e60d6e2 // FADD V2.2D, V23.2D, V0.2D
+	WORD $0x4e6ad6a7 // FADD V7.2D, V21.2D, V10.2D
+	WORD $0x4e64d686 // FADD V6.2D, V20.2D, V4.2D
+	WORD $0x4ef5d4e1 // FSUB V1.2D, V7.2D, V21.2D
+	WORD $0x4ef4d4c0 // FSUB V0.2D, V6.2D, V20.2D
+	WORD $0x4ee1d541 // FSUB V1.2D, V10.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ea71ceb // MOV V11.16B, V7.16B
+	WORD $0x4e62ce4b // FMLA V11.2D, V18.2D, V2.2D
+	WORD $0x4ea61cca // MOV V10.16B, V6.16B
+	WORD $0x4e62ce2a // FMLA V10.2D, V17.2D, V2.2D
+	FMOVQ 1216(R5), F4
+	WORD $0x4eab1d63 // MOV V3.16B, V11.16B
+	WORD $0x4ee4ce43 // FMLS V3.2D, V18.2D, V4.2D
+	WORD $0x4eaa1d42 // MOV V2.16B, V10.16B
+	WORD $0x4ee4ce22 // FMLS V2.2D, V17.2D, V4.2D
+	WORD $0x4ee3d4e4 // FSUB V4.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c3 // FSUB V3.2D, V6.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4e62ce41 // FMLA V1.2D, V18.2D, V2.2D
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	WORD $0x4e61d487 // FADD V7.2D, V4.2D, V1.2D
+	WORD $0x4e60d466 // FADD V6.2D, V3.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 16384(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R5), F0
+	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R5), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e6bdca4 // FMUL V4.2D, V5.2D, V11.2D
+	WORD $0x6e6adc03 // FMUL V3.2D, V0.2D, V10.2D
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4eebcca2 // FMLS V2.2D, V5.2D, V11.2D
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4eeacc01 // FMLS V1.2D, V0.2D, V10.2D
+	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
+	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
+	FMOVQ 16832(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R5), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
+	FMOVQ 2112(R5), F0
+	WORD $0x4ee4f401 // FMIN V1.2D, V0.2D, V4.2D
+	WORD $0x4ee3f402 // FMIN V2.2D, V0.2D, V3.2D
+	FMOVQ 2048(R5), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R5), F3
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F11
+	WORD $0x4e63cc2b // FMLA V11.2D, V1.2D, V3.2D
+	FMOVQ 1152(R5), F10
+	WORD $0x4e62cc0a // FMLA V10.2D, V0.2D, V2.2D
+	FMOVQ 1152(R5), F2
+	WORD $0x4ee2d564 // FSUB V4.2D, V11.2D, V2.2D
+	WORD $0x4ee2d543 // FSUB V3.2D, V10.2D, V2.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ee6d404 // FSUB V4.2D, V0.2D, V6.2D
+	WORD $0x6e65dcb3 // FMUL V19.2D, V5.2D, V5.2D
+	WORD $0x6e64dc92 // FMUL V18.2D, V4.2D, V4.2D
+	FMOVQ 1408(R5), F2
+	FMOVQ 1408(R5), F1
+	FMOVQ 1472(R5), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
+	FMOVQ 1472(R5), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 1536(R5), F1
+	WORD $0x4e60ce61 // FMLA V1.2D, V19.2D, V0.2D
+	FMOVQ 1536(R5), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 1600(R5), F2
+	FMOVQ 1600(R5), F6
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62ce63 // FMLA V3.2D, V19.2D, V2.2D
+	FMOVQ 1664(R5), F2
+	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
+	FMOVQ 1728(R5), F17
+	WORD $0x4e63ce71 // FMLA V17.2D, V19.2D, V3.2D
+	FMOVQ 1728(R5), F13
+	WORD $0x4e62ce4d // FMLA V13.2D, V18.2D, V2.2D
+	WORD $0x4e8b2962 // TRN1 V2.4S, V11.4S, V11.4S
+	WORD $0x4e8a2946 // TRN1 V6.4S, V10.4S, V10.4S
+	WORD $0x4e301c42 // AND V2.16B, V2.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8443 // ADD V3.4S, V2.4S, V14.4S
+	WORD $0x4e301cc2 // AND V2.16B, V6.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8442 // ADD V2.4S, V2.4S, V14.4S
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0323c7 // TBL V7.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eac1c67 // BIT V7.16B, V3.16B, V12.16B
+	WORD $0x6eac1c46 // BIT V6.16B, V2.16B, V12.16B
+	WORD $0x4e65ce21 // FMLA V1.2D, V17.2D, V5.2D
+	WORD $0x4e64cda0 // FMLA V0.2D, V13.2D, V4.2D
+	WORD $0x4e73cc25 // FMLA V5.2D, V1.2D, V19.2D
+	WORD $0x4e72cc04 // FMLA V4.2D, V0.2D, V18.2D
+	WORD $0x4e8b2960 // TRN1 V0.4S, V11.4S, V11.4S
+	WORD $0x4e8a2941 // TRN1 V1.4S, V10.4S, V10.4S
+	WORD $0x4e301c00 // AND V0.16B, V0.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8403 // ADD V3.4S, V0.4S, V14.4S
+	WORD $0x4e301c20 // AND V0.16B, V1.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8402 // ADD V2.4S, V0.4S, V14.4S
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eac1c61 // BIT V1.16B, V3.16B, V12.16B
+	WORD $0x6eac1c40 // BIT V0.16B, V2.16B, V12.16B
+	WORD $0x4e67cca1 // FMLA V1.2D, V5.2D, V7.2D
+	WORD $0x4e66cc80 // FMLA V0.2D, V4.2D, V6.2D
+	WORD $0x4e61d4e3 // FADD V3.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c2 // FADD V2.2D, V6.2D, V0.2D
+	WORD $0x6f7d0567 // USHR V7.2D, V11.2D, 3
+	WORD $0x6f7d0546 // USHR V6.2D, V10.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc70 // FMUL V16.2D, V3.2D, V1.2D
+	WORD $0x6e60dc47 // FMUL V7.2D, V2.2D, V0.2D
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R2), F15
+	FMOVQ 16(R2), F14
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R2), F15
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R2), F0
+	WORD $0x6e18040f // MOV V15.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R2), F14
+
+doneLanes6:
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F11
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F0
+	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F10
+
+doneLanes8:
+	FMOVQ 1344(R5), F0
+	WORD $0x6e60dd63 // FMUL V3.2D, V11.2D, V0.2D
+	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
+	WORD $0x4e618861 // FRINTN V1.2D, V3.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e63e426 // FCMEQ V6.2D, V1.2D, V3.2D
+	WORD $0x4e62e403 // FCMEQ V3.2D, V0.2D, V2.2D
+	FMOVQ 512(R5), F1
+	FMOVQ 128(R5), F0
+	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
+	WORD $0x6e601c23 // BSL V3.16B, V1.16B, V0.16B
+	WORD $0x4e618961 // FRINTN V1.2D, V11.2D
+	WORD $0x4e618940 // FRINTN V0.2D, V10.2D
+	WORD $0x4e6be425 // FCMEQ V5.2D, V1.2D, V11.2D
+	WORD $0x4e6ae404 // FCMEQ V4.2D, V0.2D, V10.2D
+	FMOVQ 512(R5), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621cc1 // BSL V1.16B, V6.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4e211ded // AND V13.16B, V15.16B, V1.16B
+	WORD $0x4e201dcc // AND V12.16B, V14.16B, V0.16B
+	WORD $0x4e6fe5e1 // FCMEQ V1.2D, V15.2D, V15.2D
+	WORD $0x4e6be560 // FCMEQ V0.2D, V11.2D, V11.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e6ee5c1 // FCMEQ V1.2D, V14.2D, V14.2D
+	WORD $0x4e6ae540 // FCMEQ V0.2D, V10.2D, V10.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R5), F0
+	WORD $0x6e701c02 // BSL V2.16B, V0.16B, V16.16B
+	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4e60e5e7 // FCMEQ V7.2D, V15.2D, V0.2D
+	WORD $0x4e60e5c6 // FCMEQ V6.2D, V14.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
+	WORD $0x6e6e1c04 // BSL V4.16B, V0.16B, V14.16B
+	FMOVQ 15168(R5), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R5), F4
+	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2d1c24 // EOR V4.16B, V1.16B, V13.16B
+	WORD $0x6e2c1c03 // EOR V3.16B, V0.16B, V12.16B
+	FMOVQ 512(R5), F1
+	WORD $0x4e61e560 // FCMEQ V0.2D, V11.2D, V1.2D
+	WORD $0x4e61e541 // FCMEQ V1.2D, V10.2D, V1.2D
+	FMOVQ 576(R5), F2
+	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
+	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
+	ADD R3<<3, R4, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done1834:
+	RET
+
+// func powF32(dst *float32, x *float32, y *float32, n int)
+TEXT ·powF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R4
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F17
+	FMOVQ 16(R0), F16
+	FMOVQ 32(R0), F15
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R3
+	MOVD x+8(FP), R8
+	MOVD y+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1845
+
+one1843:
+	ADD R2<<2, R8, R5
+	FLDPQ (R5), (F2, F1)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 448(R4), F0
+	WORD $0x4e201c49 // AND V9.16B, V2.16B, V0.16B
+	WORD $0x4e201c28 // AND V8.16B, V1.16B, V0.16B
+	FMOVQ 5504(R4), F0
+	WORD $0x6ea9e401 // FCMGT V1.4S, V0.4S, V9.4S
+	WORD $0x6ea8e400 // FCMGT V0.4S, V0.4S, V8.4S
+	FMOVQ 5568(R4), F2
+	WORD $0x6e22dd23 // FMUL V3.4S, V9.4S, V2.4S
+	WORD $0x6e22dd02 // FMUL V2.4S, V8.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	FMOVQ 17728(R4), F2
+	WORD $0x6ea2848c // SUB V12.4S, V4.4S, V2.4S
+	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5696(R4), F2
+	WORD $0x4e221d84 // AND V4.16B, V12.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 5632(R4), F2
+	WORD $0x4ea28487 // ADD V7.4S, V4.4S, V2.4S
+	WORD $0x4ea28466 // ADD V6.4S, V3.4S, V2.4S
+	WORD $0x6f290584 // USHR V4.4S, V12.4S, 23
+	WORD $0x6f2904a3 // USHR V3.4S, V5.4S, 23
+	FMOVQ 17792(R4), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 17856(R4), F2
+	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
+	WORD $0x4ea2d465 // FSUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5760(R4), F3
+	FMOVQ 640(R4), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d484 // FSUB V4.4S, V4.4S, V1.4S
+	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
+	WORD $0x4e20e502 // FCMEQ V2.4S, V8.4S, V0.4S
+	FMOVQ 17920(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R4), F1
+	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
+	WORD $0x6e20580d // NOT V13.16B, V0.16B
+	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	FMOVQ 16960(R4), F0
+	WORD $0x6e631c0d // BSL V13.16B, V0.16B, V3.16B
+	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4ea0d4e1 // FSUB V1.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
+	FMOVQ 2560(R4), F2
+	WORD $0x6e22dc29 // FMUL V9.4S, V1.4S, V2.4S
+	WORD $0x6e22dc08 // FMUL V8.4S, V0.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4e22d527 // FADD V7.4S, V9.4S, V2.4S
+	WORD $0x4e22d506 // FADD V6.4S, V8.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x6e27fc44 // FDIV V4.4S, V2.4S, V7.4S
+	WORD $0x6e26fc45 // FDIV V5.4S, V2.4S, V6.4S
+	WORD $0x6e24dc34 // FMUL V20.4S, V1.4S, V4.4S
+	WORD $0x6e25dc13 // FMUL V19.4S, V0.4S, V5.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4ea2d4e3 // FSUB V3.4S, V7.4S, V2.4S
+	WORD $0x4ea2d4c2 // FSUB V2.4S, V6.4S, V2.4S
+	WORD $0x4ea3d523 // FSUB V3.4S, V9.4S, V3.4S
+	WORD $0x4ea2d502 // FSUB V2.4S, V8.4S, V2.4S
+	WORD $0x4eb4cce1 // FMLS V1.4S, V7.4S, V20.4S
+	WORD $0x4eb3ccc0 // FMLS V0.4S, V6.4S, V19.4S
+	WORD $0x4eb4cc61 // FMLS V1.4S, V3.4S, V20.4S
+	WORD $0x4eb3cc40 // FMLS V0.4S, V2.4S, V19.4S
+	WORD $0x6e34de87 // FMUL V7.4S, V20.4S, V20.4S
+	WORD $0x6e33de66 // FMUL V6.4S, V19.4S, V19.4S
+	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
+	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
+	FMOVQ 17024(R4), F2
+	FMOVQ 17024(R4), F1
+	FMOVQ 17088(R4), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 17088(R4), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 704(R4), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x6e21dc96 // FMUL V22.4S, V4.4S, V1.4S
+	WORD $0x6e20dc75 // FMUL V21.4S, V3.4S, V0.4S
+	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
+	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
+	FMOVQ 17152(R4), F0
+	FMOVQ 17152(R4), F2
+	FMOVQ 17216(R4), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
+	FMOVQ 17216(R4), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 17280(R4), F2
+	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 17344(R4), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
+	FMOVQ 17344(R4), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 17408(R4), F18
+	WORD $0x4e27cc52 // FMLA V18.4S, V2.4S, V7.4S
+	FMOVQ 17408(R4), F14
+	WORD $0x4e26cc2e // FMLA V14.4S, V1.4S, V6.4S
+	FMOVQ 17408(R4), F0
+	WORD $0x4eb2d409 // FSUB V9.4S, V0.4S, V18.4S
+	WORD $0x4eaed408 // FSUB V8.4S, V0.4S, V14.4S
+	WORD $0x4e27cc49 // FMLA V9.4S, V2.4S, V7.4S
+	WORD $0x4e26cc28 // FMLA V8.4S, V1.4S, V6.4S
+	WORD $0x6e32dce0 // FMUL V0.4S, V7.4S, V18.4S
+	WORD $0x6e2edcc5 // FMUL V5.4S, V6.4S, V14.4S
+	WORD $0x6ea0f8e4 // FNEG V4.4S, V7.4S
+	WORD $0x4e34ce84 // FMLA V4.4S, V20.4S, V20.4S
+	WORD $0x6ea0f8c1 // FNEG V1.4S, V6.4S
+	WORD $0x4e33ce61 // FMLA V1.4S, V19.4S, V19.4S
+	WORD $0x6ea0f803 // FNEG V3.4S, V0.4S
+	WORD $0x4e32cce3 // FMLA V3.4S, V7.4S, V18.4S
+	WORD $0x6ea0f8a2 // FNEG V2.4S, V5.4S
+	WORD $0x4e2eccc2 // FMLA V2.4S, V6.4S, V14.4S
+	WORD $0x4e29cce3 // FMLA V3.4S, V7.4S, V9.4S
+	WORD $0x4e28ccc2 // FMLA V2.4S, V6.4S, V8.4S
+	WORD $0x4e32cc83 // FMLA V3.4S, V4.4S, V18.4S
+	WORD $0x4e2ecc22 // FMLA V2.4S, V1.4S, V14.4S
+	WORD $0x6e20de87 // FMUL V7.4S, V20.4S, V0.4S
+	WORD $0x6e25de64 // FMUL V4.4S, V19.4S, V5.4S
+	WORD $0x6ea0f8e1 // FNEG V1.4S, V7.4S
+	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
+	WORD $0x6ea0f880 // FNEG V0.4S, V4.4S
+	WORD $0x4e25ce60 // FMLA V0.4S, V19.4S, V5.4S
+	WORD $0x4e34cc61 // FMLA V1.4S, V3.4S, V20.4S
+	WORD $0x4e33cc40 // FMLA V0.4S, V2.4S, V19.4S
+	WORD $0x4e21d6c3 // FADD V3.4S, V22.4S, V1.4S
+	WORD $0x4e20d6a2 // FADD V2.4S, V21.4S, V0.4S
+	WORD $0x4e27d686 // FADD V6.4S, V20.4S, V7.4S
+	WORD $0x4e24d665 // FADD V5.4S, V19.4S, V4.4S
+	WORD $0x4eb4d4c1 // FSUB V1.4S, V6.4S, V20.4S
+	WORD $0x4eb3d4a0 // FSUB V0.4S, V5.4S, V19.4S
+	WORD $0x4ea1d4e1 // FSUB V1.4S, V7.4S, V1.4S
+	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea61cc9 // MOV V9.16B, V6.16B
+	WORD $0x4e22cda9 // FMLA V9.4S, V13.4S, V2.4S
+	WORD $0x4ea51ca8 // MOV V8.16B, V5.16B
+	WORD $0x4e22cd88 // FMLA V8.4S, V12.4S, V2.4S
+	FMOVQ 2432(R4), F4
+	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
+	WORD $0x4ea4cda3 // FMLS V3.4S, V13.4S, V4.4S
+	WORD $0x4ea81d02 // MOV V2.16B, V8.16B
+	WORD $0x4ea4cd82 // FMLS V2.4S, V12.4S, V4.4S
+	WORD $0x4ea3d4c4 // FSUB V4.4S, V6.4S, V3.4S
+	WORD $0x4ea2d4a3 // FSUB V3.4S, V5.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4e22cda1 // FMLA V1.4S, V13.4S, V2.4S
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	WORD $0x4e21d487 // FADD V7.4S, V4.4S, V1.4S
+	WORD $0x4e20d466 // FADD V6.4S, V3.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	FMOVQ 17472(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R4), F0
+	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R4), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e29dca4 // FMUL V4.4S, V5.4S, V9.4S
+	WORD $0x6e28dc03 // FMUL V3.4S, V0.4S, V8.4S
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4ea9cca2 // FMLS V2.4S, V5.4S, V9.4S
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4ea8cc01 // FMLS V1.4S, V0.4S, V8.4S
+	WORD $0x4ea7cca2 // FMLS V2.4S, V5.4S, V7.4S
+	WORD $0x4ea6cc01 // FMLS V1.4S, V0.4S, V6.4S
+	FMOVQ 17984(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R4), F0
+	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
+	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
+	FMOVQ 2880(R4), F0
+	WORD $0x4ea4f401 // FMIN V1.4S, V0.4S, V4.4S
+	WORD $0x4ea3f402 // FMIN V2.4S, V0.4S, V3.4S
+	FMOVQ 2944(R4), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F3
+	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F12
+	WORD $0x4e23cc2c // FMLA V12.4S, V1.4S, V3.4S
+	FMOVQ 2368(R4), F11
+	WORD $0x4e22cc0b // FMLA V11.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F2
+	WORD $0x4ea2d584 // FSUB V4.4S, V12.4S, V2.4S
+	WORD $0x4ea2d563 // FSUB V3.4S, V11.4S, V2.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	WORD $0x4ea6d42a // FSUB V10.4S, V1.4S, V6.4S
+	WORD $0x4ea5d404 // FSUB V4.4S, V0.4S, V5.4S
+	FMOVQ 2624(R4), F0
+	FMOVQ 2624(R4), F2
+	FMOVQ 2688(R4), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 2688(R4), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2560(R4), F9
+	WORD $0x4e21cd49 // FMLA V9.4S, V10.4S, V1.4S
+	FMOVQ 2560(R4), F8
+	WORD $0x4e20cc88 // FMLA V8.4S, V4.4S, V0.4S
+	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
+	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
+	WORD $0x4e311d80 // AND V0.16B, V12.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8405 // ADD V5.4S, V0.4S, V15.4S
+	WORD $0x4e311d60 // AND V0.16B, V11.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8403 // ADD V3.4S, V0.4S, V15.4S
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d542 // FADD V2.4S, V10.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e27cd22 // FMLA V2.4S, V9.4S, V7.4S
+	WORD $0x4e26cd04 // FMLA V4.4S, V8.4S, V6.4S
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d0587 // USHR V7.4S, V12.4S, 3
+	WORD $0x6f3d0566 // USHR V6.4S, V11.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc6e // FMUL V14.4S, V3.4S, V1.4S
+	WORD $0x6e20dc4d // FMUL V13.4S, V2.4S, V0.4S
+	FLDPQ (R5), (F12, F3)
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 2560(R4), F0
+	WORD $0x6e20dd24 // FMUL V4.4S, V9.4S, V0.4S
+	WORD $0x6e20dd02 // FMUL V2.4S, V8.4S, V0.4S
+	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e24e427 // FCMEQ V7.4S, V1.4S, V4.4S
+	WORD $0x4e22e406 // FCMEQ V6.4S, V0.4S, V2.4S
+	FMOVQ 640(R4), F1
+	FMOVQ 320(R4), F0
+	WORD $0x6e601c27 // BSL V7.16B, V1.16B, V0.16B
+	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
+	WORD $0x4e218921 // FRINTN V1.4S, V9.4S
+	WORD $0x4e218900 // FRINTN V0.4S, V8.4S
+	WORD $0x4e29e425 // FCMEQ V5.4S, V1.4S, V9.4S
+	WORD $0x4e28e404 // FCMEQ V4.4S, V0.4S, V8.4S
+	FMOVQ 640(R4), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621ce1 // BSL V1.16B, V7.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
+	WORD $0x4e211d8b // AND V11.16B, V12.16B, V1.16B
+	WORD $0x4e201c6a // AND V10.16B, V3.16B, V0.16B
+	WORD $0x4e2ce581 // FCMEQ V1.4S, V12.4S, V12.4S
+	WORD $0x4e29e520 // FCMEQ V0.4S, V9.4S, V9.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e23e461 // FCMEQ V1.4S, V3.4S, V3.4S
+	WORD $0x4e28e500 // FCMEQ V0.4S, V8.4S, V8.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R4), F0
+	WORD $0x6e6e1c02 // BSL V2.16B, V0.16B, V14.16B
+	WORD $0x6e6d1c01 // BSL V1.16B, V0.16B, V13.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4e20e587 // FCMEQ V7.4S, V12.4S, V0.4S
+	WORD $0x4e20e466 // FCMEQ V6.4S, V3.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6e6c1c05 // BSL V5.16B, V0.16B, V12.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15360(R4), F1
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
+	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
+	FMOVQ 256(R4), F4
+	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2b1c24 // EOR V4.16B, V1.16B, V11.16B
+	WORD $0x6e2a1c03 // EOR V3.16B, V0.16B, V10.16B
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e521 // FCMEQ V1.4S, V9.4S, V0.4S
+	WORD $0x4e20e500 // FCMEQ V0.4S, V8.4S, V0.4S
+	FMOVQ 704(R4), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1843
+
+tail1845:
+	SUBS R2, R0, R0
+	BEQ done1846
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R8, R5
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R5), F2
+	FMOVQ 16(R5), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R5), F2
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R5), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R5), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R5), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R5), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R5), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R5), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F12
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R4), F0
+	WORD $0x4e201c4d // AND V13.16B, V2.16B, V0.16B
+	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
+	FMOVQ 5504(R4), F0
+	WORD $0x6eade401 // FCMGT V1.4S, V0.4S, V13.4S
+	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
+	FMOVQ 5568(R4), F2
+	WORD $0x6e22dda3 // FMUL V3.4S, V13.4S, V2.4S
+	WORD $0x6e22dd62 // FMUL V2.4S, V11.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6d1c64 // BSL V4.16B, V3.16B, V13.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
+	FMOVQ 17728(R4), F2
+	WORD $0x6ea2848e // SUB V14.4S, V4.4S, V2.4S
+	WORD $0x6ea28466 // SUB V6.4S, V3.4S, V2.4S
+	FMOVQ 5696(R4), F2
+	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
+	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
+	FMOVQ 5632(R4), F2
+	WORD $0x4ea2848a // ADD V10.4S, V4.4S, V2.4S
+	WORD $0x4ea28467 // ADD V7.4S, V3.4S, V2.4S
+	WORD $0x6f2905c4 // USHR V4.4S, V14.4S, 23
+	WORD $0x6f2904c3 // USHR V3.4S, V6.4S, 23
+	FMOVQ 17792(R4), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 17856(R4), F2
+	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
+	WORD $0x4ea2d466 // FSUB V6.4S, V3.4S, V2.4S
+	FMOVQ 5760(R4), F3
+	FMOVQ 640(R4), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d484 // FSUB V4.4S, V4.4S, V1.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e5a3 // FCMEQ V3.4S, V13.4S, V0.4S
+	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
+	FMOVQ 17920(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R4), F1
+	WORD $0x6eade420 // FCMGT V0.4S, V1.4S, V13.4S
+	WORD $0x6e20580e // NOT V14.16B, V0.16B
+	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
+	WORD $0x6e20580d // NOT V13.16B, V0.16B
+	FMOVQ 16960(R4), F0
+	WORD $0x6e631c0e // BSL V14.16B, V0.16B, V3.16B
+	WORD $0x6e621c0d // BSL V13.16B, V0.16B, V2.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	WORD $0x4ea0d4e0 // FSUB V0.4S, V7.4S, V0.4S
+	FMOVQ 2560(R4), F2
+	WORD $0x6e22dc32 // FMUL V18.4S, V1.4S, V2.4S
+	WORD $0x6e22dc0b // FMUL V11.4S, V0.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4e22d64a // FADD V10.4S, V18.4S, V2.4S
+	WORD $0x4e22d567 // FADD V7.4S, V11.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x6e2afc44 // FDIV V4.4S, V2.4S, V10.4S
+	WORD $0x6e27fc46 // FDIV V6.4S, V2.4S, V7.4S
+	WORD $0x6e24dc34 // FMUL V20.4S, V1.4S, V4.4S
+	WORD $0x6e26dc13 // FMUL V19.4S, V0.4S, V6.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4ea2d543 // FSUB V3.4S, V10.4S, V2.4S
+	WORD $0x4ea2d4e2 // FSUB V2.4S, V7.4S, V2.4S
+	WORD $0x4ea3d643 // FSUB V3.4S, V18.4S, V3.4S
+	WORD $0x4ea2d562 // FSUB V2.4S, V11.4S, V2.4S
+	WORD $0x4eb4cd41 // FMLS V1.4S, V10.4S, V20.4S
+	WORD $0x4eb3cce0 // FMLS V0.4S, V7.4S, V19.4S
+	WORD $0x4eb4cc61 // FMLS V1.4S, V3.4S, V20.4S
+	WORD $0x4eb3cc40 // FMLS V0.4S, V2.4S, V19.4S
+	WORD $0x6e34de8a // FMUL V10.4S, V20.4S, V20.4S
+	WORD $0x6e33de67 // FMUL V7.4S, V19.4S, V19.4S
+	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
+	WORD $0x6e26dc03 // FMUL V3.4S, V0.4S, V6.4S
+	FMOVQ 17024(R4), F2
+	FMOVQ 17024(R4), F1
+	FMOVQ 17088(R4), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 17088(R4), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
+	FMOVQ 704(R4), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	WORD $0x6e21dc98 // FMUL V24.4S, V4.4S, V1.4S
+	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
+	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
+	WORD $0x6e27dce3 // FMUL V3.4S, V7.4S, V7.4S
+	FMOVQ 17152(R4), F0
+	FMOVQ 17152(R4), F2
+	FMOVQ 17216(R4), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 17216(R4), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 17280(R4), F2
+	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 17344(R4), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 17344(R4), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
+	FMOVQ 17408(R4), F22
+	WORD $0x4e2acc56 // FMLA V22.4S, V2.4S, V10.4S
+	FMOVQ 17408(R4), F21
+	WORD $0x4e27cc35 // FMLA V21.4S, V1.4S, V7.4S
+	FMOVQ 17408(R4), F0
+	WORD $0x4eb6d412 // FSUB V18.4S, V0.4S, V22.4S
+	WORD $0x4eb5d40b // FSUB V11.4S, V0.4S, V21.4S
+	WORD $0x4e2acc52 // FMLA V18.4S, V2.4S, V10.4S
+	WORD $0x4e27cc2b // FMLA V11.4S, V1.4S, V7.4S
+	WORD $0x6e36dd40 // FMUL V0.4S, V10.4S, V22.4S
+	WORD $0x6e35dce6 // FMUL V6.4S, V7.4S, V21.4S
+	WORD $0x6ea0f944 // FNEG V4.4S, V10.4S
+	WORD $0x4e34ce84 // FMLA V4.4S, V20.4S, V20.4S
+	WORD $0x6ea0f8e1 // FNEG V1.4S, V7.4S
+	WORD $0x4e33ce61 // FMLA V1.4S, V19.4S, V19.4S
+	WORD $0x6ea0f803 // FNEG V3.4S, V0.4S
+	WORD $0x4e36cd43 // FMLA V3.4S, V10.4S, V22.4S
+	WORD $0x6ea0f8c2 // FNEG V2.4S, V6.4S
+	WORD $0x4e35cce2 // FMLA V2.4S, V7.4S, V21.4S
+	WORD $0x4e32cd43 // FMLA V3.4S, V10.4S, V18.4S
+	WORD $0x4e2bcce2 // FMLA V2.4S, V7.4S, V11.4S
+	WORD $0x4e36cc83 // FMLA V3.4S, V4.4S, V22.4S
+	WORD $0x4e35cc22 // FMLA V2.4S, V1.4S, V21.4S
+	WORD $0x6e20de8a // FMUL V10.4S, V20.4S, V0.4S
+	WORD $0x6e26de64 // FMUL V4.4S, V19.4S, V6.4S
+	WORD $0x6ea0f941 // FNEG V1.4S, V10.4S
+	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
+	WORD $0x6ea0f880 // FNEG V0.4S, V4.4S
+	WORD $0x4e26ce60 // FMLA V0.4S, V19.4S, V6.4S
+	WORD $0x4e34cc61 // FMLA V1.4S, V3.4S, V20.4S
+	WORD $0x4e33cc40 // FMLA V0.4S, V2.4S, V19.4S
+	WORD $0x4e21d703 // FADD V3.4S, V24.4S, V1.4S
+	WORD $0x4e20d6e2 // FADD V2.4S, V23.4S, V0.4S
+	WORD $0x4e2ad687 // FADD V7.4S, V20.4S, V10.4S
+	WORD $0x4e24d666 // FADD V6.4S, V19.4S, V4.4S
+	WORD $0x4eb4d4e1 // FSUB V1.4S, V7.4S, V20.4S
+	WORD $0x4eb3d4c0 // FSUB V0.4S, V6.4S, V19.4S
+	WORD $0x4ea1d541 // FSUB V1.4S, V10.4S, V1.4S
+	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea71ceb // MOV V11.16B, V7.16B
+	WORD $0x4e22cdcb // FMLA V11.4S, V14.4S, V2.4S
+	WORD $0x4ea61cca // MOV V10.16B, V6.16B
+	WORD $0x4e22cdaa // FMLA V10.4S, V13.4S, V2.4S
+	FMOVQ 2432(R4), F4
+	WORD $0x4eab1d63 // MOV V3.16B, V11.16B
+	WORD $0x4ea4cdc3 // FMLS V3.4S, V14.4S, V4.4S
+	WORD $0x4eaa1d42 // MOV V2.16B, V10.16B
+	WORD $0x4ea4cda2 // FMLS V2.4S, V13.4S, V4.4S
+	WORD $0x4ea3d4e4 // FSUB V4.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c3 // FSUB V3.4S, V6.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4e22cdc1 // FMLA V1.4S, V14.4S, V2.4S
+	WORD $0x4e22cda0 // FMLA V0.4S, V13.4S, V2.4S
+	WORD $0x4e21d487 // FADD V7.4S, V4.4S, V1.4S
+	WORD $0x4e20d466 // FADD V6.4S, V3.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 17472(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R4), F0
+	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R4), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e2bdca4 // FMUL V4.4S, V5.4S, V11.4S
+	WORD $0x6e2adc03 // FMUL V3.4S, V0.4S, V10.4S
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4eabcca2 // FMLS V2.4S, V5.4S, V11.4S
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4eaacc01 // FMLS V1.4S, V0.4S, V10.4S
+	WORD $0x4ea7cca2 // FMLS V2.4S, V5.4S, V7.4S
+	WORD $0x4ea6cc01 // FMLS V1.4S, V0.4S, V6.4S
+	FMOVQ 17984(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R4), F0
+	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
+	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
+	FMOVQ 2880(R4), F0
+	WORD $0x4ea4f401 // FMIN V1.4S, V0.4S, V4.4S
+	WORD $0x4ea3f402 // FMIN V2.4S, V0.4S, V3.4S
+	FMOVQ 2944(R4), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F3
+	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F14
+	WORD $0x4e23cc2e // FMLA V14.4S, V1.4S, V3.4S
+	FMOVQ 2368(R4), F13
+	WORD $0x4e22cc0d // FMLA V13.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F2
+	WORD $0x4ea2d5c4 // FSUB V4.4S, V14.4S, V2.4S
+	WORD $0x4ea2d5a3 // FSUB V3.4S, V13.4S, V2.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	WORD $0x4ea6d42c // FSUB V12.4S, V1.4S, V6.4S
+	WORD $0x4ea5d404 // FSUB V4.4S, V0.4S, V5.4S
+	FMOVQ 2624(R4), F0
+	FMOVQ 2624(R4), F2
+	FMOVQ 2688(R4), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 2688(R4), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2560(R4), F11
+	WORD $0x4e21cd8b // FMLA V11.4S, V12.4S, V1.4S
+	FMOVQ 2560(R4), F10
+	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
+	WORD $0x6e2cdd87 // FMUL V7.4S, V12.4S, V12.4S
+	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
+	WORD $0x4e311dc0 // AND V0.16B, V14.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8405 // ADD V5.4S, V0.4S, V15.4S
+	WORD $0x4e311da0 // AND V0.16B, V13.16B, V17.16B
+	WORD $0x4eb09c00 // MUL V0.4S, V0.4S, V16.4S
+	WORD $0x4eaf8403 // ADD V3.4S, V0.4S, V15.4S
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d582 // FADD V2.4S, V12.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e27cd62 // FMLA V2.4S, V11.4S, V7.4S
+	WORD $0x4e26cd44 // FMLA V4.4S, V10.4S, V6.4S
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d05c7 // USHR V7.4S, V14.4S, 3
+	WORD $0x6f3d05a6 // USHR V6.4S, V13.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc70 // FMUL V16.4S, V3.4S, V1.4S
+	WORD $0x6e20dc47 // FMUL V7.4S, V2.4S, V0.4S
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R5), F15
+	FMOVQ 16(R5), F14
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R5), F15
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R5), F0
+	WORD $0x6e0c040f // MOV V15.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R5), F0
+	WORD $0x6e14040f // MOV V15.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R5), F0
+	WORD $0x6e1c040f // MOV V15.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R5), F14
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R5), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R5), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F11
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F10
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+
+doneLanes8:
+	FMOVQ 2560(R4), F0
+	WORD $0x6e20dd63 // FMUL V3.4S, V11.4S, V0.4S
+	WORD $0x6e20dd42 // FMUL V2.4S, V10.4S, V0.4S
+	WORD $0x4e218861 // FRINTN V1.4S, V3.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e23e426 // FCMEQ V6.4S, V1.4S, V3.4S
+	WORD $0x4e22e403 // FCMEQ V3.4S, V0.4S, V2.4S
+	FMOVQ 640(R4), F1
+	FMOVQ 320(R4), F0
+	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
+	WORD $0x6e601c23 // BSL V3.16B, V1.16B, V0.16B
+	WORD $0x4e218961 // FRINTN V1.4S, V11.4S
+	WORD $0x4e218940 // FRINTN V0.4S, V10.4S
+	WORD $0x4e2be425 // FCMEQ V5.4S, V1.4S, V11.4S
+	WORD $0x4e2ae404 // FCMEQ V4.4S, V0.4S, V10.4S
+	FMOVQ 640(R4), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621cc1 // BSL V1.16B, V6.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4e211ded // AND V13.16B, V15.16B, V1.16B
+	WORD $0x4e201dcc // AND V12.16B, V14.16B, V0.16B
+	WORD $0x4e2fe5e1 // FCMEQ V1.4S, V15.4S, V15.4S
+	WORD $0x4e2be560 // FCMEQ V0.4S, V11.4S, V11.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e2ee5c1 // FCMEQ V1.4S, V14.4S, V14.4S
+	WORD $0x4e2ae540 // FCMEQ V0.4S, V10.4S, V10.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R4), F0
+	WORD $0x6e701c02 // BSL V2.16B, V0.16B, V16.16B
+	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4e20e5e7 // FCMEQ V7.4S, V15.4S, V0.4S
+	WORD $0x4e20e5c6 // FCMEQ V6.4S, V14.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
+	WORD $0x6e6e1c04 // BSL V4.16B, V0.16B, V14.16B
+	FMOVQ 15360(R4), F1
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
+	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
+	FMOVQ 256(R4), F4
+	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2d1c24 // EOR V4.16B, V1.16B, V13.16B
+	WORD $0x6e2c1c03 // EOR V3.16B, V0.16B, V12.16B
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
+	WORD $0x4e20e541 // FCMEQ V1.4S, V10.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done1846:
+	RET
+
+// func powSlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
+TEXT ·powSlopesF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F23
+	FMOVQ 16(R0), F22
+	FMOVQ 32(R0), F21
+	FMOVQ 48(R0), F20
+	MOVD $ones<>(SB), R11
+	MOVD z+0(FP), R5
+	MOVD dx+8(FP), R4
+	MOVD dy+16(FP), R3
+	MOVD x+24(FP), R10
+	MOVD y+32(FP), R9
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-4, R0, R8
+	CMP R8, R2
+	BGT tail1857
+
+one1855:
+	ADD R2<<3, R10, R7
+	FLDPQ (R7), (F2, F1)
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F7, F6)
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c4a // AND V10.16B, V2.16B, V0.16B
+	WORD $0x4e201c29 // AND V9.16B, V1.16B, V0.16B
+	FMOVQ 3904(R6), F0
+	WORD $0x6eeae401 // FCMGT V1.2D, V0.2D, V10.2D
+	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
+	FMOVQ 4608(R6), F2
+	WORD $0x6e62dd43 // FMUL V3.2D, V10.2D, V2.2D
+	WORD $0x6e62dd22 // FMUL V2.2D, V9.2D, V2.2D
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6a1c64 // BSL V4.16B, V3.16B, V10.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
+	FMOVQ 16640(R6), F2
+	WORD $0x6ee2848c // SUB V12.2D, V4.2D, V2.2D
+	WORD $0x6ee28465 // SUB V5.2D, V3.2D, V2.2D
+	FMOVQ 3840(R6), F2
+	WORD $0x4e221d84 // AND V4.16B, V12.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 16704(R6), F2
+	WORD $0x4ee2848b // ADD V11.2D, V4.2D, V2.2D
+	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
+	WORD $0x6f4c0584 // USHR V4.2D, V12.2D, 52
+	WORD $0x6f4c04a3 // USHR V3.2D, V5.2D, 52
+	FMOVQ 1984(R6), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R6), F2
+	WORD $0x4ee2d484 // FSUB V4.2D, V4.2D, V2.2D
+	WORD $0x4ee2d465 // FSUB V5.2D, V3.2D, V2.2D
+	FMOVQ 4672(R6), F3
+	FMOVQ 512(R6), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d484 // FSUB V4.2D, V4.2D, V1.2D
+	WORD $0x4ee0d4a1 // FSUB V1.2D, V5.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
+	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
+	FMOVQ 16768(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R6), F1
+	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
+	WORD $0x6e20580a // NOT V10.16B, V0.16B
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	FMOVQ 15488(R6), F0
+	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
+	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	WORD $0x4ee0d500 // FSUB V0.2D, V8.2D, V0.2D
+	FMOVQ 1344(R6), F2
+	WORD $0x6e62dc2d // FMUL V13.2D, V1.2D, V2.2D
+	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4e62d5ab // FADD V11.2D, V13.2D, V2.2D
+	WORD $0x4e62d588 // FADD V8.2D, V12.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x6e6bfc44 // FDIV V4.2D, V2.2D, V11.2D
+	WORD $0x6e68fc45 // FDIV V5.2D, V2.2D, V8.2D
+	WORD $0x6e64dc30 // FMUL V16.2D, V1.2D, V4.2D
+	WORD $0x6e65dc0f // FMUL V15.2D, V0.2D, V5.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4ee2d563 // FSUB V3.2D, V11.2D, V2.2D
+	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
+	WORD $0x4ee3d5a3 // FSUB V3.2D, V13.2D, V3.2D
+	WORD $0x4ee2d582 // FSUB V2.2D, V12.2D, V2.2D
+	WORD $0x4ef0cd61 // FMLS V1.2D, V11.2D, V16.2D
+	WORD $0x4eefcd00 // FMLS V0.2D, V8.2D, V15.2D
+	WORD $0x4ef0cc61 // FMLS V1.2D, V3.2D, V16.2D
+	WORD $0x4eefcc40 // FMLS V0.2D, V2.2D, V15.2D
+	WORD $0x6e70de0b // FMUL V11.2D, V16.2D, V16.2D
+	WORD $0x6e6fdde8 // FMUL V8.2D, V15.2D, V15.2D
+	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
+	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
+	FMOVQ 15552(R6), F2
+	FMOVQ 15552(R6), F1
+	FMOVQ 15616(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 15616(R6), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 576(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	WORD $0x6e61dc93 // FMUL V19.2D, V4.2D, V1.2D
+	WORD $0x6e60dc72 // FMUL V18.2D, V3.2D, V0.2D
+	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
+	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
+	FMOVQ 15680(R6), F1
+	FMOVQ 15680(R6), F0
+	FMOVQ 15744(R6), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 15744(R6), F3
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	FMOVQ 15808(R6), F0
+	WORD $0x4e60cda4 // FMLA V4.2D, V13.2D, V0.2D
+	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
+	FMOVQ 15872(R6), F1
+	FMOVQ 15872(R6), F0
+	FMOVQ 15936(R6), F5
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	FMOVQ 15936(R6), F2
+	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
+	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
+	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
+	FMOVQ 16000(R6), F1
+	FMOVQ 16000(R6), F0
+	FMOVQ 16064(R6), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 16064(R6), F3
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
+	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
+	FMOVQ 16128(R6), F0
+	FMOVQ 16128(R6), F2
+	FMOVQ 16192(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 16192(R6), F0
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
+	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
+	FMOVQ 16256(R6), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 16256(R6), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 16320(R6), F17
+	WORD $0x4e6bcc51 // FMLA V17.2D, V2.2D, V11.2D
+	FMOVQ 16320(R6), F14
+	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
+	FMOVQ 16320(R6), F0
+	WORD $0x4ef1d40d // FSUB V13.2D, V0.2D, V17.2D
+	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
+	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
+	WORD $0x4e68cc2c // FMLA V12.2D, V1.2D, V8.2D
+	WORD $0x6e71dd60 // FMUL V0.2D, V11.2D, V17.2D
+	WORD $0x6e6edd05 // FMUL V5.2D, V8.2D, V14.2D
+	WORD $0x6ee0f964 // FNEG V4.2D, V11.2D
+	WORD $0x4e70ce04 // FMLA V4.2D, V16.2D, V16.2D
+	WORD $0x6ee0f901 // FNEG V1.2D, V8.2D
+	WORD $0x4e6fcde1 // FMLA V1.2D, V15.2D, V15.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e71cd63 // FMLA V3.2D, V11.2D, V17.2D
+	WORD $0x6ee0f8a2 // FNEG V2.2D, V5.2D
+	WORD $0x4e6ecd02 // FMLA V2.2D, V8.2D, V14.2D
+	WORD $0x4e6dcd63 // FMLA V3.2D, V11.2D, V13.2D
+	WORD $0x4e6ccd02 // FMLA V2.2D, V8.2D, V12.2D
+	WORD $0x4e71cc83 // FMLA V3.2D, V4.2D, V17.2D
+	WORD $0x4e6ecc22 // FMLA V2.2D, V1.2D, V14.2D
+	WORD $0x6e60de0b // FMUL V11.2D, V16.2D, V0.2D
+	WORD $0x6e65dde4 // FMUL V4.2D, V15.2D, V5.2D
+	WORD $0x6ee0f961 // FNEG V1.2D, V11.2D
+	WORD $0x4e60ce01 // FMLA V1.2D, V16.2D, V0.2D
+	WORD $0x6ee0f880 // FNEG V0.2D, V4.2D
+	WORD $0x4e65cde0 // FMLA V0.2D, V15.2D, V5.2D
+	WORD $0x4e70cc61 // FMLA V1.2D, V3.2D, V16.2D
+	WORD $0x4e6fcc40 // FMLA V0.2D, V2.2D, V15.2D
+	WORD $0x4e61d663 // FADD V3.2D, V19.2D, V1.2D
+	WORD $0x4e60d642 // FADD V2.2D, V18.2D, V0.2D
+	WORD $0x4e6bd608 // FADD V8.2D, V16.2D, V11.2D
+	WORD $0x4e64d5e5 // FADD V5.2D, V15.2D, V4.2D
+	WORD $0x4ef0d501 // FSUB V1.2D, V8.2D, V16.2D
+	WORD $0x4eefd4a0 // FSUB V0.2D, V5.2D, V15.2D
+	WORD $0x4ee1d561 // FSUB V1.2D, V11.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ea81d0d // MOV V13.16B, V8.16B
+	WORD $0x4e62cd4d // FMLA V13.2D, V10.2D, V2.2D
+	WORD $0x4ea51cac // MOV V12.16B, V5.16B
+	WORD $0x4e62cd2c // FMLA V12.2D, V9.2D, V2.2D
+	FMOVQ 1216(R6), F4
+	WORD $0x4ead1da3 // MOV V3.16B, V13.16B
+	WORD $0x4ee4cd43 // FMLS V3.2D, V10.2D, V4.2D
+	WORD $0x4eac1d82 // MOV V2.16B, V12.16B
+	WORD $0x4ee4cd22 // FMLS V2.2D, V9.2D, V4.2D
+	WORD $0x4ee3d504 // FSUB V4.2D, V8.2D, V3.2D
+	WORD $0x4ee2d4a3 // FSUB V3.2D, V5.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4e62cd41 // FMLA V1.2D, V10.2D, V2.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4e61d48b // FADD V11.2D, V4.2D, V1.2D
+	WORD $0x4e60d46a // FADD V10.2D, V3.2D, V0.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	FMOVQ 16384(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R6), F0
+	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R6), F0
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	WORD $0x4e201cc0 // AND V0.16B, V6.16B, V0.16B
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e6ddc33 // FMUL V19.2D, V1.2D, V13.2D
+	WORD $0x6e6cdc12 // FMUL V18.2D, V0.2D, V12.2D
+	WORD $0x4eb31e71 // MOV V17.16B, V19.16B
+	WORD $0x4eedcc31 // FMLS V17.2D, V1.2D, V13.2D
+	WORD $0x4eb21e50 // MOV V16.16B, V18.16B
+	WORD $0x4eeccc10 // FMLS V16.2D, V0.2D, V12.2D
+	WORD $0x4eebcc31 // FMLS V17.2D, V1.2D, V11.2D
+	WORD $0x4eeacc10 // FMLS V16.2D, V0.2D, V10.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ef1f402 // FMIN V2.2D, V0.2D, V17.2D
+	WORD $0x4ef0f401 // FMIN V1.2D, V0.2D, V16.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f408 // FMAX V8.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4ef3f401 // FMIN V1.2D, V0.2D, V19.2D
+	WORD $0x4ef2f402 // FMIN V2.2D, V0.2D, V18.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F7
+	WORD $0x4e63cc27 // FMLA V7.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F6
+	WORD $0x4e62cc06 // FMLA V6.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d4e4 // FSUB V4.2D, V7.2D, V2.2D
+	WORD $0x4ee2d4c3 // FSUB V3.2D, V6.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ee8d404 // FSUB V4.2D, V0.2D, V8.2D
+	WORD $0x6e65dcb9 // FMUL V25.2D, V5.2D, V5.2D
+	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F8
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e68cf02 // FMLA V2.2D, V24.2D, V8.2D
+	FMOVQ 1728(R6), F15
+	WORD $0x4e63cf2f // FMLA V15.2D, V25.2D, V3.2D
+	FMOVQ 1728(R6), F14
+	WORD $0x4e62cf0e // FMLA V14.2D, V24.2D, V2.2D
+	WORD $0x4e8728e2 // TRN1 V2.4S, V7.4S, V7.4S
+	WORD $0x4e8628c8 // TRN1 V8.4S, V6.4S, V6.4S
+	WORD $0x4e371c42 // AND V2.16B, V2.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58443 // ADD V3.4S, V2.4S, V21.4S
+	WORD $0x4e371d02 // AND V2.16B, V8.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323c9 // TBL V9.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223c8 // TBL V8.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c69 // BIT V9.16B, V3.16B, V20.16B
+	WORD $0x6eb41c48 // BIT V8.16B, V2.16B, V20.16B
+	WORD $0x4e65cde1 // FMLA V1.2D, V15.2D, V5.2D
+	WORD $0x4e64cdc0 // FMLA V0.2D, V14.2D, V4.2D
+	WORD $0x4e79cc25 // FMLA V5.2D, V1.2D, V25.2D
+	WORD $0x4e78cc04 // FMLA V4.2D, V0.2D, V24.2D
+	WORD $0x4e8728e0 // TRN1 V0.4S, V7.4S, V7.4S
+	WORD $0x4e8628c1 // TRN1 V1.4S, V6.4S, V6.4S
+	WORD $0x4e371c00 // AND V0.16B, V0.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58403 // ADD V3.4S, V0.4S, V21.4S
+	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
+	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
+	WORD $0x4e69cca1 // FMLA V1.2D, V5.2D, V9.2D
+	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
+	WORD $0x4e61d523 // FADD V3.2D, V9.2D, V1.2D
+	WORD $0x4e60d502 // FADD V2.2D, V8.2D, V0.2D
+	WORD $0x6f7d04e7 // USHR V7.2D, V7.2D, 3
+	WORD $0x6f7d04c6 // USHR V6.2D, V6.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc69 // FMUL V9.2D, V3.2D, V1.2D
+	WORD $0x6e60dc46 // FMUL V6.2D, V2.2D, V0.2D
+	FLDPQ (R7), (F24, F3)
+	FLDPQ (R1), (F8, F7)
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60dd04 // FMUL V4.2D, V8.2D, V0.2D
+	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e42f // FCMEQ V15.2D, V1.2D, V4.2D
+	WORD $0x4e62e40e // FCMEQ V14.2D, V0.2D, V2.2D
+	FMOVQ 512(R6), F1
+	FMOVQ 128(R6), F0
+	WORD $0x6e601c2f // BSL V15.16B, V1.16B, V0.16B
+	WORD $0x6e601c2e // BSL V14.16B, V1.16B, V0.16B
+	WORD $0x4e618901 // FRINTN V1.2D, V8.2D
+	WORD $0x4e6188e0 // FRINTN V0.2D, V7.2D
+	WORD $0x4e68e425 // FCMEQ V5.2D, V1.2D, V8.2D
+	WORD $0x4e67e404 // FCMEQ V4.2D, V0.2D, V7.2D
+	FMOVQ 512(R6), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621de1 // BSL V1.16B, V15.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621dc0 // BSL V0.16B, V14.16B, V2.16B
+	WORD $0x4e211f0f // AND V15.16B, V24.16B, V1.16B
+	WORD $0x4e201c6e // AND V14.16B, V3.16B, V0.16B
+	WORD $0x4e78e701 // FCMEQ V1.2D, V24.2D, V24.2D
+	WORD $0x4e68e500 // FCMEQ V0.2D, V8.2D, V8.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e67e4e0 // FCMEQ V0.2D, V7.2D, V7.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R6), F0
+	WORD $0x6e691c02 // BSL V2.16B, V0.16B, V9.16B
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e709 // FCMEQ V9.2D, V24.2D, V0.2D
+	WORD $0x4e60e466 // FCMEQ V6.2D, V3.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e781c05 // BSL V5.16B, V0.16B, V24.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e691c83 // BSL V3.16B, V4.16B, V9.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2f1c23 // EOR V3.16B, V1.16B, V15.16B
+	WORD $0x6e2e1c02 // EOR V2.16B, V0.16B, V14.16B
+	FMOVQ 512(R6), F1
+	WORD $0x4e61e500 // FCMEQ V0.2D, V8.2D, V1.2D
+	WORD $0x4e61e4e8 // FCMEQ V8.2D, V7.2D, V1.2D
+	FMOVQ 576(R6), F1
+	WORD $0x6e631c20 // BSL V0.16B, V1.16B, V3.16B
+	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
+	WORD $0x6e621c28 // BSL V8.16B, V1.16B, V2.16B
+	FLDPQ (R1), (F7, F6)
+	WORD $0x4eedd66e // FSUB V14.2D, V19.2D, V13.2D
+	WORD $0x4eecd644 // FSUB V4.2D, V18.2D, V12.2D
+	WORD $0x4ef3d5cf // FSUB V15.2D, V14.2D, V19.2D
+	WORD $0x4ef2d485 // FSUB V5.2D, V4.2D, V18.2D
+	WORD $0x4eefd5c1 // FSUB V1.2D, V14.2D, V15.2D
+	WORD $0x4ee5d480 // FSUB V0.2D, V4.2D, V5.2D
+	WORD $0x4ee1d662 // FSUB V2.2D, V19.2D, V1.2D
+	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
+	WORD $0x4e6fd5a1 // FADD V1.2D, V13.2D, V15.2D
+	WORD $0x4e65d580 // FADD V0.2D, V12.2D, V5.2D
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x4ee0d463 // FSUB V3.2D, V3.2D, V0.2D
+	WORD $0x4e6bd621 // FADD V1.2D, V17.2D, V11.2D
+	WORD $0x4e6ad600 // FADD V0.2D, V16.2D, V10.2D
+	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
+	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f410 // FMAX V16.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4eeef401 // FMIN V1.2D, V0.2D, V14.2D
+	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F15
+	WORD $0x4e63cc2f // FMLA V15.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F14
+	WORD $0x4e62cc0e // FMLA V14.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d5e4 // FSUB V4.2D, V15.2D, V2.2D
+	WORD $0x4ee2d5c3 // FSUB V3.2D, V14.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ef0d404 // FSUB V4.2D, V0.2D, V16.2D
+	WORD $0x6e65dcb9 // FMUL V25.2D, V5.2D, V5.2D
+	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F16
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e70cf02 // FMLA V2.2D, V24.2D, V16.2D
+	FMOVQ 1728(R6), F19
+	WORD $0x4e63cf33 // FMLA V19.2D, V25.2D, V3.2D
+	FMOVQ 1728(R6), F18
+	WORD $0x4e62cf12 // FMLA V18.2D, V24.2D, V2.2D
+	WORD $0x4e8f29e2 // TRN1 V2.4S, V15.4S, V15.4S
+	WORD $0x4e8e29d0 // TRN1 V16.4S, V14.4S, V14.4S
+	WORD $0x4e371c42 // AND V2.16B, V2.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58443 // ADD V3.4S, V2.4S, V21.4S
+	WORD $0x4e371e02 // AND V2.16B, V16.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323d1 // TBL V17.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223d0 // TBL V16.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c71 // BIT V17.16B, V3.16B, V20.16B
+	WORD $0x6eb41c50 // BIT V16.16B, V2.16B, V20.16B
+	WORD $0x4e65ce61 // FMLA V1.2D, V19.2D, V5.2D
+	WORD $0x4e64ce40 // FMLA V0.2D, V18.2D, V4.2D
+	WORD $0x4e79cc25 // FMLA V5.2D, V1.2D, V25.2D
+	WORD $0x4e78cc04 // FMLA V4.2D, V0.2D, V24.2D
+	WORD $0x4e8f29e0 // TRN1 V0.4S, V15.4S, V15.4S
+	WORD $0x4e8e29c1 // TRN1 V1.4S, V14.4S, V14.4S
+	WORD $0x4e371c00 // AND V0.16B, V0.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58403 // ADD V3.4S, V0.4S, V21.4S
+	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
+	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
+	WORD $0x4e71cca1 // FMLA V1.2D, V5.2D, V17.2D
+	WORD $0x4e70cc80 // FMLA V0.2D, V4.2D, V16.2D
+	WORD $0x4e61d623 // FADD V3.2D, V17.2D, V1.2D
+	WORD $0x4e60d602 // FADD V2.2D, V16.2D, V0.2D
+	WORD $0x6f7d05ef // USHR V15.2D, V15.2D, 3
+	WORD $0x6f7d05ce // USHR V14.2D, V14.2D, 3
+	WORD $0x6f7f05e5 // USHR V5.2D, V15.2D, 1
+	WORD $0x6f7f05c4 // USHR V4.2D, V14.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee585e1 // SUB V1.2D, V15.2D, V5.2D
+	WORD $0x6ee485c0 // SUB V0.2D, V14.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc71 // FMUL V17.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4e // FMUL V14.2D, V2.2D, V0.2D
+	FLDPQ (R7), (F24, F3)
+	FLDPQ (R1), (F16, F15)
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60de02 // FMUL V2.2D, V16.2D, V0.2D
+	WORD $0x6e60dde4 // FMUL V4.2D, V15.2D, V0.2D
+	WORD $0x4e618841 // FRINTN V1.2D, V2.2D
+	WORD $0x4e618880 // FRINTN V0.2D, V4.2D
+	WORD $0x4e62e422 // FCMEQ V2.2D, V1.2D, V2.2D
+	WORD $0x4e64e401 // FCMEQ V1.2D, V0.2D, V4.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201e05 // AND V5.16B, V16.16B, V0.16B
+	WORD $0x4e201de4 // AND V4.16B, V15.16B, V0.16B
+	FMOVQ 4736(R6), F0
+	WORD $0x6ee5e413 // FCMGT V19.2D, V0.2D, V5.2D
+	WORD $0x6ee4e412 // FCMGT V18.2D, V0.2D, V4.2D
+	FMOVQ 128(R6), F4
+	FMOVQ 512(R6), F0
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e601c53 // BSL V19.16B, V2.16B, V0.16B
+	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
+	WORD $0x4e618a01 // FRINTN V1.2D, V16.2D
+	WORD $0x4e6189e0 // FRINTN V0.2D, V15.2D
+	WORD $0x4e70e425 // FCMEQ V5.2D, V1.2D, V16.2D
+	WORD $0x4e6fe404 // FCMEQ V4.2D, V0.2D, V15.2D
+	FMOVQ 512(R6), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621e61 // BSL V1.16B, V19.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621e40 // BSL V0.16B, V18.16B, V2.16B
+	WORD $0x4e211f13 // AND V19.16B, V24.16B, V1.16B
+	WORD $0x4e201c72 // AND V18.16B, V3.16B, V0.16B
+	WORD $0x4e78e701 // FCMEQ V1.2D, V24.2D, V24.2D
+	WORD $0x4e70e600 // FCMEQ V0.2D, V16.2D, V16.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e6fe5e0 // FCMEQ V0.2D, V15.2D, V15.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R6), F0
+	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
+	WORD $0x6e6e1c01 // BSL V1.16B, V0.16B, V14.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e711 // FCMEQ V17.2D, V24.2D, V0.2D
+	WORD $0x4e60e46e // FCMEQ V14.2D, V3.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
+	WORD $0x6e611c0e // BSL V14.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e781c05 // BSL V5.16B, V0.16B, V24.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e711c83 // BSL V3.16B, V4.16B, V17.16B
+	WORD $0x6e6e1c82 // BSL V2.16B, V4.16B, V14.16B
+	WORD $0x6e711c61 // BSL V1.16B, V3.16B, V17.16B
+	WORD $0x6e6e1c40 // BSL V0.16B, V2.16B, V14.16B
+	WORD $0x6e331c23 // EOR V3.16B, V1.16B, V19.16B
+	WORD $0x6e321c01 // EOR V1.16B, V0.16B, V18.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e605 // FCMEQ V5.2D, V16.2D, V0.2D
+	WORD $0x4e60e5e2 // FCMEQ V2.2D, V15.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e631c05 // BSL V5.16B, V0.16B, V3.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e4a4 // FCMEQ V4.2D, V5.2D, V0.2D
+	WORD $0x4e60e443 // FCMEQ V3.2D, V2.2D, V0.2D
+	WORD $0x6e65dce1 // FMUL V1.2D, V7.2D, V5.2D
+	WORD $0x6e62dcc0 // FMUL V0.2D, V6.2D, V2.2D
+	WORD $0x6e611ca4 // BSL V4.16B, V5.16B, V1.16B
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e447 // FCMEQ V7.2D, V2.2D, V0.2D
+	WORD $0x4e60e426 // FCMEQ V6.2D, V1.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x6e641c07 // BSL V7.16B, V0.16B, V4.16B
+	WORD $0x6e631c06 // BSL V6.16B, V0.16B, V3.16B
+	FLDPQ (R7), (F0, F3)
+	FMOVQ 4736(R6), F2
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee3e440 // FCMGT V0.2D, V2.2D, V3.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FLDPQ (R7), (F5, F4)
+	WORD $0x4e6bd5a3 // FADD V3.2D, V13.2D, V11.2D
+	WORD $0x4e6ad580 // FADD V0.2D, V12.2D, V10.2D
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e525 // FCMEQ V5.2D, V9.2D, V0.2D
+	WORD $0x4e60e504 // FCMEQ V4.2D, V8.2D, V0.2D
+	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
+	WORD $0x6e68dc40 // FMUL V0.2D, V2.2D, V8.2D
+	WORD $0x6e611d25 // BSL V5.16B, V9.16B, V1.16B
+	WORD $0x6e601d04 // BSL V4.16B, V8.16B, V0.16B
+	FLDPQ (R7), (F0, F3)
+	FMOVQ 512(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FMOVQ 512(R6), F2
+	WORD $0x6e621ca1 // BSL V1.16B, V5.16B, V2.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	ADD R2<<3, R5, R1
+	FSTPQ (F9, F8), (R1)
+	ADD R2<<3, R4, R1
+	FSTPQ (F7, F6), (R1)
+	ADD R2<<3, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R2, R2
+	CMP R8, R2
+	BLE one1855
+
+tail1857:
+	SUBS R2, R0, R0
+	BEQ done1858
+	ADD $32, R11, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<3, R10, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<3, R9, R7
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R7), F6
+	FMOVQ 16(R7), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R7), F6
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R7), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R7), F5
+
+doneLanes4:
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
+	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
+	FMOVQ 3904(R6), F0
+	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
+	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
+	FMOVQ 4608(R6), F2
+	WORD $0x6e62dd83 // FMUL V3.2D, V12.2D, V2.2D
+	WORD $0x6e62dd62 // FMUL V2.2D, V11.2D, V2.2D
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
+	FMOVQ 16640(R6), F2
+	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
+	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
+	FMOVQ 3840(R6), F2
+	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
+	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
+	FMOVQ 16704(R6), F2
+	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
+	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
+	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
+	WORD $0x6f4c04e3 // USHR V3.2D, V7.2D, 52
+	FMOVQ 1984(R6), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R6), F2
+	WORD $0x4ee2d484 // FSUB V4.2D, V4.2D, V2.2D
+	WORD $0x4ee2d467 // FSUB V7.2D, V3.2D, V2.2D
+	FMOVQ 4672(R6), F3
+	FMOVQ 512(R6), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d484 // FSUB V4.2D, V4.2D, V1.2D
+	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
+	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
+	FMOVQ 16768(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R6), F1
+	WORD $0x6eece420 // FCMGT V0.2D, V1.2D, V12.2D
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
+	WORD $0x6e20580b // NOT V11.16B, V0.16B
+	FMOVQ 15488(R6), F0
+	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
+	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
+	WORD $0x4ee0d540 // FSUB V0.2D, V10.2D, V0.2D
+	FMOVQ 1344(R6), F2
+	WORD $0x6e62dc2f // FMUL V15.2D, V1.2D, V2.2D
+	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4e62d5ed // FADD V13.2D, V15.2D, V2.2D
+	WORD $0x4e62d5ca // FADD V10.2D, V14.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x6e6dfc44 // FDIV V4.2D, V2.2D, V13.2D
+	WORD $0x6e6afc47 // FDIV V7.2D, V2.2D, V10.2D
+	WORD $0x6e64dc31 // FMUL V17.2D, V1.2D, V4.2D
+	WORD $0x6e67dc10 // FMUL V16.2D, V0.2D, V7.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4ee2d5a3 // FSUB V3.2D, V13.2D, V2.2D
+	WORD $0x4ee2d542 // FSUB V2.2D, V10.2D, V2.2D
+	WORD $0x4ee3d5e3 // FSUB V3.2D, V15.2D, V3.2D
+	WORD $0x4ee2d5c2 // FSUB V2.2D, V14.2D, V2.2D
+	WORD $0x4ef1cda1 // FMLS V1.2D, V13.2D, V17.2D
+	WORD $0x4ef0cd40 // FMLS V0.2D, V10.2D, V16.2D
+	WORD $0x4ef1cc61 // FMLS V1.2D, V3.2D, V17.2D
+	WORD $0x4ef0cc40 // FMLS V0.2D, V2.2D, V16.2D
+	WORD $0x6e71de2d // FMUL V13.2D, V17.2D, V17.2D
+	WORD $0x6e70de0a // FMUL V10.2D, V16.2D, V16.2D
+	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
+	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
+	FMOVQ 15552(R6), F2
+	FMOVQ 15552(R6), F1
+	FMOVQ 15616(R6), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 15616(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 576(R6), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	WORD $0x6e61dc98 // FMUL V24.2D, V4.2D, V1.2D
+	WORD $0x6e60dc73 // FMUL V19.2D, V3.2D, V0.2D
+	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
+	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
+	FMOVQ 15680(R6), F1
+	FMOVQ 15680(R6), F0
+	FMOVQ 15744(R6), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 15744(R6), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	FMOVQ 15808(R6), F0
+	WORD $0x4e60cde4 // FMLA V4.2D, V15.2D, V0.2D
+	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
+	FMOVQ 15872(R6), F1
+	FMOVQ 15872(R6), F0
+	FMOVQ 15936(R6), F7
+	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
+	FMOVQ 15936(R6), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4e6fcc87 // FMLA V7.2D, V4.2D, V15.2D
+	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
+	FMOVQ 16000(R6), F1
+	FMOVQ 16000(R6), F0
+	FMOVQ 16064(R6), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 16064(R6), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	WORD $0x4e6fcce4 // FMLA V4.2D, V7.2D, V15.2D
+	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
+	FMOVQ 16128(R6), F0
+	FMOVQ 16128(R6), F2
+	FMOVQ 16192(R6), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 16192(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	WORD $0x4e6fcc81 // FMLA V1.2D, V4.2D, V15.2D
+	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
+	FMOVQ 16256(R6), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 16256(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 16320(R6), F25
+	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
+	FMOVQ 16320(R6), F18
+	WORD $0x4e6acc32 // FMLA V18.2D, V1.2D, V10.2D
+	FMOVQ 16320(R6), F0
+	WORD $0x4ef9d40f // FSUB V15.2D, V0.2D, V25.2D
+	WORD $0x4ef2d40e // FSUB V14.2D, V0.2D, V18.2D
+	WORD $0x4e6dcc4f // FMLA V15.2D, V2.2D, V13.2D
+	WORD $0x4e6acc2e // FMLA V14.2D, V1.2D, V10.2D
+	WORD $0x6e79dda0 // FMUL V0.2D, V13.2D, V25.2D
+	WORD $0x6e72dd47 // FMUL V7.2D, V10.2D, V18.2D
+	WORD $0x6ee0f9a4 // FNEG V4.2D, V13.2D
+	WORD $0x4e71ce24 // FMLA V4.2D, V17.2D, V17.2D
+	WORD $0x6ee0f941 // FNEG V1.2D, V10.2D
+	WORD $0x4e70ce01 // FMLA V1.2D, V16.2D, V16.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e79cda3 // FMLA V3.2D, V13.2D, V25.2D
+	WORD $0x6ee0f8e2 // FNEG V2.2D, V7.2D
+	WORD $0x4e72cd42 // FMLA V2.2D, V10.2D, V18.2D
+	WORD $0x4e6fcda3 // FMLA V3.2D, V13.2D, V15.2D
+	WORD $0x4e6ecd42 // FMLA V2.2D, V10.2D, V14.2D
+	WORD $0x4e79cc83 // FMLA V3.2D, V4.2D, V25.2D
+	WORD $0x4e72cc22 // FMLA V2.2D, V1.2D, V18.2D
+	WORD $0x6e60de2d // FMUL V13.2D, V17.2D, V0.2D
+	WORD $0x6e67de04 // FMUL V4.2D, V16.2D, V7.2D
+	WORD $0x6ee0f9a1 // FNEG V1.2D, V13.2D
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	WORD $0x6ee0f880 // FNEG V0.2D, V4.2D
+	WORD $0x4e67ce00 // FMLA V0.2D, V16.2D, V7.2D
+	WORD $0x4e71cc61 // FMLA V1.2D, V3.2D, V17.2D
+	WORD $0x4e70cc40 // FMLA V0.2D, V2.2D, V16.2D
+	WORD $0x4e61d703 // FADD V3.2D, V24.2D, V1.2D
+	WORD $0x4e60d662 // FADD V2.2D, V19.2D, V0.2D
+	WORD $0x4e6dd62a // FADD V10.2D, V17.2D, V13.2D
+	WORD $0x4e64d607 // FADD V7.2D, V16.2D, V4.2D
+	WORD $0x4ef1d541 // FSUB V1.2D, V10.2D, V17.2D
+	WORD $0x4ef0d4e0 // FSUB V0.2D, V7.2D, V16.2D
+	WORD $0x4ee1d5a1 // FSUB V1.2D, V13.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4eaa1d4f // MOV V15.16B, V10.16B
+	WORD $0x4e62cd8f // FMLA V15.2D, V12.2D, V2.2D
+	WORD $0x4ea71cee // MOV V14.16B, V7.16B
+	WORD $0x4e62cd6e // FMLA V14.2D, V11.2D, V2.2D
+	FMOVQ 1216(R6), F4
+	WORD $0x4eaf1de3 // MOV V3.16B, V15.16B
+	WORD $0x4ee4cd83 // FMLS V3.2D, V12.2D, V4.2D
+	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
+	WORD $0x4ee4cd62 // FMLS V2.2D, V11.2D, V4.2D
+	WORD $0x4ee3d544 // FSUB V4.2D, V10.2D, V3.2D
+	WORD $0x4ee2d4e3 // FSUB V3.2D, V7.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4e62cd81 // FMLA V1.2D, V12.2D, V2.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	WORD $0x4e61d48d // FADD V13.2D, V4.2D, V1.2D
+	WORD $0x4e60d46c // FADD V12.2D, V3.2D, V0.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 16384(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R6), F0
+	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R6), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e6fdc39 // FMUL V25.2D, V1.2D, V15.2D
+	WORD $0x6e6edc18 // FMUL V24.2D, V0.2D, V14.2D
+	WORD $0x4eb91f33 // MOV V19.16B, V25.16B
+	WORD $0x4eefcc33 // FMLS V19.2D, V1.2D, V15.2D
+	WORD $0x4eb81f12 // MOV V18.16B, V24.16B
+	WORD $0x4eeecc12 // FMLS V18.2D, V0.2D, V14.2D
+	WORD $0x4eedcc33 // FMLS V19.2D, V1.2D, V13.2D
+	WORD $0x4eeccc12 // FMLS V18.2D, V0.2D, V12.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ef3f402 // FMIN V2.2D, V0.2D, V19.2D
+	WORD $0x4ef2f401 // FMIN V1.2D, V0.2D, V18.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f40a // FMAX V10.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4ef9f401 // FMIN V1.2D, V0.2D, V25.2D
+	WORD $0x4ef8f402 // FMIN V2.2D, V0.2D, V24.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F7
+	WORD $0x4e63cc27 // FMLA V7.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F6
+	WORD $0x4e62cc06 // FMLA V6.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d4e4 // FSUB V4.2D, V7.2D, V2.2D
+	WORD $0x4ee2d4c3 // FSUB V3.2D, V6.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4eead404 // FSUB V4.2D, V0.2D, V10.2D
+	WORD $0x6e65dcbb // FMUL V27.2D, V5.2D, V5.2D
+	WORD $0x6e64dc9a // FMUL V26.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf40 // FMLA V0.2D, V26.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F10
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e6acf42 // FMLA V2.2D, V26.2D, V10.2D
+	FMOVQ 1728(R6), F17
+	WORD $0x4e63cf71 // FMLA V17.2D, V27.2D, V3.2D
+	FMOVQ 1728(R6), F16
+	WORD $0x4e62cf50 // FMLA V16.2D, V26.2D, V2.2D
+	WORD $0x4e8728e2 // TRN1 V2.4S, V7.4S, V7.4S
+	WORD $0x4e8628ca // TRN1 V10.4S, V6.4S, V6.4S
+	WORD $0x4e371c42 // AND V2.16B, V2.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58443 // ADD V3.4S, V2.4S, V21.4S
+	WORD $0x4e371d42 // AND V2.16B, V10.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323cb // TBL V11.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223ca // TBL V10.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c6b // BIT V11.16B, V3.16B, V20.16B
+	WORD $0x6eb41c4a // BIT V10.16B, V2.16B, V20.16B
+	WORD $0x4e65ce21 // FMLA V1.2D, V17.2D, V5.2D
+	WORD $0x4e64ce00 // FMLA V0.2D, V16.2D, V4.2D
+	WORD $0x4e7bcc25 // FMLA V5.2D, V1.2D, V27.2D
+	WORD $0x4e7acc04 // FMLA V4.2D, V0.2D, V26.2D
+	WORD $0x4e8728e0 // TRN1 V0.4S, V7.4S, V7.4S
+	WORD $0x4e8628c1 // TRN1 V1.4S, V6.4S, V6.4S
+	WORD $0x4e371c00 // AND V0.16B, V0.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58403 // ADD V3.4S, V0.4S, V21.4S
+	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
+	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
+	WORD $0x4e6bcca1 // FMLA V1.2D, V5.2D, V11.2D
+	WORD $0x4e6acc80 // FMLA V0.2D, V4.2D, V10.2D
+	WORD $0x4e61d563 // FADD V3.2D, V11.2D, V1.2D
+	WORD $0x4e60d542 // FADD V2.2D, V10.2D, V0.2D
+	WORD $0x6f7d04e7 // USHR V7.2D, V7.2D, 3
+	WORD $0x6f7d04c6 // USHR V6.2D, V6.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc6a // FMUL V10.2D, V3.2D, V1.2D
+	WORD $0x6e60dc45 // FMUL V5.2D, V2.2D, V0.2D
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F26
+	FMOVQ 16(R1), F3
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F26
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F0
+	WORD $0x6e18041a // MOV V26.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F3
+
+doneLanes6:
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R7), F7
+	FMOVQ 16(R7), F6
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R7), F7
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R7), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R7), F6
+
+doneLanes8:
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60dce4 // FMUL V4.2D, V7.2D, V0.2D
+	WORD $0x6e60dcc2 // FMUL V2.2D, V6.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e430 // FCMEQ V16.2D, V1.2D, V4.2D
+	WORD $0x4e62e40b // FCMEQ V11.2D, V0.2D, V2.2D
+	FMOVQ 512(R6), F1
+	FMOVQ 128(R6), F0
+	WORD $0x6e601c30 // BSL V16.16B, V1.16B, V0.16B
+	WORD $0x6e601c2b // BSL V11.16B, V1.16B, V0.16B
+	WORD $0x4e6188e1 // FRINTN V1.2D, V7.2D
+	WORD $0x4e6188c0 // FRINTN V0.2D, V6.2D
+	WORD $0x4e67e431 // FCMEQ V17.2D, V1.2D, V7.2D
+	WORD $0x4e66e404 // FCMEQ V4.2D, V0.2D, V6.2D
+	FMOVQ 512(R6), F2
+	WORD $0x4eb11e21 // MOV V1.16B, V17.16B
+	WORD $0x6e621e01 // BSL V1.16B, V16.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621d60 // BSL V0.16B, V11.16B, V2.16B
+	WORD $0x4e211f50 // AND V16.16B, V26.16B, V1.16B
+	WORD $0x4e201c6b // AND V11.16B, V3.16B, V0.16B
+	WORD $0x4e7ae741 // FCMEQ V1.2D, V26.2D, V26.2D
+	WORD $0x4e67e4e0 // FCMEQ V0.2D, V7.2D, V7.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e66e4c0 // FCMEQ V0.2D, V6.2D, V6.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R6), F0
+	WORD $0x6e6a1c02 // BSL V2.16B, V0.16B, V10.16B
+	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e74a // FCMEQ V10.2D, V26.2D, V0.2D
+	WORD $0x4e60e465 // FCMEQ V5.2D, V3.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e621c0a // BSL V10.16B, V0.16B, V2.16B
+	WORD $0x6e611c05 // BSL V5.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e7a1c11 // BSL V17.16B, V0.16B, V26.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6ef1e420 // FCMGT V0.2D, V1.2D, V17.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6ef1e401 // FCMGT V1.2D, V0.2D, V17.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e6a1c83 // BSL V3.16B, V4.16B, V10.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x6e6a1c61 // BSL V1.16B, V3.16B, V10.16B
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x6e301c23 // EOR V3.16B, V1.16B, V16.16B
+	WORD $0x6e2b1c02 // EOR V2.16B, V0.16B, V11.16B
+	FMOVQ 512(R6), F1
+	WORD $0x4e61e4e0 // FCMEQ V0.2D, V7.2D, V1.2D
+	WORD $0x4e61e4ca // FCMEQ V10.2D, V6.2D, V1.2D
+	FMOVQ 576(R6), F1
+	WORD $0x6e631c20 // BSL V0.16B, V1.16B, V3.16B
+	WORD $0x4ea01c0b // MOV V11.16B, V0.16B
+	WORD $0x6e621c2a // BSL V10.16B, V1.16B, V2.16B
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes9
+	FMOVQ (R7), F7
+	FMOVQ 16(R7), F6
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes10
+	FMOVD (R7), F7
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes10
+	FMOVD 8(R7), F0
+	WORD $0x6e180407 // MOV V7.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD 16(R7), F6
+
+doneLanes10:
+	WORD $0x4eefd731 // FSUB V17.2D, V25.2D, V15.2D
+	WORD $0x4eeed704 // FSUB V4.2D, V24.2D, V14.2D
+	WORD $0x4ef9d630 // FSUB V16.2D, V17.2D, V25.2D
+	WORD $0x4ef8d485 // FSUB V5.2D, V4.2D, V24.2D
+	WORD $0x4ef0d621 // FSUB V1.2D, V17.2D, V16.2D
+	WORD $0x4ee5d480 // FSUB V0.2D, V4.2D, V5.2D
+	WORD $0x4ee1d722 // FSUB V2.2D, V25.2D, V1.2D
+	WORD $0x4ee0d703 // FSUB V3.2D, V24.2D, V0.2D
+	WORD $0x4e70d5e1 // FADD V1.2D, V15.2D, V16.2D
+	WORD $0x4e65d5c0 // FADD V0.2D, V14.2D, V5.2D
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x4ee0d463 // FSUB V3.2D, V3.2D, V0.2D
+	WORD $0x4e6dd661 // FADD V1.2D, V19.2D, V13.2D
+	WORD $0x4e6cd640 // FADD V0.2D, V18.2D, V12.2D
+	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
+	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f410 // FMAX V16.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4ef1f401 // FMIN V1.2D, V0.2D, V17.2D
+	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F17
+	WORD $0x4e63cc31 // FMLA V17.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F18
+	WORD $0x4e62cc12 // FMLA V18.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d624 // FSUB V4.2D, V17.2D, V2.2D
+	WORD $0x4ee2d643 // FSUB V3.2D, V18.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ef0d404 // FSUB V4.2D, V0.2D, V16.2D
+	WORD $0x6e65dcbb // FMUL V27.2D, V5.2D, V5.2D
+	WORD $0x6e64dc9a // FMUL V26.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf40 // FMLA V0.2D, V26.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F16
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e70cf42 // FMLA V2.2D, V26.2D, V16.2D
+	FMOVQ 1728(R6), F25
+	WORD $0x4e63cf79 // FMLA V25.2D, V27.2D, V3.2D
+	FMOVQ 1728(R6), F24
+	WORD $0x4e62cf58 // FMLA V24.2D, V26.2D, V2.2D
+	WORD $0x4e912a22 // TRN1 V2.4S, V17.4S, V17.4S
+	WORD $0x4e922a50 // TRN1 V16.4S, V18.4S, V18.4S
+	WORD $0x4e371c42 // AND V2.16B, V2.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58443 // ADD V3.4S, V2.4S, V21.4S
+	WORD $0x4e371e02 // AND V2.16B, V16.16B, V23.16B
+	WORD $0x4eb69c42 // MUL V2.4S, V2.4S, V22.4S
+	WORD $0x4eb58442 // ADD V2.4S, V2.4S, V21.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323d3 // TBL V19.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223d0 // TBL V16.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c73 // BIT V19.16B, V3.16B, V20.16B
+	WORD $0x6eb41c50 // BIT V16.16B, V2.16B, V20.16B
+	WORD $0x4e65cf21 // FMLA V1.2D, V25.2D, V5.2D
+	WORD $0x4e64cf00 // FMLA V0.2D, V24.2D, V4.2D
+	WORD $0x4e7bcc25 // FMLA V5.2D, V1.2D, V27.2D
+	WORD $0x4e7acc04 // FMLA V4.2D, V0.2D, V26.2D
+	WORD $0x4e912a20 // TRN1 V0.4S, V17.4S, V17.4S
+	WORD $0x4e922a41 // TRN1 V1.4S, V18.4S, V18.4S
+	WORD $0x4e371c00 // AND V0.16B, V0.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58403 // ADD V3.4S, V0.4S, V21.4S
+	WORD $0x4e371c20 // AND V0.16B, V1.16B, V23.16B
+	WORD $0x4eb69c00 // MUL V0.4S, V0.4S, V22.4S
+	WORD $0x4eb58402 // ADD V2.4S, V0.4S, V21.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eb41c61 // BIT V1.16B, V3.16B, V20.16B
+	WORD $0x6eb41c40 // BIT V0.16B, V2.16B, V20.16B
+	WORD $0x4e73cca1 // FMLA V1.2D, V5.2D, V19.2D
+	WORD $0x4e70cc80 // FMLA V0.2D, V4.2D, V16.2D
+	WORD $0x4e61d663 // FADD V3.2D, V19.2D, V1.2D
+	WORD $0x4e60d602 // FADD V2.2D, V16.2D, V0.2D
+	WORD $0x6f7d0631 // USHR V17.2D, V17.2D, 3
+	WORD $0x6f7d0650 // USHR V16.2D, V18.2D, 3
+	WORD $0x6f7f0625 // USHR V5.2D, V17.2D, 1
+	WORD $0x6f7f0604 // USHR V4.2D, V16.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee58621 // SUB V1.2D, V17.2D, V5.2D
+	WORD $0x6ee48600 // SUB V0.2D, V16.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc71 // FMUL V17.2D, V3.2D, V1.2D
+	WORD $0x6e60dc50 // FMUL V16.2D, V2.2D, V0.2D
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes11
+	FMOVQ (R1), F22
+	FMOVQ 16(R1), F3
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes12
+	FMOVD (R1), F22
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes12
+	FMOVD 8(R1), F0
+	WORD $0x6e180416 // MOV V22.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes12
+	FMOVD 16(R1), F3
+
+doneLanes12:
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes13
+	FMOVQ (R7), F19
+	FMOVQ 16(R7), F18
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes14
+	FMOVD (R7), F19
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes14
+	FMOVD 8(R7), F0
+	WORD $0x6e180413 // MOV V19.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes14
+	FMOVD 16(R7), F18
+
+doneLanes14:
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60de62 // FMUL V2.2D, V19.2D, V0.2D
+	WORD $0x6e60de44 // FMUL V4.2D, V18.2D, V0.2D
+	WORD $0x4e618841 // FRINTN V1.2D, V2.2D
+	WORD $0x4e618880 // FRINTN V0.2D, V4.2D
+	WORD $0x4e62e422 // FCMEQ V2.2D, V1.2D, V2.2D
+	WORD $0x4e64e401 // FCMEQ V1.2D, V0.2D, V4.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201e65 // AND V5.16B, V19.16B, V0.16B
+	WORD $0x4e201e44 // AND V4.16B, V18.16B, V0.16B
+	FMOVQ 4736(R6), F0
+	WORD $0x6ee5e415 // FCMGT V21.2D, V0.2D, V5.2D
+	WORD $0x6ee4e414 // FCMGT V20.2D, V0.2D, V4.2D
+	FMOVQ 128(R6), F4
+	FMOVQ 512(R6), F0
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e601c55 // BSL V21.16B, V2.16B, V0.16B
+	WORD $0x6e601c34 // BSL V20.16B, V1.16B, V0.16B
+	WORD $0x4e618a61 // FRINTN V1.2D, V19.2D
+	WORD $0x4e618a40 // FRINTN V0.2D, V18.2D
+	WORD $0x4e73e425 // FCMEQ V5.2D, V1.2D, V19.2D
+	WORD $0x4e72e404 // FCMEQ V4.2D, V0.2D, V18.2D
+	FMOVQ 512(R6), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621ea1 // BSL V1.16B, V21.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621e80 // BSL V0.16B, V20.16B, V2.16B
+	WORD $0x4e211ed5 // AND V21.16B, V22.16B, V1.16B
+	WORD $0x4e201c74 // AND V20.16B, V3.16B, V0.16B
+	WORD $0x4e76e6c1 // FCMEQ V1.2D, V22.2D, V22.2D
+	WORD $0x4e73e660 // FCMEQ V0.2D, V19.2D, V19.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e72e640 // FCMEQ V0.2D, V18.2D, V18.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R6), F0
+	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
+	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e6d1 // FCMEQ V17.2D, V22.2D, V0.2D
+	WORD $0x4e60e470 // FCMEQ V16.2D, V3.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
+	WORD $0x6e611c10 // BSL V16.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e711c83 // BSL V3.16B, V4.16B, V17.16B
+	WORD $0x6e701c82 // BSL V2.16B, V4.16B, V16.16B
+	WORD $0x6e711c61 // BSL V1.16B, V3.16B, V17.16B
+	WORD $0x6e701c40 // BSL V0.16B, V2.16B, V16.16B
+	WORD $0x6e351c23 // EOR V3.16B, V1.16B, V21.16B
+	WORD $0x6e341c01 // EOR V1.16B, V0.16B, V20.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e665 // FCMEQ V5.2D, V19.2D, V0.2D
+	WORD $0x4e60e642 // FCMEQ V2.2D, V18.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e631c05 // BSL V5.16B, V0.16B, V3.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e4a4 // FCMEQ V4.2D, V5.2D, V0.2D
+	WORD $0x4e60e443 // FCMEQ V3.2D, V2.2D, V0.2D
+	WORD $0x6e65dce1 // FMUL V1.2D, V7.2D, V5.2D
+	WORD $0x6e62dcc0 // FMUL V0.2D, V6.2D, V2.2D
+	WORD $0x6e611ca4 // BSL V4.16B, V5.16B, V1.16B
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes15
+	FMOVQ (R7), F2
+	FMOVQ 16(R7), F1
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes16
+	FMOVD (R7), F2
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes16
+	FMOVD 8(R7), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes16
+	FMOVD 16(R7), F1
+
+doneLanes16:
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e447 // FCMEQ V7.2D, V2.2D, V0.2D
+	WORD $0x4e60e426 // FCMEQ V6.2D, V1.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x6e641c07 // BSL V7.16B, V0.16B, V4.16B
+	WORD $0x6e631c06 // BSL V6.16B, V0.16B, V3.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes17
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes18
+	FMOVD (R1), F0
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes18
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes18
+	FMOVD 16(R1), F3
+
+doneLanes18:
+	FMOVQ 4736(R6), F2
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee3e440 // FCMGT V0.2D, V2.2D, V3.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes19
+	FMOVQ (R1), F5
+	FMOVQ 16(R1), F4
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes20
+	FMOVD (R1), F5
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes20
+	FMOVD 8(R1), F0
+	WORD $0x6e180405 // MOV V5.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes20
+	FMOVD 16(R1), F4
+
+doneLanes20:
+	WORD $0x4e6dd5e3 // FADD V3.2D, V15.2D, V13.2D
+	WORD $0x4e6cd5c0 // FADD V0.2D, V14.2D, V12.2D
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e565 // FCMEQ V5.2D, V11.2D, V0.2D
+	WORD $0x4e60e544 // FCMEQ V4.2D, V10.2D, V0.2D
+	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
+	WORD $0x6e6adc40 // FMUL V0.2D, V2.2D, V10.2D
+	WORD $0x6e611d65 // BSL V5.16B, V11.16B, V1.16B
+	WORD $0x6e601d44 // BSL V4.16B, V10.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes21
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes22
+	FMOVD (R1), F0
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes22
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes22
+	FMOVD 16(R1), F3
+
+doneLanes22:
+	FMOVQ 512(R6), F1
+	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e63e420 // FCMGE V0.2D, V1.2D, V3.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	ADD R2<<3, R5, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes23
+	FMOVQ F11, (R1)
+	FMOVQ F10, 16(R1)
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes24
+	FMOVD F11, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes24
+	WORD $0x4e180560 // DUP V0.2D, V11.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes24
+	FMOVD F10, 16(R1)
+
+doneLanes24:
+	ADD R2<<3, R4, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes25
+	FMOVQ F7, (R1)
+	FMOVQ F6, 16(R1)
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes26
+	FMOVD F7, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes26
+	WORD $0x4e1804e0 // DUP V0.2D, V7.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes26
+	FMOVD F6, 16(R1)
+
+doneLanes26:
+	ADD R2<<3, R3, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes27
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes28
+	FMOVD F2, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes28
+	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes28
+	FMOVD F1, 16(R1)
+
+doneLanes28:
+
+done1858:
+	RET
+
+// func powSlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
+TEXT ·powSlopesF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F24
+	FMOVQ 16(R0), F23
+	FMOVQ 32(R0), F3
+	MOVD $ones<>(SB), R11
+	MOVD z+0(FP), R5
+	MOVD dx+8(FP), R4
+	MOVD dy+16(FP), R3
+	MOVD x+24(FP), R10
+	MOVD y+32(FP), R9
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R8
+	CMP R8, R2
+	BGT tail1869
+
+one1867:
+	ADD R2<<2, R10, R7
+	FLDPQ (R7), (F2, F1)
+	ADD R2<<2, R9, R1
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
+	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
+	FMOVQ 5504(R6), F0
+	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
+	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
+	FMOVQ 5568(R6), F2
+	WORD $0x6e22dd84 // FMUL V4.4S, V12.4S, V2.4S
+	WORD $0x6e22dd62 // FMUL V2.4S, V11.4S, V2.4S
+	WORD $0x4ea11c25 // MOV V5.16B, V1.16B
+	WORD $0x6e6c1c85 // BSL V5.16B, V4.16B, V12.16B
+	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
+	WORD $0x6e6b1c44 // BSL V4.16B, V2.16B, V11.16B
+	FMOVQ 17728(R6), F2
+	WORD $0x6ea284ad // SUB V13.4S, V5.4S, V2.4S
+	WORD $0x6ea28486 // SUB V6.4S, V4.4S, V2.4S
+	FMOVQ 5696(R6), F2
+	WORD $0x4e221da5 // AND V5.16B, V13.16B, V2.16B
+	WORD $0x4e221cc4 // AND V4.16B, V6.16B, V2.16B
+	FMOVQ 5632(R6), F2
+	WORD $0x4ea284aa // ADD V10.4S, V5.4S, V2.4S
+	WORD $0x4ea28487 // ADD V7.4S, V4.4S, V2.4S
+	WORD $0x6f2905a5 // USHR V5.4S, V13.4S, 23
+	WORD $0x6f2904c4 // USHR V4.4S, V6.4S, 23
+	FMOVQ 17792(R6), F2
+	WORD $0x4ea21ca5 // ORR V5.16B, V5.16B, V2.16B
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	FMOVQ 17856(R6), F2
+	WORD $0x4ea2d4a5 // FSUB V5.4S, V5.4S, V2.4S
+	WORD $0x4ea2d486 // FSUB V6.4S, V4.4S, V2.4S
+	FMOVQ 5760(R6), F4
+	FMOVQ 640(R6), F2
+	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4ea1d4a5 // FSUB V5.4S, V5.4S, V1.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
+	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
+	FMOVQ 17920(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R6), F1
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
+	WORD $0x6e20580b // NOT V11.16B, V0.16B
+	FMOVQ 16960(R6), F0
+	WORD $0x6e641c0c // BSL V12.16B, V0.16B, V4.16B
+	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	WORD $0x4ea0d4e0 // FSUB V0.4S, V7.4S, V0.4S
+	FMOVQ 2560(R6), F2
+	WORD $0x6e22dc2e // FMUL V14.4S, V1.4S, V2.4S
+	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4e22d5ca // FADD V10.4S, V14.4S, V2.4S
+	WORD $0x4e22d5a7 // FADD V7.4S, V13.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x6e2afc45 // FDIV V5.4S, V2.4S, V10.4S
+	WORD $0x6e27fc46 // FDIV V6.4S, V2.4S, V7.4S
+	WORD $0x6e25dc32 // FMUL V18.4S, V1.4S, V5.4S
+	WORD $0x6e26dc11 // FMUL V17.4S, V0.4S, V6.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4ea2d544 // FSUB V4.4S, V10.4S, V2.4S
+	WORD $0x4ea2d4e2 // FSUB V2.4S, V7.4S, V2.4S
+	WORD $0x4ea4d5c4 // FSUB V4.4S, V14.4S, V4.4S
+	WORD $0x4ea2d5a2 // FSUB V2.4S, V13.4S, V2.4S
+	WORD $0x4eb2cd41 // FMLS V1.4S, V10.4S, V18.4S
+	WORD $0x4eb1cce0 // FMLS V0.4S, V7.4S, V17.4S
+	WORD $0x4eb2cc81 // FMLS V1.4S, V4.4S, V18.4S
+	WORD $0x4eb1cc40 // FMLS V0.4S, V2.4S, V17.4S
+	WORD $0x6e32de4a // FMUL V10.4S, V18.4S, V18.4S
+	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
+	WORD $0x6e25dc25 // FMUL V5.4S, V1.4S, V5.4S
+	WORD $0x6e26dc04 // FMUL V4.4S, V0.4S, V6.4S
+	FMOVQ 17024(R6), F2
+	FMOVQ 17024(R6), F1
+	FMOVQ 17088(R6), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 17088(R6), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
+	FMOVQ 704(R6), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	WORD $0x6e21dcb4 // FMUL V20.4S, V5.4S, V1.4S
+	WORD $0x6e20dc93 // FMUL V19.4S, V4.4S, V0.4S
+	WORD $0x6e2add45 // FMUL V5.4S, V10.4S, V10.4S
+	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
+	FMOVQ 17152(R6), F0
+	FMOVQ 17152(R6), F2
+	FMOVQ 17216(R6), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 17216(R6), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 17280(R6), F2
+	WORD $0x4e22cca1 // FMLA V1.4S, V5.4S, V2.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 17344(R6), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 17344(R6), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
+	FMOVQ 17408(R6), F16
+	WORD $0x4e2acc50 // FMLA V16.4S, V2.4S, V10.4S
+	FMOVQ 17408(R6), F15
+	WORD $0x4e27cc2f // FMLA V15.4S, V1.4S, V7.4S
+	FMOVQ 17408(R6), F0
+	WORD $0x4eb0d40e // FSUB V14.4S, V0.4S, V16.4S
+	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
+	WORD $0x4e2acc4e // FMLA V14.4S, V2.4S, V10.4S
+	WORD $0x4e27cc2d // FMLA V13.4S, V1.4S, V7.4S
+	WORD $0x6e30dd40 // FMUL V0.4S, V10.4S, V16.4S
+	WORD $0x6e2fdce6 // FMUL V6.4S, V7.4S, V15.4S
+	WORD $0x6ea0f945 // FNEG V5.4S, V10.4S
+	WORD $0x4e32ce45 // FMLA V5.4S, V18.4S, V18.4S
+	WORD $0x6ea0f8e1 // FNEG V1.4S, V7.4S
+	WORD $0x4e31ce21 // FMLA V1.4S, V17.4S, V17.4S
+	WORD $0x6ea0f804 // FNEG V4.4S, V0.4S
+	WORD $0x4e30cd44 // FMLA V4.4S, V10.4S, V16.4S
+	WORD $0x6ea0f8c2 // FNEG V2.4S, V6.4S
+	WORD $0x4e2fcce2 // FMLA V2.4S, V7.4S, V15.4S
+	WORD $0x4e2ecd44 // FMLA V4.4S, V10.4S, V14.4S
+	WORD $0x4e2dcce2 // FMLA V2.4S, V7.4S, V13.4S
+	WORD $0x4e30cca4 // FMLA V4.4S, V5.4S, V16.4S
+	WORD $0x4e2fcc22 // FMLA V2.4S, V1.4S, V15.4S
+	WORD $0x6e20de4a // FMUL V10.4S, V18.4S, V0.4S
+	WORD $0x6e26de25 // FMUL V5.4S, V17.4S, V6.4S
+	WORD $0x6ea0f941 // FNEG V1.4S, V10.4S
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	WORD $0x6ea0f8a0 // FNEG V0.4S, V5.4S
+	WORD $0x4e26ce20 // FMLA V0.4S, V17.4S, V6.4S
+	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
+	WORD $0x4e31cc40 // FMLA V0.4S, V2.4S, V17.4S
+	WORD $0x4e21d684 // FADD V4.4S, V20.4S, V1.4S
+	WORD $0x4e20d662 // FADD V2.4S, V19.4S, V0.4S
+	WORD $0x4e2ad647 // FADD V7.4S, V18.4S, V10.4S
+	WORD $0x4e25d626 // FADD V6.4S, V17.4S, V5.4S
+	WORD $0x4eb2d4e1 // FSUB V1.4S, V7.4S, V18.4S
+	WORD $0x4eb1d4c0 // FSUB V0.4S, V6.4S, V17.4S
+	WORD $0x4ea1d541 // FSUB V1.4S, V10.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea71cee // MOV V14.16B, V7.16B
+	WORD $0x4e22cd8e // FMLA V14.4S, V12.4S, V2.4S
+	WORD $0x4ea61ccd // MOV V13.16B, V6.16B
+	WORD $0x4e22cd6d // FMLA V13.4S, V11.4S, V2.4S
+	FMOVQ 2432(R6), F5
+	WORD $0x4eae1dc4 // MOV V4.16B, V14.16B
+	WORD $0x4ea5cd84 // FMLS V4.4S, V12.4S, V5.4S
+	WORD $0x4ead1da2 // MOV V2.16B, V13.16B
+	WORD $0x4ea5cd62 // FMLS V2.4S, V11.4S, V5.4S
+	WORD $0x4ea4d4e5 // FSUB V5.4S, V7.4S, V4.4S
+	WORD $0x4ea2d4c4 // FSUB V4.4S, V6.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4e22cd81 // FMLA V1.4S, V12.4S, V2.4S
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	WORD $0x4e21d4ac // FADD V12.4S, V5.4S, V1.4S
+	WORD $0x4e20d48b // FADD V11.4S, V4.4S, V0.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	FMOVQ 17472(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R6), F0
+	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R6), F0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e2edc34 // FMUL V20.4S, V1.4S, V14.4S
+	WORD $0x6e2ddc13 // FMUL V19.4S, V0.4S, V13.4S
+	WORD $0x4eb41e92 // MOV V18.16B, V20.16B
+	WORD $0x4eaecc32 // FMLS V18.4S, V1.4S, V14.4S
+	WORD $0x4eb31e71 // MOV V17.16B, V19.16B
+	WORD $0x4eadcc11 // FMLS V17.4S, V0.4S, V13.4S
+	WORD $0x4eaccc32 // FMLS V18.4S, V1.4S, V12.4S
+	WORD $0x4eabcc11 // FMLS V17.4S, V0.4S, V11.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4eb2f402 // FMIN V2.4S, V0.4S, V18.4S
+	WORD $0x4eb1f401 // FMIN V1.4S, V0.4S, V17.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
+	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4eb4f401 // FMIN V1.4S, V0.4S, V20.4S
+	WORD $0x4eb3f402 // FMIN V2.4S, V0.4S, V19.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F15
+	WORD $0x4e24cc2f // FMLA V15.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F10
+	WORD $0x4e22cc0a // FMLA V10.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d5e5 // FSUB V5.4S, V15.4S, V2.4S
+	WORD $0x4ea2d544 // FSUB V4.4S, V10.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4ea7d435 // FSUB V21.4S, V1.4S, V7.4S
+	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F2
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 2560(R6), F16
+	WORD $0x4e21ceb0 // FMLA V16.4S, V21.4S, V1.4S
+	FMOVQ 2560(R6), F9
+	WORD $0x4e20cca9 // FMLA V9.4S, V5.4S, V0.4S
+	WORD $0x6e35dea8 // FMUL V8.4S, V21.4S, V21.4S
+	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
+	WORD $0x4e381de0 // AND V0.16B, V15.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
+	WORD $0x4e381d40 // AND V0.16B, V10.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d6a2 // FADD V2.4S, V21.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e28ce02 // FMLA V2.4S, V16.4S, V8.4S
+	WORD $0x4e27cd25 // FMLA V5.4S, V9.4S, V7.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d05e8 // USHR V8.4S, V15.4S, 3
+	WORD $0x6f3d0547 // USHR V7.4S, V10.4S, 3
+	WORD $0x6f3f0506 // USHR V6.4S, V8.4S, 1
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x4f3754c1 // SHL V1.4S, V6.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea68501 // SUB V1.4S, V8.4S, V6.4S
+	WORD $0x6ea584e0 // SUB V0.4S, V7.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc88 // FMUL V8.4S, V4.4S, V1.4S
+	WORD $0x6e20dc47 // FMUL V7.4S, V2.4S, V0.4S
+	FLDPQ (R7), (F21, F4)
+	FLDPQ (R1), (F10, F9)
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20dd45 // FMUL V5.4S, V10.4S, V0.4S
+	WORD $0x6e20dd22 // FMUL V2.4S, V9.4S, V0.4S
+	WORD $0x4e2188a1 // FRINTN V1.4S, V5.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e25e430 // FCMEQ V16.4S, V1.4S, V5.4S
+	WORD $0x4e22e40f // FCMEQ V15.4S, V0.4S, V2.4S
+	FMOVQ 640(R6), F1
+	FMOVQ 320(R6), F0
+	WORD $0x6e601c30 // BSL V16.16B, V1.16B, V0.16B
+	WORD $0x6e601c2f // BSL V15.16B, V1.16B, V0.16B
+	WORD $0x4e218941 // FRINTN V1.4S, V10.4S
+	WORD $0x4e218920 // FRINTN V0.4S, V9.4S
+	WORD $0x4e2ae426 // FCMEQ V6.4S, V1.4S, V10.4S
+	WORD $0x4e29e405 // FCMEQ V5.4S, V0.4S, V9.4S
+	FMOVQ 640(R6), F2
+	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x6e621e01 // BSL V1.16B, V16.16B, V2.16B
+	WORD $0x4ea51ca0 // MOV V0.16B, V5.16B
+	WORD $0x6e621de0 // BSL V0.16B, V15.16B, V2.16B
+	WORD $0x4e211eb0 // AND V16.16B, V21.16B, V1.16B
+	WORD $0x4e201c8f // AND V15.16B, V4.16B, V0.16B
+	WORD $0x4e35e6a1 // FCMEQ V1.4S, V21.4S, V21.4S
+	WORD $0x4e2ae540 // FCMEQ V0.4S, V10.4S, V10.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e24e481 // FCMEQ V1.4S, V4.4S, V4.4S
+	WORD $0x4e29e520 // FCMEQ V0.4S, V9.4S, V9.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x6e681c02 // BSL V2.16B, V0.16B, V8.16B
+	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e6a8 // FCMEQ V8.4S, V21.4S, V0.4S
+	WORD $0x4e20e487 // FCMEQ V7.4S, V4.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e621c08 // BSL V8.16B, V0.16B, V2.16B
+	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e751c06 // BSL V6.16B, V0.16B, V21.16B
+	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ea6e401 // FCMGT V1.4S, V0.4S, V6.4S
+	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
+	FMOVQ 256(R6), F5
+	WORD $0x6e681ca4 // BSL V4.16B, V5.16B, V8.16B
+	WORD $0x6e671ca2 // BSL V2.16B, V5.16B, V7.16B
+	WORD $0x6e681c81 // BSL V1.16B, V4.16B, V8.16B
+	WORD $0x6e671c40 // BSL V0.16B, V2.16B, V7.16B
+	WORD $0x6e301c24 // EOR V4.16B, V1.16B, V16.16B
+	WORD $0x6e2f1c02 // EOR V2.16B, V0.16B, V15.16B
+	FMOVQ 640(R6), F1
+	WORD $0x4e21e540 // FCMEQ V0.4S, V10.4S, V1.4S
+	WORD $0x4e21e529 // FCMEQ V9.4S, V9.4S, V1.4S
+	FMOVQ 704(R6), F1
+	WORD $0x6e641c20 // BSL V0.16B, V1.16B, V4.16B
+	WORD $0x4ea01c0a // MOV V10.16B, V0.16B
+	WORD $0x6e621c29 // BSL V9.16B, V1.16B, V2.16B
+	FLDPQ (R1), (F8, F7)
+	WORD $0x4eaed690 // FSUB V16.4S, V20.4S, V14.4S
+	WORD $0x4eadd665 // FSUB V5.4S, V19.4S, V13.4S
+	WORD $0x4eb4d60f // FSUB V15.4S, V16.4S, V20.4S
+	WORD $0x4eb3d4a6 // FSUB V6.4S, V5.4S, V19.4S
+	WORD $0x4eafd601 // FSUB V1.4S, V16.4S, V15.4S
+	WORD $0x4ea6d4a0 // FSUB V0.4S, V5.4S, V6.4S
+	WORD $0x4ea1d682 // FSUB V2.4S, V20.4S, V1.4S
+	WORD $0x4ea0d664 // FSUB V4.4S, V19.4S, V0.4S
+	WORD $0x4e2fd5c1 // FADD V1.4S, V14.4S, V15.4S
+	WORD $0x4e26d5a0 // FADD V0.4S, V13.4S, V6.4S
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	WORD $0x4e2cd641 // FADD V1.4S, V18.4S, V12.4S
+	WORD $0x4e2bd620 // FADD V0.4S, V17.4S, V11.4S
+	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
+	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
+	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4eb0f401 // FMIN V1.4S, V0.4S, V16.4S
+	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F19
+	WORD $0x4e24cc33 // FMLA V19.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F18
+	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d665 // FSUB V5.4S, V19.4S, V2.4S
+	WORD $0x4ea2d644 // FSUB V4.4S, V18.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eafd435 // FSUB V21.4S, V1.4S, V15.4S
+	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F2
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 2560(R6), F20
+	WORD $0x4e21ceb4 // FMLA V20.4S, V21.4S, V1.4S
+	FMOVQ 2560(R6), F17
+	WORD $0x4e20ccb1 // FMLA V17.4S, V5.4S, V0.4S
+	WORD $0x6e35deb0 // FMUL V16.4S, V21.4S, V21.4S
+	WORD $0x6e25dcaf // FMUL V15.4S, V5.4S, V5.4S
+	WORD $0x4e381e60 // AND V0.16B, V19.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
+	WORD $0x4e381e40 // AND V0.16B, V18.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d6a2 // FADD V2.4S, V21.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e30ce82 // FMLA V2.4S, V20.4S, V16.4S
+	WORD $0x4e2fce25 // FMLA V5.4S, V17.4S, V15.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d0670 // USHR V16.4S, V19.4S, 3
+	WORD $0x6f3d064f // USHR V15.4S, V18.4S, 3
+	WORD $0x6f3f0606 // USHR V6.4S, V16.4S, 1
+	WORD $0x6f3f05e5 // USHR V5.4S, V15.4S, 1
+	WORD $0x4f3754c1 // SHL V1.4S, V6.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea68601 // SUB V1.4S, V16.4S, V6.4S
+	WORD $0x6ea585e0 // SUB V0.4S, V15.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc90 // FMUL V16.4S, V4.4S, V1.4S
+	WORD $0x6e20dc4f // FMUL V15.4S, V2.4S, V0.4S
+	FLDPQ (R7), (F21, F4)
+	FLDPQ (R1), (F18, F17)
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20de42 // FMUL V2.4S, V18.4S, V0.4S
+	WORD $0x6e20de25 // FMUL V5.4S, V17.4S, V0.4S
+	WORD $0x4e218841 // FRINTN V1.4S, V2.4S
+	WORD $0x4e2188a0 // FRINTN V0.4S, V5.4S
+	WORD $0x4e22e422 // FCMEQ V2.4S, V1.4S, V2.4S
+	WORD $0x4e25e401 // FCMEQ V1.4S, V0.4S, V5.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201e46 // AND V6.16B, V18.16B, V0.16B
+	WORD $0x4e201e25 // AND V5.16B, V17.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea6e414 // FCMGT V20.4S, V0.4S, V6.4S
+	WORD $0x6ea5e413 // FCMGT V19.4S, V0.4S, V5.4S
+	FMOVQ 320(R6), F5
+	FMOVQ 640(R6), F0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e601c54 // BSL V20.16B, V2.16B, V0.16B
+	WORD $0x6e601c33 // BSL V19.16B, V1.16B, V0.16B
+	WORD $0x4e218a41 // FRINTN V1.4S, V18.4S
+	WORD $0x4e218a20 // FRINTN V0.4S, V17.4S
+	WORD $0x4e32e426 // FCMEQ V6.4S, V1.4S, V18.4S
+	WORD $0x4e31e405 // FCMEQ V5.4S, V0.4S, V17.4S
+	FMOVQ 640(R6), F2
+	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x6e621e81 // BSL V1.16B, V20.16B, V2.16B
+	WORD $0x4ea51ca0 // MOV V0.16B, V5.16B
+	WORD $0x6e621e60 // BSL V0.16B, V19.16B, V2.16B
+	WORD $0x4e211eb4 // AND V20.16B, V21.16B, V1.16B
+	WORD $0x4e201c93 // AND V19.16B, V4.16B, V0.16B
+	WORD $0x4e35e6a1 // FCMEQ V1.4S, V21.4S, V21.4S
+	WORD $0x4e32e640 // FCMEQ V0.4S, V18.4S, V18.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e24e481 // FCMEQ V1.4S, V4.4S, V4.4S
+	WORD $0x4e31e620 // FCMEQ V0.4S, V17.4S, V17.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x6e701c02 // BSL V2.16B, V0.16B, V16.16B
+	WORD $0x6e6f1c01 // BSL V1.16B, V0.16B, V15.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e6b0 // FCMEQ V16.4S, V21.4S, V0.4S
+	WORD $0x4e20e48f // FCMEQ V15.4S, V4.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e621c10 // BSL V16.16B, V0.16B, V2.16B
+	WORD $0x6e611c0f // BSL V15.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e751c06 // BSL V6.16B, V0.16B, V21.16B
+	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ea6e401 // FCMGT V1.4S, V0.4S, V6.4S
+	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
+	FMOVQ 256(R6), F5
+	WORD $0x6e701ca4 // BSL V4.16B, V5.16B, V16.16B
+	WORD $0x6e6f1ca2 // BSL V2.16B, V5.16B, V15.16B
+	WORD $0x6e701c81 // BSL V1.16B, V4.16B, V16.16B
+	WORD $0x6e6f1c40 // BSL V0.16B, V2.16B, V15.16B
+	WORD $0x6e341c24 // EOR V4.16B, V1.16B, V20.16B
+	WORD $0x6e331c01 // EOR V1.16B, V0.16B, V19.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e646 // FCMEQ V6.4S, V18.4S, V0.4S
+	WORD $0x4e20e622 // FCMEQ V2.4S, V17.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e4c5 // FCMEQ V5.4S, V6.4S, V0.4S
+	WORD $0x4e20e444 // FCMEQ V4.4S, V2.4S, V0.4S
+	WORD $0x6e26dd01 // FMUL V1.4S, V8.4S, V6.4S
+	WORD $0x6e22dce0 // FMUL V0.4S, V7.4S, V2.4S
+	WORD $0x6e611cc5 // BSL V5.16B, V6.16B, V1.16B
+	WORD $0x6e601c44 // BSL V4.16B, V2.16B, V0.16B
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e448 // FCMEQ V8.4S, V2.4S, V0.4S
+	WORD $0x4e20e427 // FCMEQ V7.4S, V1.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x6e651c08 // BSL V8.16B, V0.16B, V5.16B
+	WORD $0x6e641c07 // BSL V7.16B, V0.16B, V4.16B
+	FLDPQ (R7), (F0, F4)
+	FMOVQ 5824(R6), F2
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea4e440 // FCMGT V0.4S, V2.4S, V4.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FLDPQ (R7), (F6, F5)
+	WORD $0x4e2cd5c4 // FADD V4.4S, V14.4S, V12.4S
+	WORD $0x4e2bd5a0 // FADD V0.4S, V13.4S, V11.4S
+	WORD $0x6e641cc1 // BSL V1.16B, V6.16B, V4.16B
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e546 // FCMEQ V6.4S, V10.4S, V0.4S
+	WORD $0x4e20e525 // FCMEQ V5.4S, V9.4S, V0.4S
+	WORD $0x6e2adc21 // FMUL V1.4S, V1.4S, V10.4S
+	WORD $0x6e29dc40 // FMUL V0.4S, V2.4S, V9.4S
+	WORD $0x6e611d46 // BSL V6.16B, V10.16B, V1.16B
+	WORD $0x6e601d25 // BSL V5.16B, V9.16B, V0.16B
+	FLDPQ (R7), (F0, F4)
+	FMOVQ 640(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e24e440 // FCMGE V0.4S, V2.4S, V4.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FMOVQ 640(R6), F2
+	WORD $0x6e621cc1 // BSL V1.16B, V6.16B, V2.16B
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	ADD R2<<2, R5, R1
+	FSTPQ (F10, F9), (R1)
+	ADD R2<<2, R4, R1
+	FSTPQ (F8, F7), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R8, R2
+	BLE one1867
+
+tail1869:
+	SUBS R2, R0, R0
+	BEQ done1870
+	ADD $32, R11, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R10, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R2<<2, R9, R7
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R7), F9
+	FMOVQ 16(R7), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R7), F9
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R7), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R7), F8
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R7), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c4d // AND V13.16B, V2.16B, V0.16B
+	WORD $0x4e201c2c // AND V12.16B, V1.16B, V0.16B
+	FMOVQ 5504(R6), F0
+	WORD $0x6eade401 // FCMGT V1.4S, V0.4S, V13.4S
+	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
+	FMOVQ 5568(R6), F2
+	WORD $0x6e22dda4 // FMUL V4.4S, V13.4S, V2.4S
+	WORD $0x6e22dd82 // FMUL V2.4S, V12.4S, V2.4S
+	WORD $0x4ea11c25 // MOV V5.16B, V1.16B
+	WORD $0x6e6d1c85 // BSL V5.16B, V4.16B, V13.16B
+	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
+	WORD $0x6e6c1c44 // BSL V4.16B, V2.16B, V12.16B
+	FMOVQ 17728(R6), F2
+	WORD $0x6ea284af // SUB V15.4S, V5.4S, V2.4S
+	WORD $0x6ea2848a // SUB V10.4S, V4.4S, V2.4S
+	FMOVQ 5696(R6), F2
+	WORD $0x4e221de5 // AND V5.16B, V15.16B, V2.16B
+	WORD $0x4e221d44 // AND V4.16B, V10.16B, V2.16B
+	FMOVQ 5632(R6), F2
+	WORD $0x4ea284ae // ADD V14.4S, V5.4S, V2.4S
+	WORD $0x4ea2848b // ADD V11.4S, V4.4S, V2.4S
+	WORD $0x6f2905e5 // USHR V5.4S, V15.4S, 23
+	WORD $0x6f290544 // USHR V4.4S, V10.4S, 23
+	FMOVQ 17792(R6), F2
+	WORD $0x4ea21ca5 // ORR V5.16B, V5.16B, V2.16B
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	FMOVQ 17856(R6), F2
+	WORD $0x4ea2d4a5 // FSUB V5.4S, V5.4S, V2.4S
+	WORD $0x4ea2d48a // FSUB V10.4S, V4.4S, V2.4S
+	FMOVQ 5760(R6), F4
+	FMOVQ 640(R6), F2
+	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4ea1d4a5 // FSUB V5.4S, V5.4S, V1.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e5a4 // FCMEQ V4.4S, V13.4S, V0.4S
+	WORD $0x4e20e582 // FCMEQ V2.4S, V12.4S, V0.4S
+	FMOVQ 17920(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R6), F1
+	WORD $0x6eade420 // FCMGT V0.4S, V1.4S, V13.4S
+	WORD $0x6e20580d // NOT V13.16B, V0.16B
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	FMOVQ 16960(R6), F0
+	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
+	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
+	WORD $0x4ea0d560 // FSUB V0.4S, V11.4S, V0.4S
+	FMOVQ 2560(R6), F2
+	WORD $0x6e22dc30 // FMUL V16.4S, V1.4S, V2.4S
+	WORD $0x6e22dc0f // FMUL V15.4S, V0.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4e22d60e // FADD V14.4S, V16.4S, V2.4S
+	WORD $0x4e22d5eb // FADD V11.4S, V15.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x6e2efc45 // FDIV V5.4S, V2.4S, V14.4S
+	WORD $0x6e2bfc4a // FDIV V10.4S, V2.4S, V11.4S
+	WORD $0x6e25dc32 // FMUL V18.4S, V1.4S, V5.4S
+	WORD $0x6e2adc11 // FMUL V17.4S, V0.4S, V10.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4ea2d5c4 // FSUB V4.4S, V14.4S, V2.4S
+	WORD $0x4ea2d562 // FSUB V2.4S, V11.4S, V2.4S
+	WORD $0x4ea4d604 // FSUB V4.4S, V16.4S, V4.4S
+	WORD $0x4ea2d5e2 // FSUB V2.4S, V15.4S, V2.4S
+	WORD $0x4eb2cdc1 // FMLS V1.4S, V14.4S, V18.4S
+	WORD $0x4eb1cd60 // FMLS V0.4S, V11.4S, V17.4S
+	WORD $0x4eb2cc81 // FMLS V1.4S, V4.4S, V18.4S
+	WORD $0x4eb1cc40 // FMLS V0.4S, V2.4S, V17.4S
+	WORD $0x6e32de4e // FMUL V14.4S, V18.4S, V18.4S
+	WORD $0x6e31de2b // FMUL V11.4S, V17.4S, V17.4S
+	WORD $0x6e25dc25 // FMUL V5.4S, V1.4S, V5.4S
+	WORD $0x6e2adc04 // FMUL V4.4S, V0.4S, V10.4S
+	FMOVQ 17024(R6), F2
+	FMOVQ 17024(R6), F1
+	FMOVQ 17088(R6), F0
+	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	FMOVQ 17088(R6), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 704(R6), F1
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	WORD $0x6e21dcb6 // FMUL V22.4S, V5.4S, V1.4S
+	WORD $0x6e20dc95 // FMUL V21.4S, V4.4S, V0.4S
+	WORD $0x6e2eddc5 // FMUL V5.4S, V14.4S, V14.4S
+	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
+	FMOVQ 17152(R6), F0
+	FMOVQ 17152(R6), F2
+	FMOVQ 17216(R6), F1
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 17216(R6), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 17280(R6), F2
+	WORD $0x4e22cca1 // FMLA V1.4S, V5.4S, V2.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 17344(R6), F2
+	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
+	FMOVQ 17344(R6), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 17408(R6), F20
+	WORD $0x4e2ecc54 // FMLA V20.4S, V2.4S, V14.4S
+	FMOVQ 17408(R6), F19
+	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
+	FMOVQ 17408(R6), F0
+	WORD $0x4eb4d410 // FSUB V16.4S, V0.4S, V20.4S
+	WORD $0x4eb3d40f // FSUB V15.4S, V0.4S, V19.4S
+	WORD $0x4e2ecc50 // FMLA V16.4S, V2.4S, V14.4S
+	WORD $0x4e2bcc2f // FMLA V15.4S, V1.4S, V11.4S
+	WORD $0x6e34ddc0 // FMUL V0.4S, V14.4S, V20.4S
+	WORD $0x6e33dd6a // FMUL V10.4S, V11.4S, V19.4S
+	WORD $0x6ea0f9c5 // FNEG V5.4S, V14.4S
+	WORD $0x4e32ce45 // FMLA V5.4S, V18.4S, V18.4S
+	WORD $0x6ea0f961 // FNEG V1.4S, V11.4S
+	WORD $0x4e31ce21 // FMLA V1.4S, V17.4S, V17.4S
+	WORD $0x6ea0f804 // FNEG V4.4S, V0.4S
+	WORD $0x4e34cdc4 // FMLA V4.4S, V14.4S, V20.4S
+	WORD $0x6ea0f942 // FNEG V2.4S, V10.4S
+	WORD $0x4e33cd62 // FMLA V2.4S, V11.4S, V19.4S
+	WORD $0x4e30cdc4 // FMLA V4.4S, V14.4S, V16.4S
+	WORD $0x4e2fcd62 // FMLA V2.4S, V11.4S, V15.4S
+	WORD $0x4e34cca4 // FMLA V4.4S, V5.4S, V20.4S
+	WORD $0x4e33cc22 // FMLA V2.4S, V1.4S, V19.4S
+	WORD $0x6e20de4e // FMUL V14.4S, V18.4S, V0.4S
+	WORD $0x6e2ade25 // FMUL V5.4S, V17.4S, V10.4S
+	WORD $0x6ea0f9c1 // FNEG V1.4S, V14.4S
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	WORD $0x6ea0f8a0 // FNEG V0.4S, V5.4S
+	WORD $0x4e2ace20 // FMLA V0.4S, V17.4S, V10.4S
+	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
+	WORD $0x4e31cc40 // FMLA V0.4S, V2.4S, V17.4S
+	WORD $0x4e21d6c4 // FADD V4.4S, V22.4S, V1.4S
+	WORD $0x4e20d6a2 // FADD V2.4S, V21.4S, V0.4S
+	WORD $0x4e2ed64b // FADD V11.4S, V18.4S, V14.4S
+	WORD $0x4e25d62a // FADD V10.4S, V17.4S, V5.4S
+	WORD $0x4eb2d561 // FSUB V1.4S, V11.4S, V18.4S
+	WORD $0x4eb1d540 // FSUB V0.4S, V10.4S, V17.4S
+	WORD $0x4ea1d5c1 // FSUB V1.4S, V14.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4eab1d6f // MOV V15.16B, V11.16B
+	WORD $0x4e22cdaf // FMLA V15.4S, V13.4S, V2.4S
+	WORD $0x4eaa1d4e // MOV V14.16B, V10.16B
+	WORD $0x4e22cd8e // FMLA V14.4S, V12.4S, V2.4S
+	FMOVQ 2432(R6), F5
+	WORD $0x4eaf1de4 // MOV V4.16B, V15.16B
+	WORD $0x4ea5cda4 // FMLS V4.4S, V13.4S, V5.4S
+	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
+	WORD $0x4ea5cd82 // FMLS V2.4S, V12.4S, V5.4S
+	WORD $0x4ea4d565 // FSUB V5.4S, V11.4S, V4.4S
+	WORD $0x4ea2d544 // FSUB V4.4S, V10.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4e22cda1 // FMLA V1.4S, V13.4S, V2.4S
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	WORD $0x4e21d4ad // FADD V13.4S, V5.4S, V1.4S
+	WORD $0x4e20d48c // FADD V12.4S, V4.4S, V0.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	FMOVQ 17472(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R6), F0
+	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R6), F0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e2fdc22 // FMUL V2.4S, V1.4S, V15.4S
+	WORD $0x6e2edc04 // FMUL V4.4S, V0.4S, V14.4S
+	WORD $0x4ea21c54 // MOV V20.16B, V2.16B
+	WORD $0x4eafcc34 // FMLS V20.4S, V1.4S, V15.4S
+	WORD $0x4ea41c93 // MOV V19.16B, V4.16B
+	WORD $0x4eaecc13 // FMLS V19.4S, V0.4S, V14.4S
+	WORD $0x4eadcc34 // FMLS V20.4S, V1.4S, V13.4S
+	WORD $0x4eaccc13 // FMLS V19.4S, V0.4S, V12.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4eb4f405 // FMIN V5.4S, V0.4S, V20.4S
+	WORD $0x4eb3f401 // FMIN V1.4S, V0.4S, V19.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
+	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4ea2f401 // FMIN V1.4S, V0.4S, V2.4S
+	WORD $0x4ea4f405 // FMIN V5.4S, V0.4S, V4.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e25f400 // FMAX V0.4S, V0.4S, V5.4S
+	FMOVQ 2304(R6), F8
+	FMOVQ 2304(R6), F5
+	FMOVQ 2368(R6), F16
+	WORD $0x4e28cc30 // FMLA V16.4S, V1.4S, V8.4S
+	FMOVQ 2368(R6), F17
+	WORD $0x4e25cc11 // FMLA V17.4S, V0.4S, V5.4S
+	FMOVQ 2368(R6), F5
+	WORD $0x4ea5d609 // FSUB V9.4S, V16.4S, V5.4S
+	WORD $0x4ea5d628 // FSUB V8.4S, V17.4S, V5.4S
+	FMOVQ 2432(R6), F5
+	WORD $0x4ea5cd21 // FMLS V1.4S, V9.4S, V5.4S
+	WORD $0x4ea5cd00 // FMLS V0.4S, V8.4S, V5.4S
+	FMOVQ 2496(R6), F5
+	WORD $0x4ea5cd21 // FMLS V1.4S, V9.4S, V5.4S
+	WORD $0x4ea5cd00 // FMLS V0.4S, V8.4S, V5.4S
+	WORD $0x4eabd425 // FSUB V5.4S, V1.4S, V11.4S
+	WORD $0x4eaad409 // FSUB V9.4S, V0.4S, V10.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F8
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e28cd20 // FMLA V0.4S, V9.4S, V8.4S
+	FMOVQ 2560(R6), F22
+	WORD $0x4e21ccb6 // FMLA V22.4S, V5.4S, V1.4S
+	FMOVQ 2560(R6), F21
+	WORD $0x4e20cd35 // FMLA V21.4S, V9.4S, V0.4S
+	WORD $0x6e25dcb2 // FMUL V18.4S, V5.4S, V5.4S
+	WORD $0x6e29dd2b // FMUL V11.4S, V9.4S, V9.4S
+	WORD $0x4e381e00 // AND V0.16B, V16.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea3840a // ADD V10.4S, V0.4S, V3.4S
+	WORD $0x4e381e20 // AND V0.16B, V17.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea38408 // ADD V8.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0a23c1 // TBL V1.16B, {V30.16B, V31.16B}, V10.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d529 // FADD V9.4S, V9.4S, V0.4S
+	WORD $0x4e32cec5 // FMLA V5.4S, V22.4S, V18.4S
+	WORD $0x4e2bcea9 // FMLA V9.4S, V21.4S, V11.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0a23c1 // TBL V1.16B, {V30.16B, V31.16B}, V10.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0823c0 // TBL V0.16B, {V30.16B, V31.16B}, V8.16B
+	WORD $0x4ea11c28 // MOV V8.16B, V1.16B
+	WORD $0x4e25cc28 // FMLA V8.4S, V1.4S, V5.4S
+	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
+	WORD $0x4e29cc05 // FMLA V5.4S, V0.4S, V9.4S
+	WORD $0x6f3d0610 // USHR V16.4S, V16.4S, 3
+	WORD $0x6f3d062b // USHR V11.4S, V17.4S, 3
+	WORD $0x6f3f060a // USHR V10.4S, V16.4S, 1
+	WORD $0x6f3f0569 // USHR V9.4S, V11.4S, 1
+	WORD $0x4f375541 // SHL V1.4S, V10.4S, 23
+	WORD $0x4f375520 // SHL V0.4S, V9.4S, 23
+	WORD $0x6e21dd08 // FMUL V8.4S, V8.4S, V1.4S
+	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
+	WORD $0x6eaa8601 // SUB V1.4S, V16.4S, V10.4S
+	WORD $0x6ea98560 // SUB V0.4S, V11.4S, V9.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dd12 // FMUL V18.4S, V8.4S, V1.4S
+	WORD $0x6e20dcab // FMUL V11.4S, V5.4S, V0.4S
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F25
+	FMOVQ 16(R1), F8
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F25
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0419 // MOV V25.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140419 // MOV V25.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0419 // MOV V25.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F8
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R7), F17
+	FMOVQ 16(R7), F16
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R7), F17
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0411 // MOV V17.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R7), F0
+	WORD $0x6e140411 // MOV V17.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0411 // MOV V17.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R7), F16
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0410 // MOV V16.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R7), F0
+	WORD $0x6e140410 // MOV V16.S[2], V0.S[0]
+
+doneLanes8:
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20de29 // FMUL V9.4S, V17.4S, V0.4S
+	WORD $0x6e20de05 // FMUL V5.4S, V16.4S, V0.4S
+	WORD $0x4e218921 // FRINTN V1.4S, V9.4S
+	WORD $0x4e2188a0 // FRINTN V0.4S, V5.4S
+	WORD $0x4e29e436 // FCMEQ V22.4S, V1.4S, V9.4S
+	WORD $0x4e25e415 // FCMEQ V21.4S, V0.4S, V5.4S
+	FMOVQ 640(R6), F1
+	FMOVQ 320(R6), F0
+	WORD $0x6e601c36 // BSL V22.16B, V1.16B, V0.16B
+	WORD $0x6e601c35 // BSL V21.16B, V1.16B, V0.16B
+	WORD $0x4e218a21 // FRINTN V1.4S, V17.4S
+	WORD $0x4e218a00 // FRINTN V0.4S, V16.4S
+	WORD $0x4e31e42a // FCMEQ V10.4S, V1.4S, V17.4S
+	WORD $0x4e30e409 // FCMEQ V9.4S, V0.4S, V16.4S
+	FMOVQ 640(R6), F5
+	WORD $0x4eaa1d41 // MOV V1.16B, V10.16B
+	WORD $0x6e651ec1 // BSL V1.16B, V22.16B, V5.16B
+	WORD $0x4ea91d20 // MOV V0.16B, V9.16B
+	WORD $0x6e651ea0 // BSL V0.16B, V21.16B, V5.16B
+	WORD $0x4e211f36 // AND V22.16B, V25.16B, V1.16B
+	WORD $0x4e201d15 // AND V21.16B, V8.16B, V0.16B
+	WORD $0x4e39e721 // FCMEQ V1.4S, V25.4S, V25.4S
+	WORD $0x4e31e620 // FCMEQ V0.4S, V17.4S, V17.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205805 // NOT V5.16B, V0.16B
+	WORD $0x4e28e501 // FCMEQ V1.4S, V8.4S, V8.4S
+	WORD $0x4e30e600 // FCMEQ V0.4S, V16.4S, V16.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x6e721c05 // BSL V5.16B, V0.16B, V18.16B
+	WORD $0x6e6b1c01 // BSL V1.16B, V0.16B, V11.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e732 // FCMEQ V18.4S, V25.4S, V0.4S
+	WORD $0x4e20e50b // FCMEQ V11.4S, V8.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e651c12 // BSL V18.16B, V0.16B, V5.16B
+	WORD $0x6e611c0b // BSL V11.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e791c0a // BSL V10.16B, V0.16B, V25.16B
+	WORD $0x6e681c09 // BSL V9.16B, V0.16B, V8.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
+	WORD $0x6e205808 // NOT V8.16B, V0.16B
+	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
+	WORD $0x6e205805 // NOT V5.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
+	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
+	FMOVQ 256(R6), F9
+	WORD $0x6e721d28 // BSL V8.16B, V9.16B, V18.16B
+	WORD $0x6e6b1d25 // BSL V5.16B, V9.16B, V11.16B
+	WORD $0x6e721d01 // BSL V1.16B, V8.16B, V18.16B
+	WORD $0x6e6b1ca0 // BSL V0.16B, V5.16B, V11.16B
+	WORD $0x6e361c28 // EOR V8.16B, V1.16B, V22.16B
+	WORD $0x6e351c05 // EOR V5.16B, V0.16B, V21.16B
+	FMOVQ 640(R6), F1
+	WORD $0x4e21e620 // FCMEQ V0.4S, V17.4S, V1.4S
+	WORD $0x4e21e60a // FCMEQ V10.4S, V16.4S, V1.4S
+	FMOVQ 704(R6), F1
+	WORD $0x6e681c20 // BSL V0.16B, V1.16B, V8.16B
+	WORD $0x4ea01c0b // MOV V11.16B, V0.16B
+	WORD $0x6e651c2a // BSL V10.16B, V1.16B, V5.16B
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes9
+	FMOVQ (R7), F9
+	FMOVQ 16(R7), F8
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes10
+	FMOVS (R7), F9
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 8(R7), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes10
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 16(R7), F8
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 24(R7), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+
+doneLanes10:
+	WORD $0x4eafd452 // FSUB V18.4S, V2.4S, V15.4S
+	WORD $0x4eaed485 // FSUB V5.4S, V4.4S, V14.4S
+	WORD $0x4ea2d651 // FSUB V17.4S, V18.4S, V2.4S
+	WORD $0x4ea4d4b0 // FSUB V16.4S, V5.4S, V4.4S
+	WORD $0x4eb1d641 // FSUB V1.4S, V18.4S, V17.4S
+	WORD $0x4eb0d4a0 // FSUB V0.4S, V5.4S, V16.4S
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	WORD $0x4e31d5e1 // FADD V1.4S, V15.4S, V17.4S
+	WORD $0x4e30d5c0 // FADD V0.4S, V14.4S, V16.4S
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	WORD $0x4e2dd681 // FADD V1.4S, V20.4S, V13.4S
+	WORD $0x4e2cd660 // FADD V0.4S, V19.4S, V12.4S
+	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
+	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f411 // FMAX V17.4S, V0.4S, V2.4S
+	WORD $0x4e21f410 // FMAX V16.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4eb2f401 // FMIN V1.4S, V0.4S, V18.4S
+	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F21
+	WORD $0x4e24cc35 // FMLA V21.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F20
+	WORD $0x4e22cc14 // FMLA V20.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d6a5 // FSUB V5.4S, V21.4S, V2.4S
+	WORD $0x4ea2d684 // FSUB V4.4S, V20.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eb1d436 // FSUB V22.4S, V1.4S, V17.4S
+	WORD $0x4eb0d404 // FSUB V4.4S, V0.4S, V16.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F2
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cec1 // FMLA V1.4S, V22.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2560(R6), F19
+	WORD $0x4e21ced3 // FMLA V19.4S, V22.4S, V1.4S
+	FMOVQ 2560(R6), F18
+	WORD $0x4e20cc92 // FMLA V18.4S, V4.4S, V0.4S
+	WORD $0x6e36ded1 // FMUL V17.4S, V22.4S, V22.4S
+	WORD $0x6e24dc90 // FMUL V16.4S, V4.4S, V4.4S
+	WORD $0x4e381ea0 // AND V0.16B, V21.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea38405 // ADD V5.4S, V0.4S, V3.4S
+	WORD $0x4e381e80 // AND V0.16B, V20.16B, V24.16B
+	WORD $0x4eb79c00 // MUL V0.4S, V0.4S, V23.4S
+	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d6c2 // FADD V2.4S, V22.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e31ce62 // FMLA V2.4S, V19.4S, V17.4S
+	WORD $0x4e30ce44 // FMLA V4.4S, V18.4S, V16.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d06b1 // USHR V17.4S, V21.4S, 3
+	WORD $0x6f3d0690 // USHR V16.4S, V20.4S, 3
+	WORD $0x6f3f0625 // USHR V5.4S, V17.4S, 1
+	WORD $0x6f3f0604 // USHR V4.4S, V16.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58621 // SUB V1.4S, V17.4S, V5.4S
+	WORD $0x6ea48600 // SUB V0.4S, V16.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc71 // FMUL V17.4S, V3.4S, V1.4S
+	WORD $0x6e20dc50 // FMUL V16.4S, V2.4S, V0.4S
+	WORD $0x6f00e416 // MOVI V22.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes11
+	FMOVQ (R1), F22
+	FMOVQ 16(R1), F3
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes12
+	FMOVS (R1), F22
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0416 // MOV V22.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 8(R1), F0
+	WORD $0x6e140416 // MOV V22.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes12
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0416 // MOV V22.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes12
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes12:
+	WORD $0x6f00e413 // MOVI V19.2D, 0
+	WORD $0x6f00e412 // MOVI V18.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes13
+	FMOVQ (R7), F19
+	FMOVQ 16(R7), F18
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes14
+	FMOVS (R7), F19
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes14
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0413 // MOV V19.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes14
+	FMOVS 8(R7), F0
+	WORD $0x6e140413 // MOV V19.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes14
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0413 // MOV V19.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes14
+	FMOVS 16(R7), F18
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes14
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0412 // MOV V18.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes14
+	FMOVS 24(R7), F0
+	WORD $0x6e140412 // MOV V18.S[2], V0.S[0]
+
+doneLanes14:
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20de62 // FMUL V2.4S, V19.4S, V0.4S
+	WORD $0x6e20de44 // FMUL V4.4S, V18.4S, V0.4S
+	WORD $0x4e218841 // FRINTN V1.4S, V2.4S
+	WORD $0x4e218880 // FRINTN V0.4S, V4.4S
+	WORD $0x4e22e422 // FCMEQ V2.4S, V1.4S, V2.4S
+	WORD $0x4e24e401 // FCMEQ V1.4S, V0.4S, V4.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201e65 // AND V5.16B, V19.16B, V0.16B
+	WORD $0x4e201e44 // AND V4.16B, V18.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea5e415 // FCMGT V21.4S, V0.4S, V5.4S
+	WORD $0x6ea4e414 // FCMGT V20.4S, V0.4S, V4.4S
+	FMOVQ 320(R6), F4
+	FMOVQ 640(R6), F0
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e601c55 // BSL V21.16B, V2.16B, V0.16B
+	WORD $0x6e601c34 // BSL V20.16B, V1.16B, V0.16B
+	WORD $0x4e218a61 // FRINTN V1.4S, V19.4S
+	WORD $0x4e218a40 // FRINTN V0.4S, V18.4S
+	WORD $0x4e33e425 // FCMEQ V5.4S, V1.4S, V19.4S
+	WORD $0x4e32e404 // FCMEQ V4.4S, V0.4S, V18.4S
+	FMOVQ 640(R6), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621ea1 // BSL V1.16B, V21.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621e80 // BSL V0.16B, V20.16B, V2.16B
+	WORD $0x4e211ed5 // AND V21.16B, V22.16B, V1.16B
+	WORD $0x4e201c74 // AND V20.16B, V3.16B, V0.16B
+	WORD $0x4e36e6c1 // FCMEQ V1.4S, V22.4S, V22.4S
+	WORD $0x4e33e660 // FCMEQ V0.4S, V19.4S, V19.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e23e461 // FCMEQ V1.4S, V3.4S, V3.4S
+	WORD $0x4e32e640 // FCMEQ V0.4S, V18.4S, V18.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
+	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e6d1 // FCMEQ V17.4S, V22.4S, V0.4S
+	WORD $0x4e20e470 // FCMEQ V16.4S, V3.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
+	WORD $0x6e611c10 // BSL V16.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
+	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
+	FMOVQ 256(R6), F4
+	WORD $0x6e711c83 // BSL V3.16B, V4.16B, V17.16B
+	WORD $0x6e701c82 // BSL V2.16B, V4.16B, V16.16B
+	WORD $0x6e711c61 // BSL V1.16B, V3.16B, V17.16B
+	WORD $0x6e701c40 // BSL V0.16B, V2.16B, V16.16B
+	WORD $0x6e351c23 // EOR V3.16B, V1.16B, V21.16B
+	WORD $0x6e341c01 // EOR V1.16B, V0.16B, V20.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e665 // FCMEQ V5.4S, V19.4S, V0.4S
+	WORD $0x4e20e642 // FCMEQ V2.4S, V18.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e631c05 // BSL V5.16B, V0.16B, V3.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e4a4 // FCMEQ V4.4S, V5.4S, V0.4S
+	WORD $0x4e20e443 // FCMEQ V3.4S, V2.4S, V0.4S
+	WORD $0x6e25dd21 // FMUL V1.4S, V9.4S, V5.4S
+	WORD $0x6e22dd00 // FMUL V0.4S, V8.4S, V2.4S
+	WORD $0x6e611ca4 // BSL V4.16B, V5.16B, V1.16B
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes15
+	FMOVQ (R7), F2
+	FMOVQ 16(R7), F1
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes16
+	FMOVS (R7), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes16
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes16
+	FMOVS 8(R7), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes16
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes16
+	FMOVS 16(R7), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes16
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes16
+	FMOVS 24(R7), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes16:
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e449 // FCMEQ V9.4S, V2.4S, V0.4S
+	WORD $0x4e20e428 // FCMEQ V8.4S, V1.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x6e641c09 // BSL V9.16B, V0.16B, V4.16B
+	WORD $0x6e631c08 // BSL V8.16B, V0.16B, V3.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes17
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes18
+	FMOVS (R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes18
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes18
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0423 // MOV V3.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 24(R1), F1
+	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
+
+doneLanes18:
+	FMOVQ 5824(R6), F2
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea3e440 // FCMGT V0.4S, V2.4S, V3.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes19
+	FMOVQ (R1), F5
+	FMOVQ 16(R1), F4
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes20
+	FMOVS (R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes20
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes20
+	FMOVS 8(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes20
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0405 // MOV V5.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes20
+	FMOVS 16(R1), F4
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes20
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes20
+	FMOVS 24(R1), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+
+doneLanes20:
+	WORD $0x4e2dd5e3 // FADD V3.4S, V15.4S, V13.4S
+	WORD $0x4e2cd5c0 // FADD V0.4S, V14.4S, V12.4S
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e565 // FCMEQ V5.4S, V11.4S, V0.4S
+	WORD $0x4e20e544 // FCMEQ V4.4S, V10.4S, V0.4S
+	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
+	WORD $0x6e2adc40 // FMUL V0.4S, V2.4S, V10.4S
+	WORD $0x6e611d65 // BSL V5.16B, V11.16B, V1.16B
+	WORD $0x6e601d44 // BSL V4.16B, V10.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes21
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes22
+	FMOVS (R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes22
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes22
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes22
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes22
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes22
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0423 // MOV V3.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes22
+	FMOVS 24(R1), F1
+	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
+
+doneLanes22:
+	FMOVQ 640(R6), F1
+	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e23e420 // FCMGE V0.4S, V1.4S, V3.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes23
+	FMOVQ F11, (R1)
+	FMOVQ F10, 16(R1)
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes24
+	FMOVS F11, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes24
+	WORD $0x4e0c0560 // DUP V0.4S, V11.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes24
+	WORD $0x4e140560 // DUP V0.4S, V11.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes24
+	WORD $0x4e1c0560 // DUP V0.4S, V11.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes24
+	FMOVS F10, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes24
+	WORD $0x4e0c0540 // DUP V0.4S, V10.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes24
+	WORD $0x4e140540 // DUP V0.4S, V10.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes24:
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes25
+	FMOVQ F9, (R1)
+	FMOVQ F8, 16(R1)
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes26
+	FMOVS F9, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes26
+	WORD $0x4e0c0520 // DUP V0.4S, V9.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes26
+	WORD $0x4e140520 // DUP V0.4S, V9.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes26
+	WORD $0x4e1c0520 // DUP V0.4S, V9.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes26
+	FMOVS F8, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes26
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes26
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes26:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes27
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes28
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes28
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes28
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes28
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes28
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes28
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes28
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes28:
+
+done1870:
+	RET
+
+// func powCurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
+TEXT ·powCurvesF64(SB), NOSPLIT, $48-48
+	MOVD $constants<>(SB), R6
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F21
+	FMOVQ 16(R0), F20
+	FMOVQ 32(R0), F19
+	FMOVQ 48(R0), F15
+	MOVD $ones<>(SB), R11
+	MOVD xx+0(FP), R5
+	MOVD xy+8(FP), R4
+	MOVD yy+16(FP), R3
+	MOVD x+24(FP), R10
+	MOVD y+32(FP), R9
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-4, R0, R8
+	CMP R8, R2
+	BGT tail1881
+
+one1879:
+	ADD R2<<3, R10, R7
+	FLDPQ (R7), (F2, F1)
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F5, F4)
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c4a // AND V10.16B, V2.16B, V0.16B
+	WORD $0x4e201c29 // AND V9.16B, V1.16B, V0.16B
+	FMOVQ 3904(R6), F0
+	WORD $0x6eeae401 // FCMGT V1.2D, V0.2D, V10.2D
+	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
+	FMOVQ 4608(R6), F2
+	WORD $0x6e62dd43 // FMUL V3.2D, V10.2D, V2.2D
+	WORD $0x6e62dd22 // FMUL V2.2D, V9.2D, V2.2D
+	WORD $0x4ea11c26 // MOV V6.16B, V1.16B
+	WORD $0x6e6a1c66 // BSL V6.16B, V3.16B, V10.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
+	FMOVQ 16640(R6), F2
+	WORD $0x6ee284cc // SUB V12.2D, V6.2D, V2.2D
+	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
+	FMOVQ 3840(R6), F2
+	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
+	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
+	FMOVQ 16704(R6), F2
+	WORD $0x4ee284cb // ADD V11.2D, V6.2D, V2.2D
+	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
+	WORD $0x6f4c0586 // USHR V6.2D, V12.2D, 52
+	WORD $0x6f4c04e3 // USHR V3.2D, V7.2D, 52
+	FMOVQ 1984(R6), F2
+	WORD $0x4ea21cc6 // ORR V6.16B, V6.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R6), F2
+	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
+	WORD $0x4ee2d467 // FSUB V7.2D, V3.2D, V2.2D
+	FMOVQ 4672(R6), F3
+	FMOVQ 512(R6), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d4c6 // FSUB V6.2D, V6.2D, V1.2D
+	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
+	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
+	FMOVQ 16768(R6), F0
+	WORD $0x6e661c03 // BSL V3.16B, V0.16B, V6.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R6), F1
+	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
+	WORD $0x6e20580a // NOT V10.16B, V0.16B
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	FMOVQ 15488(R6), F0
+	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
+	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	WORD $0x4ee0d500 // FSUB V0.2D, V8.2D, V0.2D
+	FMOVQ 1344(R6), F2
+	WORD $0x6e62dc2d // FMUL V13.2D, V1.2D, V2.2D
+	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4e62d5ab // FADD V11.2D, V13.2D, V2.2D
+	WORD $0x4e62d588 // FADD V8.2D, V12.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x6e6bfc46 // FDIV V6.2D, V2.2D, V11.2D
+	WORD $0x6e68fc47 // FDIV V7.2D, V2.2D, V8.2D
+	WORD $0x6e66dc31 // FMUL V17.2D, V1.2D, V6.2D
+	WORD $0x6e67dc10 // FMUL V16.2D, V0.2D, V7.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4ee2d563 // FSUB V3.2D, V11.2D, V2.2D
+	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
+	WORD $0x4ee3d5a3 // FSUB V3.2D, V13.2D, V3.2D
+	WORD $0x4ee2d582 // FSUB V2.2D, V12.2D, V2.2D
+	WORD $0x4ef1cd61 // FMLS V1.2D, V11.2D, V17.2D
+	WORD $0x4ef0cd00 // FMLS V0.2D, V8.2D, V16.2D
+	WORD $0x4ef1cc61 // FMLS V1.2D, V3.2D, V17.2D
+	WORD $0x4ef0cc40 // FMLS V0.2D, V2.2D, V16.2D
+	WORD $0x6e71de2b // FMUL V11.2D, V17.2D, V17.2D
+	WORD $0x6e70de08 // FMUL V8.2D, V16.2D, V16.2D
+	WORD $0x6e66dc26 // FMUL V6.2D, V1.2D, V6.2D
+	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
+	FMOVQ 15552(R6), F2
+	FMOVQ 15552(R6), F1
+	FMOVQ 15616(R6), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 15616(R6), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 576(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	WORD $0x6e61dcd7 // FMUL V23.2D, V6.2D, V1.2D
+	WORD $0x6e60dc76 // FMUL V22.2D, V3.2D, V0.2D
+	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
+	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
+	FMOVQ 15680(R6), F1
+	FMOVQ 15680(R6), F0
+	FMOVQ 15744(R6), F6
+	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
+	FMOVQ 15744(R6), F3
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	FMOVQ 15808(R6), F0
+	WORD $0x4e60cda6 // FMLA V6.2D, V13.2D, V0.2D
+	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
+	FMOVQ 15872(R6), F1
+	FMOVQ 15872(R6), F0
+	FMOVQ 15936(R6), F7
+	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
+	FMOVQ 15936(R6), F2
+	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
+	WORD $0x4e6dccc7 // FMLA V7.2D, V6.2D, V13.2D
+	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
+	FMOVQ 16000(R6), F1
+	FMOVQ 16000(R6), F0
+	FMOVQ 16064(R6), F6
+	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
+	FMOVQ 16064(R6), F3
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	WORD $0x4e6dcce6 // FMLA V6.2D, V7.2D, V13.2D
+	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
+	FMOVQ 16128(R6), F0
+	FMOVQ 16128(R6), F2
+	FMOVQ 16192(R6), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 16192(R6), F0
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	WORD $0x4e6dccc1 // FMLA V1.2D, V6.2D, V13.2D
+	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
+	FMOVQ 16256(R6), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 16256(R6), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 16320(R6), F18
+	WORD $0x4e6bcc52 // FMLA V18.2D, V2.2D, V11.2D
+	FMOVQ 16320(R6), F14
+	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
+	FMOVQ 16320(R6), F0
+	WORD $0x4ef2d40d // FSUB V13.2D, V0.2D, V18.2D
+	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
+	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
+	WORD $0x4e68cc2c // FMLA V12.2D, V1.2D, V8.2D
+	WORD $0x6e72dd60 // FMUL V0.2D, V11.2D, V18.2D
+	WORD $0x6e6edd07 // FMUL V7.2D, V8.2D, V14.2D
+	WORD $0x6ee0f966 // FNEG V6.2D, V11.2D
+	WORD $0x4e71ce26 // FMLA V6.2D, V17.2D, V17.2D
+	WORD $0x6ee0f901 // FNEG V1.2D, V8.2D
+	WORD $0x4e70ce01 // FMLA V1.2D, V16.2D, V16.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e72cd63 // FMLA V3.2D, V11.2D, V18.2D
+	WORD $0x6ee0f8e2 // FNEG V2.2D, V7.2D
+	WORD $0x4e6ecd02 // FMLA V2.2D, V8.2D, V14.2D
+	WORD $0x4e6dcd63 // FMLA V3.2D, V11.2D, V13.2D
+	WORD $0x4e6ccd02 // FMLA V2.2D, V8.2D, V12.2D
+	WORD $0x4e72ccc3 // FMLA V3.2D, V6.2D, V18.2D
+	WORD $0x4e6ecc22 // FMLA V2.2D, V1.2D, V14.2D
+	WORD $0x6e60de2b // FMUL V11.2D, V17.2D, V0.2D
+	WORD $0x6e67de06 // FMUL V6.2D, V16.2D, V7.2D
+	WORD $0x6ee0f961 // FNEG V1.2D, V11.2D
+	WORD $0x4e60ce21 // FMLA V1.2D, V17.2D, V0.2D
+	WORD $0x6ee0f8c0 // FNEG V0.2D, V6.2D
+	WORD $0x4e67ce00 // FMLA V0.2D, V16.2D, V7.2D
+	WORD $0x4e71cc61 // FMLA V1.2D, V3.2D, V17.2D
+	WORD $0x4e70cc40 // FMLA V0.2D, V2.2D, V16.2D
+	WORD $0x4e61d6e3 // FADD V3.2D, V23.2D, V1.2D
+	WORD $0x4e60d6c2 // FADD V2.2D, V22.2D, V0.2D
+	WORD $0x4e6bd628 // FADD V8.2D, V17.2D, V11.2D
+	WORD $0x4e66d607 // FADD V7.2D, V16.2D, V6.2D
+	WORD $0x4ef1d501 // FSUB V1.2D, V8.2D, V17.2D
+	WORD $0x4ef0d4e0 // FSUB V0.2D, V7.2D, V16.2D
+	WORD $0x4ee1d561 // FSUB V1.2D, V11.2D, V1.2D
+	WORD $0x4ee0d4c0 // FSUB V0.2D, V6.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ea81d12 // MOV V18.16B, V8.16B
+	WORD $0x4e62cd52 // FMLA V18.2D, V10.2D, V2.2D
+	WORD $0x4ea71cf1 // MOV V17.16B, V7.16B
+	WORD $0x4e62cd31 // FMLA V17.2D, V9.2D, V2.2D
+	FMOVQ 1216(R6), F6
+	WORD $0x4eb21e43 // MOV V3.16B, V18.16B
+	WORD $0x4ee6cd43 // FMLS V3.2D, V10.2D, V6.2D
+	WORD $0x4eb11e22 // MOV V2.16B, V17.16B
+	WORD $0x4ee6cd22 // FMLS V2.2D, V9.2D, V6.2D
+	WORD $0x4ee3d506 // FSUB V6.2D, V8.2D, V3.2D
+	WORD $0x4ee2d4e3 // FSUB V3.2D, V7.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4e62cd41 // FMLA V1.2D, V10.2D, V2.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4e61d4cb // FADD V11.2D, V6.2D, V1.2D
+	WORD $0x4e60d46a // FADD V10.2D, V3.2D, V0.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	FMOVQ 16384(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R6), F0
+	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R6), F0
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	WORD $0x4e201c80 // AND V0.16B, V4.16B, V0.16B
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e72dc2d // FMUL V13.2D, V1.2D, V18.2D
+	WORD $0x6e71dc0c // FMUL V12.2D, V0.2D, V17.2D
+	WORD $0x4ead1db0 // MOV V16.16B, V13.16B
+	WORD $0x4ef2cc30 // FMLS V16.2D, V1.2D, V18.2D
+	WORD $0x4eac1d8e // MOV V14.16B, V12.16B
+	WORD $0x4ef1cc0e // FMLS V14.2D, V0.2D, V17.2D
+	WORD $0x4eebcc30 // FMLS V16.2D, V1.2D, V11.2D
+	WORD $0x4eeacc0e // FMLS V14.2D, V0.2D, V10.2D
+	FMOVQ 576(R6), F0
+	WORD $0x4ee0d4a1 // FSUB V1.2D, V5.2D, V0.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x6e61dca8 // FMUL V8.2D, V5.2D, V1.2D
+	WORD $0x6e60dc87 // FMUL V7.2D, V4.2D, V0.2D
+	WORD $0x4e72d659 // FADD V25.2D, V18.2D, V18.2D
+	WORD $0x4e71d638 // FADD V24.2D, V17.2D, V17.2D
+	WORD $0x4e6bd577 // FADD V23.2D, V11.2D, V11.2D
+	WORD $0x4e6ad556 // FADD V22.2D, V10.2D, V10.2D
+	WORD $0x4ef9d5a6 // FSUB V6.2D, V13.2D, V25.2D
+	WORD $0x4ef8d584 // FSUB V4.2D, V12.2D, V24.2D
+	WORD $0x4eedd4c9 // FSUB V9.2D, V6.2D, V13.2D
+	WORD $0x4eecd485 // FSUB V5.2D, V4.2D, V12.2D
+	WORD $0x4ee9d4c1 // FSUB V1.2D, V6.2D, V9.2D
+	WORD $0x4ee5d480 // FSUB V0.2D, V4.2D, V5.2D
+	WORD $0x4ee1d5a2 // FSUB V2.2D, V13.2D, V1.2D
+	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
+	WORD $0x4e69d721 // FADD V1.2D, V25.2D, V9.2D
+	WORD $0x4e65d700 // FADD V0.2D, V24.2D, V5.2D
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x4ee0d463 // FSUB V3.2D, V3.2D, V0.2D
+	WORD $0x4e77d601 // FADD V1.2D, V16.2D, V23.2D
+	WORD $0x4e76d5c0 // FADD V0.2D, V14.2D, V22.2D
+	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
+	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f416 // FMAX V22.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4ee6f401 // FMIN V1.2D, V0.2D, V6.2D
+	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F9
+	WORD $0x4e63cc29 // FMLA V9.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F6
+	WORD $0x4e62cc06 // FMLA V6.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d524 // FSUB V4.2D, V9.2D, V2.2D
+	WORD $0x4ee2d4c3 // FSUB V3.2D, V6.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ef6d404 // FSUB V4.2D, V0.2D, V22.2D
+	WORD $0x6e65dcbb // FMUL V27.2D, V5.2D, V5.2D
+	WORD $0x6e64dc9a // FMUL V26.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cf60 // FMLA V0.2D, V27.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf42 // FMLA V2.2D, V26.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cf61 // FMLA V1.2D, V27.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf40 // FMLA V0.2D, V26.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F22
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cf63 // FMLA V3.2D, V27.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e76cf42 // FMLA V2.2D, V26.2D, V22.2D
+	FMOVQ 1728(R6), F25
+	WORD $0x4e63cf79 // FMLA V25.2D, V27.2D, V3.2D
+	FMOVQ 1728(R6), F24
+	WORD $0x4e62cf58 // FMLA V24.2D, V26.2D, V2.2D
+	WORD $0x4e892922 // TRN1 V2.4S, V9.4S, V9.4S
+	WORD $0x4e8628d6 // TRN1 V22.4S, V6.4S, V6.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38443 // ADD V3.4S, V2.4S, V19.4S
+	WORD $0x4e351ec2 // AND V2.16B, V22.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323d7 // TBL V23.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223d6 // TBL V22.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c77 // BIT V23.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c56 // BIT V22.16B, V2.16B, V15.16B
+	WORD $0x4e65cf21 // FMLA V1.2D, V25.2D, V5.2D
+	WORD $0x4e64cf00 // FMLA V0.2D, V24.2D, V4.2D
+	WORD $0x4e7bcc25 // FMLA V5.2D, V1.2D, V27.2D
+	WORD $0x4e7acc04 // FMLA V4.2D, V0.2D, V26.2D
+	WORD $0x4e892920 // TRN1 V0.4S, V9.4S, V9.4S
+	WORD $0x4e8628c1 // TRN1 V1.4S, V6.4S, V6.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38403 // ADD V3.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
+	WORD $0x4e77cca1 // FMLA V1.2D, V5.2D, V23.2D
+	WORD $0x4e76cc80 // FMLA V0.2D, V4.2D, V22.2D
+	WORD $0x4e61d6e3 // FADD V3.2D, V23.2D, V1.2D
+	WORD $0x4e60d6c2 // FADD V2.2D, V22.2D, V0.2D
+	WORD $0x6f7d0529 // USHR V9.2D, V9.2D, 3
+	WORD $0x6f7d04c6 // USHR V6.2D, V6.2D, 3
+	WORD $0x6f7f0525 // USHR V5.2D, V9.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee58521 // SUB V1.2D, V9.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc76 // FMUL V22.2D, V3.2D, V1.2D
+	WORD $0x6e60dc45 // FMUL V5.2D, V2.2D, V0.2D
+	FLDPQ (R7), (F26, F3)
+	FLDPQ (R1), (F9, F6)
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60dd24 // FMUL V4.2D, V9.2D, V0.2D
+	WORD $0x6e60dcc2 // FMUL V2.2D, V6.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e438 // FCMEQ V24.2D, V1.2D, V4.2D
+	WORD $0x4e62e417 // FCMEQ V23.2D, V0.2D, V2.2D
+	FMOVQ 512(R6), F1
+	FMOVQ 128(R6), F0
+	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
+	WORD $0x6e601c37 // BSL V23.16B, V1.16B, V0.16B
+	WORD $0x4e618921 // FRINTN V1.2D, V9.2D
+	WORD $0x4e6188c0 // FRINTN V0.2D, V6.2D
+	WORD $0x4e69e439 // FCMEQ V25.2D, V1.2D, V9.2D
+	WORD $0x4e66e404 // FCMEQ V4.2D, V0.2D, V6.2D
+	FMOVQ 512(R6), F2
+	WORD $0x4eb91f21 // MOV V1.16B, V25.16B
+	WORD $0x6e621f01 // BSL V1.16B, V24.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621ee0 // BSL V0.16B, V23.16B, V2.16B
+	WORD $0x4e211f58 // AND V24.16B, V26.16B, V1.16B
+	WORD $0x4e201c77 // AND V23.16B, V3.16B, V0.16B
+	WORD $0x4e7ae741 // FCMEQ V1.2D, V26.2D, V26.2D
+	WORD $0x4e69e520 // FCMEQ V0.2D, V9.2D, V9.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e66e4c0 // FCMEQ V0.2D, V6.2D, V6.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R6), F0
+	WORD $0x6e761c02 // BSL V2.16B, V0.16B, V22.16B
+	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e756 // FCMEQ V22.2D, V26.2D, V0.2D
+	WORD $0x4e60e465 // FCMEQ V5.2D, V3.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e621c16 // BSL V22.16B, V0.16B, V2.16B
+	WORD $0x6e611c05 // BSL V5.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e7a1c19 // BSL V25.16B, V0.16B, V26.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6ef9e420 // FCMGT V0.2D, V1.2D, V25.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6ef9e401 // FCMGT V1.2D, V0.2D, V25.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e761c83 // BSL V3.16B, V4.16B, V22.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x6e761c61 // BSL V1.16B, V3.16B, V22.16B
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x6e381c24 // EOR V4.16B, V1.16B, V24.16B
+	WORD $0x6e371c01 // EOR V1.16B, V0.16B, V23.16B
+	FMOVQ 8768(R6), F0
+	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
+	WORD $0x4e60e4c2 // FCMEQ V2.2D, V6.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e466 // FCMEQ V6.2D, V3.2D, V0.2D
+	WORD $0x4e60e445 // FCMEQ V5.2D, V2.2D, V0.2D
+	WORD $0x6e63dd01 // FMUL V1.2D, V8.2D, V3.2D
+	WORD $0x6e62dce0 // FMUL V0.2D, V7.2D, V2.2D
+	WORD $0x6e611c66 // BSL V6.16B, V3.16B, V1.16B
+	WORD $0x6e601c45 // BSL V5.16B, V2.16B, V0.16B
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e444 // FCMEQ V4.2D, V2.2D, V0.2D
+	WORD $0x4e60e423 // FCMEQ V3.2D, V1.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x6e661c04 // BSL V4.16B, V0.16B, V6.16B
+	WORD $0x6e651c03 // BSL V3.16B, V0.16B, V5.16B
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e449 // FCMEQ V9.2D, V2.2D, V0.2D
+	WORD $0x4e60e428 // FCMEQ V8.2D, V1.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x6e641c09 // BSL V9.16B, V0.16B, V4.16B
+	WORD $0x6e631c08 // BSL V8.16B, V0.16B, V3.16B
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e421 // FCMEQ V1.2D, V1.2D, V0.2D
+	WORD $0x4e60e440 // FCMEQ V0.2D, V2.2D, V0.2D
+	FLDPQ (R1), (F23, F22)
+	FLDPQ (R7), (F2, F5)
+	FMOVQ 4736(R6), F4
+	WORD $0x6ee2e482 // FCMGT V2.2D, V4.2D, V2.2D
+	WORD $0x6e205843 // NOT V3.16B, V2.16B
+	WORD $0x6ee5e482 // FCMGT V2.2D, V4.2D, V5.2D
+	WORD $0x6e205842 // NOT V2.16B, V2.16B
+	FLDPQ (R7), (F7, F6)
+	WORD $0x4e6bd645 // FADD V5.2D, V18.2D, V11.2D
+	WORD $0x4e6ad624 // FADD V4.2D, V17.2D, V10.2D
+	WORD $0x6e651ce3 // BSL V3.16B, V7.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	FMOVQ 576(R6), F4
+	WORD $0x4e77cc64 // FMLA V4.2D, V3.2D, V23.2D
+	FMOVQ 576(R6), F3
+	WORD $0x4e76cc43 // FMLA V3.2D, V2.2D, V22.2D
+	FMOVQ 576(R6), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x4ea11c27 // MOV V7.16B, V1.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4ea01c06 // MOV V6.16B, V0.16B
+	WORD $0x4ef2d5b6 // FSUB V22.2D, V13.2D, V18.2D
+	WORD $0x4ef1d584 // FSUB V4.2D, V12.2D, V17.2D
+	WORD $0x4eedd6d7 // FSUB V23.2D, V22.2D, V13.2D
+	WORD $0x4eecd485 // FSUB V5.2D, V4.2D, V12.2D
+	WORD $0x4ef7d6c1 // FSUB V1.2D, V22.2D, V23.2D
+	WORD $0x4ee5d480 // FSUB V0.2D, V4.2D, V5.2D
+	WORD $0x4ee1d5a2 // FSUB V2.2D, V13.2D, V1.2D
+	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
+	WORD $0x4e77d641 // FADD V1.2D, V18.2D, V23.2D
+	WORD $0x4e65d620 // FADD V0.2D, V17.2D, V5.2D
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x4ee0d463 // FSUB V3.2D, V3.2D, V0.2D
+	WORD $0x4e6bd601 // FADD V1.2D, V16.2D, V11.2D
+	WORD $0x4e6ad5c0 // FADD V0.2D, V14.2D, V10.2D
+	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
+	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f418 // FMAX V24.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4ef6f401 // FMIN V1.2D, V0.2D, V22.2D
+	WORD $0x4ee4f402 // FMIN V2.2D, V0.2D, V4.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F23
+	WORD $0x4e63cc37 // FMLA V23.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F22
+	WORD $0x4e62cc16 // FMLA V22.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d6e4 // FSUB V4.2D, V23.2D, V2.2D
+	WORD $0x4ee2d6c3 // FSUB V3.2D, V22.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ef8d404 // FSUB V4.2D, V0.2D, V24.2D
+	WORD $0x6e65dcbd // FMUL V29.2D, V5.2D, V5.2D
+	WORD $0x6e64dc9c // FMUL V28.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf80 // FMLA V0.2D, V28.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F24
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cfa3 // FMLA V3.2D, V29.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e78cf82 // FMLA V2.2D, V28.2D, V24.2D
+	FMOVQ 1728(R6), F27
+	WORD $0x4e63cfbb // FMLA V27.2D, V29.2D, V3.2D
+	FMOVQ 1728(R6), F26
+	WORD $0x4e62cf9a // FMLA V26.2D, V28.2D, V2.2D
+	WORD $0x4e972ae2 // TRN1 V2.4S, V23.4S, V23.4S
+	WORD $0x4e962ad8 // TRN1 V24.4S, V22.4S, V22.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38443 // ADD V3.4S, V2.4S, V19.4S
+	WORD $0x4e351f02 // AND V2.16B, V24.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323d9 // TBL V25.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223d8 // TBL V24.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c79 // BIT V25.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c58 // BIT V24.16B, V2.16B, V15.16B
+	WORD $0x4e65cf61 // FMLA V1.2D, V27.2D, V5.2D
+	WORD $0x4e64cf40 // FMLA V0.2D, V26.2D, V4.2D
+	WORD $0x4e7dcc25 // FMLA V5.2D, V1.2D, V29.2D
+	WORD $0x4e7ccc04 // FMLA V4.2D, V0.2D, V28.2D
+	WORD $0x4e972ae0 // TRN1 V0.4S, V23.4S, V23.4S
+	WORD $0x4e962ac1 // TRN1 V1.4S, V22.4S, V22.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38403 // ADD V3.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
+	WORD $0x4e79cca1 // FMLA V1.2D, V5.2D, V25.2D
+	WORD $0x4e78cc80 // FMLA V0.2D, V4.2D, V24.2D
+	WORD $0x4e61d723 // FADD V3.2D, V25.2D, V1.2D
+	WORD $0x4e60d702 // FADD V2.2D, V24.2D, V0.2D
+	WORD $0x6f7d06f7 // USHR V23.2D, V23.2D, 3
+	WORD $0x6f7d06d6 // USHR V22.2D, V22.2D, 3
+	WORD $0x6f7f06e5 // USHR V5.2D, V23.2D, 1
+	WORD $0x6f7f06c4 // USHR V4.2D, V22.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee586e1 // SUB V1.2D, V23.2D, V5.2D
+	WORD $0x6ee486c0 // SUB V0.2D, V22.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc64 // FMUL V4.2D, V3.2D, V1.2D
+	WORD $0x6e60dc43 // FMUL V3.2D, V2.2D, V0.2D
+	FLDPQ (R7), (F27, F28)
+	FLDPQ (R1), (F23, F22)
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60dee5 // FMUL V5.2D, V23.2D, V0.2D
+	WORD $0x6e60dec2 // FMUL V2.2D, V22.2D, V0.2D
+	WORD $0x4e6188a1 // FRINTN V1.2D, V5.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e65e425 // FCMEQ V5.2D, V1.2D, V5.2D
+	WORD $0x4e62e401 // FCMEQ V1.2D, V0.2D, V2.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201ee2 // AND V2.16B, V23.16B, V0.16B
+	WORD $0x4e201ed8 // AND V24.16B, V22.16B, V0.16B
+	FMOVQ 4736(R6), F0
+	WORD $0x6ee2e402 // FCMGT V2.2D, V0.2D, V2.2D
+	WORD $0x6ef8e419 // FCMGT V25.2D, V0.2D, V24.2D
+	FMOVQ 128(R6), F24
+	FMOVQ 512(R6), F0
+	WORD $0x6e601f05 // BSL V5.16B, V24.16B, V0.16B
+	WORD $0x6e601f01 // BSL V1.16B, V24.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	WORD $0x6e601c39 // BSL V25.16B, V1.16B, V0.16B
+	WORD $0x4e618ae1 // FRINTN V1.2D, V23.2D
+	WORD $0x4e618ac0 // FRINTN V0.2D, V22.2D
+	WORD $0x4e77e421 // FCMEQ V1.2D, V1.2D, V23.2D
+	WORD $0x4e76e400 // FCMEQ V0.2D, V0.2D, V22.2D
+	FMOVQ 512(R6), F24
+	WORD $0x4ea11c25 // MOV V5.16B, V1.16B
+	WORD $0x6e781c45 // BSL V5.16B, V2.16B, V24.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e781f22 // BSL V2.16B, V25.16B, V24.16B
+	WORD $0x4e251f7a // AND V26.16B, V27.16B, V5.16B
+	WORD $0x4e221f99 // AND V25.16B, V28.16B, V2.16B
+	WORD $0x4e7be765 // FCMEQ V5.2D, V27.2D, V27.2D
+	WORD $0x4e77e6e2 // FCMEQ V2.2D, V23.2D, V23.2D
+	WORD $0x4e221ca2 // AND V2.16B, V5.16B, V2.16B
+	WORD $0x6e205858 // NOT V24.16B, V2.16B
+	WORD $0x4e7ce785 // FCMEQ V5.2D, V28.2D, V28.2D
+	WORD $0x4e76e6c2 // FCMEQ V2.2D, V22.2D, V22.2D
+	WORD $0x4e221ca2 // AND V2.16B, V5.16B, V2.16B
+	WORD $0x6e205845 // NOT V5.16B, V2.16B
+	FMOVQ 64(R6), F2
+	WORD $0x6e641c58 // BSL V24.16B, V2.16B, V4.16B
+	WORD $0x6e631c45 // BSL V5.16B, V2.16B, V3.16B
+	FMOVQ 576(R6), F2
+	WORD $0x4e62e763 // FCMEQ V3.2D, V27.2D, V2.2D
+	WORD $0x4e62e782 // FCMEQ V2.2D, V28.2D, V2.2D
+	FMOVQ 576(R6), F4
+	WORD $0x6e781c83 // BSL V3.16B, V4.16B, V24.16B
+	WORD $0x4ea31c78 // MOV V24.16B, V3.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	FMOVQ 512(R6), F2
+	WORD $0x6e7b1c41 // BSL V1.16B, V2.16B, V27.16B
+	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
+	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
+	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6efbe401 // FCMGT V1.2D, V0.2D, V27.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e781c83 // BSL V3.16B, V4.16B, V24.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x6e781c61 // BSL V1.16B, V3.16B, V24.16B
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x6e3a1c24 // EOR V4.16B, V1.16B, V26.16B
+	WORD $0x6e391c01 // EOR V1.16B, V0.16B, V25.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e6e3 // FCMEQ V3.2D, V23.2D, V0.2D
+	WORD $0x4e60e6c2 // FCMEQ V2.2D, V22.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e465 // FCMEQ V5.2D, V3.2D, V0.2D
+	WORD $0x4e60e444 // FCMEQ V4.2D, V2.2D, V0.2D
+	WORD $0x6e63dce1 // FMUL V1.2D, V7.2D, V3.2D
+	WORD $0x6e62dcc0 // FMUL V0.2D, V6.2D, V2.2D
+	WORD $0x6e611c65 // BSL V5.16B, V3.16B, V1.16B
+	WORD $0x6e601c44 // BSL V4.16B, V2.16B, V0.16B
+	FLDPQ (R7), (F0, F3)
+	FMOVQ 512(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FMOVQ 512(R6), F2
+	WORD $0x6e621ca1 // BSL V1.16B, V5.16B, V2.16B
+	WORD $0x4ea11c27 // MOV V7.16B, V1.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4ea01c06 // MOV V6.16B, V0.16B
+	FLDPQ (R7), (F0, F3)
+	FMOVQ 4736(R6), F2
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee3e440 // FCMGT V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FLDPQ (R7), (F5, F4)
+	WORD $0x4e6bd643 // FADD V3.2D, V18.2D, V11.2D
+	WORD $0x4e6ad622 // FADD V2.2D, V17.2D, V10.2D
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x6e61dc2b // FMUL V11.2D, V1.2D, V1.2D
+	WORD $0x6e60dc0a // FMUL V10.2D, V0.2D, V0.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ef0f402 // FMIN V2.2D, V0.2D, V16.2D
+	WORD $0x4eeef401 // FMIN V1.2D, V0.2D, V14.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f40e // FMAX V14.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
+	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F13
+	WORD $0x4e63cc2d // FMLA V13.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F12
+	WORD $0x4e62cc0c // FMLA V12.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d5a4 // FSUB V4.2D, V13.2D, V2.2D
+	WORD $0x4ee2d583 // FSUB V3.2D, V12.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4eeed404 // FSUB V4.2D, V0.2D, V14.2D
+	WORD $0x6e65dcb7 // FMUL V23.2D, V5.2D, V5.2D
+	WORD $0x6e64dc96 // FMUL V22.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cee0 // FMLA V0.2D, V23.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cee1 // FMLA V1.2D, V23.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F14
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cee3 // FMLA V3.2D, V23.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e6ecec2 // FMLA V2.2D, V22.2D, V14.2D
+	FMOVQ 1728(R6), F18
+	WORD $0x4e63cef2 // FMLA V18.2D, V23.2D, V3.2D
+	FMOVQ 1728(R6), F17
+	WORD $0x4e62ced1 // FMLA V17.2D, V22.2D, V2.2D
+	WORD $0x4e8d29a2 // TRN1 V2.4S, V13.4S, V13.4S
+	WORD $0x4e8c298e // TRN1 V14.4S, V12.4S, V12.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38443 // ADD V3.4S, V2.4S, V19.4S
+	WORD $0x4e351dc2 // AND V2.16B, V14.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323d0 // TBL V16.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223ce // TBL V14.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c70 // BIT V16.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c4e // BIT V14.16B, V2.16B, V15.16B
+	WORD $0x4e65ce41 // FMLA V1.2D, V18.2D, V5.2D
+	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
+	WORD $0x4e77cc25 // FMLA V5.2D, V1.2D, V23.2D
+	WORD $0x4e76cc04 // FMLA V4.2D, V0.2D, V22.2D
+	WORD $0x4e8d29a0 // TRN1 V0.4S, V13.4S, V13.4S
+	WORD $0x4e8c2981 // TRN1 V1.4S, V12.4S, V12.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38403 // ADD V3.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
+	WORD $0x4e70cca1 // FMLA V1.2D, V5.2D, V16.2D
+	WORD $0x4e6ecc80 // FMLA V0.2D, V4.2D, V14.2D
+	WORD $0x4e61d603 // FADD V3.2D, V16.2D, V1.2D
+	WORD $0x4e60d5c2 // FADD V2.2D, V14.2D, V0.2D
+	WORD $0x6f7d05ad // USHR V13.2D, V13.2D, 3
+	WORD $0x6f7d058c // USHR V12.2D, V12.2D, 3
+	WORD $0x6f7f05a5 // USHR V5.2D, V13.2D, 1
+	WORD $0x6f7f0584 // USHR V4.2D, V12.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee585a1 // SUB V1.2D, V13.2D, V5.2D
+	WORD $0x6ee48580 // SUB V0.2D, V12.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc6d // FMUL V13.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4c // FMUL V12.2D, V2.2D, V0.2D
+	FLDPQ (R7), (F22, F3)
+	FLDPQ (R1), (F16, F14)
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60de04 // FMUL V4.2D, V16.2D, V0.2D
+	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e432 // FCMEQ V18.2D, V1.2D, V4.2D
+	WORD $0x4e62e411 // FCMEQ V17.2D, V0.2D, V2.2D
+	FMOVQ 512(R6), F1
+	FMOVQ 128(R6), F0
+	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
+	WORD $0x6e601c31 // BSL V17.16B, V1.16B, V0.16B
+	WORD $0x4e618a01 // FRINTN V1.2D, V16.2D
+	WORD $0x4e6189c0 // FRINTN V0.2D, V14.2D
+	WORD $0x4e70e425 // FCMEQ V5.2D, V1.2D, V16.2D
+	WORD $0x4e6ee404 // FCMEQ V4.2D, V0.2D, V14.2D
+	FMOVQ 512(R6), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621e41 // BSL V1.16B, V18.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621e20 // BSL V0.16B, V17.16B, V2.16B
+	WORD $0x4e211ed2 // AND V18.16B, V22.16B, V1.16B
+	WORD $0x4e201c71 // AND V17.16B, V3.16B, V0.16B
+	WORD $0x4e76e6c1 // FCMEQ V1.2D, V22.2D, V22.2D
+	WORD $0x4e70e600 // FCMEQ V0.2D, V16.2D, V16.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e6ee5c0 // FCMEQ V0.2D, V14.2D, V14.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R6), F0
+	WORD $0x6e6d1c02 // BSL V2.16B, V0.16B, V13.16B
+	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e6cd // FCMEQ V13.2D, V22.2D, V0.2D
+	WORD $0x4e60e46c // FCMEQ V12.2D, V3.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e621c0d // BSL V13.16B, V0.16B, V2.16B
+	WORD $0x6e611c0c // BSL V12.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e6d1c83 // BSL V3.16B, V4.16B, V13.16B
+	WORD $0x6e6c1c82 // BSL V2.16B, V4.16B, V12.16B
+	WORD $0x6e6d1c61 // BSL V1.16B, V3.16B, V13.16B
+	WORD $0x6e6c1c40 // BSL V0.16B, V2.16B, V12.16B
+	WORD $0x6e321c24 // EOR V4.16B, V1.16B, V18.16B
+	WORD $0x6e311c01 // EOR V1.16B, V0.16B, V17.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e603 // FCMEQ V3.2D, V16.2D, V0.2D
+	WORD $0x4e60e5c2 // FCMEQ V2.2D, V14.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e465 // FCMEQ V5.2D, V3.2D, V0.2D
+	WORD $0x4e60e444 // FCMEQ V4.2D, V2.2D, V0.2D
+	WORD $0x6e63dd61 // FMUL V1.2D, V11.2D, V3.2D
+	WORD $0x6e62dd40 // FMUL V0.2D, V10.2D, V2.2D
+	WORD $0x6e611c65 // BSL V5.16B, V3.16B, V1.16B
+	WORD $0x6e601c44 // BSL V4.16B, V2.16B, V0.16B
+	FLDPQ (R7), (F0, F3)
+	FMOVQ 512(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FMOVQ 512(R6), F2
+	WORD $0x6e621ca1 // BSL V1.16B, V5.16B, V2.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	ADD R2<<3, R5, R1
+	FSTPQ (F9, F8), (R1)
+	ADD R2<<3, R4, R1
+	FSTPQ (F7, F6), (R1)
+	ADD R2<<3, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R2, R2
+	CMP R8, R2
+	BLE one1879
+
+tail1881:
+	SUBS R2, R0, R0
+	BEQ done1882
+	ADD $32, R11, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<3, R10, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<3, R9, R7
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R7), F8
+	FMOVQ 16(R7), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R7), F8
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R7), F0
+	WORD $0x6e180408 // MOV V8.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R7), F5
+
+doneLanes4:
+	FMOVQ 384(R6), F0
+	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
+	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
+	FMOVQ 3904(R6), F0
+	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
+	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
+	FMOVQ 4608(R6), F2
+	WORD $0x6e62dd83 // FMUL V3.2D, V12.2D, V2.2D
+	WORD $0x6e62dd62 // FMUL V2.2D, V11.2D, V2.2D
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
+	FMOVQ 16640(R6), F2
+	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
+	WORD $0x6ee28469 // SUB V9.2D, V3.2D, V2.2D
+	FMOVQ 3840(R6), F2
+	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
+	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
+	FMOVQ 16704(R6), F2
+	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
+	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
+	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
+	WORD $0x6f4c0523 // USHR V3.2D, V9.2D, 52
+	FMOVQ 1984(R6), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R6), F2
+	WORD $0x4ee2d484 // FSUB V4.2D, V4.2D, V2.2D
+	WORD $0x4ee2d469 // FSUB V9.2D, V3.2D, V2.2D
+	FMOVQ 4672(R6), F3
+	FMOVQ 512(R6), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d484 // FSUB V4.2D, V4.2D, V1.2D
+	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
+	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
+	FMOVQ 16768(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R6), F1
+	WORD $0x6eece420 // FCMGT V0.2D, V1.2D, V12.2D
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
+	WORD $0x6e20580b // NOT V11.16B, V0.16B
+	FMOVQ 15488(R6), F0
+	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
+	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
+	WORD $0x4ee0d540 // FSUB V0.2D, V10.2D, V0.2D
+	FMOVQ 1344(R6), F2
+	WORD $0x6e62dc30 // FMUL V16.2D, V1.2D, V2.2D
+	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4e62d60d // FADD V13.2D, V16.2D, V2.2D
+	WORD $0x4e62d5ca // FADD V10.2D, V14.2D, V2.2D
+	FMOVQ 576(R6), F2
+	WORD $0x6e6dfc44 // FDIV V4.2D, V2.2D, V13.2D
+	WORD $0x6e6afc49 // FDIV V9.2D, V2.2D, V10.2D
+	WORD $0x6e64dc32 // FMUL V18.2D, V1.2D, V4.2D
+	WORD $0x6e69dc11 // FMUL V17.2D, V0.2D, V9.2D
+	FMOVQ 576(R6), F2
+	WORD $0x4ee2d5a3 // FSUB V3.2D, V13.2D, V2.2D
+	WORD $0x4ee2d542 // FSUB V2.2D, V10.2D, V2.2D
+	WORD $0x4ee3d603 // FSUB V3.2D, V16.2D, V3.2D
+	WORD $0x4ee2d5c2 // FSUB V2.2D, V14.2D, V2.2D
+	WORD $0x4ef2cda1 // FMLS V1.2D, V13.2D, V18.2D
+	WORD $0x4ef1cd40 // FMLS V0.2D, V10.2D, V17.2D
+	WORD $0x4ef2cc61 // FMLS V1.2D, V3.2D, V18.2D
+	WORD $0x4ef1cc40 // FMLS V0.2D, V2.2D, V17.2D
+	WORD $0x6e72de4d // FMUL V13.2D, V18.2D, V18.2D
+	WORD $0x6e71de2a // FMUL V10.2D, V17.2D, V17.2D
+	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
+	WORD $0x6e69dc03 // FMUL V3.2D, V0.2D, V9.2D
+	FMOVQ 15552(R6), F2
+	FMOVQ 15552(R6), F1
+	FMOVQ 15616(R6), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 15616(R6), F2
+	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
+	FMOVQ 576(R6), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	WORD $0x6e61dc98 // FMUL V24.2D, V4.2D, V1.2D
+	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
+	WORD $0x6e6dddb0 // FMUL V16.2D, V13.2D, V13.2D
+	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
+	FMOVQ 15680(R6), F1
+	FMOVQ 15680(R6), F0
+	FMOVQ 15744(R6), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 15744(R6), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	FMOVQ 15808(R6), F0
+	WORD $0x4e60ce04 // FMLA V4.2D, V16.2D, V0.2D
+	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
+	FMOVQ 15872(R6), F1
+	FMOVQ 15872(R6), F0
+	FMOVQ 15936(R6), F9
+	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
+	FMOVQ 15936(R6), F2
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4e70cc89 // FMLA V9.2D, V4.2D, V16.2D
+	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
+	FMOVQ 16000(R6), F1
+	FMOVQ 16000(R6), F0
+	FMOVQ 16064(R6), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 16064(R6), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	WORD $0x4e70cd24 // FMLA V4.2D, V9.2D, V16.2D
+	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
+	FMOVQ 16128(R6), F0
+	FMOVQ 16128(R6), F2
+	FMOVQ 16192(R6), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 16192(R6), F0
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
+	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
+	FMOVQ 16256(R6), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 16256(R6), F1
+	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
+	FMOVQ 16320(R6), F25
+	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
+	FMOVQ 16320(R6), F22
+	WORD $0x4e6acc36 // FMLA V22.2D, V1.2D, V10.2D
+	FMOVQ 16320(R6), F0
+	WORD $0x4ef9d410 // FSUB V16.2D, V0.2D, V25.2D
+	WORD $0x4ef6d40e // FSUB V14.2D, V0.2D, V22.2D
+	WORD $0x4e6dcc50 // FMLA V16.2D, V2.2D, V13.2D
+	WORD $0x4e6acc2e // FMLA V14.2D, V1.2D, V10.2D
+	WORD $0x6e79dda0 // FMUL V0.2D, V13.2D, V25.2D
+	WORD $0x6e76dd49 // FMUL V9.2D, V10.2D, V22.2D
+	WORD $0x6ee0f9a4 // FNEG V4.2D, V13.2D
+	WORD $0x4e72ce44 // FMLA V4.2D, V18.2D, V18.2D
+	WORD $0x6ee0f941 // FNEG V1.2D, V10.2D
+	WORD $0x4e71ce21 // FMLA V1.2D, V17.2D, V17.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e79cda3 // FMLA V3.2D, V13.2D, V25.2D
+	WORD $0x6ee0f922 // FNEG V2.2D, V9.2D
+	WORD $0x4e76cd42 // FMLA V2.2D, V10.2D, V22.2D
+	WORD $0x4e70cda3 // FMLA V3.2D, V13.2D, V16.2D
+	WORD $0x4e6ecd42 // FMLA V2.2D, V10.2D, V14.2D
+	WORD $0x4e79cc83 // FMLA V3.2D, V4.2D, V25.2D
+	WORD $0x4e76cc22 // FMLA V2.2D, V1.2D, V22.2D
+	WORD $0x6e60de4d // FMUL V13.2D, V18.2D, V0.2D
+	WORD $0x6e69de24 // FMUL V4.2D, V17.2D, V9.2D
+	WORD $0x6ee0f9a1 // FNEG V1.2D, V13.2D
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	WORD $0x6ee0f880 // FNEG V0.2D, V4.2D
+	WORD $0x4e69ce20 // FMLA V0.2D, V17.2D, V9.2D
+	WORD $0x4e72cc61 // FMLA V1.2D, V3.2D, V18.2D
+	WORD $0x4e71cc40 // FMLA V0.2D, V2.2D, V17.2D
+	WORD $0x4e61d703 // FADD V3.2D, V24.2D, V1.2D
+	WORD $0x4e60d6e2 // FADD V2.2D, V23.2D, V0.2D
+	WORD $0x4e6dd64a // FADD V10.2D, V18.2D, V13.2D
+	WORD $0x4e64d629 // FADD V9.2D, V17.2D, V4.2D
+	WORD $0x4ef2d541 // FSUB V1.2D, V10.2D, V18.2D
+	WORD $0x4ef1d520 // FSUB V0.2D, V9.2D, V17.2D
+	WORD $0x4ee1d5a1 // FSUB V1.2D, V13.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4eaa1d56 // MOV V22.16B, V10.16B
+	WORD $0x4e62cd96 // FMLA V22.2D, V12.2D, V2.2D
+	WORD $0x4ea91d2e // MOV V14.16B, V9.16B
+	WORD $0x4e62cd6e // FMLA V14.2D, V11.2D, V2.2D
+	FMOVQ 1216(R6), F4
+	WORD $0x4eb61ec3 // MOV V3.16B, V22.16B
+	WORD $0x4ee4cd83 // FMLS V3.2D, V12.2D, V4.2D
+	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
+	WORD $0x4ee4cd62 // FMLS V2.2D, V11.2D, V4.2D
+	WORD $0x4ee3d543 // FSUB V3.2D, V10.2D, V3.2D
+	WORD $0x4ee2d524 // FSUB V4.2D, V9.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4e62cd81 // FMLA V1.2D, V12.2D, V2.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d48d // FADD V13.2D, V4.2D, V0.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 16384(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R6), F0
+	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R6), F0
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e76dc31 // FMUL V17.2D, V1.2D, V22.2D
+	WORD $0x6e6edc10 // FMUL V16.2D, V0.2D, V14.2D
+	WORD $0x4eb11e32 // MOV V18.16B, V17.16B
+	WORD $0x4ef6cc32 // FMLS V18.2D, V1.2D, V22.2D
+	WORD $0x4eb01e0c // MOV V12.16B, V16.16B
+	WORD $0x4eeecc0c // FMLS V12.2D, V0.2D, V14.2D
+	WORD $0x4ee3cc32 // FMLS V18.2D, V1.2D, V3.2D
+	WORD $0x4eedcc0c // FMLS V12.2D, V0.2D, V13.2D
+	FMOVQ 576(R6), F0
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
+	WORD $0x6e61dd0b // FMUL V11.2D, V8.2D, V1.2D
+	WORD $0x6e60dcaa // FMUL V10.2D, V5.2D, V0.2D
+	WORD $0x4e76d6db // FADD V27.2D, V22.2D, V22.2D
+	WORD $0x4e6ed5da // FADD V26.2D, V14.2D, V14.2D
+	WORD $0x4e63d479 // FADD V25.2D, V3.2D, V3.2D
+	WORD $0x4e6dd5b8 // FADD V24.2D, V13.2D, V13.2D
+	WORD $0x4efbd629 // FSUB V9.2D, V17.2D, V27.2D
+	WORD $0x4efad605 // FSUB V5.2D, V16.2D, V26.2D
+	WORD $0x4ef1d537 // FSUB V23.2D, V9.2D, V17.2D
+	WORD $0x4ef0d4a8 // FSUB V8.2D, V5.2D, V16.2D
+	WORD $0x4ef7d521 // FSUB V1.2D, V9.2D, V23.2D
+	WORD $0x4ee8d4a0 // FSUB V0.2D, V5.2D, V8.2D
+	WORD $0x4ee1d622 // FSUB V2.2D, V17.2D, V1.2D
+	WORD $0x4ee0d604 // FSUB V4.2D, V16.2D, V0.2D
+	WORD $0x4e77d761 // FADD V1.2D, V27.2D, V23.2D
+	WORD $0x4e68d740 // FADD V0.2D, V26.2D, V8.2D
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
+	WORD $0x4e79d641 // FADD V1.2D, V18.2D, V25.2D
+	WORD $0x4e78d580 // FADD V0.2D, V12.2D, V24.2D
+	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
+	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f408 // FMAX V8.2D, V0.2D, V2.2D
+	WORD $0x4e61f418 // FMAX V24.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4ee9f401 // FMIN V1.2D, V0.2D, V9.2D
+	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F23
+	WORD $0x4e64cc37 // FMLA V23.2D, V1.2D, V4.2D
+	FMOVQ 1152(R6), F9
+	WORD $0x4e62cc09 // FMLA V9.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d6e5 // FSUB V5.2D, V23.2D, V2.2D
+	WORD $0x4ee2d524 // FSUB V4.2D, V9.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
+	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
+	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
+	WORD $0x4ee8d428 // FSUB V8.2D, V1.2D, V8.2D
+	WORD $0x4ef8d405 // FSUB V5.2D, V0.2D, V24.2D
+	WORD $0x6e68dd1d // FMUL V29.2D, V8.2D, V8.2D
+	WORD $0x6e65dcbc // FMUL V28.2D, V5.2D, V5.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf80 // FMLA V0.2D, V28.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F24
+	FMOVQ 1664(R6), F4
+	WORD $0x4e62cfa4 // FMLA V4.2D, V29.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e78cf82 // FMLA V2.2D, V28.2D, V24.2D
+	FMOVQ 1728(R6), F27
+	WORD $0x4e64cfbb // FMLA V27.2D, V29.2D, V4.2D
+	FMOVQ 1728(R6), F26
+	WORD $0x4e62cf9a // FMLA V26.2D, V28.2D, V2.2D
+	WORD $0x4e972ae2 // TRN1 V2.4S, V23.4S, V23.4S
+	WORD $0x4e892938 // TRN1 V24.4S, V9.4S, V9.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38444 // ADD V4.4S, V2.4S, V19.4S
+	WORD $0x4e351f02 // AND V2.16B, V24.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0423d9 // TBL V25.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223d8 // TBL V24.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0423c4 // TBL V4.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c99 // BIT V25.16B, V4.16B, V15.16B
+	WORD $0x6eaf1c58 // BIT V24.16B, V2.16B, V15.16B
+	WORD $0x4e68cf61 // FMLA V1.2D, V27.2D, V8.2D
+	WORD $0x4e65cf40 // FMLA V0.2D, V26.2D, V5.2D
+	WORD $0x4e7dcc28 // FMLA V8.2D, V1.2D, V29.2D
+	WORD $0x4e7ccc05 // FMLA V5.2D, V0.2D, V28.2D
+	WORD $0x4e972ae0 // TRN1 V0.4S, V23.4S, V23.4S
+	WORD $0x4e892921 // TRN1 V1.4S, V9.4S, V9.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38404 // ADD V4.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0423c1 // TBL V1.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0423c4 // TBL V4.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c81 // BIT V1.16B, V4.16B, V15.16B
+	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
+	WORD $0x4e79cd01 // FMLA V1.2D, V8.2D, V25.2D
+	WORD $0x4e78cca0 // FMLA V0.2D, V5.2D, V24.2D
+	WORD $0x4e61d724 // FADD V4.2D, V25.2D, V1.2D
+	WORD $0x4e60d702 // FADD V2.2D, V24.2D, V0.2D
+	WORD $0x6f7d06f7 // USHR V23.2D, V23.2D, 3
+	WORD $0x6f7d0529 // USHR V9.2D, V9.2D, 3
+	WORD $0x6f7f06e8 // USHR V8.2D, V23.2D, 1
+	WORD $0x6f7f0525 // USHR V5.2D, V9.2D, 1
+	WORD $0x4f745501 // SHL V1.2D, V8.2D, 52
+	WORD $0x4f7454a0 // SHL V0.2D, V5.2D, 52
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee886e1 // SUB V1.2D, V23.2D, V8.2D
+	WORD $0x6ee58520 // SUB V0.2D, V9.2D, V5.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc85 // FMUL V5.2D, V4.2D, V1.2D
+	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F27
+	FMOVQ 16(R1), F28
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F27
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F0
+	WORD $0x6e18041b // MOV V27.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F28
+
+doneLanes6:
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R7), F23
+	FMOVQ 16(R7), F9
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R7), F23
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R7), F0
+	WORD $0x6e180417 // MOV V23.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R7), F9
+
+doneLanes8:
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60dee2 // FMUL V2.2D, V23.2D, V0.2D
+	WORD $0x6e60dd28 // FMUL V8.2D, V9.2D, V0.2D
+	WORD $0x4e618841 // FRINTN V1.2D, V2.2D
+	WORD $0x4e618900 // FRINTN V0.2D, V8.2D
+	WORD $0x4e62e422 // FCMEQ V2.2D, V1.2D, V2.2D
+	WORD $0x4e68e419 // FCMEQ V25.2D, V0.2D, V8.2D
+	FMOVQ 512(R6), F1
+	FMOVQ 128(R6), F0
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x6e601c39 // BSL V25.16B, V1.16B, V0.16B
+	WORD $0x4e618ae1 // FRINTN V1.2D, V23.2D
+	WORD $0x4e618920 // FRINTN V0.2D, V9.2D
+	WORD $0x4e77e421 // FCMEQ V1.2D, V1.2D, V23.2D
+	WORD $0x4e69e400 // FCMEQ V0.2D, V0.2D, V9.2D
+	FMOVQ 512(R6), F24
+	WORD $0x4ea11c28 // MOV V8.16B, V1.16B
+	WORD $0x6e781c48 // BSL V8.16B, V2.16B, V24.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e781f22 // BSL V2.16B, V25.16B, V24.16B
+	WORD $0x4e281f7a // AND V26.16B, V27.16B, V8.16B
+	WORD $0x4e221f99 // AND V25.16B, V28.16B, V2.16B
+	WORD $0x4e7be768 // FCMEQ V8.2D, V27.2D, V27.2D
+	WORD $0x4e77e6e2 // FCMEQ V2.2D, V23.2D, V23.2D
+	WORD $0x4e221d02 // AND V2.16B, V8.16B, V2.16B
+	WORD $0x6e205858 // NOT V24.16B, V2.16B
+	WORD $0x4e7ce788 // FCMEQ V8.2D, V28.2D, V28.2D
+	WORD $0x4e69e522 // FCMEQ V2.2D, V9.2D, V9.2D
+	WORD $0x4e221d02 // AND V2.16B, V8.16B, V2.16B
+	WORD $0x6e205848 // NOT V8.16B, V2.16B
+	FMOVQ 64(R6), F2
+	WORD $0x6e651c58 // BSL V24.16B, V2.16B, V5.16B
+	WORD $0x6e641c48 // BSL V8.16B, V2.16B, V4.16B
+	FMOVQ 576(R6), F2
+	WORD $0x4e62e764 // FCMEQ V4.2D, V27.2D, V2.2D
+	WORD $0x4e62e782 // FCMEQ V2.2D, V28.2D, V2.2D
+	FMOVQ 576(R6), F5
+	WORD $0x6e781ca4 // BSL V4.16B, V5.16B, V24.16B
+	WORD $0x4ea41c98 // MOV V24.16B, V4.16B
+	WORD $0x6e681ca2 // BSL V2.16B, V5.16B, V8.16B
+	WORD $0x4ea21c48 // MOV V8.16B, V2.16B
+	FMOVQ 512(R6), F2
+	WORD $0x6e7b1c41 // BSL V1.16B, V2.16B, V27.16B
+	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
+	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
+	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6efbe401 // FCMGT V1.2D, V0.2D, V27.2D
+	WORD $0x6ee5e400 // FCMGT V0.2D, V0.2D, V5.2D
+	FMOVQ 64(R6), F5
+	WORD $0x6e781ca4 // BSL V4.16B, V5.16B, V24.16B
+	WORD $0x6e681ca2 // BSL V2.16B, V5.16B, V8.16B
+	WORD $0x6e781c81 // BSL V1.16B, V4.16B, V24.16B
+	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
+	WORD $0x6e3a1c25 // EOR V5.16B, V1.16B, V26.16B
+	WORD $0x6e391c01 // EOR V1.16B, V0.16B, V25.16B
+	FMOVQ 8768(R6), F0
+	WORD $0x4e60e6e4 // FCMEQ V4.2D, V23.2D, V0.2D
+	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e489 // FCMEQ V9.2D, V4.2D, V0.2D
+	WORD $0x4e60e448 // FCMEQ V8.2D, V2.2D, V0.2D
+	WORD $0x6e64dd61 // FMUL V1.2D, V11.2D, V4.2D
+	WORD $0x6e62dd40 // FMUL V0.2D, V10.2D, V2.2D
+	WORD $0x6e611c89 // BSL V9.16B, V4.16B, V1.16B
+	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes9
+	FMOVQ (R7), F2
+	FMOVQ 16(R7), F1
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes10
+	FMOVD (R7), F2
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes10
+	FMOVD 8(R7), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes10
+	FMOVD 16(R7), F1
+
+doneLanes10:
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e445 // FCMEQ V5.2D, V2.2D, V0.2D
+	WORD $0x4e60e424 // FCMEQ V4.2D, V1.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x6e691c05 // BSL V5.16B, V0.16B, V9.16B
+	WORD $0x6e681c04 // BSL V4.16B, V0.16B, V8.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes11
+	FMOVQ (R7), F2
+	FMOVQ 16(R7), F1
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes12
+	FMOVD (R7), F2
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes12
+	FMOVD 8(R7), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes12
+	FMOVD 16(R7), F1
+
+doneLanes12:
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e449 // FCMEQ V9.2D, V2.2D, V0.2D
+	WORD $0x4e60e428 // FCMEQ V8.2D, V1.2D, V0.2D
+	FMOVQ 512(R6), F0
+	WORD $0x6e651c09 // BSL V9.16B, V0.16B, V5.16B
+	WORD $0x6e641c08 // BSL V8.16B, V0.16B, V4.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes13
+	FMOVQ (R7), F0
+	FMOVQ 16(R7), F2
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes14
+	FMOVD (R7), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes14
+	FMOVD 8(R7), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes14
+	FMOVD 16(R7), F2
+
+doneLanes14:
+	FMOVQ 512(R6), F1
+	WORD $0x4e61e400 // FCMEQ V0.2D, V0.2D, V1.2D
+	WORD $0x4e61e441 // FCMEQ V1.2D, V2.2D, V1.2D
+	WORD $0x6f00e419 // MOVI V25.2D, 0
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes15
+	FMOVQ (R7), F25
+	FMOVQ 16(R7), F24
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes16
+	FMOVD (R7), F25
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes16
+	FMOVD 8(R7), F2
+	WORD $0x6e180459 // MOV V25.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes16
+	FMOVD 16(R7), F24
+
+doneLanes16:
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes17
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F10
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes18
+	FMOVD (R1), F2
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes18
+	FMOVD 8(R1), F4
+	WORD $0x6e180482 // MOV V2.D[1], V4.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes18
+	FMOVD 16(R1), F10
+
+doneLanes18:
+	FMOVQ 4736(R6), F5
+	WORD $0x6ee2e4a2 // FCMGT V2.2D, V5.2D, V2.2D
+	WORD $0x6e205844 // NOT V4.16B, V2.16B
+	WORD $0x6eeae4a2 // FCMGT V2.2D, V5.2D, V10.2D
+	WORD $0x6e205842 // NOT V2.16B, V2.16B
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes19
+	FMOVQ (R1), F23
+	FMOVQ 16(R1), F11
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes20
+	FMOVD (R1), F23
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes20
+	FMOVD 8(R1), F5
+	WORD $0x6e1804b7 // MOV V23.D[1], V5.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes20
+	FMOVD 16(R1), F11
+
+doneLanes20:
+	WORD $0x4e63d6ca // FADD V10.2D, V22.2D, V3.2D
+	WORD $0x4e6dd5c5 // FADD V5.2D, V14.2D, V13.2D
+	WORD $0x6e6a1ee4 // BSL V4.16B, V23.16B, V10.16B
+	WORD $0x6e651d62 // BSL V2.16B, V11.16B, V5.16B
+	FMOVQ 576(R6), F5
+	WORD $0x4e79cc85 // FMLA V5.2D, V4.2D, V25.2D
+	FMOVQ 576(R6), F4
+	WORD $0x4e78cc44 // FMLA V4.2D, V2.2D, V24.2D
+	FMOVQ 576(R6), F2
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ F0, 32(RSP)
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	FMOVQ F1, 16(RSP)
+	WORD $0x4ef6d62b // FSUB V11.2D, V17.2D, V22.2D
+	WORD $0x4eeed605 // FSUB V5.2D, V16.2D, V14.2D
+	WORD $0x4ef1d577 // FSUB V23.2D, V11.2D, V17.2D
+	WORD $0x4ef0d4aa // FSUB V10.2D, V5.2D, V16.2D
+	WORD $0x4ef7d561 // FSUB V1.2D, V11.2D, V23.2D
+	WORD $0x4eead4a0 // FSUB V0.2D, V5.2D, V10.2D
+	WORD $0x4ee1d622 // FSUB V2.2D, V17.2D, V1.2D
+	WORD $0x4ee0d604 // FSUB V4.2D, V16.2D, V0.2D
+	WORD $0x4e77d6c1 // FADD V1.2D, V22.2D, V23.2D
+	WORD $0x4e6ad5c0 // FADD V0.2D, V14.2D, V10.2D
+	WORD $0x4ee1d442 // FSUB V2.2D, V2.2D, V1.2D
+	WORD $0x4ee0d484 // FSUB V4.2D, V4.2D, V0.2D
+	WORD $0x4e63d641 // FADD V1.2D, V18.2D, V3.2D
+	WORD $0x4e6dd580 // FADD V0.2D, V12.2D, V13.2D
+	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
+	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f40a // FMAX V10.2D, V0.2D, V2.2D
+	WORD $0x4e61f418 // FMAX V24.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
+	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F4
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F23
+	WORD $0x4e64cc37 // FMLA V23.2D, V1.2D, V4.2D
+	FMOVQ 1152(R6), F11
+	WORD $0x4e62cc0b // FMLA V11.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d6e5 // FSUB V5.2D, V23.2D, V2.2D
+	WORD $0x4ee2d564 // FSUB V4.2D, V11.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
+	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cca1 // FMLS V1.2D, V5.2D, V2.2D
+	WORD $0x4ee2cc80 // FMLS V0.2D, V4.2D, V2.2D
+	WORD $0x4eead42a // FSUB V10.2D, V1.2D, V10.2D
+	WORD $0x4ef8d405 // FSUB V5.2D, V0.2D, V24.2D
+	WORD $0x6e6add5d // FMUL V29.2D, V10.2D, V10.2D
+	WORD $0x6e65dcbc // FMUL V28.2D, V5.2D, V5.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cfa0 // FMLA V0.2D, V29.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf82 // FMLA V2.2D, V28.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cfa1 // FMLA V1.2D, V29.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf80 // FMLA V0.2D, V28.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F24
+	FMOVQ 1664(R6), F4
+	WORD $0x4e62cfa4 // FMLA V4.2D, V29.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e78cf82 // FMLA V2.2D, V28.2D, V24.2D
+	FMOVQ 1728(R6), F27
+	WORD $0x4e64cfbb // FMLA V27.2D, V29.2D, V4.2D
+	FMOVQ 1728(R6), F26
+	WORD $0x4e62cf9a // FMLA V26.2D, V28.2D, V2.2D
+	WORD $0x4e972ae2 // TRN1 V2.4S, V23.4S, V23.4S
+	WORD $0x4e8b2978 // TRN1 V24.4S, V11.4S, V11.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38444 // ADD V4.4S, V2.4S, V19.4S
+	WORD $0x4e351f02 // AND V2.16B, V24.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0423d9 // TBL V25.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223d8 // TBL V24.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0423c4 // TBL V4.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c99 // BIT V25.16B, V4.16B, V15.16B
+	WORD $0x6eaf1c58 // BIT V24.16B, V2.16B, V15.16B
+	WORD $0x4e6acf61 // FMLA V1.2D, V27.2D, V10.2D
+	WORD $0x4e65cf40 // FMLA V0.2D, V26.2D, V5.2D
+	WORD $0x4e7dcc2a // FMLA V10.2D, V1.2D, V29.2D
+	WORD $0x4e7ccc05 // FMLA V5.2D, V0.2D, V28.2D
+	WORD $0x4e972ae0 // TRN1 V0.4S, V23.4S, V23.4S
+	WORD $0x4e8b2961 // TRN1 V1.4S, V11.4S, V11.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38404 // ADD V4.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0423c1 // TBL V1.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0423c4 // TBL V4.16B, {V30.16B, V31.16B}, V4.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c81 // BIT V1.16B, V4.16B, V15.16B
+	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
+	WORD $0x4e79cd41 // FMLA V1.2D, V10.2D, V25.2D
+	WORD $0x4e78cca0 // FMLA V0.2D, V5.2D, V24.2D
+	WORD $0x4e61d724 // FADD V4.2D, V25.2D, V1.2D
+	WORD $0x4e60d702 // FADD V2.2D, V24.2D, V0.2D
+	WORD $0x6f7d06f7 // USHR V23.2D, V23.2D, 3
+	WORD $0x6f7d056b // USHR V11.2D, V11.2D, 3
+	WORD $0x6f7f06ea // USHR V10.2D, V23.2D, 1
+	WORD $0x6f7f0565 // USHR V5.2D, V11.2D, 1
+	WORD $0x4f745541 // SHL V1.2D, V10.2D, 52
+	WORD $0x4f7454a0 // SHL V0.2D, V5.2D, 52
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6eea86e1 // SUB V1.2D, V23.2D, V10.2D
+	WORD $0x6ee58560 // SUB V0.2D, V11.2D, V5.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc85 // FMUL V5.2D, V4.2D, V1.2D
+	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes21
+	FMOVQ (R1), F27
+	FMOVQ 16(R1), F28
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes22
+	FMOVD (R1), F27
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes22
+	FMOVD 8(R1), F0
+	WORD $0x6e18041b // MOV V27.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes22
+	FMOVD 16(R1), F28
+
+doneLanes22:
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes23
+	FMOVQ (R7), F23
+	FMOVQ 16(R7), F11
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes24
+	FMOVD (R7), F23
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes24
+	FMOVD 8(R7), F0
+	WORD $0x6e180417 // MOV V23.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes24
+	FMOVD 16(R7), F11
+
+doneLanes24:
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60deea // FMUL V10.2D, V23.2D, V0.2D
+	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
+	WORD $0x4e618941 // FRINTN V1.2D, V10.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e6ae42a // FCMEQ V10.2D, V1.2D, V10.2D
+	WORD $0x4e62e401 // FCMEQ V1.2D, V0.2D, V2.2D
+	FMOVQ 384(R6), F0
+	WORD $0x4e201ee2 // AND V2.16B, V23.16B, V0.16B
+	WORD $0x4e201d78 // AND V24.16B, V11.16B, V0.16B
+	FMOVQ 4736(R6), F0
+	WORD $0x6ee2e402 // FCMGT V2.2D, V0.2D, V2.2D
+	WORD $0x6ef8e419 // FCMGT V25.2D, V0.2D, V24.2D
+	FMOVQ 128(R6), F24
+	FMOVQ 512(R6), F0
+	WORD $0x6e601f0a // BSL V10.16B, V24.16B, V0.16B
+	WORD $0x6e601f01 // BSL V1.16B, V24.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e601d42 // BSL V2.16B, V10.16B, V0.16B
+	WORD $0x6e601c39 // BSL V25.16B, V1.16B, V0.16B
+	WORD $0x4e618ae1 // FRINTN V1.2D, V23.2D
+	WORD $0x4e618960 // FRINTN V0.2D, V11.2D
+	WORD $0x4e77e421 // FCMEQ V1.2D, V1.2D, V23.2D
+	WORD $0x4e6be400 // FCMEQ V0.2D, V0.2D, V11.2D
+	FMOVQ 512(R6), F24
+	WORD $0x4ea11c2a // MOV V10.16B, V1.16B
+	WORD $0x6e781c4a // BSL V10.16B, V2.16B, V24.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e781f22 // BSL V2.16B, V25.16B, V24.16B
+	WORD $0x4e2a1f7a // AND V26.16B, V27.16B, V10.16B
+	WORD $0x4e221f99 // AND V25.16B, V28.16B, V2.16B
+	WORD $0x4e7be76a // FCMEQ V10.2D, V27.2D, V27.2D
+	WORD $0x4e77e6e2 // FCMEQ V2.2D, V23.2D, V23.2D
+	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
+	WORD $0x6e205858 // NOT V24.16B, V2.16B
+	WORD $0x4e7ce78a // FCMEQ V10.2D, V28.2D, V28.2D
+	WORD $0x4e6be562 // FCMEQ V2.2D, V11.2D, V11.2D
+	WORD $0x4e221d42 // AND V2.16B, V10.16B, V2.16B
+	WORD $0x6e20584a // NOT V10.16B, V2.16B
+	FMOVQ 64(R6), F2
+	WORD $0x6e651c58 // BSL V24.16B, V2.16B, V5.16B
+	WORD $0x6e641c4a // BSL V10.16B, V2.16B, V4.16B
+	FMOVQ 576(R6), F2
+	WORD $0x4e62e764 // FCMEQ V4.2D, V27.2D, V2.2D
+	WORD $0x4e62e782 // FCMEQ V2.2D, V28.2D, V2.2D
+	FMOVQ 576(R6), F5
+	WORD $0x6e781ca4 // BSL V4.16B, V5.16B, V24.16B
+	WORD $0x4ea41c98 // MOV V24.16B, V4.16B
+	WORD $0x6e6a1ca2 // BSL V2.16B, V5.16B, V10.16B
+	WORD $0x4ea21c4a // MOV V10.16B, V2.16B
+	FMOVQ 512(R6), F2
+	WORD $0x6e7b1c41 // BSL V1.16B, V2.16B, V27.16B
+	WORD $0x4ea11c3b // MOV V27.16B, V1.16B
+	WORD $0x6e7c1c40 // BSL V0.16B, V2.16B, V28.16B
+	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6efbe420 // FCMGT V0.2D, V1.2D, V27.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6efbe401 // FCMGT V1.2D, V0.2D, V27.2D
+	WORD $0x6ee5e400 // FCMGT V0.2D, V0.2D, V5.2D
+	FMOVQ 64(R6), F5
+	WORD $0x6e781ca4 // BSL V4.16B, V5.16B, V24.16B
+	WORD $0x6e6a1ca2 // BSL V2.16B, V5.16B, V10.16B
+	WORD $0x6e781c81 // BSL V1.16B, V4.16B, V24.16B
+	WORD $0x6e6a1c40 // BSL V0.16B, V2.16B, V10.16B
+	WORD $0x6e3a1c25 // EOR V5.16B, V1.16B, V26.16B
+	WORD $0x6e391c01 // EOR V1.16B, V0.16B, V25.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e6e4 // FCMEQ V4.2D, V23.2D, V0.2D
+	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e48a // FCMEQ V10.2D, V4.2D, V0.2D
+	WORD $0x4e60e445 // FCMEQ V5.2D, V2.2D, V0.2D
+	FMOVQ 32(RSP), F0
+	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
+	FMOVQ 16(RSP), F0
+	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
+	WORD $0x6e611c8a // BSL V10.16B, V4.16B, V1.16B
+	WORD $0x6e601c45 // BSL V5.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes25
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F4
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes26
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes26
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes26
+	FMOVD 16(R1), F4
+
+doneLanes26:
+	FMOVQ 512(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e64e440 // FCMGE V0.2D, V2.2D, V4.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FMOVQ 512(R6), F2
+	WORD $0x6e621d41 // BSL V1.16B, V10.16B, V2.16B
+	WORD $0x4ea11c2b // MOV V11.16B, V1.16B
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x4ea01c0a // MOV V10.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes27
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F4
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes28
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes28
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes28
+	FMOVD 16(R1), F4
+
+doneLanes28:
+	FMOVQ 4736(R6), F2
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee4e440 // FCMGT V0.2D, V2.2D, V4.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes29
+	FMOVQ (R1), F5
+	FMOVQ 16(R1), F4
+	JMP doneLanes30
+
+someLanes29:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes30
+	FMOVD (R1), F5
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes30
+	FMOVD 8(R1), F2
+	WORD $0x6e180445 // MOV V5.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes30
+	FMOVD 16(R1), F4
+
+doneLanes30:
+	WORD $0x4e63d6c3 // FADD V3.2D, V22.2D, V3.2D
+	WORD $0x4e6dd5c2 // FADD V2.2D, V14.2D, V13.2D
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x6e61dc2e // FMUL V14.2D, V1.2D, V1.2D
+	WORD $0x6e60dc0d // FMUL V13.2D, V0.2D, V0.2D
+	FMOVQ 16832(R6), F0
+	WORD $0x4ef2f402 // FMIN V2.2D, V0.2D, V18.2D
+	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
+	FMOVQ 16896(R6), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
+	FMOVQ 2112(R6), F0
+	WORD $0x4ef1f401 // FMIN V1.2D, V0.2D, V17.2D
+	WORD $0x4ef0f402 // FMIN V2.2D, V0.2D, V16.2D
+	FMOVQ 2048(R6), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R6), F3
+	FMOVQ 1088(R6), F2
+	FMOVQ 1152(R6), F17
+	WORD $0x4e63cc31 // FMLA V17.2D, V1.2D, V3.2D
+	FMOVQ 1152(R6), F16
+	WORD $0x4e62cc10 // FMLA V16.2D, V0.2D, V2.2D
+	FMOVQ 1152(R6), F2
+	WORD $0x4ee2d624 // FSUB V4.2D, V17.2D, V2.2D
+	WORD $0x4ee2d603 // FSUB V3.2D, V16.2D, V2.2D
+	FMOVQ 1216(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R6), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4eecd404 // FSUB V4.2D, V0.2D, V12.2D
+	WORD $0x6e65dcb9 // FMUL V25.2D, V5.2D, V5.2D
+	WORD $0x6e64dc98 // FMUL V24.2D, V4.2D, V4.2D
+	FMOVQ 1408(R6), F2
+	FMOVQ 1408(R6), F1
+	FMOVQ 1472(R6), F0
+	WORD $0x4e62cf20 // FMLA V0.2D, V25.2D, V2.2D
+	FMOVQ 1472(R6), F2
+	WORD $0x4e61cf02 // FMLA V2.2D, V24.2D, V1.2D
+	FMOVQ 1536(R6), F1
+	WORD $0x4e60cf21 // FMLA V1.2D, V25.2D, V0.2D
+	FMOVQ 1536(R6), F0
+	WORD $0x4e62cf00 // FMLA V0.2D, V24.2D, V2.2D
+	FMOVQ 1600(R6), F2
+	FMOVQ 1600(R6), F12
+	FMOVQ 1664(R6), F3
+	WORD $0x4e62cf23 // FMLA V3.2D, V25.2D, V2.2D
+	FMOVQ 1664(R6), F2
+	WORD $0x4e6ccf02 // FMLA V2.2D, V24.2D, V12.2D
+	FMOVQ 1728(R6), F23
+	WORD $0x4e63cf37 // FMLA V23.2D, V25.2D, V3.2D
+	FMOVQ 1728(R6), F22
+	WORD $0x4e62cf16 // FMLA V22.2D, V24.2D, V2.2D
+	WORD $0x4e912a22 // TRN1 V2.4S, V17.4S, V17.4S
+	WORD $0x4e902a0c // TRN1 V12.4S, V16.4S, V16.4S
+	WORD $0x4e351c42 // AND V2.16B, V2.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38443 // ADD V3.4S, V2.4S, V19.4S
+	WORD $0x4e351d82 // AND V2.16B, V12.16B, V21.16B
+	WORD $0x4eb49c42 // MUL V2.4S, V2.4S, V20.4S
+	WORD $0x4eb38442 // ADD V2.4S, V2.4S, V19.4S
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0323d2 // TBL V18.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R6), (F30, F31)
+	WORD $0x4e0223cc // TBL V12.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c72 // BIT V18.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c4c // BIT V12.16B, V2.16B, V15.16B
+	WORD $0x4e65cee1 // FMLA V1.2D, V23.2D, V5.2D
+	WORD $0x4e64cec0 // FMLA V0.2D, V22.2D, V4.2D
+	WORD $0x4e79cc25 // FMLA V5.2D, V1.2D, V25.2D
+	WORD $0x4e78cc04 // FMLA V4.2D, V0.2D, V24.2D
+	WORD $0x4e912a20 // TRN1 V0.4S, V17.4S, V17.4S
+	WORD $0x4e902a01 // TRN1 V1.4S, V16.4S, V16.4S
+	WORD $0x4e351c00 // AND V0.16B, V0.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38403 // ADD V3.4S, V0.4S, V19.4S
+	WORD $0x4e351c20 // AND V0.16B, V1.16B, V21.16B
+	WORD $0x4eb49c00 // MUL V0.4S, V0.4S, V20.4S
+	WORD $0x4eb38402 // ADD V2.4S, V0.4S, V19.4S
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R6), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6eaf1c61 // BIT V1.16B, V3.16B, V15.16B
+	WORD $0x6eaf1c40 // BIT V0.16B, V2.16B, V15.16B
+	WORD $0x4e72cca1 // FMLA V1.2D, V5.2D, V18.2D
+	WORD $0x4e6ccc80 // FMLA V0.2D, V4.2D, V12.2D
+	WORD $0x4e61d643 // FADD V3.2D, V18.2D, V1.2D
+	WORD $0x4e60d582 // FADD V2.2D, V12.2D, V0.2D
+	WORD $0x6f7d062f // USHR V15.2D, V17.2D, 3
+	WORD $0x6f7d060c // USHR V12.2D, V16.2D, 3
+	WORD $0x6f7f05e5 // USHR V5.2D, V15.2D, 1
+	WORD $0x6f7f0584 // USHR V4.2D, V12.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee585e1 // SUB V1.2D, V15.2D, V5.2D
+	WORD $0x6ee48580 // SUB V0.2D, V12.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc6f // FMUL V15.2D, V3.2D, V1.2D
+	WORD $0x6e60dc4c // FMUL V12.2D, V2.2D, V0.2D
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes31
+	FMOVQ (R1), F20
+	FMOVQ 16(R1), F3
+	JMP doneLanes32
+
+someLanes31:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes32
+	FMOVD (R1), F20
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes32
+	FMOVD 8(R1), F0
+	WORD $0x6e180414 // MOV V20.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes32
+	FMOVD 16(R1), F3
+
+doneLanes32:
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes33
+	FMOVQ (R7), F17
+	FMOVQ 16(R7), F16
+	JMP doneLanes34
+
+someLanes33:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes34
+	FMOVD (R7), F17
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes34
+	FMOVD 8(R7), F0
+	WORD $0x6e180411 // MOV V17.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes34
+	FMOVD 16(R7), F16
+
+doneLanes34:
+	FMOVQ 1344(R6), F0
+	WORD $0x6e60de24 // FMUL V4.2D, V17.2D, V0.2D
+	WORD $0x6e60de02 // FMUL V2.2D, V16.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e433 // FCMEQ V19.2D, V1.2D, V4.2D
+	WORD $0x4e62e412 // FCMEQ V18.2D, V0.2D, V2.2D
+	FMOVQ 512(R6), F1
+	FMOVQ 128(R6), F0
+	WORD $0x6e601c33 // BSL V19.16B, V1.16B, V0.16B
+	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
+	WORD $0x4e618a21 // FRINTN V1.2D, V17.2D
+	WORD $0x4e618a00 // FRINTN V0.2D, V16.2D
+	WORD $0x4e71e425 // FCMEQ V5.2D, V1.2D, V17.2D
+	WORD $0x4e70e404 // FCMEQ V4.2D, V0.2D, V16.2D
+	FMOVQ 512(R6), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621e61 // BSL V1.16B, V19.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621e40 // BSL V0.16B, V18.16B, V2.16B
+	WORD $0x4e211e93 // AND V19.16B, V20.16B, V1.16B
+	WORD $0x4e201c72 // AND V18.16B, V3.16B, V0.16B
+	WORD $0x4e74e681 // FCMEQ V1.2D, V20.2D, V20.2D
+	WORD $0x4e71e620 // FCMEQ V0.2D, V17.2D, V17.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e70e600 // FCMEQ V0.2D, V16.2D, V16.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R6), F0
+	WORD $0x6e6f1c02 // BSL V2.16B, V0.16B, V15.16B
+	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
+	FMOVQ 576(R6), F0
+	WORD $0x4e60e68f // FCMEQ V15.2D, V20.2D, V0.2D
+	WORD $0x4e60e46c // FCMEQ V12.2D, V3.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e621c0f // BSL V15.16B, V0.16B, V2.16B
+	WORD $0x6e611c0c // BSL V12.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e741c05 // BSL V5.16B, V0.16B, V20.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R6), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R6), F4
+	WORD $0x6e6f1c83 // BSL V3.16B, V4.16B, V15.16B
+	WORD $0x6e6c1c82 // BSL V2.16B, V4.16B, V12.16B
+	WORD $0x6e6f1c61 // BSL V1.16B, V3.16B, V15.16B
+	WORD $0x6e6c1c40 // BSL V0.16B, V2.16B, V12.16B
+	WORD $0x6e331c24 // EOR V4.16B, V1.16B, V19.16B
+	WORD $0x6e321c01 // EOR V1.16B, V0.16B, V18.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e623 // FCMEQ V3.2D, V17.2D, V0.2D
+	WORD $0x4e60e602 // FCMEQ V2.2D, V16.2D, V0.2D
+	FMOVQ 576(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 512(R6), F0
+	WORD $0x4e60e465 // FCMEQ V5.2D, V3.2D, V0.2D
+	WORD $0x4e60e444 // FCMEQ V4.2D, V2.2D, V0.2D
+	WORD $0x6e63ddc1 // FMUL V1.2D, V14.2D, V3.2D
+	WORD $0x6e62dda0 // FMUL V0.2D, V13.2D, V2.2D
+	WORD $0x6e611c65 // BSL V5.16B, V3.16B, V1.16B
+	WORD $0x6e601c44 // BSL V4.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes35
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes36
+
+someLanes35:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes36
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes36
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes36
+	FMOVD 16(R1), F3
+
+doneLanes36:
+	FMOVQ 512(R6), F1
+	WORD $0x6e60e420 // FCMGE V0.2D, V1.2D, V0.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e63e420 // FCMGE V0.2D, V1.2D, V3.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 512(R6), F0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	ADD R2<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes37
+	FMOVQ F9, (R1)
+	FMOVQ F8, 16(R1)
+	JMP doneLanes38
+
+someLanes37:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes38
+	FMOVD F9, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes38
+	WORD $0x4e180520 // DUP V0.2D, V9.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes38
+	FMOVD F8, 16(R1)
+
+doneLanes38:
+	ADD R2<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes39
+	FMOVQ F11, (R1)
+	FMOVQ F10, 16(R1)
+	JMP doneLanes40
+
+someLanes39:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes40
+	FMOVD F11, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes40
+	WORD $0x4e180560 // DUP V0.2D, V11.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes40
+	FMOVD F10, 16(R1)
+
+doneLanes40:
+	ADD R2<<3, R3, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes41
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes42
+
+someLanes41:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes42
+	FMOVD F2, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes42
+	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes42
+	FMOVD F1, 16(R1)
+
+doneLanes42:
+
+done1882:
+	RET
+
+// func powCurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
+TEXT ·powCurvesF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F22
+	FMOVQ 16(R0), F21
+	FMOVQ 32(R0), F3
+	MOVD $ones<>(SB), R11
+	MOVD xx+0(FP), R5
+	MOVD xy+8(FP), R4
+	MOVD yy+16(FP), R3
+	MOVD x+24(FP), R10
+	MOVD y+32(FP), R9
+	MOVD n+40(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R8
+	CMP R8, R2
+	BGT tail1893
+
+one1891:
+	ADD R2<<2, R10, R7
+	FLDPQ (R7), (F2, F1)
+	ADD R2<<2, R9, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
+	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
+	FMOVQ 5504(R6), F0
+	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
+	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
+	FMOVQ 5568(R6), F2
+	WORD $0x6e22dd84 // FMUL V4.4S, V12.4S, V2.4S
+	WORD $0x6e22dd62 // FMUL V2.4S, V11.4S, V2.4S
+	WORD $0x4ea11c27 // MOV V7.16B, V1.16B
+	WORD $0x6e6c1c87 // BSL V7.16B, V4.16B, V12.16B
+	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
+	WORD $0x6e6b1c44 // BSL V4.16B, V2.16B, V11.16B
+	FMOVQ 17728(R6), F2
+	WORD $0x6ea284ed // SUB V13.4S, V7.4S, V2.4S
+	WORD $0x6ea28488 // SUB V8.4S, V4.4S, V2.4S
+	FMOVQ 5696(R6), F2
+	WORD $0x4e221da7 // AND V7.16B, V13.16B, V2.16B
+	WORD $0x4e221d04 // AND V4.16B, V8.16B, V2.16B
+	FMOVQ 5632(R6), F2
+	WORD $0x4ea284ea // ADD V10.4S, V7.4S, V2.4S
+	WORD $0x4ea28489 // ADD V9.4S, V4.4S, V2.4S
+	WORD $0x6f2905a7 // USHR V7.4S, V13.4S, 23
+	WORD $0x6f290504 // USHR V4.4S, V8.4S, 23
+	FMOVQ 17792(R6), F2
+	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	FMOVQ 17856(R6), F2
+	WORD $0x4ea2d4e7 // FSUB V7.4S, V7.4S, V2.4S
+	WORD $0x4ea2d488 // FSUB V8.4S, V4.4S, V2.4S
+	FMOVQ 5760(R6), F4
+	FMOVQ 640(R6), F2
+	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4ea1d4e7 // FSUB V7.4S, V7.4S, V1.4S
+	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
+	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
+	FMOVQ 17920(R6), F0
+	WORD $0x6e671c04 // BSL V4.16B, V0.16B, V7.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R6), F1
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
+	WORD $0x6e20580b // NOT V11.16B, V0.16B
+	FMOVQ 16960(R6), F0
+	WORD $0x6e641c0c // BSL V12.16B, V0.16B, V4.16B
+	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	WORD $0x4ea0d520 // FSUB V0.4S, V9.4S, V0.4S
+	FMOVQ 2560(R6), F2
+	WORD $0x6e22dc2e // FMUL V14.4S, V1.4S, V2.4S
+	WORD $0x6e22dc0d // FMUL V13.4S, V0.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4e22d5ca // FADD V10.4S, V14.4S, V2.4S
+	WORD $0x4e22d5a9 // FADD V9.4S, V13.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x6e2afc47 // FDIV V7.4S, V2.4S, V10.4S
+	WORD $0x6e29fc48 // FDIV V8.4S, V2.4S, V9.4S
+	WORD $0x6e27dc32 // FMUL V18.4S, V1.4S, V7.4S
+	WORD $0x6e28dc11 // FMUL V17.4S, V0.4S, V8.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4ea2d544 // FSUB V4.4S, V10.4S, V2.4S
+	WORD $0x4ea2d522 // FSUB V2.4S, V9.4S, V2.4S
+	WORD $0x4ea4d5c4 // FSUB V4.4S, V14.4S, V4.4S
+	WORD $0x4ea2d5a2 // FSUB V2.4S, V13.4S, V2.4S
+	WORD $0x4eb2cd41 // FMLS V1.4S, V10.4S, V18.4S
+	WORD $0x4eb1cd20 // FMLS V0.4S, V9.4S, V17.4S
+	WORD $0x4eb2cc81 // FMLS V1.4S, V4.4S, V18.4S
+	WORD $0x4eb1cc40 // FMLS V0.4S, V2.4S, V17.4S
+	WORD $0x6e32de4a // FMUL V10.4S, V18.4S, V18.4S
+	WORD $0x6e31de29 // FMUL V9.4S, V17.4S, V17.4S
+	WORD $0x6e27dc27 // FMUL V7.4S, V1.4S, V7.4S
+	WORD $0x6e28dc04 // FMUL V4.4S, V0.4S, V8.4S
+	FMOVQ 17024(R6), F2
+	FMOVQ 17024(R6), F1
+	FMOVQ 17088(R6), F0
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 17088(R6), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 704(R6), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	WORD $0x6e21dcf4 // FMUL V20.4S, V7.4S, V1.4S
+	WORD $0x6e20dc93 // FMUL V19.4S, V4.4S, V0.4S
+	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
+	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
+	FMOVQ 17152(R6), F0
+	FMOVQ 17152(R6), F2
+	FMOVQ 17216(R6), F1
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	FMOVQ 17216(R6), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 17280(R6), F2
+	WORD $0x4e22cce1 // FMLA V1.4S, V7.4S, V2.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 17344(R6), F2
+	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
+	FMOVQ 17344(R6), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 17408(R6), F16
+	WORD $0x4e2acc50 // FMLA V16.4S, V2.4S, V10.4S
+	FMOVQ 17408(R6), F15
+	WORD $0x4e29cc2f // FMLA V15.4S, V1.4S, V9.4S
+	FMOVQ 17408(R6), F0
+	WORD $0x4eb0d40e // FSUB V14.4S, V0.4S, V16.4S
+	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
+	WORD $0x4e2acc4e // FMLA V14.4S, V2.4S, V10.4S
+	WORD $0x4e29cc2d // FMLA V13.4S, V1.4S, V9.4S
+	WORD $0x6e30dd40 // FMUL V0.4S, V10.4S, V16.4S
+	WORD $0x6e2fdd28 // FMUL V8.4S, V9.4S, V15.4S
+	WORD $0x6ea0f947 // FNEG V7.4S, V10.4S
+	WORD $0x4e32ce47 // FMLA V7.4S, V18.4S, V18.4S
+	WORD $0x6ea0f921 // FNEG V1.4S, V9.4S
+	WORD $0x4e31ce21 // FMLA V1.4S, V17.4S, V17.4S
+	WORD $0x6ea0f804 // FNEG V4.4S, V0.4S
+	WORD $0x4e30cd44 // FMLA V4.4S, V10.4S, V16.4S
+	WORD $0x6ea0f902 // FNEG V2.4S, V8.4S
+	WORD $0x4e2fcd22 // FMLA V2.4S, V9.4S, V15.4S
+	WORD $0x4e2ecd44 // FMLA V4.4S, V10.4S, V14.4S
+	WORD $0x4e2dcd22 // FMLA V2.4S, V9.4S, V13.4S
+	WORD $0x4e30cce4 // FMLA V4.4S, V7.4S, V16.4S
+	WORD $0x4e2fcc22 // FMLA V2.4S, V1.4S, V15.4S
+	WORD $0x6e20de4a // FMUL V10.4S, V18.4S, V0.4S
+	WORD $0x6e28de27 // FMUL V7.4S, V17.4S, V8.4S
+	WORD $0x6ea0f941 // FNEG V1.4S, V10.4S
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	WORD $0x6ea0f8e0 // FNEG V0.4S, V7.4S
+	WORD $0x4e28ce20 // FMLA V0.4S, V17.4S, V8.4S
+	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
+	WORD $0x4e31cc40 // FMLA V0.4S, V2.4S, V17.4S
+	WORD $0x4e21d684 // FADD V4.4S, V20.4S, V1.4S
+	WORD $0x4e20d662 // FADD V2.4S, V19.4S, V0.4S
+	WORD $0x4e2ad649 // FADD V9.4S, V18.4S, V10.4S
+	WORD $0x4e27d628 // FADD V8.4S, V17.4S, V7.4S
+	WORD $0x4eb2d521 // FSUB V1.4S, V9.4S, V18.4S
+	WORD $0x4eb1d500 // FSUB V0.4S, V8.4S, V17.4S
+	WORD $0x4ea1d541 // FSUB V1.4S, V10.4S, V1.4S
+	WORD $0x4ea0d4e0 // FSUB V0.4S, V7.4S, V0.4S
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea91d32 // MOV V18.16B, V9.16B
+	WORD $0x4e22cd92 // FMLA V18.4S, V12.4S, V2.4S
+	WORD $0x4ea81d11 // MOV V17.16B, V8.16B
+	WORD $0x4e22cd71 // FMLA V17.4S, V11.4S, V2.4S
+	FMOVQ 2432(R6), F7
+	WORD $0x4eb21e44 // MOV V4.16B, V18.16B
+	WORD $0x4ea7cd84 // FMLS V4.4S, V12.4S, V7.4S
+	WORD $0x4eb11e22 // MOV V2.16B, V17.16B
+	WORD $0x4ea7cd62 // FMLS V2.4S, V11.4S, V7.4S
+	WORD $0x4ea4d527 // FSUB V7.4S, V9.4S, V4.4S
+	WORD $0x4ea2d504 // FSUB V4.4S, V8.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4e22cd81 // FMLA V1.4S, V12.4S, V2.4S
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	WORD $0x4e21d4ec // FADD V12.4S, V7.4S, V1.4S
+	WORD $0x4e20d48b // FADD V11.4S, V4.4S, V0.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 17472(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R6), F0
+	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R6), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e32dc2f // FMUL V15.4S, V1.4S, V18.4S
+	WORD $0x6e31dc0e // FMUL V14.4S, V0.4S, V17.4S
+	WORD $0x4eaf1df0 // MOV V16.16B, V15.16B
+	WORD $0x4eb2cc30 // FMLS V16.4S, V1.4S, V18.4S
+	WORD $0x4eae1dcd // MOV V13.16B, V14.16B
+	WORD $0x4eb1cc0d // FMLS V13.4S, V0.4S, V17.4S
+	WORD $0x4eaccc30 // FMLS V16.4S, V1.4S, V12.4S
+	WORD $0x4eabcc0d // FMLS V13.4S, V0.4S, V11.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x6e21dcc9 // FMUL V9.4S, V6.4S, V1.4S
+	WORD $0x6e20dca8 // FMUL V8.4S, V5.4S, V0.4S
+	WORD $0x4e32d658 // FADD V24.4S, V18.4S, V18.4S
+	WORD $0x4e31d637 // FADD V23.4S, V17.4S, V17.4S
+	WORD $0x4e2cd594 // FADD V20.4S, V12.4S, V12.4S
+	WORD $0x4e2bd573 // FADD V19.4S, V11.4S, V11.4S
+	WORD $0x4eb8d5ea // FSUB V10.4S, V15.4S, V24.4S
+	WORD $0x4eb7d5c5 // FSUB V5.4S, V14.4S, V23.4S
+	WORD $0x4eafd547 // FSUB V7.4S, V10.4S, V15.4S
+	WORD $0x4eaed4a6 // FSUB V6.4S, V5.4S, V14.4S
+	WORD $0x4ea7d541 // FSUB V1.4S, V10.4S, V7.4S
+	WORD $0x4ea6d4a0 // FSUB V0.4S, V5.4S, V6.4S
+	WORD $0x4ea1d5e2 // FSUB V2.4S, V15.4S, V1.4S
+	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
+	WORD $0x4e27d701 // FADD V1.4S, V24.4S, V7.4S
+	WORD $0x4e26d6e0 // FADD V0.4S, V23.4S, V6.4S
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	WORD $0x4e34d601 // FADD V1.4S, V16.4S, V20.4S
+	WORD $0x4e33d5a0 // FADD V0.4S, V13.4S, V19.4S
+	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
+	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
+	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
+	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F10
+	WORD $0x4e24cc2a // FMLA V10.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F19
+	WORD $0x4e22cc13 // FMLA V19.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d545 // FSUB V5.4S, V10.4S, V2.4S
+	WORD $0x4ea2d664 // FSUB V4.4S, V19.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4ea7d422 // FSUB V2.4S, V1.4S, V7.4S
+	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F4
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cc41 // FMLA V1.4S, V2.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e24cca0 // FMLA V0.4S, V5.4S, V4.4S
+	FMOVQ 2560(R6), F24
+	WORD $0x4e21cc58 // FMLA V24.4S, V2.4S, V1.4S
+	FMOVQ 2560(R6), F23
+	WORD $0x4e20ccb7 // FMLA V23.4S, V5.4S, V0.4S
+	WORD $0x6e22dc54 // FMUL V20.4S, V2.4S, V2.4S
+	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
+	WORD $0x4e361d40 // AND V0.16B, V10.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
+	WORD $0x4e361e60 // AND V0.16B, V19.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e34cf02 // FMLA V2.4S, V24.4S, V20.4S
+	WORD $0x4e27cee5 // FMLA V5.4S, V23.4S, V7.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d054a // USHR V10.4S, V10.4S, 3
+	WORD $0x6f3d0667 // USHR V7.4S, V19.4S, 3
+	WORD $0x6f3f0546 // USHR V6.4S, V10.4S, 1
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x4f3754c1 // SHL V1.4S, V6.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea68541 // SUB V1.4S, V10.4S, V6.4S
+	WORD $0x6ea584e0 // SUB V0.4S, V7.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc94 // FMUL V20.4S, V4.4S, V1.4S
+	WORD $0x6e20dc47 // FMUL V7.4S, V2.4S, V0.4S
+	FLDPQ (R7), (F25, F4)
+	FLDPQ (R1), (F19, F10)
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20de65 // FMUL V5.4S, V19.4S, V0.4S
+	WORD $0x6e20dd42 // FMUL V2.4S, V10.4S, V0.4S
+	WORD $0x4e2188a1 // FRINTN V1.4S, V5.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e25e438 // FCMEQ V24.4S, V1.4S, V5.4S
+	WORD $0x4e22e417 // FCMEQ V23.4S, V0.4S, V2.4S
+	FMOVQ 640(R6), F1
+	FMOVQ 320(R6), F0
+	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
+	WORD $0x6e601c37 // BSL V23.16B, V1.16B, V0.16B
+	WORD $0x4e218a61 // FRINTN V1.4S, V19.4S
+	WORD $0x4e218940 // FRINTN V0.4S, V10.4S
+	WORD $0x4e33e426 // FCMEQ V6.4S, V1.4S, V19.4S
+	WORD $0x4e2ae405 // FCMEQ V5.4S, V0.4S, V10.4S
+	FMOVQ 640(R6), F2
+	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x6e621f01 // BSL V1.16B, V24.16B, V2.16B
+	WORD $0x4ea51ca0 // MOV V0.16B, V5.16B
+	WORD $0x6e621ee0 // BSL V0.16B, V23.16B, V2.16B
+	WORD $0x4e211f38 // AND V24.16B, V25.16B, V1.16B
+	WORD $0x4e201c97 // AND V23.16B, V4.16B, V0.16B
+	WORD $0x4e39e721 // FCMEQ V1.4S, V25.4S, V25.4S
+	WORD $0x4e33e660 // FCMEQ V0.4S, V19.4S, V19.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e24e481 // FCMEQ V1.4S, V4.4S, V4.4S
+	WORD $0x4e2ae540 // FCMEQ V0.4S, V10.4S, V10.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x6e741c02 // BSL V2.16B, V0.16B, V20.16B
+	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e734 // FCMEQ V20.4S, V25.4S, V0.4S
+	WORD $0x4e20e487 // FCMEQ V7.4S, V4.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e621c14 // BSL V20.16B, V0.16B, V2.16B
+	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e791c06 // BSL V6.16B, V0.16B, V25.16B
+	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ea6e401 // FCMGT V1.4S, V0.4S, V6.4S
+	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
+	FMOVQ 256(R6), F5
+	WORD $0x6e741ca4 // BSL V4.16B, V5.16B, V20.16B
+	WORD $0x6e671ca2 // BSL V2.16B, V5.16B, V7.16B
+	WORD $0x6e741c81 // BSL V1.16B, V4.16B, V20.16B
+	WORD $0x6e671c40 // BSL V0.16B, V2.16B, V7.16B
+	WORD $0x6e381c25 // EOR V5.16B, V1.16B, V24.16B
+	WORD $0x6e371c01 // EOR V1.16B, V0.16B, V23.16B
+	FMOVQ 18112(R6), F0
+	WORD $0x4e20e664 // FCMEQ V4.4S, V19.4S, V0.4S
+	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e487 // FCMEQ V7.4S, V4.4S, V0.4S
+	WORD $0x4e20e446 // FCMEQ V6.4S, V2.4S, V0.4S
+	WORD $0x6e24dd21 // FMUL V1.4S, V9.4S, V4.4S
+	WORD $0x6e22dd00 // FMUL V0.4S, V8.4S, V2.4S
+	WORD $0x6e611c87 // BSL V7.16B, V4.16B, V1.16B
+	WORD $0x6e601c46 // BSL V6.16B, V2.16B, V0.16B
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e445 // FCMEQ V5.4S, V2.4S, V0.4S
+	WORD $0x4e20e424 // FCMEQ V4.4S, V1.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x6e671c05 // BSL V5.16B, V0.16B, V7.16B
+	WORD $0x6e661c04 // BSL V4.16B, V0.16B, V6.16B
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e44a // FCMEQ V10.4S, V2.4S, V0.4S
+	WORD $0x4e20e429 // FCMEQ V9.4S, V1.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x6e651c0a // BSL V10.16B, V0.16B, V5.16B
+	WORD $0x6e641c09 // BSL V9.16B, V0.16B, V4.16B
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e448 // FCMEQ V8.4S, V2.4S, V0.4S
+	WORD $0x4e20e427 // FCMEQ V7.4S, V1.4S, V0.4S
+	FLDPQ (R1), (F20, F19)
+	FLDPQ (R7), (F0, F4)
+	FMOVQ 5824(R6), F2
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea4e440 // FCMGT V0.4S, V2.4S, V4.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FLDPQ (R7), (F6, F5)
+	WORD $0x4e2cd644 // FADD V4.4S, V18.4S, V12.4S
+	WORD $0x4e2bd622 // FADD V2.4S, V17.4S, V11.4S
+	WORD $0x6e641cc1 // BSL V1.16B, V6.16B, V4.16B
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	FMOVQ 704(R6), F2
+	WORD $0x4e34cc22 // FMLA V2.4S, V1.4S, V20.4S
+	FMOVQ 704(R6), F1
+	WORD $0x4e33cc01 // FMLA V1.4S, V0.4S, V19.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e621c08 // BSL V8.16B, V0.16B, V2.16B
+	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
+	WORD $0x4eb2d5f3 // FSUB V19.4S, V15.4S, V18.4S
+	WORD $0x4eb1d5c5 // FSUB V5.4S, V14.4S, V17.4S
+	WORD $0x4eafd674 // FSUB V20.4S, V19.4S, V15.4S
+	WORD $0x4eaed4a6 // FSUB V6.4S, V5.4S, V14.4S
+	WORD $0x4eb4d661 // FSUB V1.4S, V19.4S, V20.4S
+	WORD $0x4ea6d4a0 // FSUB V0.4S, V5.4S, V6.4S
+	WORD $0x4ea1d5e2 // FSUB V2.4S, V15.4S, V1.4S
+	WORD $0x4ea0d5c4 // FSUB V4.4S, V14.4S, V0.4S
+	WORD $0x4e34d641 // FADD V1.4S, V18.4S, V20.4S
+	WORD $0x4e26d620 // FADD V0.4S, V17.4S, V6.4S
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	WORD $0x4e2cd601 // FADD V1.4S, V16.4S, V12.4S
+	WORD $0x4e2bd5a0 // FADD V0.4S, V13.4S, V11.4S
+	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
+	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f417 // FMAX V23.4S, V0.4S, V2.4S
+	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4eb3f401 // FMIN V1.4S, V0.4S, V19.4S
+	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F20
+	WORD $0x4e24cc34 // FMLA V20.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F19
+	WORD $0x4e22cc13 // FMLA V19.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d685 // FSUB V5.4S, V20.4S, V2.4S
+	WORD $0x4ea2d664 // FSUB V4.4S, V19.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eb7d422 // FSUB V2.4S, V1.4S, V23.4S
+	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F4
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cc41 // FMLA V1.4S, V2.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e24cca0 // FMLA V0.4S, V5.4S, V4.4S
+	FMOVQ 2560(R6), F26
+	WORD $0x4e21cc5a // FMLA V26.4S, V2.4S, V1.4S
+	FMOVQ 2560(R6), F25
+	WORD $0x4e20ccb9 // FMLA V25.4S, V5.4S, V0.4S
+	WORD $0x6e22dc58 // FMUL V24.4S, V2.4S, V2.4S
+	WORD $0x6e25dcb7 // FMUL V23.4S, V5.4S, V5.4S
+	WORD $0x4e361e80 // AND V0.16B, V20.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
+	WORD $0x4e361e60 // AND V0.16B, V19.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e38cf42 // FMLA V2.4S, V26.4S, V24.4S
+	WORD $0x4e37cf25 // FMLA V5.4S, V25.4S, V23.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d0694 // USHR V20.4S, V20.4S, 3
+	WORD $0x6f3d0673 // USHR V19.4S, V19.4S, 3
+	WORD $0x6f3f0686 // USHR V6.4S, V20.4S, 1
+	WORD $0x6f3f0665 // USHR V5.4S, V19.4S, 1
+	WORD $0x4f3754c1 // SHL V1.4S, V6.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea68681 // SUB V1.4S, V20.4S, V6.4S
+	WORD $0x6ea58660 // SUB V0.4S, V19.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc97 // FMUL V23.4S, V4.4S, V1.4S
+	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
+	FLDPQ (R7), (F26, F27)
+	FLDPQ (R1), (F20, F19)
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20de84 // FMUL V4.4S, V20.4S, V0.4S
+	WORD $0x6e20de62 // FMUL V2.4S, V19.4S, V0.4S
+	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e24e424 // FCMEQ V4.4S, V1.4S, V4.4S
+	WORD $0x4e22e401 // FCMEQ V1.4S, V0.4S, V2.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201e82 // AND V2.16B, V20.16B, V0.16B
+	WORD $0x4e201e65 // AND V5.16B, V19.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea2e402 // FCMGT V2.4S, V0.4S, V2.4S
+	WORD $0x6ea5e418 // FCMGT V24.4S, V0.4S, V5.4S
+	FMOVQ 320(R6), F5
+	FMOVQ 640(R6), F0
+	WORD $0x6e601ca4 // BSL V4.16B, V5.16B, V0.16B
+	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
+	WORD $0x4e218a81 // FRINTN V1.4S, V20.4S
+	WORD $0x4e218a60 // FRINTN V0.4S, V19.4S
+	WORD $0x4e34e421 // FCMEQ V1.4S, V1.4S, V20.4S
+	WORD $0x4e33e400 // FCMEQ V0.4S, V0.4S, V19.4S
+	FMOVQ 640(R6), F5
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651f02 // BSL V2.16B, V24.16B, V5.16B
+	WORD $0x4e241f59 // AND V25.16B, V26.16B, V4.16B
+	WORD $0x4e221f78 // AND V24.16B, V27.16B, V2.16B
+	WORD $0x4e3ae744 // FCMEQ V4.4S, V26.4S, V26.4S
+	WORD $0x4e34e682 // FCMEQ V2.4S, V20.4S, V20.4S
+	WORD $0x4e221c82 // AND V2.16B, V4.16B, V2.16B
+	WORD $0x6e205845 // NOT V5.16B, V2.16B
+	WORD $0x4e3be764 // FCMEQ V4.4S, V27.4S, V27.4S
+	WORD $0x4e33e662 // FCMEQ V2.4S, V19.4S, V19.4S
+	WORD $0x4e221c82 // AND V2.16B, V4.16B, V2.16B
+	WORD $0x6e205844 // NOT V4.16B, V2.16B
+	FMOVQ 256(R6), F2
+	WORD $0x6e771c45 // BSL V5.16B, V2.16B, V23.16B
+	WORD $0x6e661c44 // BSL V4.16B, V2.16B, V6.16B
+	FMOVQ 704(R6), F2
+	WORD $0x4e22e757 // FCMEQ V23.4S, V26.4S, V2.4S
+	WORD $0x4e22e766 // FCMEQ V6.4S, V27.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x6e651c57 // BSL V23.16B, V2.16B, V5.16B
+	WORD $0x6e641c46 // BSL V6.16B, V2.16B, V4.16B
+	FMOVQ 640(R6), F2
+	WORD $0x6e7a1c41 // BSL V1.16B, V2.16B, V26.16B
+	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
+	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
+	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ebae401 // FCMGT V1.4S, V0.4S, V26.4S
+	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
+	FMOVQ 256(R6), F5
+	WORD $0x6e771ca4 // BSL V4.16B, V5.16B, V23.16B
+	WORD $0x6e661ca2 // BSL V2.16B, V5.16B, V6.16B
+	WORD $0x6e771c81 // BSL V1.16B, V4.16B, V23.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e391c24 // EOR V4.16B, V1.16B, V25.16B
+	WORD $0x6e381c01 // EOR V1.16B, V0.16B, V24.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e686 // FCMEQ V6.4S, V20.4S, V0.4S
+	WORD $0x4e20e662 // FCMEQ V2.4S, V19.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e4c5 // FCMEQ V5.4S, V6.4S, V0.4S
+	WORD $0x4e20e444 // FCMEQ V4.4S, V2.4S, V0.4S
+	WORD $0x6e26dd01 // FMUL V1.4S, V8.4S, V6.4S
+	WORD $0x6e22dce0 // FMUL V0.4S, V7.4S, V2.4S
+	WORD $0x6e611cc5 // BSL V5.16B, V6.16B, V1.16B
+	WORD $0x6e601c44 // BSL V4.16B, V2.16B, V0.16B
+	FLDPQ (R7), (F0, F2)
+	FMOVQ 640(R6), F1
+	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
+	WORD $0x6e205808 // NOT V8.16B, V0.16B
+	WORD $0x6e22e420 // FCMGE V0.4S, V1.4S, V2.4S
+	WORD $0x6e205807 // NOT V7.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e601ca8 // BSL V8.16B, V5.16B, V0.16B
+	WORD $0x6e601c87 // BSL V7.16B, V4.16B, V0.16B
+	FLDPQ (R7), (F0, F4)
+	FMOVQ 5824(R6), F2
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea4e440 // FCMGT V0.4S, V2.4S, V4.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FLDPQ (R7), (F6, F5)
+	WORD $0x4e2cd644 // FADD V4.4S, V18.4S, V12.4S
+	WORD $0x4e2bd622 // FADD V2.4S, V17.4S, V11.4S
+	WORD $0x6e641cc1 // BSL V1.16B, V6.16B, V4.16B
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x6e21dc2c // FMUL V12.4S, V1.4S, V1.4S
+	WORD $0x6e20dc0b // FMUL V11.4S, V0.4S, V0.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4eb0f402 // FMIN V2.4S, V0.4S, V16.4S
+	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
+	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
+	WORD $0x4eaef402 // FMIN V2.4S, V0.4S, V14.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F18
+	WORD $0x4e24cc32 // FMLA V18.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F17
+	WORD $0x4e22cc11 // FMLA V17.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d645 // FSUB V5.4S, V18.4S, V2.4S
+	WORD $0x4ea2d624 // FSUB V4.4S, V17.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eadd433 // FSUB V19.4S, V1.4S, V13.4S
+	WORD $0x4ea6d405 // FSUB V5.4S, V0.4S, V6.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F2
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20ce61 // FMLA V1.4S, V19.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 2560(R6), F16
+	WORD $0x4e21ce70 // FMLA V16.4S, V19.4S, V1.4S
+	FMOVQ 2560(R6), F15
+	WORD $0x4e20ccaf // FMLA V15.4S, V5.4S, V0.4S
+	WORD $0x6e33de6e // FMUL V14.4S, V19.4S, V19.4S
+	WORD $0x6e25dcad // FMUL V13.4S, V5.4S, V5.4S
+	WORD $0x4e361e40 // AND V0.16B, V18.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38406 // ADD V6.4S, V0.4S, V3.4S
+	WORD $0x4e361e20 // AND V0.16B, V17.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d662 // FADD V2.4S, V19.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e2ece02 // FMLA V2.4S, V16.4S, V14.4S
+	WORD $0x4e2dcde5 // FMLA V5.4S, V15.4S, V13.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0623c1 // TBL V1.16B, {V30.16B, V31.16B}, V6.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d064e // USHR V14.4S, V18.4S, 3
+	WORD $0x6f3d062d // USHR V13.4S, V17.4S, 3
+	WORD $0x6f3f05c6 // USHR V6.4S, V14.4S, 1
+	WORD $0x6f3f05a5 // USHR V5.4S, V13.4S, 1
+	WORD $0x4f3754c1 // SHL V1.4S, V6.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea685c1 // SUB V1.4S, V14.4S, V6.4S
+	WORD $0x6ea585a0 // SUB V0.4S, V13.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc8e // FMUL V14.4S, V4.4S, V1.4S
+	WORD $0x6e20dc4d // FMUL V13.4S, V2.4S, V0.4S
+	FLDPQ (R7), (F19, F4)
+	FLDPQ (R1), (F16, F15)
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20de05 // FMUL V5.4S, V16.4S, V0.4S
+	WORD $0x6e20dde2 // FMUL V2.4S, V15.4S, V0.4S
+	WORD $0x4e2188a1 // FRINTN V1.4S, V5.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e25e432 // FCMEQ V18.4S, V1.4S, V5.4S
+	WORD $0x4e22e411 // FCMEQ V17.4S, V0.4S, V2.4S
+	FMOVQ 640(R6), F1
+	FMOVQ 320(R6), F0
+	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
+	WORD $0x6e601c31 // BSL V17.16B, V1.16B, V0.16B
+	WORD $0x4e218a01 // FRINTN V1.4S, V16.4S
+	WORD $0x4e2189e0 // FRINTN V0.4S, V15.4S
+	WORD $0x4e30e426 // FCMEQ V6.4S, V1.4S, V16.4S
+	WORD $0x4e2fe405 // FCMEQ V5.4S, V0.4S, V15.4S
+	FMOVQ 640(R6), F2
+	WORD $0x4ea61cc1 // MOV V1.16B, V6.16B
+	WORD $0x6e621e41 // BSL V1.16B, V18.16B, V2.16B
+	WORD $0x4ea51ca0 // MOV V0.16B, V5.16B
+	WORD $0x6e621e20 // BSL V0.16B, V17.16B, V2.16B
+	WORD $0x4e211e72 // AND V18.16B, V19.16B, V1.16B
+	WORD $0x4e201c91 // AND V17.16B, V4.16B, V0.16B
+	WORD $0x4e33e661 // FCMEQ V1.4S, V19.4S, V19.4S
+	WORD $0x4e30e600 // FCMEQ V0.4S, V16.4S, V16.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e24e481 // FCMEQ V1.4S, V4.4S, V4.4S
+	WORD $0x4e2fe5e0 // FCMEQ V0.4S, V15.4S, V15.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x6e6e1c02 // BSL V2.16B, V0.16B, V14.16B
+	WORD $0x6e6d1c01 // BSL V1.16B, V0.16B, V13.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e66e // FCMEQ V14.4S, V19.4S, V0.4S
+	WORD $0x4e20e48d // FCMEQ V13.4S, V4.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e621c0e // BSL V14.16B, V0.16B, V2.16B
+	WORD $0x6e611c0d // BSL V13.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e731c06 // BSL V6.16B, V0.16B, V19.16B
+	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ea6e401 // FCMGT V1.4S, V0.4S, V6.4S
+	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
+	FMOVQ 256(R6), F5
+	WORD $0x6e6e1ca4 // BSL V4.16B, V5.16B, V14.16B
+	WORD $0x6e6d1ca2 // BSL V2.16B, V5.16B, V13.16B
+	WORD $0x6e6e1c81 // BSL V1.16B, V4.16B, V14.16B
+	WORD $0x6e6d1c40 // BSL V0.16B, V2.16B, V13.16B
+	WORD $0x6e321c25 // EOR V5.16B, V1.16B, V18.16B
+	WORD $0x6e311c01 // EOR V1.16B, V0.16B, V17.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e604 // FCMEQ V4.4S, V16.4S, V0.4S
+	WORD $0x4e20e5e2 // FCMEQ V2.4S, V15.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e486 // FCMEQ V6.4S, V4.4S, V0.4S
+	WORD $0x4e20e445 // FCMEQ V5.4S, V2.4S, V0.4S
+	WORD $0x6e24dd81 // FMUL V1.4S, V12.4S, V4.4S
+	WORD $0x6e22dd60 // FMUL V0.4S, V11.4S, V2.4S
+	WORD $0x6e611c86 // BSL V6.16B, V4.16B, V1.16B
+	WORD $0x6e601c45 // BSL V5.16B, V2.16B, V0.16B
+	FLDPQ (R7), (F0, F4)
+	FMOVQ 640(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e24e440 // FCMGE V0.4S, V2.4S, V4.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FMOVQ 640(R6), F2
+	WORD $0x6e621cc1 // BSL V1.16B, V6.16B, V2.16B
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	ADD R2<<2, R5, R1
+	FSTPQ (F10, F9), (R1)
+	ADD R2<<2, R4, R1
+	FSTPQ (F8, F7), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R8, R2
+	BLE one1891
+
+tail1893:
+	SUBS R2, R0, R0
+	BEQ done1894
+	ADD $32, R11, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R10, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R9, R7
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R7), F8
+	FMOVQ 16(R7), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R7), F8
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R7), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0408 // MOV V8.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R7), F5
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R7), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R6), F0
+	WORD $0x4e201c4d // AND V13.16B, V2.16B, V0.16B
+	WORD $0x4e201c2c // AND V12.16B, V1.16B, V0.16B
+	FMOVQ 5504(R6), F0
+	WORD $0x6eade401 // FCMGT V1.4S, V0.4S, V13.4S
+	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
+	FMOVQ 5568(R6), F2
+	WORD $0x6e22dda4 // FMUL V4.4S, V13.4S, V2.4S
+	WORD $0x6e22dd82 // FMUL V2.4S, V12.4S, V2.4S
+	WORD $0x4ea11c29 // MOV V9.16B, V1.16B
+	WORD $0x6e6d1c89 // BSL V9.16B, V4.16B, V13.16B
+	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
+	WORD $0x6e6c1c44 // BSL V4.16B, V2.16B, V12.16B
+	FMOVQ 17728(R6), F2
+	WORD $0x6ea2852f // SUB V15.4S, V9.4S, V2.4S
+	WORD $0x6ea2848a // SUB V10.4S, V4.4S, V2.4S
+	FMOVQ 5696(R6), F2
+	WORD $0x4e221de9 // AND V9.16B, V15.16B, V2.16B
+	WORD $0x4e221d44 // AND V4.16B, V10.16B, V2.16B
+	FMOVQ 5632(R6), F2
+	WORD $0x4ea2852e // ADD V14.4S, V9.4S, V2.4S
+	WORD $0x4ea2848b // ADD V11.4S, V4.4S, V2.4S
+	WORD $0x6f2905e9 // USHR V9.4S, V15.4S, 23
+	WORD $0x6f290544 // USHR V4.4S, V10.4S, 23
+	FMOVQ 17792(R6), F2
+	WORD $0x4ea21d29 // ORR V9.16B, V9.16B, V2.16B
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	FMOVQ 17856(R6), F2
+	WORD $0x4ea2d529 // FSUB V9.4S, V9.4S, V2.4S
+	WORD $0x4ea2d48a // FSUB V10.4S, V4.4S, V2.4S
+	FMOVQ 5760(R6), F4
+	FMOVQ 640(R6), F2
+	WORD $0x6e621c81 // BSL V1.16B, V4.16B, V2.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	WORD $0x4ea1d529 // FSUB V9.4S, V9.4S, V1.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e5a4 // FCMEQ V4.4S, V13.4S, V0.4S
+	WORD $0x4e20e582 // FCMEQ V2.4S, V12.4S, V0.4S
+	FMOVQ 17920(R6), F0
+	WORD $0x6e691c04 // BSL V4.16B, V0.16B, V9.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R6), F1
+	WORD $0x6eade420 // FCMGT V0.4S, V1.4S, V13.4S
+	WORD $0x6e20580d // NOT V13.16B, V0.16B
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	FMOVQ 16960(R6), F0
+	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
+	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4ea0d5c1 // FSUB V1.4S, V14.4S, V0.4S
+	WORD $0x4ea0d560 // FSUB V0.4S, V11.4S, V0.4S
+	FMOVQ 2560(R6), F2
+	WORD $0x6e22dc30 // FMUL V16.4S, V1.4S, V2.4S
+	WORD $0x6e22dc0f // FMUL V15.4S, V0.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4e22d60e // FADD V14.4S, V16.4S, V2.4S
+	WORD $0x4e22d5eb // FADD V11.4S, V15.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x6e2efc49 // FDIV V9.4S, V2.4S, V14.4S
+	WORD $0x6e2bfc4a // FDIV V10.4S, V2.4S, V11.4S
+	WORD $0x6e29dc32 // FMUL V18.4S, V1.4S, V9.4S
+	WORD $0x6e2adc11 // FMUL V17.4S, V0.4S, V10.4S
+	FMOVQ 704(R6), F2
+	WORD $0x4ea2d5c4 // FSUB V4.4S, V14.4S, V2.4S
+	WORD $0x4ea2d562 // FSUB V2.4S, V11.4S, V2.4S
+	WORD $0x4ea4d604 // FSUB V4.4S, V16.4S, V4.4S
+	WORD $0x4ea2d5e2 // FSUB V2.4S, V15.4S, V2.4S
+	WORD $0x4eb2cdc1 // FMLS V1.4S, V14.4S, V18.4S
+	WORD $0x4eb1cd60 // FMLS V0.4S, V11.4S, V17.4S
+	WORD $0x4eb2cc81 // FMLS V1.4S, V4.4S, V18.4S
+	WORD $0x4eb1cc40 // FMLS V0.4S, V2.4S, V17.4S
+	WORD $0x6e32de4e // FMUL V14.4S, V18.4S, V18.4S
+	WORD $0x6e31de2b // FMUL V11.4S, V17.4S, V17.4S
+	WORD $0x6e29dc29 // FMUL V9.4S, V1.4S, V9.4S
+	WORD $0x6e2adc04 // FMUL V4.4S, V0.4S, V10.4S
+	FMOVQ 17024(R6), F2
+	FMOVQ 17024(R6), F1
+	FMOVQ 17088(R6), F0
+	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	FMOVQ 17088(R6), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 704(R6), F1
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	WORD $0x6e21dd38 // FMUL V24.4S, V9.4S, V1.4S
+	WORD $0x6e20dc97 // FMUL V23.4S, V4.4S, V0.4S
+	WORD $0x6e2eddc9 // FMUL V9.4S, V14.4S, V14.4S
+	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
+	FMOVQ 17152(R6), F0
+	FMOVQ 17152(R6), F2
+	FMOVQ 17216(R6), F1
+	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
+	FMOVQ 17216(R6), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 17280(R6), F2
+	WORD $0x4e22cd21 // FMLA V1.4S, V9.4S, V2.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 17344(R6), F2
+	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
+	FMOVQ 17344(R6), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 17408(R6), F20
+	WORD $0x4e2ecc54 // FMLA V20.4S, V2.4S, V14.4S
+	FMOVQ 17408(R6), F19
+	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
+	FMOVQ 17408(R6), F0
+	WORD $0x4eb4d410 // FSUB V16.4S, V0.4S, V20.4S
+	WORD $0x4eb3d40f // FSUB V15.4S, V0.4S, V19.4S
+	WORD $0x4e2ecc50 // FMLA V16.4S, V2.4S, V14.4S
+	WORD $0x4e2bcc2f // FMLA V15.4S, V1.4S, V11.4S
+	WORD $0x6e34ddc0 // FMUL V0.4S, V14.4S, V20.4S
+	WORD $0x6e33dd6a // FMUL V10.4S, V11.4S, V19.4S
+	WORD $0x6ea0f9c9 // FNEG V9.4S, V14.4S
+	WORD $0x4e32ce49 // FMLA V9.4S, V18.4S, V18.4S
+	WORD $0x6ea0f961 // FNEG V1.4S, V11.4S
+	WORD $0x4e31ce21 // FMLA V1.4S, V17.4S, V17.4S
+	WORD $0x6ea0f804 // FNEG V4.4S, V0.4S
+	WORD $0x4e34cdc4 // FMLA V4.4S, V14.4S, V20.4S
+	WORD $0x6ea0f942 // FNEG V2.4S, V10.4S
+	WORD $0x4e33cd62 // FMLA V2.4S, V11.4S, V19.4S
+	WORD $0x4e30cdc4 // FMLA V4.4S, V14.4S, V16.4S
+	WORD $0x4e2fcd62 // FMLA V2.4S, V11.4S, V15.4S
+	WORD $0x4e34cd24 // FMLA V4.4S, V9.4S, V20.4S
+	WORD $0x4e33cc22 // FMLA V2.4S, V1.4S, V19.4S
+	WORD $0x6e20de4e // FMUL V14.4S, V18.4S, V0.4S
+	WORD $0x6e2ade29 // FMUL V9.4S, V17.4S, V10.4S
+	WORD $0x6ea0f9c1 // FNEG V1.4S, V14.4S
+	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
+	WORD $0x6ea0f920 // FNEG V0.4S, V9.4S
+	WORD $0x4e2ace20 // FMLA V0.4S, V17.4S, V10.4S
+	WORD $0x4e32cc81 // FMLA V1.4S, V4.4S, V18.4S
+	WORD $0x4e31cc40 // FMLA V0.4S, V2.4S, V17.4S
+	WORD $0x4e21d704 // FADD V4.4S, V24.4S, V1.4S
+	WORD $0x4e20d6e2 // FADD V2.4S, V23.4S, V0.4S
+	WORD $0x4e2ed64b // FADD V11.4S, V18.4S, V14.4S
+	WORD $0x4e29d62a // FADD V10.4S, V17.4S, V9.4S
+	WORD $0x4eb2d561 // FSUB V1.4S, V11.4S, V18.4S
+	WORD $0x4eb1d540 // FSUB V0.4S, V10.4S, V17.4S
+	WORD $0x4ea1d5c1 // FSUB V1.4S, V14.4S, V1.4S
+	WORD $0x4ea0d520 // FSUB V0.4S, V9.4S, V0.4S
+	WORD $0x4e21d481 // FADD V1.4S, V4.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4eab1d74 // MOV V20.16B, V11.16B
+	WORD $0x4e22cdb4 // FMLA V20.4S, V13.4S, V2.4S
+	WORD $0x4eaa1d53 // MOV V19.16B, V10.16B
+	WORD $0x4e22cd93 // FMLA V19.4S, V12.4S, V2.4S
+	FMOVQ 2432(R6), F9
+	WORD $0x4eb41e84 // MOV V4.16B, V20.16B
+	WORD $0x4ea9cda4 // FMLS V4.4S, V13.4S, V9.4S
+	WORD $0x4eb31e62 // MOV V2.16B, V19.16B
+	WORD $0x4ea9cd82 // FMLS V2.4S, V12.4S, V9.4S
+	WORD $0x4ea4d569 // FSUB V9.4S, V11.4S, V4.4S
+	WORD $0x4ea2d544 // FSUB V4.4S, V10.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4e22cda1 // FMLA V1.4S, V13.4S, V2.4S
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	WORD $0x4e21d52e // FADD V14.4S, V9.4S, V1.4S
+	WORD $0x4e20d48d // FADD V13.4S, V4.4S, V0.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 17472(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R6), F0
+	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R6), F0
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e34dc31 // FMUL V17.4S, V1.4S, V20.4S
+	WORD $0x6e33dc10 // FMUL V16.4S, V0.4S, V19.4S
+	WORD $0x4eb11e32 // MOV V18.16B, V17.16B
+	WORD $0x4eb4cc32 // FMLS V18.4S, V1.4S, V20.4S
+	WORD $0x4eb01e0f // MOV V15.16B, V16.16B
+	WORD $0x4eb3cc0f // FMLS V15.4S, V0.4S, V19.4S
+	WORD $0x4eaecc32 // FMLS V18.4S, V1.4S, V14.4S
+	WORD $0x4eadcc0f // FMLS V15.4S, V0.4S, V13.4S
+	FMOVQ 704(R6), F0
+	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x6e21dd0b // FMUL V11.4S, V8.4S, V1.4S
+	WORD $0x6e20dcaa // FMUL V10.4S, V5.4S, V0.4S
+	WORD $0x4e34d69a // FADD V26.4S, V20.4S, V20.4S
+	WORD $0x4e33d679 // FADD V25.4S, V19.4S, V19.4S
+	WORD $0x4e2ed5d8 // FADD V24.4S, V14.4S, V14.4S
+	WORD $0x4e2dd5b7 // FADD V23.4S, V13.4S, V13.4S
+	WORD $0x4ebad629 // FSUB V9.4S, V17.4S, V26.4S
+	WORD $0x4eb9d605 // FSUB V5.4S, V16.4S, V25.4S
+	WORD $0x4eb1d52c // FSUB V12.4S, V9.4S, V17.4S
+	WORD $0x4eb0d4a8 // FSUB V8.4S, V5.4S, V16.4S
+	WORD $0x4eacd521 // FSUB V1.4S, V9.4S, V12.4S
+	WORD $0x4ea8d4a0 // FSUB V0.4S, V5.4S, V8.4S
+	WORD $0x4ea1d622 // FSUB V2.4S, V17.4S, V1.4S
+	WORD $0x4ea0d604 // FSUB V4.4S, V16.4S, V0.4S
+	WORD $0x4e2cd741 // FADD V1.4S, V26.4S, V12.4S
+	WORD $0x4e28d720 // FADD V0.4S, V25.4S, V8.4S
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x4ea0d484 // FSUB V4.4S, V4.4S, V0.4S
+	WORD $0x4e38d641 // FADD V1.4S, V18.4S, V24.4S
+	WORD $0x4e37d5e0 // FADD V0.4S, V15.4S, V23.4S
+	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
+	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f417 // FMAX V23.4S, V0.4S, V2.4S
+	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4ea9f401 // FMIN V1.4S, V0.4S, V9.4S
+	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F12
+	WORD $0x4e24cc2c // FMLA V12.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F9
+	WORD $0x4e22cc09 // FMLA V9.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d585 // FSUB V5.4S, V12.4S, V2.4S
+	WORD $0x4ea2d524 // FSUB V4.4S, V9.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eb7d422 // FSUB V2.4S, V1.4S, V23.4S
+	WORD $0x4ea8d405 // FSUB V5.4S, V0.4S, V8.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F4
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cc41 // FMLA V1.4S, V2.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e24cca0 // FMLA V0.4S, V5.4S, V4.4S
+	FMOVQ 2560(R6), F26
+	WORD $0x4e21cc5a // FMLA V26.4S, V2.4S, V1.4S
+	FMOVQ 2560(R6), F25
+	WORD $0x4e20ccb9 // FMLA V25.4S, V5.4S, V0.4S
+	WORD $0x6e22dc58 // FMUL V24.4S, V2.4S, V2.4S
+	WORD $0x6e25dcb7 // FMUL V23.4S, V5.4S, V5.4S
+	WORD $0x4e361d80 // AND V0.16B, V12.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38408 // ADD V8.4S, V0.4S, V3.4S
+	WORD $0x4e361d20 // AND V0.16B, V9.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e38cf42 // FMLA V2.4S, V26.4S, V24.4S
+	WORD $0x4e37cf25 // FMLA V5.4S, V25.4S, V23.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d058c // USHR V12.4S, V12.4S, 3
+	WORD $0x6f3d0529 // USHR V9.4S, V9.4S, 3
+	WORD $0x6f3f0588 // USHR V8.4S, V12.4S, 1
+	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
+	WORD $0x4f375501 // SHL V1.4S, V8.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea88581 // SUB V1.4S, V12.4S, V8.4S
+	WORD $0x6ea58520 // SUB V0.4S, V9.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc97 // FMUL V23.4S, V4.4S, V1.4S
+	WORD $0x6e20dc48 // FMUL V8.4S, V2.4S, V0.4S
+	WORD $0x6f00e41a // MOVI V26.2D, 0
+	WORD $0x6f00e41b // MOVI V27.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F26
+	FMOVQ 16(R1), F27
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F26
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c041a // MOV V26.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e14041a // MOV V26.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c041a // MOV V26.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F27
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c041b // MOV V27.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e14041b // MOV V27.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R7), F12
+	FMOVQ 16(R7), F9
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R7), F12
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R7), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R7), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R7), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R7), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R7), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+
+doneLanes8:
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20dd82 // FMUL V2.4S, V12.4S, V0.4S
+	WORD $0x6e20dd24 // FMUL V4.4S, V9.4S, V0.4S
+	WORD $0x4e218841 // FRINTN V1.4S, V2.4S
+	WORD $0x4e218880 // FRINTN V0.4S, V4.4S
+	WORD $0x4e22e422 // FCMEQ V2.4S, V1.4S, V2.4S
+	WORD $0x4e24e418 // FCMEQ V24.4S, V0.4S, V4.4S
+	FMOVQ 640(R6), F1
+	FMOVQ 320(R6), F0
+	WORD $0x6e601c22 // BSL V2.16B, V1.16B, V0.16B
+	WORD $0x6e601c38 // BSL V24.16B, V1.16B, V0.16B
+	WORD $0x4e218981 // FRINTN V1.4S, V12.4S
+	WORD $0x4e218920 // FRINTN V0.4S, V9.4S
+	WORD $0x4e2ce421 // FCMEQ V1.4S, V1.4S, V12.4S
+	WORD $0x4e29e400 // FCMEQ V0.4S, V0.4S, V9.4S
+	FMOVQ 640(R6), F5
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651f02 // BSL V2.16B, V24.16B, V5.16B
+	WORD $0x4e241f59 // AND V25.16B, V26.16B, V4.16B
+	WORD $0x4e221f78 // AND V24.16B, V27.16B, V2.16B
+	WORD $0x4e3ae744 // FCMEQ V4.4S, V26.4S, V26.4S
+	WORD $0x4e2ce582 // FCMEQ V2.4S, V12.4S, V12.4S
+	WORD $0x4e221c82 // AND V2.16B, V4.16B, V2.16B
+	WORD $0x6e205845 // NOT V5.16B, V2.16B
+	WORD $0x4e3be764 // FCMEQ V4.4S, V27.4S, V27.4S
+	WORD $0x4e29e522 // FCMEQ V2.4S, V9.4S, V9.4S
+	WORD $0x4e221c82 // AND V2.16B, V4.16B, V2.16B
+	WORD $0x6e205844 // NOT V4.16B, V2.16B
+	FMOVQ 256(R6), F2
+	WORD $0x6e771c45 // BSL V5.16B, V2.16B, V23.16B
+	WORD $0x6e681c44 // BSL V4.16B, V2.16B, V8.16B
+	FMOVQ 704(R6), F2
+	WORD $0x4e22e757 // FCMEQ V23.4S, V26.4S, V2.4S
+	WORD $0x4e22e768 // FCMEQ V8.4S, V27.4S, V2.4S
+	FMOVQ 704(R6), F2
+	WORD $0x6e651c57 // BSL V23.16B, V2.16B, V5.16B
+	WORD $0x6e641c48 // BSL V8.16B, V2.16B, V4.16B
+	FMOVQ 640(R6), F2
+	WORD $0x6e7a1c41 // BSL V1.16B, V2.16B, V26.16B
+	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
+	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
+	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ebae401 // FCMGT V1.4S, V0.4S, V26.4S
+	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
+	FMOVQ 256(R6), F5
+	WORD $0x6e771ca4 // BSL V4.16B, V5.16B, V23.16B
+	WORD $0x6e681ca2 // BSL V2.16B, V5.16B, V8.16B
+	WORD $0x6e771c81 // BSL V1.16B, V4.16B, V23.16B
+	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
+	WORD $0x6e391c25 // EOR V5.16B, V1.16B, V25.16B
+	WORD $0x6e381c01 // EOR V1.16B, V0.16B, V24.16B
+	FMOVQ 18112(R6), F0
+	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
+	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e489 // FCMEQ V9.4S, V4.4S, V0.4S
+	WORD $0x4e20e448 // FCMEQ V8.4S, V2.4S, V0.4S
+	WORD $0x6e24dd61 // FMUL V1.4S, V11.4S, V4.4S
+	WORD $0x6e22dd40 // FMUL V0.4S, V10.4S, V2.4S
+	WORD $0x6e611c89 // BSL V9.16B, V4.16B, V1.16B
+	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes9
+	FMOVQ (R7), F2
+	FMOVQ 16(R7), F1
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes10
+	FMOVS (R7), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 8(R7), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes10
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 16(R7), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 24(R7), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes10:
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e445 // FCMEQ V5.4S, V2.4S, V0.4S
+	WORD $0x4e20e424 // FCMEQ V4.4S, V1.4S, V0.4S
+	FMOVQ 640(R6), F0
+	WORD $0x6e691c05 // BSL V5.16B, V0.16B, V9.16B
+	WORD $0x6e681c04 // BSL V4.16B, V0.16B, V8.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes11
+	FMOVQ (R7), F1
+	FMOVQ 16(R7), F2
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes12
+	FMOVS (R7), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 8(R7), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes12
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes12
+	FMOVS 16(R7), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes12
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes12
+	FMOVS 24(R7), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+
+doneLanes12:
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e421 // FCMEQ V1.4S, V1.4S, V0.4S
+	WORD $0x4e20e440 // FCMEQ V0.4S, V2.4S, V0.4S
+	FMOVQ 640(R6), F2
+	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
+	WORD $0x4ea11c2b // MOV V11.16B, V1.16B
+	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
+	WORD $0x4ea01c0a // MOV V10.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes13
+	FMOVQ (R7), F1
+	FMOVQ 16(R7), F2
+	JMP doneLanes14
+
+someLanes13:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes14
+	FMOVS (R7), F1
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes14
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes14
+	FMOVS 8(R7), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes14
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes14
+	FMOVS 16(R7), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes14
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes14
+	FMOVS 24(R7), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+
+doneLanes14:
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e421 // FCMEQ V1.4S, V1.4S, V0.4S
+	WORD $0x4e20e440 // FCMEQ V0.4S, V2.4S, V0.4S
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes15
+	FMOVQ (R7), F24
+	FMOVQ 16(R7), F23
+	JMP doneLanes16
+
+someLanes15:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes16
+	FMOVS (R7), F24
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes16
+	FMOVS 4(R7), F2
+	WORD $0x6e0c0458 // MOV V24.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes16
+	FMOVS 8(R7), F2
+	WORD $0x6e140458 // MOV V24.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes16
+	FMOVS 12(R7), F2
+	WORD $0x6e1c0458 // MOV V24.S[3], V2.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes16
+	FMOVS 16(R7), F23
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes16
+	FMOVS 20(R7), F2
+	WORD $0x6e0c0457 // MOV V23.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes16
+	FMOVS 24(R7), F2
+	WORD $0x6e140457 // MOV V23.S[2], V2.S[0]
+
+doneLanes16:
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes17
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F8
+	JMP doneLanes18
+
+someLanes17:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes18
+	FMOVS (R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 4(R1), F4
+	WORD $0x6e0c0482 // MOV V2.S[1], V4.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 8(R1), F4
+	WORD $0x6e140482 // MOV V2.S[2], V4.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes18
+	FMOVS 12(R1), F4
+	WORD $0x6e1c0482 // MOV V2.S[3], V4.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes18
+	FMOVS 16(R1), F8
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes18
+	FMOVS 20(R1), F4
+	WORD $0x6e0c0488 // MOV V8.S[1], V4.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes18
+	FMOVS 24(R1), F4
+	WORD $0x6e140488 // MOV V8.S[2], V4.S[0]
+
+doneLanes18:
+	FMOVQ 5824(R6), F5
+	WORD $0x6ea2e4a2 // FCMGT V2.4S, V5.4S, V2.4S
+	WORD $0x6e205844 // NOT V4.16B, V2.16B
+	WORD $0x6ea8e4a2 // FCMGT V2.4S, V5.4S, V8.4S
+	WORD $0x6e205842 // NOT V2.16B, V2.16B
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes19
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F9
+	JMP doneLanes20
+
+someLanes19:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes20
+	FMOVS (R1), F12
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes20
+	FMOVS 4(R1), F5
+	WORD $0x6e0c04ac // MOV V12.S[1], V5.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes20
+	FMOVS 8(R1), F5
+	WORD $0x6e1404ac // MOV V12.S[2], V5.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes20
+	FMOVS 12(R1), F5
+	WORD $0x6e1c04ac // MOV V12.S[3], V5.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes20
+	FMOVS 16(R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes20
+	FMOVS 20(R1), F5
+	WORD $0x6e0c04a9 // MOV V9.S[1], V5.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes20
+	FMOVS 24(R1), F5
+	WORD $0x6e1404a9 // MOV V9.S[2], V5.S[0]
+
+doneLanes20:
+	WORD $0x4e2ed688 // FADD V8.4S, V20.4S, V14.4S
+	WORD $0x4e2dd665 // FADD V5.4S, V19.4S, V13.4S
+	WORD $0x6e681d84 // BSL V4.16B, V12.16B, V8.16B
+	WORD $0x6e651d22 // BSL V2.16B, V9.16B, V5.16B
+	FMOVQ 704(R6), F5
+	WORD $0x4e38cc85 // FMLA V5.4S, V4.4S, V24.4S
+	FMOVQ 704(R6), F4
+	WORD $0x4e37cc44 // FMLA V4.4S, V2.4S, V23.4S
+	FMOVQ 704(R6), F2
+	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
+	WORD $0x4ea11c2c // MOV V12.16B, V1.16B
+	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
+	WORD $0x4ea01c09 // MOV V9.16B, V0.16B
+	WORD $0x4eb4d625 // FSUB V5.4S, V17.4S, V20.4S
+	WORD $0x4eb3d604 // FSUB V4.4S, V16.4S, V19.4S
+	WORD $0x4eb1d4b8 // FSUB V24.4S, V5.4S, V17.4S
+	WORD $0x4eb0d497 // FSUB V23.4S, V4.4S, V16.4S
+	WORD $0x4eb8d4a1 // FSUB V1.4S, V5.4S, V24.4S
+	WORD $0x4eb7d480 // FSUB V0.4S, V4.4S, V23.4S
+	WORD $0x4ea1d622 // FSUB V2.4S, V17.4S, V1.4S
+	WORD $0x4ea0d608 // FSUB V8.4S, V16.4S, V0.4S
+	WORD $0x4e38d681 // FADD V1.4S, V20.4S, V24.4S
+	WORD $0x4e37d660 // FADD V0.4S, V19.4S, V23.4S
+	WORD $0x4ea1d442 // FSUB V2.4S, V2.4S, V1.4S
+	WORD $0x4ea0d508 // FSUB V8.4S, V8.4S, V0.4S
+	WORD $0x4e2ed641 // FADD V1.4S, V18.4S, V14.4S
+	WORD $0x4e2dd5e0 // FADD V0.4S, V15.4S, V13.4S
+	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
+	WORD $0x4ea8d401 // FSUB V1.4S, V0.4S, V8.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f419 // FMAX V25.4S, V0.4S, V2.4S
+	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4ea5f401 // FMIN V1.4S, V0.4S, V5.4S
+	WORD $0x4ea4f402 // FMIN V2.4S, V0.4S, V4.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F24
+	WORD $0x4e24cc38 // FMLA V24.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F23
+	WORD $0x4e22cc17 // FMLA V23.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d705 // FSUB V5.4S, V24.4S, V2.4S
+	WORD $0x4ea2d6e4 // FSUB V4.4S, V23.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eb9d422 // FSUB V2.4S, V1.4S, V25.4S
+	WORD $0x4ea8d405 // FSUB V5.4S, V0.4S, V8.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F4
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20cc41 // FMLA V1.4S, V2.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e24cca0 // FMLA V0.4S, V5.4S, V4.4S
+	FMOVQ 2560(R6), F28
+	WORD $0x4e21cc5c // FMLA V28.4S, V2.4S, V1.4S
+	FMOVQ 2560(R6), F27
+	WORD $0x4e20ccbb // FMLA V27.4S, V5.4S, V0.4S
+	WORD $0x6e22dc5a // FMUL V26.4S, V2.4S, V2.4S
+	WORD $0x6e25dcb9 // FMUL V25.4S, V5.4S, V5.4S
+	WORD $0x4e361f00 // AND V0.16B, V24.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38408 // ADD V8.4S, V0.4S, V3.4S
+	WORD $0x4e361ee0 // AND V0.16B, V23.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38404 // ADD V4.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4e21d442 // FADD V2.4S, V2.4S, V1.4S
+	WORD $0x4e20d4a5 // FADD V5.4S, V5.4S, V0.4S
+	WORD $0x4e3acf82 // FMLA V2.4S, V28.4S, V26.4S
+	WORD $0x4e39cf65 // FMLA V5.4S, V27.4S, V25.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0823c1 // TBL V1.16B, {V30.16B, V31.16B}, V8.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0423c0 // TBL V0.16B, {V30.16B, V31.16B}, V4.16B
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x4e22cc24 // FMLA V4.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e25cc02 // FMLA V2.4S, V0.4S, V5.4S
+	WORD $0x6f3d0718 // USHR V24.4S, V24.4S, 3
+	WORD $0x6f3d06f7 // USHR V23.4S, V23.4S, 3
+	WORD $0x6f3f0708 // USHR V8.4S, V24.4S, 1
+	WORD $0x6f3f06e5 // USHR V5.4S, V23.4S, 1
+	WORD $0x4f375501 // SHL V1.4S, V8.4S, 23
+	WORD $0x4f3754a0 // SHL V0.4S, V5.4S, 23
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea88701 // SUB V1.4S, V24.4S, V8.4S
+	WORD $0x6ea586e0 // SUB V0.4S, V23.4S, V5.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc99 // FMUL V25.4S, V4.4S, V1.4S
+	WORD $0x6e20dc5d // FMUL V29.4S, V2.4S, V0.4S
+	WORD $0x6f00e41c // MOVI V28.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes21
+	FMOVQ (R1), F28
+	FMOVQ 16(R1), F5
+	JMP doneLanes22
+
+someLanes21:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes22
+	FMOVS (R1), F28
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes22
+	FMOVS 4(R1), F0
+	WORD $0x6e0c041c // MOV V28.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes22
+	FMOVS 8(R1), F0
+	WORD $0x6e14041c // MOV V28.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes22
+	FMOVS 12(R1), F0
+	WORD $0x6e1c041c // MOV V28.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes22
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes22
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes22
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes22:
+	WORD $0x6f00e418 // MOVI V24.2D, 0
+	WORD $0x6f00e417 // MOVI V23.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes23
+	FMOVQ (R7), F24
+	FMOVQ 16(R7), F23
+	JMP doneLanes24
+
+someLanes23:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes24
+	FMOVS (R7), F24
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes24
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0418 // MOV V24.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes24
+	FMOVS 8(R7), F0
+	WORD $0x6e140418 // MOV V24.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes24
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0418 // MOV V24.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes24
+	FMOVS 16(R7), F23
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes24
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0417 // MOV V23.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes24
+	FMOVS 24(R7), F0
+	WORD $0x6e140417 // MOV V23.S[2], V0.S[0]
+
+doneLanes24:
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20df04 // FMUL V4.4S, V24.4S, V0.4S
+	WORD $0x6e20dee2 // FMUL V2.4S, V23.4S, V0.4S
+	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e24e424 // FCMEQ V4.4S, V1.4S, V4.4S
+	WORD $0x4e22e401 // FCMEQ V1.4S, V0.4S, V2.4S
+	FMOVQ 448(R6), F0
+	WORD $0x4e201f02 // AND V2.16B, V24.16B, V0.16B
+	WORD $0x4e201ee8 // AND V8.16B, V23.16B, V0.16B
+	FMOVQ 5824(R6), F0
+	WORD $0x6ea2e402 // FCMGT V2.4S, V0.4S, V2.4S
+	WORD $0x6ea8e41a // FCMGT V26.4S, V0.4S, V8.4S
+	FMOVQ 320(R6), F8
+	FMOVQ 640(R6), F0
+	WORD $0x6e601d04 // BSL V4.16B, V8.16B, V0.16B
+	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	WORD $0x6e601c3a // BSL V26.16B, V1.16B, V0.16B
+	WORD $0x4e218b01 // FRINTN V1.4S, V24.4S
+	WORD $0x4e218ae0 // FRINTN V0.4S, V23.4S
+	WORD $0x4e38e421 // FCMEQ V1.4S, V1.4S, V24.4S
+	WORD $0x4e37e400 // FCMEQ V0.4S, V0.4S, V23.4S
+	FMOVQ 640(R6), F8
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e681c44 // BSL V4.16B, V2.16B, V8.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e681f42 // BSL V2.16B, V26.16B, V8.16B
+	WORD $0x4e241f9b // AND V27.16B, V28.16B, V4.16B
+	WORD $0x4e221cba // AND V26.16B, V5.16B, V2.16B
+	WORD $0x4e3ce784 // FCMEQ V4.4S, V28.4S, V28.4S
+	WORD $0x4e38e702 // FCMEQ V2.4S, V24.4S, V24.4S
+	WORD $0x4e221c82 // AND V2.16B, V4.16B, V2.16B
+	WORD $0x6e205844 // NOT V4.16B, V2.16B
+	WORD $0x4e25e4a8 // FCMEQ V8.4S, V5.4S, V5.4S
+	WORD $0x4e37e6e2 // FCMEQ V2.4S, V23.4S, V23.4S
+	WORD $0x4e221d02 // AND V2.16B, V8.16B, V2.16B
+	WORD $0x6e205842 // NOT V2.16B, V2.16B
+	FMOVQ 256(R6), F8
+	WORD $0x6e791d04 // BSL V4.16B, V8.16B, V25.16B
+	WORD $0x4ea41c99 // MOV V25.16B, V4.16B
+	WORD $0x6e7d1d02 // BSL V2.16B, V8.16B, V29.16B
+	WORD $0x4ea21c5d // MOV V29.16B, V2.16B
+	FMOVQ 704(R6), F2
+	WORD $0x4e22e784 // FCMEQ V4.4S, V28.4S, V2.4S
+	WORD $0x4e22e4a2 // FCMEQ V2.4S, V5.4S, V2.4S
+	FMOVQ 704(R6), F8
+	WORD $0x6e791d04 // BSL V4.16B, V8.16B, V25.16B
+	WORD $0x4ea41c99 // MOV V25.16B, V4.16B
+	WORD $0x6e7d1d02 // BSL V2.16B, V8.16B, V29.16B
+	WORD $0x4ea21c48 // MOV V8.16B, V2.16B
+	FMOVQ 640(R6), F2
+	WORD $0x6e7c1c41 // BSL V1.16B, V2.16B, V28.16B
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
+	FMOVQ 15360(R6), F2
+	WORD $0x6ea1e440 // FCMGT V0.4S, V2.4S, V1.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea5e440 // FCMGT V0.4S, V2.4S, V5.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ea1e401 // FCMGT V1.4S, V0.4S, V1.4S
+	WORD $0x6ea5e400 // FCMGT V0.4S, V0.4S, V5.4S
+	FMOVQ 256(R6), F5
+	WORD $0x6e791ca4 // BSL V4.16B, V5.16B, V25.16B
+	WORD $0x6e681ca2 // BSL V2.16B, V5.16B, V8.16B
+	WORD $0x6e791c81 // BSL V1.16B, V4.16B, V25.16B
+	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
+	WORD $0x6e3b1c25 // EOR V5.16B, V1.16B, V27.16B
+	WORD $0x6e3a1c01 // EOR V1.16B, V0.16B, V26.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e704 // FCMEQ V4.4S, V24.4S, V0.4S
+	WORD $0x4e20e6e2 // FCMEQ V2.4S, V23.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e488 // FCMEQ V8.4S, V4.4S, V0.4S
+	WORD $0x4e20e445 // FCMEQ V5.4S, V2.4S, V0.4S
+	WORD $0x6e24dd81 // FMUL V1.4S, V12.4S, V4.4S
+	WORD $0x6e22dd20 // FMUL V0.4S, V9.4S, V2.4S
+	WORD $0x6e611c88 // BSL V8.16B, V4.16B, V1.16B
+	WORD $0x6e601c45 // BSL V5.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes25
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F4
+	JMP doneLanes26
+
+someLanes25:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes26
+	FMOVS (R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes26
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes26
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes26
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes26
+	FMOVS 16(R1), F4
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes26
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0424 // MOV V4.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes26
+	FMOVS 24(R1), F1
+	WORD $0x6e140424 // MOV V4.S[2], V1.S[0]
+
+doneLanes26:
+	FMOVQ 640(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e24e440 // FCMGE V0.4S, V2.4S, V4.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	FMOVQ 640(R6), F2
+	WORD $0x6e621d01 // BSL V1.16B, V8.16B, V2.16B
+	WORD $0x4ea11c29 // MOV V9.16B, V1.16B
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes27
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F4
+	JMP doneLanes28
+
+someLanes27:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes28
+	FMOVS (R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes28
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes28
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes28
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes28
+	FMOVS 16(R1), F4
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes28
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0424 // MOV V4.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes28
+	FMOVS 24(R1), F1
+	WORD $0x6e140424 // MOV V4.S[2], V1.S[0]
+
+doneLanes28:
+	FMOVQ 5824(R6), F2
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea4e440 // FCMGT V0.4S, V2.4S, V4.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes29
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F5
+	JMP doneLanes30
+
+someLanes29:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes30
+	FMOVS (R1), F12
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes30
+	FMOVS 4(R1), F2
+	WORD $0x6e0c044c // MOV V12.S[1], V2.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes30
+	FMOVS 8(R1), F2
+	WORD $0x6e14044c // MOV V12.S[2], V2.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes30
+	FMOVS 12(R1), F2
+	WORD $0x6e1c044c // MOV V12.S[3], V2.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes30
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes30
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0445 // MOV V5.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes30
+	FMOVS 24(R1), F2
+	WORD $0x6e140445 // MOV V5.S[2], V2.S[0]
+
+doneLanes30:
+	WORD $0x4e2ed684 // FADD V4.4S, V20.4S, V14.4S
+	WORD $0x4e2dd662 // FADD V2.4S, V19.4S, V13.4S
+	WORD $0x6e641d81 // BSL V1.16B, V12.16B, V4.16B
+	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
+	WORD $0x6e21dc2e // FMUL V14.4S, V1.4S, V1.4S
+	WORD $0x6e20dc0d // FMUL V13.4S, V0.4S, V0.4S
+	FMOVQ 17984(R6), F0
+	WORD $0x4eb2f402 // FMIN V2.4S, V0.4S, V18.4S
+	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
+	FMOVQ 18048(R6), F0
+	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
+	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
+	FMOVQ 2880(R6), F0
+	WORD $0x4eb1f401 // FMIN V1.4S, V0.4S, V17.4S
+	WORD $0x4eb0f402 // FMIN V2.4S, V0.4S, V16.4S
+	FMOVQ 2944(R6), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R6), F4
+	FMOVQ 2304(R6), F2
+	FMOVQ 2368(R6), F19
+	WORD $0x4e24cc33 // FMLA V19.4S, V1.4S, V4.4S
+	FMOVQ 2368(R6), F18
+	WORD $0x4e22cc12 // FMLA V18.4S, V0.4S, V2.4S
+	FMOVQ 2368(R6), F2
+	WORD $0x4ea2d665 // FSUB V5.4S, V19.4S, V2.4S
+	WORD $0x4ea2d644 // FSUB V4.4S, V18.4S, V2.4S
+	FMOVQ 2432(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	FMOVQ 2496(R6), F2
+	WORD $0x4ea2cca1 // FMLS V1.4S, V5.4S, V2.4S
+	WORD $0x4ea2cc80 // FMLS V0.4S, V4.4S, V2.4S
+	WORD $0x4eafd434 // FSUB V20.4S, V1.4S, V15.4S
+	WORD $0x4eacd404 // FSUB V4.4S, V0.4S, V12.4S
+	FMOVQ 2624(R6), F0
+	FMOVQ 2624(R6), F2
+	FMOVQ 2688(R6), F1
+	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
+	FMOVQ 2688(R6), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2560(R6), F17
+	WORD $0x4e21ce91 // FMLA V17.4S, V20.4S, V1.4S
+	FMOVQ 2560(R6), F16
+	WORD $0x4e20cc90 // FMLA V16.4S, V4.4S, V0.4S
+	WORD $0x6e34de8f // FMUL V15.4S, V20.4S, V20.4S
+	WORD $0x6e24dc8c // FMUL V12.4S, V4.4S, V4.4S
+	WORD $0x4e361e60 // AND V0.16B, V19.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38405 // ADD V5.4S, V0.4S, V3.4S
+	WORD $0x4e361e40 // AND V0.16B, V18.16B, V22.16B
+	WORD $0x4eb59c00 // MUL V0.4S, V0.4S, V21.4S
+	WORD $0x4ea38403 // ADD V3.4S, V0.4S, V3.4S
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2752(R6), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d682 // FADD V2.4S, V20.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2fce22 // FMLA V2.4S, V17.4S, V15.4S
+	WORD $0x4e2cce04 // FMLA V4.4S, V16.4S, V12.4S
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2816(R6), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d066f // USHR V15.4S, V19.4S, 3
+	WORD $0x6f3d064c // USHR V12.4S, V18.4S, 3
+	WORD $0x6f3f05e5 // USHR V5.4S, V15.4S, 1
+	WORD $0x6f3f0584 // USHR V4.4S, V12.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea585e1 // SUB V1.4S, V15.4S, V5.4S
+	WORD $0x6ea48580 // SUB V0.4S, V12.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc6f // FMUL V15.4S, V3.4S, V1.4S
+	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
+	WORD $0x6f00e414 // MOVI V20.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes31
+	FMOVQ (R1), F20
+	FMOVQ 16(R1), F3
+	JMP doneLanes32
+
+someLanes31:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes32
+	FMOVS (R1), F20
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes32
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0414 // MOV V20.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes32
+	FMOVS 8(R1), F0
+	WORD $0x6e140414 // MOV V20.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes32
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0414 // MOV V20.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes32
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes32
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes32
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes32:
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e410 // MOVI V16.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes33
+	FMOVQ (R7), F17
+	FMOVQ 16(R7), F16
+	JMP doneLanes34
+
+someLanes33:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes34
+	FMOVS (R7), F17
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes34
+	FMOVS 4(R7), F0
+	WORD $0x6e0c0411 // MOV V17.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes34
+	FMOVS 8(R7), F0
+	WORD $0x6e140411 // MOV V17.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes34
+	FMOVS 12(R7), F0
+	WORD $0x6e1c0411 // MOV V17.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes34
+	FMOVS 16(R7), F16
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes34
+	FMOVS 20(R7), F0
+	WORD $0x6e0c0410 // MOV V16.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes34
+	FMOVS 24(R7), F0
+	WORD $0x6e140410 // MOV V16.S[2], V0.S[0]
+
+doneLanes34:
+	FMOVQ 2560(R6), F0
+	WORD $0x6e20de24 // FMUL V4.4S, V17.4S, V0.4S
+	WORD $0x6e20de02 // FMUL V2.4S, V16.4S, V0.4S
+	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e24e433 // FCMEQ V19.4S, V1.4S, V4.4S
+	WORD $0x4e22e412 // FCMEQ V18.4S, V0.4S, V2.4S
+	FMOVQ 640(R6), F1
+	FMOVQ 320(R6), F0
+	WORD $0x6e601c33 // BSL V19.16B, V1.16B, V0.16B
+	WORD $0x6e601c32 // BSL V18.16B, V1.16B, V0.16B
+	WORD $0x4e218a21 // FRINTN V1.4S, V17.4S
+	WORD $0x4e218a00 // FRINTN V0.4S, V16.4S
+	WORD $0x4e31e425 // FCMEQ V5.4S, V1.4S, V17.4S
+	WORD $0x4e30e404 // FCMEQ V4.4S, V0.4S, V16.4S
+	FMOVQ 640(R6), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621e61 // BSL V1.16B, V19.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621e40 // BSL V0.16B, V18.16B, V2.16B
+	WORD $0x4e211e93 // AND V19.16B, V20.16B, V1.16B
+	WORD $0x4e201c72 // AND V18.16B, V3.16B, V0.16B
+	WORD $0x4e34e681 // FCMEQ V1.4S, V20.4S, V20.4S
+	WORD $0x4e31e620 // FCMEQ V0.4S, V17.4S, V17.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e23e461 // FCMEQ V1.4S, V3.4S, V3.4S
+	WORD $0x4e30e600 // FCMEQ V0.4S, V16.4S, V16.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R6), F0
+	WORD $0x6e6f1c02 // BSL V2.16B, V0.16B, V15.16B
+	WORD $0x6e6c1c01 // BSL V1.16B, V0.16B, V12.16B
+	FMOVQ 704(R6), F0
+	WORD $0x4e20e68f // FCMEQ V15.4S, V20.4S, V0.4S
+	WORD $0x4e20e46c // FCMEQ V12.4S, V3.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e621c0f // BSL V15.16B, V0.16B, V2.16B
+	WORD $0x6e611c0c // BSL V12.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e741c05 // BSL V5.16B, V0.16B, V20.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15360(R6), F1
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
+	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
+	FMOVQ 256(R6), F4
+	WORD $0x6e6f1c83 // BSL V3.16B, V4.16B, V15.16B
+	WORD $0x6e6c1c82 // BSL V2.16B, V4.16B, V12.16B
+	WORD $0x6e6f1c61 // BSL V1.16B, V3.16B, V15.16B
+	WORD $0x6e6c1c40 // BSL V0.16B, V2.16B, V12.16B
+	WORD $0x6e331c24 // EOR V4.16B, V1.16B, V19.16B
+	WORD $0x6e321c01 // EOR V1.16B, V0.16B, V18.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e623 // FCMEQ V3.4S, V17.4S, V0.4S
+	WORD $0x4e20e602 // FCMEQ V2.4S, V16.4S, V0.4S
+	FMOVQ 704(R6), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 640(R6), F0
+	WORD $0x4e20e465 // FCMEQ V5.4S, V3.4S, V0.4S
+	WORD $0x4e20e444 // FCMEQ V4.4S, V2.4S, V0.4S
+	WORD $0x6e23ddc1 // FMUL V1.4S, V14.4S, V3.4S
+	WORD $0x6e22dda0 // FMUL V0.4S, V13.4S, V2.4S
+	WORD $0x6e611c65 // BSL V5.16B, V3.16B, V1.16B
+	WORD $0x6e601c44 // BSL V4.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes35
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes36
+
+someLanes35:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes36
+	FMOVS (R1), F0
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes36
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes36
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes36
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes36
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes36
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0423 // MOV V3.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes36
+	FMOVS 24(R1), F1
+	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
+
+doneLanes36:
+	FMOVQ 640(R6), F1
+	WORD $0x6e20e420 // FCMGE V0.4S, V1.4S, V0.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e23e420 // FCMGE V0.4S, V1.4S, V3.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 640(R6), F0
+	WORD $0x6e601ca2 // BSL V2.16B, V5.16B, V0.16B
+	WORD $0x6e601c81 // BSL V1.16B, V4.16B, V0.16B
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes37
+	FMOVQ F11, (R1)
+	FMOVQ F10, 16(R1)
+	JMP doneLanes38
+
+someLanes37:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes38
+	FMOVS F11, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes38
+	WORD $0x4e0c0560 // DUP V0.4S, V11.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes38
+	WORD $0x4e140560 // DUP V0.4S, V11.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes38
+	WORD $0x4e1c0560 // DUP V0.4S, V11.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes38
+	FMOVS F10, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes38
+	WORD $0x4e0c0540 // DUP V0.4S, V10.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes38
+	WORD $0x4e140540 // DUP V0.4S, V10.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes38:
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes39
+	FMOVQ F9, (R1)
+	FMOVQ F8, 16(R1)
+	JMP doneLanes40
+
+someLanes39:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes40
+	FMOVS F9, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes40
+	WORD $0x4e0c0520 // DUP V0.4S, V9.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes40
+	WORD $0x4e140520 // DUP V0.4S, V9.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes40
+	WORD $0x4e1c0520 // DUP V0.4S, V9.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes40
+	FMOVS F8, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes40
+	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes40
+	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes40:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes41
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes42
+
+someLanes41:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes42
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes42
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes42
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes42
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes42
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes42
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes42
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes42:
+
+done1894:
+	RET
+
+// func addAtan2F64(dst *float64, sign float64, x *float64, y *float64, n int)
+TEXT ·addAtan2F64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R9
+	FMOVD sign+8(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	MOVD dst+0(FP), R4
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R6
+	CMP R6, R3
+	BGT tail1905
+
+one1903:
+	ADD R3<<3, R8, R2
+	FLDPQ (R2), (F13, F12)
+	ADD R3<<3, R7, R1
+	FLDPQ (R1), (F11, F9)
+	FMOVQ 384(R5), F0
+	WORD $0x4e201da3 // AND V3.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R5), F0
+	WORD $0x4ee2f408 // FMIN V8.2D, V0.2D, V2.2D
+	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
+	WORD $0x6e68dc82 // FMUL V2.2D, V4.2D, V8.2D
+	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
+	FMOVQ 12864(R5), F0
+	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
+	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201da4 // AND V4.16B, V13.16B, V0.16B
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
+	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
+	WORD $0x6ee0e4c1 // FCMGT V1.2D, V6.2D, V0.2D
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 576(R5), F2
+	WORD $0x6e66fc43 // FDIV V3.2D, V2.2D, V6.2D
+	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
+	WORD $0x6e62dc0f // FMUL V15.2D, V0.2D, V2.2D
+	WORD $0x4ef0ccc1 // FMLS V1.2D, V6.2D, V16.2D
+	WORD $0x4eefcca0 // FMLS V0.2D, V5.2D, V15.2D
+	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
+	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
+	WORD $0x6e70de0b // FMUL V11.2D, V16.2D, V16.2D
+	WORD $0x6e6fdde7 // FMUL V7.2D, V15.2D, V15.2D
+	WORD $0x6e6bdd6c // FMUL V12.2D, V11.2D, V11.2D
+	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
+	FMOVQ 12928(R5), F1
+	FMOVQ 12928(R5), F0
+	FMOVQ 12992(R5), F5
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	FMOVQ 12992(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 13056(R5), F0
+	WORD $0x4e60cd85 // FMLA V5.2D, V12.2D, V0.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 13120(R5), F1
+	FMOVQ 13120(R5), F0
+	FMOVQ 13184(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 13184(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13248(R5), F1
+	FMOVQ 13248(R5), F0
+	FMOVQ 13312(R5), F5
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	FMOVQ 13312(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13376(R5), F1
+	FMOVQ 13376(R5), F0
+	FMOVQ 13440(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 13440(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13504(R5), F1
+	FMOVQ 13504(R5), F0
+	FMOVQ 13568(R5), F5
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	FMOVQ 13568(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13632(R5), F1
+	FMOVQ 13632(R5), F0
+	FMOVQ 13696(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 13696(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13760(R5), F1
+	FMOVQ 13760(R5), F0
+	FMOVQ 13824(R5), F5
+	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
+	FMOVQ 13824(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ccc85 // FMLA V5.2D, V4.2D, V12.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13888(R5), F1
+	FMOVQ 13888(R5), F0
+	FMOVQ 13952(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 13952(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ccca4 // FMLA V4.2D, V5.2D, V12.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 14016(R5), F0
+	FMOVQ 14016(R5), F2
+	FMOVQ 14080(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 14080(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e6ccc81 // FMLA V1.2D, V4.2D, V12.2D
+	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
+	FMOVQ 14144(R5), F6
+	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
+	FMOVQ 14144(R5), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
+	WORD $0x6e6bde04 // FMUL V4.2D, V16.2D, V11.2D
+	WORD $0x6e67dde3 // FMUL V3.2D, V15.2D, V7.2D
+	FMOVQ 1344(R5), F0
+	FMOVQ 1344(R5), F2
+	FMOVQ 576(R5), F1
+	WORD $0x4ee0cd61 // FMLS V1.2D, V11.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
+	WORD $0x6e61dd2c // FMUL V12.2D, V9.2D, V1.2D
+	WORD $0x6e60dd08 // FMUL V8.2D, V8.2D, V0.2D
+	WORD $0x4e64cccc // FMLA V12.2D, V6.2D, V4.2D
+	WORD $0x4e63cca8 // FMLA V8.2D, V5.2D, V3.2D
+	FLDPQ (R2), (F11, F9)
+	FLDPQ (R1), (F14, F13)
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	FMOVQ 128(R5), F2
+	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
+	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
+	FMOVQ 128(R5), F5
+	FMOVQ 512(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231e07 // EOR V7.16B, V16.16B, V3.16B
+	WORD $0x6e221de6 // EOR V6.16B, V15.16B, V2.16B
+	WORD $0x6e231d90 // EOR V16.16B, V12.16B, V3.16B
+	WORD $0x6e221d0f // EOR V15.16B, V8.16B, V2.16B
+	FMOVQ 14208(R5), F4
+	FMOVQ 512(R5), F3
+	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ee0a9a5 // CMLT V5.2D, V13.2D, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7040(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e67d46c // FADD V12.2D, V3.2D, V7.2D
+	WORD $0x4e66d448 // FADD V8.2D, V2.2D, V6.2D
+	WORD $0x4ee3d583 // FSUB V3.2D, V12.2D, V3.2D
+	WORD $0x4ee2d502 // FSUB V2.2D, V8.2D, V2.2D
+	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
+	FMOVQ 14272(R5), F5
+	FMOVQ 512(R5), F2
+	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ee0a9a3 // CMLT V3.2D, V13.2D, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7104(R5), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e61d601 // FADD V1.2D, V16.2D, V1.2D
+	WORD $0x4e60d5e0 // FADD V0.2D, V15.2D, V0.2D
+	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
+	WORD $0x4e61d587 // FADD V7.2D, V12.2D, V1.2D
+	WORD $0x4e60d506 // FADD V6.2D, V8.2D, V0.2D
+	WORD $0x4e6be561 // FCMEQ V1.2D, V11.2D, V11.2D
+	WORD $0x4e6ee5c0 // FCMEQ V0.2D, V14.2D, V14.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x4e69e521 // FCMEQ V1.2D, V9.2D, V9.2D
+	WORD $0x4e6de5a0 // FCMEQ V0.2D, V13.2D, V13.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e6ed565 // FADD V5.2D, V11.2D, V14.2D
+	WORD $0x4e6dd524 // FADD V4.2D, V9.2D, V13.2D
+	FMOVQ 128(R5), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
+	WORD $0x4ea01cc0 // ORR V0.16B, V6.16B, V0.16B
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R6, R3
+	BLE one1903
+
+tail1905:
+	SUBS R3, R0, R0
+	BEQ done1906
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	ADD R3<<3, R8, R2
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R2), F15
+	FMOVQ 16(R2), F14
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R2), F15
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R2), F0
+	WORD $0x6e18040f // MOV V15.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R2), F14
+
+doneLanes2:
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F13
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e18040d // MOV V13.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F12
+
+doneLanes4:
+	FMOVQ 384(R5), F0
+	WORD $0x4e201de3 // AND V3.16B, V15.16B, V0.16B
+	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 4736(R5), F0
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
+	FMOVQ 12672(R5), F0
+	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
+	WORD $0x4ee1f407 // FMIN V7.2D, V0.2D, V1.2D
+	WORD $0x6e6bdc82 // FMUL V2.2D, V4.2D, V11.2D
+	WORD $0x6e67dc61 // FMUL V1.2D, V3.2D, V7.2D
+	FMOVQ 12864(R5), F0
+	WORD $0x4e60c446 // FMAXNM V6.2D, V2.2D, V0.2D
+	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201de4 // AND V4.16B, V15.16B, V0.16B
+	WORD $0x4e201dc3 // AND V3.16B, V14.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e6bdc00 // FMUL V0.2D, V0.2D, V11.2D
+	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
+	WORD $0x6ee0e4c1 // FCMGT V1.2D, V6.2D, V0.2D
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 576(R5), F2
+	WORD $0x6e66fc43 // FDIV V3.2D, V2.2D, V6.2D
+	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e63dc32 // FMUL V18.2D, V1.2D, V3.2D
+	WORD $0x6e62dc11 // FMUL V17.2D, V0.2D, V2.2D
+	WORD $0x4ef2ccc1 // FMLS V1.2D, V6.2D, V18.2D
+	WORD $0x4ef1cca0 // FMLS V0.2D, V5.2D, V17.2D
+	WORD $0x6e63dc2c // FMUL V12.2D, V1.2D, V3.2D
+	WORD $0x6e62dc0b // FMUL V11.2D, V0.2D, V2.2D
+	WORD $0x6e72de4d // FMUL V13.2D, V18.2D, V18.2D
+	WORD $0x6e71de27 // FMUL V7.2D, V17.2D, V17.2D
+	WORD $0x6e6dddae // FMUL V14.2D, V13.2D, V13.2D
+	WORD $0x6e67dce6 // FMUL V6.2D, V7.2D, V7.2D
+	FMOVQ 12928(R5), F1
+	FMOVQ 12928(R5), F0
+	FMOVQ 12992(R5), F5
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	FMOVQ 12992(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 13056(R5), F0
+	WORD $0x4e60cdc5 // FMLA V5.2D, V14.2D, V0.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 13120(R5), F1
+	FMOVQ 13120(R5), F0
+	FMOVQ 13184(R5), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 13184(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13248(R5), F1
+	FMOVQ 13248(R5), F0
+	FMOVQ 13312(R5), F5
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	FMOVQ 13312(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13376(R5), F1
+	FMOVQ 13376(R5), F0
+	FMOVQ 13440(R5), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 13440(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13504(R5), F1
+	FMOVQ 13504(R5), F0
+	FMOVQ 13568(R5), F5
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	FMOVQ 13568(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13632(R5), F1
+	FMOVQ 13632(R5), F0
+	FMOVQ 13696(R5), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 13696(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 13760(R5), F1
+	FMOVQ 13760(R5), F0
+	FMOVQ 13824(R5), F5
+	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
+	FMOVQ 13824(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e6ecc85 // FMLA V5.2D, V4.2D, V14.2D
+	WORD $0x4e66cc62 // FMLA V2.2D, V3.2D, V6.2D
+	FMOVQ 13888(R5), F1
+	FMOVQ 13888(R5), F0
+	FMOVQ 13952(R5), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 13952(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e6ecca4 // FMLA V4.2D, V5.2D, V14.2D
+	WORD $0x4e66cc43 // FMLA V3.2D, V2.2D, V6.2D
+	FMOVQ 14016(R5), F0
+	FMOVQ 14016(R5), F2
+	FMOVQ 14080(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 14080(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e6ecc81 // FMLA V1.2D, V4.2D, V14.2D
+	WORD $0x4e66cc60 // FMLA V0.2D, V3.2D, V6.2D
+	FMOVQ 14144(R5), F6
+	WORD $0x4e61cda6 // FMLA V6.2D, V13.2D, V1.2D
+	FMOVQ 14144(R5), F5
+	WORD $0x4e60cce5 // FMLA V5.2D, V7.2D, V0.2D
+	WORD $0x6e6dde44 // FMUL V4.2D, V18.2D, V13.2D
+	WORD $0x6e67de23 // FMUL V3.2D, V17.2D, V7.2D
+	FMOVQ 1344(R5), F0
+	FMOVQ 1344(R5), F2
+	FMOVQ 576(R5), F1
+	WORD $0x4ee0cda1 // FMLS V1.2D, V13.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4ee2cce0 // FMLS V0.2D, V7.2D, V2.2D
+	WORD $0x6e61dd90 // FMUL V16.2D, V12.2D, V1.2D
+	WORD $0x6e60dd6f // FMUL V15.2D, V11.2D, V0.2D
+	WORD $0x4e64ccd0 // FMLA V16.2D, V6.2D, V4.2D
+	WORD $0x4e63ccaf // FMLA V15.2D, V5.2D, V3.2D
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R2), F12
+	FMOVQ 16(R2), F11
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R2), F12
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R2), F0
+	WORD $0x6e18040c // MOV V12.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R2), F11
+
+doneLanes6:
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F14
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F0
+	WORD $0x6e18040e // MOV V14.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F13
+
+doneLanes8:
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	FMOVQ 384(R5), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	FMOVQ 128(R5), F2
+	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
+	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
+	FMOVQ 128(R5), F5
+	FMOVQ 512(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231e47 // EOR V7.16B, V18.16B, V3.16B
+	WORD $0x6e221e26 // EOR V6.16B, V17.16B, V2.16B
+	WORD $0x6e231e12 // EOR V18.16B, V16.16B, V3.16B
+	WORD $0x6e221df1 // EOR V17.16B, V15.16B, V2.16B
+	FMOVQ 14208(R5), F4
+	FMOVQ 512(R5), F3
+	WORD $0x4ee0a9c2 // CMLT V2.2D, V14.2D, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ee0a9a5 // CMLT V5.2D, V13.2D, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7040(R5), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e67d470 // FADD V16.2D, V3.2D, V7.2D
+	WORD $0x4e66d44f // FADD V15.2D, V2.2D, V6.2D
+	WORD $0x4ee3d603 // FSUB V3.2D, V16.2D, V3.2D
+	WORD $0x4ee2d5e2 // FSUB V2.2D, V15.2D, V2.2D
+	WORD $0x4ee3d4e7 // FSUB V7.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c6 // FSUB V6.2D, V6.2D, V2.2D
+	FMOVQ 14272(R5), F5
+	FMOVQ 512(R5), F2
+	WORD $0x4ee0a9c4 // CMLT V4.2D, V14.2D, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ee0a9a3 // CMLT V3.2D, V13.2D, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7104(R5), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e61d641 // FADD V1.2D, V18.2D, V1.2D
+	WORD $0x4e60d620 // FADD V0.2D, V17.2D, V0.2D
+	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
+	WORD $0x4e61d607 // FADD V7.2D, V16.2D, V1.2D
+	WORD $0x4e60d5e6 // FADD V6.2D, V15.2D, V0.2D
+	WORD $0x4e6ce581 // FCMEQ V1.2D, V12.2D, V12.2D
+	WORD $0x4e6ee5c0 // FCMEQ V0.2D, V14.2D, V14.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x4e6be561 // FCMEQ V1.2D, V11.2D, V11.2D
+	WORD $0x4e6de5a0 // FCMEQ V0.2D, V13.2D, V13.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x4e6ed585 // FADD V5.2D, V12.2D, V14.2D
+	WORD $0x4e6dd562 // FADD V2.2D, V11.2D, V13.2D
+	FMOVQ 128(R5), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
+	WORD $0x4ea01cc0 // ORR V0.16B, V6.16B, V0.16B
+	WORD $0x6e611ca4 // BSL V4.16B, V5.16B, V1.16B
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes9
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes10
+	FMOVD (R1), F0
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes10
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD 16(R1), F1
+
+doneLanes10:
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes11
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes12
+	FMOVD F0, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes12
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes12
+	FMOVD F1, 16(R1)
+
+doneLanes12:
+
+done1906:
+	RET
+
+// func addAtan2F32(dst *float32, sign float32, x *float32, y *float32, n int)
+TEXT ·addAtan2F32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R9
+	FMOVS sign+8(FP), F0
+	WORD $0x4e04040a // DUP V10.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1917
+
+one1915:
+	ADD R2<<2, R8, R5
+	FLDPQ (R5), (F13, F12)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F11, F9)
+	FMOVQ 448(R4), F0
+	WORD $0x4e201da3 // AND V3.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R4), F0
+	WORD $0x4ea2f408 // FMIN V8.4S, V0.4S, V2.4S
+	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
+	WORD $0x6e28dc82 // FMUL V2.4S, V4.4S, V8.4S
+	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
+	FMOVQ 14336(R4), F0
+	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
+	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201da4 // AND V4.16B, V13.16B, V0.16B
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
+	WORD $0x6e27dc22 // FMUL V2.4S, V1.4S, V7.4S
+	WORD $0x6ea0e4c1 // FCMGT V1.4S, V6.4S, V0.4S
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 704(R4), F2
+	WORD $0x6e26fc43 // FDIV V3.4S, V2.4S, V6.4S
+	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e23dc30 // FMUL V16.4S, V1.4S, V3.4S
+	WORD $0x6e22dc0f // FMUL V15.4S, V0.4S, V2.4S
+	WORD $0x4eb0ccc1 // FMLS V1.4S, V6.4S, V16.4S
+	WORD $0x4eafcca0 // FMLS V0.4S, V5.4S, V15.4S
+	WORD $0x6e23dc2b // FMUL V11.4S, V1.4S, V3.4S
+	WORD $0x6e22dc09 // FMUL V9.4S, V0.4S, V2.4S
+	WORD $0x6e30de0c // FMUL V12.4S, V16.4S, V16.4S
+	WORD $0x6e2fdde8 // FMUL V8.4S, V15.4S, V15.4S
+	WORD $0x6e2cdd87 // FMUL V7.4S, V12.4S, V12.4S
+	WORD $0x6e28dd06 // FMUL V6.4S, V8.4S, V8.4S
+	FMOVQ 14400(R4), F1
+	FMOVQ 14400(R4), F0
+	FMOVQ 14464(R4), F4
+	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
+	FMOVQ 14464(R4), F3
+	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
+	FMOVQ 14528(R4), F1
+	FMOVQ 14528(R4), F0
+	FMOVQ 14592(R4), F5
+	WORD $0x4e21cd85 // FMLA V5.4S, V12.4S, V1.4S
+	FMOVQ 14592(R4), F2
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x4e27cc85 // FMLA V5.4S, V4.4S, V7.4S
+	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
+	FMOVQ 14656(R4), F1
+	FMOVQ 14656(R4), F0
+	FMOVQ 14720(R4), F4
+	WORD $0x4e21cd84 // FMLA V4.4S, V12.4S, V1.4S
+	FMOVQ 14720(R4), F3
+	WORD $0x4e20cd03 // FMLA V3.4S, V8.4S, V0.4S
+	WORD $0x4e27cca4 // FMLA V4.4S, V5.4S, V7.4S
+	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
+	FMOVQ 14784(R4), F0
+	FMOVQ 14784(R4), F2
+	FMOVQ 14848(R4), F1
+	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
+	FMOVQ 14848(R4), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	WORD $0x4e27cc81 // FMLA V1.4S, V4.4S, V7.4S
+	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
+	FMOVQ 14912(R4), F6
+	WORD $0x4e21cd86 // FMLA V6.4S, V12.4S, V1.4S
+	FMOVQ 14912(R4), F5
+	WORD $0x4e20cd05 // FMLA V5.4S, V8.4S, V0.4S
+	WORD $0x6e2cde04 // FMUL V4.4S, V16.4S, V12.4S
+	WORD $0x6e28dde3 // FMUL V3.4S, V15.4S, V8.4S
+	FMOVQ 2560(R4), F0
+	FMOVQ 2560(R4), F2
+	FMOVQ 704(R4), F1
+	WORD $0x4ea0cd81 // FMLS V1.4S, V12.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4ea2cd00 // FMLS V0.4S, V8.4S, V2.4S
+	WORD $0x6e21dd6c // FMUL V12.4S, V11.4S, V1.4S
+	WORD $0x6e20dd28 // FMUL V8.4S, V9.4S, V0.4S
+	WORD $0x4e24cccc // FMLA V12.4S, V6.4S, V4.4S
+	WORD $0x4e23cca8 // FMLA V8.4S, V5.4S, V3.4S
+	FLDPQ (R5), (F11, F9)
+	FLDPQ (R1), (F14, F13)
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	FMOVQ 320(R4), F2
+	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
+	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
+	FMOVQ 320(R4), F5
+	FMOVQ 640(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231e07 // EOR V7.16B, V16.16B, V3.16B
+	WORD $0x6e221de6 // EOR V6.16B, V15.16B, V2.16B
+	WORD $0x6e231d90 // EOR V16.16B, V12.16B, V3.16B
+	WORD $0x6e221d0f // EOR V15.16B, V8.16B, V2.16B
+	FMOVQ 14976(R4), F4
+	FMOVQ 640(R4), F3
+	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ea0a9a5 // CMLT V5.4S, V13.4S, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7552(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e27d46c // FADD V12.4S, V3.4S, V7.4S
+	WORD $0x4e26d448 // FADD V8.4S, V2.4S, V6.4S
+	WORD $0x4ea3d583 // FSUB V3.4S, V12.4S, V3.4S
+	WORD $0x4ea2d502 // FSUB V2.4S, V8.4S, V2.4S
+	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
+	FMOVQ 15040(R4), F5
+	FMOVQ 640(R4), F2
+	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ea0a9a3 // CMLT V3.4S, V13.4S, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7616(R4), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e21d601 // FADD V1.4S, V16.4S, V1.4S
+	WORD $0x4e20d5e0 // FADD V0.4S, V15.4S, V0.4S
+	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
+	WORD $0x4e20d4c0 // FADD V0.4S, V6.4S, V0.4S
+	WORD $0x4e21d587 // FADD V7.4S, V12.4S, V1.4S
+	WORD $0x4e20d506 // FADD V6.4S, V8.4S, V0.4S
+	WORD $0x4e2be561 // FCMEQ V1.4S, V11.4S, V11.4S
+	WORD $0x4e2ee5c0 // FCMEQ V0.4S, V14.4S, V14.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x4e29e521 // FCMEQ V1.4S, V9.4S, V9.4S
+	WORD $0x4e2de5a0 // FCMEQ V0.4S, V13.4S, V13.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e2ed565 // FADD V5.4S, V11.4S, V14.4S
+	WORD $0x4e2dd524 // FADD V4.4S, V9.4S, V13.4S
+	FMOVQ 320(R4), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
+	WORD $0x4ea01cc0 // ORR V0.16B, V6.16B, V0.16B
+	WORD $0x6e611ca3 // BSL V3.16B, V5.16B, V1.16B
+	WORD $0x6e601c82 // BSL V2.16B, V4.16B, V0.16B
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1915
+
+tail1917:
+	SUBS R2, R0, R0
+	BEQ done1918
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	ADD R2<<2, R8, R5
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R5), F15
+	FMOVQ 16(R5), F14
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R5), F15
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R5), F0
+	WORD $0x6e0c040f // MOV V15.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R5), F0
+	WORD $0x6e14040f // MOV V15.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R5), F0
+	WORD $0x6e1c040f // MOV V15.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R5), F14
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R5), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R5), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F13
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F12
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R4), F0
+	WORD $0x4e201de3 // AND V3.16B, V15.16B, V0.16B
+	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
+	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
+	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x4e201c82 // AND V2.16B, V4.16B, V0.16B
+	WORD $0x4e201c61 // AND V1.16B, V3.16B, V0.16B
+	FMOVQ 5824(R4), F0
+	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
+	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
+	FMOVQ 12800(R4), F0
+	WORD $0x4ea2f40b // FMIN V11.4S, V0.4S, V2.4S
+	WORD $0x4ea1f407 // FMIN V7.4S, V0.4S, V1.4S
+	WORD $0x6e2bdc82 // FMUL V2.4S, V4.4S, V11.4S
+	WORD $0x6e27dc61 // FMUL V1.4S, V3.4S, V7.4S
+	FMOVQ 14336(R4), F0
+	WORD $0x4e20c446 // FMAXNM V6.4S, V2.4S, V0.4S
+	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201de4 // AND V4.16B, V15.16B, V0.16B
+	WORD $0x4e201dc3 // AND V3.16B, V14.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
+	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e2bdc00 // FMUL V0.4S, V0.4S, V11.4S
+	WORD $0x6e27dc22 // FMUL V2.4S, V1.4S, V7.4S
+	WORD $0x6ea0e4c1 // FCMGT V1.4S, V6.4S, V0.4S
+	WORD $0x6e661c01 // BSL V1.16B, V0.16B, V6.16B
+	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	FMOVQ 704(R4), F2
+	WORD $0x6e26fc43 // FDIV V3.4S, V2.4S, V6.4S
+	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e23dc32 // FMUL V18.4S, V1.4S, V3.4S
+	WORD $0x6e22dc11 // FMUL V17.4S, V0.4S, V2.4S
+	WORD $0x4eb2ccc1 // FMLS V1.4S, V6.4S, V18.4S
+	WORD $0x4eb1cca0 // FMLS V0.4S, V5.4S, V17.4S
+	WORD $0x6e23dc2c // FMUL V12.4S, V1.4S, V3.4S
+	WORD $0x6e22dc0b // FMUL V11.4S, V0.4S, V2.4S
+	WORD $0x6e32de4d // FMUL V13.4S, V18.4S, V18.4S
+	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
+	WORD $0x6e2dddae // FMUL V14.4S, V13.4S, V13.4S
+	WORD $0x6e27dce6 // FMUL V6.4S, V7.4S, V7.4S
+	FMOVQ 14400(R4), F1
+	FMOVQ 14400(R4), F0
+	FMOVQ 14464(R4), F4
+	WORD $0x4e21cda4 // FMLA V4.4S, V13.4S, V1.4S
+	FMOVQ 14464(R4), F3
+	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
+	FMOVQ 14528(R4), F1
+	FMOVQ 14528(R4), F0
+	FMOVQ 14592(R4), F5
+	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
+	FMOVQ 14592(R4), F2
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x4e2ecc85 // FMLA V5.4S, V4.4S, V14.4S
+	WORD $0x4e26cc62 // FMLA V2.4S, V3.4S, V6.4S
+	FMOVQ 14656(R4), F1
+	FMOVQ 14656(R4), F0
+	FMOVQ 14720(R4), F4
+	WORD $0x4e21cda4 // FMLA V4.4S, V13.4S, V1.4S
+	FMOVQ 14720(R4), F3
+	WORD $0x4e20cce3 // FMLA V3.4S, V7.4S, V0.4S
+	WORD $0x4e2ecca4 // FMLA V4.4S, V5.4S, V14.4S
+	WORD $0x4e26cc43 // FMLA V3.4S, V2.4S, V6.4S
+	FMOVQ 14784(R4), F0
+	FMOVQ 14784(R4), F2
+	FMOVQ 14848(R4), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 14848(R4), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	WORD $0x4e2ecc81 // FMLA V1.4S, V4.4S, V14.4S
+	WORD $0x4e26cc60 // FMLA V0.4S, V3.4S, V6.4S
+	FMOVQ 14912(R4), F6
+	WORD $0x4e21cda6 // FMLA V6.4S, V13.4S, V1.4S
+	FMOVQ 14912(R4), F5
+	WORD $0x4e20cce5 // FMLA V5.4S, V7.4S, V0.4S
+	WORD $0x6e2dde44 // FMUL V4.4S, V18.4S, V13.4S
+	WORD $0x6e27de23 // FMUL V3.4S, V17.4S, V7.4S
+	FMOVQ 2560(R4), F0
+	FMOVQ 2560(R4), F2
+	FMOVQ 704(R4), F1
+	WORD $0x4ea0cda1 // FMLS V1.4S, V13.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4ea2cce0 // FMLS V0.4S, V7.4S, V2.4S
+	WORD $0x6e21dd90 // FMUL V16.4S, V12.4S, V1.4S
+	WORD $0x6e20dd6f // FMUL V15.4S, V11.4S, V0.4S
+	WORD $0x4e24ccd0 // FMLA V16.4S, V6.4S, V4.4S
+	WORD $0x4e23ccaf // FMLA V15.4S, V5.4S, V3.4S
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R5), F12
+	FMOVQ 16(R5), F11
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R5), F12
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R5), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R5), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R5), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R5), F11
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R5), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R5), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F14
+	FMOVQ 16(R1), F13
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F14
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040e // MOV V14.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F13
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+
+doneLanes8:
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4e201dc1 // AND V1.16B, V14.16B, V0.16B
+	WORD $0x4e201da0 // AND V0.16B, V13.16B, V0.16B
+	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	FMOVQ 320(R4), F2
+	WORD $0x4e221dc7 // AND V7.16B, V14.16B, V2.16B
+	WORD $0x4e221da6 // AND V6.16B, V13.16B, V2.16B
+	FMOVQ 320(R4), F5
+	FMOVQ 640(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e231ce3 // EOR V3.16B, V7.16B, V3.16B
+	WORD $0x6e221cc2 // EOR V2.16B, V6.16B, V2.16B
+	WORD $0x6e231e47 // EOR V7.16B, V18.16B, V3.16B
+	WORD $0x6e221e26 // EOR V6.16B, V17.16B, V2.16B
+	WORD $0x6e231e12 // EOR V18.16B, V16.16B, V3.16B
+	WORD $0x6e221df1 // EOR V17.16B, V15.16B, V2.16B
+	FMOVQ 14976(R4), F4
+	FMOVQ 640(R4), F3
+	WORD $0x4ea0a9c2 // CMLT V2.4S, V14.4S, 0
+	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
+	WORD $0x4ea0a9a5 // CMLT V5.4S, V13.4S, 0
+	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	FMOVQ 7552(R4), F4
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e27d470 // FADD V16.4S, V3.4S, V7.4S
+	WORD $0x4e26d44f // FADD V15.4S, V2.4S, V6.4S
+	WORD $0x4ea3d603 // FSUB V3.4S, V16.4S, V3.4S
+	WORD $0x4ea2d5e2 // FSUB V2.4S, V15.4S, V2.4S
+	WORD $0x4ea3d4e7 // FSUB V7.4S, V7.4S, V3.4S
+	WORD $0x4ea2d4c6 // FSUB V6.4S, V6.4S, V2.4S
+	FMOVQ 15040(R4), F5
+	FMOVQ 640(R4), F2
+	WORD $0x4ea0a9c4 // CMLT V4.4S, V14.4S, 0
+	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x4ea0a9a3 // CMLT V3.4S, V13.4S, 0
+	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	FMOVQ 7616(R4), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
+	WORD $0x4e21d641 // FADD V1.4S, V18.4S, V1.4S
+	WORD $0x4e20d620 // FADD V0.4S, V17.4S, V0.4S
+	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
+	WORD $0x4e20d4c0 // FADD V0.4S, V6.4S, V0.4S
+	WORD $0x4e21d607 // FADD V7.4S, V16.4S, V1.4S
+	WORD $0x4e20d5e6 // FADD V6.4S, V15.4S, V0.4S
+	WORD $0x4e2ce581 // FCMEQ V1.4S, V12.4S, V12.4S
+	WORD $0x4e2ee5c0 // FCMEQ V0.4S, V14.4S, V14.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x4e2be561 // FCMEQ V1.4S, V11.4S, V11.4S
+	WORD $0x4e2de5a0 // FCMEQ V0.4S, V13.4S, V13.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x4e2ed585 // FADD V5.4S, V12.4S, V14.4S
+	WORD $0x4e2dd562 // FADD V2.4S, V11.4S, V13.4S
+	FMOVQ 320(R4), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ea11ce1 // ORR V1.16B, V7.16B, V1.16B
+	WORD $0x4ea01cc0 // ORR V0.16B, V6.16B, V0.16B
+	WORD $0x6e611ca4 // BSL V4.16B, V5.16B, V1.16B
+	WORD $0x6e601c43 // BSL V3.16B, V2.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes9
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes10
+	FMOVS (R1), F2
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes10
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes10:
+	WORD $0x4e24cd42 // FMLA V2.4S, V10.4S, V4.4S
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes11
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes12
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes12:
+
+done1918:
+	RET
+
+// func addPowF64(dst *float64, sign float64, x *float64, y *float64, n int)
+TEXT ·addPowF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F16
+	FMOVQ 16(R0), F15
+	FMOVQ 32(R0), F14
+	FMOVQ 48(R0), F13
+	MOVD $ones<>(SB), R9
+	FMOVD sign+8(FP), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	MOVD dst+0(FP), R4
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R6
+	CMP R6, R3
+	BGT tail1929
+
+one1927:
+	ADD R3<<3, R8, R2
+	FLDPQ (R2), (F2, F1)
+	ADD R3<<3, R7, R1
+	FLDPQ (R1), (F11, F5)
+	FMOVQ 384(R5), F0
+	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
+	WORD $0x4e201c29 // AND V9.16B, V1.16B, V0.16B
+	FMOVQ 3904(R5), F0
+	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
+	WORD $0x6ee9e400 // FCMGT V0.2D, V0.2D, V9.2D
+	FMOVQ 4608(R5), F2
+	WORD $0x6e62dd83 // FMUL V3.2D, V12.2D, V2.2D
+	WORD $0x6e62dd22 // FMUL V2.2D, V9.2D, V2.2D
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
+	FMOVQ 16640(R5), F2
+	WORD $0x6ee28491 // SUB V17.2D, V4.2D, V2.2D
+	WORD $0x6ee28466 // SUB V6.2D, V3.2D, V2.2D
+	FMOVQ 3840(R5), F2
+	WORD $0x4e221e24 // AND V4.16B, V17.16B, V2.16B
+	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
+	FMOVQ 16704(R5), F2
+	WORD $0x4ee28488 // ADD V8.2D, V4.2D, V2.2D
+	WORD $0x4ee28467 // ADD V7.2D, V3.2D, V2.2D
+	WORD $0x6f4c0624 // USHR V4.2D, V17.2D, 52
+	WORD $0x6f4c04c3 // USHR V3.2D, V6.2D, 52
+	FMOVQ 1984(R5), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R5), F2
+	WORD $0x4ee2d484 // FSUB V4.2D, V4.2D, V2.2D
+	WORD $0x4ee2d466 // FSUB V6.2D, V3.2D, V2.2D
+	FMOVQ 4672(R5), F3
+	FMOVQ 512(R5), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d484 // FSUB V4.2D, V4.2D, V1.2D
+	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
+	FMOVQ 512(R5), F0
+	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
+	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
+	FMOVQ 16768(R5), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R5), F1
+	WORD $0x6eece420 // FCMGT V0.2D, V1.2D, V12.2D
+	WORD $0x6e205811 // NOT V17.16B, V0.16B
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e20580c // NOT V12.16B, V0.16B
+	FMOVQ 15488(R5), F0
+	WORD $0x6e631c11 // BSL V17.16B, V0.16B, V3.16B
+	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	WORD $0x4ee0d4e0 // FSUB V0.2D, V7.2D, V0.2D
+	FMOVQ 1344(R5), F2
+	WORD $0x6e62dc32 // FMUL V18.2D, V1.2D, V2.2D
+	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4e62d648 // FADD V8.2D, V18.2D, V2.2D
+	WORD $0x4e62d527 // FADD V7.2D, V9.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x6e68fc44 // FDIV V4.2D, V2.2D, V8.2D
+	WORD $0x6e67fc46 // FDIV V6.2D, V2.2D, V7.2D
+	WORD $0x6e64dc34 // FMUL V20.2D, V1.2D, V4.2D
+	WORD $0x6e66dc13 // FMUL V19.2D, V0.2D, V6.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4ee2d503 // FSUB V3.2D, V8.2D, V2.2D
+	WORD $0x4ee2d4e2 // FSUB V2.2D, V7.2D, V2.2D
+	WORD $0x4ee3d643 // FSUB V3.2D, V18.2D, V3.2D
+	WORD $0x4ee2d522 // FSUB V2.2D, V9.2D, V2.2D
+	WORD $0x4ef4cd01 // FMLS V1.2D, V8.2D, V20.2D
+	WORD $0x4ef3cce0 // FMLS V0.2D, V7.2D, V19.2D
+	WORD $0x4ef4cc61 // FMLS V1.2D, V3.2D, V20.2D
+	WORD $0x4ef3cc40 // FMLS V0.2D, V2.2D, V19.2D
+	WORD $0x6e74de88 // FMUL V8.2D, V20.2D, V20.2D
+	WORD $0x6e73de67 // FMUL V7.2D, V19.2D, V19.2D
+	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
+	WORD $0x6e66dc03 // FMUL V3.2D, V0.2D, V6.2D
+	FMOVQ 15552(R5), F2
+	FMOVQ 15552(R5), F1
+	FMOVQ 15616(R5), F0
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FMOVQ 15616(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 576(R5), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x6e61dc98 // FMUL V24.2D, V4.2D, V1.2D
+	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
+	WORD $0x6e68dd12 // FMUL V18.2D, V8.2D, V8.2D
+	WORD $0x6e67dce9 // FMUL V9.2D, V7.2D, V7.2D
+	FMOVQ 15680(R5), F1
+	FMOVQ 15680(R5), F0
+	FMOVQ 15744(R5), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 15744(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	FMOVQ 15808(R5), F0
+	WORD $0x4e60ce44 // FMLA V4.2D, V18.2D, V0.2D
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	FMOVQ 15872(R5), F1
+	FMOVQ 15872(R5), F0
+	FMOVQ 15936(R5), F6
+	WORD $0x4e61cd06 // FMLA V6.2D, V8.2D, V1.2D
+	FMOVQ 15936(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e72cc86 // FMLA V6.2D, V4.2D, V18.2D
+	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	FMOVQ 16000(R5), F1
+	FMOVQ 16000(R5), F0
+	FMOVQ 16064(R5), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 16064(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e72ccc4 // FMLA V4.2D, V6.2D, V18.2D
+	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	FMOVQ 16128(R5), F0
+	FMOVQ 16128(R5), F2
+	FMOVQ 16192(R5), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 16192(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e72cc81 // FMLA V1.2D, V4.2D, V18.2D
+	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
+	FMOVQ 16256(R5), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 16256(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 16320(R5), F22
+	WORD $0x4e68cc56 // FMLA V22.2D, V2.2D, V8.2D
+	FMOVQ 16320(R5), F21
+	WORD $0x4e67cc35 // FMLA V21.2D, V1.2D, V7.2D
+	FMOVQ 16320(R5), F0
+	WORD $0x4ef6d412 // FSUB V18.2D, V0.2D, V22.2D
+	WORD $0x4ef5d409 // FSUB V9.2D, V0.2D, V21.2D
+	WORD $0x4e68cc52 // FMLA V18.2D, V2.2D, V8.2D
+	WORD $0x4e67cc29 // FMLA V9.2D, V1.2D, V7.2D
+	WORD $0x6e76dd00 // FMUL V0.2D, V8.2D, V22.2D
+	WORD $0x6e75dce6 // FMUL V6.2D, V7.2D, V21.2D
+	WORD $0x6ee0f904 // FNEG V4.2D, V8.2D
+	WORD $0x4e74ce84 // FMLA V4.2D, V20.2D, V20.2D
+	WORD $0x6ee0f8e1 // FNEG V1.2D, V7.2D
+	WORD $0x4e73ce61 // FMLA V1.2D, V19.2D, V19.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e76cd03 // FMLA V3.2D, V8.2D, V22.2D
+	WORD $0x6ee0f8c2 // FNEG V2.2D, V6.2D
+	WORD $0x4e75cce2 // FMLA V2.2D, V7.2D, V21.2D
+	WORD $0x4e72cd03 // FMLA V3.2D, V8.2D, V18.2D
+	WORD $0x4e69cce2 // FMLA V2.2D, V7.2D, V9.2D
+	WORD $0x4e76cc83 // FMLA V3.2D, V4.2D, V22.2D
+	WORD $0x4e75cc22 // FMLA V2.2D, V1.2D, V21.2D
+	WORD $0x6e60de88 // FMUL V8.2D, V20.2D, V0.2D
+	WORD $0x6e66de64 // FMUL V4.2D, V19.2D, V6.2D
+	WORD $0x6ee0f901 // FNEG V1.2D, V8.2D
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	WORD $0x6ee0f880 // FNEG V0.2D, V4.2D
+	WORD $0x4e66ce60 // FMLA V0.2D, V19.2D, V6.2D
+	WORD $0x4e74cc61 // FMLA V1.2D, V3.2D, V20.2D
+	WORD $0x4e73cc40 // FMLA V0.2D, V2.2D, V19.2D
+	WORD $0x4e61d703 // FADD V3.2D, V24.2D, V1.2D
+	WORD $0x4e60d6e2 // FADD V2.2D, V23.2D, V0.2D
+	WORD $0x4e68d687 // FADD V7.2D, V20.2D, V8.2D
+	WORD $0x4e64d666 // FADD V6.2D, V19.2D, V4.2D
+	WORD $0x4ef4d4e1 // FSUB V1.2D, V7.2D, V20.2D
+	WORD $0x4ef3d4c0 // FSUB V0.2D, V6.2D, V19.2D
+	WORD $0x4ee1d501 // FSUB V1.2D, V8.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ea71ce9 // MOV V9.16B, V7.16B
+	WORD $0x4e62ce29 // FMLA V9.2D, V17.2D, V2.2D
+	WORD $0x4ea61cc8 // MOV V8.16B, V6.16B
+	WORD $0x4e62cd88 // FMLA V8.2D, V12.2D, V2.2D
+	FMOVQ 1216(R5), F4
+	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
+	WORD $0x4ee4ce23 // FMLS V3.2D, V17.2D, V4.2D
+	WORD $0x4ea81d02 // MOV V2.16B, V8.16B
+	WORD $0x4ee4cd82 // FMLS V2.2D, V12.2D, V4.2D
+	WORD $0x4ee3d4e4 // FSUB V4.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c3 // FSUB V3.2D, V6.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4e62ce21 // FMLA V1.2D, V17.2D, V2.2D
+	WORD $0x4e62cd80 // FMLA V0.2D, V12.2D, V2.2D
+	WORD $0x4e61d487 // FADD V7.2D, V4.2D, V1.2D
+	WORD $0x4e60d466 // FADD V6.2D, V3.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 16384(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R5), F0
+	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R5), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e69dca4 // FMUL V4.2D, V5.2D, V9.2D
+	WORD $0x6e68dc03 // FMUL V3.2D, V0.2D, V8.2D
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4ee9cca2 // FMLS V2.2D, V5.2D, V9.2D
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4ee8cc01 // FMLS V1.2D, V0.2D, V8.2D
+	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
+	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
+	FMOVQ 16832(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R5), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
+	FMOVQ 2112(R5), F0
+	WORD $0x4ee4f401 // FMIN V1.2D, V0.2D, V4.2D
+	WORD $0x4ee3f402 // FMIN V2.2D, V0.2D, V3.2D
+	FMOVQ 2048(R5), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R5), F3
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F9
+	WORD $0x4e63cc29 // FMLA V9.2D, V1.2D, V3.2D
+	FMOVQ 1152(R5), F8
+	WORD $0x4e62cc08 // FMLA V8.2D, V0.2D, V2.2D
+	FMOVQ 1152(R5), F2
+	WORD $0x4ee2d524 // FSUB V4.2D, V9.2D, V2.2D
+	WORD $0x4ee2d503 // FSUB V3.2D, V8.2D, V2.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ee6d404 // FSUB V4.2D, V0.2D, V6.2D
+	WORD $0x6e65dcb2 // FMUL V18.2D, V5.2D, V5.2D
+	WORD $0x6e64dc91 // FMUL V17.2D, V4.2D, V4.2D
+	FMOVQ 1408(R5), F2
+	FMOVQ 1408(R5), F1
+	FMOVQ 1472(R5), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	FMOVQ 1472(R5), F2
+	WORD $0x4e61ce22 // FMLA V2.2D, V17.2D, V1.2D
+	FMOVQ 1536(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 1536(R5), F0
+	WORD $0x4e62ce20 // FMLA V0.2D, V17.2D, V2.2D
+	FMOVQ 1600(R5), F2
+	FMOVQ 1600(R5), F6
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
+	FMOVQ 1664(R5), F2
+	WORD $0x4e66ce22 // FMLA V2.2D, V17.2D, V6.2D
+	FMOVQ 1728(R5), F12
+	WORD $0x4e63ce4c // FMLA V12.2D, V18.2D, V3.2D
+	FMOVQ 1728(R5), F11
+	WORD $0x4e62ce2b // FMLA V11.2D, V17.2D, V2.2D
+	WORD $0x4e892922 // TRN1 V2.4S, V9.4S, V9.4S
+	WORD $0x4e882906 // TRN1 V6.4S, V8.4S, V8.4S
+	WORD $0x4e301c42 // AND V2.16B, V2.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8443 // ADD V3.4S, V2.4S, V14.4S
+	WORD $0x4e301cc2 // AND V2.16B, V6.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8442 // ADD V2.4S, V2.4S, V14.4S
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0323c7 // TBL V7.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ead1c67 // BIT V7.16B, V3.16B, V13.16B
+	WORD $0x6ead1c46 // BIT V6.16B, V2.16B, V13.16B
+	WORD $0x4e65cd81 // FMLA V1.2D, V12.2D, V5.2D
+	WORD $0x4e64cd60 // FMLA V0.2D, V11.2D, V4.2D
+	WORD $0x4e72cc25 // FMLA V5.2D, V1.2D, V18.2D
+	WORD $0x4e71cc04 // FMLA V4.2D, V0.2D, V17.2D
+	WORD $0x4e892920 // TRN1 V0.4S, V9.4S, V9.4S
+	WORD $0x4e882901 // TRN1 V1.4S, V8.4S, V8.4S
+	WORD $0x4e301c00 // AND V0.16B, V0.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8403 // ADD V3.4S, V0.4S, V14.4S
+	WORD $0x4e301c20 // AND V0.16B, V1.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8402 // ADD V2.4S, V0.4S, V14.4S
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ead1c61 // BIT V1.16B, V3.16B, V13.16B
+	WORD $0x6ead1c40 // BIT V0.16B, V2.16B, V13.16B
+	WORD $0x4e67cca1 // FMLA V1.2D, V5.2D, V7.2D
+	WORD $0x4e66cc80 // FMLA V0.2D, V4.2D, V6.2D
+	WORD $0x4e61d4e3 // FADD V3.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c2 // FADD V2.2D, V6.2D, V0.2D
+	WORD $0x6f7d0527 // USHR V7.2D, V9.2D, 3
+	WORD $0x6f7d0506 // USHR V6.2D, V8.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc72 // FMUL V18.2D, V3.2D, V1.2D
+	WORD $0x6e60dc47 // FMUL V7.2D, V2.2D, V0.2D
+	FLDPQ (R2), (F17, F3)
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 1344(R5), F0
+	WORD $0x6e60dd24 // FMUL V4.2D, V9.2D, V0.2D
+	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e42b // FCMEQ V11.2D, V1.2D, V4.2D
+	WORD $0x4e62e406 // FCMEQ V6.2D, V0.2D, V2.2D
+	FMOVQ 512(R5), F1
+	FMOVQ 128(R5), F0
+	WORD $0x6e601c2b // BSL V11.16B, V1.16B, V0.16B
+	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
+	WORD $0x4e618921 // FRINTN V1.2D, V9.2D
+	WORD $0x4e618900 // FRINTN V0.2D, V8.2D
+	WORD $0x4e69e425 // FCMEQ V5.2D, V1.2D, V9.2D
+	WORD $0x4e68e404 // FCMEQ V4.2D, V0.2D, V8.2D
+	FMOVQ 512(R5), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621d61 // BSL V1.16B, V11.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
+	WORD $0x4e211e2c // AND V12.16B, V17.16B, V1.16B
+	WORD $0x4e201c6b // AND V11.16B, V3.16B, V0.16B
+	WORD $0x4e71e621 // FCMEQ V1.2D, V17.2D, V17.2D
+	WORD $0x4e69e520 // FCMEQ V0.2D, V9.2D, V9.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e68e500 // FCMEQ V0.2D, V8.2D, V8.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R5), F0
+	WORD $0x6e721c02 // BSL V2.16B, V0.16B, V18.16B
+	WORD $0x6e671c01 // BSL V1.16B, V0.16B, V7.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4e60e627 // FCMEQ V7.2D, V17.2D, V0.2D
+	WORD $0x4e60e466 // FCMEQ V6.2D, V3.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6e711c05 // BSL V5.16B, V0.16B, V17.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R5), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R5), F4
+	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2c1c24 // EOR V4.16B, V1.16B, V12.16B
+	WORD $0x6e2b1c01 // EOR V1.16B, V0.16B, V11.16B
+	FMOVQ 512(R5), F0
+	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
+	WORD $0x4e60e502 // FCMEQ V2.2D, V8.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R6, R3
+	BLE one1927
+
+tail1929:
+	SUBS R3, R0, R0
+	BEQ done1930
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R8, R2
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R2), F2
+	FMOVQ 16(R2), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R2), F2
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R2), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R2), F1
+
+doneLanes2:
+	WORD $0x6f00e411 // MOVI V17.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F17
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F17
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180411 // MOV V17.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F5
+
+doneLanes4:
+	FMOVQ 384(R5), F0
+	WORD $0x4e201c52 // AND V18.16B, V2.16B, V0.16B
+	WORD $0x4e201c2c // AND V12.16B, V1.16B, V0.16B
+	FMOVQ 3904(R5), F0
+	WORD $0x6ef2e401 // FCMGT V1.2D, V0.2D, V18.2D
+	WORD $0x6eece400 // FCMGT V0.2D, V0.2D, V12.2D
+	FMOVQ 4608(R5), F2
+	WORD $0x6e62de43 // FMUL V3.2D, V18.2D, V2.2D
+	WORD $0x6e62dd82 // FMUL V2.2D, V12.2D, V2.2D
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e721c64 // BSL V4.16B, V3.16B, V18.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
+	FMOVQ 16640(R5), F2
+	WORD $0x6ee28493 // SUB V19.2D, V4.2D, V2.2D
+	WORD $0x6ee28466 // SUB V6.2D, V3.2D, V2.2D
+	FMOVQ 3840(R5), F2
+	WORD $0x4e221e64 // AND V4.16B, V19.16B, V2.16B
+	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
+	FMOVQ 16704(R5), F2
+	WORD $0x4ee2848b // ADD V11.2D, V4.2D, V2.2D
+	WORD $0x4ee28467 // ADD V7.2D, V3.2D, V2.2D
+	WORD $0x6f4c0664 // USHR V4.2D, V19.2D, 52
+	WORD $0x6f4c04c3 // USHR V3.2D, V6.2D, 52
+	FMOVQ 1984(R5), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 3648(R5), F2
+	WORD $0x4ee2d484 // FSUB V4.2D, V4.2D, V2.2D
+	WORD $0x4ee2d466 // FSUB V6.2D, V3.2D, V2.2D
+	FMOVQ 4672(R5), F3
+	FMOVQ 512(R5), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ee1d484 // FSUB V4.2D, V4.2D, V1.2D
+	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
+	FMOVQ 512(R5), F0
+	WORD $0x4e60e643 // FCMEQ V3.2D, V18.2D, V0.2D
+	WORD $0x4e60e582 // FCMEQ V2.2D, V12.2D, V0.2D
+	FMOVQ 16768(R5), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 4736(R5), F1
+	WORD $0x6ef2e420 // FCMGT V0.2D, V1.2D, V18.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x6eece421 // FCMGT V1.2D, V1.2D, V12.2D
+	WORD $0x6e205832 // NOT V18.16B, V1.16B
+	FMOVQ 15488(R5), F1
+	WORD $0x6e631c20 // BSL V0.16B, V1.16B, V3.16B
+	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
+	WORD $0x6e621c32 // BSL V18.16B, V1.16B, V2.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	WORD $0x4ee0d4e0 // FSUB V0.2D, V7.2D, V0.2D
+	FMOVQ 1344(R5), F2
+	WORD $0x6e62dc36 // FMUL V22.2D, V1.2D, V2.2D
+	WORD $0x6e62dc0c // FMUL V12.2D, V0.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4e62d6cb // FADD V11.2D, V22.2D, V2.2D
+	WORD $0x4e62d587 // FADD V7.2D, V12.2D, V2.2D
+	FMOVQ 576(R5), F2
+	WORD $0x6e6bfc44 // FDIV V4.2D, V2.2D, V11.2D
+	WORD $0x6e67fc46 // FDIV V6.2D, V2.2D, V7.2D
+	WORD $0x6e64dc35 // FMUL V21.2D, V1.2D, V4.2D
+	WORD $0x6e66dc14 // FMUL V20.2D, V0.2D, V6.2D
+	FMOVQ 576(R5), F2
+	WORD $0x4ee2d563 // FSUB V3.2D, V11.2D, V2.2D
+	WORD $0x4ee2d4e2 // FSUB V2.2D, V7.2D, V2.2D
+	WORD $0x4ee3d6c3 // FSUB V3.2D, V22.2D, V3.2D
+	WORD $0x4ee2d582 // FSUB V2.2D, V12.2D, V2.2D
+	WORD $0x4ef5cd61 // FMLS V1.2D, V11.2D, V21.2D
+	WORD $0x4ef4cce0 // FMLS V0.2D, V7.2D, V20.2D
+	WORD $0x4ef5cc61 // FMLS V1.2D, V3.2D, V21.2D
+	WORD $0x4ef4cc40 // FMLS V0.2D, V2.2D, V20.2D
+	WORD $0x6e75deab // FMUL V11.2D, V21.2D, V21.2D
+	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
+	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
+	WORD $0x6e66dc03 // FMUL V3.2D, V0.2D, V6.2D
+	FMOVQ 15552(R5), F2
+	FMOVQ 15552(R5), F1
+	FMOVQ 15616(R5), F0
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 15616(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 576(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x6e61dc98 // FMUL V24.2D, V4.2D, V1.2D
+	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
+	WORD $0x6e6bdd76 // FMUL V22.2D, V11.2D, V11.2D
+	WORD $0x6e67dcec // FMUL V12.2D, V7.2D, V7.2D
+	FMOVQ 15680(R5), F1
+	FMOVQ 15680(R5), F0
+	FMOVQ 15744(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 15744(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	FMOVQ 15808(R5), F0
+	WORD $0x4e60cec4 // FMLA V4.2D, V22.2D, V0.2D
+	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
+	FMOVQ 15872(R5), F1
+	FMOVQ 15872(R5), F0
+	FMOVQ 15936(R5), F6
+	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
+	FMOVQ 15936(R5), F2
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	WORD $0x4e76cc86 // FMLA V6.2D, V4.2D, V22.2D
+	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
+	FMOVQ 16000(R5), F1
+	FMOVQ 16000(R5), F0
+	FMOVQ 16064(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 16064(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	WORD $0x4e76ccc4 // FMLA V4.2D, V6.2D, V22.2D
+	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
+	FMOVQ 16128(R5), F0
+	FMOVQ 16128(R5), F2
+	FMOVQ 16192(R5), F1
+	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
+	FMOVQ 16192(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	WORD $0x4e76cc81 // FMLA V1.2D, V4.2D, V22.2D
+	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
+	FMOVQ 16256(R5), F2
+	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
+	FMOVQ 16256(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 16320(R5), F26
+	WORD $0x4e6bcc5a // FMLA V26.2D, V2.2D, V11.2D
+	FMOVQ 16320(R5), F25
+	WORD $0x4e67cc39 // FMLA V25.2D, V1.2D, V7.2D
+	FMOVQ 16320(R5), F0
+	WORD $0x4efad416 // FSUB V22.2D, V0.2D, V26.2D
+	WORD $0x4ef9d40c // FSUB V12.2D, V0.2D, V25.2D
+	WORD $0x4e6bcc56 // FMLA V22.2D, V2.2D, V11.2D
+	WORD $0x4e67cc2c // FMLA V12.2D, V1.2D, V7.2D
+	WORD $0x6e7add60 // FMUL V0.2D, V11.2D, V26.2D
+	WORD $0x6e79dce6 // FMUL V6.2D, V7.2D, V25.2D
+	WORD $0x6ee0f964 // FNEG V4.2D, V11.2D
+	WORD $0x4e75cea4 // FMLA V4.2D, V21.2D, V21.2D
+	WORD $0x6ee0f8e1 // FNEG V1.2D, V7.2D
+	WORD $0x4e74ce81 // FMLA V1.2D, V20.2D, V20.2D
+	WORD $0x6ee0f803 // FNEG V3.2D, V0.2D
+	WORD $0x4e7acd63 // FMLA V3.2D, V11.2D, V26.2D
+	WORD $0x6ee0f8c2 // FNEG V2.2D, V6.2D
+	WORD $0x4e79cce2 // FMLA V2.2D, V7.2D, V25.2D
+	WORD $0x4e76cd63 // FMLA V3.2D, V11.2D, V22.2D
+	WORD $0x4e6ccce2 // FMLA V2.2D, V7.2D, V12.2D
+	WORD $0x4e7acc83 // FMLA V3.2D, V4.2D, V26.2D
+	WORD $0x4e79cc22 // FMLA V2.2D, V1.2D, V25.2D
+	WORD $0x6e60deab // FMUL V11.2D, V21.2D, V0.2D
+	WORD $0x6e66de84 // FMUL V4.2D, V20.2D, V6.2D
+	WORD $0x6ee0f961 // FNEG V1.2D, V11.2D
+	WORD $0x4e60cea1 // FMLA V1.2D, V21.2D, V0.2D
+	WORD $0x6ee0f880 // FNEG V0.2D, V4.2D
+	WORD $0x4e66ce80 // FMLA V0.2D, V20.2D, V6.2D
+	WORD $0x4e75cc61 // FMLA V1.2D, V3.2D, V21.2D
+	WORD $0x4e74cc40 // FMLA V0.2D, V2.2D, V20.2D
+	WORD $0x4e61d703 // FADD V3.2D, V24.2D, V1.2D
+	WORD $0x4e60d6e2 // FADD V2.2D, V23.2D, V0.2D
+	WORD $0x4e6bd6a7 // FADD V7.2D, V21.2D, V11.2D
+	WORD $0x4e64d686 // FADD V6.2D, V20.2D, V4.2D
+	WORD $0x4ef5d4e1 // FSUB V1.2D, V7.2D, V21.2D
+	WORD $0x4ef4d4c0 // FSUB V0.2D, V6.2D, V20.2D
+	WORD $0x4ee1d561 // FSUB V1.2D, V11.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ea71cec // MOV V12.16B, V7.16B
+	WORD $0x4e62ce6c // FMLA V12.2D, V19.2D, V2.2D
+	WORD $0x4ea61ccb // MOV V11.16B, V6.16B
+	WORD $0x4e62ce4b // FMLA V11.2D, V18.2D, V2.2D
+	FMOVQ 1216(R5), F4
+	WORD $0x4eac1d83 // MOV V3.16B, V12.16B
+	WORD $0x4ee4ce63 // FMLS V3.2D, V19.2D, V4.2D
+	WORD $0x4eab1d62 // MOV V2.16B, V11.16B
+	WORD $0x4ee4ce42 // FMLS V2.2D, V18.2D, V4.2D
+	WORD $0x4ee3d4e4 // FSUB V4.2D, V7.2D, V3.2D
+	WORD $0x4ee2d4c3 // FSUB V3.2D, V6.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4e62ce61 // FMLA V1.2D, V19.2D, V2.2D
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
+	WORD $0x4e61d487 // FADD V7.2D, V4.2D, V1.2D
+	WORD $0x4e60d466 // FADD V6.2D, V3.2D, V0.2D
+	FMOVQ 384(R5), F0
+	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 16384(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16448(R5), F0
+	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
+	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
+	FMOVQ 128(R5), F0
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e6cdca4 // FMUL V4.2D, V5.2D, V12.2D
+	WORD $0x6e6bdc03 // FMUL V3.2D, V0.2D, V11.2D
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4eeccca2 // FMLS V2.2D, V5.2D, V12.2D
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4eebcc01 // FMLS V1.2D, V0.2D, V11.2D
+	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
+	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
+	FMOVQ 16832(R5), F0
+	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
+	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
+	FMOVQ 16896(R5), F0
+	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
+	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
+	FMOVQ 2112(R5), F0
+	WORD $0x4ee4f401 // FMIN V1.2D, V0.2D, V4.2D
+	WORD $0x4ee3f402 // FMIN V2.2D, V0.2D, V3.2D
+	FMOVQ 2048(R5), F0
+	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
+	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
+	FMOVQ 1088(R5), F3
+	FMOVQ 1088(R5), F2
+	FMOVQ 1152(R5), F12
+	WORD $0x4e63cc2c // FMLA V12.2D, V1.2D, V3.2D
+	FMOVQ 1152(R5), F11
+	WORD $0x4e62cc0b // FMLA V11.2D, V0.2D, V2.2D
+	FMOVQ 1152(R5), F2
+	WORD $0x4ee2d584 // FSUB V4.2D, V12.2D, V2.2D
+	WORD $0x4ee2d563 // FSUB V3.2D, V11.2D, V2.2D
+	FMOVQ 1216(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	FMOVQ 1280(R5), F2
+	WORD $0x4ee2cc81 // FMLS V1.2D, V4.2D, V2.2D
+	WORD $0x4ee2cc60 // FMLS V0.2D, V3.2D, V2.2D
+	WORD $0x4ee5d425 // FSUB V5.2D, V1.2D, V5.2D
+	WORD $0x4ee6d404 // FSUB V4.2D, V0.2D, V6.2D
+	WORD $0x6e65dcb4 // FMUL V20.2D, V5.2D, V5.2D
+	WORD $0x6e64dc93 // FMUL V19.2D, V4.2D, V4.2D
+	FMOVQ 1408(R5), F2
+	FMOVQ 1408(R5), F1
+	FMOVQ 1472(R5), F0
+	WORD $0x4e62ce80 // FMLA V0.2D, V20.2D, V2.2D
+	FMOVQ 1472(R5), F2
+	WORD $0x4e61ce62 // FMLA V2.2D, V19.2D, V1.2D
+	FMOVQ 1536(R5), F1
+	WORD $0x4e60ce81 // FMLA V1.2D, V20.2D, V0.2D
+	FMOVQ 1536(R5), F0
+	WORD $0x4e62ce60 // FMLA V0.2D, V19.2D, V2.2D
+	FMOVQ 1600(R5), F2
+	FMOVQ 1600(R5), F6
+	FMOVQ 1664(R5), F3
+	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
+	FMOVQ 1664(R5), F2
+	WORD $0x4e66ce62 // FMLA V2.2D, V19.2D, V6.2D
+	FMOVQ 1728(R5), F18
+	WORD $0x4e63ce92 // FMLA V18.2D, V20.2D, V3.2D
+	FMOVQ 1728(R5), F17
+	WORD $0x4e62ce71 // FMLA V17.2D, V19.2D, V2.2D
+	WORD $0x4e8c2982 // TRN1 V2.4S, V12.4S, V12.4S
+	WORD $0x4e8b2966 // TRN1 V6.4S, V11.4S, V11.4S
+	WORD $0x4e301c42 // AND V2.16B, V2.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8443 // ADD V3.4S, V2.4S, V14.4S
+	WORD $0x4e301cc2 // AND V2.16B, V6.16B, V16.16B
+	WORD $0x4eaf9c42 // MUL V2.4S, V2.4S, V15.4S
+	WORD $0x4eae8442 // ADD V2.4S, V2.4S, V14.4S
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0323c7 // TBL V7.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8512(R5), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8576(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ead1c67 // BIT V7.16B, V3.16B, V13.16B
+	WORD $0x6ead1c46 // BIT V6.16B, V2.16B, V13.16B
+	WORD $0x4e65ce41 // FMLA V1.2D, V18.2D, V5.2D
+	WORD $0x4e64ce20 // FMLA V0.2D, V17.2D, V4.2D
+	WORD $0x4e74cc25 // FMLA V5.2D, V1.2D, V20.2D
+	WORD $0x4e73cc04 // FMLA V4.2D, V0.2D, V19.2D
+	WORD $0x4e8c2980 // TRN1 V0.4S, V12.4S, V12.4S
+	WORD $0x4e8b2961 // TRN1 V1.4S, V11.4S, V11.4S
+	WORD $0x4e301c00 // AND V0.16B, V0.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8403 // ADD V3.4S, V0.4S, V14.4S
+	WORD $0x4e301c20 // AND V0.16B, V1.16B, V16.16B
+	WORD $0x4eaf9c00 // MUL V0.4S, V0.4S, V15.4S
+	WORD $0x4eae8402 // ADD V2.4S, V0.4S, V14.4S
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c1 // TBL V1.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c0 // TBL V0.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0323c3 // TBL V3.16B, {V30.16B, V31.16B}, V3.16B
+	FLDPQ 8640(R5), (F30, F31)
+	WORD $0x4e0223c2 // TBL V2.16B, {V30.16B, V31.16B}, V2.16B
+	WORD $0x6ead1c61 // BIT V1.16B, V3.16B, V13.16B
+	WORD $0x6ead1c40 // BIT V0.16B, V2.16B, V13.16B
+	WORD $0x4e67cca1 // FMLA V1.2D, V5.2D, V7.2D
+	WORD $0x4e66cc80 // FMLA V0.2D, V4.2D, V6.2D
+	WORD $0x4e61d4e3 // FADD V3.2D, V7.2D, V1.2D
+	WORD $0x4e60d4c2 // FADD V2.2D, V6.2D, V0.2D
+	WORD $0x6f7d0587 // USHR V7.2D, V12.2D, 3
+	WORD $0x6f7d0566 // USHR V6.2D, V11.2D, 3
+	WORD $0x6f7f04e5 // USHR V5.2D, V7.2D, 1
+	WORD $0x6f7f04c4 // USHR V4.2D, V6.2D, 1
+	WORD $0x4f7454a1 // SHL V1.2D, V5.2D, 52
+	WORD $0x4f745480 // SHL V0.2D, V4.2D, 52
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	WORD $0x6ee584e1 // SUB V1.2D, V7.2D, V5.2D
+	WORD $0x6ee484c0 // SUB V0.2D, V6.2D, V4.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x6e61dc71 // FMUL V17.2D, V3.2D, V1.2D
+	WORD $0x6e60dc50 // FMUL V16.2D, V2.2D, V0.2D
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R2), F15
+	FMOVQ 16(R2), F3
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R2), F15
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R2), F0
+	WORD $0x6e18040f // MOV V15.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R2), F3
+
+doneLanes6:
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F11
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F12
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F0
+	WORD $0x6e18040c // MOV V12.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F11
+
+doneLanes8:
+	FMOVQ 1344(R5), F0
+	WORD $0x6e60dd84 // FMUL V4.2D, V12.2D, V0.2D
+	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
+	WORD $0x4e618881 // FRINTN V1.2D, V4.2D
+	WORD $0x4e618840 // FRINTN V0.2D, V2.2D
+	WORD $0x4e64e427 // FCMEQ V7.2D, V1.2D, V4.2D
+	WORD $0x4e62e406 // FCMEQ V6.2D, V0.2D, V2.2D
+	FMOVQ 512(R5), F1
+	FMOVQ 128(R5), F0
+	WORD $0x6e601c27 // BSL V7.16B, V1.16B, V0.16B
+	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
+	WORD $0x4e618981 // FRINTN V1.2D, V12.2D
+	WORD $0x4e618960 // FRINTN V0.2D, V11.2D
+	WORD $0x4e6ce425 // FCMEQ V5.2D, V1.2D, V12.2D
+	WORD $0x4e6be404 // FCMEQ V4.2D, V0.2D, V11.2D
+	FMOVQ 512(R5), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621ce1 // BSL V1.16B, V7.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
+	WORD $0x4e211dee // AND V14.16B, V15.16B, V1.16B
+	WORD $0x4e201c6d // AND V13.16B, V3.16B, V0.16B
+	WORD $0x4e6fe5e1 // FCMEQ V1.2D, V15.2D, V15.2D
+	WORD $0x4e6ce580 // FCMEQ V0.2D, V12.2D, V12.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e63e461 // FCMEQ V1.2D, V3.2D, V3.2D
+	WORD $0x4e6be560 // FCMEQ V0.2D, V11.2D, V11.2D
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 64(R5), F0
+	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
+	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
+	FMOVQ 576(R5), F0
+	WORD $0x4e60e5e7 // FCMEQ V7.2D, V15.2D, V0.2D
+	WORD $0x4e60e466 // FCMEQ V6.2D, V3.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15168(R5), F1
+	WORD $0x6ee5e420 // FCMGT V0.2D, V1.2D, V5.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 512(R5), F0
+	WORD $0x6ee5e401 // FCMGT V1.2D, V0.2D, V5.2D
+	WORD $0x6ee4e400 // FCMGT V0.2D, V0.2D, V4.2D
+	FMOVQ 64(R5), F4
+	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2e1c22 // EOR V2.16B, V1.16B, V14.16B
+	WORD $0x6e2d1c01 // EOR V1.16B, V0.16B, V13.16B
+	FMOVQ 512(R5), F0
+	WORD $0x4e60e584 // FCMEQ V4.2D, V12.2D, V0.2D
+	WORD $0x4e60e563 // FCMEQ V3.2D, V11.2D, V0.2D
+	FMOVQ 576(R5), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes9
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes10
+	FMOVD (R1), F0
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes10
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes10
+	FMOVD 16(R1), F1
+
+doneLanes10:
+	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, someLanes11
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes12
+	FMOVD F0, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes12
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes12
+	FMOVD F1, 16(R1)
+
+doneLanes12:
+
+done1930:
+	RET
+
+// func addPowF32(dst *float32, sign float32, x *float32, y *float32, n int)
+TEXT ·addPowF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R4
+	MOVD $neon<>(SB), R0
+	FMOVQ 0(R0), F18
+	FMOVQ 16(R0), F17
+	FMOVQ 32(R0), F16
+	MOVD $ones<>(SB), R9
+	FMOVS sign+8(FP), F0
+	WORD $0x4e04040a // DUP V10.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1941
+
+one1939:
+	ADD R2<<2, R8, R5
+	FLDPQ (R5), (F2, F1)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F12, F11)
+	FMOVQ 448(R4), F0
+	WORD $0x4e201c49 // AND V9.16B, V2.16B, V0.16B
+	WORD $0x4e201c27 // AND V7.16B, V1.16B, V0.16B
+	FMOVQ 5504(R4), F0
+	WORD $0x6ea9e401 // FCMGT V1.4S, V0.4S, V9.4S
+	WORD $0x6ea7e400 // FCMGT V0.4S, V0.4S, V7.4S
+	FMOVQ 5568(R4), F2
+	WORD $0x6e22dd23 // FMUL V3.4S, V9.4S, V2.4S
+	WORD $0x6e22dce2 // FMUL V2.4S, V7.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
+	FMOVQ 17728(R4), F2
+	WORD $0x6ea2848d // SUB V13.4S, V4.4S, V2.4S
+	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5696(R4), F2
+	WORD $0x4e221da4 // AND V4.16B, V13.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 5632(R4), F2
+	WORD $0x4ea28488 // ADD V8.4S, V4.4S, V2.4S
+	WORD $0x4ea28466 // ADD V6.4S, V3.4S, V2.4S
+	WORD $0x6f2905a4 // USHR V4.4S, V13.4S, 23
+	WORD $0x6f2904a3 // USHR V3.4S, V5.4S, 23
+	FMOVQ 17792(R4), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 17856(R4), F2
+	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
+	WORD $0x4ea2d465 // FSUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5760(R4), F3
+	FMOVQ 640(R4), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d484 // FSUB V4.4S, V4.4S, V1.4S
+	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
+	WORD $0x4e20e4e2 // FCMEQ V2.4S, V7.4S, V0.4S
+	FMOVQ 17920(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R4), F1
+	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
+	WORD $0x6e20580d // NOT V13.16B, V0.16B
+	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
+	WORD $0x6e205807 // NOT V7.16B, V0.16B
+	FMOVQ 16960(R4), F0
+	WORD $0x6e631c0d // BSL V13.16B, V0.16B, V3.16B
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
+	WORD $0x4ea0d4c0 // FSUB V0.4S, V6.4S, V0.4S
+	FMOVQ 2560(R4), F2
+	WORD $0x6e22dc2e // FMUL V14.4S, V1.4S, V2.4S
+	WORD $0x6e22dc09 // FMUL V9.4S, V0.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4e22d5c8 // FADD V8.4S, V14.4S, V2.4S
+	WORD $0x4e22d526 // FADD V6.4S, V9.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x6e28fc44 // FDIV V4.4S, V2.4S, V8.4S
+	WORD $0x6e26fc45 // FDIV V5.4S, V2.4S, V6.4S
+	WORD $0x6e24dc34 // FMUL V20.4S, V1.4S, V4.4S
+	WORD $0x6e25dc13 // FMUL V19.4S, V0.4S, V5.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4ea2d503 // FSUB V3.4S, V8.4S, V2.4S
+	WORD $0x4ea2d4c2 // FSUB V2.4S, V6.4S, V2.4S
+	WORD $0x4ea3d5c3 // FSUB V3.4S, V14.4S, V3.4S
+	WORD $0x4ea2d522 // FSUB V2.4S, V9.4S, V2.4S
+	WORD $0x4eb4cd01 // FMLS V1.4S, V8.4S, V20.4S
+	WORD $0x4eb3ccc0 // FMLS V0.4S, V6.4S, V19.4S
+	WORD $0x4eb4cc61 // FMLS V1.4S, V3.4S, V20.4S
+	WORD $0x4eb3cc40 // FMLS V0.4S, V2.4S, V19.4S
+	WORD $0x6e34de88 // FMUL V8.4S, V20.4S, V20.4S
+	WORD $0x6e33de66 // FMUL V6.4S, V19.4S, V19.4S
+	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
+	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
+	FMOVQ 17024(R4), F2
+	FMOVQ 17024(R4), F1
+	FMOVQ 17088(R4), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 17088(R4), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 704(R4), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	WORD $0x6e21dc97 // FMUL V23.4S, V4.4S, V1.4S
+	WORD $0x6e20dc76 // FMUL V22.4S, V3.4S, V0.4S
+	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
+	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
+	FMOVQ 17152(R4), F0
+	FMOVQ 17152(R4), F2
+	FMOVQ 17216(R4), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 17216(R4), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 17280(R4), F2
+	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 17344(R4), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 17344(R4), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 17408(R4), F21
+	WORD $0x4e28cc55 // FMLA V21.4S, V2.4S, V8.4S
+	FMOVQ 17408(R4), F15
+	WORD $0x4e26cc2f // FMLA V15.4S, V1.4S, V6.4S
+	FMOVQ 17408(R4), F0
+	WORD $0x4eb5d40e // FSUB V14.4S, V0.4S, V21.4S
+	WORD $0x4eafd409 // FSUB V9.4S, V0.4S, V15.4S
+	WORD $0x4e28cc4e // FMLA V14.4S, V2.4S, V8.4S
+	WORD $0x4e26cc29 // FMLA V9.4S, V1.4S, V6.4S
+	WORD $0x6e35dd00 // FMUL V0.4S, V8.4S, V21.4S
+	WORD $0x6e2fdcc5 // FMUL V5.4S, V6.4S, V15.4S
+	WORD $0x6ea0f904 // FNEG V4.4S, V8.4S
+	WORD $0x4e34ce84 // FMLA V4.4S, V20.4S, V20.4S
+	WORD $0x6ea0f8c1 // FNEG V1.4S, V6.4S
+	WORD $0x4e33ce61 // FMLA V1.4S, V19.4S, V19.4S
+	WORD $0x6ea0f803 // FNEG V3.4S, V0.4S
+	WORD $0x4e35cd03 // FMLA V3.4S, V8.4S, V21.4S
+	WORD $0x6ea0f8a2 // FNEG V2.4S, V5.4S
+	WORD $0x4e2fccc2 // FMLA V2.4S, V6.4S, V15.4S
+	WORD $0x4e2ecd03 // FMLA V3.4S, V8.4S, V14.4S
+	WORD $0x4e29ccc2 // FMLA V2.4S, V6.4S, V9.4S
+	WORD $0x4e35cc83 // FMLA V3.4S, V4.4S, V21.4S
+	WORD $0x4e2fcc22 // FMLA V2.4S, V1.4S, V15.4S
+	WORD $0x6e20de88 // FMUL V8.4S, V20.4S, V0.4S
+	WORD $0x6e25de64 // FMUL V4.4S, V19.4S, V5.4S
+	WORD $0x6ea0f901 // FNEG V1.4S, V8.4S
+	WORD $0x4e20ce81 // FMLA V1.4S, V20.4S, V0.4S
+	WORD $0x6ea0f880 // FNEG V0.4S, V4.4S
+	WORD $0x4e25ce60 // FMLA V0.4S, V19.4S, V5.4S
+	WORD $0x4e34cc61 // FMLA V1.4S, V3.4S, V20.4S
+	WORD $0x4e33cc40 // FMLA V0.4S, V2.4S, V19.4S
+	WORD $0x4e21d6e3 // FADD V3.4S, V23.4S, V1.4S
+	WORD $0x4e20d6c2 // FADD V2.4S, V22.4S, V0.4S
+	WORD $0x4e28d686 // FADD V6.4S, V20.4S, V8.4S
+	WORD $0x4e24d665 // FADD V5.4S, V19.4S, V4.4S
+	WORD $0x4eb4d4c1 // FSUB V1.4S, V6.4S, V20.4S
+	WORD $0x4eb3d4a0 // FSUB V0.4S, V5.4S, V19.4S
+	WORD $0x4ea1d501 // FSUB V1.4S, V8.4S, V1.4S
+	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea61cc9 // MOV V9.16B, V6.16B
+	WORD $0x4e22cda9 // FMLA V9.4S, V13.4S, V2.4S
+	WORD $0x4ea51ca8 // MOV V8.16B, V5.16B
+	WORD $0x4e22cce8 // FMLA V8.4S, V7.4S, V2.4S
+	FMOVQ 2432(R4), F4
+	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
+	WORD $0x4ea4cda3 // FMLS V3.4S, V13.4S, V4.4S
+	WORD $0x4ea81d02 // MOV V2.16B, V8.16B
+	WORD $0x4ea4cce2 // FMLS V2.4S, V7.4S, V4.4S
+	WORD $0x4ea3d4c4 // FSUB V4.4S, V6.4S, V3.4S
+	WORD $0x4ea2d4a3 // FSUB V3.4S, V5.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4e22cda1 // FMLA V1.4S, V13.4S, V2.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	WORD $0x4e21d487 // FADD V7.4S, V4.4S, V1.4S
+	WORD $0x4e20d466 // FADD V6.4S, V3.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	FMOVQ 17472(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R4), F0
+	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R4), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e29dca4 // FMUL V4.4S, V5.4S, V9.4S
+	WORD $0x6e28dc03 // FMUL V3.4S, V0.4S, V8.4S
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4ea9cca2 // FMLS V2.4S, V5.4S, V9.4S
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4ea8cc01 // FMLS V1.4S, V0.4S, V8.4S
+	WORD $0x4ea7cca2 // FMLS V2.4S, V5.4S, V7.4S
+	WORD $0x4ea6cc01 // FMLS V1.4S, V0.4S, V6.4S
+	FMOVQ 17984(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R4), F0
+	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
+	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
+	FMOVQ 2880(R4), F0
+	WORD $0x4ea4f401 // FMIN V1.4S, V0.4S, V4.4S
+	WORD $0x4ea3f402 // FMIN V2.4S, V0.4S, V3.4S
+	FMOVQ 2944(R4), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F3
+	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F13
+	WORD $0x4e23cc2d // FMLA V13.4S, V1.4S, V3.4S
+	FMOVQ 2368(R4), F12
+	WORD $0x4e22cc0c // FMLA V12.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F2
+	WORD $0x4ea2d5a4 // FSUB V4.4S, V13.4S, V2.4S
+	WORD $0x4ea2d583 // FSUB V3.4S, V12.4S, V2.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	WORD $0x4ea6d42b // FSUB V11.4S, V1.4S, V6.4S
+	WORD $0x4ea5d404 // FSUB V4.4S, V0.4S, V5.4S
+	FMOVQ 2624(R4), F0
+	FMOVQ 2624(R4), F2
+	FMOVQ 2688(R4), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 2688(R4), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2560(R4), F9
+	WORD $0x4e21cd69 // FMLA V9.4S, V11.4S, V1.4S
+	FMOVQ 2560(R4), F8
+	WORD $0x4e20cc88 // FMLA V8.4S, V4.4S, V0.4S
+	WORD $0x6e2bdd67 // FMUL V7.4S, V11.4S, V11.4S
+	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
+	WORD $0x4e321da0 // AND V0.16B, V13.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08405 // ADD V5.4S, V0.4S, V16.4S
+	WORD $0x4e321d80 // AND V0.16B, V12.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08403 // ADD V3.4S, V0.4S, V16.4S
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d562 // FADD V2.4S, V11.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e27cd22 // FMLA V2.4S, V9.4S, V7.4S
+	WORD $0x4e26cd04 // FMLA V4.4S, V8.4S, V6.4S
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d05a7 // USHR V7.4S, V13.4S, 3
+	WORD $0x6f3d0586 // USHR V6.4S, V12.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc6f // FMUL V15.4S, V3.4S, V1.4S
+	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
+	FLDPQ (R5), (F13, F3)
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 2560(R4), F0
+	WORD $0x6e20dd24 // FMUL V4.4S, V9.4S, V0.4S
+	WORD $0x6e20dd02 // FMUL V2.4S, V8.4S, V0.4S
+	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e24e427 // FCMEQ V7.4S, V1.4S, V4.4S
+	WORD $0x4e22e406 // FCMEQ V6.4S, V0.4S, V2.4S
+	FMOVQ 640(R4), F1
+	FMOVQ 320(R4), F0
+	WORD $0x6e601c27 // BSL V7.16B, V1.16B, V0.16B
+	WORD $0x6e601c26 // BSL V6.16B, V1.16B, V0.16B
+	WORD $0x4e218921 // FRINTN V1.4S, V9.4S
+	WORD $0x4e218900 // FRINTN V0.4S, V8.4S
+	WORD $0x4e29e425 // FCMEQ V5.4S, V1.4S, V9.4S
+	WORD $0x4e28e404 // FCMEQ V4.4S, V0.4S, V8.4S
+	FMOVQ 640(R4), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621ce1 // BSL V1.16B, V7.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
+	WORD $0x4e211dac // AND V12.16B, V13.16B, V1.16B
+	WORD $0x4e201c6b // AND V11.16B, V3.16B, V0.16B
+	WORD $0x4e2de5a1 // FCMEQ V1.4S, V13.4S, V13.4S
+	WORD $0x4e29e520 // FCMEQ V0.4S, V9.4S, V9.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e23e461 // FCMEQ V1.4S, V3.4S, V3.4S
+	WORD $0x4e28e500 // FCMEQ V0.4S, V8.4S, V8.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R4), F0
+	WORD $0x6e6f1c02 // BSL V2.16B, V0.16B, V15.16B
+	WORD $0x6e6e1c01 // BSL V1.16B, V0.16B, V14.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4e20e5a7 // FCMEQ V7.4S, V13.4S, V0.4S
+	WORD $0x4e20e466 // FCMEQ V6.4S, V3.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
+	WORD $0x6e611c06 // BSL V6.16B, V0.16B, V1.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6e6d1c05 // BSL V5.16B, V0.16B, V13.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15360(R4), F1
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
+	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
+	FMOVQ 256(R4), F4
+	WORD $0x6e671c83 // BSL V3.16B, V4.16B, V7.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
+	WORD $0x6e2c1c24 // EOR V4.16B, V1.16B, V12.16B
+	WORD $0x6e2b1c01 // EOR V1.16B, V0.16B, V11.16B
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
+	WORD $0x4e20e502 // FCMEQ V2.4S, V8.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1939
+
+tail1941:
+	SUBS R2, R0, R0
+	BEQ done1942
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F6)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R8, R5
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R5), F2
+	FMOVQ 16(R5), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R5), F2
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R5), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R5), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R5), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R5), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R5), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R5), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F13
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 448(R4), F0
+	WORD $0x4e201c4e // AND V14.16B, V2.16B, V0.16B
+	WORD $0x4e201c2c // AND V12.16B, V1.16B, V0.16B
+	FMOVQ 5504(R4), F0
+	WORD $0x6eaee401 // FCMGT V1.4S, V0.4S, V14.4S
+	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
+	FMOVQ 5568(R4), F2
+	WORD $0x6e22ddc3 // FMUL V3.4S, V14.4S, V2.4S
+	WORD $0x6e22dd82 // FMUL V2.4S, V12.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6e1c64 // BSL V4.16B, V3.16B, V14.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
+	FMOVQ 17728(R4), F2
+	WORD $0x6ea2848f // SUB V15.4S, V4.4S, V2.4S
+	WORD $0x6ea28467 // SUB V7.4S, V3.4S, V2.4S
+	FMOVQ 5696(R4), F2
+	WORD $0x4e221de4 // AND V4.16B, V15.16B, V2.16B
+	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
+	FMOVQ 5632(R4), F2
+	WORD $0x4ea2848b // ADD V11.4S, V4.4S, V2.4S
+	WORD $0x4ea28469 // ADD V9.4S, V3.4S, V2.4S
+	WORD $0x6f2905e4 // USHR V4.4S, V15.4S, 23
+	WORD $0x6f2904e3 // USHR V3.4S, V7.4S, 23
+	FMOVQ 17792(R4), F2
+	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	FMOVQ 17856(R4), F2
+	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
+	WORD $0x4ea2d467 // FSUB V7.4S, V3.4S, V2.4S
+	FMOVQ 5760(R4), F3
+	FMOVQ 640(R4), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d484 // FSUB V4.4S, V4.4S, V1.4S
+	WORD $0x4ea0d4e1 // FSUB V1.4S, V7.4S, V0.4S
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e5c3 // FCMEQ V3.4S, V14.4S, V0.4S
+	WORD $0x4e20e582 // FCMEQ V2.4S, V12.4S, V0.4S
+	FMOVQ 17920(R4), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	FMOVQ 5824(R4), F1
+	WORD $0x6eaee420 // FCMGT V0.4S, V1.4S, V14.4S
+	WORD $0x6e20580f // NOT V15.16B, V0.16B
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
+	WORD $0x6e20580e // NOT V14.16B, V0.16B
+	FMOVQ 16960(R4), F0
+	WORD $0x6e631c0f // BSL V15.16B, V0.16B, V3.16B
+	WORD $0x6e621c0e // BSL V14.16B, V0.16B, V2.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	WORD $0x4ea0d520 // FSUB V0.4S, V9.4S, V0.4S
+	FMOVQ 2560(R4), F2
+	WORD $0x6e22dc33 // FMUL V19.4S, V1.4S, V2.4S
+	WORD $0x6e22dc0c // FMUL V12.4S, V0.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4e22d66b // FADD V11.4S, V19.4S, V2.4S
+	WORD $0x4e22d589 // FADD V9.4S, V12.4S, V2.4S
+	FMOVQ 704(R4), F2
+	WORD $0x6e2bfc44 // FDIV V4.4S, V2.4S, V11.4S
+	WORD $0x6e29fc47 // FDIV V7.4S, V2.4S, V9.4S
+	WORD $0x6e24dc35 // FMUL V21.4S, V1.4S, V4.4S
+	WORD $0x6e27dc14 // FMUL V20.4S, V0.4S, V7.4S
+	FMOVQ 704(R4), F2
+	WORD $0x4ea2d563 // FSUB V3.4S, V11.4S, V2.4S
+	WORD $0x4ea2d522 // FSUB V2.4S, V9.4S, V2.4S
+	WORD $0x4ea3d663 // FSUB V3.4S, V19.4S, V3.4S
+	WORD $0x4ea2d582 // FSUB V2.4S, V12.4S, V2.4S
+	WORD $0x4eb5cd61 // FMLS V1.4S, V11.4S, V21.4S
+	WORD $0x4eb4cd20 // FMLS V0.4S, V9.4S, V20.4S
+	WORD $0x4eb5cc61 // FMLS V1.4S, V3.4S, V21.4S
+	WORD $0x4eb4cc40 // FMLS V0.4S, V2.4S, V20.4S
+	WORD $0x6e35deab // FMUL V11.4S, V21.4S, V21.4S
+	WORD $0x6e34de89 // FMUL V9.4S, V20.4S, V20.4S
+	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
+	WORD $0x6e27dc03 // FMUL V3.4S, V0.4S, V7.4S
+	FMOVQ 17024(R4), F2
+	FMOVQ 17024(R4), F1
+	FMOVQ 17088(R4), F0
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
+	FMOVQ 17088(R4), F2
+	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
+	FMOVQ 704(R4), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	WORD $0x6e21dc98 // FMUL V24.4S, V4.4S, V1.4S
+	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
+	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
+	WORD $0x6e29dd23 // FMUL V3.4S, V9.4S, V9.4S
+	FMOVQ 17152(R4), F0
+	FMOVQ 17152(R4), F2
+	FMOVQ 17216(R4), F1
+	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
+	FMOVQ 17216(R4), F0
+	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	FMOVQ 17280(R4), F2
+	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 17344(R4), F2
+	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
+	FMOVQ 17344(R4), F1
+	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
+	FMOVQ 17408(R4), F25
+	WORD $0x4e2bcc59 // FMLA V25.4S, V2.4S, V11.4S
+	FMOVQ 17408(R4), F22
+	WORD $0x4e29cc36 // FMLA V22.4S, V1.4S, V9.4S
+	FMOVQ 17408(R4), F0
+	WORD $0x4eb9d413 // FSUB V19.4S, V0.4S, V25.4S
+	WORD $0x4eb6d40c // FSUB V12.4S, V0.4S, V22.4S
+	WORD $0x4e2bcc53 // FMLA V19.4S, V2.4S, V11.4S
+	WORD $0x4e29cc2c // FMLA V12.4S, V1.4S, V9.4S
+	WORD $0x6e39dd60 // FMUL V0.4S, V11.4S, V25.4S
+	WORD $0x6e36dd27 // FMUL V7.4S, V9.4S, V22.4S
+	WORD $0x6ea0f964 // FNEG V4.4S, V11.4S
+	WORD $0x4e35cea4 // FMLA V4.4S, V21.4S, V21.4S
+	WORD $0x6ea0f921 // FNEG V1.4S, V9.4S
+	WORD $0x4e34ce81 // FMLA V1.4S, V20.4S, V20.4S
+	WORD $0x6ea0f803 // FNEG V3.4S, V0.4S
+	WORD $0x4e39cd63 // FMLA V3.4S, V11.4S, V25.4S
+	WORD $0x6ea0f8e2 // FNEG V2.4S, V7.4S
+	WORD $0x4e36cd22 // FMLA V2.4S, V9.4S, V22.4S
+	WORD $0x4e33cd63 // FMLA V3.4S, V11.4S, V19.4S
+	WORD $0x4e2ccd22 // FMLA V2.4S, V9.4S, V12.4S
+	WORD $0x4e39cc83 // FMLA V3.4S, V4.4S, V25.4S
+	WORD $0x4e36cc22 // FMLA V2.4S, V1.4S, V22.4S
+	WORD $0x6e20deab // FMUL V11.4S, V21.4S, V0.4S
+	WORD $0x6e27de84 // FMUL V4.4S, V20.4S, V7.4S
+	WORD $0x6ea0f961 // FNEG V1.4S, V11.4S
+	WORD $0x4e20cea1 // FMLA V1.4S, V21.4S, V0.4S
+	WORD $0x6ea0f880 // FNEG V0.4S, V4.4S
+	WORD $0x4e27ce80 // FMLA V0.4S, V20.4S, V7.4S
+	WORD $0x4e35cc61 // FMLA V1.4S, V3.4S, V21.4S
+	WORD $0x4e34cc40 // FMLA V0.4S, V2.4S, V20.4S
+	WORD $0x4e21d703 // FADD V3.4S, V24.4S, V1.4S
+	WORD $0x4e20d6e2 // FADD V2.4S, V23.4S, V0.4S
+	WORD $0x4e2bd6a9 // FADD V9.4S, V21.4S, V11.4S
+	WORD $0x4e24d687 // FADD V7.4S, V20.4S, V4.4S
+	WORD $0x4eb5d521 // FSUB V1.4S, V9.4S, V21.4S
+	WORD $0x4eb4d4e0 // FSUB V0.4S, V7.4S, V20.4S
+	WORD $0x4ea1d561 // FSUB V1.4S, V11.4S, V1.4S
+	WORD $0x4ea0d480 // FSUB V0.4S, V4.4S, V0.4S
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea91d2c // MOV V12.16B, V9.16B
+	WORD $0x4e22cdec // FMLA V12.4S, V15.4S, V2.4S
+	WORD $0x4ea71ceb // MOV V11.16B, V7.16B
+	WORD $0x4e22cdcb // FMLA V11.4S, V14.4S, V2.4S
+	FMOVQ 2432(R4), F4
+	WORD $0x4eac1d83 // MOV V3.16B, V12.16B
+	WORD $0x4ea4cde3 // FMLS V3.4S, V15.4S, V4.4S
+	WORD $0x4eab1d62 // MOV V2.16B, V11.16B
+	WORD $0x4ea4cdc2 // FMLS V2.4S, V14.4S, V4.4S
+	WORD $0x4ea3d524 // FSUB V4.4S, V9.4S, V3.4S
+	WORD $0x4ea2d4e3 // FSUB V3.4S, V7.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4e22cde1 // FMLA V1.4S, V15.4S, V2.4S
+	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
+	WORD $0x4e21d489 // FADD V9.4S, V4.4S, V1.4S
+	WORD $0x4e20d467 // FADD V7.4S, V3.4S, V0.4S
+	FMOVQ 448(R4), F0
+	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 17472(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 17536(R4), F0
+	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
+	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
+	FMOVQ 320(R4), F0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	WORD $0x4e201ca0 // AND V0.16B, V5.16B, V0.16B
+	WORD $0x4ea11c65 // ORR V5.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x6e2cdca4 // FMUL V4.4S, V5.4S, V12.4S
+	WORD $0x6e2bdc03 // FMUL V3.4S, V0.4S, V11.4S
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	WORD $0x4eaccca2 // FMLS V2.4S, V5.4S, V12.4S
+	WORD $0x4ea31c61 // MOV V1.16B, V3.16B
+	WORD $0x4eabcc01 // FMLS V1.4S, V0.4S, V11.4S
+	WORD $0x4ea9cca2 // FMLS V2.4S, V5.4S, V9.4S
+	WORD $0x4ea7cc01 // FMLS V1.4S, V0.4S, V7.4S
+	FMOVQ 17984(R4), F0
+	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
+	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
+	FMOVQ 18048(R4), F0
+	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
+	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
+	FMOVQ 2880(R4), F0
+	WORD $0x4ea4f401 // FMIN V1.4S, V0.4S, V4.4S
+	WORD $0x4ea3f402 // FMIN V2.4S, V0.4S, V3.4S
+	FMOVQ 2944(R4), F0
+	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
+	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
+	FMOVQ 2304(R4), F3
+	FMOVQ 2304(R4), F2
+	FMOVQ 2368(R4), F15
+	WORD $0x4e23cc2f // FMLA V15.4S, V1.4S, V3.4S
+	FMOVQ 2368(R4), F14
+	WORD $0x4e22cc0e // FMLA V14.4S, V0.4S, V2.4S
+	FMOVQ 2368(R4), F2
+	WORD $0x4ea2d5e4 // FSUB V4.4S, V15.4S, V2.4S
+	WORD $0x4ea2d5c3 // FSUB V3.4S, V14.4S, V2.4S
+	FMOVQ 2432(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	FMOVQ 2496(R4), F2
+	WORD $0x4ea2cc81 // FMLS V1.4S, V4.4S, V2.4S
+	WORD $0x4ea2cc60 // FMLS V0.4S, V3.4S, V2.4S
+	WORD $0x4ea7d42d // FSUB V13.4S, V1.4S, V7.4S
+	WORD $0x4ea5d404 // FSUB V4.4S, V0.4S, V5.4S
+	FMOVQ 2624(R4), F0
+	FMOVQ 2624(R4), F2
+	FMOVQ 2688(R4), F1
+	WORD $0x4e20cda1 // FMLA V1.4S, V13.4S, V0.4S
+	FMOVQ 2688(R4), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 2560(R4), F12
+	WORD $0x4e21cdac // FMLA V12.4S, V13.4S, V1.4S
+	FMOVQ 2560(R4), F11
+	WORD $0x4e20cc8b // FMLA V11.4S, V4.4S, V0.4S
+	WORD $0x6e2ddda9 // FMUL V9.4S, V13.4S, V13.4S
+	WORD $0x6e24dc87 // FMUL V7.4S, V4.4S, V4.4S
+	WORD $0x4e321de0 // AND V0.16B, V15.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08405 // ADD V5.4S, V0.4S, V16.4S
+	WORD $0x4e321dc0 // AND V0.16B, V14.16B, V18.16B
+	WORD $0x4eb19c00 // MUL V0.4S, V0.4S, V17.4S
+	WORD $0x4eb08403 // ADD V3.4S, V0.4S, V16.4S
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2752(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4e21d5a2 // FADD V2.4S, V13.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e29cd82 // FMLA V2.4S, V12.4S, V9.4S
+	WORD $0x4e27cd64 // FMLA V4.4S, V11.4S, V7.4S
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0523c1 // TBL V1.16B, {V30.16B, V31.16B}, V5.16B
+	FLDPQ 2816(R4), (F30, F31)
+	WORD $0x4e0323c0 // TBL V0.16B, {V30.16B, V31.16B}, V3.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e22cc23 // FMLA V3.4S, V1.4S, V2.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d05e9 // USHR V9.4S, V15.4S, 3
+	WORD $0x6f3d05c7 // USHR V7.4S, V14.4S, 3
+	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
+	WORD $0x6f3f04e4 // USHR V4.4S, V7.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58521 // SUB V1.4S, V9.4S, V5.4S
+	WORD $0x6ea484e0 // SUB V0.4S, V7.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc71 // FMUL V17.4S, V3.4S, V1.4S
+	WORD $0x6e20dc50 // FMUL V16.4S, V2.4S, V0.4S
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R5), F15
+	FMOVQ 16(R5), F3
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R5), F15
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R5), F0
+	WORD $0x6e0c040f // MOV V15.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R5), F0
+	WORD $0x6e14040f // MOV V15.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R5), F0
+	WORD $0x6e1c040f // MOV V15.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R5), F3
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R5), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R5), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F11
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F12
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F11
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+
+doneLanes8:
+	FMOVQ 2560(R4), F0
+	WORD $0x6e20dd84 // FMUL V4.4S, V12.4S, V0.4S
+	WORD $0x6e20dd62 // FMUL V2.4S, V11.4S, V0.4S
+	WORD $0x4e218881 // FRINTN V1.4S, V4.4S
+	WORD $0x4e218840 // FRINTN V0.4S, V2.4S
+	WORD $0x4e24e429 // FCMEQ V9.4S, V1.4S, V4.4S
+	WORD $0x4e22e407 // FCMEQ V7.4S, V0.4S, V2.4S
+	FMOVQ 640(R4), F1
+	FMOVQ 320(R4), F0
+	WORD $0x6e601c29 // BSL V9.16B, V1.16B, V0.16B
+	WORD $0x6e601c27 // BSL V7.16B, V1.16B, V0.16B
+	WORD $0x4e218981 // FRINTN V1.4S, V12.4S
+	WORD $0x4e218960 // FRINTN V0.4S, V11.4S
+	WORD $0x4e2ce425 // FCMEQ V5.4S, V1.4S, V12.4S
+	WORD $0x4e2be404 // FCMEQ V4.4S, V0.4S, V11.4S
+	FMOVQ 640(R4), F2
+	WORD $0x4ea51ca1 // MOV V1.16B, V5.16B
+	WORD $0x6e621d21 // BSL V1.16B, V9.16B, V2.16B
+	WORD $0x4ea41c80 // MOV V0.16B, V4.16B
+	WORD $0x6e621ce0 // BSL V0.16B, V7.16B, V2.16B
+	WORD $0x4e211dee // AND V14.16B, V15.16B, V1.16B
+	WORD $0x4e201c6d // AND V13.16B, V3.16B, V0.16B
+	WORD $0x4e2fe5e1 // FCMEQ V1.4S, V15.4S, V15.4S
+	WORD $0x4e2ce580 // FCMEQ V0.4S, V12.4S, V12.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x4e23e461 // FCMEQ V1.4S, V3.4S, V3.4S
+	WORD $0x4e2be560 // FCMEQ V0.4S, V11.4S, V11.4S
+	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	FMOVQ 256(R4), F0
+	WORD $0x6e711c02 // BSL V2.16B, V0.16B, V17.16B
+	WORD $0x6e701c01 // BSL V1.16B, V0.16B, V16.16B
+	FMOVQ 704(R4), F0
+	WORD $0x4e20e5e9 // FCMEQ V9.4S, V15.4S, V0.4S
+	WORD $0x4e20e467 // FCMEQ V7.4S, V3.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
+	WORD $0x6e611c07 // BSL V7.16B, V0.16B, V1.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	FMOVQ 15360(R4), F1
+	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	FMOVQ 640(R4), F0
+	WORD $0x6ea5e401 // FCMGT V1.4S, V0.4S, V5.4S
+	WORD $0x6ea4e400 // FCMGT V0.4S, V0.4S, V4.4S
+	FMOVQ 256(R4), F4
+	WORD $0x6e691c83 // BSL V3.16B, V4.16B, V9.16B
+	WORD $0x6e671c82 // BSL V2.16B, V4.16B, V7.16B
+	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
+	WORD $0x6e671c40 // BSL V0.16B, V2.16B, V7.16B
+	WORD $0x6e2e1c22 // EOR V2.16B, V1.16B, V14.16B
+	WORD $0x6e2d1c01 // EOR V1.16B, V0.16B, V13.16B
+	FMOVQ 640(R4), F0
+	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
+	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
+	FMOVQ 704(R4), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes9
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes10
+	FMOVS (R1), F2
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes10
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes10:
+	WORD $0x4e24cd42 // FMLA V2.4S, V10.4S, V4.4S
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes11
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes12
+
+someLanes11:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes12
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes12
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes12
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes12
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes12:
+
+done1942:
+	RET
+
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
 TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $constants<>(SB), R7
@@ -37565,9 +54309,9 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1764
+	BLT oneTest1956
 
-many1762:
+many1954:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R7), F0
@@ -37730,7 +54474,7 @@ many1762:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1767
+	BEQ normal1959
 	FMOVQ 2176(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -37789,9 +54533,9 @@ many1762:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1768
+	JMP scaled1960
 
-normal1767:
+normal1959:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -37821,7 +54565,7 @@ normal1767:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1768:
+scaled1960:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -37863,14 +54607,14 @@ scaled1768:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1762
+	BLE many1954
 
-oneTest1764:
+oneTest1956:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1765
+	BGT tail1957
 
-one1763:
+one1955:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R7), F0
@@ -37954,7 +54698,7 @@ one1763:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1769
+	BEQ normal1961
 	FMOVQ 2176(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -37984,9 +54728,9 @@ one1763:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1770
+	JMP scaled1962
 
-normal1769:
+normal1961:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -38002,7 +54746,7 @@ normal1769:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1770:
+scaled1962:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -38026,11 +54770,11 @@ scaled1770:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1763
+	BLE one1955
 
-tail1765:
+tail1957:
 	SUBS R2, R0, R0
-	BEQ done1766
+	BEQ done1958
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38138,7 +54882,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1771
+	BEQ normal1963
 	FMOVQ 2176(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -38168,9 +54912,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1772
+	JMP scaled1964
 
-normal1771:
+normal1963:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -38186,7 +54930,7 @@ normal1771:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1772:
+scaled1964:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -38265,7 +55009,7 @@ someLanes7:
 
 doneLanes8:
 
-done1766:
+done1958:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -38283,9 +55027,9 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1783
+	BGT tail1975
 
-one1781:
+one1973:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 320(R8), F0
@@ -38390,11 +55134,11 @@ one1781:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1781
+	BLE one1973
 
-tail1783:
+tail1975:
 	SUBS R2, R0, R0
-	BEQ done1784
+	BEQ done1976
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38606,7 +55350,7 @@ someLanes5:
 
 doneLanes6:
 
-done1784:
+done1976:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -38628,9 +55372,9 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1798
+	BLT oneTest1990
 
-many1796:
+many1988:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -38797,7 +55541,7 @@ many1796:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1801
+	BEQ normal1993
 	FMOVQ 2176(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -38856,9 +55600,9 @@ many1796:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1802
+	JMP scaled1994
 
-normal1801:
+normal1993:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -38888,7 +55632,7 @@ normal1801:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1802:
+scaled1994:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -38901,50 +55645,50 @@ scaled1802:
 	WORD $0x4e60d573 // FADD V19.2D, V11.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 18240(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 18240(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 18304(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 18304(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 18368(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 18432(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 13120(R5), F1
+	FMOVQ 18432(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6ef1e409 // FCMGT V9.2D, V0.2D, V17.2D
 	WORD $0x6e741c4a // BSL V10.16B, V2.16B, V20.16B
 	WORD $0x6e731c29 // BSL V9.16B, V1.16B, V19.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13184(R5), F2
+	FMOVQ 18496(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 18496(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13248(R5), F0
+	FMOVQ 18560(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 13248(R5), F2
+	FMOVQ 18560(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13312(R5), F1
+	FMOVQ 18624(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 13312(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
-	FMOVQ 13376(R5), F0
+	FMOVQ 18688(R5), F0
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6ef1e400 // FCMGT V0.2D, V0.2D, V17.2D
 	WORD $0x6e641d01 // BSL V1.16B, V8.16B, V4.16B
@@ -38953,7 +55697,7 @@ scaled1802:
 	WORD $0x6e69fc0a // FDIV V10.2D, V0.2D, V9.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6ef1e408 // FCMGT V8.2D, V0.2D, V17.2D
 	WORD $0x6e621da9 // BSL V9.16B, V13.16B, V2.16B
@@ -38972,7 +55716,7 @@ scaled1802:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede40d // FCMGT V13.2D, V0.2D, V13.2D
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6e621ced // BSL V13.16B, V7.16B, V2.16B
@@ -38994,50 +55738,50 @@ scaled1802:
 	WORD $0x4e60d655 // FADD V21.2D, V18.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 18240(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 18240(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 18304(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 18304(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 18368(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 18432(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13120(R5), F1
+	FMOVQ 18432(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6ef4e411 // FCMGT V17.2D, V0.2D, V20.2D
 	WORD $0x6ef3e408 // FCMGT V8.2D, V0.2D, V19.2D
 	WORD $0x6e761c51 // BSL V17.16B, V2.16B, V22.16B
 	WORD $0x6e751c28 // BSL V8.16B, V1.16B, V21.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13184(R5), F2
+	FMOVQ 18496(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 18496(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 13248(R5), F0
+	FMOVQ 18560(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 13248(R5), F2
+	FMOVQ 18560(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13312(R5), F1
+	FMOVQ 18624(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13312(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13376(R5), F0
+	FMOVQ 18688(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60de42 // FMUL V2.2D, V18.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6ef4e401 // FCMGT V1.2D, V0.2D, V20.2D
 	WORD $0x6ef3e400 // FCMGT V0.2D, V0.2D, V19.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -39046,7 +55790,7 @@ scaled1802:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6e621e92 // BSL V18.16B, V20.16B, V2.16B
@@ -39065,7 +55809,7 @@ scaled1802:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6ef4e404 // FCMGT V4.2D, V0.2D, V20.2D
 	WORD $0x6ef3e403 // FCMGT V3.2D, V0.2D, V19.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -39084,14 +55828,14 @@ scaled1802:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1796
+	BLE many1988
 
-oneTest1798:
+oneTest1990:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail1799
+	BGT tail1991
 
-one1797:
+one1989:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -39177,7 +55921,7 @@ one1797:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1803
+	BEQ normal1995
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -39207,9 +55951,9 @@ one1797:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled1804
+	JMP scaled1996
 
-normal1803:
+normal1995:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -39225,7 +55969,7 @@ normal1803:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled1804:
+scaled1996:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -39238,50 +55982,50 @@ scaled1804:
 	WORD $0x4e60d551 // FADD V17.2D, V10.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 18240(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 18240(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 18304(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 18304(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 18368(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 18432(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13120(R5), F1
+	FMOVQ 18432(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6e721c49 // BSL V9.16B, V2.16B, V18.16B
 	WORD $0x6e711c28 // BSL V8.16B, V1.16B, V17.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13184(R5), F2
+	FMOVQ 18496(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 18496(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 13248(R5), F0
+	FMOVQ 18560(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 13248(R5), F2
+	FMOVQ 18560(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 13312(R5), F1
+	FMOVQ 18624(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 13312(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13376(R5), F0
+	FMOVQ 18688(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -39290,7 +56034,7 @@ scaled1804:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6e621daa // BSL V10.16B, V13.16B, V2.16B
@@ -39309,7 +56053,7 @@ scaled1804:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eede404 // FCMGT V4.2D, V0.2D, V13.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -39326,11 +56070,11 @@ scaled1804:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one1797
+	BLE one1989
 
-tail1799:
+tail1991:
 	SUBS R2, R0, R0
-	BEQ done1800
+	BEQ done1992
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39440,7 +56184,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1805
+	BEQ normal1997
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -39470,9 +56214,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled1806
+	JMP scaled1998
 
-normal1805:
+normal1997:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -39488,7 +56232,7 @@ normal1805:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled1806:
+scaled1998:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -39521,50 +56265,50 @@ doneLanes4:
 	WORD $0x4e60d504 // FADD V4.2D, V8.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 12928(R5), F2
+	FMOVQ 18240(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 12928(R5), F1
+	FMOVQ 18240(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12992(R5), F0
+	FMOVQ 18304(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 12992(R5), F2
+	FMOVQ 18304(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 13056(R5), F1
+	FMOVQ 18368(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 13056(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 13120(R5), F2
+	FMOVQ 18432(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 13120(R5), F1
+	FMOVQ 18432(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6e6e1c47 // BSL V7.16B, V2.16B, V14.16B
 	WORD $0x6e641c26 // BSL V6.16B, V1.16B, V4.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 13184(R5), F2
+	FMOVQ 18496(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 13184(R5), F1
+	FMOVQ 18496(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 13248(R5), F0
+	FMOVQ 18560(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 13248(R5), F2
+	FMOVQ 18560(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 13312(R5), F1
+	FMOVQ 18624(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 13312(R5), F0
+	FMOVQ 18624(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 13376(R5), F0
+	FMOVQ 18688(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
@@ -39573,7 +56317,7 @@ doneLanes4:
 	WORD $0x6e66fc03 // FDIV V3.2D, V0.2D, V6.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6e621d88 // BSL V8.16B, V12.16B, V2.16B
@@ -39592,7 +56336,7 @@ doneLanes4:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 12864(R5), F0
+	FMOVQ 18176(R5), F0
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -39664,7 +56408,7 @@ someLanes9:
 
 doneLanes10:
 
-done1800:
+done1992:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -39682,15 +56426,15 @@ TEXT ·tanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1817
+	BGT tail2009
 
-one1815:
+one2007:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F9, F8)
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 13440(R8), F0
+	FMOVQ 18752(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2880(R8), F0
@@ -39790,11 +56534,11 @@ one1815:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1815
+	BLE one2007
 
-tail1817:
+tail2009:
 	SUBS R2, R0, R0
-	BEQ done1818
+	BEQ done2010
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39840,7 +56584,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 13440(R8), F0
+	FMOVQ 18752(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2880(R8), F0
@@ -40007,7 +56751,7 @@ someLanes5:
 
 doneLanes6:
 
-done1818:
+done2010:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -40029,9 +56773,9 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1832
+	BLT oneTest2024
 
-many1830:
+many2022:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -40194,7 +56938,7 @@ many1830:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1835
+	BEQ normal2027
 	FMOVQ 2176(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
@@ -40253,9 +56997,9 @@ many1830:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1836
+	JMP scaled2028
 
-normal1835:
+normal2027:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -40285,7 +57029,7 @@ normal1835:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1836:
+scaled2028:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -40313,7 +57057,7 @@ scaled1836:
 	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F4
 	FMOVQ 1280(R6), F3
-	FMOVQ 13504(R6), F0
+	FMOVQ 18816(R6), F0
 	WORD $0x6ee0e701 // FCMGT V1.2D, V24.2D, V0.2D
 	WORD $0x6ee0e6e0 // FCMGT V0.2D, V23.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -40418,7 +57162,7 @@ scaled1836:
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F4
 	FMOVQ 1280(R6), F3
-	FMOVQ 13504(R6), F0
+	FMOVQ 18816(R6), F0
 	WORD $0x6ee0e721 // FCMGT V1.2D, V25.2D, V0.2D
 	WORD $0x6ee0e700 // FCMGT V0.2D, V24.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -40504,14 +57248,14 @@ scaled1836:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1830
+	BLE many2022
 
-oneTest1832:
+oneTest2024:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1833
+	BGT tail2025
 
-one1831:
+one2023:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -40595,7 +57339,7 @@ one1831:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1837
+	BEQ normal2029
 	FMOVQ 2176(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -40625,9 +57369,9 @@ one1831:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled1838
+	JMP scaled2030
 
-normal1837:
+normal2029:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -40643,7 +57387,7 @@ normal1837:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled1838:
+scaled2030:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -40671,7 +57415,7 @@ scaled1838:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F3
 	FMOVQ 1280(R6), F2
-	FMOVQ 13504(R6), F0
+	FMOVQ 18816(R6), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
 	WORD $0x4ea11c36 // MOV V22.16B, V1.16B
@@ -40749,11 +57493,11 @@ scaled1838:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1831
+	BLE one2023
 
-tail1833:
+tail2025:
 	SUBS R2, R0, R0
-	BEQ done1834
+	BEQ done2026
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40861,7 +57605,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1839
+	BEQ normal2031
 	FMOVQ 2176(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -40891,9 +57635,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled1840
+	JMP scaled2032
 
-normal1839:
+normal2031:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -40909,7 +57653,7 @@ normal1839:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled1840:
+scaled2032:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -40957,7 +57701,7 @@ doneLanes4:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F3
 	FMOVQ 1280(R6), F2
-	FMOVQ 13504(R6), F0
+	FMOVQ 18816(R6), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
 	WORD $0x4ea11c32 // MOV V18.16B, V1.16B
@@ -41070,7 +57814,7 @@ someLanes7:
 
 doneLanes8:
 
-done1834:
+done2026:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -41088,9 +57832,9 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1851
+	BGT tail2043
 
-one1849:
+one2041:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 320(R8), F0
@@ -41182,39 +57926,39 @@ one1849:
 	FMOVQ 704(R8), F0
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
 	WORD $0x4ea9d407 // FSUB V7.4S, V0.4S, V9.4S
-	FMOVQ 13568(R8), F0
-	FMOVQ 13568(R8), F2
-	FMOVQ 13632(R8), F1
+	FMOVQ 18880(R8), F0
+	FMOVQ 18880(R8), F2
+	FMOVQ 18944(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13632(R8), F0
+	FMOVQ 18944(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 13696(R8), F2
+	FMOVQ 19008(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13696(R8), F1
+	FMOVQ 19008(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 13760(R8), F0
+	FMOVQ 19072(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13760(R8), F2
+	FMOVQ 19072(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 13824(R8), F1
+	FMOVQ 19136(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13824(R8), F0
+	FMOVQ 19136(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 13888(R8), F2
+	FMOVQ 19200(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13888(R8), F1
+	FMOVQ 19200(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 13952(R8), F0
+	FMOVQ 19264(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13952(R8), F2
+	FMOVQ 19264(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 14016(R8), F1
+	FMOVQ 19328(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 14016(R8), F0
+	FMOVQ 19328(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 14080(R8), F6
+	FMOVQ 19392(R8), F6
 	WORD $0x4e21cc86 // FMLA V6.4S, V4.4S, V1.4S
-	FMOVQ 14080(R8), F2
+	FMOVQ 19392(R8), F2
 	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
@@ -41238,11 +57982,11 @@ one1849:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1849
+	BLE one2041
 
-tail1851:
+tail2043:
 	SUBS R2, R0, R0
-	BEQ done1852
+	BEQ done2044
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -41374,39 +58118,39 @@ doneLanes2:
 	FMOVQ 704(R8), F0
 	WORD $0x4eabd409 // FSUB V9.4S, V0.4S, V11.4S
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
-	FMOVQ 13568(R8), F0
-	FMOVQ 13568(R8), F2
-	FMOVQ 13632(R8), F1
+	FMOVQ 18880(R8), F0
+	FMOVQ 18880(R8), F2
+	FMOVQ 18944(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13632(R8), F0
+	FMOVQ 18944(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13696(R8), F2
+	FMOVQ 19008(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13696(R8), F1
+	FMOVQ 19008(R8), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13760(R8), F0
+	FMOVQ 19072(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13760(R8), F2
+	FMOVQ 19072(R8), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 13824(R8), F1
+	FMOVQ 19136(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 13824(R8), F0
+	FMOVQ 19136(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 13888(R8), F2
+	FMOVQ 19200(R8), F2
 	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 13888(R8), F1
+	FMOVQ 19200(R8), F1
 	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
-	FMOVQ 13952(R8), F0
+	FMOVQ 19264(R8), F0
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 13952(R8), F2
+	FMOVQ 19264(R8), F2
 	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
-	FMOVQ 14016(R8), F1
+	FMOVQ 19328(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 14016(R8), F0
+	FMOVQ 19328(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 14080(R8), F5
+	FMOVQ 19392(R8), F5
 	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
-	FMOVQ 14080(R8), F2
+	FMOVQ 19392(R8), F2
 	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e23dc60 // FMUL V0.4S, V3.4S, V3.4S
@@ -41497,7 +58241,7 @@ someLanes5:
 
 doneLanes6:
 
-done1852:
+done2044:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -41519,15 +58263,15 @@ TEXT ·gELUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1866
+	BLT oneTest2058
 
-many1864:
+many2056:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14144(R5), F0
+	FMOVQ 19456(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -41539,7 +58283,7 @@ many1864:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14144(R5), F0
+	FMOVQ 19456(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -41700,7 +58444,7 @@ many1864:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1869
+	BEQ normal2061
 	FMOVQ 2176(R5), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40d // FCMGT V13.2D, V0.2D, V18.2D
@@ -41759,9 +58503,9 @@ many1864:
 	WORD $0x4e66d500 // FADD V0.2D, V8.2D, V6.2D
 	WORD $0x6ee78421 // SUB V1.2D, V1.2D, V7.2D
 	WORD $0x6ee68400 // SUB V0.2D, V0.2D, V6.2D
-	JMP scaled1870
+	JMP scaled2062
 
-normal1869:
+normal2061:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -41791,13 +58535,13 @@ normal1869:
 	WORD $0x6e67dc21 // FMUL V1.2D, V1.2D, V7.2D
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
 
-scaled1870:
+scaled2062:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 384(R5), F6
 	WORD $0x4e261d08 // AND V8.16B, V8.16B, V6.16B
 	WORD $0x4e261ce7 // AND V7.16B, V7.16B, V6.16B
-	FMOVQ 14144(R5), F6
+	FMOVQ 19456(R5), F6
 	WORD $0x4ee8f4ca // FMIN V10.2D, V6.2D, V8.2D
 	WORD $0x4ee7f4c9 // FMIN V9.2D, V6.2D, V7.2D
 	WORD $0x6e6add47 // FMUL V7.2D, V10.2D, V10.2D
@@ -41813,7 +58557,7 @@ scaled1870:
 	WORD $0x4ee3cd06 // FMLS V6.2D, V8.2D, V3.2D
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4ee2cce3 // FMLS V3.2D, V7.2D, V2.2D
-	FMOVQ 14208(R5), F2
+	FMOVQ 19520(R5), F2
 	WORD $0x6e62dccd // FMUL V13.2D, V6.2D, V2.2D
 	WORD $0x6e62dc6b // FMUL V11.2D, V3.2D, V2.2D
 	FMOVQ 576(R5), F7
@@ -41830,97 +58574,97 @@ scaled1870:
 	WORD $0x6e72dc4a // FMUL V10.2D, V2.2D, V18.2D
 	WORD $0x6e71de34 // FMUL V20.2D, V17.2D, V17.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 14272(R5), F6
-	FMOVQ 14272(R5), F3
-	FMOVQ 14336(R5), F2
+	FMOVQ 19584(R5), F6
+	FMOVQ 19584(R5), F3
+	FMOVQ 19648(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 14336(R5), F6
+	FMOVQ 19648(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 14400(R5), F3
+	FMOVQ 19712(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 14400(R5), F2
+	FMOVQ 19712(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 14464(R5), F6
+	FMOVQ 19776(R5), F6
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
-	FMOVQ 14464(R5), F3
+	FMOVQ 19776(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 14528(R5), F2
+	FMOVQ 19840(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 14528(R5), F6
+	FMOVQ 19840(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 14592(R5), F3
+	FMOVQ 19904(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 14592(R5), F2
+	FMOVQ 19904(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 14656(R5), F6
+	FMOVQ 19968(R5), F6
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
-	FMOVQ 14656(R5), F3
+	FMOVQ 19968(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 14720(R5), F2
+	FMOVQ 20032(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 14720(R5), F6
+	FMOVQ 20032(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 14784(R5), F3
+	FMOVQ 20096(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 14784(R5), F2
+	FMOVQ 20096(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 14848(R5), F6
+	FMOVQ 20160(R5), F6
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
-	FMOVQ 14848(R5), F3
+	FMOVQ 20160(R5), F3
 	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
-	FMOVQ 14912(R5), F2
+	FMOVQ 20224(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 14912(R5), F6
+	FMOVQ 20224(R5), F6
 	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 14976(R5), F3
+	FMOVQ 20288(R5), F3
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 14976(R5), F2
+	FMOVQ 20288(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 15040(R5), F8
-	FMOVQ 15040(R5), F7
-	FMOVQ 15104(R5), F6
+	FMOVQ 20352(R5), F8
+	FMOVQ 20352(R5), F7
+	FMOVQ 20416(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 15104(R5), F8
+	FMOVQ 20416(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 15168(R5), F7
+	FMOVQ 20480(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 15168(R5), F6
+	FMOVQ 20480(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 15232(R5), F8
+	FMOVQ 20544(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 15232(R5), F7
+	FMOVQ 20544(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 15296(R5), F6
+	FMOVQ 20608(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 15296(R5), F8
+	FMOVQ 20608(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 15360(R5), F7
+	FMOVQ 20672(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 15360(R5), F6
+	FMOVQ 20672(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 15424(R5), F8
+	FMOVQ 20736(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 15424(R5), F7
+	FMOVQ 20736(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 15488(R5), F6
+	FMOVQ 20800(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 15488(R5), F8
+	FMOVQ 20800(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 15552(R5), F7
+	FMOVQ 20864(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 15552(R5), F6
+	FMOVQ 20864(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
-	FMOVQ 15616(R5), F8
+	FMOVQ 20928(R5), F8
 	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
-	FMOVQ 15616(R5), F7
+	FMOVQ 20928(R5), F7
 	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
-	FMOVQ 15680(R5), F6
+	FMOVQ 20992(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 15680(R5), F8
+	FMOVQ 20992(R5), F8
 	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 15744(R5), F7
+	FMOVQ 21056(R5), F7
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 15744(R5), F6
+	FMOVQ 21056(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
 	WORD $0x4e67ce23 // FMLA V3.2D, V17.2D, V7.2D
 	WORD $0x4e66cd42 // FMLA V2.2D, V10.2D, V6.2D
@@ -41937,10 +58681,10 @@ scaled1870:
 	WORD $0x6e671d09 // BSL V9.16B, V8.16B, V7.16B
 	WORD $0x4ee0a868 // CMLT V8.2D, V3.2D, 0
 	WORD $0x6e621d48 // BSL V8.16B, V10.16B, V2.16B
-	FMOVQ 15808(R5), F2
+	FMOVQ 21120(R5), F2
 	WORD $0x4e66f447 // FMAX V7.2D, V2.2D, V6.2D
 	WORD $0x4e63f446 // FMAX V6.2D, V2.2D, V3.2D
-	FMOVQ 14144(R5), F2
+	FMOVQ 19456(R5), F2
 	WORD $0x4ee7f443 // FMIN V3.2D, V2.2D, V7.2D
 	WORD $0x4ee6f442 // FMIN V2.2D, V2.2D, V6.2D
 	WORD $0x4ea91d31 // MOV V17.16B, V9.16B
@@ -41953,7 +58697,7 @@ scaled1870:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 14144(R5), F2
+	FMOVQ 19456(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -41969,7 +58713,7 @@ scaled1870:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 14208(R5), F0
+	FMOVQ 19520(R5), F0
 	WORD $0x6e60dc53 // FMUL V19.2D, V2.2D, V0.2D
 	WORD $0x6e60dc32 // FMUL V18.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
@@ -41986,97 +58730,97 @@ scaled1870:
 	WORD $0x6e74dc08 // FMUL V8.2D, V0.2D, V20.2D
 	WORD $0x6e69dd36 // FMUL V22.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 14272(R5), F2
-	FMOVQ 14272(R5), F1
-	FMOVQ 14336(R5), F0
+	FMOVQ 19584(R5), F2
+	FMOVQ 19584(R5), F1
+	FMOVQ 19648(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 14336(R5), F2
+	FMOVQ 19648(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14400(R5), F1
+	FMOVQ 19712(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 14400(R5), F0
+	FMOVQ 19712(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 14464(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 14464(R5), F1
+	FMOVQ 19776(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 14528(R5), F0
+	FMOVQ 19840(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 14528(R5), F2
+	FMOVQ 19840(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14592(R5), F1
+	FMOVQ 19904(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 14592(R5), F0
+	FMOVQ 19904(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 14656(R5), F2
+	FMOVQ 19968(R5), F2
 	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 14656(R5), F1
+	FMOVQ 19968(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 14720(R5), F0
+	FMOVQ 20032(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 14720(R5), F2
+	FMOVQ 20032(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14784(R5), F1
+	FMOVQ 20096(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 14784(R5), F0
+	FMOVQ 20096(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 14848(R5), F2
+	FMOVQ 20160(R5), F2
 	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
-	FMOVQ 14848(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 14912(R5), F0
+	FMOVQ 20224(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 14912(R5), F2
+	FMOVQ 20224(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14976(R5), F1
+	FMOVQ 20288(R5), F1
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 14976(R5), F0
+	FMOVQ 20288(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 15040(R5), F6
-	FMOVQ 15040(R5), F3
-	FMOVQ 15104(R5), F2
+	FMOVQ 20352(R5), F6
+	FMOVQ 20352(R5), F3
+	FMOVQ 20416(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 15104(R5), F6
+	FMOVQ 20416(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15168(R5), F3
+	FMOVQ 20480(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 15168(R5), F2
+	FMOVQ 20480(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 15232(R5), F6
+	FMOVQ 20544(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 15232(R5), F3
+	FMOVQ 20544(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 15296(R5), F2
+	FMOVQ 20608(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 15296(R5), F6
+	FMOVQ 20608(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15360(R5), F3
+	FMOVQ 20672(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 15360(R5), F2
+	FMOVQ 20672(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 15424(R5), F6
+	FMOVQ 20736(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 15424(R5), F3
+	FMOVQ 20736(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 15488(R5), F2
+	FMOVQ 20800(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 15488(R5), F6
+	FMOVQ 20800(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15552(R5), F3
+	FMOVQ 20864(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 15552(R5), F2
+	FMOVQ 20864(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 15616(R5), F6
+	FMOVQ 20928(R5), F6
 	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
-	FMOVQ 15616(R5), F3
+	FMOVQ 20928(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 15680(R5), F2
+	FMOVQ 20992(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 15680(R5), F6
+	FMOVQ 20992(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15744(R5), F3
+	FMOVQ 21056(R5), F3
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 15744(R5), F2
+	FMOVQ 21056(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -42093,10 +58837,10 @@ scaled1870:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 15808(R5), F0
+	FMOVQ 21120(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 14144(R5), F0
+	FMOVQ 19456(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -42113,20 +58857,20 @@ scaled1870:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1864
+	BLE many2056
 
-oneTest1866:
+oneTest2058:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail1867
+	BGT tail2059
 
-one1865:
+one2057:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14144(R5), F0
+	FMOVQ 19456(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -42212,7 +58956,7 @@ one1865:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1871
+	BEQ normal2063
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -42242,9 +58986,9 @@ one1865:
 	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled1872
+	JMP scaled2064
 
-normal1871:
+normal2063:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -42260,13 +59004,13 @@ normal1871:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled1872:
+scaled2064:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F6, F3)
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 14144(R5), F2
+	FMOVQ 19456(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -42282,7 +59026,7 @@ scaled1872:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 14208(R5), F0
+	FMOVQ 19520(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
@@ -42299,97 +59043,97 @@ scaled1872:
 	WORD $0x6e6ddc08 // FMUL V8.2D, V0.2D, V13.2D
 	WORD $0x6e69dd32 // FMUL V18.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 14272(R5), F2
-	FMOVQ 14272(R5), F1
-	FMOVQ 14336(R5), F0
+	FMOVQ 19584(R5), F2
+	FMOVQ 19584(R5), F1
+	FMOVQ 19648(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 14336(R5), F2
+	FMOVQ 19648(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14400(R5), F1
+	FMOVQ 19712(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 14400(R5), F0
+	FMOVQ 19712(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 14464(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 14464(R5), F1
+	FMOVQ 19776(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 14528(R5), F0
+	FMOVQ 19840(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 14528(R5), F2
+	FMOVQ 19840(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14592(R5), F1
+	FMOVQ 19904(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 14592(R5), F0
+	FMOVQ 19904(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 14656(R5), F2
+	FMOVQ 19968(R5), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 14656(R5), F1
+	FMOVQ 19968(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 14720(R5), F0
+	FMOVQ 20032(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 14720(R5), F2
+	FMOVQ 20032(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14784(R5), F1
+	FMOVQ 20096(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 14784(R5), F0
+	FMOVQ 20096(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 14848(R5), F2
+	FMOVQ 20160(R5), F2
 	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
-	FMOVQ 14848(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 14912(R5), F0
+	FMOVQ 20224(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 14912(R5), F2
+	FMOVQ 20224(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 14976(R5), F1
+	FMOVQ 20288(R5), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 14976(R5), F0
+	FMOVQ 20288(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 15040(R5), F6
-	FMOVQ 15040(R5), F3
-	FMOVQ 15104(R5), F2
+	FMOVQ 20352(R5), F6
+	FMOVQ 20352(R5), F3
+	FMOVQ 20416(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 15104(R5), F6
+	FMOVQ 20416(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15168(R5), F3
+	FMOVQ 20480(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 15168(R5), F2
+	FMOVQ 20480(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 15232(R5), F6
+	FMOVQ 20544(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 15232(R5), F3
+	FMOVQ 20544(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 15296(R5), F2
+	FMOVQ 20608(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 15296(R5), F6
+	FMOVQ 20608(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15360(R5), F3
+	FMOVQ 20672(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 15360(R5), F2
+	FMOVQ 20672(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 15424(R5), F6
+	FMOVQ 20736(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 15424(R5), F3
+	FMOVQ 20736(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 15488(R5), F2
+	FMOVQ 20800(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 15488(R5), F6
+	FMOVQ 20800(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15552(R5), F3
+	FMOVQ 20864(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 15552(R5), F2
+	FMOVQ 20864(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
-	FMOVQ 15616(R5), F6
+	FMOVQ 20928(R5), F6
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
-	FMOVQ 15616(R5), F3
+	FMOVQ 20928(R5), F3
 	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
-	FMOVQ 15680(R5), F2
+	FMOVQ 20992(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 15680(R5), F6
+	FMOVQ 20992(R5), F6
 	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 15744(R5), F3
+	FMOVQ 21056(R5), F3
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 15744(R5), F2
+	FMOVQ 21056(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
@@ -42406,10 +59150,10 @@ scaled1872:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 15808(R5), F0
+	FMOVQ 21120(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 14144(R5), F0
+	FMOVQ 19456(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -42424,11 +59168,11 @@ scaled1872:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one1865
+	BLE one2057
 
-tail1867:
+tail2059:
 	SUBS R2, R0, R0
-	BEQ done1868
+	BEQ done2060
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42458,7 +59202,7 @@ doneLanes2:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 14144(R5), F0
+	FMOVQ 19456(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -42544,7 +59288,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1873
+	BEQ normal2065
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -42574,9 +59318,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled1874
+	JMP scaled2066
 
-normal1873:
+normal2065:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -42592,7 +59336,7 @@ normal1873:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled1874:
+scaled2066:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R7, R1
@@ -42618,7 +59362,7 @@ doneLanes4:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 14144(R5), F2
+	FMOVQ 19456(R5), F2
 	WORD $0x4ee4f446 // FMIN V6.2D, V2.2D, V4.2D
 	WORD $0x4ee3f445 // FMIN V5.2D, V2.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -42634,7 +59378,7 @@ doneLanes4:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 14208(R5), F0
+	FMOVQ 19520(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
@@ -42651,97 +59395,97 @@ doneLanes4:
 	WORD $0x6e6cdc06 // FMUL V6.2D, V0.2D, V12.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 14272(R5), F2
-	FMOVQ 14272(R5), F1
-	FMOVQ 14336(R5), F0
+	FMOVQ 19584(R5), F2
+	FMOVQ 19584(R5), F1
+	FMOVQ 19648(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 14336(R5), F2
+	FMOVQ 19648(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14400(R5), F1
+	FMOVQ 19712(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 14400(R5), F0
+	FMOVQ 19712(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14464(R5), F2
+	FMOVQ 19776(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 14464(R5), F1
+	FMOVQ 19776(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14528(R5), F0
+	FMOVQ 19840(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 14528(R5), F2
+	FMOVQ 19840(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14592(R5), F1
+	FMOVQ 19904(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 14592(R5), F0
+	FMOVQ 19904(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14656(R5), F2
+	FMOVQ 19968(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 14656(R5), F1
+	FMOVQ 19968(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14720(R5), F0
+	FMOVQ 20032(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 14720(R5), F2
+	FMOVQ 20032(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14784(R5), F1
+	FMOVQ 20096(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 14784(R5), F0
+	FMOVQ 20096(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 14848(R5), F2
+	FMOVQ 20160(R5), F2
 	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
-	FMOVQ 14848(R5), F1
+	FMOVQ 20160(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 14912(R5), F0
+	FMOVQ 20224(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 14912(R5), F2
+	FMOVQ 20224(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 14976(R5), F1
+	FMOVQ 20288(R5), F1
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 14976(R5), F0
+	FMOVQ 20288(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 15040(R5), F4
-	FMOVQ 15040(R5), F3
-	FMOVQ 15104(R5), F2
+	FMOVQ 20352(R5), F4
+	FMOVQ 20352(R5), F3
+	FMOVQ 20416(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 15104(R5), F4
+	FMOVQ 20416(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15168(R5), F3
+	FMOVQ 20480(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 15168(R5), F2
+	FMOVQ 20480(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15232(R5), F4
+	FMOVQ 20544(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 15232(R5), F3
+	FMOVQ 20544(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 15296(R5), F2
+	FMOVQ 20608(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 15296(R5), F4
+	FMOVQ 20608(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15360(R5), F3
+	FMOVQ 20672(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 15360(R5), F2
+	FMOVQ 20672(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15424(R5), F4
+	FMOVQ 20736(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 15424(R5), F3
+	FMOVQ 20736(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 15488(R5), F2
+	FMOVQ 20800(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 15488(R5), F4
+	FMOVQ 20800(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15552(R5), F3
+	FMOVQ 20864(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 15552(R5), F2
+	FMOVQ 20864(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
-	FMOVQ 15616(R5), F4
+	FMOVQ 20928(R5), F4
 	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
-	FMOVQ 15616(R5), F3
+	FMOVQ 20928(R5), F3
 	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
-	FMOVQ 15680(R5), F2
+	FMOVQ 20992(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 15680(R5), F4
+	FMOVQ 20992(R5), F4
 	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 15744(R5), F3
+	FMOVQ 21056(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 15744(R5), F2
+	FMOVQ 21056(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -42778,10 +59522,10 @@ doneLanes6:
 	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e631ca6 // BSL V6.16B, V5.16B, V3.16B
-	FMOVQ 15808(R5), F0
+	FMOVQ 21120(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 14144(R5), F0
+	FMOVQ 19456(R5), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -42831,7 +59575,7 @@ someLanes9:
 
 doneLanes10:
 
-done1868:
+done2060:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -42849,15 +59593,15 @@ TEXT ·gELUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1885
+	BGT tail2077
 
-one1883:
+one2075:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 15872(R8), F0
+	FMOVQ 21184(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -42943,78 +59687,78 @@ one1883:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dd0d // FMUL V13.4S, V8.4S, V1.4S
 	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
-	FMOVQ 15936(R8), F0
+	FMOVQ 21248(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0e // FDIV V14.4S, V0.4S, V2.4S
 	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
-	FMOVQ 15936(R8), F0
+	FMOVQ 21248(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2edc2f // FMUL V15.4S, V1.4S, V14.4S
 	WORD $0x6e29dc08 // FMUL V8.4S, V0.4S, V9.4S
-	FMOVQ 16000(R8), F2
-	FMOVQ 16000(R8), F1
-	FMOVQ 16064(R8), F0
+	FMOVQ 21312(R8), F2
+	FMOVQ 21312(R8), F1
+	FMOVQ 21376(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 16064(R8), F2
+	FMOVQ 21376(R8), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16128(R8), F1
+	FMOVQ 21440(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 16128(R8), F0
+	FMOVQ 21440(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 16192(R8), F2
+	FMOVQ 21504(R8), F2
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 16192(R8), F1
+	FMOVQ 21504(R8), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16256(R8), F0
+	FMOVQ 21568(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 16256(R8), F2
+	FMOVQ 21568(R8), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16320(R8), F1
+	FMOVQ 21632(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 16320(R8), F0
+	FMOVQ 21632(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 16384(R8), F2
+	FMOVQ 21696(R8), F2
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
-	FMOVQ 16384(R8), F1
+	FMOVQ 21696(R8), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 16448(R8), F0
+	FMOVQ 21760(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 16448(R8), F2
+	FMOVQ 21760(R8), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 16512(R8), F1
+	FMOVQ 21824(R8), F1
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 16512(R8), F0
+	FMOVQ 21824(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x6e2edc21 // FMUL V1.4S, V1.4S, V14.4S
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
 	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 16576(R8), F0
-	FMOVQ 16576(R8), F2
-	FMOVQ 16640(R8), F1
+	FMOVQ 21888(R8), F0
+	FMOVQ 21888(R8), F2
+	FMOVQ 21952(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 16640(R8), F0
+	FMOVQ 21952(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 16704(R8), F2
+	FMOVQ 22016(R8), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 16704(R8), F1
+	FMOVQ 22016(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 16768(R8), F0
+	FMOVQ 22080(R8), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 16768(R8), F2
+	FMOVQ 22080(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 16832(R8), F1
+	FMOVQ 22144(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 16832(R8), F0
+	FMOVQ 22144(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2560(R8), F8
 	WORD $0x4e21cd68 // FMLA V8.4S, V11.4S, V1.4S
 	FMOVQ 2560(R8), F6
 	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
-	FMOVQ 16896(R8), F0
+	FMOVQ 22208(R8), F0
 	WORD $0x6ea4e401 // FCMGT V1.4S, V0.4S, V4.4S
 	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F2
@@ -43027,18 +59771,18 @@ one1883:
 	WORD $0x6e641d22 // BSL V2.16B, V9.16B, V4.16B
 	WORD $0x6e631d01 // BSL V1.16B, V8.16B, V3.16B
 	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
-	FMOVQ 16832(R8), F2
+	FMOVQ 22144(R8), F2
 	WORD $0x6e22dda9 // FMUL V9.4S, V13.4S, V2.4S
 	WORD $0x6e22dd88 // FMUL V8.4S, V12.4S, V2.4S
-	FMOVQ 16960(R8), F2
+	FMOVQ 22272(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc66 // FMUL V6.4S, V3.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 16960(R8), F2
+	FMOVQ 22272(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af444 // FMAX V4.4S, V2.4S, V10.4S
-	FMOVQ 15872(R8), F2
+	FMOVQ 21184(R8), F2
 	WORD $0x4ea3f443 // FMIN V3.4S, V2.4S, V3.4S
 	WORD $0x4ea4f442 // FMIN V2.4S, V2.4S, V4.4S
 	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
@@ -43049,11 +59793,11 @@ one1883:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1883
+	BLE one2075
 
-tail1885:
+tail2077:
 	SUBS R2, R0, R0
-	BEQ done1886
+	BEQ done2078
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -43099,7 +59843,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 15872(R8), F0
+	FMOVQ 21184(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -43185,78 +59929,78 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dcef // FMUL V15.4S, V7.4S, V1.4S
 	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
-	FMOVQ 15936(R8), F0
+	FMOVQ 21248(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
 	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
-	FMOVQ 15936(R8), F0
+	FMOVQ 21248(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2ddc30 // FMUL V16.4S, V1.4S, V13.4S
 	WORD $0x6e28dc07 // FMUL V7.4S, V0.4S, V8.4S
-	FMOVQ 16000(R8), F2
-	FMOVQ 16000(R8), F1
-	FMOVQ 16064(R8), F0
+	FMOVQ 21312(R8), F2
+	FMOVQ 21312(R8), F1
+	FMOVQ 21376(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 16064(R8), F2
+	FMOVQ 21376(R8), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 16128(R8), F1
+	FMOVQ 21440(R8), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16128(R8), F0
+	FMOVQ 21440(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 16192(R8), F2
+	FMOVQ 21504(R8), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 16192(R8), F1
+	FMOVQ 21504(R8), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 16256(R8), F0
+	FMOVQ 21568(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 16256(R8), F2
+	FMOVQ 21568(R8), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 16320(R8), F1
+	FMOVQ 21632(R8), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16320(R8), F0
+	FMOVQ 21632(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 16384(R8), F2
+	FMOVQ 21696(R8), F2
 	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
-	FMOVQ 16384(R8), F1
+	FMOVQ 21696(R8), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 16448(R8), F0
+	FMOVQ 21760(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 16448(R8), F2
+	FMOVQ 21760(R8), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 16512(R8), F1
+	FMOVQ 21824(R8), F1
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 16512(R8), F0
+	FMOVQ 21824(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
 	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
 	WORD $0x6e2fdc2d // FMUL V13.4S, V1.4S, V15.4S
 	WORD $0x6e2edc08 // FMUL V8.4S, V0.4S, V14.4S
-	FMOVQ 16576(R8), F0
-	FMOVQ 16576(R8), F2
-	FMOVQ 16640(R8), F1
+	FMOVQ 21888(R8), F0
+	FMOVQ 21888(R8), F2
+	FMOVQ 21952(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 16640(R8), F0
+	FMOVQ 21952(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 16704(R8), F2
+	FMOVQ 22016(R8), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 16704(R8), F1
+	FMOVQ 22016(R8), F1
 	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
-	FMOVQ 16768(R8), F0
+	FMOVQ 22080(R8), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 16768(R8), F2
+	FMOVQ 22080(R8), F2
 	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
-	FMOVQ 16832(R8), F1
+	FMOVQ 22144(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 16832(R8), F0
+	FMOVQ 22144(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2560(R8), F7
 	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
 	FMOVQ 2560(R8), F6
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
-	FMOVQ 16896(R8), F0
+	FMOVQ 22208(R8), F0
 	WORD $0x6ea4e402 // FCMGT V2.4S, V0.4S, V4.4S
 	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F0
@@ -43269,18 +60013,18 @@ doneLanes2:
 	WORD $0x6e641d00 // BSL V0.16B, V8.16B, V4.16B
 	WORD $0x6e631ce2 // BSL V2.16B, V7.16B, V3.16B
 	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
-	FMOVQ 16832(R8), F0
+	FMOVQ 22144(R8), F0
 	WORD $0x6e20dde8 // FMUL V8.4S, V15.4S, V0.4S
 	WORD $0x6e20ddc7 // FMUL V7.4S, V14.4S, V0.4S
-	FMOVQ 16960(R8), F0
+	FMOVQ 22272(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 16960(R8), F0
+	FMOVQ 22272(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 15872(R8), F0
+	FMOVQ 21184(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
@@ -43358,7 +60102,7 @@ someLanes5:
 
 doneLanes6:
 
-done1886:
+done2078:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -43380,9 +60124,9 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1900
+	BLT oneTest2092
 
-many1898:
+many2090:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -43545,7 +60289,7 @@ many1898:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1903
+	BEQ normal2095
 	FMOVQ 2176(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -43604,9 +60348,9 @@ many1898:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1904
+	JMP scaled2096
 
-normal1903:
+normal2095:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -43636,7 +60380,7 @@ normal1903:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1904:
+scaled2096:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -43654,10 +60398,10 @@ scaled1904:
 	WORD $0x6e641c65 // BSL V5.16B, V3.16B, V4.16B
 	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
 	WORD $0x6e6b1c04 // BSL V4.16B, V0.16B, V11.16B
-	FMOVQ 17024(R6), F0
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 17088(R6), F0
+	FMOVQ 22400(R6), F0
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x4ea51cb3 // MOV V19.16B, V5.16B
@@ -43682,10 +60426,10 @@ scaled1904:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 17024(R6), F0
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 17088(R6), F0
+	FMOVQ 22400(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -43702,14 +60446,14 @@ scaled1904:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1898
+	BLE many2090
 
-oneTest1900:
+oneTest2092:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1901
+	BGT tail2093
 
-one1899:
+one2091:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -43793,7 +60537,7 @@ one1899:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1905
+	BEQ normal2097
 	FMOVQ 2176(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -43823,9 +60567,9 @@ one1899:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled1906
+	JMP scaled2098
 
-normal1905:
+normal2097:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -43841,7 +60585,7 @@ normal1905:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled1906:
+scaled2098:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -43859,10 +60603,10 @@ scaled1906:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 17024(R6), F0
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 17088(R6), F0
+	FMOVQ 22400(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -43877,11 +60621,11 @@ scaled1906:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1899
+	BLE one2091
 
-tail1901:
+tail2093:
 	SUBS R2, R0, R0
-	BEQ done1902
+	BEQ done2094
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43989,7 +60733,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1907
+	BEQ normal2099
 	FMOVQ 2176(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -44019,9 +60763,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled1908
+	JMP scaled2100
 
-normal1907:
+normal2099:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -44037,7 +60781,7 @@ normal1907:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled1908:
+scaled2100:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -44075,10 +60819,10 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 17024(R6), F0
+	FMOVQ 22336(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 17088(R6), F0
+	FMOVQ 22400(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -44128,7 +60872,7 @@ someLanes7:
 
 doneLanes8:
 
-done1902:
+done2094:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -44146,9 +60890,9 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1919
+	BGT tail2111
 
-one1917:
+one2109:
 	ADD R2<<2, R5, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 320(R8), F0
@@ -44247,15 +60991,15 @@ one1917:
 	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
 	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
 	WORD $0x6e22dca8 // FMUL V8.4S, V5.4S, V2.4S
-	FMOVQ 17152(R8), F2
+	FMOVQ 22464(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc87 // FMUL V7.4S, V4.4S, V1.4S
 	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
-	FMOVQ 17152(R8), F2
+	FMOVQ 22464(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af445 // FMAX V5.4S, V2.4S, V10.4S
-	FMOVQ 17216(R8), F2
+	FMOVQ 22528(R8), F2
 	WORD $0x4ea4f444 // FMIN V4.4S, V2.4S, V4.4S
 	WORD $0x4ea5f442 // FMIN V2.4S, V2.4S, V5.4S
 	WORD $0x4e24cd21 // FMLA V1.4S, V9.4S, V4.4S
@@ -44266,11 +61010,11 @@ one1917:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1917
+	BLE one2109
 
-tail1919:
+tail2111:
 	SUBS R2, R0, R0
-	BEQ done1920
+	BEQ done2112
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44409,15 +61153,15 @@ doneLanes2:
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
 	WORD $0x6e24dcc8 // FMUL V8.4S, V6.4S, V4.4S
 	WORD $0x6e23dca7 // FMUL V7.4S, V5.4S, V3.4S
-	FMOVQ 17152(R8), F0
+	FMOVQ 22464(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 17152(R8), F0
+	FMOVQ 22464(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 17216(R8), F0
+	FMOVQ 22528(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
@@ -44495,7 +61239,7 @@ someLanes5:
 
 doneLanes6:
 
-done1920:
+done2112:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -44513,9 +61257,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest1928
+	BLT oneTest2120
 
-many1926:
+many2118:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -44601,14 +61345,14 @@ many1926:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many1926
+	BLE many2118
 
-oneTest1928:
+oneTest2120:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail1929
+	BGT tail2121
 
-one1927:
+one2119:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -44634,11 +61378,11 @@ one1927:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one1927
+	BLE one2119
 
-tail1929:
+tail2121:
 	SUBS R5, R0, R0
-	BEQ done1930
+	BEQ done2122
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -44745,7 +61489,7 @@ someLanes7:
 
 doneLanes8:
 
-done1930:
+done2122:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -44763,9 +61507,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest1938
+	BLT oneTest2130
 
-many1936:
+many2128:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -44851,14 +61595,14 @@ many1936:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many1936
+	BLE many2128
 
-oneTest1938:
+oneTest2130:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1939
+	BGT tail2131
 
-one1937:
+one2129:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -44884,11 +61628,11 @@ one1937:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1937
+	BLE one2129
 
-tail1939:
+tail2131:
 	SUBS R2, R0, R0
-	BEQ done1940
+	BEQ done2132
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -45059,5 +61803,5 @@ someLanes7:
 
 doneLanes8:
 
-done1940:
+done2132:
 	RET

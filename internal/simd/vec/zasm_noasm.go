@@ -522,6 +522,73 @@ func Direction[T cpu.Float](u []T, v []T, x []T, y []T) {
 	genericDirection(u, v, x, y)
 }
 
+// Atan2 computes dst_i = atan2(x_i, y_i), with the special cases of math.Atan2.
+func Atan2[T cpu.Float](dst []T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAtan2(dst, x, y)
+}
+
+// Atan2Slopes computes z_i = atan2(x_i, y_i) and its derivatives dx_i by x and dy_i by y.
+// At infinity these are 0.
+func Atan2Slopes[T cpu.Float](z []T, dx []T, dy []T, x []T, y []T) {
+	if len(dx) != len(z) || len(dy) != len(z) || len(x) != len(z) || len(y) != len(z) {
+		panic(badLength)
+	}
+	genericAtan2Slopes(z, dx, dy, x, y)
+}
+
+// Atan2Curves computes the second derivatives of atan2(x_i, y_i). At infinity they are 0.
+func Atan2Curves[T cpu.Float](xx []T, xy []T, yy []T, x []T, y []T) {
+	if len(xy) != len(xx) || len(yy) != len(xx) || len(x) != len(xx) || len(y) != len(xx) {
+		panic(badLength)
+	}
+	genericAtan2Curves(xx, xy, yy, x, y)
+}
+
+// Pow computes dst_i = x_i^y_i, with the special cases of math.Pow.
+func Pow[T cpu.Float](dst []T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericPow(dst, x, y)
+}
+
+// PowSlopes computes z_i = x_i^y_i, dx_i = y_i·x_i^(y_i-1), and dy_i = log(x_i)·x_i^y_i, which is 0 for
+// x_i <= 0. The product of a power of 0 and an infinite factor is 0.
+func PowSlopes[T cpu.Float](z []T, dx []T, dy []T, x []T, y []T) {
+	if len(dx) != len(z) || len(dy) != len(z) || len(x) != len(z) || len(y) != len(z) {
+		panic(badLength)
+	}
+	genericPowSlopes(z, dx, dy, x, y)
+}
+
+// PowCurves computes xx_i = y_i·(y_i-1)·x_i^(y_i-2), and for x_i > 0 the derivatives of dy of
+// PowSlopes by x and y. These are 0 for x_i <= 0.
+func PowCurves[T cpu.Float](xx []T, xy []T, yy []T, x []T, y []T) {
+	if len(xy) != len(xx) || len(yy) != len(xx) || len(x) != len(xx) || len(y) != len(xx) {
+		panic(badLength)
+	}
+	genericPowCurves(xx, xy, yy, x, y)
+}
+
+// AddAtan2 computes dst_i += sign·atan2(x_i, y_i) for a sign of 1 or -1.
+func AddAtan2[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAddAtan2(dst, sign, x, y)
+}
+
+// AddPow computes dst_i += sign·pow(x_i, y_i) for a sign of 1 or -1.
+func AddPow[T cpu.Float](dst []T, sign T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAddPow(dst, sign, x, y)
+}
+
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).
 func Sigmoid[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {

@@ -1608,3 +1608,1565 @@ func where64(cond, x, y float64) float64 {
 	v5 := choose(v4, x, y)
 	return v5
 }
+
+func genericAtan2[T cpu.Float](dst, x, y []T) {
+	for i := range dst {
+		if cpu.Is64[T]() {
+			dst1 := atan264(float64(x[i]), float64(y[i]))
+			dst[i] = T(dst1)
+		} else {
+			dst1 := atan232(float32(x[i]), float32(y[i]))
+			dst[i] = T(dst1)
+		}
+	}
+}
+
+func genericAddAtan2[T cpu.Float](dst []T, sign T, x, y []T) {
+	for i := range dst {
+		if cpu.Is64[T]() {
+			dst[i] += T(sign * T(atan264(float64(x[i]), float64(y[i]))))
+		} else {
+			dst[i] += T(sign * T(atan232(float32(x[i]), float32(y[i]))))
+		}
+	}
+}
+
+func atan232(x, y float32) float32 {
+	v3 := math.Float32bits(x) & 0x7fffffff
+	v5 := math.Float32bits(y) & 0x7fffffff
+	v6 := maxOf(math.Float32frombits(v3), math.Float32frombits(v5))
+	v10 := math.Float32bits(v6) & 0x7f800000
+	v11 := 0x7f800000 - v10
+	v12 := minOf(float32(1.7014118346046923e+38), math.Float32frombits(v11))
+	v13 := float32(v6 * v12)
+	v15 := maxOf(v13, float32(8.673617379884035e-19))
+	v17 := math.Float32bits(x) & 0x7fffffff
+	v19 := math.Float32bits(y) & 0x7fffffff
+	v20 := minOf(math.Float32frombits(v17), math.Float32frombits(v19))
+	v21 := float32(v20 * v12)
+	v22 := minOf(v21, v15)
+	v24 := float32(1) / v15
+	v25 := float32(v22 * v24)
+	v26 := fma32(-v25, v15, v22)
+	v27 := float32(v26 * v24)
+	v28 := float32(v25 * v25)
+	v29 := float32(v28 * v28)
+	v32 := fma32(float32(-0.001738973194733262), v28, float32(0.010666740126907825))
+	v35 := fma32(float32(-0.030709004029631615), v28, float32(0.05747894197702408))
+	v36 := fma32(v32, v29, v35)
+	v39 := fma32(float32(-0.08374951034784317), v28, float32(0.10942219942808151))
+	v40 := fma32(v36, v29, v39)
+	v43 := fma32(float32(-0.1426229029893875), v28, float32(0.1999835968017578))
+	v44 := fma32(v40, v29, v43)
+	v46 := fma32(v44, v28, float32(-0.33333292603492737))
+	v47 := float32(v25 * v28)
+	v50 := fma32(-v28, float32(0.5), float32(1))
+	v51 := float32(v27 * v50)
+	v52 := fma32(v46, v47, v51)
+	v56 := math.Float32bits(x) & 0x7fffffff
+	v58 := math.Float32bits(y) & 0x7fffffff
+	v59 := math.Float32frombits(v56) > math.Float32frombits(v58)
+	v60 := math.Float32bits(y)>>31 != 0
+	v62 := math.Float32bits(y) & 0x80000000
+	v65 := choose(v59, math.Float32frombits(0x80000000), float32(0))
+	v66 := v62 ^ math.Float32bits(v65)
+	v67 := math.Float32bits(v25) ^ v66
+	v68 := math.Float32bits(v52) ^ v66
+	v72 := choose(v60, float32(3.1415927410125732), float32(0))
+	v73 := choose(v59, float32(1.5707963705062866), v72)
+	v74 := v73 + math.Float32frombits(v67)
+	v75 := v74 - v73
+	v76 := math.Float32frombits(v67) - v75
+	v80 := choose(v60, float32(-8.742277657347586e-08), float32(0))
+	v81 := choose(v59, float32(-4.371138828673793e-08), v80)
+	v82 := math.Float32frombits(v68) + v81
+	v83 := v76 + v82
+	v84 := v74 + v83
+	v85 := x != x || y != y
+	v86 := x + y
+	v88 := math.Float32bits(x) & 0x80000000
+	v89 := math.Float32bits(v84) | v88
+	v90 := choose(v85, v86, math.Float32frombits(v89))
+	return v90
+}
+
+func atan264(x, y float64) float64 {
+	v3 := math.Float64bits(x) & 0x7fffffffffffffff
+	v5 := math.Float64bits(y) & 0x7fffffffffffffff
+	v6 := maxOf(math.Float64frombits(v3), math.Float64frombits(v5))
+	v10 := math.Float64bits(v6) & 0x7ff0000000000000
+	v11 := 0x7ff0000000000000 - v10
+	v12 := minOf(float64(8.98846567431158e+307), math.Float64frombits(v11))
+	v13 := float64(v6 * v12)
+	v15 := maxOf(v13, float64(8.673617379884035e-19))
+	v17 := math.Float64bits(x) & 0x7fffffffffffffff
+	v19 := math.Float64bits(y) & 0x7fffffffffffffff
+	v20 := minOf(math.Float64frombits(v17), math.Float64frombits(v19))
+	v21 := float64(v20 * v12)
+	v22 := minOf(v21, v15)
+	v24 := float64(1) / v15
+	v25 := float64(v22 * v24)
+	v26 := math.FMA(-v25, v15, v22)
+	v27 := float64(v26 * v24)
+	v28 := float64(v25 * v25)
+	v29 := float64(v28 * v28)
+	v33 := math.FMA(float64(-0.00014841831625656275), v28, float64(0.0008139647179589605))
+	v34 := math.FMA(float64(1.2851805242439988e-05), v29, v33)
+	v37 := math.FMA(float64(-0.002835519099023034), v28, float64(0.007099985521131735))
+	v38 := math.FMA(v34, v29, v37)
+	v41 := math.FMA(float64(-0.013763346705655597), v28, float64(0.02183807467380496))
+	v42 := math.FMA(v38, v29, v41)
+	v45 := math.FMA(float64(-0.029783352065940332), v28, float64(0.03656514353517013))
+	v46 := math.FMA(v42, v29, v45)
+	v49 := math.FMA(float64(-0.04215367849911132), v28, float64(0.04720849431512752))
+	v50 := math.FMA(v46, v29, v49)
+	v53 := math.FMA(float64(-0.052530783065543436), v28, float64(0.058804272191223445))
+	v54 := math.FMA(v50, v29, v53)
+	v57 := math.FMA(float64(-0.06666386806559987), v28, float64(0.07692277677819165))
+	v58 := math.FMA(v54, v29, v57)
+	v61 := math.FMA(float64(-0.09090906812665642), v28, float64(0.11111110995908832))
+	v62 := math.FMA(v58, v29, v61)
+	v65 := math.FMA(float64(-0.14285714282181675), v28, float64(0.19999999999944268))
+	v66 := math.FMA(v62, v29, v65)
+	v68 := math.FMA(v66, v28, float64(-0.3333333333333302))
+	v69 := float64(v25 * v28)
+	v72 := math.FMA(-v28, float64(0.5), float64(1))
+	v73 := float64(v27 * v72)
+	v74 := math.FMA(v68, v69, v73)
+	v78 := math.Float64bits(x) & 0x7fffffffffffffff
+	v80 := math.Float64bits(y) & 0x7fffffffffffffff
+	v81 := math.Float64frombits(v78) > math.Float64frombits(v80)
+	v82 := math.Float64bits(y)>>63 != 0
+	v84 := math.Float64bits(y) & 0x8000000000000000
+	v87 := choose(v81, math.Float64frombits(0x8000000000000000), float64(0))
+	v88 := v84 ^ math.Float64bits(v87)
+	v89 := math.Float64bits(v25) ^ v88
+	v90 := math.Float64bits(v74) ^ v88
+	v94 := choose(v82, float64(3.141592653589793), float64(0))
+	v95 := choose(v81, float64(1.5707963267948966), v94)
+	v96 := v95 + math.Float64frombits(v89)
+	v97 := v96 - v95
+	v98 := math.Float64frombits(v89) - v97
+	v102 := choose(v82, float64(1.2246467991473532e-16), float64(0))
+	v103 := choose(v81, float64(6.123233995736766e-17), v102)
+	v104 := math.Float64frombits(v90) + v103
+	v105 := v98 + v104
+	v106 := v96 + v105
+	v107 := x != x || y != y
+	v108 := x + y
+	v110 := math.Float64bits(x) & 0x8000000000000000
+	v111 := math.Float64bits(v106) | v110
+	v112 := choose(v107, v108, math.Float64frombits(v111))
+	return v112
+}
+
+func genericAtan2Slopes[T cpu.Float](z, dx, dy, x, y []T) {
+	for i := range z {
+		if cpu.Is64[T]() {
+			z1, dx1, dy1 := atan2Slopes64(float64(x[i]), float64(y[i]))
+			z[i], dx[i], dy[i] = T(z1), T(dx1), T(dy1)
+		} else {
+			z1, dx1, dy1 := atan2Slopes32(float32(x[i]), float32(y[i]))
+			z[i], dx[i], dy[i] = T(z1), T(dx1), T(dy1)
+		}
+	}
+}
+
+func atan2Slopes32(x, y float32) (float32, float32, float32) {
+	v3 := math.Float32bits(x) & 0x7fffffff
+	v5 := math.Float32bits(y) & 0x7fffffff
+	v6 := maxOf(math.Float32frombits(v3), math.Float32frombits(v5))
+	v10 := math.Float32bits(v6) & 0x7f800000
+	v11 := 0x7f800000 - v10
+	v12 := minOf(float32(1.7014118346046923e+38), math.Float32frombits(v11))
+	v13 := float32(v6 * v12)
+	v15 := maxOf(v13, float32(8.673617379884035e-19))
+	v17 := math.Float32bits(x) & 0x7fffffff
+	v19 := math.Float32bits(y) & 0x7fffffff
+	v20 := minOf(math.Float32frombits(v17), math.Float32frombits(v19))
+	v21 := float32(v20 * v12)
+	v22 := minOf(v21, v15)
+	v24 := float32(1) / v15
+	v25 := float32(v22 * v24)
+	v26 := fma32(-v25, v15, v22)
+	v27 := float32(v26 * v24)
+	v28 := float32(v25 * v25)
+	v29 := float32(v28 * v28)
+	v32 := fma32(float32(-0.001738973194733262), v28, float32(0.010666740126907825))
+	v35 := fma32(float32(-0.030709004029631615), v28, float32(0.05747894197702408))
+	v36 := fma32(v32, v29, v35)
+	v39 := fma32(float32(-0.08374951034784317), v28, float32(0.10942219942808151))
+	v40 := fma32(v36, v29, v39)
+	v43 := fma32(float32(-0.1426229029893875), v28, float32(0.1999835968017578))
+	v44 := fma32(v40, v29, v43)
+	v46 := fma32(v44, v28, float32(-0.33333292603492737))
+	v47 := float32(v25 * v28)
+	v50 := fma32(-v28, float32(0.5), float32(1))
+	v51 := float32(v27 * v50)
+	v52 := fma32(v46, v47, v51)
+	v56 := math.Float32bits(x) & 0x7fffffff
+	v58 := math.Float32bits(y) & 0x7fffffff
+	v59 := math.Float32frombits(v56) > math.Float32frombits(v58)
+	v60 := math.Float32bits(y)>>31 != 0
+	v62 := math.Float32bits(y) & 0x80000000
+	v65 := choose(v59, math.Float32frombits(0x80000000), float32(0))
+	v66 := v62 ^ math.Float32bits(v65)
+	v67 := math.Float32bits(v25) ^ v66
+	v68 := math.Float32bits(v52) ^ v66
+	v72 := choose(v60, float32(3.1415927410125732), float32(0))
+	v73 := choose(v59, float32(1.5707963705062866), v72)
+	v74 := v73 + math.Float32frombits(v67)
+	v75 := v74 - v73
+	v76 := math.Float32frombits(v67) - v75
+	v80 := choose(v60, float32(-8.742277657347586e-08), float32(0))
+	v81 := choose(v59, float32(-4.371138828673793e-08), v80)
+	v82 := math.Float32frombits(v68) + v81
+	v83 := v76 + v82
+	v84 := v74 + v83
+	v85 := x != x || y != y
+	v86 := x + y
+	v88 := math.Float32bits(x) & 0x80000000
+	v89 := math.Float32bits(v84) | v88
+	v90 := choose(v85, v86, math.Float32frombits(v89))
+	v93 := minOf(float32(3.4028234663852886e+38), x)
+	v94 := maxOf(float32(-3.4028234663852886e+38), v93)
+	v95 := float32(v94 * v12)
+	v98 := minOf(float32(3.4028234663852886e+38), y)
+	v99 := maxOf(float32(-3.4028234663852886e+38), v98)
+	v100 := float32(v99 * v12)
+	v103 := float32(v100 * v100)
+	v104 := fma32(v95, v95, v103)
+	v105 := maxOf(float32(7.52316384526264e-37), v104)
+	v106 := float32(1) / v105
+	v107 := float32(v100 * v106)
+	v108 := float32(v107 * v12)
+	v109 := float32(v95 * v106)
+	v110 := float32(v109 * v12)
+	v112 := math.Float32bits(v110) ^ 0x80000000
+	return v90, v108, math.Float32frombits(v112)
+}
+
+func atan2Slopes64(x, y float64) (float64, float64, float64) {
+	v3 := math.Float64bits(x) & 0x7fffffffffffffff
+	v5 := math.Float64bits(y) & 0x7fffffffffffffff
+	v6 := maxOf(math.Float64frombits(v3), math.Float64frombits(v5))
+	v10 := math.Float64bits(v6) & 0x7ff0000000000000
+	v11 := 0x7ff0000000000000 - v10
+	v12 := minOf(float64(8.98846567431158e+307), math.Float64frombits(v11))
+	v13 := float64(v6 * v12)
+	v15 := maxOf(v13, float64(8.673617379884035e-19))
+	v17 := math.Float64bits(x) & 0x7fffffffffffffff
+	v19 := math.Float64bits(y) & 0x7fffffffffffffff
+	v20 := minOf(math.Float64frombits(v17), math.Float64frombits(v19))
+	v21 := float64(v20 * v12)
+	v22 := minOf(v21, v15)
+	v24 := float64(1) / v15
+	v25 := float64(v22 * v24)
+	v26 := math.FMA(-v25, v15, v22)
+	v27 := float64(v26 * v24)
+	v28 := float64(v25 * v25)
+	v29 := float64(v28 * v28)
+	v33 := math.FMA(float64(-0.00014841831625656275), v28, float64(0.0008139647179589605))
+	v34 := math.FMA(float64(1.2851805242439988e-05), v29, v33)
+	v37 := math.FMA(float64(-0.002835519099023034), v28, float64(0.007099985521131735))
+	v38 := math.FMA(v34, v29, v37)
+	v41 := math.FMA(float64(-0.013763346705655597), v28, float64(0.02183807467380496))
+	v42 := math.FMA(v38, v29, v41)
+	v45 := math.FMA(float64(-0.029783352065940332), v28, float64(0.03656514353517013))
+	v46 := math.FMA(v42, v29, v45)
+	v49 := math.FMA(float64(-0.04215367849911132), v28, float64(0.04720849431512752))
+	v50 := math.FMA(v46, v29, v49)
+	v53 := math.FMA(float64(-0.052530783065543436), v28, float64(0.058804272191223445))
+	v54 := math.FMA(v50, v29, v53)
+	v57 := math.FMA(float64(-0.06666386806559987), v28, float64(0.07692277677819165))
+	v58 := math.FMA(v54, v29, v57)
+	v61 := math.FMA(float64(-0.09090906812665642), v28, float64(0.11111110995908832))
+	v62 := math.FMA(v58, v29, v61)
+	v65 := math.FMA(float64(-0.14285714282181675), v28, float64(0.19999999999944268))
+	v66 := math.FMA(v62, v29, v65)
+	v68 := math.FMA(v66, v28, float64(-0.3333333333333302))
+	v69 := float64(v25 * v28)
+	v72 := math.FMA(-v28, float64(0.5), float64(1))
+	v73 := float64(v27 * v72)
+	v74 := math.FMA(v68, v69, v73)
+	v78 := math.Float64bits(x) & 0x7fffffffffffffff
+	v80 := math.Float64bits(y) & 0x7fffffffffffffff
+	v81 := math.Float64frombits(v78) > math.Float64frombits(v80)
+	v82 := math.Float64bits(y)>>63 != 0
+	v84 := math.Float64bits(y) & 0x8000000000000000
+	v87 := choose(v81, math.Float64frombits(0x8000000000000000), float64(0))
+	v88 := v84 ^ math.Float64bits(v87)
+	v89 := math.Float64bits(v25) ^ v88
+	v90 := math.Float64bits(v74) ^ v88
+	v94 := choose(v82, float64(3.141592653589793), float64(0))
+	v95 := choose(v81, float64(1.5707963267948966), v94)
+	v96 := v95 + math.Float64frombits(v89)
+	v97 := v96 - v95
+	v98 := math.Float64frombits(v89) - v97
+	v102 := choose(v82, float64(1.2246467991473532e-16), float64(0))
+	v103 := choose(v81, float64(6.123233995736766e-17), v102)
+	v104 := math.Float64frombits(v90) + v103
+	v105 := v98 + v104
+	v106 := v96 + v105
+	v107 := x != x || y != y
+	v108 := x + y
+	v110 := math.Float64bits(x) & 0x8000000000000000
+	v111 := math.Float64bits(v106) | v110
+	v112 := choose(v107, v108, math.Float64frombits(v111))
+	v115 := minOf(float64(1.7976931348623157e+308), x)
+	v116 := maxOf(float64(-1.7976931348623157e+308), v115)
+	v117 := float64(v116 * v12)
+	v120 := minOf(float64(1.7976931348623157e+308), y)
+	v121 := maxOf(float64(-1.7976931348623157e+308), v120)
+	v122 := float64(v121 * v12)
+	v125 := float64(v122 * v122)
+	v126 := math.FMA(v117, v117, v125)
+	v127 := maxOf(float64(7.52316384526264e-37), v126)
+	v128 := float64(1) / v127
+	v129 := float64(v122 * v128)
+	v130 := float64(v129 * v12)
+	v131 := float64(v117 * v128)
+	v132 := float64(v131 * v12)
+	v134 := math.Float64bits(v132) ^ 0x8000000000000000
+	return v112, v130, math.Float64frombits(v134)
+}
+
+func genericAtan2Curves[T cpu.Float](xx, xy, yy, x, y []T) {
+	for i := range xx {
+		if cpu.Is64[T]() {
+			xx1, xy1, yy1 := atan2Curves64(float64(x[i]), float64(y[i]))
+			xx[i], xy[i], yy[i] = T(xx1), T(xy1), T(yy1)
+		} else {
+			xx1, xy1, yy1 := atan2Curves32(float32(x[i]), float32(y[i]))
+			xx[i], xy[i], yy[i] = T(xx1), T(xy1), T(yy1)
+		}
+	}
+}
+
+func atan2Curves32(x, y float32) (float32, float32, float32) {
+	v3 := math.Float32bits(x) & 0x7fffffff
+	v5 := math.Float32bits(y) & 0x7fffffff
+	v6 := maxOf(math.Float32frombits(v3), math.Float32frombits(v5))
+	v10 := math.Float32bits(v6) & 0x7f800000
+	v11 := 0x7f800000 - v10
+	v12 := minOf(float32(1.7014118346046923e+38), math.Float32frombits(v11))
+	v15 := minOf(float32(3.4028234663852886e+38), x)
+	v16 := maxOf(float32(-3.4028234663852886e+38), v15)
+	v17 := float32(v16 * v12)
+	v20 := minOf(float32(3.4028234663852886e+38), y)
+	v21 := maxOf(float32(-3.4028234663852886e+38), v20)
+	v22 := float32(v21 * v12)
+	v25 := float32(v22 * v22)
+	v26 := fma32(v17, v17, v25)
+	v27 := maxOf(float32(7.52316384526264e-37), v26)
+	v28 := float32(1) / v27
+	v29 := v17 - v22
+	v30 := v17 + v22
+	v31 := float32(v29 * v28)
+	v32 := float32(v30 * v28)
+	v33 := float32(v31 * v32)
+	v34 := float32(v33 * v12)
+	v35 := float32(v34 * v12)
+	v36 := v17 + v17
+	v37 := float32(v36 * v28)
+	v38 := float32(v22 * v28)
+	v39 := float32(v37 * v38)
+	v40 := float32(v39 * v12)
+	v41 := float32(v40 * v12)
+	v43 := math.Float32bits(v41) ^ 0x80000000
+	return math.Float32frombits(v43), v35, v41
+}
+
+func atan2Curves64(x, y float64) (float64, float64, float64) {
+	v3 := math.Float64bits(x) & 0x7fffffffffffffff
+	v5 := math.Float64bits(y) & 0x7fffffffffffffff
+	v6 := maxOf(math.Float64frombits(v3), math.Float64frombits(v5))
+	v10 := math.Float64bits(v6) & 0x7ff0000000000000
+	v11 := 0x7ff0000000000000 - v10
+	v12 := minOf(float64(8.98846567431158e+307), math.Float64frombits(v11))
+	v15 := minOf(float64(1.7976931348623157e+308), x)
+	v16 := maxOf(float64(-1.7976931348623157e+308), v15)
+	v17 := float64(v16 * v12)
+	v20 := minOf(float64(1.7976931348623157e+308), y)
+	v21 := maxOf(float64(-1.7976931348623157e+308), v20)
+	v22 := float64(v21 * v12)
+	v25 := float64(v22 * v22)
+	v26 := math.FMA(v17, v17, v25)
+	v27 := maxOf(float64(7.52316384526264e-37), v26)
+	v28 := float64(1) / v27
+	v29 := v17 - v22
+	v30 := v17 + v22
+	v31 := float64(v29 * v28)
+	v32 := float64(v30 * v28)
+	v33 := float64(v31 * v32)
+	v34 := float64(v33 * v12)
+	v35 := float64(v34 * v12)
+	v36 := v17 + v17
+	v37 := float64(v36 * v28)
+	v38 := float64(v22 * v28)
+	v39 := float64(v37 * v38)
+	v40 := float64(v39 * v12)
+	v41 := float64(v40 * v12)
+	v43 := math.Float64bits(v41) ^ 0x8000000000000000
+	return math.Float64frombits(v43), v35, v41
+}
+
+func genericPow[T cpu.Float](dst, x, y []T) {
+	for i := range dst {
+		if cpu.Is64[T]() {
+			dst1 := pow64(float64(x[i]), float64(y[i]))
+			dst[i] = T(dst1)
+		} else {
+			dst1 := pow32(float32(x[i]), float32(y[i]))
+			dst[i] = T(dst1)
+		}
+	}
+}
+
+func genericAddPow[T cpu.Float](dst []T, sign T, x, y []T) {
+	for i := range dst {
+		if cpu.Is64[T]() {
+			dst[i] += T(sign * T(pow64(float64(x[i]), float64(y[i]))))
+		} else {
+			dst[i] += T(sign * T(pow32(float32(x[i]), float32(y[i]))))
+		}
+	}
+}
+
+func pow32(x, y float32) float32 {
+	v3 := math.Float32bits(x) & 0x7fffffff
+	v5 := math.Float32frombits(v3) < float32(1.1754943508222875e-38)
+	v7 := float32(math.Float32frombits(v3) * float32(1.6777216e+07))
+	v8 := choose(v5, v7, math.Float32frombits(v3))
+	v10 := math.Float32bits(v8) - 0xbf400000
+	v12 := v10 & 0x7fffff
+	v14 := v12 + 0x3f400000
+	v15 := v10 >> 23
+	v17 := v15 | 0x4b000000
+	v19 := math.Float32frombits(v17) - float32(8.388864e+06)
+	v22 := choose(v5, float32(24), float32(0))
+	v23 := v19 - v22
+	v25 := math.Float32frombits(v3) == float32(0)
+	v27 := choose(v25, float32(-1.152921504606847e+18), v23)
+	v29 := !(math.Float32frombits(v3) < math.Float32frombits(0x7f800000))
+	v31 := choose(v29, float32(1.152921504606847e+18), v27)
+	v33 := math.Float32frombits(v14) - float32(1)
+	v35 := float32(v33 * float32(0.5))
+	v37 := v35 + float32(1)
+	v39 := float32(1) / v37
+	v40 := float32(v33 * v39)
+	v42 := v37 - float32(1)
+	v43 := v35 - v42
+	v44 := fma32(-v40, v37, v33)
+	v45 := fma32(-v40, v43, v44)
+	v46 := float32(v40 * v40)
+	v47 := float32(v45 * v39)
+	v50 := fma32(v46, float32(0.06710000336170197), float32(0.24959999322891235))
+	v52 := fma32(v50, v46, float32(1))
+	v53 := float32(v47 * v52)
+	v54 := float32(v46 * v46)
+	v58 := fma32(float32(0.0004115775227546692), v46, float32(0.002235070103779435))
+	v59 := fma32(float32(0.0001514191390015185), v54, v58)
+	v61 := fma32(v59, v46, float32(0.012499847449362278))
+	v63 := fma32(v61, v46, float32(0.0833333358168602))
+	v65 := float32(0.0833333358168602) - v63
+	v66 := fma32(v61, v46, v65)
+	v67 := float32(v46 * v63)
+	v68 := fma32(v40, v40, -v46)
+	v69 := fma32(v46, v63, -v67)
+	v70 := fma32(v46, v66, v69)
+	v71 := fma32(v68, v63, v70)
+	v72 := float32(v40 * v67)
+	v73 := fma32(v40, v67, -v72)
+	v74 := fma32(v40, v71, v73)
+	v75 := v53 + v74
+	v76 := v40 + v72
+	v77 := v76 - v40
+	v78 := v72 - v77
+	v79 := v75 + v78
+	v82 := fma32(v31, float32(0.6931471824645996), v76)
+	v83 := fma32(-v31, float32(0.6931471824645996), v82)
+	v84 := v76 - v83
+	v85 := fma32(v31, float32(-1.9046542121259336e-09), v79)
+	v86 := v84 + v85
+	v90 := math.Float32bits(y) & 0x7fffffff
+	v91 := minOf(float32(1.099511627776e+12), math.Float32frombits(v90))
+	v92 := maxOf(float32(9.094947017729282e-13), v91)
+	v94 := math.Float32bits(y) & 0x80000000
+	v95 := math.Float32bits(v92) | v94
+	v96 := float32(math.Float32frombits(v95) * v82)
+	v97 := fma32(-math.Float32frombits(v95), v82, v96)
+	v98 := fma32(-math.Float32frombits(v95), v86, v97)
+	v101 := minOf(float32(0.009999999776482582), v98)
+	v102 := maxOf(float32(-0.009999999776482582), v101)
+	v106 := minOf(float32(90), v96)
+	v107 := maxOf(float32(-105), v106)
+	v109 := fma32(v107, float32(1.4426950216293335), float32(1.573118e+06))
+	v110 := v109 - float32(1.573118e+06)
+	v112 := fma32(-v110, float32(0.6931471824645996), v107)
+	v114 := fma32(-v110, float32(-1.9046542121259336e-09), v112)
+	v115 := v114 - v102
+	v118 := fma32(float32(0.04166891425848007), v115, float32(0.16668032109737396))
+	v120 := fma32(v118, v115, float32(0.5))
+	v121 := float32(v115 * v115)
+	v122 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v109)&7]
+	v123 := v115 + math.Float32frombits(v122)
+	v124 := fma32(v120, v121, v123)
+	v125 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v109)&7]
+	v126 := fma32(math.Float32frombits(v125), v124, math.Float32frombits(v125))
+	v127 := math.Float32bits(v109) >> 3
+	v128 := v127 >> 1
+	v129 := v128 << 23
+	v130 := float32(v126 * math.Float32frombits(v129))
+	v131 := v127 - v128
+	v132 := v131 << 23
+	v133 := float32(v130 * math.Float32frombits(v132))
+	v137 := float32(y * float32(0.5))
+	v138 := float32(math.RoundToEven(float64(v137)))
+	v139 := v138 == v137
+	v142 := choose(v139, float32(0), math.Float32frombits(0x80000000))
+	v143 := float32(math.RoundToEven(float64(y)))
+	v144 := v143 == y
+	v145 := choose(v144, v142, float32(0))
+	v146 := math.Float32bits(x) & math.Float32bits(v145)
+	v147 := x != x || y != y
+	v149 := choose(v147, math.Float32frombits(0x7fc00000), v133)
+	v151 := x == float32(1)
+	v153 := choose(v151, float32(1), v149)
+	v155 := choose(v144, float32(0), x)
+	v157 := !(v155 < float32(-3.4028234663852886e+38))
+	v159 := v155 < float32(0)
+	v161 := choose(v157, math.Float32frombits(0x7fc00000), v153)
+	v162 := choose(v159, v161, v153)
+	v163 := math.Float32bits(v162) ^ v146
+	v165 := y == float32(0)
+	v167 := choose(v165, float32(1), math.Float32frombits(v163))
+	return v167
+}
+
+func pow64(x, y float64) float64 {
+	v3 := math.Float64bits(x) & 0x7fffffffffffffff
+	v5 := math.Float64frombits(v3) < float64(2.2250738585072014e-308)
+	v7 := float64(math.Float64frombits(v3) * float64(1.8014398509481984e+16))
+	v8 := choose(v5, v7, math.Float64frombits(v3))
+	v10 := math.Float64bits(v8) - 0xbfe8000000000000
+	v12 := v10 & 0xfffffffffffff
+	v14 := v12 + 0x3fe8000000000000
+	v15 := v10 >> 52
+	v17 := v15 | 0x4330000000000000
+	v19 := math.Float64frombits(v17) - float64(4.503599627372544e+15)
+	v22 := choose(v5, float64(54), float64(0))
+	v23 := v19 - v22
+	v25 := math.Float64frombits(v3) == float64(0)
+	v27 := choose(v25, float64(-1.2676506002282294e+30), v23)
+	v29 := !(math.Float64frombits(v3) < math.Float64frombits(0x7ff0000000000000))
+	v31 := choose(v29, float64(1.2676506002282294e+30), v27)
+	v33 := math.Float64frombits(v14) - float64(1)
+	v35 := float64(v33 * float64(0.5))
+	v37 := v35 + float64(1)
+	v39 := float64(1) / v37
+	v40 := float64(v33 * v39)
+	v42 := v37 - float64(1)
+	v43 := v35 - v42
+	v44 := math.FMA(-v40, v37, v33)
+	v45 := math.FMA(-v40, v43, v44)
+	v46 := float64(v40 * v40)
+	v47 := float64(v45 * v39)
+	v50 := math.FMA(v46, float64(0.0671), float64(0.2496))
+	v52 := math.FMA(v50, v46, float64(1))
+	v53 := float64(v47 * v52)
+	v54 := float64(v46 * v46)
+	v58 := math.FMA(float64(4.791947350016306e-06), v46, float64(-1.5918996483026279e-06))
+	v59 := math.FMA(float64(-5.409804037952592e-06), v54, v58)
+	v62 := math.FMA(float64(1.2795993088821982e-06), v46, float64(4.018567204483692e-06))
+	v63 := math.FMA(v59, v54, v62)
+	v66 := math.FMA(float64(1.8784313481004967e-05), v46, float64(8.877817857593217e-05))
+	v67 := math.FMA(v63, v54, v66)
+	v70 := math.FMA(float64(0.00043402778548139723), v46, float64(0.002232142856994958))
+	v71 := math.FMA(v67, v54, v70)
+	v73 := math.FMA(v71, v46, float64(0.012500000000001406))
+	v75 := math.FMA(v73, v46, float64(0.08333333333333333))
+	v77 := float64(0.08333333333333333) - v75
+	v78 := math.FMA(v73, v46, v77)
+	v79 := float64(v46 * v75)
+	v80 := math.FMA(v40, v40, -v46)
+	v81 := math.FMA(v46, v75, -v79)
+	v82 := math.FMA(v46, v78, v81)
+	v83 := math.FMA(v80, v75, v82)
+	v84 := float64(v40 * v79)
+	v85 := math.FMA(v40, v79, -v84)
+	v86 := math.FMA(v40, v83, v85)
+	v87 := v53 + v86
+	v88 := v40 + v84
+	v89 := v88 - v40
+	v90 := v84 - v89
+	v91 := v87 + v90
+	v94 := math.FMA(v31, float64(0.6931471805599453), v88)
+	v95 := math.FMA(-v31, float64(0.6931471805599453), v94)
+	v96 := v88 - v95
+	v97 := math.FMA(v31, float64(2.3190468138462996e-17), v91)
+	v98 := v96 + v97
+	v102 := math.Float64bits(y) & 0x7fffffffffffffff
+	v103 := minOf(float64(1.1805916207174113e+21), math.Float64frombits(v102))
+	v104 := maxOf(float64(8.470329472543003e-22), v103)
+	v106 := math.Float64bits(y) & 0x8000000000000000
+	v107 := math.Float64bits(v104) | v106
+	v108 := float64(math.Float64frombits(v107) * v94)
+	v109 := math.FMA(-math.Float64frombits(v107), v94, v108)
+	v110 := math.FMA(-math.Float64frombits(v107), v98, v109)
+	v113 := minOf(float64(0.01), v110)
+	v114 := maxOf(float64(-0.01), v113)
+	v118 := minOf(float64(710), v108)
+	v119 := maxOf(float64(-750), v118)
+	v121 := math.FMA(v119, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v122 := v121 - float64(8.44424930134014e+14)
+	v124 := math.FMA(-v122, float64(0.6931471805599453), v119)
+	v126 := math.FMA(-v122, float64(2.3190468138462996e-17), v124)
+	v127 := v126 - v114
+	v128 := float64(v127 * v127)
+	v131 := math.FMA(float64(0.001388978049608228), v128, float64(0.041666666570112816))
+	v133 := math.FMA(v131, v128, float64(0.5000000000000296))
+	v136 := math.FMA(float64(0.0001984056546965847), v128, float64(0.008333333371123621))
+	v138 := math.FMA(v136, v128, float64(0.16666666666663726))
+	v139 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v121)&7]
+	v140 := math.FMA(v138, v127, v133)
+	v141 := math.FMA(v140, v128, v127)
+	v142 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v121)&7]
+	v143 := math.FMA(math.Float64frombits(v139), v141, math.Float64frombits(v142))
+	v144 := math.Float64frombits(v139) + v143
+	v145 := math.Float64bits(v121) >> 3
+	v146 := v145 >> 1
+	v147 := v146 << 52
+	v148 := float64(v144 * math.Float64frombits(v147))
+	v149 := v145 - v146
+	v150 := v149 << 52
+	v151 := float64(v148 * math.Float64frombits(v150))
+	v155 := float64(y * float64(0.5))
+	v156 := float64(math.RoundToEven(float64(v155)))
+	v157 := v156 == v155
+	v160 := choose(v157, float64(0), math.Float64frombits(0x8000000000000000))
+	v161 := float64(math.RoundToEven(float64(y)))
+	v162 := v161 == y
+	v163 := choose(v162, v160, float64(0))
+	v164 := math.Float64bits(x) & math.Float64bits(v163)
+	v165 := x != x || y != y
+	v167 := choose(v165, math.Float64frombits(0x7ff8000000000001), v151)
+	v169 := x == float64(1)
+	v171 := choose(v169, float64(1), v167)
+	v173 := choose(v162, float64(0), x)
+	v175 := !(v173 < float64(-1.7976931348623157e+308))
+	v177 := v173 < float64(0)
+	v179 := choose(v175, math.Float64frombits(0x7ff8000000000001), v171)
+	v180 := choose(v177, v179, v171)
+	v181 := math.Float64bits(v180) ^ v164
+	v183 := y == float64(0)
+	v185 := choose(v183, float64(1), math.Float64frombits(v181))
+	return v185
+}
+
+func genericPowSlopes[T cpu.Float](z, dx, dy, x, y []T) {
+	for i := range z {
+		if cpu.Is64[T]() {
+			z1, dx1, dy1 := powSlopes64(float64(x[i]), float64(y[i]))
+			z[i], dx[i], dy[i] = T(z1), T(dx1), T(dy1)
+		} else {
+			z1, dx1, dy1 := powSlopes32(float32(x[i]), float32(y[i]))
+			z[i], dx[i], dy[i] = T(z1), T(dx1), T(dy1)
+		}
+	}
+}
+
+func powSlopes32(x, y float32) (float32, float32, float32) {
+	v3 := math.Float32bits(x) & 0x7fffffff
+	v5 := math.Float32frombits(v3) < float32(1.1754943508222875e-38)
+	v7 := float32(math.Float32frombits(v3) * float32(1.6777216e+07))
+	v8 := choose(v5, v7, math.Float32frombits(v3))
+	v10 := math.Float32bits(v8) - 0xbf400000
+	v12 := v10 & 0x7fffff
+	v14 := v12 + 0x3f400000
+	v15 := v10 >> 23
+	v17 := v15 | 0x4b000000
+	v19 := math.Float32frombits(v17) - float32(8.388864e+06)
+	v22 := choose(v5, float32(24), float32(0))
+	v23 := v19 - v22
+	v25 := math.Float32frombits(v3) == float32(0)
+	v27 := choose(v25, float32(-1.152921504606847e+18), v23)
+	v29 := !(math.Float32frombits(v3) < math.Float32frombits(0x7f800000))
+	v31 := choose(v29, float32(1.152921504606847e+18), v27)
+	v33 := math.Float32frombits(v14) - float32(1)
+	v35 := float32(v33 * float32(0.5))
+	v37 := v35 + float32(1)
+	v39 := float32(1) / v37
+	v40 := float32(v33 * v39)
+	v42 := v37 - float32(1)
+	v43 := v35 - v42
+	v44 := fma32(-v40, v37, v33)
+	v45 := fma32(-v40, v43, v44)
+	v46 := float32(v40 * v40)
+	v47 := float32(v45 * v39)
+	v50 := fma32(v46, float32(0.06710000336170197), float32(0.24959999322891235))
+	v52 := fma32(v50, v46, float32(1))
+	v53 := float32(v47 * v52)
+	v54 := float32(v46 * v46)
+	v58 := fma32(float32(0.0004115775227546692), v46, float32(0.002235070103779435))
+	v59 := fma32(float32(0.0001514191390015185), v54, v58)
+	v61 := fma32(v59, v46, float32(0.012499847449362278))
+	v63 := fma32(v61, v46, float32(0.0833333358168602))
+	v65 := float32(0.0833333358168602) - v63
+	v66 := fma32(v61, v46, v65)
+	v67 := float32(v46 * v63)
+	v68 := fma32(v40, v40, -v46)
+	v69 := fma32(v46, v63, -v67)
+	v70 := fma32(v46, v66, v69)
+	v71 := fma32(v68, v63, v70)
+	v72 := float32(v40 * v67)
+	v73 := fma32(v40, v67, -v72)
+	v74 := fma32(v40, v71, v73)
+	v75 := v53 + v74
+	v76 := v40 + v72
+	v77 := v76 - v40
+	v78 := v72 - v77
+	v79 := v75 + v78
+	v82 := fma32(v31, float32(0.6931471824645996), v76)
+	v83 := fma32(-v31, float32(0.6931471824645996), v82)
+	v84 := v76 - v83
+	v85 := fma32(v31, float32(-1.9046542121259336e-09), v79)
+	v86 := v84 + v85
+	v90 := math.Float32bits(y) & 0x7fffffff
+	v91 := minOf(float32(1.099511627776e+12), math.Float32frombits(v90))
+	v92 := maxOf(float32(9.094947017729282e-13), v91)
+	v94 := math.Float32bits(y) & 0x80000000
+	v95 := math.Float32bits(v92) | v94
+	v96 := float32(math.Float32frombits(v95) * v82)
+	v97 := fma32(-math.Float32frombits(v95), v82, v96)
+	v98 := fma32(-math.Float32frombits(v95), v86, v97)
+	v101 := minOf(float32(0.009999999776482582), v98)
+	v102 := maxOf(float32(-0.009999999776482582), v101)
+	v106 := minOf(float32(90), v96)
+	v107 := maxOf(float32(-105), v106)
+	v109 := fma32(v107, float32(1.4426950216293335), float32(1.573118e+06))
+	v110 := v109 - float32(1.573118e+06)
+	v112 := fma32(-v110, float32(0.6931471824645996), v107)
+	v114 := fma32(-v110, float32(-1.9046542121259336e-09), v112)
+	v115 := v114 - v102
+	v118 := fma32(float32(0.04166891425848007), v115, float32(0.16668032109737396))
+	v120 := fma32(v118, v115, float32(0.5))
+	v121 := float32(v115 * v115)
+	v122 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v109)&7]
+	v123 := v115 + math.Float32frombits(v122)
+	v124 := fma32(v120, v121, v123)
+	v125 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v109)&7]
+	v126 := fma32(math.Float32frombits(v125), v124, math.Float32frombits(v125))
+	v127 := math.Float32bits(v109) >> 3
+	v128 := v127 >> 1
+	v129 := v128 << 23
+	v130 := float32(v126 * math.Float32frombits(v129))
+	v131 := v127 - v128
+	v132 := v131 << 23
+	v133 := float32(v130 * math.Float32frombits(v132))
+	v137 := float32(y * float32(0.5))
+	v138 := float32(math.RoundToEven(float64(v137)))
+	v139 := v138 == v137
+	v142 := choose(v139, float32(0), math.Float32frombits(0x80000000))
+	v143 := float32(math.RoundToEven(float64(y)))
+	v144 := v143 == y
+	v145 := choose(v144, v142, float32(0))
+	v146 := math.Float32bits(x) & math.Float32bits(v145)
+	v147 := x != x || y != y
+	v149 := choose(v147, math.Float32frombits(0x7fc00000), v133)
+	v151 := x == float32(1)
+	v153 := choose(v151, float32(1), v149)
+	v155 := choose(v144, float32(0), x)
+	v157 := !(v155 < float32(-3.4028234663852886e+38))
+	v159 := v155 < float32(0)
+	v161 := choose(v157, math.Float32frombits(0x7fc00000), v153)
+	v162 := choose(v159, v161, v153)
+	v163 := math.Float32bits(v162) ^ v146
+	v165 := y == float32(0)
+	v167 := choose(v165, float32(1), math.Float32frombits(v163))
+	v169 := v96 - v82
+	v170 := v169 - v96
+	v171 := v169 - v170
+	v172 := v96 - v171
+	v173 := v82 + v170
+	v174 := v172 - v173
+	v175 := v98 + v86
+	v176 := v175 - v174
+	v179 := minOf(float32(0.009999999776482582), v176)
+	v180 := maxOf(float32(-0.009999999776482582), v179)
+	v184 := minOf(float32(90), v169)
+	v185 := maxOf(float32(-105), v184)
+	v187 := fma32(v185, float32(1.4426950216293335), float32(1.573118e+06))
+	v188 := v187 - float32(1.573118e+06)
+	v190 := fma32(-v188, float32(0.6931471824645996), v185)
+	v192 := fma32(-v188, float32(-1.9046542121259336e-09), v190)
+	v193 := v192 - v180
+	v196 := fma32(float32(0.04166891425848007), v193, float32(0.16668032109737396))
+	v198 := fma32(v196, v193, float32(0.5))
+	v199 := float32(v193 * v193)
+	v200 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v187)&7]
+	v201 := v193 + math.Float32frombits(v200)
+	v202 := fma32(v198, v199, v201)
+	v203 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v187)&7]
+	v204 := fma32(math.Float32frombits(v203), v202, math.Float32frombits(v203))
+	v205 := math.Float32bits(v187) >> 3
+	v206 := v205 >> 1
+	v207 := v206 << 23
+	v208 := float32(v204 * math.Float32frombits(v207))
+	v209 := v205 - v206
+	v210 := v209 << 23
+	v211 := float32(v208 * math.Float32frombits(v210))
+	v215 := float32(y * float32(0.5))
+	v216 := float32(math.RoundToEven(float64(v215)))
+	v217 := v216 == v215
+	v221 := math.Float32bits(y) & 0x7fffffff
+	v223 := math.Float32frombits(v221) < math.Float32frombits(0x7f800000)
+	v224 := choose(v217, math.Float32frombits(0x80000000), float32(0))
+	v225 := choose(v223, v224, float32(0))
+	v226 := float32(math.RoundToEven(float64(y)))
+	v227 := v226 == y
+	v228 := choose(v227, v225, float32(0))
+	v229 := math.Float32bits(x) & math.Float32bits(v228)
+	v230 := x != x || y != y
+	v232 := choose(v230, math.Float32frombits(0x7fc00000), v211)
+	v234 := x == float32(1)
+	v236 := choose(v234, float32(1), v232)
+	v238 := choose(v227, float32(0), x)
+	v240 := !(v238 < float32(-3.4028234663852886e+38))
+	v242 := v238 < float32(0)
+	v244 := choose(v240, math.Float32frombits(0x7fc00000), v236)
+	v245 := choose(v242, v244, v236)
+	v246 := math.Float32bits(v245) ^ v229
+	v248 := y == float32(1)
+	v250 := choose(v248, float32(1), math.Float32frombits(v246))
+	v252 := v250 == float32(0)
+	v253 := float32(y * v250)
+	v254 := choose(v252, v250, v253)
+	v257 := y == float32(0)
+	v259 := choose(v257, float32(0), v254)
+	v262 := !(x < math.Float32frombits(0x7f800000))
+	v264 := v82 + v86
+	v265 := choose(v262, x, v264)
+	v267 := v167 == float32(0)
+	v268 := float32(v265 * v167)
+	v269 := choose(v267, v167, v268)
+	v272 := !(x <= float32(0))
+	v274 := choose(v272, v269, float32(0))
+	return v167, v259, v274
+}
+
+func powSlopes64(x, y float64) (float64, float64, float64) {
+	v3 := math.Float64bits(x) & 0x7fffffffffffffff
+	v5 := math.Float64frombits(v3) < float64(2.2250738585072014e-308)
+	v7 := float64(math.Float64frombits(v3) * float64(1.8014398509481984e+16))
+	v8 := choose(v5, v7, math.Float64frombits(v3))
+	v10 := math.Float64bits(v8) - 0xbfe8000000000000
+	v12 := v10 & 0xfffffffffffff
+	v14 := v12 + 0x3fe8000000000000
+	v15 := v10 >> 52
+	v17 := v15 | 0x4330000000000000
+	v19 := math.Float64frombits(v17) - float64(4.503599627372544e+15)
+	v22 := choose(v5, float64(54), float64(0))
+	v23 := v19 - v22
+	v25 := math.Float64frombits(v3) == float64(0)
+	v27 := choose(v25, float64(-1.2676506002282294e+30), v23)
+	v29 := !(math.Float64frombits(v3) < math.Float64frombits(0x7ff0000000000000))
+	v31 := choose(v29, float64(1.2676506002282294e+30), v27)
+	v33 := math.Float64frombits(v14) - float64(1)
+	v35 := float64(v33 * float64(0.5))
+	v37 := v35 + float64(1)
+	v39 := float64(1) / v37
+	v40 := float64(v33 * v39)
+	v42 := v37 - float64(1)
+	v43 := v35 - v42
+	v44 := math.FMA(-v40, v37, v33)
+	v45 := math.FMA(-v40, v43, v44)
+	v46 := float64(v40 * v40)
+	v47 := float64(v45 * v39)
+	v50 := math.FMA(v46, float64(0.0671), float64(0.2496))
+	v52 := math.FMA(v50, v46, float64(1))
+	v53 := float64(v47 * v52)
+	v54 := float64(v46 * v46)
+	v58 := math.FMA(float64(4.791947350016306e-06), v46, float64(-1.5918996483026279e-06))
+	v59 := math.FMA(float64(-5.409804037952592e-06), v54, v58)
+	v62 := math.FMA(float64(1.2795993088821982e-06), v46, float64(4.018567204483692e-06))
+	v63 := math.FMA(v59, v54, v62)
+	v66 := math.FMA(float64(1.8784313481004967e-05), v46, float64(8.877817857593217e-05))
+	v67 := math.FMA(v63, v54, v66)
+	v70 := math.FMA(float64(0.00043402778548139723), v46, float64(0.002232142856994958))
+	v71 := math.FMA(v67, v54, v70)
+	v73 := math.FMA(v71, v46, float64(0.012500000000001406))
+	v75 := math.FMA(v73, v46, float64(0.08333333333333333))
+	v77 := float64(0.08333333333333333) - v75
+	v78 := math.FMA(v73, v46, v77)
+	v79 := float64(v46 * v75)
+	v80 := math.FMA(v40, v40, -v46)
+	v81 := math.FMA(v46, v75, -v79)
+	v82 := math.FMA(v46, v78, v81)
+	v83 := math.FMA(v80, v75, v82)
+	v84 := float64(v40 * v79)
+	v85 := math.FMA(v40, v79, -v84)
+	v86 := math.FMA(v40, v83, v85)
+	v87 := v53 + v86
+	v88 := v40 + v84
+	v89 := v88 - v40
+	v90 := v84 - v89
+	v91 := v87 + v90
+	v94 := math.FMA(v31, float64(0.6931471805599453), v88)
+	v95 := math.FMA(-v31, float64(0.6931471805599453), v94)
+	v96 := v88 - v95
+	v97 := math.FMA(v31, float64(2.3190468138462996e-17), v91)
+	v98 := v96 + v97
+	v102 := math.Float64bits(y) & 0x7fffffffffffffff
+	v103 := minOf(float64(1.1805916207174113e+21), math.Float64frombits(v102))
+	v104 := maxOf(float64(8.470329472543003e-22), v103)
+	v106 := math.Float64bits(y) & 0x8000000000000000
+	v107 := math.Float64bits(v104) | v106
+	v108 := float64(math.Float64frombits(v107) * v94)
+	v109 := math.FMA(-math.Float64frombits(v107), v94, v108)
+	v110 := math.FMA(-math.Float64frombits(v107), v98, v109)
+	v113 := minOf(float64(0.01), v110)
+	v114 := maxOf(float64(-0.01), v113)
+	v118 := minOf(float64(710), v108)
+	v119 := maxOf(float64(-750), v118)
+	v121 := math.FMA(v119, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v122 := v121 - float64(8.44424930134014e+14)
+	v124 := math.FMA(-v122, float64(0.6931471805599453), v119)
+	v126 := math.FMA(-v122, float64(2.3190468138462996e-17), v124)
+	v127 := v126 - v114
+	v128 := float64(v127 * v127)
+	v131 := math.FMA(float64(0.001388978049608228), v128, float64(0.041666666570112816))
+	v133 := math.FMA(v131, v128, float64(0.5000000000000296))
+	v136 := math.FMA(float64(0.0001984056546965847), v128, float64(0.008333333371123621))
+	v138 := math.FMA(v136, v128, float64(0.16666666666663726))
+	v139 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v121)&7]
+	v140 := math.FMA(v138, v127, v133)
+	v141 := math.FMA(v140, v128, v127)
+	v142 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v121)&7]
+	v143 := math.FMA(math.Float64frombits(v139), v141, math.Float64frombits(v142))
+	v144 := math.Float64frombits(v139) + v143
+	v145 := math.Float64bits(v121) >> 3
+	v146 := v145 >> 1
+	v147 := v146 << 52
+	v148 := float64(v144 * math.Float64frombits(v147))
+	v149 := v145 - v146
+	v150 := v149 << 52
+	v151 := float64(v148 * math.Float64frombits(v150))
+	v155 := float64(y * float64(0.5))
+	v156 := float64(math.RoundToEven(float64(v155)))
+	v157 := v156 == v155
+	v160 := choose(v157, float64(0), math.Float64frombits(0x8000000000000000))
+	v161 := float64(math.RoundToEven(float64(y)))
+	v162 := v161 == y
+	v163 := choose(v162, v160, float64(0))
+	v164 := math.Float64bits(x) & math.Float64bits(v163)
+	v165 := x != x || y != y
+	v167 := choose(v165, math.Float64frombits(0x7ff8000000000001), v151)
+	v169 := x == float64(1)
+	v171 := choose(v169, float64(1), v167)
+	v173 := choose(v162, float64(0), x)
+	v175 := !(v173 < float64(-1.7976931348623157e+308))
+	v177 := v173 < float64(0)
+	v179 := choose(v175, math.Float64frombits(0x7ff8000000000001), v171)
+	v180 := choose(v177, v179, v171)
+	v181 := math.Float64bits(v180) ^ v164
+	v183 := y == float64(0)
+	v185 := choose(v183, float64(1), math.Float64frombits(v181))
+	v187 := v108 - v94
+	v188 := v187 - v108
+	v189 := v187 - v188
+	v190 := v108 - v189
+	v191 := v94 + v188
+	v192 := v190 - v191
+	v193 := v110 + v98
+	v194 := v193 - v192
+	v197 := minOf(float64(0.01), v194)
+	v198 := maxOf(float64(-0.01), v197)
+	v202 := minOf(float64(710), v187)
+	v203 := maxOf(float64(-750), v202)
+	v205 := math.FMA(v203, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v206 := v205 - float64(8.44424930134014e+14)
+	v208 := math.FMA(-v206, float64(0.6931471805599453), v203)
+	v210 := math.FMA(-v206, float64(2.3190468138462996e-17), v208)
+	v211 := v210 - v198
+	v212 := float64(v211 * v211)
+	v215 := math.FMA(float64(0.001388978049608228), v212, float64(0.041666666570112816))
+	v217 := math.FMA(v215, v212, float64(0.5000000000000296))
+	v220 := math.FMA(float64(0.0001984056546965847), v212, float64(0.008333333371123621))
+	v222 := math.FMA(v220, v212, float64(0.16666666666663726))
+	v223 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v205)&7]
+	v224 := math.FMA(v222, v211, v217)
+	v225 := math.FMA(v224, v212, v211)
+	v226 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v205)&7]
+	v227 := math.FMA(math.Float64frombits(v223), v225, math.Float64frombits(v226))
+	v228 := math.Float64frombits(v223) + v227
+	v229 := math.Float64bits(v205) >> 3
+	v230 := v229 >> 1
+	v231 := v230 << 52
+	v232 := float64(v228 * math.Float64frombits(v231))
+	v233 := v229 - v230
+	v234 := v233 << 52
+	v235 := float64(v232 * math.Float64frombits(v234))
+	v239 := float64(y * float64(0.5))
+	v240 := float64(math.RoundToEven(float64(v239)))
+	v241 := v240 == v239
+	v245 := math.Float64bits(y) & 0x7fffffffffffffff
+	v247 := math.Float64frombits(v245) < math.Float64frombits(0x7ff0000000000000)
+	v248 := choose(v241, math.Float64frombits(0x8000000000000000), float64(0))
+	v249 := choose(v247, v248, float64(0))
+	v250 := float64(math.RoundToEven(float64(y)))
+	v251 := v250 == y
+	v252 := choose(v251, v249, float64(0))
+	v253 := math.Float64bits(x) & math.Float64bits(v252)
+	v254 := x != x || y != y
+	v256 := choose(v254, math.Float64frombits(0x7ff8000000000001), v235)
+	v258 := x == float64(1)
+	v260 := choose(v258, float64(1), v256)
+	v262 := choose(v251, float64(0), x)
+	v264 := !(v262 < float64(-1.7976931348623157e+308))
+	v266 := v262 < float64(0)
+	v268 := choose(v264, math.Float64frombits(0x7ff8000000000001), v260)
+	v269 := choose(v266, v268, v260)
+	v270 := math.Float64bits(v269) ^ v253
+	v272 := y == float64(1)
+	v274 := choose(v272, float64(1), math.Float64frombits(v270))
+	v276 := v274 == float64(0)
+	v277 := float64(y * v274)
+	v278 := choose(v276, v274, v277)
+	v281 := y == float64(0)
+	v283 := choose(v281, float64(0), v278)
+	v286 := !(x < math.Float64frombits(0x7ff0000000000000))
+	v288 := v94 + v98
+	v289 := choose(v286, x, v288)
+	v291 := v185 == float64(0)
+	v292 := float64(v289 * v185)
+	v293 := choose(v291, v185, v292)
+	v296 := !(x <= float64(0))
+	v298 := choose(v296, v293, float64(0))
+	return v185, v283, v298
+}
+
+func genericPowCurves[T cpu.Float](xx, xy, yy, x, y []T) {
+	for i := range xx {
+		if cpu.Is64[T]() {
+			xx1, xy1, yy1 := powCurves64(float64(x[i]), float64(y[i]))
+			xx[i], xy[i], yy[i] = T(xx1), T(xy1), T(yy1)
+		} else {
+			xx1, xy1, yy1 := powCurves32(float32(x[i]), float32(y[i]))
+			xx[i], xy[i], yy[i] = T(xx1), T(xy1), T(yy1)
+		}
+	}
+}
+
+func powCurves32(x, y float32) (float32, float32, float32) {
+	v3 := math.Float32bits(x) & 0x7fffffff
+	v5 := math.Float32frombits(v3) < float32(1.1754943508222875e-38)
+	v7 := float32(math.Float32frombits(v3) * float32(1.6777216e+07))
+	v8 := choose(v5, v7, math.Float32frombits(v3))
+	v10 := math.Float32bits(v8) - 0xbf400000
+	v12 := v10 & 0x7fffff
+	v14 := v12 + 0x3f400000
+	v15 := v10 >> 23
+	v17 := v15 | 0x4b000000
+	v19 := math.Float32frombits(v17) - float32(8.388864e+06)
+	v22 := choose(v5, float32(24), float32(0))
+	v23 := v19 - v22
+	v25 := math.Float32frombits(v3) == float32(0)
+	v27 := choose(v25, float32(-1.152921504606847e+18), v23)
+	v29 := !(math.Float32frombits(v3) < math.Float32frombits(0x7f800000))
+	v31 := choose(v29, float32(1.152921504606847e+18), v27)
+	v33 := math.Float32frombits(v14) - float32(1)
+	v35 := float32(v33 * float32(0.5))
+	v37 := v35 + float32(1)
+	v39 := float32(1) / v37
+	v40 := float32(v33 * v39)
+	v42 := v37 - float32(1)
+	v43 := v35 - v42
+	v44 := fma32(-v40, v37, v33)
+	v45 := fma32(-v40, v43, v44)
+	v46 := float32(v40 * v40)
+	v47 := float32(v45 * v39)
+	v50 := fma32(v46, float32(0.06710000336170197), float32(0.24959999322891235))
+	v52 := fma32(v50, v46, float32(1))
+	v53 := float32(v47 * v52)
+	v54 := float32(v46 * v46)
+	v58 := fma32(float32(0.0004115775227546692), v46, float32(0.002235070103779435))
+	v59 := fma32(float32(0.0001514191390015185), v54, v58)
+	v61 := fma32(v59, v46, float32(0.012499847449362278))
+	v63 := fma32(v61, v46, float32(0.0833333358168602))
+	v65 := float32(0.0833333358168602) - v63
+	v66 := fma32(v61, v46, v65)
+	v67 := float32(v46 * v63)
+	v68 := fma32(v40, v40, -v46)
+	v69 := fma32(v46, v63, -v67)
+	v70 := fma32(v46, v66, v69)
+	v71 := fma32(v68, v63, v70)
+	v72 := float32(v40 * v67)
+	v73 := fma32(v40, v67, -v72)
+	v74 := fma32(v40, v71, v73)
+	v75 := v53 + v74
+	v76 := v40 + v72
+	v77 := v76 - v40
+	v78 := v72 - v77
+	v79 := v75 + v78
+	v82 := fma32(v31, float32(0.6931471824645996), v76)
+	v83 := fma32(-v31, float32(0.6931471824645996), v82)
+	v84 := v76 - v83
+	v85 := fma32(v31, float32(-1.9046542121259336e-09), v79)
+	v86 := v84 + v85
+	v90 := math.Float32bits(y) & 0x7fffffff
+	v91 := minOf(float32(1.099511627776e+12), math.Float32frombits(v90))
+	v92 := maxOf(float32(9.094947017729282e-13), v91)
+	v94 := math.Float32bits(y) & 0x80000000
+	v95 := math.Float32bits(v92) | v94
+	v96 := float32(math.Float32frombits(v95) * v82)
+	v97 := fma32(-math.Float32frombits(v95), v82, v96)
+	v98 := fma32(-math.Float32frombits(v95), v86, v97)
+	v100 := y - float32(1)
+	v101 := float32(y * v100)
+	v102 := v82 + v82
+	v103 := v86 + v86
+	v104 := v96 - v102
+	v105 := v104 - v96
+	v106 := v104 - v105
+	v107 := v96 - v106
+	v108 := v102 + v105
+	v109 := v107 - v108
+	v110 := v98 + v103
+	v111 := v110 - v109
+	v114 := minOf(float32(0.009999999776482582), v111)
+	v115 := maxOf(float32(-0.009999999776482582), v114)
+	v119 := minOf(float32(90), v104)
+	v120 := maxOf(float32(-105), v119)
+	v122 := fma32(v120, float32(1.4426950216293335), float32(1.573118e+06))
+	v123 := v122 - float32(1.573118e+06)
+	v125 := fma32(-v123, float32(0.6931471824645996), v120)
+	v127 := fma32(-v123, float32(-1.9046542121259336e-09), v125)
+	v128 := v127 - v115
+	v131 := fma32(float32(0.04166891425848007), v128, float32(0.16668032109737396))
+	v133 := fma32(v131, v128, float32(0.5))
+	v134 := float32(v128 * v128)
+	v135 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v122)&7]
+	v136 := v128 + math.Float32frombits(v135)
+	v137 := fma32(v133, v134, v136)
+	v138 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v122)&7]
+	v139 := fma32(math.Float32frombits(v138), v137, math.Float32frombits(v138))
+	v140 := math.Float32bits(v122) >> 3
+	v141 := v140 >> 1
+	v142 := v141 << 23
+	v143 := float32(v139 * math.Float32frombits(v142))
+	v144 := v140 - v141
+	v145 := v144 << 23
+	v146 := float32(v143 * math.Float32frombits(v145))
+	v150 := float32(y * float32(0.5))
+	v151 := float32(math.RoundToEven(float64(v150)))
+	v152 := v151 == v150
+	v155 := choose(v152, float32(0), math.Float32frombits(0x80000000))
+	v156 := float32(math.RoundToEven(float64(y)))
+	v157 := v156 == y
+	v158 := choose(v157, v155, float32(0))
+	v159 := math.Float32bits(x) & math.Float32bits(v158)
+	v160 := x != x || y != y
+	v162 := choose(v160, math.Float32frombits(0x7fc00000), v146)
+	v164 := x == float32(1)
+	v166 := choose(v164, float32(1), v162)
+	v168 := choose(v157, float32(0), x)
+	v170 := !(v168 < float32(-3.4028234663852886e+38))
+	v172 := v168 < float32(0)
+	v174 := choose(v170, math.Float32frombits(0x7fc00000), v166)
+	v175 := choose(v172, v174, v166)
+	v176 := math.Float32bits(v175) ^ v159
+	v178 := y == float32(2)
+	v180 := choose(v178, float32(1), math.Float32frombits(v176))
+	v182 := v180 == float32(0)
+	v183 := float32(v101 * v180)
+	v184 := choose(v182, v180, v183)
+	v187 := y == float32(0)
+	v189 := choose(v187, float32(0), v184)
+	v192 := y == float32(1)
+	v194 := choose(v192, float32(0), v189)
+	v197 := y == float32(0)
+	v201 := !(x < math.Float32frombits(0x7f800000))
+	v203 := v82 + v86
+	v204 := choose(v201, x, v203)
+	v205 := fma32(y, v204, float32(1))
+	v206 := choose(v197, float32(1), v205)
+	v207 := v96 - v82
+	v208 := v207 - v96
+	v209 := v207 - v208
+	v210 := v96 - v209
+	v211 := v82 + v208
+	v212 := v210 - v211
+	v213 := v98 + v86
+	v214 := v213 - v212
+	v217 := minOf(float32(0.009999999776482582), v214)
+	v218 := maxOf(float32(-0.009999999776482582), v217)
+	v222 := minOf(float32(90), v207)
+	v223 := maxOf(float32(-105), v222)
+	v225 := fma32(v223, float32(1.4426950216293335), float32(1.573118e+06))
+	v226 := v225 - float32(1.573118e+06)
+	v228 := fma32(-v226, float32(0.6931471824645996), v223)
+	v230 := fma32(-v226, float32(-1.9046542121259336e-09), v228)
+	v231 := v230 - v218
+	v234 := fma32(float32(0.04166891425848007), v231, float32(0.16668032109737396))
+	v236 := fma32(v234, v231, float32(0.5))
+	v237 := float32(v231 * v231)
+	v238 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v225)&7]
+	v239 := v231 + math.Float32frombits(v238)
+	v240 := fma32(v236, v237, v239)
+	v241 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v225)&7]
+	v242 := fma32(math.Float32frombits(v241), v240, math.Float32frombits(v241))
+	v243 := math.Float32bits(v225) >> 3
+	v244 := v243 >> 1
+	v245 := v244 << 23
+	v246 := float32(v242 * math.Float32frombits(v245))
+	v247 := v243 - v244
+	v248 := v247 << 23
+	v249 := float32(v246 * math.Float32frombits(v248))
+	v253 := float32(y * float32(0.5))
+	v254 := float32(math.RoundToEven(float64(v253)))
+	v255 := v254 == v253
+	v259 := math.Float32bits(y) & 0x7fffffff
+	v261 := math.Float32frombits(v259) < math.Float32frombits(0x7f800000)
+	v262 := choose(v255, math.Float32frombits(0x80000000), float32(0))
+	v263 := choose(v261, v262, float32(0))
+	v264 := float32(math.RoundToEven(float64(y)))
+	v265 := v264 == y
+	v266 := choose(v265, v263, float32(0))
+	v267 := math.Float32bits(x) & math.Float32bits(v266)
+	v268 := x != x || y != y
+	v270 := choose(v268, math.Float32frombits(0x7fc00000), v249)
+	v272 := x == float32(1)
+	v274 := choose(v272, float32(1), v270)
+	v276 := choose(v265, float32(0), x)
+	v278 := !(v276 < float32(-3.4028234663852886e+38))
+	v280 := v276 < float32(0)
+	v282 := choose(v278, math.Float32frombits(0x7fc00000), v274)
+	v283 := choose(v280, v282, v274)
+	v284 := math.Float32bits(v283) ^ v267
+	v286 := y == float32(1)
+	v288 := choose(v286, float32(1), math.Float32frombits(v284))
+	v290 := v288 == float32(0)
+	v291 := float32(v206 * v288)
+	v292 := choose(v290, v288, v291)
+	v295 := !(x <= float32(0))
+	v297 := choose(v295, v292, float32(0))
+	v300 := !(x < math.Float32frombits(0x7f800000))
+	v302 := v82 + v86
+	v303 := choose(v300, x, v302)
+	v304 := float32(v303 * v303)
+	v307 := minOf(float32(0.009999999776482582), v98)
+	v308 := maxOf(float32(-0.009999999776482582), v307)
+	v312 := minOf(float32(90), v96)
+	v313 := maxOf(float32(-105), v312)
+	v315 := fma32(v313, float32(1.4426950216293335), float32(1.573118e+06))
+	v316 := v315 - float32(1.573118e+06)
+	v318 := fma32(-v316, float32(0.6931471824645996), v313)
+	v320 := fma32(-v316, float32(-1.9046542121259336e-09), v318)
+	v321 := v320 - v308
+	v324 := fma32(float32(0.04166891425848007), v321, float32(0.16668032109737396))
+	v326 := fma32(v324, v321, float32(0.5))
+	v327 := float32(v321 * v321)
+	v328 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v315)&7]
+	v329 := v321 + math.Float32frombits(v328)
+	v330 := fma32(v326, v327, v329)
+	v331 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v315)&7]
+	v332 := fma32(math.Float32frombits(v331), v330, math.Float32frombits(v331))
+	v333 := math.Float32bits(v315) >> 3
+	v334 := v333 >> 1
+	v335 := v334 << 23
+	v336 := float32(v332 * math.Float32frombits(v335))
+	v337 := v333 - v334
+	v338 := v337 << 23
+	v339 := float32(v336 * math.Float32frombits(v338))
+	v343 := float32(y * float32(0.5))
+	v344 := float32(math.RoundToEven(float64(v343)))
+	v345 := v344 == v343
+	v348 := choose(v345, float32(0), math.Float32frombits(0x80000000))
+	v349 := float32(math.RoundToEven(float64(y)))
+	v350 := v349 == y
+	v351 := choose(v350, v348, float32(0))
+	v352 := math.Float32bits(x) & math.Float32bits(v351)
+	v353 := x != x || y != y
+	v355 := choose(v353, math.Float32frombits(0x7fc00000), v339)
+	v357 := x == float32(1)
+	v359 := choose(v357, float32(1), v355)
+	v361 := choose(v350, float32(0), x)
+	v363 := !(v361 < float32(-3.4028234663852886e+38))
+	v365 := v361 < float32(0)
+	v367 := choose(v363, math.Float32frombits(0x7fc00000), v359)
+	v368 := choose(v365, v367, v359)
+	v369 := math.Float32bits(v368) ^ v352
+	v371 := y == float32(0)
+	v373 := choose(v371, float32(1), math.Float32frombits(v369))
+	v375 := v373 == float32(0)
+	v376 := float32(v304 * v373)
+	v377 := choose(v375, v373, v376)
+	v380 := !(x <= float32(0))
+	v382 := choose(v380, v377, float32(0))
+	return v194, v297, v382
+}
+
+func powCurves64(x, y float64) (float64, float64, float64) {
+	v3 := math.Float64bits(x) & 0x7fffffffffffffff
+	v5 := math.Float64frombits(v3) < float64(2.2250738585072014e-308)
+	v7 := float64(math.Float64frombits(v3) * float64(1.8014398509481984e+16))
+	v8 := choose(v5, v7, math.Float64frombits(v3))
+	v10 := math.Float64bits(v8) - 0xbfe8000000000000
+	v12 := v10 & 0xfffffffffffff
+	v14 := v12 + 0x3fe8000000000000
+	v15 := v10 >> 52
+	v17 := v15 | 0x4330000000000000
+	v19 := math.Float64frombits(v17) - float64(4.503599627372544e+15)
+	v22 := choose(v5, float64(54), float64(0))
+	v23 := v19 - v22
+	v25 := math.Float64frombits(v3) == float64(0)
+	v27 := choose(v25, float64(-1.2676506002282294e+30), v23)
+	v29 := !(math.Float64frombits(v3) < math.Float64frombits(0x7ff0000000000000))
+	v31 := choose(v29, float64(1.2676506002282294e+30), v27)
+	v33 := math.Float64frombits(v14) - float64(1)
+	v35 := float64(v33 * float64(0.5))
+	v37 := v35 + float64(1)
+	v39 := float64(1) / v37
+	v40 := float64(v33 * v39)
+	v42 := v37 - float64(1)
+	v43 := v35 - v42
+	v44 := math.FMA(-v40, v37, v33)
+	v45 := math.FMA(-v40, v43, v44)
+	v46 := float64(v40 * v40)
+	v47 := float64(v45 * v39)
+	v50 := math.FMA(v46, float64(0.0671), float64(0.2496))
+	v52 := math.FMA(v50, v46, float64(1))
+	v53 := float64(v47 * v52)
+	v54 := float64(v46 * v46)
+	v58 := math.FMA(float64(4.791947350016306e-06), v46, float64(-1.5918996483026279e-06))
+	v59 := math.FMA(float64(-5.409804037952592e-06), v54, v58)
+	v62 := math.FMA(float64(1.2795993088821982e-06), v46, float64(4.018567204483692e-06))
+	v63 := math.FMA(v59, v54, v62)
+	v66 := math.FMA(float64(1.8784313481004967e-05), v46, float64(8.877817857593217e-05))
+	v67 := math.FMA(v63, v54, v66)
+	v70 := math.FMA(float64(0.00043402778548139723), v46, float64(0.002232142856994958))
+	v71 := math.FMA(v67, v54, v70)
+	v73 := math.FMA(v71, v46, float64(0.012500000000001406))
+	v75 := math.FMA(v73, v46, float64(0.08333333333333333))
+	v77 := float64(0.08333333333333333) - v75
+	v78 := math.FMA(v73, v46, v77)
+	v79 := float64(v46 * v75)
+	v80 := math.FMA(v40, v40, -v46)
+	v81 := math.FMA(v46, v75, -v79)
+	v82 := math.FMA(v46, v78, v81)
+	v83 := math.FMA(v80, v75, v82)
+	v84 := float64(v40 * v79)
+	v85 := math.FMA(v40, v79, -v84)
+	v86 := math.FMA(v40, v83, v85)
+	v87 := v53 + v86
+	v88 := v40 + v84
+	v89 := v88 - v40
+	v90 := v84 - v89
+	v91 := v87 + v90
+	v94 := math.FMA(v31, float64(0.6931471805599453), v88)
+	v95 := math.FMA(-v31, float64(0.6931471805599453), v94)
+	v96 := v88 - v95
+	v97 := math.FMA(v31, float64(2.3190468138462996e-17), v91)
+	v98 := v96 + v97
+	v102 := math.Float64bits(y) & 0x7fffffffffffffff
+	v103 := minOf(float64(1.1805916207174113e+21), math.Float64frombits(v102))
+	v104 := maxOf(float64(8.470329472543003e-22), v103)
+	v106 := math.Float64bits(y) & 0x8000000000000000
+	v107 := math.Float64bits(v104) | v106
+	v108 := float64(math.Float64frombits(v107) * v94)
+	v109 := math.FMA(-math.Float64frombits(v107), v94, v108)
+	v110 := math.FMA(-math.Float64frombits(v107), v98, v109)
+	v112 := y - float64(1)
+	v113 := float64(y * v112)
+	v114 := v94 + v94
+	v115 := v98 + v98
+	v116 := v108 - v114
+	v117 := v116 - v108
+	v118 := v116 - v117
+	v119 := v108 - v118
+	v120 := v114 + v117
+	v121 := v119 - v120
+	v122 := v110 + v115
+	v123 := v122 - v121
+	v126 := minOf(float64(0.01), v123)
+	v127 := maxOf(float64(-0.01), v126)
+	v131 := minOf(float64(710), v116)
+	v132 := maxOf(float64(-750), v131)
+	v134 := math.FMA(v132, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v135 := v134 - float64(8.44424930134014e+14)
+	v137 := math.FMA(-v135, float64(0.6931471805599453), v132)
+	v139 := math.FMA(-v135, float64(2.3190468138462996e-17), v137)
+	v140 := v139 - v127
+	v141 := float64(v140 * v140)
+	v144 := math.FMA(float64(0.001388978049608228), v141, float64(0.041666666570112816))
+	v146 := math.FMA(v144, v141, float64(0.5000000000000296))
+	v149 := math.FMA(float64(0.0001984056546965847), v141, float64(0.008333333371123621))
+	v151 := math.FMA(v149, v141, float64(0.16666666666663726))
+	v152 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v134)&7]
+	v153 := math.FMA(v151, v140, v146)
+	v154 := math.FMA(v153, v141, v140)
+	v155 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v134)&7]
+	v156 := math.FMA(math.Float64frombits(v152), v154, math.Float64frombits(v155))
+	v157 := math.Float64frombits(v152) + v156
+	v158 := math.Float64bits(v134) >> 3
+	v159 := v158 >> 1
+	v160 := v159 << 52
+	v161 := float64(v157 * math.Float64frombits(v160))
+	v162 := v158 - v159
+	v163 := v162 << 52
+	v164 := float64(v161 * math.Float64frombits(v163))
+	v168 := float64(y * float64(0.5))
+	v169 := float64(math.RoundToEven(float64(v168)))
+	v170 := v169 == v168
+	v173 := choose(v170, float64(0), math.Float64frombits(0x8000000000000000))
+	v174 := float64(math.RoundToEven(float64(y)))
+	v175 := v174 == y
+	v176 := choose(v175, v173, float64(0))
+	v177 := math.Float64bits(x) & math.Float64bits(v176)
+	v178 := x != x || y != y
+	v180 := choose(v178, math.Float64frombits(0x7ff8000000000001), v164)
+	v182 := x == float64(1)
+	v184 := choose(v182, float64(1), v180)
+	v186 := choose(v175, float64(0), x)
+	v188 := !(v186 < float64(-1.7976931348623157e+308))
+	v190 := v186 < float64(0)
+	v192 := choose(v188, math.Float64frombits(0x7ff8000000000001), v184)
+	v193 := choose(v190, v192, v184)
+	v194 := math.Float64bits(v193) ^ v177
+	v196 := y == float64(2)
+	v198 := choose(v196, float64(1), math.Float64frombits(v194))
+	v200 := v198 == float64(0)
+	v201 := float64(v113 * v198)
+	v202 := choose(v200, v198, v201)
+	v205 := y == float64(0)
+	v207 := choose(v205, float64(0), v202)
+	v210 := y == float64(1)
+	v212 := choose(v210, float64(0), v207)
+	v215 := y == float64(0)
+	v219 := !(x < math.Float64frombits(0x7ff0000000000000))
+	v221 := v94 + v98
+	v222 := choose(v219, x, v221)
+	v223 := math.FMA(y, v222, float64(1))
+	v224 := choose(v215, float64(1), v223)
+	v225 := v108 - v94
+	v226 := v225 - v108
+	v227 := v225 - v226
+	v228 := v108 - v227
+	v229 := v94 + v226
+	v230 := v228 - v229
+	v231 := v110 + v98
+	v232 := v231 - v230
+	v235 := minOf(float64(0.01), v232)
+	v236 := maxOf(float64(-0.01), v235)
+	v240 := minOf(float64(710), v225)
+	v241 := maxOf(float64(-750), v240)
+	v243 := math.FMA(v241, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v244 := v243 - float64(8.44424930134014e+14)
+	v246 := math.FMA(-v244, float64(0.6931471805599453), v241)
+	v248 := math.FMA(-v244, float64(2.3190468138462996e-17), v246)
+	v249 := v248 - v236
+	v250 := float64(v249 * v249)
+	v253 := math.FMA(float64(0.001388978049608228), v250, float64(0.041666666570112816))
+	v255 := math.FMA(v253, v250, float64(0.5000000000000296))
+	v258 := math.FMA(float64(0.0001984056546965847), v250, float64(0.008333333371123621))
+	v260 := math.FMA(v258, v250, float64(0.16666666666663726))
+	v261 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v243)&7]
+	v262 := math.FMA(v260, v249, v255)
+	v263 := math.FMA(v262, v250, v249)
+	v264 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v243)&7]
+	v265 := math.FMA(math.Float64frombits(v261), v263, math.Float64frombits(v264))
+	v266 := math.Float64frombits(v261) + v265
+	v267 := math.Float64bits(v243) >> 3
+	v268 := v267 >> 1
+	v269 := v268 << 52
+	v270 := float64(v266 * math.Float64frombits(v269))
+	v271 := v267 - v268
+	v272 := v271 << 52
+	v273 := float64(v270 * math.Float64frombits(v272))
+	v277 := float64(y * float64(0.5))
+	v278 := float64(math.RoundToEven(float64(v277)))
+	v279 := v278 == v277
+	v283 := math.Float64bits(y) & 0x7fffffffffffffff
+	v285 := math.Float64frombits(v283) < math.Float64frombits(0x7ff0000000000000)
+	v286 := choose(v279, math.Float64frombits(0x8000000000000000), float64(0))
+	v287 := choose(v285, v286, float64(0))
+	v288 := float64(math.RoundToEven(float64(y)))
+	v289 := v288 == y
+	v290 := choose(v289, v287, float64(0))
+	v291 := math.Float64bits(x) & math.Float64bits(v290)
+	v292 := x != x || y != y
+	v294 := choose(v292, math.Float64frombits(0x7ff8000000000001), v273)
+	v296 := x == float64(1)
+	v298 := choose(v296, float64(1), v294)
+	v300 := choose(v289, float64(0), x)
+	v302 := !(v300 < float64(-1.7976931348623157e+308))
+	v304 := v300 < float64(0)
+	v306 := choose(v302, math.Float64frombits(0x7ff8000000000001), v298)
+	v307 := choose(v304, v306, v298)
+	v308 := math.Float64bits(v307) ^ v291
+	v310 := y == float64(1)
+	v312 := choose(v310, float64(1), math.Float64frombits(v308))
+	v314 := v312 == float64(0)
+	v315 := float64(v224 * v312)
+	v316 := choose(v314, v312, v315)
+	v319 := !(x <= float64(0))
+	v321 := choose(v319, v316, float64(0))
+	v324 := !(x < math.Float64frombits(0x7ff0000000000000))
+	v326 := v94 + v98
+	v327 := choose(v324, x, v326)
+	v328 := float64(v327 * v327)
+	v331 := minOf(float64(0.01), v110)
+	v332 := maxOf(float64(-0.01), v331)
+	v336 := minOf(float64(710), v108)
+	v337 := maxOf(float64(-750), v336)
+	v339 := math.FMA(v337, float64(1.4426950408889634), float64(8.44424930134014e+14))
+	v340 := v339 - float64(8.44424930134014e+14)
+	v342 := math.FMA(-v340, float64(0.6931471805599453), v337)
+	v344 := math.FMA(-v340, float64(2.3190468138462996e-17), v342)
+	v345 := v344 - v332
+	v346 := float64(v345 * v345)
+	v349 := math.FMA(float64(0.001388978049608228), v346, float64(0.041666666570112816))
+	v351 := math.FMA(v349, v346, float64(0.5000000000000296))
+	v354 := math.FMA(float64(0.0001984056546965847), v346, float64(0.008333333371123621))
+	v356 := math.FMA(v354, v346, float64(0.16666666666663726))
+	v357 := [8]uint64{0x3ff0000000000000, 0x3ff172b83c7d517b, 0x3ff306fe0a31b715, 0x3ff4bfdad5362a27, 0x3ff6a09e667f3bcd, 0x3ff8ace5422aa0db, 0x3ffae89f995ad3ad, 0x3ffd5818dcfba487}[math.Float64bits(v339)&7]
+	v358 := math.FMA(v356, v345, v351)
+	v359 := math.FMA(v358, v346, v345)
+	v360 := [8]uint64{0x0, 0xbc819041bc819041, 0x3c86f46b3c86f46b, 0x3c7d43973c7d4397, 0xbc9bdd33bc9bdd33, 0x3c96e9f13c96e9f1, 0x3c97a1cd3c97a1cd, 0x3c82ed033c82ed03}[math.Float64bits(v339)&7]
+	v361 := math.FMA(math.Float64frombits(v357), v359, math.Float64frombits(v360))
+	v362 := math.Float64frombits(v357) + v361
+	v363 := math.Float64bits(v339) >> 3
+	v364 := v363 >> 1
+	v365 := v364 << 52
+	v366 := float64(v362 * math.Float64frombits(v365))
+	v367 := v363 - v364
+	v368 := v367 << 52
+	v369 := float64(v366 * math.Float64frombits(v368))
+	v373 := float64(y * float64(0.5))
+	v374 := float64(math.RoundToEven(float64(v373)))
+	v375 := v374 == v373
+	v378 := choose(v375, float64(0), math.Float64frombits(0x8000000000000000))
+	v379 := float64(math.RoundToEven(float64(y)))
+	v380 := v379 == y
+	v381 := choose(v380, v378, float64(0))
+	v382 := math.Float64bits(x) & math.Float64bits(v381)
+	v383 := x != x || y != y
+	v385 := choose(v383, math.Float64frombits(0x7ff8000000000001), v369)
+	v387 := x == float64(1)
+	v389 := choose(v387, float64(1), v385)
+	v391 := choose(v380, float64(0), x)
+	v393 := !(v391 < float64(-1.7976931348623157e+308))
+	v395 := v391 < float64(0)
+	v397 := choose(v393, math.Float64frombits(0x7ff8000000000001), v389)
+	v398 := choose(v395, v397, v389)
+	v399 := math.Float64bits(v398) ^ v382
+	v401 := y == float64(0)
+	v403 := choose(v401, float64(1), math.Float64frombits(v399))
+	v405 := v403 == float64(0)
+	v406 := float64(v328 * v403)
+	v407 := choose(v405, v403, v406)
+	v410 := !(x <= float64(0))
+	v412 := choose(v410, v407, float64(0))
+	return v212, v321, v412
+}

@@ -466,6 +466,13 @@ func writeGeneric() {
 			b.WriteString(f.goText(8))
 		}
 	}
+	for _, f := range binary {
+		b.WriteString(f.goLoop())
+		if len(f.results) == 1 {
+			b.WriteString(f.goSumOfTwo(upper(f.name)))
+		}
+		b.WriteString(f.goText(4) + f.goText(8))
+	}
 	out, err := format.Source([]byte(b.String()))
 	if err != nil {
 		panic(fmt.Sprint(err, b.String()))

@@ -102,6 +102,23 @@ func (p *core) poly(a []float64, x val) val {
 	return s
 }
 
+// pairs returns the same as a₀ + x·((a₁ + a₂·x) + x²·((a₃ + a₄·x) + ...)): the chain of steps is half
+// as long.
+func (p *core) pairs(a []float64, x val) val {
+	x2 := p.mul(x, x)
+	i := len(a) - 1
+	s := p.num(a[i])
+	if i -= 2; len(a)%2 == 1 {
+		s = p.fma(s, x, p.num(a[i+1]))
+	} else {
+		i++
+	}
+	for ; i > 0; i -= 2 {
+		s = p.fma(s, x2, p.fma(p.num(a[i]), x, p.num(a[i-1])))
+	}
+	return p.fma(s, x, p.num(a[0]))
+}
+
 // --- Go ----------------------------------------------------------------------
 
 // goText returns a function of Go with the steps.
@@ -182,6 +199,10 @@ func (p *core) goText(name string, inputs []string, out []val) string {
 			e = goCompare(s.bits, f(0), f(1))
 		case "odd":
 			e = w(0) + "&1 != 0"
+		case "negative":
+			e = fmt.Sprintf("%s>>%d != 0", w(0), 8*p.size-1)
+		case "round":
+			e = typ + "(math.RoundToEven(float64(" + f(0) + ")))"
 		case "blend":
 			e = fmt.Sprintf("choose(v%d, %s, %s)", int(s.args[0]), f(1), f(2))
 		case "sqrt":
@@ -214,6 +235,8 @@ func goCompare(pred uint64, a, b string) string {
 		return a + " > " + b
 	case EQ:
 		return a + " == " + b
+	case UNORD:
+		return fmt.Sprintf("%[1]s != %[1]s || %[2]s != %[2]s", a, b)
 	case NLT:
 		return "!(" + a + " < " + b + ")"
 	case NLE:
@@ -407,4 +430,11 @@ func (k kind) suffix() string {
 		return "Product"
 	}
 	return ""
+}
+
+// goSumOfTwo returns the pure Go loop that adds the only result of a function of two numbers.
+func (f function) goSumOfTwo(name string) string {
+	return fmt.Sprintf("func genericAdd%s[T cpu.Float](dst []T, sign T, x, y []T) {\nfor i := range dst {\n"+
+		"if cpu.Is64[T]() {\ndst[i] += T(sign * T(%[2]s64(float64(x[i]), float64(y[i]))))\n} else {\n"+
+		"dst[i] += T(sign * T(%[2]s32(float32(x[i]), float32(y[i]))))\n}\n}\n}\n\n", name, f.name)
 }

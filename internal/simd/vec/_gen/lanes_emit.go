@@ -158,9 +158,9 @@ func (e *emitter) one(s step, u int) Op {
 		return y
 	case "scalef":
 		e.do(s.op, s.args[1], u, arg(0), r)
-	case "bound":
+	case "bound": // the one with the smaller magnitude, or with the larger one if bits is 1
 		const leastMagnitude = 2
-		Pick(e.vec, VRANGEPD_BCST, VRANGEPS_BCST)(Imm(leastMagnitude), e.constant(s.args[1]), arg(0), r)
+		Pick(e.vec, VRANGEPD_BCST, VRANGEPS_BCST)(U8(leastMagnitude+s.bits), e.constant(s.args[1]), arg(0), r)
 	case "cmp":
 		m := Register(r)
 		if e.Wide {
@@ -169,6 +169,20 @@ func (e *emitter) one(s step, u int) Op {
 		var b Op = e.reg(s.args[1], u)
 		Pick(e.vec, VCMPPD, VCMPPS)(Imm(s.bits), b, arg(0), m)
 		return m
+	case "round":
+		const nearestEven = 0
+		if e.Wide {
+			Pick(e.vec, VRNDSCALEPD, VRNDSCALEPS)(Imm(nearestEven), arg(0), r)
+		} else {
+			Pick(e.vec, VROUNDPD, VROUNDPS)(Imm(nearestEven), arg(0), r)
+		}
+	case "negative": // whether the sign is set
+		if e.Wide {
+			m := K()
+			Pick(e.vec, VPMOVQ2M, VPMOVD2M)(arg(0), m)
+			return m
+		}
+		return e.CopyOf(arg(0))
 	case "odd": // whether the lowest bit is set; on AVX2 in the sign
 		if e.Wide {
 			m := K()
@@ -181,16 +195,30 @@ func (e *emitter) one(s step, u int) Op {
 		}
 		Pick(e.vec, VPSLLQ, VPSLLD)(U8(8*e.size-1), arg(0), r)
 	case "blend":
-		m, a, b := e.regs[s.args[0]][u], arg(1), arg(2)
+		m := e.regs[s.args[0]][u]
 		if e.Wide {
-			Pick(e.vec, VBLENDMPD, VBLENDMPS)(a, b, m, r)
-		} else {
-			Pick(e.vec, VBLENDVPD, VBLENDVPS)(m, a, b, r)
+			return e.merge(m, s.args[1], s.args[2], u)
 		}
+		Pick(e.vec, VBLENDVPD, VBLENDVPS)(m, arg(1), arg(2), r)
 	case "look":
 		e.look(s, arg(0), r)
 	default:
 		panic(s.op)
+	}
+	return r
+}
+
+// merge emits b with a where m holds. (VBLENDM would do, but avo takes its result for an operand, whose
+// register would be in use from the function's beginning.)
+func (e *emitter) merge(m Op, a, b val, u int) VecVirtual {
+	r := e.reg(b, u)
+	if !e.isConst(b) && (!e.free(b) || a == b) {
+		r = e.CopyOf(r)
+	}
+	if e.isConst(a) {
+		Pick(e.vec, VBROADCASTSD, VBROADCASTSS)(e.constant(a), m, r)
+	} else {
+		Pick(e.vec, VMOVUPD, VMOVUPS)(e.reg(a, u), m, r)
 	}
 	return r
 }

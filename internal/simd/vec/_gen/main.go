@@ -143,6 +143,7 @@ is then in cache.`, inFloat64(sumExp))
 		func(v vec) { v.loop(lanes("hypot")) })
 	loop("direction", "func(u, v, x, y *T, n int)", "computes u_i = x_i/r and v_i = y_i/r with r = √(x_i² + y_i²), and zeros where r is 0. An infinite\nnumber is to a finite one as 1 is to 0.",
 		func(v vec) { v.loop(lanes("direction")) })
+	emitBinary()
 	activations()
 	loop("rectify", "func(dst *T, pos, neg T, x, from *T, n int)",
 		"computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i\nelsewhere. A factor of 0 adds nothing, whatever it multiplies.", rectify)
