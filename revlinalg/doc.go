@@ -16,8 +16,8 @@
 // If shapes do not fit, or an output overlaps an input, all methods panic with a
 // *rev.OperandError before they write. Inputs may share storage, and so may their
 // cotangents. Factorisations and kernels that use them return errors that hold the number
-// that explains them. Log, Sqrt, Atan2, Pow and DivElem return a *rev.DomainError where
-// they are undefined. An error leaves operands unchanged.
+// that explains them. Log, Log1p, Sqrt, Recip, Atan2, Pow and DivElem return a
+// *rev.DomainError where they are undefined. An error leaves operands unchanged.
 //
 // Kernels over rev.Real take float64, float32 and fixed.Q43. Those over rev.Number take
 // complex128 too, and those over rev.Float only the first two. Kernels with complex
