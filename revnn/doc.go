@@ -5,6 +5,7 @@
 //	Gather                        rows of a table, also called an embedding
 //	ReLU, LeakyReLU, Sigmoid,
 //	Tanh, Softplus, GELU, SiLU    activations, element by element
+//	Attention                     of queries, keys and values, in linear memory
 //	RMSNorm, LayerNorm            rows scaled to one size
 //	Softmax, SoftmaxRows          probabilities of the classes that logits stand for
 //	LogSumExp, LogSumExpRows      the logs of their normalising sums

@@ -141,6 +141,24 @@ func ExampleCrossEntropy() {
 	// ⎣ 0.0533  -0.4467   0.3935⎦
 }
 
+// A query that is near the second key gets mostly the second value.
+func ExampleAttention() {
+	q := mat.NewDense(1, 2, []float64{0, 4})
+	k := mat.NewDense(3, 2, []float64{1, 0, 0, 1, -1, 0})
+	v, y := mat.NewDense(3, 1, []float64{10, 20, 30}), mat.NewDense(1, 1, nil)
+	a := revnn.NewAttention(y, q, k, v)
+	a.Scale = 1
+	a.Forward()
+	fmt.Printf("%.3f\n", y.RawMatrix().Data)
+
+	gy, gv := mat.NewDense(1, 1, []float64{1}), mat.NewDense(3, 1, nil)
+	a.Adjoint(revnn.NewAttention(gy, nil, nil, gv))
+	fmt.Printf("%.3f\n", gv.RawMatrix().Data) // the weights
+	// Output:
+	// [20.000]
+	// [0.018 0.965 0.018]
+}
+
 // Rows with mean 0 and variance 1, and then a gain and a bias.
 func ExampleLayerNorm() {
 	x, y := mat.NewDense(2, 3, []float64{1, 2, 3, 0, 0, 90}), mat.NewDense(2, 3, nil)

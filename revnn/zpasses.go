@@ -31,6 +31,24 @@ func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes Y += P·V.
+func (k Attention[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= P·V.
+func (k Attention[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= P·V, Q̄ += α·S̄·K, K̄ += α·S̄ᵀ·Q and V̄ += Pᵀ·Ȳ.
+func (k Attention[T]) Adjoint(g Attention[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += P·V and Ẏ += Ṗ·V + P·V̇.
+func (k Attention[T]) Tangent(t Attention[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẏ -= Ṗ·V + P·V̇, ġQ += α·(ġS·K + S̄·K̇), ġK +=
+// α·(ġSᵀ·Q + S̄ᵀ·Q̇) and ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
+func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewBinaryCrossEntropy returns the kernel that adds to out, over gonum's types, sharing
 // their storage.
 func NewBinaryCrossEntropy(out *float64, x, p *mat.Dense) BinaryCrossEntropy[float64] {

@@ -4848,6 +4848,70 @@ REV_STATIC_INLINE int32_t rev_nn_LayerNorm_Q43_run(int32_t pass, const rev_nn_La
 	return rev_call(rev_kernel("revnn.LayerNorm[Q43]"), pass, a, n);
 }
 
+/* Y += softmax(α·Q·Kᵀ)·V, of rows */
+typedef struct rev_nn_Attention {
+	rev_float64_matrix Y; /* acc [optional]; n,e */
+	rev_float64_matrix Q; /* in; n,c */
+	rev_float64_matrix K; /* in; m,c */
+	rev_float64_matrix V; /* in; m,e */
+	int64_t Heads;
+	int64_t Sequences;
+	double Scale;
+	int32_t Causal;
+	int64_t Workers;
+} rev_nn_Attention;
+
+REV_STATIC_INLINE int32_t rev_nn_Attention_run(int32_t pass, const rev_nn_Attention *k, const rev_nn_Attention *g, const rev_nn_Attention *t, const rev_nn_Attention *gt) {
+	const rev_nn_Attention *parts[4] = {k, g, t, gt};
+	rev_arg a[21];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->Q.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->Q);
+		if (parts[p]->K.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->K);
+		if (parts[p]->V.data) a[n++] = rev_float64_matrix_arg(p, 3, 1, parts[p]->V);
+	}
+	a[n++] = rev_parameter(0, (double)k->Heads);
+	a[n++] = rev_parameter(1, (double)k->Sequences);
+	a[n++] = rev_parameter(2, (double)k->Scale);
+	a[n++] = rev_parameter(3, (double)k->Causal);
+	a[n++] = rev_parameter(4, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Attention[float64]"), pass, a, n);
+}
+
+/* Y += softmax(α·Q·Kᵀ)·V, of rows */
+typedef struct rev_nn_Attention_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,e */
+	rev_float32_matrix Q; /* in; n,c */
+	rev_float32_matrix K; /* in; m,c */
+	rev_float32_matrix V; /* in; m,e */
+	int64_t Heads;
+	int64_t Sequences;
+	double Scale;
+	int32_t Causal;
+	int64_t Workers;
+} rev_nn_Attention_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Attention_float32_run(int32_t pass, const rev_nn_Attention_float32 *k, const rev_nn_Attention_float32 *g, const rev_nn_Attention_float32 *t, const rev_nn_Attention_float32 *gt) {
+	const rev_nn_Attention_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[21];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->Q.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->Q);
+		if (parts[p]->K.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->K);
+		if (parts[p]->V.data) a[n++] = rev_float32_matrix_arg(p, 3, 2, parts[p]->V);
+	}
+	a[n++] = rev_parameter(0, (double)k->Heads);
+	a[n++] = rev_parameter(1, (double)k->Sequences);
+	a[n++] = rev_parameter(2, (double)k->Scale);
+	a[n++] = rev_parameter(3, (double)k->Causal);
+	a[n++] = rev_parameter(4, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Attention[float32]"), pass, a, n);
+}
+
 /* r += Σ (x_ij - y_ij)² */
 typedef struct rev_nn_SquaredError {
 	double *Out; /* acc [optional] */

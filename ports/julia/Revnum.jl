@@ -1404,6 +1404,30 @@ function ChainRulesCore.rrule(::typeof(revnn_LayerNorm), X, Gain=nothing, Bias=n
     value("revnn.LayerNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings), pullback
 end
 
+# Y += softmax(α·Q·Kᵀ)·V, of rows
+function revnn_Attention(Q, K, V; Heads=0, Sequences=0, Scale=0, Causal=false, Workers=0)
+    n_ = size(Q, 1)
+    c_ = size(Q, 2)
+    m_ = size(K, 1)
+    e_ = size(V, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1)]
+    outputs = [(0, 2, (n_,e_,))]
+    settings = Arg[parameter(0, Heads), parameter(1, Sequences), parameter(2, Scale), parameter(3, Causal), parameter(4, Workers)]
+    value("revnn.Attention[float64]", inputs, outputs, (Q, K, V,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Attention), Q, K, V; Heads=0, Sequences=0, Scale=0, Causal=false, Workers=0)
+    n_ = size(Q, 1)
+    c_ = size(Q, 2)
+    m_ = size(K, 1)
+    e_ = size(V, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1)]
+    outputs = [(0, 2, (n_,e_,))]
+    settings = Arg[parameter(0, Heads), parameter(1, Sequences), parameter(2, Scale), parameter(3, Causal), parameter(4, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Attention[float64]", inputs, outputs, (Q, K, V,), settings, (unthunk(ybar),))...)
+    value("revnn.Attention[float64]", inputs, outputs, (Q, K, V,), settings), pullback
+end
+
 # r += Σ (x_ij - y_ij)²
 function revnn_SquaredError(X, Y; Mean=false, Workers=0)
     n_ = size(X, 1)

@@ -57,6 +57,12 @@ func Cases(types map[string]bool) (all []*Case) {
 			}
 			continue
 		}
+		if r.Kernel == "revnn.Attention" {
+			for _, a := range attentions {
+				all = append(all, a.of(r))
+			}
+			continue
+		}
 		for _, n := range ordersOf(r) {
 			all = append(all, square(r, n))
 		}
@@ -147,6 +153,39 @@ func (w windowed) of(r *rules.Rule) *Case {
 		}
 		for _, p := range r.Params {
 			a.Params = append(a.Params, float64(params[p.Name]))
+		}
+		return a
+	}
+	return c
+}
+
+// An attention has sequences of so many rows, which are their own keys and values.
+type attention struct {
+	sequences, heads, rows, depth int
+	causal                        bool
+}
+
+var attentions = []attention{{1, 1, 256, 64, false}, {4, 8, 128, 64, false}, {1, 8, 1024, 64, false}, {1, 8, 1024, 64, true}}
+
+func (s attention) of(r *rules.Rule) *Case {
+	rows, cols := s.sequences*s.rows, s.heads*s.depth
+	params := map[string]float64{"Heads": float64(s.heads), "Sequences": float64(s.sequences)}
+	c := &Case{Rule: r, Size: fmt.Sprintf("%d×%d×%d, %d heads", s.sequences, s.rows, cols, s.heads), flops: 4 * float64(rows*s.rows*cols)}
+	if s.causal {
+		c.Size += ", causal"
+		c.flops /= 2
+		params["Causal"] = 1
+	}
+	c.draw = func(rnd *rand.Rand) (a rules.Args) {
+		draw := drawn[float64]
+		if r.Type == rules.Float32 {
+			draw = drawn[float32]
+		}
+		for _, o := range r.Operands {
+			a.Operands = append(a.Operands, draw(rnd, o, [2]int{rows, cols}))
+		}
+		for _, p := range r.Params {
+			a.Params = append(a.Params, params[p.Name])
 		}
 		return a
 	}

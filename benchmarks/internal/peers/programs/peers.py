@@ -231,6 +231,8 @@ TORCH = {
     "revnn.MeanPool": lambda o: lambda X: F.avg_pool2d(image(o, X), *window(o)).flatten(1),
     "revnn.Gather": lambda o: lambda X, Index: X[Index],
     "revnn.LeakyReLU": lambda o: lambda X: F.leaky_relu(X, float(o.Slope)),
+    "revnn.Attention": lambda o: lambda Q, K, V: merged(o, F.scaled_dot_product_attention(
+        headed(o, Q), headed(o, K), headed(o, V), is_causal=bool(o.Causal), scale=float(o.Scale) or None)),
     "revnn.RMSNorm": lambda o: lambda X, Gain: F.rms_norm(X, Gain.shape, Gain, float(o.Epsilon) or 1e-5),
     "revnn.LayerNorm": lambda o: lambda X, Gain, Bias: F.layer_norm(X, Gain.shape, Gain, Bias, float(o.Epsilon) or 1e-5),
     "revnn.SquaredError": lambda o: lambda X, Y: F.mse_loss(X, Y, reduction=reduction(o)),
@@ -245,6 +247,14 @@ TORCH = {
     **{"revnn." + name: (lambda f: lambda o: lambda X: getattr(F, f)(X))(f) for name, f in
        [("ReLU", "relu"), ("Sigmoid", "sigmoid"), ("Tanh", "tanh"), ("Softplus", "softplus"), ("GELU", "gelu"), ("SiLU", "silu")]},
 }
+
+
+def headed(o, x):
+    return x.reshape(max(1, int(o.Sequences)), -1, max(1, int(o.Heads)), x.shape[1] // max(1, int(o.Heads))).transpose(1, 2)
+
+
+def merged(o, y):
+    return y.transpose(1, 2).reshape(len(o.Q), -1)
 
 
 def reduction(o):
