@@ -46,9 +46,10 @@
 //	Atan2      1.1       1.1
 //	Pow        0.9       0.9
 //
-// Atan2 and Pow were compared with sums of two float64, for 10⁶ pairs of arguments of each of four kinds. They have the special cases of package math. Their derivatives are within 5 units of
-// the sum of the magnitudes of their terms, unless a power of x in them overflows or underflows, or
-// the square of 1/max(|x|, |y|) does.
+// Atan2 and Pow were compared with sums of two float64, for 10⁶ pairs of arguments of each of four
+// kinds. They have the special cases of package math. Their derivatives are within 5 units of the sum
+// of the magnitudes of their terms, unless a power of x in them overflows or underflows, or the square
+// of 1/max(|x|, |y|) does.
 //
 // Subnormal arguments and results are exact to the same bounds. Underflow is
 // gradual, and exp overflows where the true value does: exp(709.78) is finite.
