@@ -33265,10 +33265,12 @@ many1776:
 	VMAXPD            Z8, Z10, Z8
 	VBROADCASTSD      constants<>+15232(SB), Z10
 	VMAXPD            Z9, Z10, Z9
-	VBROADCASTSD      constants<>+576(SB), Z10
+	VBROADCASTSD      constants<>+15296(SB), Z10
 	VDIVPD            Z8, Z10, Z8
-	VBROADCASTSD      constants<>+576(SB), Z10
+	VBROADCASTSD      constants<>+15296(SB), Z10
 	VDIVPD            Z9, Z10, Z9
+	VMULPD.BCST       constants<>+15360(SB), Z6, Z6
+	VMULPD.BCST       constants<>+15360(SB), Z7, Z7
 	VMULPD            Z8, Z2, Z2
 	VMULPD            Z9, Z3, Z3
 	VMULPD            Z6, Z2, Z2
@@ -33415,8 +33417,9 @@ one1777:
 	VFMADD231PD       Z0, Z0, Z4
 	VBROADCASTSD      constants<>+15232(SB), Z5
 	VMAXPD            Z4, Z5, Z4
-	VBROADCASTSD      constants<>+576(SB), Z5
+	VBROADCASTSD      constants<>+15296(SB), Z5
 	VDIVPD            Z4, Z5, Z4
+	VMULPD.BCST       constants<>+15360(SB), Z3, Z3
 	VMULPD            Z4, Z1, Z1
 	VMULPD            Z3, Z1, Z1
 	VMULPD            Z4, Z0, Z0
@@ -33556,8 +33559,9 @@ tail1779:
 	VFMADD231PD       Z0, Z0, Z4
 	VBROADCASTSD      constants<>+15232(SB), Z5
 	VMAXPD            Z4, Z5, Z4
-	VBROADCASTSD      constants<>+576(SB), Z5
+	VBROADCASTSD      constants<>+15296(SB), Z5
 	VDIVPD            Z4, Z5, Z4
+	VMULPD.BCST       constants<>+15360(SB), Z3, Z3
 	VMULPD            Z4, Z1, Z1
 	VMULPD            Z3, Z1, Z1
 	VMULPD            Z4, Z0, Z0
@@ -33711,8 +33715,9 @@ one1783:
 	VFMADD231PD  Y0, Y0, Y4
 	VBROADCASTSD constants<>+15232(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VBROADCASTSD constants<>+576(SB), Y5
+	VBROADCASTSD constants<>+15296(SB), Y5
 	VDIVPD       Y4, Y5, Y4
+	VMULPD       constants<>+15360(SB), Y3, Y3
 	VMULPD       Y4, Y1, Y1
 	VMULPD       Y3, Y1, Y1
 	VMULPD       Y4, Y0, Y0
@@ -33857,8 +33862,9 @@ tail1785:
 	VFMADD231PD  Y1, Y1, Y5
 	VBROADCASTSD constants<>+15232(SB), Y6
 	VMAXPD       Y5, Y6, Y5
-	VBROADCASTSD constants<>+576(SB), Y6
+	VBROADCASTSD constants<>+15296(SB), Y6
 	VDIVPD       Y5, Y6, Y5
+	VMULPD       constants<>+15360(SB), Y4, Y4
 	VMULPD       Y5, Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y5, Y1, Y1
@@ -34047,23 +34053,23 @@ many1788:
 	VORPS             Z9, Z5, Z5
 	VMOVUPS           Z10, K1, Z4
 	VMOVUPS           Z11, K2, Z5
-	VBROADCASTSS      constants<>+15296(SB), Z8
+	VBROADCASTSS      constants<>+15424(SB), Z8
 	VMINPS            Z0, Z8, Z0
-	VBROADCASTSS      constants<>+15296(SB), Z8
+	VBROADCASTSS      constants<>+15424(SB), Z8
 	VMINPS            Z1, Z8, Z1
-	VBROADCASTSS      constants<>+15360(SB), Z8
+	VBROADCASTSS      constants<>+15488(SB), Z8
 	VMAXPS            Z0, Z8, Z0
-	VBROADCASTSS      constants<>+15360(SB), Z8
+	VBROADCASTSS      constants<>+15488(SB), Z8
 	VMAXPS            Z1, Z8, Z1
 	VMULPS            Z6, Z0, Z0
 	VMULPS            Z7, Z1, Z1
-	VBROADCASTSS      constants<>+15296(SB), Z8
+	VBROADCASTSS      constants<>+15424(SB), Z8
 	VMINPS            Z2, Z8, Z2
-	VBROADCASTSS      constants<>+15296(SB), Z8
+	VBROADCASTSS      constants<>+15424(SB), Z8
 	VMINPS            Z3, Z8, Z3
-	VBROADCASTSS      constants<>+15360(SB), Z8
+	VBROADCASTSS      constants<>+15488(SB), Z8
 	VMAXPS            Z2, Z8, Z2
-	VBROADCASTSS      constants<>+15360(SB), Z8
+	VBROADCASTSS      constants<>+15488(SB), Z8
 	VMAXPS            Z3, Z8, Z3
 	VMULPS            Z6, Z2, Z2
 	VMULPS            Z7, Z3, Z3
@@ -34071,14 +34077,16 @@ many1788:
 	VMULPS            Z3, Z3, Z9
 	VFMADD231PS       Z0, Z0, Z8
 	VFMADD231PS       Z1, Z1, Z9
-	VBROADCASTSS      constants<>+15424(SB), Z10
+	VBROADCASTSS      constants<>+15552(SB), Z10
 	VMAXPS            Z8, Z10, Z8
-	VBROADCASTSS      constants<>+15424(SB), Z10
+	VBROADCASTSS      constants<>+15552(SB), Z10
 	VMAXPS            Z9, Z10, Z9
-	VBROADCASTSS      constants<>+704(SB), Z10
+	VBROADCASTSS      constants<>+11392(SB), Z10
 	VDIVPS            Z8, Z10, Z8
-	VBROADCASTSS      constants<>+704(SB), Z10
+	VBROADCASTSS      constants<>+11392(SB), Z10
 	VDIVPS            Z9, Z10, Z9
+	VMULPS.BCST       constants<>+15616(SB), Z6, Z6
+	VMULPS.BCST       constants<>+15616(SB), Z7, Z7
 	VMULPS            Z8, Z2, Z2
 	VMULPS            Z9, Z3, Z3
 	VMULPS            Z6, Z2, Z2
@@ -34185,22 +34193,23 @@ one1789:
 	VANDPS.BCST       constants<>+320(SB), Z4, Z4
 	VORPS             Z4, Z2, Z2
 	VMOVUPS           Z5, K1, Z2
-	VBROADCASTSS      constants<>+15296(SB), Z4
+	VBROADCASTSS      constants<>+15424(SB), Z4
 	VMINPS            Z0, Z4, Z0
-	VBROADCASTSS      constants<>+15360(SB), Z4
+	VBROADCASTSS      constants<>+15488(SB), Z4
 	VMAXPS            Z0, Z4, Z0
 	VMULPS            Z3, Z0, Z0
-	VBROADCASTSS      constants<>+15296(SB), Z4
+	VBROADCASTSS      constants<>+15424(SB), Z4
 	VMINPS            Z1, Z4, Z1
-	VBROADCASTSS      constants<>+15360(SB), Z4
+	VBROADCASTSS      constants<>+15488(SB), Z4
 	VMAXPS            Z1, Z4, Z1
 	VMULPS            Z3, Z1, Z1
 	VMULPS            Z1, Z1, Z4
 	VFMADD231PS       Z0, Z0, Z4
-	VBROADCASTSS      constants<>+15424(SB), Z5
+	VBROADCASTSS      constants<>+15552(SB), Z5
 	VMAXPS            Z4, Z5, Z4
-	VBROADCASTSS      constants<>+704(SB), Z5
+	VBROADCASTSS      constants<>+11392(SB), Z5
 	VDIVPS            Z4, Z5, Z4
+	VMULPS.BCST       constants<>+15616(SB), Z3, Z3
 	VMULPS            Z4, Z1, Z1
 	VMULPS            Z3, Z1, Z1
 	VMULPS            Z4, Z0, Z0
@@ -34300,22 +34309,23 @@ tail1791:
 	VANDPS.BCST       constants<>+320(SB), Z4, Z4
 	VORPS             Z4, Z2, Z2
 	VMOVUPS           Z5, K2, Z2
-	VBROADCASTSS      constants<>+15296(SB), Z4
+	VBROADCASTSS      constants<>+15424(SB), Z4
 	VMINPS            Z0, Z4, Z0
-	VBROADCASTSS      constants<>+15360(SB), Z4
+	VBROADCASTSS      constants<>+15488(SB), Z4
 	VMAXPS            Z0, Z4, Z0
 	VMULPS            Z3, Z0, Z0
-	VBROADCASTSS      constants<>+15296(SB), Z4
+	VBROADCASTSS      constants<>+15424(SB), Z4
 	VMINPS            Z1, Z4, Z1
-	VBROADCASTSS      constants<>+15360(SB), Z4
+	VBROADCASTSS      constants<>+15488(SB), Z4
 	VMAXPS            Z1, Z4, Z1
 	VMULPS            Z3, Z1, Z1
 	VMULPS            Z1, Z1, Z4
 	VFMADD231PS       Z0, Z0, Z4
-	VBROADCASTSS      constants<>+15424(SB), Z5
+	VBROADCASTSS      constants<>+15552(SB), Z5
 	VMAXPS            Z4, Z5, Z4
-	VBROADCASTSS      constants<>+704(SB), Z5
+	VBROADCASTSS      constants<>+11392(SB), Z5
 	VDIVPS            Z4, Z5, Z4
+	VMULPS.BCST       constants<>+15616(SB), Z3, Z3
 	VMULPS            Z4, Z1, Z1
 	VMULPS            Z3, Z1, Z1
 	VMULPS            Z4, Z0, Z0
@@ -34429,22 +34439,23 @@ one1795:
 	VANDPS       constants<>+320(SB), Y4, Y4
 	VORPS        Y4, Y2, Y2
 	VBLENDVPS    Y6, Y5, Y2, Y2
-	VBROADCASTSS constants<>+15296(SB), Y4
+	VBROADCASTSS constants<>+15424(SB), Y4
 	VMINPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+15360(SB), Y4
+	VBROADCASTSS constants<>+15488(SB), Y4
 	VMAXPS       Y0, Y4, Y0
 	VMULPS       Y3, Y0, Y0
-	VBROADCASTSS constants<>+15296(SB), Y4
+	VBROADCASTSS constants<>+15424(SB), Y4
 	VMINPS       Y1, Y4, Y1
-	VBROADCASTSS constants<>+15360(SB), Y4
+	VBROADCASTSS constants<>+15488(SB), Y4
 	VMAXPS       Y1, Y4, Y1
 	VMULPS       Y3, Y1, Y1
 	VMULPS       Y1, Y1, Y4
 	VFMADD231PS  Y0, Y0, Y4
-	VBROADCASTSS constants<>+15424(SB), Y5
+	VBROADCASTSS constants<>+15552(SB), Y5
 	VMAXPS       Y4, Y5, Y4
-	VBROADCASTSS constants<>+704(SB), Y5
+	VBROADCASTSS constants<>+11392(SB), Y5
 	VDIVPS       Y4, Y5, Y4
+	VMULPS       constants<>+15616(SB), Y3, Y3
 	VMULPS       Y4, Y1, Y1
 	VMULPS       Y3, Y1, Y1
 	VMULPS       Y4, Y0, Y0
@@ -34549,22 +34560,23 @@ tail1797:
 	VANDPS       constants<>+320(SB), Y5, Y5
 	VORPS        Y5, Y3, Y3
 	VBLENDVPS    Y7, Y6, Y3, Y3
-	VBROADCASTSS constants<>+15296(SB), Y5
+	VBROADCASTSS constants<>+15424(SB), Y5
 	VMINPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+15360(SB), Y5
+	VBROADCASTSS constants<>+15488(SB), Y5
 	VMAXPS       Y1, Y5, Y1
 	VMULPS       Y4, Y1, Y1
-	VBROADCASTSS constants<>+15296(SB), Y5
+	VBROADCASTSS constants<>+15424(SB), Y5
 	VMINPS       Y2, Y5, Y2
-	VBROADCASTSS constants<>+15360(SB), Y5
+	VBROADCASTSS constants<>+15488(SB), Y5
 	VMAXPS       Y2, Y5, Y2
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y2, Y2, Y5
 	VFMADD231PS  Y1, Y1, Y5
-	VBROADCASTSS constants<>+15424(SB), Y6
+	VBROADCASTSS constants<>+15552(SB), Y6
 	VMAXPS       Y5, Y6, Y5
-	VBROADCASTSS constants<>+704(SB), Y6
+	VBROADCASTSS constants<>+11392(SB), Y6
 	VDIVPS       Y5, Y6, Y5
+	VMULPS       constants<>+15616(SB), Y4, Y4
 	VMULPS       Y5, Y2, Y2
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y5, Y1, Y1
@@ -34641,10 +34653,12 @@ many1800:
 	VMAXPD       Z6, Z8, Z6
 	VBROADCASTSD constants<>+15232(SB), Z8
 	VMAXPD       Z7, Z8, Z7
-	VBROADCASTSD constants<>+576(SB), Z8
+	VBROADCASTSD constants<>+15296(SB), Z8
 	VDIVPD       Z6, Z8, Z6
-	VBROADCASTSD constants<>+576(SB), Z8
+	VBROADCASTSD constants<>+15296(SB), Z8
 	VDIVPD       Z7, Z8, Z7
+	VMULPD.BCST  constants<>+15360(SB), Z4, Z4
+	VMULPD.BCST  constants<>+15360(SB), Z5, Z5
 	VSUBPD       Z2, Z0, Z8
 	VSUBPD       Z3, Z1, Z9
 	VADDPD       Z2, Z0, Z10
@@ -34713,8 +34727,9 @@ one1801:
 	VFMADD231PD  Z0, Z0, Z3
 	VBROADCASTSD constants<>+15232(SB), Z4
 	VMAXPD       Z3, Z4, Z3
-	VBROADCASTSD constants<>+576(SB), Z4
+	VBROADCASTSD constants<>+15296(SB), Z4
 	VDIVPD       Z3, Z4, Z3
+	VMULPD.BCST  constants<>+15360(SB), Z2, Z2
 	VSUBPD       Z1, Z0, Z4
 	VADDPD       Z1, Z0, Z5
 	VMULPD       Z3, Z4, Z4
@@ -34767,8 +34782,9 @@ tail1803:
 	VFMADD231PD  Z0, Z0, Z3
 	VBROADCASTSD constants<>+15232(SB), Z4
 	VMAXPD       Z3, Z4, Z3
-	VBROADCASTSD constants<>+576(SB), Z4
+	VBROADCASTSD constants<>+15296(SB), Z4
 	VDIVPD       Z3, Z4, Z3
+	VMULPD.BCST  constants<>+15360(SB), Z2, Z2
 	VSUBPD       Z1, Z0, Z4
 	VADDPD       Z1, Z0, Z5
 	VMULPD       Z3, Z4, Z4
@@ -34830,8 +34846,9 @@ one1807:
 	VFMADD231PD  Y0, Y0, Y3
 	VBROADCASTSD constants<>+15232(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VBROADCASTSD constants<>+576(SB), Y4
+	VBROADCASTSD constants<>+15296(SB), Y4
 	VDIVPD       Y3, Y4, Y3
+	VMULPD       constants<>+15360(SB), Y2, Y2
 	VSUBPD       Y1, Y0, Y4
 	VADDPD       Y1, Y0, Y5
 	VMULPD       Y3, Y4, Y4
@@ -34884,8 +34901,9 @@ tail1809:
 	VFMADD231PD  Y1, Y1, Y4
 	VBROADCASTSD constants<>+15232(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VBROADCASTSD constants<>+576(SB), Y5
+	VBROADCASTSD constants<>+15296(SB), Y5
 	VDIVPD       Y4, Y5, Y4
+	VMULPD       constants<>+15360(SB), Y3, Y3
 	VSUBPD       Y2, Y1, Y5
 	VADDPD       Y2, Y1, Y6
 	VMULPD       Y4, Y5, Y5
@@ -34943,23 +34961,23 @@ many1812:
 	VMINPS       Z4, Z6, Z4
 	VBROADCASTSS constants<>+12800(SB), Z6
 	VMINPS       Z5, Z6, Z5
-	VBROADCASTSS constants<>+15296(SB), Z6
+	VBROADCASTSS constants<>+15424(SB), Z6
 	VMINPS       Z0, Z6, Z0
-	VBROADCASTSS constants<>+15296(SB), Z6
+	VBROADCASTSS constants<>+15424(SB), Z6
 	VMINPS       Z1, Z6, Z1
-	VBROADCASTSS constants<>+15360(SB), Z6
+	VBROADCASTSS constants<>+15488(SB), Z6
 	VMAXPS       Z0, Z6, Z0
-	VBROADCASTSS constants<>+15360(SB), Z6
+	VBROADCASTSS constants<>+15488(SB), Z6
 	VMAXPS       Z1, Z6, Z1
 	VMULPS       Z4, Z0, Z0
 	VMULPS       Z5, Z1, Z1
-	VBROADCASTSS constants<>+15296(SB), Z6
+	VBROADCASTSS constants<>+15424(SB), Z6
 	VMINPS       Z2, Z6, Z2
-	VBROADCASTSS constants<>+15296(SB), Z6
+	VBROADCASTSS constants<>+15424(SB), Z6
 	VMINPS       Z3, Z6, Z3
-	VBROADCASTSS constants<>+15360(SB), Z6
+	VBROADCASTSS constants<>+15488(SB), Z6
 	VMAXPS       Z2, Z6, Z2
-	VBROADCASTSS constants<>+15360(SB), Z6
+	VBROADCASTSS constants<>+15488(SB), Z6
 	VMAXPS       Z3, Z6, Z3
 	VMULPS       Z4, Z2, Z2
 	VMULPS       Z5, Z3, Z3
@@ -34967,14 +34985,16 @@ many1812:
 	VMULPS       Z3, Z3, Z7
 	VFMADD231PS  Z0, Z0, Z6
 	VFMADD231PS  Z1, Z1, Z7
-	VBROADCASTSS constants<>+15424(SB), Z8
+	VBROADCASTSS constants<>+15552(SB), Z8
 	VMAXPS       Z6, Z8, Z6
-	VBROADCASTSS constants<>+15424(SB), Z8
+	VBROADCASTSS constants<>+15552(SB), Z8
 	VMAXPS       Z7, Z8, Z7
-	VBROADCASTSS constants<>+704(SB), Z8
+	VBROADCASTSS constants<>+11392(SB), Z8
 	VDIVPS       Z6, Z8, Z6
-	VBROADCASTSS constants<>+704(SB), Z8
+	VBROADCASTSS constants<>+11392(SB), Z8
 	VDIVPS       Z7, Z8, Z7
+	VMULPS.BCST  constants<>+15616(SB), Z4, Z4
+	VMULPS.BCST  constants<>+15616(SB), Z5, Z5
 	VSUBPS       Z2, Z0, Z8
 	VSUBPS       Z3, Z1, Z9
 	VADDPS       Z2, Z0, Z10
@@ -35029,22 +35049,23 @@ one1813:
 	VPSUBD       Z2, Z3, Z2
 	VBROADCASTSS constants<>+12800(SB), Z3
 	VMINPS       Z2, Z3, Z2
-	VBROADCASTSS constants<>+15296(SB), Z3
+	VBROADCASTSS constants<>+15424(SB), Z3
 	VMINPS       Z0, Z3, Z0
-	VBROADCASTSS constants<>+15360(SB), Z3
+	VBROADCASTSS constants<>+15488(SB), Z3
 	VMAXPS       Z0, Z3, Z0
 	VMULPS       Z2, Z0, Z0
-	VBROADCASTSS constants<>+15296(SB), Z3
+	VBROADCASTSS constants<>+15424(SB), Z3
 	VMINPS       Z1, Z3, Z1
-	VBROADCASTSS constants<>+15360(SB), Z3
+	VBROADCASTSS constants<>+15488(SB), Z3
 	VMAXPS       Z1, Z3, Z1
 	VMULPS       Z2, Z1, Z1
 	VMULPS       Z1, Z1, Z3
 	VFMADD231PS  Z0, Z0, Z3
-	VBROADCASTSS constants<>+15424(SB), Z4
+	VBROADCASTSS constants<>+15552(SB), Z4
 	VMAXPS       Z3, Z4, Z3
-	VBROADCASTSS constants<>+704(SB), Z4
+	VBROADCASTSS constants<>+11392(SB), Z4
 	VDIVPS       Z3, Z4, Z3
+	VMULPS.BCST  constants<>+15616(SB), Z2, Z2
 	VSUBPS       Z1, Z0, Z4
 	VADDPS       Z1, Z0, Z5
 	VMULPS       Z3, Z4, Z4
@@ -35083,22 +35104,23 @@ tail1815:
 	VPSUBD       Z2, Z3, Z2
 	VBROADCASTSS constants<>+12800(SB), Z3
 	VMINPS       Z2, Z3, Z2
-	VBROADCASTSS constants<>+15296(SB), Z3
+	VBROADCASTSS constants<>+15424(SB), Z3
 	VMINPS       Z0, Z3, Z0
-	VBROADCASTSS constants<>+15360(SB), Z3
+	VBROADCASTSS constants<>+15488(SB), Z3
 	VMAXPS       Z0, Z3, Z0
 	VMULPS       Z2, Z0, Z0
-	VBROADCASTSS constants<>+15296(SB), Z3
+	VBROADCASTSS constants<>+15424(SB), Z3
 	VMINPS       Z1, Z3, Z1
-	VBROADCASTSS constants<>+15360(SB), Z3
+	VBROADCASTSS constants<>+15488(SB), Z3
 	VMAXPS       Z1, Z3, Z1
 	VMULPS       Z2, Z1, Z1
 	VMULPS       Z1, Z1, Z3
 	VFMADD231PS  Z0, Z0, Z3
-	VBROADCASTSS constants<>+15424(SB), Z4
+	VBROADCASTSS constants<>+15552(SB), Z4
 	VMAXPS       Z3, Z4, Z3
-	VBROADCASTSS constants<>+704(SB), Z4
+	VBROADCASTSS constants<>+11392(SB), Z4
 	VDIVPS       Z3, Z4, Z3
+	VMULPS.BCST  constants<>+15616(SB), Z2, Z2
 	VSUBPS       Z1, Z0, Z4
 	VADDPS       Z1, Z0, Z5
 	VMULPS       Z3, Z4, Z4
@@ -35146,22 +35168,23 @@ one1819:
 	VPSUBD       Y2, Y3, Y2
 	VBROADCASTSS constants<>+12800(SB), Y3
 	VMINPS       Y2, Y3, Y2
-	VBROADCASTSS constants<>+15296(SB), Y3
+	VBROADCASTSS constants<>+15424(SB), Y3
 	VMINPS       Y0, Y3, Y0
-	VBROADCASTSS constants<>+15360(SB), Y3
+	VBROADCASTSS constants<>+15488(SB), Y3
 	VMAXPS       Y0, Y3, Y0
 	VMULPS       Y2, Y0, Y0
-	VBROADCASTSS constants<>+15296(SB), Y3
+	VBROADCASTSS constants<>+15424(SB), Y3
 	VMINPS       Y1, Y3, Y1
-	VBROADCASTSS constants<>+15360(SB), Y3
+	VBROADCASTSS constants<>+15488(SB), Y3
 	VMAXPS       Y1, Y3, Y1
 	VMULPS       Y2, Y1, Y1
 	VMULPS       Y1, Y1, Y3
 	VFMADD231PS  Y0, Y0, Y3
-	VBROADCASTSS constants<>+15424(SB), Y4
+	VBROADCASTSS constants<>+15552(SB), Y4
 	VMAXPS       Y3, Y4, Y3
-	VBROADCASTSS constants<>+704(SB), Y4
+	VBROADCASTSS constants<>+11392(SB), Y4
 	VDIVPS       Y3, Y4, Y3
+	VMULPS       constants<>+15616(SB), Y2, Y2
 	VSUBPS       Y1, Y0, Y4
 	VADDPS       Y1, Y0, Y5
 	VMULPS       Y3, Y4, Y4
@@ -35200,22 +35223,23 @@ tail1821:
 	VPSUBD       Y3, Y4, Y3
 	VBROADCASTSS constants<>+12800(SB), Y4
 	VMINPS       Y3, Y4, Y3
-	VBROADCASTSS constants<>+15296(SB), Y4
+	VBROADCASTSS constants<>+15424(SB), Y4
 	VMINPS       Y1, Y4, Y1
-	VBROADCASTSS constants<>+15360(SB), Y4
+	VBROADCASTSS constants<>+15488(SB), Y4
 	VMAXPS       Y1, Y4, Y1
 	VMULPS       Y3, Y1, Y1
-	VBROADCASTSS constants<>+15296(SB), Y4
+	VBROADCASTSS constants<>+15424(SB), Y4
 	VMINPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+15360(SB), Y4
+	VBROADCASTSS constants<>+15488(SB), Y4
 	VMAXPS       Y2, Y4, Y2
 	VMULPS       Y3, Y2, Y2
 	VMULPS       Y2, Y2, Y4
 	VFMADD231PS  Y1, Y1, Y4
-	VBROADCASTSS constants<>+15424(SB), Y5
+	VBROADCASTSS constants<>+15552(SB), Y5
 	VMAXPS       Y4, Y5, Y4
-	VBROADCASTSS constants<>+704(SB), Y5
+	VBROADCASTSS constants<>+11392(SB), Y5
 	VDIVPS       Y4, Y5, Y4
+	VMULPS       constants<>+15616(SB), Y3, Y3
 	VSUBPS       Y2, Y1, Y5
 	VADDPS       Y2, Y1, Y6
 	VMULPS       Y4, Y5, Y5
@@ -35263,8 +35287,8 @@ many1824:
 	VGETEXPPD         Z5, Z7
 	VSUBPD            Z6, Z0, Z0
 	VSUBPD            Z7, Z1, Z1
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z1, Z1
 	VSUBPD.BCST       constants<>+576(SB), Z4, Z4
 	VSUBPD.BCST       constants<>+576(SB), Z5, Z5
 	VMULPD.BCST       constants<>+1344(SB), Z4, Z6
@@ -35289,69 +35313,69 @@ many1824:
 	VMULPD            Z13, Z13, Z7
 	VMULPD            Z10, Z4, Z4
 	VMULPD            Z11, Z5, Z5
-	VBROADCASTSD      constants<>+15552(SB), Z8
+	VBROADCASTSD      constants<>+15744(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+15552(SB), Z8
-	VFMADD213PD.BCST  constants<>+15616(SB), Z6, Z8
-	VBROADCASTSD      constants<>+15552(SB), Z9
+	VBROADCASTSD      constants<>+15744(SB), Z8
+	VFMADD213PD.BCST  constants<>+15808(SB), Z6, Z8
+	VBROADCASTSD      constants<>+15744(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSD      constants<>+15552(SB), Z9
-	VFMADD213PD.BCST  constants<>+15616(SB), Z7, Z9
+	VBROADCASTSD      constants<>+15744(SB), Z9
+	VFMADD213PD.BCST  constants<>+15808(SB), Z7, Z9
 	VFMADD213PD.BCST  constants<>+576(SB), Z6, Z8
 	VFMADD213PD.BCST  constants<>+576(SB), Z7, Z9
 	VMULPD            Z8, Z4, Z4
 	VMULPD            Z9, Z5, Z5
 	VMULPD            Z6, Z6, Z8
 	VMULPD            Z7, Z7, Z9
-	VBROADCASTSD      constants<>+15680(SB), Z10
+	VBROADCASTSD      constants<>+15872(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+15680(SB), Z10
-	VFMADD213PD.BCST  constants<>+15744(SB), Z6, Z10
-	VBROADCASTSD      constants<>+15680(SB), Z11
+	VBROADCASTSD      constants<>+15872(SB), Z10
+	VFMADD213PD.BCST  constants<>+15936(SB), Z6, Z10
+	VBROADCASTSD      constants<>+15872(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+15680(SB), Z11
-	VFMADD213PD.BCST  constants<>+15744(SB), Z7, Z11
-	VFMADD231PD.BCST  constants<>+15808(SB), Z8, Z10
-	VFMADD231PD.BCST  constants<>+15808(SB), Z9, Z11
-	VBROADCASTSD      constants<>+15872(SB), Z14
+	VBROADCASTSD      constants<>+15872(SB), Z11
+	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z11
+	VFMADD231PD.BCST  constants<>+16000(SB), Z8, Z10
+	VFMADD231PD.BCST  constants<>+16000(SB), Z9, Z11
+	VBROADCASTSD      constants<>+16064(SB), Z14
 	VMOVUPS           Z14, Z14
-	VBROADCASTSD      constants<>+15872(SB), Z14
-	VFMADD213PD.BCST  constants<>+15936(SB), Z6, Z14
-	VBROADCASTSD      constants<>+15872(SB), Z15
+	VBROADCASTSD      constants<>+16064(SB), Z14
+	VFMADD213PD.BCST  constants<>+16128(SB), Z6, Z14
+	VBROADCASTSD      constants<>+16064(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+15872(SB), Z15
-	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16064(SB), Z15
+	VFMADD213PD.BCST  constants<>+16128(SB), Z7, Z15
 	VFMADD231PD       Z8, Z10, Z14
 	VFMADD231PD       Z9, Z11, Z15
-	VBROADCASTSD      constants<>+16000(SB), Z10
+	VBROADCASTSD      constants<>+16192(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+16000(SB), Z10
-	VFMADD213PD.BCST  constants<>+16064(SB), Z6, Z10
-	VBROADCASTSD      constants<>+16000(SB), Z11
+	VBROADCASTSD      constants<>+16192(SB), Z10
+	VFMADD213PD.BCST  constants<>+16256(SB), Z6, Z10
+	VBROADCASTSD      constants<>+16192(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+16000(SB), Z11
-	VFMADD213PD.BCST  constants<>+16064(SB), Z7, Z11
+	VBROADCASTSD      constants<>+16192(SB), Z11
+	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z11
 	VFMADD231PD       Z8, Z14, Z10
 	VFMADD231PD       Z9, Z15, Z11
-	VBROADCASTSD      constants<>+16128(SB), Z14
+	VBROADCASTSD      constants<>+16320(SB), Z14
 	VMOVUPS           Z14, Z14
-	VBROADCASTSD      constants<>+16128(SB), Z14
-	VFMADD213PD.BCST  constants<>+16192(SB), Z6, Z14
-	VBROADCASTSD      constants<>+16128(SB), Z15
+	VBROADCASTSD      constants<>+16320(SB), Z14
+	VFMADD213PD.BCST  constants<>+16384(SB), Z6, Z14
+	VBROADCASTSD      constants<>+16320(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+16128(SB), Z15
-	VFMADD213PD.BCST  constants<>+16192(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16320(SB), Z15
+	VFMADD213PD.BCST  constants<>+16384(SB), Z7, Z15
 	VFMADD231PD       Z8, Z10, Z14
 	VFMADD231PD       Z9, Z11, Z15
-	VFMADD213PD.BCST  constants<>+16256(SB), Z6, Z14
-	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z15
+	VFMADD213PD.BCST  constants<>+16448(SB), Z6, Z14
+	VFMADD213PD.BCST  constants<>+16448(SB), Z7, Z15
 	VMOVUPS           Z6, Z8
-	VFMADD213PD.BCST  constants<>+16320(SB), Z14, Z8
+	VFMADD213PD.BCST  constants<>+16512(SB), Z14, Z8
 	VMOVUPS           Z7, Z9
-	VFMADD213PD.BCST  constants<>+16320(SB), Z15, Z9
-	VBROADCASTSD      constants<>+16320(SB), Z10
+	VFMADD213PD.BCST  constants<>+16512(SB), Z15, Z9
+	VBROADCASTSD      constants<>+16512(SB), Z10
 	VSUBPD            Z8, Z10, Z10
-	VBROADCASTSD      constants<>+16320(SB), Z11
+	VBROADCASTSD      constants<>+16512(SB), Z11
 	VSUBPD            Z9, Z11, Z11
 	VFMADD231PD       Z6, Z14, Z10
 	VFMADD231PD       Z7, Z15, Z11
@@ -35399,10 +35423,10 @@ many1824:
 	VFMADD231PD.BCST  constants<>+1280(SB), Z1, Z5
 	VADDPD            Z4, Z8, Z0
 	VADDPD            Z5, Z9, Z1
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z3, Z3
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z2, Z2
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z3, Z3
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z2, Z2
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z3, Z3
 	VMULPD            Z6, Z2, Z4
 	VMULPD            Z7, Z3, Z5
 	VFNMADD213PD      Z4, Z2, Z6
@@ -35491,14 +35515,14 @@ many1824:
 	VMOVUPD           Z7, K2, Z6
 	VANDPD            Z8, Z2, Z7
 	VANDPD            Z6, Z3, Z6
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z4, Z0
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z5, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z4, Z0
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z5, Z1
 	VANDPD.BCST       constants<>+384(SB), Z2, Z8
 	VANDPD.BCST       constants<>+384(SB), Z3, Z9
 	VMOVUPD           Z8, K1, Z2
 	VMOVUPD           Z9, K2, Z3
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z2, Z0
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z3, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z2, Z0
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z3, Z1
 	VXORPD            Z7, Z0, Z0
 	VXORPD            Z6, Z1, Z1
 	VBROADCASTSD      constants<>+512(SB), Z2
@@ -35525,7 +35549,7 @@ one1825:
 	VGETEXPPD         Z0, Z0
 	VGETEXPPD         Z2, Z3
 	VSUBPD            Z3, Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
 	VSUBPD.BCST       constants<>+576(SB), Z2, Z2
 	VMULPD.BCST       constants<>+1344(SB), Z2, Z3
 	VADDPD.BCST       constants<>+576(SB), Z3, Z4
@@ -35538,37 +35562,37 @@ one1825:
 	VFNMADD231PD      Z6, Z3, Z2
 	VMULPD            Z6, Z6, Z3
 	VMULPD            Z5, Z2, Z2
-	VBROADCASTSD      constants<>+15552(SB), Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+15552(SB), Z4
-	VFMADD213PD.BCST  constants<>+15616(SB), Z3, Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
+	VFMADD213PD.BCST  constants<>+15808(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
 	VMULPD            Z4, Z2, Z2
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+15680(SB), Z5
+	VBROADCASTSD      constants<>+15872(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z5
-	VFMADD213PD.BCST  constants<>+15744(SB), Z3, Z5
-	VFMADD231PD.BCST  constants<>+15808(SB), Z4, Z5
-	VBROADCASTSD      constants<>+15872(SB), Z7
+	VBROADCASTSD      constants<>+15872(SB), Z5
+	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z5
+	VFMADD231PD.BCST  constants<>+16000(SB), Z4, Z5
+	VBROADCASTSD      constants<>+16064(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+15872(SB), Z7
-	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16064(SB), Z7
+	VFMADD213PD.BCST  constants<>+16128(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VBROADCASTSD      constants<>+16000(SB), Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+16000(SB), Z5
-	VFMADD213PD.BCST  constants<>+16064(SB), Z3, Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
+	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z5
 	VFMADD231PD       Z4, Z7, Z5
-	VBROADCASTSD      constants<>+16128(SB), Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+16128(SB), Z7
-	VFMADD213PD.BCST  constants<>+16192(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
+	VFMADD213PD.BCST  constants<>+16384(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+16448(SB), Z3, Z7
 	VMOVUPS           Z3, Z4
-	VFMADD213PD.BCST  constants<>+16320(SB), Z7, Z4
-	VBROADCASTSD      constants<>+16320(SB), Z5
+	VFMADD213PD.BCST  constants<>+16512(SB), Z7, Z4
+	VBROADCASTSD      constants<>+16512(SB), Z5
 	VSUBPD            Z4, Z5, Z5
 	VFMADD231PD       Z3, Z7, Z5
 	VMULPD            Z4, Z3, Z7
@@ -35593,8 +35617,8 @@ one1825:
 	VSUBPD            Z5, Z4, Z4
 	VFMADD231PD.BCST  constants<>+1280(SB), Z0, Z2
 	VADDPD            Z2, Z4, Z0
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z1, Z1
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z1, Z1
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z1, Z1
 	VMULPD            Z3, Z1, Z2
 	VFNMADD213PD      Z2, Z1, Z3
 	VFNMADD231PD      Z0, Z1, Z3
@@ -35639,10 +35663,10 @@ one1825:
 	VBROADCASTSD      constants<>+512(SB), Z4
 	VMOVUPD           Z3, K1, Z4
 	VANDPD            Z4, Z1, Z3
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z2, Z0
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z2, Z0
 	VANDPD.BCST       constants<>+384(SB), Z1, Z4
 	VMOVUPD           Z4, K1, Z1
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z1, Z0
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z1, Z0
 	VXORPD            Z3, Z0, Z0
 	VBROADCASTSD      constants<>+512(SB), Z1
 	VCMPPD            $0x00, Z1, Z2, K1
@@ -35665,7 +35689,7 @@ tail1827:
 	VGETEXPPD         Z0, Z0
 	VGETEXPPD         Z2, Z3
 	VSUBPD            Z3, Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
 	VSUBPD.BCST       constants<>+576(SB), Z2, Z2
 	VMULPD.BCST       constants<>+1344(SB), Z2, Z3
 	VADDPD.BCST       constants<>+576(SB), Z3, Z4
@@ -35678,37 +35702,37 @@ tail1827:
 	VFNMADD231PD      Z6, Z3, Z2
 	VMULPD            Z6, Z6, Z3
 	VMULPD            Z5, Z2, Z2
-	VBROADCASTSD      constants<>+15552(SB), Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+15552(SB), Z4
-	VFMADD213PD.BCST  constants<>+15616(SB), Z3, Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
+	VFMADD213PD.BCST  constants<>+15808(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
 	VMULPD            Z4, Z2, Z2
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+15680(SB), Z5
+	VBROADCASTSD      constants<>+15872(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z5
-	VFMADD213PD.BCST  constants<>+15744(SB), Z3, Z5
-	VFMADD231PD.BCST  constants<>+15808(SB), Z4, Z5
-	VBROADCASTSD      constants<>+15872(SB), Z7
+	VBROADCASTSD      constants<>+15872(SB), Z5
+	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z5
+	VFMADD231PD.BCST  constants<>+16000(SB), Z4, Z5
+	VBROADCASTSD      constants<>+16064(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+15872(SB), Z7
-	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16064(SB), Z7
+	VFMADD213PD.BCST  constants<>+16128(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VBROADCASTSD      constants<>+16000(SB), Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+16000(SB), Z5
-	VFMADD213PD.BCST  constants<>+16064(SB), Z3, Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
+	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z5
 	VFMADD231PD       Z4, Z7, Z5
-	VBROADCASTSD      constants<>+16128(SB), Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+16128(SB), Z7
-	VFMADD213PD.BCST  constants<>+16192(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
+	VFMADD213PD.BCST  constants<>+16384(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+16448(SB), Z3, Z7
 	VMOVUPS           Z3, Z4
-	VFMADD213PD.BCST  constants<>+16320(SB), Z7, Z4
-	VBROADCASTSD      constants<>+16320(SB), Z5
+	VFMADD213PD.BCST  constants<>+16512(SB), Z7, Z4
+	VBROADCASTSD      constants<>+16512(SB), Z5
 	VSUBPD            Z4, Z5, Z5
 	VFMADD231PD       Z3, Z7, Z5
 	VMULPD            Z4, Z3, Z7
@@ -35733,8 +35757,8 @@ tail1827:
 	VSUBPD            Z5, Z4, Z4
 	VFMADD231PD.BCST  constants<>+1280(SB), Z0, Z2
 	VADDPD            Z2, Z4, Z0
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z1, Z1
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z1, Z1
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z1, Z1
 	VMULPD            Z3, Z1, Z2
 	VFNMADD213PD      Z2, Z1, Z3
 	VFNMADD231PD      Z0, Z1, Z3
@@ -35779,10 +35803,10 @@ tail1827:
 	VBROADCASTSD      constants<>+512(SB), Z4
 	VMOVUPD           Z3, K2, Z4
 	VANDPD            Z4, Z1, Z3
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z2, Z0
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z2, Z0
 	VANDPD.BCST       constants<>+384(SB), Z1, Z4
 	VMOVUPD           Z4, K2, Z1
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z1, Z0
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z1, Z0
 	VXORPD            Z3, Z0, Z0
 	VBROADCASTSD      constants<>+512(SB), Z1
 	VCMPPD            $0x00, Z1, Z2, K2
@@ -35813,9 +35837,9 @@ one1831:
 	VCMPPD       $0x11, Y2, Y0, Y2
 	VMULPD       constants<>+4608(SB), Y0, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       constants<>+16640(SB), Y3, Y3
+	VPSUBQ       constants<>+16832(SB), Y3, Y3
 	VANDPD       constants<>+3840(SB), Y3, Y4
-	VPADDQ       constants<>+16704(SB), Y4, Y4
+	VPADDQ       constants<>+16896(SB), Y4, Y4
 	VPSRLQ       $0x34, Y3, Y3
 	VORPD        constants<>+1984(SB), Y3, Y3
 	VSUBPD       constants<>+3648(SB), Y3, Y3
@@ -35825,11 +35849,11 @@ one1831:
 	VSUBPD       Y2, Y3, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
 	VCMPPD       $0x00, Y3, Y0, Y3
-	VBROADCASTSD constants<>+16768(SB), Y5
+	VBROADCASTSD constants<>+16960(SB), Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VBROADCASTSD constants<>+4736(SB), Y3
 	VCMPPD       $0x15, Y3, Y0, Y0
-	VBROADCASTSD constants<>+15488(SB), Y3
+	VBROADCASTSD constants<>+15680(SB), Y3
 	VBLENDVPD    Y0, Y3, Y2, Y0
 	VSUBPD       constants<>+576(SB), Y4, Y2
 	VMULPD       constants<>+1344(SB), Y2, Y3
@@ -35843,37 +35867,37 @@ one1831:
 	VFNMADD231PD Y6, Y3, Y2
 	VMULPD       Y6, Y6, Y3
 	VMULPD       Y5, Y2, Y2
-	VBROADCASTSD constants<>+15552(SB), Y4
+	VBROADCASTSD constants<>+15744(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+15552(SB), Y4
-	VFMADD213PD  constants<>+15616(SB), Y3, Y4
+	VBROADCASTSD constants<>+15744(SB), Y4
+	VFMADD213PD  constants<>+15808(SB), Y3, Y4
 	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+15680(SB), Y5
+	VBROADCASTSD constants<>+15872(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+15680(SB), Y5
-	VFMADD213PD  constants<>+15744(SB), Y3, Y5
-	VFMADD231PD  constants<>+15808(SB), Y4, Y5
-	VBROADCASTSD constants<>+15872(SB), Y7
+	VBROADCASTSD constants<>+15872(SB), Y5
+	VFMADD213PD  constants<>+15936(SB), Y3, Y5
+	VFMADD231PD  constants<>+16000(SB), Y4, Y5
+	VBROADCASTSD constants<>+16064(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+15872(SB), Y7
-	VFMADD213PD  constants<>+15936(SB), Y3, Y7
+	VBROADCASTSD constants<>+16064(SB), Y7
+	VFMADD213PD  constants<>+16128(SB), Y3, Y7
 	VFMADD231PD  Y4, Y5, Y7
-	VBROADCASTSD constants<>+16000(SB), Y5
+	VBROADCASTSD constants<>+16192(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+16000(SB), Y5
-	VFMADD213PD  constants<>+16064(SB), Y3, Y5
+	VBROADCASTSD constants<>+16192(SB), Y5
+	VFMADD213PD  constants<>+16256(SB), Y3, Y5
 	VFMADD231PD  Y4, Y7, Y5
-	VBROADCASTSD constants<>+16128(SB), Y7
+	VBROADCASTSD constants<>+16320(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+16128(SB), Y7
-	VFMADD213PD  constants<>+16192(SB), Y3, Y7
+	VBROADCASTSD constants<>+16320(SB), Y7
+	VFMADD213PD  constants<>+16384(SB), Y3, Y7
 	VFMADD231PD  Y4, Y5, Y7
-	VFMADD213PD  constants<>+16256(SB), Y3, Y7
+	VFMADD213PD  constants<>+16448(SB), Y3, Y7
 	VMOVUPS      Y3, Y4
-	VFMADD213PD  constants<>+16320(SB), Y7, Y4
-	VBROADCASTSD constants<>+16320(SB), Y5
+	VFMADD213PD  constants<>+16512(SB), Y7, Y4
+	VBROADCASTSD constants<>+16512(SB), Y5
 	VSUBPD       Y4, Y5, Y5
 	VFMADD231PD  Y3, Y7, Y5
 	VMULPD       Y4, Y3, Y7
@@ -35899,18 +35923,18 @@ one1831:
 	VFMADD231PD  constants<>+1280(SB), Y0, Y2
 	VADDPD       Y2, Y4, Y0
 	VANDPD       constants<>+384(SB), Y1, Y2
-	VBROADCASTSD constants<>+16384(SB), Y4
+	VBROADCASTSD constants<>+16576(SB), Y4
 	VMINPD       Y2, Y4, Y2
-	VBROADCASTSD constants<>+16448(SB), Y4
+	VBROADCASTSD constants<>+16640(SB), Y4
 	VMAXPD       Y2, Y4, Y2
 	VANDPD       constants<>+128(SB), Y1, Y1
 	VORPD        Y1, Y2, Y1
 	VMULPD       Y3, Y1, Y2
 	VFNMADD213PD Y2, Y1, Y3
 	VFNMADD231PD Y0, Y1, Y3
-	VBROADCASTSD constants<>+16832(SB), Y0
+	VBROADCASTSD constants<>+17024(SB), Y0
 	VMINPD       Y3, Y0, Y0
-	VBROADCASTSD constants<>+16896(SB), Y1
+	VBROADCASTSD constants<>+17088(SB), Y1
 	VMAXPD       Y0, Y1, Y0
 	VBROADCASTSD constants<>+2112(SB), Y1
 	VMINPD       Y2, Y1, Y1
@@ -36007,9 +36031,9 @@ tail1833:
 	VCMPPD       $0x11, Y3, Y1, Y3
 	VMULPD       constants<>+4608(SB), Y1, Y4
 	VBLENDVPD    Y3, Y4, Y1, Y4
-	VPSUBQ       constants<>+16640(SB), Y4, Y4
+	VPSUBQ       constants<>+16832(SB), Y4, Y4
 	VANDPD       constants<>+3840(SB), Y4, Y5
-	VPADDQ       constants<>+16704(SB), Y5, Y5
+	VPADDQ       constants<>+16896(SB), Y5, Y5
 	VPSRLQ       $0x34, Y4, Y4
 	VORPD        constants<>+1984(SB), Y4, Y4
 	VSUBPD       constants<>+3648(SB), Y4, Y4
@@ -36019,11 +36043,11 @@ tail1833:
 	VSUBPD       Y3, Y4, Y3
 	VBROADCASTSD constants<>+512(SB), Y4
 	VCMPPD       $0x00, Y4, Y1, Y4
-	VBROADCASTSD constants<>+16768(SB), Y6
+	VBROADCASTSD constants<>+16960(SB), Y6
 	VBLENDVPD    Y4, Y6, Y3, Y3
 	VBROADCASTSD constants<>+4736(SB), Y4
 	VCMPPD       $0x15, Y4, Y1, Y1
-	VBROADCASTSD constants<>+15488(SB), Y4
+	VBROADCASTSD constants<>+15680(SB), Y4
 	VBLENDVPD    Y1, Y4, Y3, Y1
 	VSUBPD       constants<>+576(SB), Y5, Y3
 	VMULPD       constants<>+1344(SB), Y3, Y4
@@ -36037,37 +36061,37 @@ tail1833:
 	VFNMADD231PD Y7, Y4, Y3
 	VMULPD       Y7, Y7, Y4
 	VMULPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+15552(SB), Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+15552(SB), Y5
-	VFMADD213PD  constants<>+15616(SB), Y4, Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
+	VFMADD213PD  constants<>+15808(SB), Y4, Y5
 	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VMULPD       Y5, Y3, Y3
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD constants<>+15680(SB), Y6
+	VBROADCASTSD constants<>+15872(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+15680(SB), Y6
-	VFMADD213PD  constants<>+15744(SB), Y4, Y6
-	VFMADD231PD  constants<>+15808(SB), Y5, Y6
-	VBROADCASTSD constants<>+15872(SB), Y8
+	VBROADCASTSD constants<>+15872(SB), Y6
+	VFMADD213PD  constants<>+15936(SB), Y4, Y6
+	VFMADD231PD  constants<>+16000(SB), Y5, Y6
+	VBROADCASTSD constants<>+16064(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+15872(SB), Y8
-	VFMADD213PD  constants<>+15936(SB), Y4, Y8
+	VBROADCASTSD constants<>+16064(SB), Y8
+	VFMADD213PD  constants<>+16128(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VBROADCASTSD constants<>+16000(SB), Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+16000(SB), Y6
-	VFMADD213PD  constants<>+16064(SB), Y4, Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
+	VFMADD213PD  constants<>+16256(SB), Y4, Y6
 	VFMADD231PD  Y5, Y8, Y6
-	VBROADCASTSD constants<>+16128(SB), Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+16128(SB), Y8
-	VFMADD213PD  constants<>+16192(SB), Y4, Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
+	VFMADD213PD  constants<>+16384(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VFMADD213PD  constants<>+16256(SB), Y4, Y8
+	VFMADD213PD  constants<>+16448(SB), Y4, Y8
 	VMOVUPS      Y4, Y5
-	VFMADD213PD  constants<>+16320(SB), Y8, Y5
-	VBROADCASTSD constants<>+16320(SB), Y6
+	VFMADD213PD  constants<>+16512(SB), Y8, Y5
+	VBROADCASTSD constants<>+16512(SB), Y6
 	VSUBPD       Y5, Y6, Y6
 	VFMADD231PD  Y4, Y8, Y6
 	VMULPD       Y5, Y4, Y8
@@ -36093,18 +36117,18 @@ tail1833:
 	VFMADD231PD  constants<>+1280(SB), Y1, Y3
 	VADDPD       Y3, Y5, Y1
 	VANDPD       constants<>+384(SB), Y2, Y3
-	VBROADCASTSD constants<>+16384(SB), Y5
+	VBROADCASTSD constants<>+16576(SB), Y5
 	VMINPD       Y3, Y5, Y3
-	VBROADCASTSD constants<>+16448(SB), Y5
+	VBROADCASTSD constants<>+16640(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VANDPD       constants<>+128(SB), Y2, Y2
 	VORPD        Y2, Y3, Y2
 	VMULPD       Y4, Y2, Y3
 	VFNMADD213PD Y3, Y2, Y4
 	VFNMADD231PD Y1, Y2, Y4
-	VBROADCASTSD constants<>+16832(SB), Y1
+	VBROADCASTSD constants<>+17024(SB), Y1
 	VMINPD       Y4, Y1, Y1
-	VBROADCASTSD constants<>+16896(SB), Y2
+	VBROADCASTSD constants<>+17088(SB), Y2
 	VMAXPD       Y1, Y2, Y1
 	VBROADCASTSD constants<>+2112(SB), Y2
 	VMINPD       Y3, Y2, Y2
@@ -36213,8 +36237,8 @@ many1836:
 	VGETEXPPS         Z5, Z7
 	VSUBPS            Z6, Z0, Z0
 	VSUBPS            Z7, Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z1, Z1
 	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
 	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
 	VMULPS.BCST       constants<>+2560(SB), Z4, Z6
@@ -36239,39 +36263,39 @@ many1836:
 	VMULPS            Z13, Z13, Z7
 	VMULPS            Z10, Z4, Z4
 	VMULPS            Z11, Z5, Z5
-	VBROADCASTSS      constants<>+17024(SB), Z8
+	VBROADCASTSS      constants<>+17216(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+17024(SB), Z8
-	VFMADD213PS.BCST  constants<>+17088(SB), Z6, Z8
-	VBROADCASTSS      constants<>+17024(SB), Z9
+	VBROADCASTSS      constants<>+17216(SB), Z8
+	VFMADD213PS.BCST  constants<>+17280(SB), Z6, Z8
+	VBROADCASTSS      constants<>+17216(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+17024(SB), Z9
-	VFMADD213PS.BCST  constants<>+17088(SB), Z7, Z9
+	VBROADCASTSS      constants<>+17216(SB), Z9
+	VFMADD213PS.BCST  constants<>+17280(SB), Z7, Z9
 	VFMADD213PS.BCST  constants<>+704(SB), Z6, Z8
 	VFMADD213PS.BCST  constants<>+704(SB), Z7, Z9
 	VMULPS            Z8, Z4, Z4
 	VMULPS            Z9, Z5, Z5
 	VMULPS            Z6, Z6, Z8
 	VMULPS            Z7, Z7, Z9
-	VBROADCASTSS      constants<>+17152(SB), Z10
+	VBROADCASTSS      constants<>+17344(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSS      constants<>+17152(SB), Z10
-	VFMADD213PS.BCST  constants<>+17216(SB), Z6, Z10
-	VBROADCASTSS      constants<>+17152(SB), Z11
+	VBROADCASTSS      constants<>+17344(SB), Z10
+	VFMADD213PS.BCST  constants<>+17408(SB), Z6, Z10
+	VBROADCASTSS      constants<>+17344(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSS      constants<>+17152(SB), Z11
-	VFMADD213PS.BCST  constants<>+17216(SB), Z7, Z11
-	VFMADD231PS.BCST  constants<>+17280(SB), Z8, Z10
-	VFMADD231PS.BCST  constants<>+17280(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+17344(SB), Z6, Z10
-	VFMADD213PS.BCST  constants<>+17344(SB), Z7, Z11
+	VBROADCASTSS      constants<>+17344(SB), Z11
+	VFMADD213PS.BCST  constants<>+17408(SB), Z7, Z11
+	VFMADD231PS.BCST  constants<>+17472(SB), Z8, Z10
+	VFMADD231PS.BCST  constants<>+17472(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+17536(SB), Z6, Z10
+	VFMADD213PS.BCST  constants<>+17536(SB), Z7, Z11
 	VMOVUPS           Z6, Z8
-	VFMADD213PS.BCST  constants<>+17408(SB), Z10, Z8
+	VFMADD213PS.BCST  constants<>+17600(SB), Z10, Z8
 	VMOVUPS           Z7, Z9
-	VFMADD213PS.BCST  constants<>+17408(SB), Z11, Z9
-	VBROADCASTSS      constants<>+17408(SB), Z14
+	VFMADD213PS.BCST  constants<>+17600(SB), Z11, Z9
+	VBROADCASTSS      constants<>+17600(SB), Z14
 	VSUBPS            Z8, Z14, Z14
-	VBROADCASTSS      constants<>+17408(SB), Z15
+	VBROADCASTSS      constants<>+17600(SB), Z15
 	VSUBPS            Z9, Z15, Z15
 	VFMADD231PS       Z6, Z10, Z14
 	VFMADD231PS       Z7, Z11, Z15
@@ -36319,10 +36343,10 @@ many1836:
 	VFMADD231PS.BCST  constants<>+2496(SB), Z1, Z5
 	VADDPS            Z4, Z8, Z0
 	VADDPS            Z5, Z9, Z1
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z2, Z2
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z3, Z3
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z2, Z2
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z3, Z3
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z3, Z3
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z2, Z2
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z3, Z3
 	VMULPS            Z6, Z2, Z4
 	VMULPS            Z7, Z3, Z5
 	VFNMADD213PS      Z4, Z2, Z6
@@ -36401,14 +36425,14 @@ many1836:
 	VMOVUPS           Z7, K2, Z6
 	VANDPS            Z8, Z2, Z7
 	VANDPS            Z6, Z3, Z6
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z4, Z1
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z5, Z0
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z4, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z5, Z0
 	VANDPS.BCST       constants<>+448(SB), Z2, Z8
 	VANDPS.BCST       constants<>+448(SB), Z3, Z9
 	VMOVUPS           Z8, K1, Z2
 	VMOVUPS           Z9, K2, Z3
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z2, Z1
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z3, Z0
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z2, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z3, Z0
 	VXORPS            Z7, Z1, Z1
 	VXORPS            Z6, Z0, Z0
 	VBROADCASTSS      constants<>+640(SB), Z2
@@ -36435,7 +36459,7 @@ one1837:
 	VGETEXPPS         Z0, Z0
 	VGETEXPPS         Z2, Z3
 	VSUBPS            Z3, Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
 	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS.BCST       constants<>+2560(SB), Z2, Z3
 	VADDPS.BCST       constants<>+704(SB), Z3, Z4
@@ -36448,22 +36472,22 @@ one1837:
 	VFNMADD231PS      Z6, Z3, Z2
 	VMULPS            Z6, Z6, Z3
 	VMULPS            Z5, Z2, Z2
-	VBROADCASTSS      constants<>+17024(SB), Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+17024(SB), Z4
-	VFMADD213PS.BCST  constants<>+17088(SB), Z3, Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
+	VFMADD213PS.BCST  constants<>+17280(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VMULPS            Z4, Z2, Z2
 	VMULPS            Z3, Z3, Z4
-	VBROADCASTSS      constants<>+17152(SB), Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z5
-	VFMADD213PS.BCST  constants<>+17216(SB), Z3, Z5
-	VFMADD231PS.BCST  constants<>+17280(SB), Z4, Z5
-	VFMADD213PS.BCST  constants<>+17344(SB), Z3, Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
+	VFMADD213PS.BCST  constants<>+17408(SB), Z3, Z5
+	VFMADD231PS.BCST  constants<>+17472(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+17536(SB), Z3, Z5
 	VMOVUPS           Z3, Z4
-	VFMADD213PS.BCST  constants<>+17408(SB), Z5, Z4
-	VBROADCASTSS      constants<>+17408(SB), Z7
+	VFMADD213PS.BCST  constants<>+17600(SB), Z5, Z4
+	VBROADCASTSS      constants<>+17600(SB), Z7
 	VSUBPS            Z4, Z7, Z7
 	VFMADD231PS       Z3, Z5, Z7
 	VMULPS            Z4, Z3, Z5
@@ -36488,8 +36512,8 @@ one1837:
 	VSUBPS            Z5, Z4, Z4
 	VFMADD231PS.BCST  constants<>+2496(SB), Z0, Z2
 	VADDPS            Z2, Z4, Z0
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z1, Z1
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z1, Z1
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z1, Z1
 	VMULPS            Z3, Z1, Z2
 	VFNMADD213PS      Z2, Z1, Z3
 	VFNMADD231PS      Z0, Z1, Z3
@@ -36529,10 +36553,10 @@ one1837:
 	VBROADCASTSS      constants<>+640(SB), Z4
 	VMOVUPS           Z3, K1, Z4
 	VANDPS            Z4, Z1, Z3
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z2, Z0
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z2, Z0
 	VANDPS.BCST       constants<>+448(SB), Z1, Z4
 	VMOVUPS           Z4, K1, Z1
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z1, Z0
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z1, Z0
 	VXORPS            Z3, Z0, Z0
 	VBROADCASTSS      constants<>+640(SB), Z1
 	VCMPPS            $0x00, Z1, Z2, K1
@@ -36555,7 +36579,7 @@ tail1839:
 	VGETEXPPS         Z0, Z0
 	VGETEXPPS         Z2, Z3
 	VSUBPS            Z3, Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
 	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS.BCST       constants<>+2560(SB), Z2, Z3
 	VADDPS.BCST       constants<>+704(SB), Z3, Z4
@@ -36568,22 +36592,22 @@ tail1839:
 	VFNMADD231PS      Z6, Z3, Z2
 	VMULPS            Z6, Z6, Z3
 	VMULPS            Z5, Z2, Z2
-	VBROADCASTSS      constants<>+17024(SB), Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+17024(SB), Z4
-	VFMADD213PS.BCST  constants<>+17088(SB), Z3, Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
+	VFMADD213PS.BCST  constants<>+17280(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VMULPS            Z4, Z2, Z2
 	VMULPS            Z3, Z3, Z4
-	VBROADCASTSS      constants<>+17152(SB), Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z5
-	VFMADD213PS.BCST  constants<>+17216(SB), Z3, Z5
-	VFMADD231PS.BCST  constants<>+17280(SB), Z4, Z5
-	VFMADD213PS.BCST  constants<>+17344(SB), Z3, Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
+	VFMADD213PS.BCST  constants<>+17408(SB), Z3, Z5
+	VFMADD231PS.BCST  constants<>+17472(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+17536(SB), Z3, Z5
 	VMOVUPS           Z3, Z4
-	VFMADD213PS.BCST  constants<>+17408(SB), Z5, Z4
-	VBROADCASTSS      constants<>+17408(SB), Z7
+	VFMADD213PS.BCST  constants<>+17600(SB), Z5, Z4
+	VBROADCASTSS      constants<>+17600(SB), Z7
 	VSUBPS            Z4, Z7, Z7
 	VFMADD231PS       Z3, Z5, Z7
 	VMULPS            Z4, Z3, Z5
@@ -36608,8 +36632,8 @@ tail1839:
 	VSUBPS            Z5, Z4, Z4
 	VFMADD231PS.BCST  constants<>+2496(SB), Z0, Z2
 	VADDPS            Z2, Z4, Z0
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z1, Z1
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z1, Z1
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z1, Z1
 	VMULPS            Z3, Z1, Z2
 	VFNMADD213PS      Z2, Z1, Z3
 	VFNMADD231PS      Z0, Z1, Z3
@@ -36649,10 +36673,10 @@ tail1839:
 	VBROADCASTSS      constants<>+640(SB), Z4
 	VMOVUPS           Z3, K2, Z4
 	VANDPS            Z4, Z1, Z3
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z2, Z0
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z2, Z0
 	VANDPS.BCST       constants<>+448(SB), Z1, Z4
 	VMOVUPS           Z4, K2, Z1
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z1, Z0
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z1, Z0
 	VXORPS            Z3, Z0, Z0
 	VBROADCASTSS      constants<>+640(SB), Z1
 	VCMPPS            $0x00, Z1, Z2, K2
@@ -36683,23 +36707,23 @@ one1843:
 	VCMPPS       $0x11, Y2, Y0, Y2
 	VMULPS       constants<>+5568(SB), Y0, Y3
 	VBLENDVPS    Y2, Y3, Y0, Y3
-	VPSUBD       constants<>+17728(SB), Y3, Y3
+	VPSUBD       constants<>+17920(SB), Y3, Y3
 	VANDPS       constants<>+5696(SB), Y3, Y4
 	VPADDD       constants<>+5632(SB), Y4, Y4
 	VPSRLD       $0x17, Y3, Y3
-	VORPS        constants<>+17792(SB), Y3, Y3
-	VSUBPS       constants<>+17856(SB), Y3, Y3
+	VORPS        constants<>+17984(SB), Y3, Y3
+	VSUBPS       constants<>+18048(SB), Y3, Y3
 	VBROADCASTSS constants<>+5760(SB), Y5
 	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y2, Y5, Y6, Y2
 	VSUBPS       Y2, Y3, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y0, Y3
-	VBROADCASTSS constants<>+17920(SB), Y5
+	VBROADCASTSS constants<>+18112(SB), Y5
 	VBLENDVPS    Y3, Y5, Y2, Y2
 	VBROADCASTSS constants<>+5824(SB), Y3
 	VCMPPS       $0x15, Y3, Y0, Y0
-	VBROADCASTSS constants<>+16960(SB), Y3
+	VBROADCASTSS constants<>+17152(SB), Y3
 	VBLENDVPS    Y0, Y3, Y2, Y0
 	VSUBPS       constants<>+704(SB), Y4, Y2
 	VMULPS       constants<>+2560(SB), Y2, Y3
@@ -36713,22 +36737,22 @@ one1843:
 	VFNMADD231PS Y6, Y3, Y2
 	VMULPS       Y6, Y6, Y3
 	VMULPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+17024(SB), Y4
+	VBROADCASTSS constants<>+17216(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+17024(SB), Y4
-	VFMADD213PS  constants<>+17088(SB), Y3, Y4
+	VBROADCASTSS constants<>+17216(SB), Y4
+	VFMADD213PS  constants<>+17280(SB), Y3, Y4
 	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y3, Y3, Y4
-	VBROADCASTSS constants<>+17152(SB), Y5
+	VBROADCASTSS constants<>+17344(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+17152(SB), Y5
-	VFMADD213PS  constants<>+17216(SB), Y3, Y5
-	VFMADD231PS  constants<>+17280(SB), Y4, Y5
-	VFMADD213PS  constants<>+17344(SB), Y3, Y5
+	VBROADCASTSS constants<>+17344(SB), Y5
+	VFMADD213PS  constants<>+17408(SB), Y3, Y5
+	VFMADD231PS  constants<>+17472(SB), Y4, Y5
+	VFMADD213PS  constants<>+17536(SB), Y3, Y5
 	VMOVUPS      Y3, Y4
-	VFMADD213PS  constants<>+17408(SB), Y5, Y4
-	VBROADCASTSS constants<>+17408(SB), Y7
+	VFMADD213PS  constants<>+17600(SB), Y5, Y4
+	VBROADCASTSS constants<>+17600(SB), Y7
 	VSUBPS       Y4, Y7, Y7
 	VFMADD231PS  Y3, Y5, Y7
 	VMULPS       Y4, Y3, Y5
@@ -36754,18 +36778,18 @@ one1843:
 	VFMADD231PS  constants<>+2496(SB), Y0, Y2
 	VADDPS       Y2, Y4, Y0
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+17472(SB), Y4
+	VBROADCASTSS constants<>+17664(SB), Y4
 	VMINPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+17536(SB), Y4
+	VBROADCASTSS constants<>+17728(SB), Y4
 	VMAXPS       Y2, Y4, Y2
 	VANDPS       constants<>+320(SB), Y1, Y1
 	VORPS        Y1, Y2, Y1
 	VMULPS       Y3, Y1, Y2
 	VFNMADD213PS Y2, Y1, Y3
 	VFNMADD231PS Y0, Y1, Y3
-	VBROADCASTSS constants<>+17984(SB), Y0
+	VBROADCASTSS constants<>+18176(SB), Y0
 	VMINPS       Y3, Y0, Y0
-	VBROADCASTSS constants<>+18048(SB), Y1
+	VBROADCASTSS constants<>+18240(SB), Y1
 	VMAXPS       Y0, Y1, Y0
 	VBROADCASTSS constants<>+2880(SB), Y1
 	VMINPS       Y2, Y1, Y1
@@ -36820,7 +36844,7 @@ one1843:
 	VBLENDVPS    Y5, Y6, Y0, Y0
 	VBROADCASTSS constants<>+640(SB), Y5
 	VBLENDVPS    Y4, Y5, Y1, Y1
-	VBROADCASTSS constants<>+15360(SB), Y4
+	VBROADCASTSS constants<>+15488(SB), Y4
 	VCMPPS       $0x15, Y4, Y1, Y4
 	VBROADCASTSS constants<>+640(SB), Y5
 	VCMPPS       $0x11, Y5, Y1, Y1
@@ -36851,23 +36875,23 @@ tail1845:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VMULPS       constants<>+5568(SB), Y1, Y4
 	VBLENDVPS    Y3, Y4, Y1, Y4
-	VPSUBD       constants<>+17728(SB), Y4, Y4
+	VPSUBD       constants<>+17920(SB), Y4, Y4
 	VANDPS       constants<>+5696(SB), Y4, Y5
 	VPADDD       constants<>+5632(SB), Y5, Y5
 	VPSRLD       $0x17, Y4, Y4
-	VORPS        constants<>+17792(SB), Y4, Y4
-	VSUBPS       constants<>+17856(SB), Y4, Y4
+	VORPS        constants<>+17984(SB), Y4, Y4
+	VSUBPS       constants<>+18048(SB), Y4, Y4
 	VBROADCASTSS constants<>+5760(SB), Y6
 	VBROADCASTSS constants<>+640(SB), Y7
 	VBLENDVPS    Y3, Y6, Y7, Y3
 	VSUBPS       Y3, Y4, Y3
 	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x00, Y4, Y1, Y4
-	VBROADCASTSS constants<>+17920(SB), Y6
+	VBROADCASTSS constants<>+18112(SB), Y6
 	VBLENDVPS    Y4, Y6, Y3, Y3
 	VBROADCASTSS constants<>+5824(SB), Y4
 	VCMPPS       $0x15, Y4, Y1, Y1
-	VBROADCASTSS constants<>+16960(SB), Y4
+	VBROADCASTSS constants<>+17152(SB), Y4
 	VBLENDVPS    Y1, Y4, Y3, Y1
 	VSUBPS       constants<>+704(SB), Y5, Y3
 	VMULPS       constants<>+2560(SB), Y3, Y4
@@ -36881,22 +36905,22 @@ tail1845:
 	VFNMADD231PS Y7, Y4, Y3
 	VMULPS       Y7, Y7, Y4
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+17024(SB), Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+17024(SB), Y5
-	VFMADD213PS  constants<>+17088(SB), Y4, Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
+	VFMADD213PS  constants<>+17280(SB), Y4, Y5
 	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS constants<>+17152(SB), Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+17152(SB), Y6
-	VFMADD213PS  constants<>+17216(SB), Y4, Y6
-	VFMADD231PS  constants<>+17280(SB), Y5, Y6
-	VFMADD213PS  constants<>+17344(SB), Y4, Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
+	VFMADD213PS  constants<>+17408(SB), Y4, Y6
+	VFMADD231PS  constants<>+17472(SB), Y5, Y6
+	VFMADD213PS  constants<>+17536(SB), Y4, Y6
 	VMOVUPS      Y4, Y5
-	VFMADD213PS  constants<>+17408(SB), Y6, Y5
-	VBROADCASTSS constants<>+17408(SB), Y8
+	VFMADD213PS  constants<>+17600(SB), Y6, Y5
+	VBROADCASTSS constants<>+17600(SB), Y8
 	VSUBPS       Y5, Y8, Y8
 	VFMADD231PS  Y4, Y6, Y8
 	VMULPS       Y5, Y4, Y6
@@ -36922,18 +36946,18 @@ tail1845:
 	VFMADD231PS  constants<>+2496(SB), Y1, Y3
 	VADDPS       Y3, Y5, Y1
 	VANDPS       constants<>+448(SB), Y2, Y3
-	VBROADCASTSS constants<>+17472(SB), Y5
+	VBROADCASTSS constants<>+17664(SB), Y5
 	VMINPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+17536(SB), Y5
+	VBROADCASTSS constants<>+17728(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VANDPS       constants<>+320(SB), Y2, Y2
 	VORPS        Y2, Y3, Y2
 	VMULPS       Y4, Y2, Y3
 	VFNMADD213PS Y3, Y2, Y4
 	VFNMADD231PS Y1, Y2, Y4
-	VBROADCASTSS constants<>+17984(SB), Y1
+	VBROADCASTSS constants<>+18176(SB), Y1
 	VMINPS       Y4, Y1, Y1
-	VBROADCASTSS constants<>+18048(SB), Y2
+	VBROADCASTSS constants<>+18240(SB), Y2
 	VMAXPS       Y1, Y2, Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
 	VMINPS       Y3, Y2, Y2
@@ -36988,7 +37012,7 @@ tail1845:
 	VBLENDVPS    Y6, Y7, Y1, Y1
 	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y5, Y6, Y2, Y2
-	VBROADCASTSS constants<>+15360(SB), Y5
+	VBROADCASTSS constants<>+15488(SB), Y5
 	VCMPPS       $0x15, Y5, Y2, Y5
 	VBROADCASTSS constants<>+640(SB), Y6
 	VCMPPS       $0x11, Y6, Y2, Y2
@@ -37033,8 +37057,8 @@ many1848:
 	VGETEXPPD         Z5, Z7
 	VSUBPD            Z6, Z0, Z0
 	VSUBPD            Z7, Z1, Z1
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z1, Z1
 	VSUBPD.BCST       constants<>+576(SB), Z4, Z4
 	VSUBPD.BCST       constants<>+576(SB), Z5, Z5
 	VMULPD.BCST       constants<>+1344(SB), Z4, Z6
@@ -37059,69 +37083,69 @@ many1848:
 	VMULPD            Z13, Z13, Z7
 	VMULPD            Z10, Z4, Z4
 	VMULPD            Z11, Z5, Z5
-	VBROADCASTSD      constants<>+15552(SB), Z8
+	VBROADCASTSD      constants<>+15744(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+15552(SB), Z8
-	VFMADD213PD.BCST  constants<>+15616(SB), Z6, Z8
-	VBROADCASTSD      constants<>+15552(SB), Z9
+	VBROADCASTSD      constants<>+15744(SB), Z8
+	VFMADD213PD.BCST  constants<>+15808(SB), Z6, Z8
+	VBROADCASTSD      constants<>+15744(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSD      constants<>+15552(SB), Z9
-	VFMADD213PD.BCST  constants<>+15616(SB), Z7, Z9
+	VBROADCASTSD      constants<>+15744(SB), Z9
+	VFMADD213PD.BCST  constants<>+15808(SB), Z7, Z9
 	VFMADD213PD.BCST  constants<>+576(SB), Z6, Z8
 	VFMADD213PD.BCST  constants<>+576(SB), Z7, Z9
 	VMULPD            Z8, Z4, Z4
 	VMULPD            Z9, Z5, Z5
 	VMULPD            Z6, Z6, Z8
 	VMULPD            Z7, Z7, Z9
-	VBROADCASTSD      constants<>+15680(SB), Z10
+	VBROADCASTSD      constants<>+15872(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+15680(SB), Z10
-	VFMADD213PD.BCST  constants<>+15744(SB), Z6, Z10
-	VBROADCASTSD      constants<>+15680(SB), Z11
+	VBROADCASTSD      constants<>+15872(SB), Z10
+	VFMADD213PD.BCST  constants<>+15936(SB), Z6, Z10
+	VBROADCASTSD      constants<>+15872(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+15680(SB), Z11
-	VFMADD213PD.BCST  constants<>+15744(SB), Z7, Z11
-	VFMADD231PD.BCST  constants<>+15808(SB), Z8, Z10
-	VFMADD231PD.BCST  constants<>+15808(SB), Z9, Z11
-	VBROADCASTSD      constants<>+15872(SB), Z14
+	VBROADCASTSD      constants<>+15872(SB), Z11
+	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z11
+	VFMADD231PD.BCST  constants<>+16000(SB), Z8, Z10
+	VFMADD231PD.BCST  constants<>+16000(SB), Z9, Z11
+	VBROADCASTSD      constants<>+16064(SB), Z14
 	VMOVUPS           Z14, Z14
-	VBROADCASTSD      constants<>+15872(SB), Z14
-	VFMADD213PD.BCST  constants<>+15936(SB), Z6, Z14
-	VBROADCASTSD      constants<>+15872(SB), Z15
+	VBROADCASTSD      constants<>+16064(SB), Z14
+	VFMADD213PD.BCST  constants<>+16128(SB), Z6, Z14
+	VBROADCASTSD      constants<>+16064(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+15872(SB), Z15
-	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16064(SB), Z15
+	VFMADD213PD.BCST  constants<>+16128(SB), Z7, Z15
 	VFMADD231PD       Z8, Z10, Z14
 	VFMADD231PD       Z9, Z11, Z15
-	VBROADCASTSD      constants<>+16000(SB), Z10
+	VBROADCASTSD      constants<>+16192(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+16000(SB), Z10
-	VFMADD213PD.BCST  constants<>+16064(SB), Z6, Z10
-	VBROADCASTSD      constants<>+16000(SB), Z11
+	VBROADCASTSD      constants<>+16192(SB), Z10
+	VFMADD213PD.BCST  constants<>+16256(SB), Z6, Z10
+	VBROADCASTSD      constants<>+16192(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+16000(SB), Z11
-	VFMADD213PD.BCST  constants<>+16064(SB), Z7, Z11
+	VBROADCASTSD      constants<>+16192(SB), Z11
+	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z11
 	VFMADD231PD       Z8, Z14, Z10
 	VFMADD231PD       Z9, Z15, Z11
-	VBROADCASTSD      constants<>+16128(SB), Z14
+	VBROADCASTSD      constants<>+16320(SB), Z14
 	VMOVUPS           Z14, Z14
-	VBROADCASTSD      constants<>+16128(SB), Z14
-	VFMADD213PD.BCST  constants<>+16192(SB), Z6, Z14
-	VBROADCASTSD      constants<>+16128(SB), Z15
+	VBROADCASTSD      constants<>+16320(SB), Z14
+	VFMADD213PD.BCST  constants<>+16384(SB), Z6, Z14
+	VBROADCASTSD      constants<>+16320(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+16128(SB), Z15
-	VFMADD213PD.BCST  constants<>+16192(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16320(SB), Z15
+	VFMADD213PD.BCST  constants<>+16384(SB), Z7, Z15
 	VFMADD231PD       Z8, Z10, Z14
 	VFMADD231PD       Z9, Z11, Z15
-	VFMADD213PD.BCST  constants<>+16256(SB), Z6, Z14
-	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z15
+	VFMADD213PD.BCST  constants<>+16448(SB), Z6, Z14
+	VFMADD213PD.BCST  constants<>+16448(SB), Z7, Z15
 	VMOVUPS           Z6, Z8
-	VFMADD213PD.BCST  constants<>+16320(SB), Z14, Z8
+	VFMADD213PD.BCST  constants<>+16512(SB), Z14, Z8
 	VMOVUPS           Z7, Z9
-	VFMADD213PD.BCST  constants<>+16320(SB), Z15, Z9
-	VBROADCASTSD      constants<>+16320(SB), Z10
+	VFMADD213PD.BCST  constants<>+16512(SB), Z15, Z9
+	VBROADCASTSD      constants<>+16512(SB), Z10
 	VSUBPD            Z8, Z10, Z10
-	VBROADCASTSD      constants<>+16320(SB), Z11
+	VBROADCASTSD      constants<>+16512(SB), Z11
 	VSUBPD            Z9, Z11, Z11
 	VFMADD231PD       Z6, Z14, Z10
 	VFMADD231PD       Z7, Z15, Z11
@@ -37169,10 +37193,10 @@ many1848:
 	VFMADD231PD.BCST  constants<>+1280(SB), Z1, Z5
 	VADDPD            Z4, Z8, Z0
 	VADDPD            Z5, Z9, Z1
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z3, Z3
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z2, Z2
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z3, Z3
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z2, Z2
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z3, Z3
 	VMULPD            Z6, Z2, Z4
 	VMULPD            Z7, Z3, Z5
 	VMOVUPS           Z4, Z8
@@ -37265,14 +37289,14 @@ many1848:
 	VMOVUPD           Z15, K2, Z14
 	VANDPD            Z16, Z10, Z15
 	VANDPD            Z14, Z11, Z14
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z12, Z2
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z13, Z3
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z12, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z13, Z3
 	VANDPD.BCST       constants<>+384(SB), Z10, Z16
 	VANDPD.BCST       constants<>+384(SB), Z11, Z17
 	VMOVUPD           Z16, K1, Z10
 	VMOVUPD           Z17, K2, Z11
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z10, Z2
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z11, Z3
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z10, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z11, Z3
 	VXORPD            Z15, Z2, Z2
 	VXORPD            Z14, Z3, Z3
 	VBROADCASTSD      constants<>+512(SB), Z10
@@ -37391,14 +37415,14 @@ many1848:
 	VMOVUPD           Z14, K2, Z16
 	VANDPD            Z15, Z8, Z14
 	VANDPD            Z16, Z9, Z15
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z12, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z13, Z5
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z12, Z4
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z13, Z5
 	VANDPD.BCST       constants<>+384(SB), Z8, Z16
 	VANDPD.BCST       constants<>+384(SB), Z9, Z17
 	VMOVUPD           Z16, K1, Z8
 	VMOVUPD           Z17, K2, Z9
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z8, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z9, Z5
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z8, Z4
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z9, Z5
 	VXORPD            Z14, Z4, Z4
 	VXORPD            Z15, Z5, Z5
 	VBROADCASTSD      constants<>+576(SB), Z8
@@ -37475,7 +37499,7 @@ one1849:
 	VGETEXPPD         Z0, Z0
 	VGETEXPPD         Z2, Z3
 	VSUBPD            Z3, Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
 	VSUBPD.BCST       constants<>+576(SB), Z2, Z2
 	VMULPD.BCST       constants<>+1344(SB), Z2, Z3
 	VADDPD.BCST       constants<>+576(SB), Z3, Z4
@@ -37488,37 +37512,37 @@ one1849:
 	VFNMADD231PD      Z6, Z3, Z2
 	VMULPD            Z6, Z6, Z3
 	VMULPD            Z5, Z2, Z2
-	VBROADCASTSD      constants<>+15552(SB), Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+15552(SB), Z4
-	VFMADD213PD.BCST  constants<>+15616(SB), Z3, Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
+	VFMADD213PD.BCST  constants<>+15808(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
 	VMULPD            Z4, Z2, Z2
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+15680(SB), Z5
+	VBROADCASTSD      constants<>+15872(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z5
-	VFMADD213PD.BCST  constants<>+15744(SB), Z3, Z5
-	VFMADD231PD.BCST  constants<>+15808(SB), Z4, Z5
-	VBROADCASTSD      constants<>+15872(SB), Z7
+	VBROADCASTSD      constants<>+15872(SB), Z5
+	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z5
+	VFMADD231PD.BCST  constants<>+16000(SB), Z4, Z5
+	VBROADCASTSD      constants<>+16064(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+15872(SB), Z7
-	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16064(SB), Z7
+	VFMADD213PD.BCST  constants<>+16128(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VBROADCASTSD      constants<>+16000(SB), Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+16000(SB), Z5
-	VFMADD213PD.BCST  constants<>+16064(SB), Z3, Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
+	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z5
 	VFMADD231PD       Z4, Z7, Z5
-	VBROADCASTSD      constants<>+16128(SB), Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+16128(SB), Z7
-	VFMADD213PD.BCST  constants<>+16192(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
+	VFMADD213PD.BCST  constants<>+16384(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+16448(SB), Z3, Z7
 	VMOVUPS           Z3, Z4
-	VFMADD213PD.BCST  constants<>+16320(SB), Z7, Z4
-	VBROADCASTSD      constants<>+16320(SB), Z5
+	VFMADD213PD.BCST  constants<>+16512(SB), Z7, Z4
+	VBROADCASTSD      constants<>+16512(SB), Z5
 	VSUBPD            Z4, Z5, Z5
 	VFMADD231PD       Z3, Z7, Z5
 	VMULPD            Z4, Z3, Z7
@@ -37543,8 +37567,8 @@ one1849:
 	VSUBPD            Z5, Z4, Z4
 	VFMADD231PD.BCST  constants<>+1280(SB), Z0, Z2
 	VADDPD            Z2, Z4, Z0
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z1, Z1
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z1, Z1
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z1, Z1
 	VMULPD            Z3, Z1, Z2
 	VMOVUPS           Z2, Z4
 	VFNMADD231PD      Z3, Z1, Z4
@@ -37591,10 +37615,10 @@ one1849:
 	VBROADCASTSD      constants<>+512(SB), Z8
 	VMOVUPD           Z7, K1, Z8
 	VANDPD            Z8, Z5, Z7
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z6, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z6, Z1
 	VANDPD.BCST       constants<>+384(SB), Z5, Z8
 	VMOVUPD           Z8, K1, Z5
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z5, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z5, Z1
 	VXORPD            Z7, Z1, Z1
 	VBROADCASTSD      constants<>+512(SB), Z5
 	VCMPPD            $0x00, Z5, Z6, K1
@@ -37654,10 +37678,10 @@ one1849:
 	VBROADCASTSD      constants<>+512(SB), Z7
 	VMOVUPD           Z8, K1, Z7
 	VANDPD            Z7, Z4, Z7
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z6, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z6, Z2
 	VANDPD.BCST       constants<>+384(SB), Z4, Z8
 	VMOVUPD           Z8, K1, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z4, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z4, Z2
 	VXORPD            Z7, Z2, Z2
 	VBROADCASTSD      constants<>+576(SB), Z4
 	VCMPPD            $0x00, Z4, Z6, K1
@@ -37705,7 +37729,7 @@ tail1851:
 	VGETEXPPD         Z0, Z0
 	VGETEXPPD         Z2, Z3
 	VSUBPD            Z3, Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
 	VSUBPD.BCST       constants<>+576(SB), Z2, Z2
 	VMULPD.BCST       constants<>+1344(SB), Z2, Z3
 	VADDPD.BCST       constants<>+576(SB), Z3, Z4
@@ -37718,37 +37742,37 @@ tail1851:
 	VFNMADD231PD      Z6, Z3, Z2
 	VMULPD            Z6, Z6, Z3
 	VMULPD            Z5, Z2, Z2
-	VBROADCASTSD      constants<>+15552(SB), Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+15552(SB), Z4
-	VFMADD213PD.BCST  constants<>+15616(SB), Z3, Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
+	VFMADD213PD.BCST  constants<>+15808(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
 	VMULPD            Z4, Z2, Z2
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+15680(SB), Z5
+	VBROADCASTSD      constants<>+15872(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z5
-	VFMADD213PD.BCST  constants<>+15744(SB), Z3, Z5
-	VFMADD231PD.BCST  constants<>+15808(SB), Z4, Z5
-	VBROADCASTSD      constants<>+15872(SB), Z7
+	VBROADCASTSD      constants<>+15872(SB), Z5
+	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z5
+	VFMADD231PD.BCST  constants<>+16000(SB), Z4, Z5
+	VBROADCASTSD      constants<>+16064(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+15872(SB), Z7
-	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16064(SB), Z7
+	VFMADD213PD.BCST  constants<>+16128(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VBROADCASTSD      constants<>+16000(SB), Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+16000(SB), Z5
-	VFMADD213PD.BCST  constants<>+16064(SB), Z3, Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
+	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z5
 	VFMADD231PD       Z4, Z7, Z5
-	VBROADCASTSD      constants<>+16128(SB), Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+16128(SB), Z7
-	VFMADD213PD.BCST  constants<>+16192(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
+	VFMADD213PD.BCST  constants<>+16384(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+16448(SB), Z3, Z7
 	VMOVUPS           Z3, Z4
-	VFMADD213PD.BCST  constants<>+16320(SB), Z7, Z4
-	VBROADCASTSD      constants<>+16320(SB), Z5
+	VFMADD213PD.BCST  constants<>+16512(SB), Z7, Z4
+	VBROADCASTSD      constants<>+16512(SB), Z5
 	VSUBPD            Z4, Z5, Z5
 	VFMADD231PD       Z3, Z7, Z5
 	VMULPD            Z4, Z3, Z7
@@ -37773,8 +37797,8 @@ tail1851:
 	VSUBPD            Z5, Z4, Z4
 	VFMADD231PD.BCST  constants<>+1280(SB), Z0, Z2
 	VADDPD            Z2, Z4, Z0
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z1, Z1
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z1, Z1
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z1, Z1
 	VMULPD            Z3, Z1, Z2
 	VMOVUPS           Z2, Z4
 	VFNMADD231PD      Z3, Z1, Z4
@@ -37821,10 +37845,10 @@ tail1851:
 	VBROADCASTSD      constants<>+512(SB), Z8
 	VMOVUPD           Z7, K2, Z8
 	VANDPD            Z8, Z5, Z7
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z6, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z6, Z1
 	VANDPD.BCST       constants<>+384(SB), Z5, Z8
 	VMOVUPD           Z8, K2, Z5
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z5, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z5, Z1
 	VXORPD            Z7, Z1, Z1
 	VBROADCASTSD      constants<>+512(SB), Z5
 	VCMPPD            $0x00, Z5, Z6, K2
@@ -37884,10 +37908,10 @@ tail1851:
 	VBROADCASTSD      constants<>+512(SB), Z7
 	VMOVUPD           Z8, K2, Z7
 	VANDPD            Z7, Z4, Z7
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z6, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z6, Z2
 	VANDPD.BCST       constants<>+384(SB), Z4, Z8
 	VMOVUPD           Z8, K2, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z4, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z4, Z2
 	VXORPD            Z7, Z2, Z2
 	VBROADCASTSD      constants<>+576(SB), Z4
 	VCMPPD            $0x00, Z4, Z6, K2
@@ -37945,9 +37969,9 @@ one1855:
 	VCMPPD       $0x11, Y2, Y0, Y2
 	VMULPD       constants<>+4608(SB), Y0, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       constants<>+16640(SB), Y3, Y3
+	VPSUBQ       constants<>+16832(SB), Y3, Y3
 	VANDPD       constants<>+3840(SB), Y3, Y4
-	VPADDQ       constants<>+16704(SB), Y4, Y4
+	VPADDQ       constants<>+16896(SB), Y4, Y4
 	VPSRLQ       $0x34, Y3, Y3
 	VORPD        constants<>+1984(SB), Y3, Y3
 	VSUBPD       constants<>+3648(SB), Y3, Y3
@@ -37957,11 +37981,11 @@ one1855:
 	VSUBPD       Y2, Y3, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
 	VCMPPD       $0x00, Y3, Y0, Y3
-	VBROADCASTSD constants<>+16768(SB), Y5
+	VBROADCASTSD constants<>+16960(SB), Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VBROADCASTSD constants<>+4736(SB), Y3
 	VCMPPD       $0x15, Y3, Y0, Y0
-	VBROADCASTSD constants<>+15488(SB), Y3
+	VBROADCASTSD constants<>+15680(SB), Y3
 	VBLENDVPD    Y0, Y3, Y2, Y0
 	VSUBPD       constants<>+576(SB), Y4, Y2
 	VMULPD       constants<>+1344(SB), Y2, Y3
@@ -37975,37 +37999,37 @@ one1855:
 	VFNMADD231PD Y6, Y3, Y2
 	VMULPD       Y6, Y6, Y3
 	VMULPD       Y5, Y2, Y2
-	VBROADCASTSD constants<>+15552(SB), Y4
+	VBROADCASTSD constants<>+15744(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+15552(SB), Y4
-	VFMADD213PD  constants<>+15616(SB), Y3, Y4
+	VBROADCASTSD constants<>+15744(SB), Y4
+	VFMADD213PD  constants<>+15808(SB), Y3, Y4
 	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+15680(SB), Y5
+	VBROADCASTSD constants<>+15872(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+15680(SB), Y5
-	VFMADD213PD  constants<>+15744(SB), Y3, Y5
-	VFMADD231PD  constants<>+15808(SB), Y4, Y5
-	VBROADCASTSD constants<>+15872(SB), Y7
+	VBROADCASTSD constants<>+15872(SB), Y5
+	VFMADD213PD  constants<>+15936(SB), Y3, Y5
+	VFMADD231PD  constants<>+16000(SB), Y4, Y5
+	VBROADCASTSD constants<>+16064(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+15872(SB), Y7
-	VFMADD213PD  constants<>+15936(SB), Y3, Y7
+	VBROADCASTSD constants<>+16064(SB), Y7
+	VFMADD213PD  constants<>+16128(SB), Y3, Y7
 	VFMADD231PD  Y4, Y5, Y7
-	VBROADCASTSD constants<>+16000(SB), Y5
+	VBROADCASTSD constants<>+16192(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+16000(SB), Y5
-	VFMADD213PD  constants<>+16064(SB), Y3, Y5
+	VBROADCASTSD constants<>+16192(SB), Y5
+	VFMADD213PD  constants<>+16256(SB), Y3, Y5
 	VFMADD231PD  Y4, Y7, Y5
-	VBROADCASTSD constants<>+16128(SB), Y7
+	VBROADCASTSD constants<>+16320(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+16128(SB), Y7
-	VFMADD213PD  constants<>+16192(SB), Y3, Y7
+	VBROADCASTSD constants<>+16320(SB), Y7
+	VFMADD213PD  constants<>+16384(SB), Y3, Y7
 	VFMADD231PD  Y4, Y5, Y7
-	VFMADD213PD  constants<>+16256(SB), Y3, Y7
+	VFMADD213PD  constants<>+16448(SB), Y3, Y7
 	VMOVUPS      Y3, Y4
-	VFMADD213PD  constants<>+16320(SB), Y7, Y4
-	VBROADCASTSD constants<>+16320(SB), Y5
+	VFMADD213PD  constants<>+16512(SB), Y7, Y4
+	VBROADCASTSD constants<>+16512(SB), Y5
 	VSUBPD       Y4, Y5, Y5
 	VFMADD231PD  Y3, Y7, Y5
 	VMULPD       Y4, Y3, Y7
@@ -38031,9 +38055,9 @@ one1855:
 	VFMADD231PD  constants<>+1280(SB), Y0, Y2
 	VADDPD       Y2, Y4, Y0
 	VANDPD       constants<>+384(SB), Y1, Y2
-	VBROADCASTSD constants<>+16384(SB), Y4
+	VBROADCASTSD constants<>+16576(SB), Y4
 	VMINPD       Y2, Y4, Y2
-	VBROADCASTSD constants<>+16448(SB), Y4
+	VBROADCASTSD constants<>+16640(SB), Y4
 	VMAXPD       Y2, Y4, Y2
 	VANDPD       constants<>+128(SB), Y1, Y1
 	VORPD        Y1, Y2, Y1
@@ -38041,9 +38065,9 @@ one1855:
 	VMOVUPS      Y2, Y4
 	VFNMADD231PD Y3, Y1, Y4
 	VFNMADD231PD Y0, Y1, Y4
-	VBROADCASTSD constants<>+16832(SB), Y1
+	VBROADCASTSD constants<>+17024(SB), Y1
 	VMINPD       Y4, Y1, Y1
-	VBROADCASTSD constants<>+16896(SB), Y5
+	VBROADCASTSD constants<>+17088(SB), Y5
 	VMAXPD       Y1, Y5, Y1
 	VBROADCASTSD constants<>+2112(SB), Y5
 	VMINPD       Y2, Y5, Y5
@@ -38130,9 +38154,9 @@ one1855:
 	VSUBPD       Y7, Y2, Y2
 	VADDPD       Y0, Y4, Y4
 	VSUBPD       Y2, Y4, Y2
-	VBROADCASTSD constants<>+16832(SB), Y4
+	VBROADCASTSD constants<>+17024(SB), Y4
 	VMINPD       Y2, Y4, Y2
-	VBROADCASTSD constants<>+16896(SB), Y4
+	VBROADCASTSD constants<>+17088(SB), Y4
 	VMAXPD       Y2, Y4, Y2
 	VBROADCASTSD constants<>+2112(SB), Y4
 	VMINPD       Y6, Y4, Y4
@@ -38260,9 +38284,9 @@ tail1857:
 	VCMPPD       $0x11, Y3, Y1, Y3
 	VMULPD       constants<>+4608(SB), Y1, Y4
 	VBLENDVPD    Y3, Y4, Y1, Y4
-	VPSUBQ       constants<>+16640(SB), Y4, Y4
+	VPSUBQ       constants<>+16832(SB), Y4, Y4
 	VANDPD       constants<>+3840(SB), Y4, Y5
-	VPADDQ       constants<>+16704(SB), Y5, Y5
+	VPADDQ       constants<>+16896(SB), Y5, Y5
 	VPSRLQ       $0x34, Y4, Y4
 	VORPD        constants<>+1984(SB), Y4, Y4
 	VSUBPD       constants<>+3648(SB), Y4, Y4
@@ -38272,11 +38296,11 @@ tail1857:
 	VSUBPD       Y3, Y4, Y3
 	VBROADCASTSD constants<>+512(SB), Y4
 	VCMPPD       $0x00, Y4, Y1, Y4
-	VBROADCASTSD constants<>+16768(SB), Y6
+	VBROADCASTSD constants<>+16960(SB), Y6
 	VBLENDVPD    Y4, Y6, Y3, Y3
 	VBROADCASTSD constants<>+4736(SB), Y4
 	VCMPPD       $0x15, Y4, Y1, Y1
-	VBROADCASTSD constants<>+15488(SB), Y4
+	VBROADCASTSD constants<>+15680(SB), Y4
 	VBLENDVPD    Y1, Y4, Y3, Y1
 	VSUBPD       constants<>+576(SB), Y5, Y3
 	VMULPD       constants<>+1344(SB), Y3, Y4
@@ -38290,37 +38314,37 @@ tail1857:
 	VFNMADD231PD Y7, Y4, Y3
 	VMULPD       Y7, Y7, Y4
 	VMULPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+15552(SB), Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+15552(SB), Y5
-	VFMADD213PD  constants<>+15616(SB), Y4, Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
+	VFMADD213PD  constants<>+15808(SB), Y4, Y5
 	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VMULPD       Y5, Y3, Y3
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD constants<>+15680(SB), Y6
+	VBROADCASTSD constants<>+15872(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+15680(SB), Y6
-	VFMADD213PD  constants<>+15744(SB), Y4, Y6
-	VFMADD231PD  constants<>+15808(SB), Y5, Y6
-	VBROADCASTSD constants<>+15872(SB), Y8
+	VBROADCASTSD constants<>+15872(SB), Y6
+	VFMADD213PD  constants<>+15936(SB), Y4, Y6
+	VFMADD231PD  constants<>+16000(SB), Y5, Y6
+	VBROADCASTSD constants<>+16064(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+15872(SB), Y8
-	VFMADD213PD  constants<>+15936(SB), Y4, Y8
+	VBROADCASTSD constants<>+16064(SB), Y8
+	VFMADD213PD  constants<>+16128(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VBROADCASTSD constants<>+16000(SB), Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+16000(SB), Y6
-	VFMADD213PD  constants<>+16064(SB), Y4, Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
+	VFMADD213PD  constants<>+16256(SB), Y4, Y6
 	VFMADD231PD  Y5, Y8, Y6
-	VBROADCASTSD constants<>+16128(SB), Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+16128(SB), Y8
-	VFMADD213PD  constants<>+16192(SB), Y4, Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
+	VFMADD213PD  constants<>+16384(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VFMADD213PD  constants<>+16256(SB), Y4, Y8
+	VFMADD213PD  constants<>+16448(SB), Y4, Y8
 	VMOVUPS      Y4, Y5
-	VFMADD213PD  constants<>+16320(SB), Y8, Y5
-	VBROADCASTSD constants<>+16320(SB), Y6
+	VFMADD213PD  constants<>+16512(SB), Y8, Y5
+	VBROADCASTSD constants<>+16512(SB), Y6
 	VSUBPD       Y5, Y6, Y6
 	VFMADD231PD  Y4, Y8, Y6
 	VMULPD       Y5, Y4, Y8
@@ -38346,9 +38370,9 @@ tail1857:
 	VFMADD231PD  constants<>+1280(SB), Y1, Y3
 	VADDPD       Y3, Y5, Y1
 	VANDPD       constants<>+384(SB), Y2, Y3
-	VBROADCASTSD constants<>+16384(SB), Y5
+	VBROADCASTSD constants<>+16576(SB), Y5
 	VMINPD       Y3, Y5, Y3
-	VBROADCASTSD constants<>+16448(SB), Y5
+	VBROADCASTSD constants<>+16640(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VANDPD       constants<>+128(SB), Y2, Y2
 	VORPD        Y2, Y3, Y2
@@ -38356,9 +38380,9 @@ tail1857:
 	VMOVUPS      Y3, Y5
 	VFNMADD231PD Y4, Y2, Y5
 	VFNMADD231PD Y1, Y2, Y5
-	VBROADCASTSD constants<>+16832(SB), Y2
+	VBROADCASTSD constants<>+17024(SB), Y2
 	VMINPD       Y5, Y2, Y2
-	VBROADCASTSD constants<>+16896(SB), Y6
+	VBROADCASTSD constants<>+17088(SB), Y6
 	VMAXPD       Y2, Y6, Y2
 	VBROADCASTSD constants<>+2112(SB), Y6
 	VMINPD       Y3, Y6, Y6
@@ -38445,9 +38469,9 @@ tail1857:
 	VSUBPD       Y8, Y3, Y3
 	VADDPD       Y1, Y5, Y5
 	VSUBPD       Y3, Y5, Y3
-	VBROADCASTSD constants<>+16832(SB), Y5
+	VBROADCASTSD constants<>+17024(SB), Y5
 	VMINPD       Y3, Y5, Y3
-	VBROADCASTSD constants<>+16896(SB), Y5
+	VBROADCASTSD constants<>+17088(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VBROADCASTSD constants<>+2112(SB), Y5
 	VMINPD       Y7, Y5, Y5
@@ -38589,8 +38613,8 @@ many1860:
 	VGETEXPPS         Z5, Z7
 	VSUBPS            Z6, Z0, Z0
 	VSUBPS            Z7, Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z1, Z1
 	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
 	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
 	VMULPS.BCST       constants<>+2560(SB), Z4, Z6
@@ -38615,39 +38639,39 @@ many1860:
 	VMULPS            Z13, Z13, Z7
 	VMULPS            Z10, Z4, Z4
 	VMULPS            Z11, Z5, Z5
-	VBROADCASTSS      constants<>+17024(SB), Z8
+	VBROADCASTSS      constants<>+17216(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+17024(SB), Z8
-	VFMADD213PS.BCST  constants<>+17088(SB), Z6, Z8
-	VBROADCASTSS      constants<>+17024(SB), Z9
+	VBROADCASTSS      constants<>+17216(SB), Z8
+	VFMADD213PS.BCST  constants<>+17280(SB), Z6, Z8
+	VBROADCASTSS      constants<>+17216(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+17024(SB), Z9
-	VFMADD213PS.BCST  constants<>+17088(SB), Z7, Z9
+	VBROADCASTSS      constants<>+17216(SB), Z9
+	VFMADD213PS.BCST  constants<>+17280(SB), Z7, Z9
 	VFMADD213PS.BCST  constants<>+704(SB), Z6, Z8
 	VFMADD213PS.BCST  constants<>+704(SB), Z7, Z9
 	VMULPS            Z8, Z4, Z4
 	VMULPS            Z9, Z5, Z5
 	VMULPS            Z6, Z6, Z8
 	VMULPS            Z7, Z7, Z9
-	VBROADCASTSS      constants<>+17152(SB), Z10
+	VBROADCASTSS      constants<>+17344(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSS      constants<>+17152(SB), Z10
-	VFMADD213PS.BCST  constants<>+17216(SB), Z6, Z10
-	VBROADCASTSS      constants<>+17152(SB), Z11
+	VBROADCASTSS      constants<>+17344(SB), Z10
+	VFMADD213PS.BCST  constants<>+17408(SB), Z6, Z10
+	VBROADCASTSS      constants<>+17344(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSS      constants<>+17152(SB), Z11
-	VFMADD213PS.BCST  constants<>+17216(SB), Z7, Z11
-	VFMADD231PS.BCST  constants<>+17280(SB), Z8, Z10
-	VFMADD231PS.BCST  constants<>+17280(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+17344(SB), Z6, Z10
-	VFMADD213PS.BCST  constants<>+17344(SB), Z7, Z11
+	VBROADCASTSS      constants<>+17344(SB), Z11
+	VFMADD213PS.BCST  constants<>+17408(SB), Z7, Z11
+	VFMADD231PS.BCST  constants<>+17472(SB), Z8, Z10
+	VFMADD231PS.BCST  constants<>+17472(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+17536(SB), Z6, Z10
+	VFMADD213PS.BCST  constants<>+17536(SB), Z7, Z11
 	VMOVUPS           Z6, Z8
-	VFMADD213PS.BCST  constants<>+17408(SB), Z10, Z8
+	VFMADD213PS.BCST  constants<>+17600(SB), Z10, Z8
 	VMOVUPS           Z7, Z9
-	VFMADD213PS.BCST  constants<>+17408(SB), Z11, Z9
-	VBROADCASTSS      constants<>+17408(SB), Z14
+	VFMADD213PS.BCST  constants<>+17600(SB), Z11, Z9
+	VBROADCASTSS      constants<>+17600(SB), Z14
 	VSUBPS            Z8, Z14, Z14
-	VBROADCASTSS      constants<>+17408(SB), Z15
+	VBROADCASTSS      constants<>+17600(SB), Z15
 	VSUBPS            Z9, Z15, Z15
 	VFMADD231PS       Z6, Z10, Z14
 	VFMADD231PS       Z7, Z11, Z15
@@ -38695,10 +38719,10 @@ many1860:
 	VFMADD231PS.BCST  constants<>+2496(SB), Z1, Z5
 	VADDPS            Z4, Z8, Z0
 	VADDPS            Z5, Z9, Z1
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z2, Z2
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z3, Z3
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z2, Z2
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z3, Z3
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z3, Z3
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z2, Z2
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z3, Z3
 	VMULPS            Z6, Z2, Z4
 	VMULPS            Z7, Z3, Z5
 	VMOVUPS           Z4, Z8
@@ -38781,14 +38805,14 @@ many1860:
 	VMOVUPS           Z15, K2, Z14
 	VANDPS            Z16, Z10, Z15
 	VANDPS            Z14, Z11, Z14
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z12, Z3
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z13, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z12, Z3
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z13, Z2
 	VANDPS.BCST       constants<>+448(SB), Z10, Z16
 	VANDPS.BCST       constants<>+448(SB), Z11, Z17
 	VMOVUPS           Z16, K1, Z10
 	VMOVUPS           Z17, K2, Z11
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z10, Z3
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z11, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z10, Z3
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z11, Z2
 	VXORPS            Z15, Z3, Z3
 	VXORPS            Z14, Z2, Z2
 	VBROADCASTSS      constants<>+640(SB), Z10
@@ -38897,14 +38921,14 @@ many1860:
 	VMOVUPS           Z14, K2, Z16
 	VANDPS            Z15, Z8, Z14
 	VANDPS            Z16, Z9, Z15
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z12, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z13, Z4
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z12, Z5
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z13, Z4
 	VANDPS.BCST       constants<>+448(SB), Z8, Z16
 	VANDPS.BCST       constants<>+448(SB), Z9, Z17
 	VMOVUPS           Z16, K1, Z8
 	VMOVUPS           Z17, K2, Z9
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z8, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z9, Z4
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z8, Z5
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z9, Z4
 	VXORPS            Z14, Z5, Z5
 	VXORPS            Z15, Z4, Z4
 	VBROADCASTSS      constants<>+704(SB), Z8
@@ -38981,7 +39005,7 @@ one1861:
 	VGETEXPPS         Z0, Z0
 	VGETEXPPS         Z2, Z3
 	VSUBPS            Z3, Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
 	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS.BCST       constants<>+2560(SB), Z2, Z3
 	VADDPS.BCST       constants<>+704(SB), Z3, Z4
@@ -38994,22 +39018,22 @@ one1861:
 	VFNMADD231PS      Z6, Z3, Z2
 	VMULPS            Z6, Z6, Z3
 	VMULPS            Z5, Z2, Z2
-	VBROADCASTSS      constants<>+17024(SB), Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+17024(SB), Z4
-	VFMADD213PS.BCST  constants<>+17088(SB), Z3, Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
+	VFMADD213PS.BCST  constants<>+17280(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VMULPS            Z4, Z2, Z2
 	VMULPS            Z3, Z3, Z4
-	VBROADCASTSS      constants<>+17152(SB), Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z5
-	VFMADD213PS.BCST  constants<>+17216(SB), Z3, Z5
-	VFMADD231PS.BCST  constants<>+17280(SB), Z4, Z5
-	VFMADD213PS.BCST  constants<>+17344(SB), Z3, Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
+	VFMADD213PS.BCST  constants<>+17408(SB), Z3, Z5
+	VFMADD231PS.BCST  constants<>+17472(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+17536(SB), Z3, Z5
 	VMOVUPS           Z3, Z4
-	VFMADD213PS.BCST  constants<>+17408(SB), Z5, Z4
-	VBROADCASTSS      constants<>+17408(SB), Z7
+	VFMADD213PS.BCST  constants<>+17600(SB), Z5, Z4
+	VBROADCASTSS      constants<>+17600(SB), Z7
 	VSUBPS            Z4, Z7, Z7
 	VFMADD231PS       Z3, Z5, Z7
 	VMULPS            Z4, Z3, Z5
@@ -39034,8 +39058,8 @@ one1861:
 	VSUBPS            Z5, Z4, Z4
 	VFMADD231PS.BCST  constants<>+2496(SB), Z0, Z2
 	VADDPS            Z2, Z4, Z0
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z1, Z1
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z1, Z1
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z1, Z1
 	VMULPS            Z3, Z1, Z2
 	VMOVUPS           Z2, Z4
 	VFNMADD231PS      Z3, Z1, Z4
@@ -39077,10 +39101,10 @@ one1861:
 	VBROADCASTSS      constants<>+640(SB), Z8
 	VMOVUPS           Z7, K1, Z8
 	VANDPS            Z8, Z5, Z7
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z6, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z6, Z1
 	VANDPS.BCST       constants<>+448(SB), Z5, Z8
 	VMOVUPS           Z8, K1, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z5, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z5, Z1
 	VXORPS            Z7, Z1, Z1
 	VBROADCASTSS      constants<>+640(SB), Z5
 	VCMPPS            $0x00, Z5, Z6, K1
@@ -39135,10 +39159,10 @@ one1861:
 	VBROADCASTSS      constants<>+640(SB), Z7
 	VMOVUPS           Z8, K1, Z7
 	VANDPS            Z7, Z4, Z7
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z6, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z6, Z2
 	VANDPS.BCST       constants<>+448(SB), Z4, Z8
 	VMOVUPS           Z8, K1, Z4
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z4, Z2
 	VXORPS            Z7, Z2, Z2
 	VBROADCASTSS      constants<>+704(SB), Z4
 	VCMPPS            $0x00, Z4, Z6, K1
@@ -39186,7 +39210,7 @@ tail1863:
 	VGETEXPPS         Z0, Z0
 	VGETEXPPS         Z2, Z3
 	VSUBPS            Z3, Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
 	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS.BCST       constants<>+2560(SB), Z2, Z3
 	VADDPS.BCST       constants<>+704(SB), Z3, Z4
@@ -39199,22 +39223,22 @@ tail1863:
 	VFNMADD231PS      Z6, Z3, Z2
 	VMULPS            Z6, Z6, Z3
 	VMULPS            Z5, Z2, Z2
-	VBROADCASTSS      constants<>+17024(SB), Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+17024(SB), Z4
-	VFMADD213PS.BCST  constants<>+17088(SB), Z3, Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
+	VFMADD213PS.BCST  constants<>+17280(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VMULPS            Z4, Z2, Z2
 	VMULPS            Z3, Z3, Z4
-	VBROADCASTSS      constants<>+17152(SB), Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z5
-	VFMADD213PS.BCST  constants<>+17216(SB), Z3, Z5
-	VFMADD231PS.BCST  constants<>+17280(SB), Z4, Z5
-	VFMADD213PS.BCST  constants<>+17344(SB), Z3, Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
+	VFMADD213PS.BCST  constants<>+17408(SB), Z3, Z5
+	VFMADD231PS.BCST  constants<>+17472(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+17536(SB), Z3, Z5
 	VMOVUPS           Z3, Z4
-	VFMADD213PS.BCST  constants<>+17408(SB), Z5, Z4
-	VBROADCASTSS      constants<>+17408(SB), Z7
+	VFMADD213PS.BCST  constants<>+17600(SB), Z5, Z4
+	VBROADCASTSS      constants<>+17600(SB), Z7
 	VSUBPS            Z4, Z7, Z7
 	VFMADD231PS       Z3, Z5, Z7
 	VMULPS            Z4, Z3, Z5
@@ -39239,8 +39263,8 @@ tail1863:
 	VSUBPS            Z5, Z4, Z4
 	VFMADD231PS.BCST  constants<>+2496(SB), Z0, Z2
 	VADDPS            Z2, Z4, Z0
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z1, Z1
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z1, Z1
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z1, Z1
 	VMULPS            Z3, Z1, Z2
 	VMOVUPS           Z2, Z4
 	VFNMADD231PS      Z3, Z1, Z4
@@ -39282,10 +39306,10 @@ tail1863:
 	VBROADCASTSS      constants<>+640(SB), Z8
 	VMOVUPS           Z7, K2, Z8
 	VANDPS            Z8, Z5, Z7
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z6, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z6, Z1
 	VANDPS.BCST       constants<>+448(SB), Z5, Z8
 	VMOVUPS           Z8, K2, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z5, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z5, Z1
 	VXORPS            Z7, Z1, Z1
 	VBROADCASTSS      constants<>+640(SB), Z5
 	VCMPPS            $0x00, Z5, Z6, K2
@@ -39340,10 +39364,10 @@ tail1863:
 	VBROADCASTSS      constants<>+640(SB), Z7
 	VMOVUPS           Z8, K2, Z7
 	VANDPS            Z7, Z4, Z7
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z6, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z6, Z2
 	VANDPS.BCST       constants<>+448(SB), Z4, Z8
 	VMOVUPS           Z8, K2, Z4
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z4, Z2
 	VXORPS            Z7, Z2, Z2
 	VBROADCASTSS      constants<>+704(SB), Z4
 	VCMPPS            $0x00, Z4, Z6, K2
@@ -39401,23 +39425,23 @@ one1867:
 	VCMPPS       $0x11, Y2, Y0, Y2
 	VMULPS       constants<>+5568(SB), Y0, Y3
 	VBLENDVPS    Y2, Y3, Y0, Y3
-	VPSUBD       constants<>+17728(SB), Y3, Y3
+	VPSUBD       constants<>+17920(SB), Y3, Y3
 	VANDPS       constants<>+5696(SB), Y3, Y4
 	VPADDD       constants<>+5632(SB), Y4, Y4
 	VPSRLD       $0x17, Y3, Y3
-	VORPS        constants<>+17792(SB), Y3, Y3
-	VSUBPS       constants<>+17856(SB), Y3, Y3
+	VORPS        constants<>+17984(SB), Y3, Y3
+	VSUBPS       constants<>+18048(SB), Y3, Y3
 	VBROADCASTSS constants<>+5760(SB), Y5
 	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y2, Y5, Y6, Y2
 	VSUBPS       Y2, Y3, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y0, Y3
-	VBROADCASTSS constants<>+17920(SB), Y5
+	VBROADCASTSS constants<>+18112(SB), Y5
 	VBLENDVPS    Y3, Y5, Y2, Y2
 	VBROADCASTSS constants<>+5824(SB), Y3
 	VCMPPS       $0x15, Y3, Y0, Y0
-	VBROADCASTSS constants<>+16960(SB), Y3
+	VBROADCASTSS constants<>+17152(SB), Y3
 	VBLENDVPS    Y0, Y3, Y2, Y0
 	VSUBPS       constants<>+704(SB), Y4, Y2
 	VMULPS       constants<>+2560(SB), Y2, Y3
@@ -39431,22 +39455,22 @@ one1867:
 	VFNMADD231PS Y6, Y3, Y2
 	VMULPS       Y6, Y6, Y3
 	VMULPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+17024(SB), Y4
+	VBROADCASTSS constants<>+17216(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+17024(SB), Y4
-	VFMADD213PS  constants<>+17088(SB), Y3, Y4
+	VBROADCASTSS constants<>+17216(SB), Y4
+	VFMADD213PS  constants<>+17280(SB), Y3, Y4
 	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y3, Y3, Y4
-	VBROADCASTSS constants<>+17152(SB), Y5
+	VBROADCASTSS constants<>+17344(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+17152(SB), Y5
-	VFMADD213PS  constants<>+17216(SB), Y3, Y5
-	VFMADD231PS  constants<>+17280(SB), Y4, Y5
-	VFMADD213PS  constants<>+17344(SB), Y3, Y5
+	VBROADCASTSS constants<>+17344(SB), Y5
+	VFMADD213PS  constants<>+17408(SB), Y3, Y5
+	VFMADD231PS  constants<>+17472(SB), Y4, Y5
+	VFMADD213PS  constants<>+17536(SB), Y3, Y5
 	VMOVUPS      Y3, Y4
-	VFMADD213PS  constants<>+17408(SB), Y5, Y4
-	VBROADCASTSS constants<>+17408(SB), Y7
+	VFMADD213PS  constants<>+17600(SB), Y5, Y4
+	VBROADCASTSS constants<>+17600(SB), Y7
 	VSUBPS       Y4, Y7, Y7
 	VFMADD231PS  Y3, Y5, Y7
 	VMULPS       Y4, Y3, Y5
@@ -39472,9 +39496,9 @@ one1867:
 	VFMADD231PS  constants<>+2496(SB), Y0, Y2
 	VADDPS       Y2, Y4, Y0
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+17472(SB), Y4
+	VBROADCASTSS constants<>+17664(SB), Y4
 	VMINPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+17536(SB), Y4
+	VBROADCASTSS constants<>+17728(SB), Y4
 	VMAXPS       Y2, Y4, Y2
 	VANDPS       constants<>+320(SB), Y1, Y1
 	VORPS        Y1, Y2, Y1
@@ -39482,9 +39506,9 @@ one1867:
 	VMOVUPS      Y2, Y4
 	VFNMADD231PS Y3, Y1, Y4
 	VFNMADD231PS Y0, Y1, Y4
-	VBROADCASTSS constants<>+17984(SB), Y1
+	VBROADCASTSS constants<>+18176(SB), Y1
 	VMINPS       Y4, Y1, Y1
-	VBROADCASTSS constants<>+18048(SB), Y5
+	VBROADCASTSS constants<>+18240(SB), Y5
 	VMAXPS       Y1, Y5, Y1
 	VBROADCASTSS constants<>+2880(SB), Y5
 	VMINPS       Y2, Y5, Y5
@@ -39539,7 +39563,7 @@ one1867:
 	VBLENDVPS    Y9, Y10, Y1, Y1
 	VBROADCASTSS constants<>+640(SB), Y9
 	VBLENDVPS    Y8, Y9, Y5, Y5
-	VBROADCASTSS constants<>+15360(SB), Y8
+	VBROADCASTSS constants<>+15488(SB), Y8
 	VCMPPS       $0x15, Y8, Y5, Y8
 	VBROADCASTSS constants<>+640(SB), Y9
 	VCMPPS       $0x11, Y9, Y5, Y5
@@ -39560,9 +39584,9 @@ one1867:
 	VSUBPS       Y7, Y2, Y2
 	VADDPS       Y0, Y4, Y4
 	VSUBPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+17984(SB), Y4
+	VBROADCASTSS constants<>+18176(SB), Y4
 	VMINPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+18048(SB), Y4
+	VBROADCASTSS constants<>+18240(SB), Y4
 	VMAXPS       Y2, Y4, Y2
 	VBROADCASTSS constants<>+2880(SB), Y4
 	VMINPS       Y6, Y4, Y4
@@ -39622,7 +39646,7 @@ one1867:
 	VBLENDVPS    Y9, Y10, Y2, Y2
 	VBROADCASTSS constants<>+640(SB), Y9
 	VBLENDVPS    Y8, Y9, Y4, Y4
-	VBROADCASTSS constants<>+15360(SB), Y8
+	VBROADCASTSS constants<>+15488(SB), Y8
 	VCMPPS       $0x15, Y8, Y4, Y8
 	VBROADCASTSS constants<>+640(SB), Y9
 	VCMPPS       $0x11, Y9, Y4, Y4
@@ -39679,23 +39703,23 @@ tail1869:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VMULPS       constants<>+5568(SB), Y1, Y4
 	VBLENDVPS    Y3, Y4, Y1, Y4
-	VPSUBD       constants<>+17728(SB), Y4, Y4
+	VPSUBD       constants<>+17920(SB), Y4, Y4
 	VANDPS       constants<>+5696(SB), Y4, Y5
 	VPADDD       constants<>+5632(SB), Y5, Y5
 	VPSRLD       $0x17, Y4, Y4
-	VORPS        constants<>+17792(SB), Y4, Y4
-	VSUBPS       constants<>+17856(SB), Y4, Y4
+	VORPS        constants<>+17984(SB), Y4, Y4
+	VSUBPS       constants<>+18048(SB), Y4, Y4
 	VBROADCASTSS constants<>+5760(SB), Y6
 	VBROADCASTSS constants<>+640(SB), Y7
 	VBLENDVPS    Y3, Y6, Y7, Y3
 	VSUBPS       Y3, Y4, Y3
 	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x00, Y4, Y1, Y4
-	VBROADCASTSS constants<>+17920(SB), Y6
+	VBROADCASTSS constants<>+18112(SB), Y6
 	VBLENDVPS    Y4, Y6, Y3, Y3
 	VBROADCASTSS constants<>+5824(SB), Y4
 	VCMPPS       $0x15, Y4, Y1, Y1
-	VBROADCASTSS constants<>+16960(SB), Y4
+	VBROADCASTSS constants<>+17152(SB), Y4
 	VBLENDVPS    Y1, Y4, Y3, Y1
 	VSUBPS       constants<>+704(SB), Y5, Y3
 	VMULPS       constants<>+2560(SB), Y3, Y4
@@ -39709,22 +39733,22 @@ tail1869:
 	VFNMADD231PS Y7, Y4, Y3
 	VMULPS       Y7, Y7, Y4
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+17024(SB), Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+17024(SB), Y5
-	VFMADD213PS  constants<>+17088(SB), Y4, Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
+	VFMADD213PS  constants<>+17280(SB), Y4, Y5
 	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS constants<>+17152(SB), Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+17152(SB), Y6
-	VFMADD213PS  constants<>+17216(SB), Y4, Y6
-	VFMADD231PS  constants<>+17280(SB), Y5, Y6
-	VFMADD213PS  constants<>+17344(SB), Y4, Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
+	VFMADD213PS  constants<>+17408(SB), Y4, Y6
+	VFMADD231PS  constants<>+17472(SB), Y5, Y6
+	VFMADD213PS  constants<>+17536(SB), Y4, Y6
 	VMOVUPS      Y4, Y5
-	VFMADD213PS  constants<>+17408(SB), Y6, Y5
-	VBROADCASTSS constants<>+17408(SB), Y8
+	VFMADD213PS  constants<>+17600(SB), Y6, Y5
+	VBROADCASTSS constants<>+17600(SB), Y8
 	VSUBPS       Y5, Y8, Y8
 	VFMADD231PS  Y4, Y6, Y8
 	VMULPS       Y5, Y4, Y6
@@ -39750,9 +39774,9 @@ tail1869:
 	VFMADD231PS  constants<>+2496(SB), Y1, Y3
 	VADDPS       Y3, Y5, Y1
 	VANDPS       constants<>+448(SB), Y2, Y3
-	VBROADCASTSS constants<>+17472(SB), Y5
+	VBROADCASTSS constants<>+17664(SB), Y5
 	VMINPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+17536(SB), Y5
+	VBROADCASTSS constants<>+17728(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VANDPS       constants<>+320(SB), Y2, Y2
 	VORPS        Y2, Y3, Y2
@@ -39760,9 +39784,9 @@ tail1869:
 	VMOVUPS      Y3, Y5
 	VFNMADD231PS Y4, Y2, Y5
 	VFNMADD231PS Y1, Y2, Y5
-	VBROADCASTSS constants<>+17984(SB), Y2
+	VBROADCASTSS constants<>+18176(SB), Y2
 	VMINPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+18048(SB), Y6
+	VBROADCASTSS constants<>+18240(SB), Y6
 	VMAXPS       Y2, Y6, Y2
 	VBROADCASTSS constants<>+2880(SB), Y6
 	VMINPS       Y3, Y6, Y6
@@ -39817,7 +39841,7 @@ tail1869:
 	VBLENDVPS    Y10, Y11, Y2, Y2
 	VBROADCASTSS constants<>+640(SB), Y10
 	VBLENDVPS    Y9, Y10, Y6, Y6
-	VBROADCASTSS constants<>+15360(SB), Y9
+	VBROADCASTSS constants<>+15488(SB), Y9
 	VCMPPS       $0x15, Y9, Y6, Y9
 	VBROADCASTSS constants<>+640(SB), Y10
 	VCMPPS       $0x11, Y10, Y6, Y6
@@ -39838,9 +39862,9 @@ tail1869:
 	VSUBPS       Y8, Y3, Y3
 	VADDPS       Y1, Y5, Y5
 	VSUBPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+17984(SB), Y5
+	VBROADCASTSS constants<>+18176(SB), Y5
 	VMINPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+18048(SB), Y5
+	VBROADCASTSS constants<>+18240(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VBROADCASTSS constants<>+2880(SB), Y5
 	VMINPS       Y7, Y5, Y5
@@ -39900,7 +39924,7 @@ tail1869:
 	VBLENDVPS    Y10, Y11, Y3, Y3
 	VBROADCASTSS constants<>+640(SB), Y10
 	VBLENDVPS    Y9, Y10, Y5, Y5
-	VBROADCASTSS constants<>+15360(SB), Y9
+	VBROADCASTSS constants<>+15488(SB), Y9
 	VCMPPS       $0x15, Y9, Y5, Y9
 	VBROADCASTSS constants<>+640(SB), Y10
 	VCMPPS       $0x11, Y10, Y5, Y5
@@ -39971,8 +39995,8 @@ many1872:
 	VGETEXPPD         Z5, Z7
 	VSUBPD            Z6, Z0, Z0
 	VSUBPD            Z7, Z1, Z1
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z1, Z1
 	VSUBPD.BCST       constants<>+576(SB), Z4, Z4
 	VSUBPD.BCST       constants<>+576(SB), Z5, Z5
 	VMULPD.BCST       constants<>+1344(SB), Z4, Z6
@@ -39997,69 +40021,69 @@ many1872:
 	VMULPD            Z13, Z13, Z7
 	VMULPD            Z10, Z4, Z4
 	VMULPD            Z11, Z5, Z5
-	VBROADCASTSD      constants<>+15552(SB), Z8
+	VBROADCASTSD      constants<>+15744(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+15552(SB), Z8
-	VFMADD213PD.BCST  constants<>+15616(SB), Z6, Z8
-	VBROADCASTSD      constants<>+15552(SB), Z9
+	VBROADCASTSD      constants<>+15744(SB), Z8
+	VFMADD213PD.BCST  constants<>+15808(SB), Z6, Z8
+	VBROADCASTSD      constants<>+15744(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSD      constants<>+15552(SB), Z9
-	VFMADD213PD.BCST  constants<>+15616(SB), Z7, Z9
+	VBROADCASTSD      constants<>+15744(SB), Z9
+	VFMADD213PD.BCST  constants<>+15808(SB), Z7, Z9
 	VFMADD213PD.BCST  constants<>+576(SB), Z6, Z8
 	VFMADD213PD.BCST  constants<>+576(SB), Z7, Z9
 	VMULPD            Z8, Z4, Z4
 	VMULPD            Z9, Z5, Z5
 	VMULPD            Z6, Z6, Z8
 	VMULPD            Z7, Z7, Z9
-	VBROADCASTSD      constants<>+15680(SB), Z10
+	VBROADCASTSD      constants<>+15872(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+15680(SB), Z10
-	VFMADD213PD.BCST  constants<>+15744(SB), Z6, Z10
-	VBROADCASTSD      constants<>+15680(SB), Z11
+	VBROADCASTSD      constants<>+15872(SB), Z10
+	VFMADD213PD.BCST  constants<>+15936(SB), Z6, Z10
+	VBROADCASTSD      constants<>+15872(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+15680(SB), Z11
-	VFMADD213PD.BCST  constants<>+15744(SB), Z7, Z11
-	VFMADD231PD.BCST  constants<>+15808(SB), Z8, Z10
-	VFMADD231PD.BCST  constants<>+15808(SB), Z9, Z11
-	VBROADCASTSD      constants<>+15872(SB), Z14
+	VBROADCASTSD      constants<>+15872(SB), Z11
+	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z11
+	VFMADD231PD.BCST  constants<>+16000(SB), Z8, Z10
+	VFMADD231PD.BCST  constants<>+16000(SB), Z9, Z11
+	VBROADCASTSD      constants<>+16064(SB), Z14
 	VMOVUPS           Z14, Z14
-	VBROADCASTSD      constants<>+15872(SB), Z14
-	VFMADD213PD.BCST  constants<>+15936(SB), Z6, Z14
-	VBROADCASTSD      constants<>+15872(SB), Z15
+	VBROADCASTSD      constants<>+16064(SB), Z14
+	VFMADD213PD.BCST  constants<>+16128(SB), Z6, Z14
+	VBROADCASTSD      constants<>+16064(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+15872(SB), Z15
-	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16064(SB), Z15
+	VFMADD213PD.BCST  constants<>+16128(SB), Z7, Z15
 	VFMADD231PD       Z8, Z10, Z14
 	VFMADD231PD       Z9, Z11, Z15
-	VBROADCASTSD      constants<>+16000(SB), Z10
+	VBROADCASTSD      constants<>+16192(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+16000(SB), Z10
-	VFMADD213PD.BCST  constants<>+16064(SB), Z6, Z10
-	VBROADCASTSD      constants<>+16000(SB), Z11
+	VBROADCASTSD      constants<>+16192(SB), Z10
+	VFMADD213PD.BCST  constants<>+16256(SB), Z6, Z10
+	VBROADCASTSD      constants<>+16192(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+16000(SB), Z11
-	VFMADD213PD.BCST  constants<>+16064(SB), Z7, Z11
+	VBROADCASTSD      constants<>+16192(SB), Z11
+	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z11
 	VFMADD231PD       Z8, Z14, Z10
 	VFMADD231PD       Z9, Z15, Z11
-	VBROADCASTSD      constants<>+16128(SB), Z14
+	VBROADCASTSD      constants<>+16320(SB), Z14
 	VMOVUPS           Z14, Z14
-	VBROADCASTSD      constants<>+16128(SB), Z14
-	VFMADD213PD.BCST  constants<>+16192(SB), Z6, Z14
-	VBROADCASTSD      constants<>+16128(SB), Z15
+	VBROADCASTSD      constants<>+16320(SB), Z14
+	VFMADD213PD.BCST  constants<>+16384(SB), Z6, Z14
+	VBROADCASTSD      constants<>+16320(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+16128(SB), Z15
-	VFMADD213PD.BCST  constants<>+16192(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16320(SB), Z15
+	VFMADD213PD.BCST  constants<>+16384(SB), Z7, Z15
 	VFMADD231PD       Z8, Z10, Z14
 	VFMADD231PD       Z9, Z11, Z15
-	VFMADD213PD.BCST  constants<>+16256(SB), Z6, Z14
-	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z15
+	VFMADD213PD.BCST  constants<>+16448(SB), Z6, Z14
+	VFMADD213PD.BCST  constants<>+16448(SB), Z7, Z15
 	VMOVUPS           Z6, Z8
-	VFMADD213PD.BCST  constants<>+16320(SB), Z14, Z8
+	VFMADD213PD.BCST  constants<>+16512(SB), Z14, Z8
 	VMOVUPS           Z7, Z9
-	VFMADD213PD.BCST  constants<>+16320(SB), Z15, Z9
-	VBROADCASTSD      constants<>+16320(SB), Z10
+	VFMADD213PD.BCST  constants<>+16512(SB), Z15, Z9
+	VBROADCASTSD      constants<>+16512(SB), Z10
 	VSUBPD            Z8, Z10, Z10
-	VBROADCASTSD      constants<>+16320(SB), Z11
+	VBROADCASTSD      constants<>+16512(SB), Z11
 	VSUBPD            Z9, Z11, Z11
 	VFMADD231PD       Z6, Z14, Z10
 	VFMADD231PD       Z7, Z15, Z11
@@ -40107,10 +40131,10 @@ many1872:
 	VFMADD231PD.BCST  constants<>+1280(SB), Z1, Z5
 	VADDPD            Z4, Z8, Z0
 	VADDPD            Z5, Z9, Z1
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z2, Z4
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z3, Z5
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z4, Z4
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z2, Z4
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z3, Z5
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z4, Z4
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z5, Z5
 	VMULPD            Z6, Z4, Z8
 	VMULPD            Z7, Z5, Z9
 	VMOVUPS           Z8, Z10
@@ -40225,14 +40249,14 @@ many1872:
 	VMOVUPD           Z17, K2, Z16
 	VANDPD            Z18, Z12, Z17
 	VANDPD            Z16, Z13, Z16
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z14, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z15, Z5
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z14, Z4
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z15, Z5
 	VANDPD.BCST       constants<>+384(SB), Z12, Z18
 	VANDPD.BCST       constants<>+384(SB), Z13, Z19
 	VMOVUPD           Z18, K1, Z12
 	VMOVUPD           Z19, K2, Z13
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z12, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z13, Z5
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z12, Z4
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z13, Z5
 	VXORPD            Z17, Z4, Z4
 	VXORPD            Z16, Z5, Z5
 	VBROADCASTSD      constants<>+8768(SB), Z12
@@ -40397,14 +40421,14 @@ many1872:
 	VMOVUPD           Z18, K2, Z20
 	VANDPD            Z19, Z14, Z18
 	VANDPD            Z20, Z15, Z19
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z16, Z12
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z17, Z13
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z16, Z12
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z17, Z13
 	VANDPD.BCST       constants<>+384(SB), Z14, Z20
 	VANDPD.BCST       constants<>+384(SB), Z15, Z21
 	VMOVUPD           Z20, K1, Z14
 	VMOVUPD           Z21, K2, Z15
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z14, Z12
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z15, Z13
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z14, Z12
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z15, Z13
 	VXORPD            Z18, Z12, Z12
 	VXORPD            Z19, Z13, Z13
 	VBROADCASTSD      constants<>+576(SB), Z14
@@ -40527,14 +40551,14 @@ many1872:
 	VMOVUPD           Z13, K2, Z11
 	VANDPD            Z14, Z7, Z13
 	VANDPD            Z11, Z8, Z11
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z9, Z5
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z10, Z6
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z9, Z5
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z10, Z6
 	VANDPD.BCST       constants<>+384(SB), Z7, Z14
 	VANDPD.BCST       constants<>+384(SB), Z8, Z15
 	VMOVUPD           Z14, K1, Z7
 	VMOVUPD           Z15, K2, Z8
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z7, Z5
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z8, Z6
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z7, Z5
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z8, Z6
 	VXORPD            Z13, Z5, Z5
 	VXORPD            Z11, Z6, Z6
 	VBROADCASTSD      constants<>+512(SB), Z7
@@ -40583,7 +40607,7 @@ one1873:
 	VGETEXPPD         Z0, Z0
 	VGETEXPPD         Z2, Z3
 	VSUBPD            Z3, Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
 	VSUBPD.BCST       constants<>+576(SB), Z2, Z2
 	VMULPD.BCST       constants<>+1344(SB), Z2, Z3
 	VADDPD.BCST       constants<>+576(SB), Z3, Z4
@@ -40596,37 +40620,37 @@ one1873:
 	VFNMADD231PD      Z6, Z3, Z2
 	VMULPD            Z6, Z6, Z3
 	VMULPD            Z5, Z2, Z2
-	VBROADCASTSD      constants<>+15552(SB), Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+15552(SB), Z4
-	VFMADD213PD.BCST  constants<>+15616(SB), Z3, Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
+	VFMADD213PD.BCST  constants<>+15808(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
 	VMULPD            Z4, Z2, Z2
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+15680(SB), Z5
+	VBROADCASTSD      constants<>+15872(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z5
-	VFMADD213PD.BCST  constants<>+15744(SB), Z3, Z5
-	VFMADD231PD.BCST  constants<>+15808(SB), Z4, Z5
-	VBROADCASTSD      constants<>+15872(SB), Z7
+	VBROADCASTSD      constants<>+15872(SB), Z5
+	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z5
+	VFMADD231PD.BCST  constants<>+16000(SB), Z4, Z5
+	VBROADCASTSD      constants<>+16064(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+15872(SB), Z7
-	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16064(SB), Z7
+	VFMADD213PD.BCST  constants<>+16128(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VBROADCASTSD      constants<>+16000(SB), Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+16000(SB), Z5
-	VFMADD213PD.BCST  constants<>+16064(SB), Z3, Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
+	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z5
 	VFMADD231PD       Z4, Z7, Z5
-	VBROADCASTSD      constants<>+16128(SB), Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+16128(SB), Z7
-	VFMADD213PD.BCST  constants<>+16192(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
+	VFMADD213PD.BCST  constants<>+16384(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+16448(SB), Z3, Z7
 	VMOVUPS           Z3, Z4
-	VFMADD213PD.BCST  constants<>+16320(SB), Z7, Z4
-	VBROADCASTSD      constants<>+16320(SB), Z5
+	VFMADD213PD.BCST  constants<>+16512(SB), Z7, Z4
+	VBROADCASTSD      constants<>+16512(SB), Z5
 	VSUBPD            Z4, Z5, Z5
 	VFMADD231PD       Z3, Z7, Z5
 	VMULPD            Z4, Z3, Z7
@@ -40651,8 +40675,8 @@ one1873:
 	VSUBPD            Z5, Z4, Z4
 	VFMADD231PD.BCST  constants<>+1280(SB), Z0, Z2
 	VADDPD            Z2, Z4, Z0
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z1, Z2
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z1, Z2
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z2, Z2
 	VMULPD            Z3, Z2, Z4
 	VMOVUPS           Z4, Z5
 	VFNMADD231PD      Z3, Z2, Z5
@@ -40710,10 +40734,10 @@ one1873:
 	VBROADCASTSD      constants<>+512(SB), Z9
 	VMOVUPD           Z8, K1, Z9
 	VANDPD            Z9, Z6, Z8
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z7, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z7, Z2
 	VANDPD.BCST       constants<>+384(SB), Z6, Z9
 	VMOVUPD           Z9, K1, Z6
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z6, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z6, Z2
 	VXORPD            Z8, Z2, Z2
 	VBROADCASTSD      constants<>+8768(SB), Z6
 	VCMPPD            $0x00, Z6, Z7, K1
@@ -40796,10 +40820,10 @@ one1873:
 	VBROADCASTSD      constants<>+512(SB), Z9
 	VMOVUPD           Z10, K1, Z9
 	VANDPD            Z9, Z7, Z9
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z8, Z6
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z8, Z6
 	VANDPD.BCST       constants<>+384(SB), Z7, Z10
 	VMOVUPD           Z10, K1, Z7
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z7, Z6
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z7, Z6
 	VXORPD            Z9, Z6, Z6
 	VBROADCASTSD      constants<>+576(SB), Z7
 	VCMPPD            $0x00, Z7, Z8, K1
@@ -40861,10 +40885,10 @@ one1873:
 	VBROADCASTSD      constants<>+512(SB), Z7
 	VMOVUPD           Z5, K1, Z7
 	VANDPD            Z7, Z3, Z5
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z4, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z4, Z2
 	VANDPD.BCST       constants<>+384(SB), Z3, Z7
 	VMOVUPD           Z7, K1, Z3
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z3, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z3, Z2
 	VXORPD            Z5, Z2, Z2
 	VBROADCASTSD      constants<>+512(SB), Z3
 	VCMPPD            $0x00, Z3, Z4, K1
@@ -40898,7 +40922,7 @@ tail1875:
 	VGETEXPPD         Z0, Z0
 	VGETEXPPD         Z2, Z3
 	VSUBPD            Z3, Z0, Z0
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z0, Z0
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z0, Z0
 	VSUBPD.BCST       constants<>+576(SB), Z2, Z2
 	VMULPD.BCST       constants<>+1344(SB), Z2, Z3
 	VADDPD.BCST       constants<>+576(SB), Z3, Z4
@@ -40911,37 +40935,37 @@ tail1875:
 	VFNMADD231PD      Z6, Z3, Z2
 	VMULPD            Z6, Z6, Z3
 	VMULPD            Z5, Z2, Z2
-	VBROADCASTSD      constants<>+15552(SB), Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSD      constants<>+15552(SB), Z4
-	VFMADD213PD.BCST  constants<>+15616(SB), Z3, Z4
+	VBROADCASTSD      constants<>+15744(SB), Z4
+	VFMADD213PD.BCST  constants<>+15808(SB), Z3, Z4
 	VFMADD213PD.BCST  constants<>+576(SB), Z3, Z4
 	VMULPD            Z4, Z2, Z2
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+15680(SB), Z5
+	VBROADCASTSD      constants<>+15872(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z5
-	VFMADD213PD.BCST  constants<>+15744(SB), Z3, Z5
-	VFMADD231PD.BCST  constants<>+15808(SB), Z4, Z5
-	VBROADCASTSD      constants<>+15872(SB), Z7
+	VBROADCASTSD      constants<>+15872(SB), Z5
+	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z5
+	VFMADD231PD.BCST  constants<>+16000(SB), Z4, Z5
+	VBROADCASTSD      constants<>+16064(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+15872(SB), Z7
-	VFMADD213PD.BCST  constants<>+15936(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16064(SB), Z7
+	VFMADD213PD.BCST  constants<>+16128(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VBROADCASTSD      constants<>+16000(SB), Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+16000(SB), Z5
-	VFMADD213PD.BCST  constants<>+16064(SB), Z3, Z5
+	VBROADCASTSD      constants<>+16192(SB), Z5
+	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z5
 	VFMADD231PD       Z4, Z7, Z5
-	VBROADCASTSD      constants<>+16128(SB), Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
 	VMOVUPS           Z7, Z7
-	VBROADCASTSD      constants<>+16128(SB), Z7
-	VFMADD213PD.BCST  constants<>+16192(SB), Z3, Z7
+	VBROADCASTSD      constants<>+16320(SB), Z7
+	VFMADD213PD.BCST  constants<>+16384(SB), Z3, Z7
 	VFMADD231PD       Z4, Z5, Z7
-	VFMADD213PD.BCST  constants<>+16256(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+16448(SB), Z3, Z7
 	VMOVUPS           Z3, Z4
-	VFMADD213PD.BCST  constants<>+16320(SB), Z7, Z4
-	VBROADCASTSD      constants<>+16320(SB), Z5
+	VFMADD213PD.BCST  constants<>+16512(SB), Z7, Z4
+	VBROADCASTSD      constants<>+16512(SB), Z5
 	VSUBPD            Z4, Z5, Z5
 	VFMADD231PD       Z3, Z7, Z5
 	VMULPD            Z4, Z3, Z7
@@ -40966,8 +40990,8 @@ tail1875:
 	VSUBPD            Z5, Z4, Z4
 	VFMADD231PD.BCST  constants<>+1280(SB), Z0, Z2
 	VADDPD            Z2, Z4, Z0
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z1, Z2
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z1, Z2
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z2, Z2
 	VMULPD            Z3, Z2, Z4
 	VMOVUPS           Z4, Z5
 	VFNMADD231PD      Z3, Z2, Z5
@@ -41025,10 +41049,10 @@ tail1875:
 	VBROADCASTSD      constants<>+512(SB), Z9
 	VMOVUPD           Z8, K2, Z9
 	VANDPD            Z9, Z6, Z8
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z7, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z7, Z2
 	VANDPD.BCST       constants<>+384(SB), Z6, Z9
 	VMOVUPD           Z9, K2, Z6
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z6, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z6, Z2
 	VXORPD            Z8, Z2, Z2
 	VBROADCASTSD      constants<>+8768(SB), Z6
 	VCMPPD            $0x00, Z6, Z7, K2
@@ -41111,10 +41135,10 @@ tail1875:
 	VBROADCASTSD      constants<>+512(SB), Z9
 	VMOVUPD           Z10, K2, Z9
 	VANDPD            Z9, Z7, Z9
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z8, Z6
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z8, Z6
 	VANDPD.BCST       constants<>+384(SB), Z7, Z10
 	VMOVUPD           Z10, K2, Z7
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z7, Z6
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z7, Z6
 	VXORPD            Z9, Z6, Z6
 	VBROADCASTSD      constants<>+576(SB), Z7
 	VCMPPD            $0x00, Z7, Z8, K2
@@ -41176,10 +41200,10 @@ tail1875:
 	VBROADCASTSD      constants<>+512(SB), Z7
 	VMOVUPD           Z5, K2, Z7
 	VANDPD            Z7, Z3, Z5
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z4, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z4, Z2
 	VANDPD.BCST       constants<>+384(SB), Z3, Z7
 	VMOVUPD           Z7, K2, Z3
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z3, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z3, Z2
 	VXORPD            Z5, Z2, Z2
 	VBROADCASTSD      constants<>+512(SB), Z3
 	VCMPPD            $0x00, Z3, Z4, K2
@@ -41223,9 +41247,9 @@ one1879:
 	VCMPPD       $0x11, Y2, Y0, Y2
 	VMULPD       constants<>+4608(SB), Y0, Y3
 	VBLENDVPD    Y2, Y3, Y0, Y3
-	VPSUBQ       constants<>+16640(SB), Y3, Y3
+	VPSUBQ       constants<>+16832(SB), Y3, Y3
 	VANDPD       constants<>+3840(SB), Y3, Y4
-	VPADDQ       constants<>+16704(SB), Y4, Y4
+	VPADDQ       constants<>+16896(SB), Y4, Y4
 	VPSRLQ       $0x34, Y3, Y3
 	VORPD        constants<>+1984(SB), Y3, Y3
 	VSUBPD       constants<>+3648(SB), Y3, Y3
@@ -41235,11 +41259,11 @@ one1879:
 	VSUBPD       Y2, Y3, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
 	VCMPPD       $0x00, Y3, Y0, Y3
-	VBROADCASTSD constants<>+16768(SB), Y5
+	VBROADCASTSD constants<>+16960(SB), Y5
 	VBLENDVPD    Y3, Y5, Y2, Y2
 	VBROADCASTSD constants<>+4736(SB), Y3
 	VCMPPD       $0x15, Y3, Y0, Y0
-	VBROADCASTSD constants<>+15488(SB), Y3
+	VBROADCASTSD constants<>+15680(SB), Y3
 	VBLENDVPD    Y0, Y3, Y2, Y0
 	VSUBPD       constants<>+576(SB), Y4, Y2
 	VMULPD       constants<>+1344(SB), Y2, Y3
@@ -41253,37 +41277,37 @@ one1879:
 	VFNMADD231PD Y6, Y3, Y2
 	VMULPD       Y6, Y6, Y3
 	VMULPD       Y5, Y2, Y2
-	VBROADCASTSD constants<>+15552(SB), Y4
+	VBROADCASTSD constants<>+15744(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSD constants<>+15552(SB), Y4
-	VFMADD213PD  constants<>+15616(SB), Y3, Y4
+	VBROADCASTSD constants<>+15744(SB), Y4
+	VFMADD213PD  constants<>+15808(SB), Y3, Y4
 	VFMADD213PD  constants<>+576(SB), Y3, Y4
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+15680(SB), Y5
+	VBROADCASTSD constants<>+15872(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+15680(SB), Y5
-	VFMADD213PD  constants<>+15744(SB), Y3, Y5
-	VFMADD231PD  constants<>+15808(SB), Y4, Y5
-	VBROADCASTSD constants<>+15872(SB), Y7
+	VBROADCASTSD constants<>+15872(SB), Y5
+	VFMADD213PD  constants<>+15936(SB), Y3, Y5
+	VFMADD231PD  constants<>+16000(SB), Y4, Y5
+	VBROADCASTSD constants<>+16064(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+15872(SB), Y7
-	VFMADD213PD  constants<>+15936(SB), Y3, Y7
+	VBROADCASTSD constants<>+16064(SB), Y7
+	VFMADD213PD  constants<>+16128(SB), Y3, Y7
 	VFMADD231PD  Y4, Y5, Y7
-	VBROADCASTSD constants<>+16000(SB), Y5
+	VBROADCASTSD constants<>+16192(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+16000(SB), Y5
-	VFMADD213PD  constants<>+16064(SB), Y3, Y5
+	VBROADCASTSD constants<>+16192(SB), Y5
+	VFMADD213PD  constants<>+16256(SB), Y3, Y5
 	VFMADD231PD  Y4, Y7, Y5
-	VBROADCASTSD constants<>+16128(SB), Y7
+	VBROADCASTSD constants<>+16320(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+16128(SB), Y7
-	VFMADD213PD  constants<>+16192(SB), Y3, Y7
+	VBROADCASTSD constants<>+16320(SB), Y7
+	VFMADD213PD  constants<>+16384(SB), Y3, Y7
 	VFMADD231PD  Y4, Y5, Y7
-	VFMADD213PD  constants<>+16256(SB), Y3, Y7
+	VFMADD213PD  constants<>+16448(SB), Y3, Y7
 	VMOVUPS      Y3, Y4
-	VFMADD213PD  constants<>+16320(SB), Y7, Y4
-	VBROADCASTSD constants<>+16320(SB), Y5
+	VFMADD213PD  constants<>+16512(SB), Y7, Y4
+	VBROADCASTSD constants<>+16512(SB), Y5
 	VSUBPD       Y4, Y5, Y5
 	VFMADD231PD  Y3, Y7, Y5
 	VMULPD       Y4, Y3, Y7
@@ -41309,9 +41333,9 @@ one1879:
 	VFMADD231PD  constants<>+1280(SB), Y0, Y2
 	VADDPD       Y2, Y4, Y0
 	VANDPD       constants<>+384(SB), Y1, Y2
-	VBROADCASTSD constants<>+16384(SB), Y4
+	VBROADCASTSD constants<>+16576(SB), Y4
 	VMINPD       Y2, Y4, Y2
-	VBROADCASTSD constants<>+16448(SB), Y4
+	VBROADCASTSD constants<>+16640(SB), Y4
 	VMAXPD       Y2, Y4, Y2
 	VANDPD       constants<>+128(SB), Y1, Y4
 	VORPD        Y4, Y2, Y2
@@ -41331,9 +41355,9 @@ one1879:
 	VSUBPD       Y2, Y9, Y2
 	VADDPD       Y6, Y5, Y6
 	VSUBPD       Y2, Y6, Y2
-	VBROADCASTSD constants<>+16832(SB), Y6
+	VBROADCASTSD constants<>+17024(SB), Y6
 	VMINPD       Y2, Y6, Y2
-	VBROADCASTSD constants<>+16896(SB), Y6
+	VBROADCASTSD constants<>+17088(SB), Y6
 	VMAXPD       Y2, Y6, Y2
 	VBROADCASTSD constants<>+2112(SB), Y6
 	VMINPD       Y7, Y6, Y6
@@ -41446,9 +41470,9 @@ one1879:
 	VSUBPD       Y7, Y8, Y7
 	VADDPD       Y0, Y5, Y8
 	VSUBPD       Y7, Y8, Y7
-	VBROADCASTSD constants<>+16832(SB), Y8
+	VBROADCASTSD constants<>+17024(SB), Y8
 	VMINPD       Y7, Y8, Y7
-	VBROADCASTSD constants<>+16896(SB), Y8
+	VBROADCASTSD constants<>+17088(SB), Y8
 	VMAXPD       Y7, Y8, Y7
 	VBROADCASTSD constants<>+2112(SB), Y8
 	VMINPD       Y6, Y8, Y6
@@ -41547,9 +41571,9 @@ one1879:
 	VADDPD       Y0, Y3, Y0
 	VBLENDVPD    Y6, Y7, Y0, Y0
 	VMULPD       Y0, Y0, Y0
-	VBROADCASTSD constants<>+16832(SB), Y3
+	VBROADCASTSD constants<>+17024(SB), Y3
 	VMINPD       Y5, Y3, Y3
-	VBROADCASTSD constants<>+16896(SB), Y5
+	VBROADCASTSD constants<>+17088(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VBROADCASTSD constants<>+2112(SB), Y5
 	VMINPD       Y4, Y5, Y4
@@ -41657,9 +41681,9 @@ tail1881:
 	VCMPPD       $0x11, Y3, Y1, Y3
 	VMULPD       constants<>+4608(SB), Y1, Y4
 	VBLENDVPD    Y3, Y4, Y1, Y4
-	VPSUBQ       constants<>+16640(SB), Y4, Y4
+	VPSUBQ       constants<>+16832(SB), Y4, Y4
 	VANDPD       constants<>+3840(SB), Y4, Y5
-	VPADDQ       constants<>+16704(SB), Y5, Y5
+	VPADDQ       constants<>+16896(SB), Y5, Y5
 	VPSRLQ       $0x34, Y4, Y4
 	VORPD        constants<>+1984(SB), Y4, Y4
 	VSUBPD       constants<>+3648(SB), Y4, Y4
@@ -41669,11 +41693,11 @@ tail1881:
 	VSUBPD       Y3, Y4, Y3
 	VBROADCASTSD constants<>+512(SB), Y4
 	VCMPPD       $0x00, Y4, Y1, Y4
-	VBROADCASTSD constants<>+16768(SB), Y6
+	VBROADCASTSD constants<>+16960(SB), Y6
 	VBLENDVPD    Y4, Y6, Y3, Y3
 	VBROADCASTSD constants<>+4736(SB), Y4
 	VCMPPD       $0x15, Y4, Y1, Y1
-	VBROADCASTSD constants<>+15488(SB), Y4
+	VBROADCASTSD constants<>+15680(SB), Y4
 	VBLENDVPD    Y1, Y4, Y3, Y1
 	VSUBPD       constants<>+576(SB), Y5, Y3
 	VMULPD       constants<>+1344(SB), Y3, Y4
@@ -41687,37 +41711,37 @@ tail1881:
 	VFNMADD231PD Y7, Y4, Y3
 	VMULPD       Y7, Y7, Y4
 	VMULPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+15552(SB), Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+15552(SB), Y5
-	VFMADD213PD  constants<>+15616(SB), Y4, Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
+	VFMADD213PD  constants<>+15808(SB), Y4, Y5
 	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VMULPD       Y5, Y3, Y3
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD constants<>+15680(SB), Y6
+	VBROADCASTSD constants<>+15872(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+15680(SB), Y6
-	VFMADD213PD  constants<>+15744(SB), Y4, Y6
-	VFMADD231PD  constants<>+15808(SB), Y5, Y6
-	VBROADCASTSD constants<>+15872(SB), Y8
+	VBROADCASTSD constants<>+15872(SB), Y6
+	VFMADD213PD  constants<>+15936(SB), Y4, Y6
+	VFMADD231PD  constants<>+16000(SB), Y5, Y6
+	VBROADCASTSD constants<>+16064(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+15872(SB), Y8
-	VFMADD213PD  constants<>+15936(SB), Y4, Y8
+	VBROADCASTSD constants<>+16064(SB), Y8
+	VFMADD213PD  constants<>+16128(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VBROADCASTSD constants<>+16000(SB), Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+16000(SB), Y6
-	VFMADD213PD  constants<>+16064(SB), Y4, Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
+	VFMADD213PD  constants<>+16256(SB), Y4, Y6
 	VFMADD231PD  Y5, Y8, Y6
-	VBROADCASTSD constants<>+16128(SB), Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+16128(SB), Y8
-	VFMADD213PD  constants<>+16192(SB), Y4, Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
+	VFMADD213PD  constants<>+16384(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VFMADD213PD  constants<>+16256(SB), Y4, Y8
+	VFMADD213PD  constants<>+16448(SB), Y4, Y8
 	VMOVUPS      Y4, Y5
-	VFMADD213PD  constants<>+16320(SB), Y8, Y5
-	VBROADCASTSD constants<>+16320(SB), Y6
+	VFMADD213PD  constants<>+16512(SB), Y8, Y5
+	VBROADCASTSD constants<>+16512(SB), Y6
 	VSUBPD       Y5, Y6, Y6
 	VFMADD231PD  Y4, Y8, Y6
 	VMULPD       Y5, Y4, Y8
@@ -41743,9 +41767,9 @@ tail1881:
 	VFMADD231PD  constants<>+1280(SB), Y1, Y3
 	VADDPD       Y3, Y5, Y1
 	VANDPD       constants<>+384(SB), Y2, Y3
-	VBROADCASTSD constants<>+16384(SB), Y5
+	VBROADCASTSD constants<>+16576(SB), Y5
 	VMINPD       Y3, Y5, Y3
-	VBROADCASTSD constants<>+16448(SB), Y5
+	VBROADCASTSD constants<>+16640(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VANDPD       constants<>+128(SB), Y2, Y5
 	VORPD        Y5, Y3, Y3
@@ -41765,9 +41789,9 @@ tail1881:
 	VSUBPD       Y3, Y10, Y3
 	VADDPD       Y7, Y6, Y7
 	VSUBPD       Y3, Y7, Y3
-	VBROADCASTSD constants<>+16832(SB), Y7
+	VBROADCASTSD constants<>+17024(SB), Y7
 	VMINPD       Y3, Y7, Y3
-	VBROADCASTSD constants<>+16896(SB), Y7
+	VBROADCASTSD constants<>+17088(SB), Y7
 	VMAXPD       Y3, Y7, Y3
 	VBROADCASTSD constants<>+2112(SB), Y7
 	VMINPD       Y8, Y7, Y7
@@ -41880,9 +41904,9 @@ tail1881:
 	VSUBPD       Y8, Y9, Y8
 	VADDPD       Y1, Y6, Y9
 	VSUBPD       Y8, Y9, Y8
-	VBROADCASTSD constants<>+16832(SB), Y9
+	VBROADCASTSD constants<>+17024(SB), Y9
 	VMINPD       Y8, Y9, Y8
-	VBROADCASTSD constants<>+16896(SB), Y9
+	VBROADCASTSD constants<>+17088(SB), Y9
 	VMAXPD       Y8, Y9, Y8
 	VBROADCASTSD constants<>+2112(SB), Y9
 	VMINPD       Y7, Y9, Y7
@@ -41981,9 +42005,9 @@ tail1881:
 	VADDPD       Y1, Y4, Y1
 	VBLENDVPD    Y7, Y8, Y1, Y1
 	VMULPD       Y1, Y1, Y1
-	VBROADCASTSD constants<>+16832(SB), Y4
+	VBROADCASTSD constants<>+17024(SB), Y4
 	VMINPD       Y6, Y4, Y4
-	VBROADCASTSD constants<>+16896(SB), Y6
+	VBROADCASTSD constants<>+17088(SB), Y6
 	VMAXPD       Y4, Y6, Y4
 	VBROADCASTSD constants<>+2112(SB), Y6
 	VMINPD       Y5, Y6, Y5
@@ -42105,8 +42129,8 @@ many1884:
 	VGETEXPPS         Z5, Z7
 	VSUBPS            Z6, Z0, Z0
 	VSUBPS            Z7, Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z1, Z1
 	VSUBPS.BCST       constants<>+704(SB), Z4, Z4
 	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
 	VMULPS.BCST       constants<>+2560(SB), Z4, Z6
@@ -42131,39 +42155,39 @@ many1884:
 	VMULPS            Z13, Z13, Z7
 	VMULPS            Z10, Z4, Z4
 	VMULPS            Z11, Z5, Z5
-	VBROADCASTSS      constants<>+17024(SB), Z8
+	VBROADCASTSS      constants<>+17216(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+17024(SB), Z8
-	VFMADD213PS.BCST  constants<>+17088(SB), Z6, Z8
-	VBROADCASTSS      constants<>+17024(SB), Z9
+	VBROADCASTSS      constants<>+17216(SB), Z8
+	VFMADD213PS.BCST  constants<>+17280(SB), Z6, Z8
+	VBROADCASTSS      constants<>+17216(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+17024(SB), Z9
-	VFMADD213PS.BCST  constants<>+17088(SB), Z7, Z9
+	VBROADCASTSS      constants<>+17216(SB), Z9
+	VFMADD213PS.BCST  constants<>+17280(SB), Z7, Z9
 	VFMADD213PS.BCST  constants<>+704(SB), Z6, Z8
 	VFMADD213PS.BCST  constants<>+704(SB), Z7, Z9
 	VMULPS            Z8, Z4, Z4
 	VMULPS            Z9, Z5, Z5
 	VMULPS            Z6, Z6, Z8
 	VMULPS            Z7, Z7, Z9
-	VBROADCASTSS      constants<>+17152(SB), Z10
+	VBROADCASTSS      constants<>+17344(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSS      constants<>+17152(SB), Z10
-	VFMADD213PS.BCST  constants<>+17216(SB), Z6, Z10
-	VBROADCASTSS      constants<>+17152(SB), Z11
+	VBROADCASTSS      constants<>+17344(SB), Z10
+	VFMADD213PS.BCST  constants<>+17408(SB), Z6, Z10
+	VBROADCASTSS      constants<>+17344(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSS      constants<>+17152(SB), Z11
-	VFMADD213PS.BCST  constants<>+17216(SB), Z7, Z11
-	VFMADD231PS.BCST  constants<>+17280(SB), Z8, Z10
-	VFMADD231PS.BCST  constants<>+17280(SB), Z9, Z11
-	VFMADD213PS.BCST  constants<>+17344(SB), Z6, Z10
-	VFMADD213PS.BCST  constants<>+17344(SB), Z7, Z11
+	VBROADCASTSS      constants<>+17344(SB), Z11
+	VFMADD213PS.BCST  constants<>+17408(SB), Z7, Z11
+	VFMADD231PS.BCST  constants<>+17472(SB), Z8, Z10
+	VFMADD231PS.BCST  constants<>+17472(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+17536(SB), Z6, Z10
+	VFMADD213PS.BCST  constants<>+17536(SB), Z7, Z11
 	VMOVUPS           Z6, Z8
-	VFMADD213PS.BCST  constants<>+17408(SB), Z10, Z8
+	VFMADD213PS.BCST  constants<>+17600(SB), Z10, Z8
 	VMOVUPS           Z7, Z9
-	VFMADD213PS.BCST  constants<>+17408(SB), Z11, Z9
-	VBROADCASTSS      constants<>+17408(SB), Z14
+	VFMADD213PS.BCST  constants<>+17600(SB), Z11, Z9
+	VBROADCASTSS      constants<>+17600(SB), Z14
 	VSUBPS            Z8, Z14, Z14
-	VBROADCASTSS      constants<>+17408(SB), Z15
+	VBROADCASTSS      constants<>+17600(SB), Z15
 	VSUBPS            Z9, Z15, Z15
 	VFMADD231PS       Z6, Z10, Z14
 	VFMADD231PS       Z7, Z11, Z15
@@ -42211,10 +42235,10 @@ many1884:
 	VFMADD231PS.BCST  constants<>+2496(SB), Z1, Z5
 	VADDPS            Z4, Z8, Z0
 	VADDPS            Z5, Z9, Z1
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z2, Z4
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z3, Z5
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z4, Z4
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z5, Z5
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z2, Z4
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z3, Z5
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z4, Z4
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z5, Z5
 	VMULPS            Z6, Z4, Z8
 	VMULPS            Z7, Z5, Z9
 	VMOVUPS           Z8, Z10
@@ -42319,19 +42343,19 @@ many1884:
 	VMOVUPS           Z17, K2, Z16
 	VANDPS            Z18, Z12, Z17
 	VANDPS            Z16, Z13, Z16
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z14, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z15, Z4
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z14, Z5
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z15, Z4
 	VANDPS.BCST       constants<>+448(SB), Z12, Z18
 	VANDPS.BCST       constants<>+448(SB), Z13, Z19
 	VMOVUPS           Z18, K1, Z12
 	VMOVUPS           Z19, K2, Z13
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z12, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z13, Z4
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z12, Z5
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z13, Z4
 	VXORPS            Z17, Z5, Z5
 	VXORPS            Z16, Z4, Z4
-	VBROADCASTSS      constants<>+18112(SB), Z12
+	VBROADCASTSS      constants<>+18304(SB), Z12
 	VCMPPS            $0x00, Z12, Z14, K1
-	VBROADCASTSS      constants<>+18112(SB), Z12
+	VBROADCASTSS      constants<>+18304(SB), Z12
 	VCMPPS            $0x00, Z12, Z15, K2
 	VBROADCASTSS      constants<>+704(SB), K1, Z5
 	VBROADCASTSS      constants<>+704(SB), K2, Z4
@@ -42481,14 +42505,14 @@ many1884:
 	VMOVUPS           Z18, K2, Z20
 	VANDPS            Z19, Z14, Z18
 	VANDPS            Z20, Z15, Z19
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z16, Z13
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z17, Z12
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z16, Z13
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z17, Z12
 	VANDPS.BCST       constants<>+448(SB), Z14, Z20
 	VANDPS.BCST       constants<>+448(SB), Z15, Z21
 	VMOVUPS           Z20, K1, Z14
 	VMOVUPS           Z21, K2, Z15
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z14, Z13
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z15, Z12
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z14, Z13
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z15, Z12
 	VXORPS            Z18, Z13, Z13
 	VXORPS            Z19, Z12, Z12
 	VBROADCASTSS      constants<>+704(SB), Z14
@@ -42601,14 +42625,14 @@ many1884:
 	VMOVUPS           Z13, K2, Z11
 	VANDPS            Z14, Z7, Z13
 	VANDPS            Z11, Z8, Z11
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z9, Z6
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z10, Z5
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z9, Z6
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z10, Z5
 	VANDPS.BCST       constants<>+448(SB), Z7, Z14
 	VANDPS.BCST       constants<>+448(SB), Z8, Z15
 	VMOVUPS           Z14, K1, Z7
 	VMOVUPS           Z15, K2, Z8
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z7, Z6
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z8, Z5
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z7, Z6
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z8, Z5
 	VXORPS            Z13, Z6, Z6
 	VXORPS            Z11, Z5, Z5
 	VBROADCASTSS      constants<>+640(SB), Z7
@@ -42657,7 +42681,7 @@ one1885:
 	VGETEXPPS         Z0, Z0
 	VGETEXPPS         Z2, Z3
 	VSUBPS            Z3, Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
 	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS.BCST       constants<>+2560(SB), Z2, Z3
 	VADDPS.BCST       constants<>+704(SB), Z3, Z4
@@ -42670,22 +42694,22 @@ one1885:
 	VFNMADD231PS      Z6, Z3, Z2
 	VMULPS            Z6, Z6, Z3
 	VMULPS            Z5, Z2, Z2
-	VBROADCASTSS      constants<>+17024(SB), Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+17024(SB), Z4
-	VFMADD213PS.BCST  constants<>+17088(SB), Z3, Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
+	VFMADD213PS.BCST  constants<>+17280(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VMULPS            Z4, Z2, Z2
 	VMULPS            Z3, Z3, Z4
-	VBROADCASTSS      constants<>+17152(SB), Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z5
-	VFMADD213PS.BCST  constants<>+17216(SB), Z3, Z5
-	VFMADD231PS.BCST  constants<>+17280(SB), Z4, Z5
-	VFMADD213PS.BCST  constants<>+17344(SB), Z3, Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
+	VFMADD213PS.BCST  constants<>+17408(SB), Z3, Z5
+	VFMADD231PS.BCST  constants<>+17472(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+17536(SB), Z3, Z5
 	VMOVUPS           Z3, Z4
-	VFMADD213PS.BCST  constants<>+17408(SB), Z5, Z4
-	VBROADCASTSS      constants<>+17408(SB), Z7
+	VFMADD213PS.BCST  constants<>+17600(SB), Z5, Z4
+	VBROADCASTSS      constants<>+17600(SB), Z7
 	VSUBPS            Z4, Z7, Z7
 	VFMADD231PS       Z3, Z5, Z7
 	VMULPS            Z4, Z3, Z5
@@ -42710,8 +42734,8 @@ one1885:
 	VSUBPS            Z5, Z4, Z4
 	VFMADD231PS.BCST  constants<>+2496(SB), Z0, Z2
 	VADDPS            Z2, Z4, Z0
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z1, Z2
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z1, Z2
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z2, Z2
 	VMULPS            Z3, Z2, Z4
 	VMOVUPS           Z4, Z5
 	VFNMADD231PS      Z3, Z2, Z5
@@ -42764,12 +42788,12 @@ one1885:
 	VBROADCASTSS      constants<>+640(SB), Z9
 	VMOVUPS           Z8, K1, Z9
 	VANDPS            Z9, Z6, Z8
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z7, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z7, Z2
 	VANDPS.BCST       constants<>+448(SB), Z6, Z9
 	VMOVUPS           Z9, K1, Z6
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z6, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z6, Z2
 	VXORPS            Z8, Z2, Z2
-	VBROADCASTSS      constants<>+18112(SB), Z6
+	VBROADCASTSS      constants<>+18304(SB), Z6
 	VCMPPS            $0x00, Z6, Z7, K1
 	VBROADCASTSS      constants<>+704(SB), K1, Z2
 	VBROADCASTSS      constants<>+640(SB), Z6
@@ -42845,10 +42869,10 @@ one1885:
 	VBROADCASTSS      constants<>+640(SB), Z9
 	VMOVUPS           Z10, K1, Z9
 	VANDPS            Z9, Z7, Z9
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z8, Z6
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z8, Z6
 	VANDPS.BCST       constants<>+448(SB), Z7, Z10
 	VMOVUPS           Z10, K1, Z7
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z7, Z6
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z7, Z6
 	VXORPS            Z9, Z6, Z6
 	VBROADCASTSS      constants<>+704(SB), Z7
 	VCMPPS            $0x00, Z7, Z8, K1
@@ -42905,10 +42929,10 @@ one1885:
 	VBROADCASTSS      constants<>+640(SB), Z7
 	VMOVUPS           Z5, K1, Z7
 	VANDPS            Z7, Z3, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z4, Z2
 	VANDPS.BCST       constants<>+448(SB), Z3, Z7
 	VMOVUPS           Z7, K1, Z3
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z3, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z3, Z2
 	VXORPS            Z5, Z2, Z2
 	VBROADCASTSS      constants<>+640(SB), Z3
 	VCMPPS            $0x00, Z3, Z4, K1
@@ -42942,7 +42966,7 @@ tail1887:
 	VGETEXPPS         Z0, Z0
 	VGETEXPPS         Z2, Z3
 	VSUBPS            Z3, Z0, Z0
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z0, Z0
 	VSUBPS.BCST       constants<>+704(SB), Z2, Z2
 	VMULPS.BCST       constants<>+2560(SB), Z2, Z3
 	VADDPS.BCST       constants<>+704(SB), Z3, Z4
@@ -42955,22 +42979,22 @@ tail1887:
 	VFNMADD231PS      Z6, Z3, Z2
 	VMULPS            Z6, Z6, Z3
 	VMULPS            Z5, Z2, Z2
-	VBROADCASTSS      constants<>+17024(SB), Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+17024(SB), Z4
-	VFMADD213PS.BCST  constants<>+17088(SB), Z3, Z4
+	VBROADCASTSS      constants<>+17216(SB), Z4
+	VFMADD213PS.BCST  constants<>+17280(SB), Z3, Z4
 	VFMADD213PS.BCST  constants<>+704(SB), Z3, Z4
 	VMULPS            Z4, Z2, Z2
 	VMULPS            Z3, Z3, Z4
-	VBROADCASTSS      constants<>+17152(SB), Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z5
-	VFMADD213PS.BCST  constants<>+17216(SB), Z3, Z5
-	VFMADD231PS.BCST  constants<>+17280(SB), Z4, Z5
-	VFMADD213PS.BCST  constants<>+17344(SB), Z3, Z5
+	VBROADCASTSS      constants<>+17344(SB), Z5
+	VFMADD213PS.BCST  constants<>+17408(SB), Z3, Z5
+	VFMADD231PS.BCST  constants<>+17472(SB), Z4, Z5
+	VFMADD213PS.BCST  constants<>+17536(SB), Z3, Z5
 	VMOVUPS           Z3, Z4
-	VFMADD213PS.BCST  constants<>+17408(SB), Z5, Z4
-	VBROADCASTSS      constants<>+17408(SB), Z7
+	VFMADD213PS.BCST  constants<>+17600(SB), Z5, Z4
+	VBROADCASTSS      constants<>+17600(SB), Z7
 	VSUBPS            Z4, Z7, Z7
 	VFMADD231PS       Z3, Z5, Z7
 	VMULPS            Z4, Z3, Z5
@@ -42995,8 +43019,8 @@ tail1887:
 	VSUBPS            Z5, Z4, Z4
 	VFMADD231PS.BCST  constants<>+2496(SB), Z0, Z2
 	VADDPS            Z2, Z4, Z0
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z1, Z2
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z1, Z2
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z2, Z2
 	VMULPS            Z3, Z2, Z4
 	VMOVUPS           Z4, Z5
 	VFNMADD231PS      Z3, Z2, Z5
@@ -43049,12 +43073,12 @@ tail1887:
 	VBROADCASTSS      constants<>+640(SB), Z9
 	VMOVUPS           Z8, K2, Z9
 	VANDPS            Z9, Z6, Z8
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z7, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z7, Z2
 	VANDPS.BCST       constants<>+448(SB), Z6, Z9
 	VMOVUPS           Z9, K2, Z6
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z6, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z6, Z2
 	VXORPS            Z8, Z2, Z2
-	VBROADCASTSS      constants<>+18112(SB), Z6
+	VBROADCASTSS      constants<>+18304(SB), Z6
 	VCMPPS            $0x00, Z6, Z7, K2
 	VBROADCASTSS      constants<>+704(SB), K2, Z2
 	VBROADCASTSS      constants<>+640(SB), Z6
@@ -43130,10 +43154,10 @@ tail1887:
 	VBROADCASTSS      constants<>+640(SB), Z9
 	VMOVUPS           Z10, K2, Z9
 	VANDPS            Z9, Z7, Z9
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z8, Z6
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z8, Z6
 	VANDPS.BCST       constants<>+448(SB), Z7, Z10
 	VMOVUPS           Z10, K2, Z7
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z7, Z6
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z7, Z6
 	VXORPS            Z9, Z6, Z6
 	VBROADCASTSS      constants<>+704(SB), Z7
 	VCMPPS            $0x00, Z7, Z8, K2
@@ -43190,10 +43214,10 @@ tail1887:
 	VBROADCASTSS      constants<>+640(SB), Z7
 	VMOVUPS           Z5, K2, Z7
 	VANDPS            Z7, Z3, Z5
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z4, Z2
 	VANDPS.BCST       constants<>+448(SB), Z3, Z7
 	VMOVUPS           Z7, K2, Z3
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z3, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z3, Z2
 	VXORPS            Z5, Z2, Z2
 	VBROADCASTSS      constants<>+640(SB), Z3
 	VCMPPS            $0x00, Z3, Z4, K2
@@ -43237,23 +43261,23 @@ one1891:
 	VCMPPS       $0x11, Y2, Y0, Y2
 	VMULPS       constants<>+5568(SB), Y0, Y3
 	VBLENDVPS    Y2, Y3, Y0, Y3
-	VPSUBD       constants<>+17728(SB), Y3, Y3
+	VPSUBD       constants<>+17920(SB), Y3, Y3
 	VANDPS       constants<>+5696(SB), Y3, Y4
 	VPADDD       constants<>+5632(SB), Y4, Y4
 	VPSRLD       $0x17, Y3, Y3
-	VORPS        constants<>+17792(SB), Y3, Y3
-	VSUBPS       constants<>+17856(SB), Y3, Y3
+	VORPS        constants<>+17984(SB), Y3, Y3
+	VSUBPS       constants<>+18048(SB), Y3, Y3
 	VBROADCASTSS constants<>+5760(SB), Y5
 	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y2, Y5, Y6, Y2
 	VSUBPS       Y2, Y3, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
 	VCMPPS       $0x00, Y3, Y0, Y3
-	VBROADCASTSS constants<>+17920(SB), Y5
+	VBROADCASTSS constants<>+18112(SB), Y5
 	VBLENDVPS    Y3, Y5, Y2, Y2
 	VBROADCASTSS constants<>+5824(SB), Y3
 	VCMPPS       $0x15, Y3, Y0, Y0
-	VBROADCASTSS constants<>+16960(SB), Y3
+	VBROADCASTSS constants<>+17152(SB), Y3
 	VBLENDVPS    Y0, Y3, Y2, Y0
 	VSUBPS       constants<>+704(SB), Y4, Y2
 	VMULPS       constants<>+2560(SB), Y2, Y3
@@ -43267,22 +43291,22 @@ one1891:
 	VFNMADD231PS Y6, Y3, Y2
 	VMULPS       Y6, Y6, Y3
 	VMULPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+17024(SB), Y4
+	VBROADCASTSS constants<>+17216(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+17024(SB), Y4
-	VFMADD213PS  constants<>+17088(SB), Y3, Y4
+	VBROADCASTSS constants<>+17216(SB), Y4
+	VFMADD213PS  constants<>+17280(SB), Y3, Y4
 	VFMADD213PS  constants<>+704(SB), Y3, Y4
 	VMULPS       Y4, Y2, Y2
 	VMULPS       Y3, Y3, Y4
-	VBROADCASTSS constants<>+17152(SB), Y5
+	VBROADCASTSS constants<>+17344(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+17152(SB), Y5
-	VFMADD213PS  constants<>+17216(SB), Y3, Y5
-	VFMADD231PS  constants<>+17280(SB), Y4, Y5
-	VFMADD213PS  constants<>+17344(SB), Y3, Y5
+	VBROADCASTSS constants<>+17344(SB), Y5
+	VFMADD213PS  constants<>+17408(SB), Y3, Y5
+	VFMADD231PS  constants<>+17472(SB), Y4, Y5
+	VFMADD213PS  constants<>+17536(SB), Y3, Y5
 	VMOVUPS      Y3, Y4
-	VFMADD213PS  constants<>+17408(SB), Y5, Y4
-	VBROADCASTSS constants<>+17408(SB), Y7
+	VFMADD213PS  constants<>+17600(SB), Y5, Y4
+	VBROADCASTSS constants<>+17600(SB), Y7
 	VSUBPS       Y4, Y7, Y7
 	VFMADD231PS  Y3, Y5, Y7
 	VMULPS       Y4, Y3, Y5
@@ -43308,9 +43332,9 @@ one1891:
 	VFMADD231PS  constants<>+2496(SB), Y0, Y2
 	VADDPS       Y2, Y4, Y0
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+17472(SB), Y4
+	VBROADCASTSS constants<>+17664(SB), Y4
 	VMINPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+17536(SB), Y4
+	VBROADCASTSS constants<>+17728(SB), Y4
 	VMAXPS       Y2, Y4, Y2
 	VANDPS       constants<>+320(SB), Y1, Y4
 	VORPS        Y4, Y2, Y2
@@ -43330,9 +43354,9 @@ one1891:
 	VSUBPS       Y2, Y9, Y2
 	VADDPS       Y6, Y5, Y6
 	VSUBPS       Y2, Y6, Y2
-	VBROADCASTSS constants<>+17984(SB), Y6
+	VBROADCASTSS constants<>+18176(SB), Y6
 	VMINPS       Y2, Y6, Y2
-	VBROADCASTSS constants<>+18048(SB), Y6
+	VBROADCASTSS constants<>+18240(SB), Y6
 	VMAXPS       Y2, Y6, Y2
 	VBROADCASTSS constants<>+2880(SB), Y6
 	VMINPS       Y7, Y6, Y6
@@ -43387,7 +43411,7 @@ one1891:
 	VBLENDVPS    Y10, Y11, Y2, Y2
 	VBROADCASTSS constants<>+640(SB), Y10
 	VBLENDVPS    Y9, Y10, Y6, Y6
-	VBROADCASTSS constants<>+15360(SB), Y9
+	VBROADCASTSS constants<>+15488(SB), Y9
 	VCMPPS       $0x15, Y9, Y6, Y9
 	VBROADCASTSS constants<>+640(SB), Y10
 	VCMPPS       $0x11, Y10, Y6, Y6
@@ -43395,7 +43419,7 @@ one1891:
 	VBLENDVPS    Y9, Y10, Y2, Y9
 	VBLENDVPS    Y6, Y9, Y2, Y2
 	VXORPS       Y8, Y2, Y2
-	VBROADCASTSS constants<>+18112(SB), Y6
+	VBROADCASTSS constants<>+18304(SB), Y6
 	VCMPPS       $0x00, Y6, Y7, Y6
 	VBROADCASTSS constants<>+704(SB), Y7
 	VBLENDVPS    Y6, Y7, Y2, Y2
@@ -43434,9 +43458,9 @@ one1891:
 	VSUBPS       Y7, Y8, Y7
 	VADDPS       Y0, Y5, Y8
 	VSUBPS       Y7, Y8, Y7
-	VBROADCASTSS constants<>+17984(SB), Y8
+	VBROADCASTSS constants<>+18176(SB), Y8
 	VMINPS       Y7, Y8, Y7
-	VBROADCASTSS constants<>+18048(SB), Y8
+	VBROADCASTSS constants<>+18240(SB), Y8
 	VMAXPS       Y7, Y8, Y7
 	VBROADCASTSS constants<>+2880(SB), Y8
 	VMINPS       Y6, Y8, Y6
@@ -43496,7 +43520,7 @@ one1891:
 	VBLENDVPS    Y11, Y12, Y6, Y6
 	VBROADCASTSS constants<>+640(SB), Y11
 	VBLENDVPS    Y10, Y11, Y7, Y7
-	VBROADCASTSS constants<>+15360(SB), Y10
+	VBROADCASTSS constants<>+15488(SB), Y10
 	VCMPPS       $0x15, Y10, Y7, Y10
 	VBROADCASTSS constants<>+640(SB), Y11
 	VCMPPS       $0x11, Y11, Y7, Y7
@@ -43524,9 +43548,9 @@ one1891:
 	VADDPS       Y0, Y3, Y0
 	VBLENDVPS    Y6, Y7, Y0, Y0
 	VMULPS       Y0, Y0, Y0
-	VBROADCASTSS constants<>+17984(SB), Y3
+	VBROADCASTSS constants<>+18176(SB), Y3
 	VMINPS       Y5, Y3, Y3
-	VBROADCASTSS constants<>+18048(SB), Y5
+	VBROADCASTSS constants<>+18240(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VBROADCASTSS constants<>+2880(SB), Y5
 	VMINPS       Y4, Y5, Y4
@@ -43581,7 +43605,7 @@ one1891:
 	VBLENDVPS    Y8, Y9, Y3, Y3
 	VBROADCASTSS constants<>+640(SB), Y8
 	VBLENDVPS    Y7, Y8, Y4, Y4
-	VBROADCASTSS constants<>+15360(SB), Y7
+	VBROADCASTSS constants<>+15488(SB), Y7
 	VCMPPS       $0x15, Y7, Y4, Y7
 	VBROADCASTSS constants<>+640(SB), Y8
 	VCMPPS       $0x11, Y8, Y4, Y4
@@ -43623,23 +43647,23 @@ tail1893:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VMULPS       constants<>+5568(SB), Y1, Y4
 	VBLENDVPS    Y3, Y4, Y1, Y4
-	VPSUBD       constants<>+17728(SB), Y4, Y4
+	VPSUBD       constants<>+17920(SB), Y4, Y4
 	VANDPS       constants<>+5696(SB), Y4, Y5
 	VPADDD       constants<>+5632(SB), Y5, Y5
 	VPSRLD       $0x17, Y4, Y4
-	VORPS        constants<>+17792(SB), Y4, Y4
-	VSUBPS       constants<>+17856(SB), Y4, Y4
+	VORPS        constants<>+17984(SB), Y4, Y4
+	VSUBPS       constants<>+18048(SB), Y4, Y4
 	VBROADCASTSS constants<>+5760(SB), Y6
 	VBROADCASTSS constants<>+640(SB), Y7
 	VBLENDVPS    Y3, Y6, Y7, Y3
 	VSUBPS       Y3, Y4, Y3
 	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x00, Y4, Y1, Y4
-	VBROADCASTSS constants<>+17920(SB), Y6
+	VBROADCASTSS constants<>+18112(SB), Y6
 	VBLENDVPS    Y4, Y6, Y3, Y3
 	VBROADCASTSS constants<>+5824(SB), Y4
 	VCMPPS       $0x15, Y4, Y1, Y1
-	VBROADCASTSS constants<>+16960(SB), Y4
+	VBROADCASTSS constants<>+17152(SB), Y4
 	VBLENDVPS    Y1, Y4, Y3, Y1
 	VSUBPS       constants<>+704(SB), Y5, Y3
 	VMULPS       constants<>+2560(SB), Y3, Y4
@@ -43653,22 +43677,22 @@ tail1893:
 	VFNMADD231PS Y7, Y4, Y3
 	VMULPS       Y7, Y7, Y4
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+17024(SB), Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+17024(SB), Y5
-	VFMADD213PS  constants<>+17088(SB), Y4, Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
+	VFMADD213PS  constants<>+17280(SB), Y4, Y5
 	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS constants<>+17152(SB), Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+17152(SB), Y6
-	VFMADD213PS  constants<>+17216(SB), Y4, Y6
-	VFMADD231PS  constants<>+17280(SB), Y5, Y6
-	VFMADD213PS  constants<>+17344(SB), Y4, Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
+	VFMADD213PS  constants<>+17408(SB), Y4, Y6
+	VFMADD231PS  constants<>+17472(SB), Y5, Y6
+	VFMADD213PS  constants<>+17536(SB), Y4, Y6
 	VMOVUPS      Y4, Y5
-	VFMADD213PS  constants<>+17408(SB), Y6, Y5
-	VBROADCASTSS constants<>+17408(SB), Y8
+	VFMADD213PS  constants<>+17600(SB), Y6, Y5
+	VBROADCASTSS constants<>+17600(SB), Y8
 	VSUBPS       Y5, Y8, Y8
 	VFMADD231PS  Y4, Y6, Y8
 	VMULPS       Y5, Y4, Y6
@@ -43694,9 +43718,9 @@ tail1893:
 	VFMADD231PS  constants<>+2496(SB), Y1, Y3
 	VADDPS       Y3, Y5, Y1
 	VANDPS       constants<>+448(SB), Y2, Y3
-	VBROADCASTSS constants<>+17472(SB), Y5
+	VBROADCASTSS constants<>+17664(SB), Y5
 	VMINPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+17536(SB), Y5
+	VBROADCASTSS constants<>+17728(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VANDPS       constants<>+320(SB), Y2, Y5
 	VORPS        Y5, Y3, Y3
@@ -43716,9 +43740,9 @@ tail1893:
 	VSUBPS       Y3, Y10, Y3
 	VADDPS       Y7, Y6, Y7
 	VSUBPS       Y3, Y7, Y3
-	VBROADCASTSS constants<>+17984(SB), Y7
+	VBROADCASTSS constants<>+18176(SB), Y7
 	VMINPS       Y3, Y7, Y3
-	VBROADCASTSS constants<>+18048(SB), Y7
+	VBROADCASTSS constants<>+18240(SB), Y7
 	VMAXPS       Y3, Y7, Y3
 	VBROADCASTSS constants<>+2880(SB), Y7
 	VMINPS       Y8, Y7, Y7
@@ -43773,7 +43797,7 @@ tail1893:
 	VBLENDVPS    Y11, Y12, Y3, Y3
 	VBROADCASTSS constants<>+640(SB), Y11
 	VBLENDVPS    Y10, Y11, Y7, Y7
-	VBROADCASTSS constants<>+15360(SB), Y10
+	VBROADCASTSS constants<>+15488(SB), Y10
 	VCMPPS       $0x15, Y10, Y7, Y10
 	VBROADCASTSS constants<>+640(SB), Y11
 	VCMPPS       $0x11, Y11, Y7, Y7
@@ -43781,7 +43805,7 @@ tail1893:
 	VBLENDVPS    Y10, Y11, Y3, Y10
 	VBLENDVPS    Y7, Y10, Y3, Y3
 	VXORPS       Y9, Y3, Y3
-	VBROADCASTSS constants<>+18112(SB), Y7
+	VBROADCASTSS constants<>+18304(SB), Y7
 	VCMPPS       $0x00, Y7, Y8, Y7
 	VBROADCASTSS constants<>+704(SB), Y8
 	VBLENDVPS    Y7, Y8, Y3, Y3
@@ -43820,9 +43844,9 @@ tail1893:
 	VSUBPS       Y8, Y9, Y8
 	VADDPS       Y1, Y6, Y9
 	VSUBPS       Y8, Y9, Y8
-	VBROADCASTSS constants<>+17984(SB), Y9
+	VBROADCASTSS constants<>+18176(SB), Y9
 	VMINPS       Y8, Y9, Y8
-	VBROADCASTSS constants<>+18048(SB), Y9
+	VBROADCASTSS constants<>+18240(SB), Y9
 	VMAXPS       Y8, Y9, Y8
 	VBROADCASTSS constants<>+2880(SB), Y9
 	VMINPS       Y7, Y9, Y7
@@ -43882,7 +43906,7 @@ tail1893:
 	VBLENDVPS    Y12, Y13, Y7, Y7
 	VBROADCASTSS constants<>+640(SB), Y12
 	VBLENDVPS    Y11, Y12, Y8, Y8
-	VBROADCASTSS constants<>+15360(SB), Y11
+	VBROADCASTSS constants<>+15488(SB), Y11
 	VCMPPS       $0x15, Y11, Y8, Y11
 	VBROADCASTSS constants<>+640(SB), Y12
 	VCMPPS       $0x11, Y12, Y8, Y8
@@ -43910,9 +43934,9 @@ tail1893:
 	VADDPS       Y1, Y4, Y1
 	VBLENDVPS    Y7, Y8, Y1, Y1
 	VMULPS       Y1, Y1, Y1
-	VBROADCASTSS constants<>+17984(SB), Y4
+	VBROADCASTSS constants<>+18176(SB), Y4
 	VMINPS       Y6, Y4, Y4
-	VBROADCASTSS constants<>+18048(SB), Y6
+	VBROADCASTSS constants<>+18240(SB), Y6
 	VMAXPS       Y4, Y6, Y4
 	VBROADCASTSS constants<>+2880(SB), Y6
 	VMINPS       Y5, Y6, Y5
@@ -43967,7 +43991,7 @@ tail1893:
 	VBLENDVPS    Y9, Y10, Y4, Y4
 	VBROADCASTSS constants<>+640(SB), Y9
 	VBLENDVPS    Y8, Y9, Y5, Y5
-	VBROADCASTSS constants<>+15360(SB), Y8
+	VBROADCASTSS constants<>+15488(SB), Y8
 	VCMPPS       $0x15, Y8, Y5, Y8
 	VBROADCASTSS constants<>+640(SB), Y9
 	VCMPPS       $0x11, Y9, Y5, Y5
@@ -45334,8 +45358,8 @@ many1920:
 	VGETEXPPD         Z6, Z8
 	VSUBPD            Z7, Z1, Z1
 	VSUBPD            Z8, Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z1, Z1
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z2, Z2
 	VSUBPD.BCST       constants<>+576(SB), Z5, Z5
 	VSUBPD.BCST       constants<>+576(SB), Z6, Z6
 	VMULPD.BCST       constants<>+1344(SB), Z5, Z7
@@ -45360,69 +45384,69 @@ many1920:
 	VMULPD            Z14, Z14, Z8
 	VMULPD            Z11, Z5, Z5
 	VMULPD            Z12, Z6, Z6
-	VBROADCASTSD      constants<>+15552(SB), Z9
+	VBROADCASTSD      constants<>+15744(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSD      constants<>+15552(SB), Z9
-	VFMADD213PD.BCST  constants<>+15616(SB), Z7, Z9
-	VBROADCASTSD      constants<>+15552(SB), Z10
+	VBROADCASTSD      constants<>+15744(SB), Z9
+	VFMADD213PD.BCST  constants<>+15808(SB), Z7, Z9
+	VBROADCASTSD      constants<>+15744(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSD      constants<>+15552(SB), Z10
-	VFMADD213PD.BCST  constants<>+15616(SB), Z8, Z10
+	VBROADCASTSD      constants<>+15744(SB), Z10
+	VFMADD213PD.BCST  constants<>+15808(SB), Z8, Z10
 	VFMADD213PD.BCST  constants<>+576(SB), Z7, Z9
 	VFMADD213PD.BCST  constants<>+576(SB), Z8, Z10
 	VMULPD            Z9, Z5, Z5
 	VMULPD            Z10, Z6, Z6
 	VMULPD            Z7, Z7, Z9
 	VMULPD            Z8, Z8, Z10
-	VBROADCASTSD      constants<>+15680(SB), Z11
+	VBROADCASTSD      constants<>+15872(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+15680(SB), Z11
-	VFMADD213PD.BCST  constants<>+15744(SB), Z7, Z11
-	VBROADCASTSD      constants<>+15680(SB), Z12
+	VBROADCASTSD      constants<>+15872(SB), Z11
+	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z11
+	VBROADCASTSD      constants<>+15872(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSD      constants<>+15680(SB), Z12
-	VFMADD213PD.BCST  constants<>+15744(SB), Z8, Z12
-	VFMADD231PD.BCST  constants<>+15808(SB), Z9, Z11
-	VFMADD231PD.BCST  constants<>+15808(SB), Z10, Z12
-	VBROADCASTSD      constants<>+15872(SB), Z15
+	VBROADCASTSD      constants<>+15872(SB), Z12
+	VFMADD213PD.BCST  constants<>+15936(SB), Z8, Z12
+	VFMADD231PD.BCST  constants<>+16000(SB), Z9, Z11
+	VFMADD231PD.BCST  constants<>+16000(SB), Z10, Z12
+	VBROADCASTSD      constants<>+16064(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+15872(SB), Z15
-	VFMADD213PD.BCST  constants<>+15936(SB), Z7, Z15
-	VBROADCASTSD      constants<>+15872(SB), Z16
+	VBROADCASTSD      constants<>+16064(SB), Z15
+	VFMADD213PD.BCST  constants<>+16128(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16064(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSD      constants<>+15872(SB), Z16
-	VFMADD213PD.BCST  constants<>+15936(SB), Z8, Z16
+	VBROADCASTSD      constants<>+16064(SB), Z16
+	VFMADD213PD.BCST  constants<>+16128(SB), Z8, Z16
 	VFMADD231PD       Z9, Z11, Z15
 	VFMADD231PD       Z10, Z12, Z16
-	VBROADCASTSD      constants<>+16000(SB), Z11
+	VBROADCASTSD      constants<>+16192(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSD      constants<>+16000(SB), Z11
-	VFMADD213PD.BCST  constants<>+16064(SB), Z7, Z11
-	VBROADCASTSD      constants<>+16000(SB), Z12
+	VBROADCASTSD      constants<>+16192(SB), Z11
+	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z11
+	VBROADCASTSD      constants<>+16192(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSD      constants<>+16000(SB), Z12
-	VFMADD213PD.BCST  constants<>+16064(SB), Z8, Z12
+	VBROADCASTSD      constants<>+16192(SB), Z12
+	VFMADD213PD.BCST  constants<>+16256(SB), Z8, Z12
 	VFMADD231PD       Z9, Z15, Z11
 	VFMADD231PD       Z10, Z16, Z12
-	VBROADCASTSD      constants<>+16128(SB), Z15
+	VBROADCASTSD      constants<>+16320(SB), Z15
 	VMOVUPS           Z15, Z15
-	VBROADCASTSD      constants<>+16128(SB), Z15
-	VFMADD213PD.BCST  constants<>+16192(SB), Z7, Z15
-	VBROADCASTSD      constants<>+16128(SB), Z16
+	VBROADCASTSD      constants<>+16320(SB), Z15
+	VFMADD213PD.BCST  constants<>+16384(SB), Z7, Z15
+	VBROADCASTSD      constants<>+16320(SB), Z16
 	VMOVUPS           Z16, Z16
-	VBROADCASTSD      constants<>+16128(SB), Z16
-	VFMADD213PD.BCST  constants<>+16192(SB), Z8, Z16
+	VBROADCASTSD      constants<>+16320(SB), Z16
+	VFMADD213PD.BCST  constants<>+16384(SB), Z8, Z16
 	VFMADD231PD       Z9, Z11, Z15
 	VFMADD231PD       Z10, Z12, Z16
-	VFMADD213PD.BCST  constants<>+16256(SB), Z7, Z15
-	VFMADD213PD.BCST  constants<>+16256(SB), Z8, Z16
+	VFMADD213PD.BCST  constants<>+16448(SB), Z7, Z15
+	VFMADD213PD.BCST  constants<>+16448(SB), Z8, Z16
 	VMOVUPS           Z7, Z9
-	VFMADD213PD.BCST  constants<>+16320(SB), Z15, Z9
+	VFMADD213PD.BCST  constants<>+16512(SB), Z15, Z9
 	VMOVUPS           Z8, Z10
-	VFMADD213PD.BCST  constants<>+16320(SB), Z16, Z10
-	VBROADCASTSD      constants<>+16320(SB), Z11
+	VFMADD213PD.BCST  constants<>+16512(SB), Z16, Z10
+	VBROADCASTSD      constants<>+16512(SB), Z11
 	VSUBPD            Z9, Z11, Z11
-	VBROADCASTSD      constants<>+16320(SB), Z12
+	VBROADCASTSD      constants<>+16512(SB), Z12
 	VSUBPD            Z10, Z12, Z12
 	VFMADD231PD       Z7, Z15, Z11
 	VFMADD231PD       Z8, Z16, Z12
@@ -45470,10 +45494,10 @@ many1920:
 	VFMADD231PD.BCST  constants<>+1280(SB), Z2, Z6
 	VADDPD            Z5, Z9, Z1
 	VADDPD            Z6, Z10, Z2
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z4, Z4
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z3, Z3
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z4, Z4
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z3, Z3
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z4, Z4
 	VMULPD            Z7, Z3, Z5
 	VMULPD            Z8, Z4, Z6
 	VFNMADD213PD      Z5, Z3, Z7
@@ -45562,14 +45586,14 @@ many1920:
 	VMOVUPD           Z8, K2, Z7
 	VANDPD            Z9, Z3, Z8
 	VANDPD            Z7, Z4, Z7
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z5, Z1
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z6, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z5, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z6, Z2
 	VANDPD.BCST       constants<>+384(SB), Z3, Z9
 	VANDPD.BCST       constants<>+384(SB), Z4, Z10
 	VMOVUPD           Z9, K1, Z3
 	VMOVUPD           Z10, K2, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z3, Z1
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z4, Z2
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z3, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z4, Z2
 	VXORPD            Z8, Z1, Z1
 	VXORPD            Z7, Z2, Z2
 	VBROADCASTSD      constants<>+512(SB), Z3
@@ -45600,7 +45624,7 @@ one1921:
 	VGETEXPPD         Z1, Z1
 	VGETEXPPD         Z3, Z4
 	VSUBPD            Z4, Z1, Z1
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z1, Z1
 	VSUBPD.BCST       constants<>+576(SB), Z3, Z3
 	VMULPD.BCST       constants<>+1344(SB), Z3, Z4
 	VADDPD.BCST       constants<>+576(SB), Z4, Z5
@@ -45613,37 +45637,37 @@ one1921:
 	VFNMADD231PD      Z7, Z4, Z3
 	VMULPD            Z7, Z7, Z4
 	VMULPD            Z6, Z3, Z3
-	VBROADCASTSD      constants<>+15552(SB), Z5
+	VBROADCASTSD      constants<>+15744(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15552(SB), Z5
-	VFMADD213PD.BCST  constants<>+15616(SB), Z4, Z5
+	VBROADCASTSD      constants<>+15744(SB), Z5
+	VFMADD213PD.BCST  constants<>+15808(SB), Z4, Z5
 	VFMADD213PD.BCST  constants<>+576(SB), Z4, Z5
 	VMULPD            Z5, Z3, Z3
 	VMULPD            Z4, Z4, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z6
+	VBROADCASTSD      constants<>+15872(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+15680(SB), Z6
-	VFMADD213PD.BCST  constants<>+15744(SB), Z4, Z6
-	VFMADD231PD.BCST  constants<>+15808(SB), Z5, Z6
-	VBROADCASTSD      constants<>+15872(SB), Z8
+	VBROADCASTSD      constants<>+15872(SB), Z6
+	VFMADD213PD.BCST  constants<>+15936(SB), Z4, Z6
+	VFMADD231PD.BCST  constants<>+16000(SB), Z5, Z6
+	VBROADCASTSD      constants<>+16064(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+15872(SB), Z8
-	VFMADD213PD.BCST  constants<>+15936(SB), Z4, Z8
+	VBROADCASTSD      constants<>+16064(SB), Z8
+	VFMADD213PD.BCST  constants<>+16128(SB), Z4, Z8
 	VFMADD231PD       Z5, Z6, Z8
-	VBROADCASTSD      constants<>+16000(SB), Z6
+	VBROADCASTSD      constants<>+16192(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+16000(SB), Z6
-	VFMADD213PD.BCST  constants<>+16064(SB), Z4, Z6
+	VBROADCASTSD      constants<>+16192(SB), Z6
+	VFMADD213PD.BCST  constants<>+16256(SB), Z4, Z6
 	VFMADD231PD       Z5, Z8, Z6
-	VBROADCASTSD      constants<>+16128(SB), Z8
+	VBROADCASTSD      constants<>+16320(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+16128(SB), Z8
-	VFMADD213PD.BCST  constants<>+16192(SB), Z4, Z8
+	VBROADCASTSD      constants<>+16320(SB), Z8
+	VFMADD213PD.BCST  constants<>+16384(SB), Z4, Z8
 	VFMADD231PD       Z5, Z6, Z8
-	VFMADD213PD.BCST  constants<>+16256(SB), Z4, Z8
+	VFMADD213PD.BCST  constants<>+16448(SB), Z4, Z8
 	VMOVUPS           Z4, Z5
-	VFMADD213PD.BCST  constants<>+16320(SB), Z8, Z5
-	VBROADCASTSD      constants<>+16320(SB), Z6
+	VFMADD213PD.BCST  constants<>+16512(SB), Z8, Z5
+	VBROADCASTSD      constants<>+16512(SB), Z6
 	VSUBPD            Z5, Z6, Z6
 	VFMADD231PD       Z4, Z8, Z6
 	VMULPD            Z5, Z4, Z8
@@ -45668,8 +45692,8 @@ one1921:
 	VSUBPD            Z6, Z5, Z5
 	VFMADD231PD.BCST  constants<>+1280(SB), Z1, Z3
 	VADDPD            Z3, Z5, Z1
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z2, Z2
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z2, Z2
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z2, Z2
 	VMULPD            Z4, Z2, Z3
 	VFNMADD213PD      Z3, Z2, Z4
 	VFNMADD231PD      Z1, Z2, Z4
@@ -45714,10 +45738,10 @@ one1921:
 	VBROADCASTSD      constants<>+512(SB), Z5
 	VMOVUPD           Z4, K1, Z5
 	VANDPD            Z5, Z2, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z3, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z3, Z1
 	VANDPD.BCST       constants<>+384(SB), Z2, Z5
 	VMOVUPD           Z5, K1, Z2
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z2, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z2, Z1
 	VXORPD            Z4, Z1, Z1
 	VBROADCASTSD      constants<>+512(SB), Z2
 	VCMPPD            $0x00, Z2, Z3, K1
@@ -45742,7 +45766,7 @@ tail1923:
 	VGETEXPPD         Z1, Z1
 	VGETEXPPD         Z3, Z4
 	VSUBPD            Z4, Z1, Z1
-	VRANGEPD.BCST     $0x02, constants<>+15488(SB), Z1, Z1
+	VRANGEPD.BCST     $0x02, constants<>+15680(SB), Z1, Z1
 	VSUBPD.BCST       constants<>+576(SB), Z3, Z3
 	VMULPD.BCST       constants<>+1344(SB), Z3, Z4
 	VADDPD.BCST       constants<>+576(SB), Z4, Z5
@@ -45755,37 +45779,37 @@ tail1923:
 	VFNMADD231PD      Z7, Z4, Z3
 	VMULPD            Z7, Z7, Z4
 	VMULPD            Z6, Z3, Z3
-	VBROADCASTSD      constants<>+15552(SB), Z5
+	VBROADCASTSD      constants<>+15744(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSD      constants<>+15552(SB), Z5
-	VFMADD213PD.BCST  constants<>+15616(SB), Z4, Z5
+	VBROADCASTSD      constants<>+15744(SB), Z5
+	VFMADD213PD.BCST  constants<>+15808(SB), Z4, Z5
 	VFMADD213PD.BCST  constants<>+576(SB), Z4, Z5
 	VMULPD            Z5, Z3, Z3
 	VMULPD            Z4, Z4, Z5
-	VBROADCASTSD      constants<>+15680(SB), Z6
+	VBROADCASTSD      constants<>+15872(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+15680(SB), Z6
-	VFMADD213PD.BCST  constants<>+15744(SB), Z4, Z6
-	VFMADD231PD.BCST  constants<>+15808(SB), Z5, Z6
-	VBROADCASTSD      constants<>+15872(SB), Z8
+	VBROADCASTSD      constants<>+15872(SB), Z6
+	VFMADD213PD.BCST  constants<>+15936(SB), Z4, Z6
+	VFMADD231PD.BCST  constants<>+16000(SB), Z5, Z6
+	VBROADCASTSD      constants<>+16064(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+15872(SB), Z8
-	VFMADD213PD.BCST  constants<>+15936(SB), Z4, Z8
+	VBROADCASTSD      constants<>+16064(SB), Z8
+	VFMADD213PD.BCST  constants<>+16128(SB), Z4, Z8
 	VFMADD231PD       Z5, Z6, Z8
-	VBROADCASTSD      constants<>+16000(SB), Z6
+	VBROADCASTSD      constants<>+16192(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSD      constants<>+16000(SB), Z6
-	VFMADD213PD.BCST  constants<>+16064(SB), Z4, Z6
+	VBROADCASTSD      constants<>+16192(SB), Z6
+	VFMADD213PD.BCST  constants<>+16256(SB), Z4, Z6
 	VFMADD231PD       Z5, Z8, Z6
-	VBROADCASTSD      constants<>+16128(SB), Z8
+	VBROADCASTSD      constants<>+16320(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSD      constants<>+16128(SB), Z8
-	VFMADD213PD.BCST  constants<>+16192(SB), Z4, Z8
+	VBROADCASTSD      constants<>+16320(SB), Z8
+	VFMADD213PD.BCST  constants<>+16384(SB), Z4, Z8
 	VFMADD231PD       Z5, Z6, Z8
-	VFMADD213PD.BCST  constants<>+16256(SB), Z4, Z8
+	VFMADD213PD.BCST  constants<>+16448(SB), Z4, Z8
 	VMOVUPS           Z4, Z5
-	VFMADD213PD.BCST  constants<>+16320(SB), Z8, Z5
-	VBROADCASTSD      constants<>+16320(SB), Z6
+	VFMADD213PD.BCST  constants<>+16512(SB), Z8, Z5
+	VBROADCASTSD      constants<>+16512(SB), Z6
 	VSUBPD            Z5, Z6, Z6
 	VFMADD231PD       Z4, Z8, Z6
 	VMULPD            Z5, Z4, Z8
@@ -45810,8 +45834,8 @@ tail1923:
 	VSUBPD            Z6, Z5, Z5
 	VFMADD231PD.BCST  constants<>+1280(SB), Z1, Z3
 	VADDPD            Z3, Z5, Z1
-	VRANGEPD.BCST     $0x02, constants<>+16384(SB), Z2, Z2
-	VRANGEPD.BCST     $0x03, constants<>+16448(SB), Z2, Z2
+	VRANGEPD.BCST     $0x02, constants<>+16576(SB), Z2, Z2
+	VRANGEPD.BCST     $0x03, constants<>+16640(SB), Z2, Z2
 	VMULPD            Z4, Z2, Z3
 	VFNMADD213PD      Z3, Z2, Z4
 	VFNMADD231PD      Z1, Z2, Z4
@@ -45856,10 +45880,10 @@ tail1923:
 	VBROADCASTSD      constants<>+512(SB), Z5
 	VMOVUPD           Z4, K2, Z5
 	VANDPD            Z5, Z2, Z4
-	VFIXUPIMMPD       $0x00, constants<>+16512(SB), Z3, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16704(SB), Z3, Z1
 	VANDPD.BCST       constants<>+384(SB), Z2, Z5
 	VMOVUPD           Z5, K2, Z2
-	VFIXUPIMMPD       $0x00, constants<>+16576(SB), Z2, Z1
+	VFIXUPIMMPD       $0x00, constants<>+16768(SB), Z2, Z1
 	VXORPD            Z4, Z1, Z1
 	VBROADCASTSD      constants<>+512(SB), Z2
 	VCMPPD            $0x00, Z2, Z3, K2
@@ -45893,9 +45917,9 @@ one1927:
 	VCMPPD       $0x11, Y3, Y1, Y3
 	VMULPD       constants<>+4608(SB), Y1, Y4
 	VBLENDVPD    Y3, Y4, Y1, Y4
-	VPSUBQ       constants<>+16640(SB), Y4, Y4
+	VPSUBQ       constants<>+16832(SB), Y4, Y4
 	VANDPD       constants<>+3840(SB), Y4, Y5
-	VPADDQ       constants<>+16704(SB), Y5, Y5
+	VPADDQ       constants<>+16896(SB), Y5, Y5
 	VPSRLQ       $0x34, Y4, Y4
 	VORPD        constants<>+1984(SB), Y4, Y4
 	VSUBPD       constants<>+3648(SB), Y4, Y4
@@ -45905,11 +45929,11 @@ one1927:
 	VSUBPD       Y3, Y4, Y3
 	VBROADCASTSD constants<>+512(SB), Y4
 	VCMPPD       $0x00, Y4, Y1, Y4
-	VBROADCASTSD constants<>+16768(SB), Y6
+	VBROADCASTSD constants<>+16960(SB), Y6
 	VBLENDVPD    Y4, Y6, Y3, Y3
 	VBROADCASTSD constants<>+4736(SB), Y4
 	VCMPPD       $0x15, Y4, Y1, Y1
-	VBROADCASTSD constants<>+15488(SB), Y4
+	VBROADCASTSD constants<>+15680(SB), Y4
 	VBLENDVPD    Y1, Y4, Y3, Y1
 	VSUBPD       constants<>+576(SB), Y5, Y3
 	VMULPD       constants<>+1344(SB), Y3, Y4
@@ -45923,37 +45947,37 @@ one1927:
 	VFNMADD231PD Y7, Y4, Y3
 	VMULPD       Y7, Y7, Y4
 	VMULPD       Y6, Y3, Y3
-	VBROADCASTSD constants<>+15552(SB), Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSD constants<>+15552(SB), Y5
-	VFMADD213PD  constants<>+15616(SB), Y4, Y5
+	VBROADCASTSD constants<>+15744(SB), Y5
+	VFMADD213PD  constants<>+15808(SB), Y4, Y5
 	VFMADD213PD  constants<>+576(SB), Y4, Y5
 	VMULPD       Y5, Y3, Y3
 	VMULPD       Y4, Y4, Y5
-	VBROADCASTSD constants<>+15680(SB), Y6
+	VBROADCASTSD constants<>+15872(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+15680(SB), Y6
-	VFMADD213PD  constants<>+15744(SB), Y4, Y6
-	VFMADD231PD  constants<>+15808(SB), Y5, Y6
-	VBROADCASTSD constants<>+15872(SB), Y8
+	VBROADCASTSD constants<>+15872(SB), Y6
+	VFMADD213PD  constants<>+15936(SB), Y4, Y6
+	VFMADD231PD  constants<>+16000(SB), Y5, Y6
+	VBROADCASTSD constants<>+16064(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+15872(SB), Y8
-	VFMADD213PD  constants<>+15936(SB), Y4, Y8
+	VBROADCASTSD constants<>+16064(SB), Y8
+	VFMADD213PD  constants<>+16128(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VBROADCASTSD constants<>+16000(SB), Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+16000(SB), Y6
-	VFMADD213PD  constants<>+16064(SB), Y4, Y6
+	VBROADCASTSD constants<>+16192(SB), Y6
+	VFMADD213PD  constants<>+16256(SB), Y4, Y6
 	VFMADD231PD  Y5, Y8, Y6
-	VBROADCASTSD constants<>+16128(SB), Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
 	VMOVUPS      Y8, Y8
-	VBROADCASTSD constants<>+16128(SB), Y8
-	VFMADD213PD  constants<>+16192(SB), Y4, Y8
+	VBROADCASTSD constants<>+16320(SB), Y8
+	VFMADD213PD  constants<>+16384(SB), Y4, Y8
 	VFMADD231PD  Y5, Y6, Y8
-	VFMADD213PD  constants<>+16256(SB), Y4, Y8
+	VFMADD213PD  constants<>+16448(SB), Y4, Y8
 	VMOVUPS      Y4, Y5
-	VFMADD213PD  constants<>+16320(SB), Y8, Y5
-	VBROADCASTSD constants<>+16320(SB), Y6
+	VFMADD213PD  constants<>+16512(SB), Y8, Y5
+	VBROADCASTSD constants<>+16512(SB), Y6
 	VSUBPD       Y5, Y6, Y6
 	VFMADD231PD  Y4, Y8, Y6
 	VMULPD       Y5, Y4, Y8
@@ -45979,18 +46003,18 @@ one1927:
 	VFMADD231PD  constants<>+1280(SB), Y1, Y3
 	VADDPD       Y3, Y5, Y1
 	VANDPD       constants<>+384(SB), Y2, Y3
-	VBROADCASTSD constants<>+16384(SB), Y5
+	VBROADCASTSD constants<>+16576(SB), Y5
 	VMINPD       Y3, Y5, Y3
-	VBROADCASTSD constants<>+16448(SB), Y5
+	VBROADCASTSD constants<>+16640(SB), Y5
 	VMAXPD       Y3, Y5, Y3
 	VANDPD       constants<>+128(SB), Y2, Y2
 	VORPD        Y2, Y3, Y2
 	VMULPD       Y4, Y2, Y3
 	VFNMADD213PD Y3, Y2, Y4
 	VFNMADD231PD Y1, Y2, Y4
-	VBROADCASTSD constants<>+16832(SB), Y1
+	VBROADCASTSD constants<>+17024(SB), Y1
 	VMINPD       Y4, Y1, Y1
-	VBROADCASTSD constants<>+16896(SB), Y2
+	VBROADCASTSD constants<>+17088(SB), Y2
 	VMAXPD       Y1, Y2, Y1
 	VBROADCASTSD constants<>+2112(SB), Y2
 	VMINPD       Y3, Y2, Y2
@@ -46089,9 +46113,9 @@ tail1929:
 	VCMPPD       $0x11, Y4, Y2, Y4
 	VMULPD       constants<>+4608(SB), Y2, Y5
 	VBLENDVPD    Y4, Y5, Y2, Y5
-	VPSUBQ       constants<>+16640(SB), Y5, Y5
+	VPSUBQ       constants<>+16832(SB), Y5, Y5
 	VANDPD       constants<>+3840(SB), Y5, Y6
-	VPADDQ       constants<>+16704(SB), Y6, Y6
+	VPADDQ       constants<>+16896(SB), Y6, Y6
 	VPSRLQ       $0x34, Y5, Y5
 	VORPD        constants<>+1984(SB), Y5, Y5
 	VSUBPD       constants<>+3648(SB), Y5, Y5
@@ -46101,11 +46125,11 @@ tail1929:
 	VSUBPD       Y4, Y5, Y4
 	VBROADCASTSD constants<>+512(SB), Y5
 	VCMPPD       $0x00, Y5, Y2, Y5
-	VBROADCASTSD constants<>+16768(SB), Y7
+	VBROADCASTSD constants<>+16960(SB), Y7
 	VBLENDVPD    Y5, Y7, Y4, Y4
 	VBROADCASTSD constants<>+4736(SB), Y5
 	VCMPPD       $0x15, Y5, Y2, Y2
-	VBROADCASTSD constants<>+15488(SB), Y5
+	VBROADCASTSD constants<>+15680(SB), Y5
 	VBLENDVPD    Y2, Y5, Y4, Y2
 	VSUBPD       constants<>+576(SB), Y6, Y4
 	VMULPD       constants<>+1344(SB), Y4, Y5
@@ -46119,37 +46143,37 @@ tail1929:
 	VFNMADD231PD Y8, Y5, Y4
 	VMULPD       Y8, Y8, Y5
 	VMULPD       Y7, Y4, Y4
-	VBROADCASTSD constants<>+15552(SB), Y6
+	VBROADCASTSD constants<>+15744(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSD constants<>+15552(SB), Y6
-	VFMADD213PD  constants<>+15616(SB), Y5, Y6
+	VBROADCASTSD constants<>+15744(SB), Y6
+	VFMADD213PD  constants<>+15808(SB), Y5, Y6
 	VFMADD213PD  constants<>+576(SB), Y5, Y6
 	VMULPD       Y6, Y4, Y4
 	VMULPD       Y5, Y5, Y6
-	VBROADCASTSD constants<>+15680(SB), Y7
+	VBROADCASTSD constants<>+15872(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+15680(SB), Y7
-	VFMADD213PD  constants<>+15744(SB), Y5, Y7
-	VFMADD231PD  constants<>+15808(SB), Y6, Y7
-	VBROADCASTSD constants<>+15872(SB), Y9
+	VBROADCASTSD constants<>+15872(SB), Y7
+	VFMADD213PD  constants<>+15936(SB), Y5, Y7
+	VFMADD231PD  constants<>+16000(SB), Y6, Y7
+	VBROADCASTSD constants<>+16064(SB), Y9
 	VMOVUPS      Y9, Y9
-	VBROADCASTSD constants<>+15872(SB), Y9
-	VFMADD213PD  constants<>+15936(SB), Y5, Y9
+	VBROADCASTSD constants<>+16064(SB), Y9
+	VFMADD213PD  constants<>+16128(SB), Y5, Y9
 	VFMADD231PD  Y6, Y7, Y9
-	VBROADCASTSD constants<>+16000(SB), Y7
+	VBROADCASTSD constants<>+16192(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSD constants<>+16000(SB), Y7
-	VFMADD213PD  constants<>+16064(SB), Y5, Y7
+	VBROADCASTSD constants<>+16192(SB), Y7
+	VFMADD213PD  constants<>+16256(SB), Y5, Y7
 	VFMADD231PD  Y6, Y9, Y7
-	VBROADCASTSD constants<>+16128(SB), Y9
+	VBROADCASTSD constants<>+16320(SB), Y9
 	VMOVUPS      Y9, Y9
-	VBROADCASTSD constants<>+16128(SB), Y9
-	VFMADD213PD  constants<>+16192(SB), Y5, Y9
+	VBROADCASTSD constants<>+16320(SB), Y9
+	VFMADD213PD  constants<>+16384(SB), Y5, Y9
 	VFMADD231PD  Y6, Y7, Y9
-	VFMADD213PD  constants<>+16256(SB), Y5, Y9
+	VFMADD213PD  constants<>+16448(SB), Y5, Y9
 	VMOVUPS      Y5, Y6
-	VFMADD213PD  constants<>+16320(SB), Y9, Y6
-	VBROADCASTSD constants<>+16320(SB), Y7
+	VFMADD213PD  constants<>+16512(SB), Y9, Y6
+	VBROADCASTSD constants<>+16512(SB), Y7
 	VSUBPD       Y6, Y7, Y7
 	VFMADD231PD  Y5, Y9, Y7
 	VMULPD       Y6, Y5, Y9
@@ -46175,18 +46199,18 @@ tail1929:
 	VFMADD231PD  constants<>+1280(SB), Y2, Y4
 	VADDPD       Y4, Y6, Y2
 	VANDPD       constants<>+384(SB), Y3, Y4
-	VBROADCASTSD constants<>+16384(SB), Y6
+	VBROADCASTSD constants<>+16576(SB), Y6
 	VMINPD       Y4, Y6, Y4
-	VBROADCASTSD constants<>+16448(SB), Y6
+	VBROADCASTSD constants<>+16640(SB), Y6
 	VMAXPD       Y4, Y6, Y4
 	VANDPD       constants<>+128(SB), Y3, Y3
 	VORPD        Y3, Y4, Y3
 	VMULPD       Y5, Y3, Y4
 	VFNMADD213PD Y4, Y3, Y5
 	VFNMADD231PD Y2, Y3, Y5
-	VBROADCASTSD constants<>+16832(SB), Y2
+	VBROADCASTSD constants<>+17024(SB), Y2
 	VMINPD       Y5, Y2, Y2
-	VBROADCASTSD constants<>+16896(SB), Y3
+	VBROADCASTSD constants<>+17088(SB), Y3
 	VMAXPD       Y2, Y3, Y2
 	VBROADCASTSD constants<>+2112(SB), Y3
 	VMINPD       Y4, Y3, Y3
@@ -46298,8 +46322,8 @@ many1932:
 	VGETEXPPS         Z6, Z8
 	VSUBPS            Z7, Z1, Z1
 	VSUBPS            Z8, Z2, Z2
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z2, Z2
 	VSUBPS.BCST       constants<>+704(SB), Z5, Z5
 	VSUBPS.BCST       constants<>+704(SB), Z6, Z6
 	VMULPS.BCST       constants<>+2560(SB), Z5, Z7
@@ -46324,39 +46348,39 @@ many1932:
 	VMULPS            Z14, Z14, Z8
 	VMULPS            Z11, Z5, Z5
 	VMULPS            Z12, Z6, Z6
-	VBROADCASTSS      constants<>+17024(SB), Z9
+	VBROADCASTSS      constants<>+17216(SB), Z9
 	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+17024(SB), Z9
-	VFMADD213PS.BCST  constants<>+17088(SB), Z7, Z9
-	VBROADCASTSS      constants<>+17024(SB), Z10
+	VBROADCASTSS      constants<>+17216(SB), Z9
+	VFMADD213PS.BCST  constants<>+17280(SB), Z7, Z9
+	VBROADCASTSS      constants<>+17216(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSS      constants<>+17024(SB), Z10
-	VFMADD213PS.BCST  constants<>+17088(SB), Z8, Z10
+	VBROADCASTSS      constants<>+17216(SB), Z10
+	VFMADD213PS.BCST  constants<>+17280(SB), Z8, Z10
 	VFMADD213PS.BCST  constants<>+704(SB), Z7, Z9
 	VFMADD213PS.BCST  constants<>+704(SB), Z8, Z10
 	VMULPS            Z9, Z5, Z5
 	VMULPS            Z10, Z6, Z6
 	VMULPS            Z7, Z7, Z9
 	VMULPS            Z8, Z8, Z10
-	VBROADCASTSS      constants<>+17152(SB), Z11
+	VBROADCASTSS      constants<>+17344(SB), Z11
 	VMOVUPS           Z11, Z11
-	VBROADCASTSS      constants<>+17152(SB), Z11
-	VFMADD213PS.BCST  constants<>+17216(SB), Z7, Z11
-	VBROADCASTSS      constants<>+17152(SB), Z12
+	VBROADCASTSS      constants<>+17344(SB), Z11
+	VFMADD213PS.BCST  constants<>+17408(SB), Z7, Z11
+	VBROADCASTSS      constants<>+17344(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+17152(SB), Z12
-	VFMADD213PS.BCST  constants<>+17216(SB), Z8, Z12
-	VFMADD231PS.BCST  constants<>+17280(SB), Z9, Z11
-	VFMADD231PS.BCST  constants<>+17280(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+17344(SB), Z7, Z11
-	VFMADD213PS.BCST  constants<>+17344(SB), Z8, Z12
+	VBROADCASTSS      constants<>+17344(SB), Z12
+	VFMADD213PS.BCST  constants<>+17408(SB), Z8, Z12
+	VFMADD231PS.BCST  constants<>+17472(SB), Z9, Z11
+	VFMADD231PS.BCST  constants<>+17472(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+17536(SB), Z7, Z11
+	VFMADD213PS.BCST  constants<>+17536(SB), Z8, Z12
 	VMOVUPS           Z7, Z9
-	VFMADD213PS.BCST  constants<>+17408(SB), Z11, Z9
+	VFMADD213PS.BCST  constants<>+17600(SB), Z11, Z9
 	VMOVUPS           Z8, Z10
-	VFMADD213PS.BCST  constants<>+17408(SB), Z12, Z10
-	VBROADCASTSS      constants<>+17408(SB), Z15
+	VFMADD213PS.BCST  constants<>+17600(SB), Z12, Z10
+	VBROADCASTSS      constants<>+17600(SB), Z15
 	VSUBPS            Z9, Z15, Z15
-	VBROADCASTSS      constants<>+17408(SB), Z16
+	VBROADCASTSS      constants<>+17600(SB), Z16
 	VSUBPS            Z10, Z16, Z16
 	VFMADD231PS       Z7, Z11, Z15
 	VFMADD231PS       Z8, Z12, Z16
@@ -46404,10 +46428,10 @@ many1932:
 	VFMADD231PS.BCST  constants<>+2496(SB), Z2, Z6
 	VADDPS            Z5, Z9, Z1
 	VADDPS            Z6, Z10, Z2
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z3, Z3
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z4, Z4
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z3, Z3
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z4, Z4
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z3, Z3
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z4, Z4
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z3, Z3
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z4, Z4
 	VMULPS            Z7, Z3, Z5
 	VMULPS            Z8, Z4, Z6
 	VFNMADD213PS      Z5, Z3, Z7
@@ -46486,14 +46510,14 @@ many1932:
 	VMOVUPS           Z8, K2, Z7
 	VANDPS            Z9, Z3, Z8
 	VANDPS            Z7, Z4, Z7
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z5, Z2
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z6, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z5, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z6, Z1
 	VANDPS.BCST       constants<>+448(SB), Z3, Z9
 	VANDPS.BCST       constants<>+448(SB), Z4, Z10
 	VMOVUPS           Z9, K1, Z3
 	VMOVUPS           Z10, K2, Z4
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z3, Z2
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z4, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z3, Z2
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z4, Z1
 	VXORPS            Z8, Z2, Z2
 	VXORPS            Z7, Z1, Z1
 	VBROADCASTSS      constants<>+640(SB), Z3
@@ -46524,7 +46548,7 @@ one1933:
 	VGETEXPPS         Z1, Z1
 	VGETEXPPS         Z3, Z4
 	VSUBPS            Z4, Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z1, Z1
 	VSUBPS.BCST       constants<>+704(SB), Z3, Z3
 	VMULPS.BCST       constants<>+2560(SB), Z3, Z4
 	VADDPS.BCST       constants<>+704(SB), Z4, Z5
@@ -46537,22 +46561,22 @@ one1933:
 	VFNMADD231PS      Z7, Z4, Z3
 	VMULPS            Z7, Z7, Z4
 	VMULPS            Z6, Z3, Z3
-	VBROADCASTSS      constants<>+17024(SB), Z5
+	VBROADCASTSS      constants<>+17216(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17024(SB), Z5
-	VFMADD213PS.BCST  constants<>+17088(SB), Z4, Z5
+	VBROADCASTSS      constants<>+17216(SB), Z5
+	VFMADD213PS.BCST  constants<>+17280(SB), Z4, Z5
 	VFMADD213PS.BCST  constants<>+704(SB), Z4, Z5
 	VMULPS            Z5, Z3, Z3
 	VMULPS            Z4, Z4, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z6
+	VBROADCASTSS      constants<>+17344(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+17152(SB), Z6
-	VFMADD213PS.BCST  constants<>+17216(SB), Z4, Z6
-	VFMADD231PS.BCST  constants<>+17280(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+17344(SB), Z4, Z6
+	VBROADCASTSS      constants<>+17344(SB), Z6
+	VFMADD213PS.BCST  constants<>+17408(SB), Z4, Z6
+	VFMADD231PS.BCST  constants<>+17472(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+17536(SB), Z4, Z6
 	VMOVUPS           Z4, Z5
-	VFMADD213PS.BCST  constants<>+17408(SB), Z6, Z5
-	VBROADCASTSS      constants<>+17408(SB), Z8
+	VFMADD213PS.BCST  constants<>+17600(SB), Z6, Z5
+	VBROADCASTSS      constants<>+17600(SB), Z8
 	VSUBPS            Z5, Z8, Z8
 	VFMADD231PS       Z4, Z6, Z8
 	VMULPS            Z5, Z4, Z6
@@ -46577,8 +46601,8 @@ one1933:
 	VSUBPS            Z6, Z5, Z5
 	VFMADD231PS.BCST  constants<>+2496(SB), Z1, Z3
 	VADDPS            Z3, Z5, Z1
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z2, Z2
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z2, Z2
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z2, Z2
 	VMULPS            Z4, Z2, Z3
 	VFNMADD213PS      Z3, Z2, Z4
 	VFNMADD231PS      Z1, Z2, Z4
@@ -46618,10 +46642,10 @@ one1933:
 	VBROADCASTSS      constants<>+640(SB), Z5
 	VMOVUPS           Z4, K1, Z5
 	VANDPS            Z5, Z2, Z4
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z3, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z3, Z1
 	VANDPS.BCST       constants<>+448(SB), Z2, Z5
 	VMOVUPS           Z5, K1, Z2
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z2, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z2, Z1
 	VXORPS            Z4, Z1, Z1
 	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x00, Z2, Z3, K1
@@ -46646,7 +46670,7 @@ tail1935:
 	VGETEXPPS         Z1, Z1
 	VGETEXPPS         Z3, Z4
 	VSUBPS            Z4, Z1, Z1
-	VRANGEPS.BCST     $0x02, constants<>+16960(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+17152(SB), Z1, Z1
 	VSUBPS.BCST       constants<>+704(SB), Z3, Z3
 	VMULPS.BCST       constants<>+2560(SB), Z3, Z4
 	VADDPS.BCST       constants<>+704(SB), Z4, Z5
@@ -46659,22 +46683,22 @@ tail1935:
 	VFNMADD231PS      Z7, Z4, Z3
 	VMULPS            Z7, Z7, Z4
 	VMULPS            Z6, Z3, Z3
-	VBROADCASTSS      constants<>+17024(SB), Z5
+	VBROADCASTSS      constants<>+17216(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+17024(SB), Z5
-	VFMADD213PS.BCST  constants<>+17088(SB), Z4, Z5
+	VBROADCASTSS      constants<>+17216(SB), Z5
+	VFMADD213PS.BCST  constants<>+17280(SB), Z4, Z5
 	VFMADD213PS.BCST  constants<>+704(SB), Z4, Z5
 	VMULPS            Z5, Z3, Z3
 	VMULPS            Z4, Z4, Z5
-	VBROADCASTSS      constants<>+17152(SB), Z6
+	VBROADCASTSS      constants<>+17344(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+17152(SB), Z6
-	VFMADD213PS.BCST  constants<>+17216(SB), Z4, Z6
-	VFMADD231PS.BCST  constants<>+17280(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+17344(SB), Z4, Z6
+	VBROADCASTSS      constants<>+17344(SB), Z6
+	VFMADD213PS.BCST  constants<>+17408(SB), Z4, Z6
+	VFMADD231PS.BCST  constants<>+17472(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+17536(SB), Z4, Z6
 	VMOVUPS           Z4, Z5
-	VFMADD213PS.BCST  constants<>+17408(SB), Z6, Z5
-	VBROADCASTSS      constants<>+17408(SB), Z8
+	VFMADD213PS.BCST  constants<>+17600(SB), Z6, Z5
+	VBROADCASTSS      constants<>+17600(SB), Z8
 	VSUBPS            Z5, Z8, Z8
 	VFMADD231PS       Z4, Z6, Z8
 	VMULPS            Z5, Z4, Z6
@@ -46699,8 +46723,8 @@ tail1935:
 	VSUBPS            Z6, Z5, Z5
 	VFMADD231PS.BCST  constants<>+2496(SB), Z1, Z3
 	VADDPS            Z3, Z5, Z1
-	VRANGEPS.BCST     $0x02, constants<>+17472(SB), Z2, Z2
-	VRANGEPS.BCST     $0x03, constants<>+17536(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+17664(SB), Z2, Z2
+	VRANGEPS.BCST     $0x03, constants<>+17728(SB), Z2, Z2
 	VMULPS            Z4, Z2, Z3
 	VFNMADD213PS      Z3, Z2, Z4
 	VFNMADD231PS      Z1, Z2, Z4
@@ -46740,10 +46764,10 @@ tail1935:
 	VBROADCASTSS      constants<>+640(SB), Z5
 	VMOVUPS           Z4, K2, Z5
 	VANDPS            Z5, Z2, Z4
-	VFIXUPIMMPS       $0x00, constants<>+17600(SB), Z3, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17792(SB), Z3, Z1
 	VANDPS.BCST       constants<>+448(SB), Z2, Z5
 	VMOVUPS           Z5, K2, Z2
-	VFIXUPIMMPS       $0x00, constants<>+17664(SB), Z2, Z1
+	VFIXUPIMMPS       $0x00, constants<>+17856(SB), Z2, Z1
 	VXORPS            Z4, Z1, Z1
 	VBROADCASTSS      constants<>+640(SB), Z2
 	VCMPPS            $0x00, Z2, Z3, K2
@@ -46777,23 +46801,23 @@ one1939:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VMULPS       constants<>+5568(SB), Y1, Y4
 	VBLENDVPS    Y3, Y4, Y1, Y4
-	VPSUBD       constants<>+17728(SB), Y4, Y4
+	VPSUBD       constants<>+17920(SB), Y4, Y4
 	VANDPS       constants<>+5696(SB), Y4, Y5
 	VPADDD       constants<>+5632(SB), Y5, Y5
 	VPSRLD       $0x17, Y4, Y4
-	VORPS        constants<>+17792(SB), Y4, Y4
-	VSUBPS       constants<>+17856(SB), Y4, Y4
+	VORPS        constants<>+17984(SB), Y4, Y4
+	VSUBPS       constants<>+18048(SB), Y4, Y4
 	VBROADCASTSS constants<>+5760(SB), Y6
 	VBROADCASTSS constants<>+640(SB), Y7
 	VBLENDVPS    Y3, Y6, Y7, Y3
 	VSUBPS       Y3, Y4, Y3
 	VBROADCASTSS constants<>+640(SB), Y4
 	VCMPPS       $0x00, Y4, Y1, Y4
-	VBROADCASTSS constants<>+17920(SB), Y6
+	VBROADCASTSS constants<>+18112(SB), Y6
 	VBLENDVPS    Y4, Y6, Y3, Y3
 	VBROADCASTSS constants<>+5824(SB), Y4
 	VCMPPS       $0x15, Y4, Y1, Y1
-	VBROADCASTSS constants<>+16960(SB), Y4
+	VBROADCASTSS constants<>+17152(SB), Y4
 	VBLENDVPS    Y1, Y4, Y3, Y1
 	VSUBPS       constants<>+704(SB), Y5, Y3
 	VMULPS       constants<>+2560(SB), Y3, Y4
@@ -46807,22 +46831,22 @@ one1939:
 	VFNMADD231PS Y7, Y4, Y3
 	VMULPS       Y7, Y7, Y4
 	VMULPS       Y6, Y3, Y3
-	VBROADCASTSS constants<>+17024(SB), Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+17024(SB), Y5
-	VFMADD213PS  constants<>+17088(SB), Y4, Y5
+	VBROADCASTSS constants<>+17216(SB), Y5
+	VFMADD213PS  constants<>+17280(SB), Y4, Y5
 	VFMADD213PS  constants<>+704(SB), Y4, Y5
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y4, Y4, Y5
-	VBROADCASTSS constants<>+17152(SB), Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+17152(SB), Y6
-	VFMADD213PS  constants<>+17216(SB), Y4, Y6
-	VFMADD231PS  constants<>+17280(SB), Y5, Y6
-	VFMADD213PS  constants<>+17344(SB), Y4, Y6
+	VBROADCASTSS constants<>+17344(SB), Y6
+	VFMADD213PS  constants<>+17408(SB), Y4, Y6
+	VFMADD231PS  constants<>+17472(SB), Y5, Y6
+	VFMADD213PS  constants<>+17536(SB), Y4, Y6
 	VMOVUPS      Y4, Y5
-	VFMADD213PS  constants<>+17408(SB), Y6, Y5
-	VBROADCASTSS constants<>+17408(SB), Y8
+	VFMADD213PS  constants<>+17600(SB), Y6, Y5
+	VBROADCASTSS constants<>+17600(SB), Y8
 	VSUBPS       Y5, Y8, Y8
 	VFMADD231PS  Y4, Y6, Y8
 	VMULPS       Y5, Y4, Y6
@@ -46848,18 +46872,18 @@ one1939:
 	VFMADD231PS  constants<>+2496(SB), Y1, Y3
 	VADDPS       Y3, Y5, Y1
 	VANDPS       constants<>+448(SB), Y2, Y3
-	VBROADCASTSS constants<>+17472(SB), Y5
+	VBROADCASTSS constants<>+17664(SB), Y5
 	VMINPS       Y3, Y5, Y3
-	VBROADCASTSS constants<>+17536(SB), Y5
+	VBROADCASTSS constants<>+17728(SB), Y5
 	VMAXPS       Y3, Y5, Y3
 	VANDPS       constants<>+320(SB), Y2, Y2
 	VORPS        Y2, Y3, Y2
 	VMULPS       Y4, Y2, Y3
 	VFNMADD213PS Y3, Y2, Y4
 	VFNMADD231PS Y1, Y2, Y4
-	VBROADCASTSS constants<>+17984(SB), Y1
+	VBROADCASTSS constants<>+18176(SB), Y1
 	VMINPS       Y4, Y1, Y1
-	VBROADCASTSS constants<>+18048(SB), Y2
+	VBROADCASTSS constants<>+18240(SB), Y2
 	VMAXPS       Y1, Y2, Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
 	VMINPS       Y3, Y2, Y2
@@ -46914,7 +46938,7 @@ one1939:
 	VBLENDVPS    Y6, Y7, Y1, Y1
 	VBROADCASTSS constants<>+640(SB), Y6
 	VBLENDVPS    Y5, Y6, Y2, Y2
-	VBROADCASTSS constants<>+15360(SB), Y5
+	VBROADCASTSS constants<>+15488(SB), Y5
 	VCMPPS       $0x15, Y5, Y2, Y5
 	VBROADCASTSS constants<>+640(SB), Y6
 	VCMPPS       $0x11, Y6, Y2, Y2
@@ -46947,23 +46971,23 @@ tail1941:
 	VCMPPS       $0x11, Y4, Y2, Y4
 	VMULPS       constants<>+5568(SB), Y2, Y5
 	VBLENDVPS    Y4, Y5, Y2, Y5
-	VPSUBD       constants<>+17728(SB), Y5, Y5
+	VPSUBD       constants<>+17920(SB), Y5, Y5
 	VANDPS       constants<>+5696(SB), Y5, Y6
 	VPADDD       constants<>+5632(SB), Y6, Y6
 	VPSRLD       $0x17, Y5, Y5
-	VORPS        constants<>+17792(SB), Y5, Y5
-	VSUBPS       constants<>+17856(SB), Y5, Y5
+	VORPS        constants<>+17984(SB), Y5, Y5
+	VSUBPS       constants<>+18048(SB), Y5, Y5
 	VBROADCASTSS constants<>+5760(SB), Y7
 	VBROADCASTSS constants<>+640(SB), Y8
 	VBLENDVPS    Y4, Y7, Y8, Y4
 	VSUBPS       Y4, Y5, Y4
 	VBROADCASTSS constants<>+640(SB), Y5
 	VCMPPS       $0x00, Y5, Y2, Y5
-	VBROADCASTSS constants<>+17920(SB), Y7
+	VBROADCASTSS constants<>+18112(SB), Y7
 	VBLENDVPS    Y5, Y7, Y4, Y4
 	VBROADCASTSS constants<>+5824(SB), Y5
 	VCMPPS       $0x15, Y5, Y2, Y2
-	VBROADCASTSS constants<>+16960(SB), Y5
+	VBROADCASTSS constants<>+17152(SB), Y5
 	VBLENDVPS    Y2, Y5, Y4, Y2
 	VSUBPS       constants<>+704(SB), Y6, Y4
 	VMULPS       constants<>+2560(SB), Y4, Y5
@@ -46977,22 +47001,22 @@ tail1941:
 	VFNMADD231PS Y8, Y5, Y4
 	VMULPS       Y8, Y8, Y5
 	VMULPS       Y7, Y4, Y4
-	VBROADCASTSS constants<>+17024(SB), Y6
+	VBROADCASTSS constants<>+17216(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+17024(SB), Y6
-	VFMADD213PS  constants<>+17088(SB), Y5, Y6
+	VBROADCASTSS constants<>+17216(SB), Y6
+	VFMADD213PS  constants<>+17280(SB), Y5, Y6
 	VFMADD213PS  constants<>+704(SB), Y5, Y6
 	VMULPS       Y6, Y4, Y4
 	VMULPS       Y5, Y5, Y6
-	VBROADCASTSS constants<>+17152(SB), Y7
+	VBROADCASTSS constants<>+17344(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+17152(SB), Y7
-	VFMADD213PS  constants<>+17216(SB), Y5, Y7
-	VFMADD231PS  constants<>+17280(SB), Y6, Y7
-	VFMADD213PS  constants<>+17344(SB), Y5, Y7
+	VBROADCASTSS constants<>+17344(SB), Y7
+	VFMADD213PS  constants<>+17408(SB), Y5, Y7
+	VFMADD231PS  constants<>+17472(SB), Y6, Y7
+	VFMADD213PS  constants<>+17536(SB), Y5, Y7
 	VMOVUPS      Y5, Y6
-	VFMADD213PS  constants<>+17408(SB), Y7, Y6
-	VBROADCASTSS constants<>+17408(SB), Y9
+	VFMADD213PS  constants<>+17600(SB), Y7, Y6
+	VBROADCASTSS constants<>+17600(SB), Y9
 	VSUBPS       Y6, Y9, Y9
 	VFMADD231PS  Y5, Y7, Y9
 	VMULPS       Y6, Y5, Y7
@@ -47018,18 +47042,18 @@ tail1941:
 	VFMADD231PS  constants<>+2496(SB), Y2, Y4
 	VADDPS       Y4, Y6, Y2
 	VANDPS       constants<>+448(SB), Y3, Y4
-	VBROADCASTSS constants<>+17472(SB), Y6
+	VBROADCASTSS constants<>+17664(SB), Y6
 	VMINPS       Y4, Y6, Y4
-	VBROADCASTSS constants<>+17536(SB), Y6
+	VBROADCASTSS constants<>+17728(SB), Y6
 	VMAXPS       Y4, Y6, Y4
 	VANDPS       constants<>+320(SB), Y3, Y3
 	VORPS        Y3, Y4, Y3
 	VMULPS       Y5, Y3, Y4
 	VFNMADD213PS Y4, Y3, Y5
 	VFNMADD231PS Y2, Y3, Y5
-	VBROADCASTSS constants<>+17984(SB), Y2
+	VBROADCASTSS constants<>+18176(SB), Y2
 	VMINPS       Y5, Y2, Y2
-	VBROADCASTSS constants<>+18048(SB), Y3
+	VBROADCASTSS constants<>+18240(SB), Y3
 	VMAXPS       Y2, Y3, Y2
 	VBROADCASTSS constants<>+2880(SB), Y3
 	VMINPS       Y4, Y3, Y3
@@ -47084,7 +47108,7 @@ tail1941:
 	VBLENDVPS    Y7, Y8, Y2, Y2
 	VBROADCASTSS constants<>+640(SB), Y7
 	VBLENDVPS    Y6, Y7, Y3, Y3
-	VBROADCASTSS constants<>+15360(SB), Y6
+	VBROADCASTSS constants<>+15488(SB), Y6
 	VCMPPS       $0x15, Y6, Y3, Y6
 	VBROADCASTSS constants<>+640(SB), Y7
 	VCMPPS       $0x11, Y7, Y3, Y3
@@ -48020,25 +48044,25 @@ scaled1983:
 	VMULPD           Z2, Z2, Z3
 	VADDPD.BCST      constants<>+576(SB), Z10, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+18240(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+18304(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+18368(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+18432(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
-	VMOVUPD          Z5, K1, Z4
-	VMOVUPS          constants<>+576(SB), Z5
 	VFMADD213PD.BCST constants<>+18496(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+18560(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+18624(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z4
+	VMOVUPS          constants<>+576(SB), Z5
+	VFMADD213PD.BCST constants<>+18688(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+18752(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+18816(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+18688(SB), Z3
+	VMOVUPS          constants<>+18880(SB), Z3
 	VMULPD           Z3, Z10, Z10
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z10
 	VDIVPD           Z4, Z10, Z10
 	VMOVUPS          constants<>+576(SB), Z3
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z10, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
@@ -48046,7 +48070,7 @@ scaled1983:
 	VADDPD.BCST      constants<>+8768(SB), Z10, Z5
 	VMULPD           Z10, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -48056,25 +48080,25 @@ scaled1983:
 	VMULPD           Z2, Z2, Z4
 	VADDPD.BCST      constants<>+576(SB), Z11, Z6
 	VMOVUPS          constants<>+576(SB), Z7
-	VFMADD213PD.BCST constants<>+18240(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+18304(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+18368(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+18432(SB), Z4, Z7
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
-	VMOVUPD          Z7, K1, Z6
-	VMOVUPS          constants<>+576(SB), Z7
 	VFMADD213PD.BCST constants<>+18496(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+18560(SB), Z4, Z7
 	VFMADD213PD.BCST constants<>+18624(SB), Z4, Z7
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
+	VMOVUPD          Z7, K1, Z6
+	VMOVUPS          constants<>+576(SB), Z7
+	VFMADD213PD.BCST constants<>+18688(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+18752(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+18816(SB), Z4, Z7
 	VMULPD           Z4, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VMOVUPS          constants<>+18688(SB), Z4
+	VMOVUPS          constants<>+18880(SB), Z4
 	VMULPD           Z4, Z11, Z11
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z11
 	VDIVPD           Z6, Z11, Z11
 	VMOVUPS          constants<>+576(SB), Z4
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z4
 	VFMADD231PD      Z11, Z4, Z4
 	VMOVUPS          constants<>+576(SB), Z6
@@ -48082,7 +48106,7 @@ scaled1983:
 	VADDPD.BCST      constants<>+8768(SB), Z11, Z7
 	VMULPD           Z11, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z6, K1, Z7
 	VMOVUPS          64(DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -48143,25 +48167,25 @@ scaled1985:
 	VMULPD           Z2, Z2, Z3
 	VADDPD.BCST      constants<>+576(SB), Z6, Z4
 	VMOVUPS          constants<>+576(SB), Z5
-	VFMADD213PD.BCST constants<>+18240(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+18304(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+18368(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+18432(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
-	VMOVUPD          Z5, K1, Z4
-	VMOVUPS          constants<>+576(SB), Z5
 	VFMADD213PD.BCST constants<>+18496(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+18560(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+18624(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
+	VMOVUPD          Z5, K1, Z4
+	VMOVUPS          constants<>+576(SB), Z5
+	VFMADD213PD.BCST constants<>+18688(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+18752(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+18816(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+18688(SB), Z3
+	VMOVUPS          constants<>+18880(SB), Z3
 	VMULPD           Z3, Z6, Z6
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z6
 	VDIVPD           Z4, Z6, Z6
 	VMOVUPS          constants<>+576(SB), Z3
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z6, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
@@ -48169,7 +48193,7 @@ scaled1985:
 	VADDPD.BCST      constants<>+8768(SB), Z6, Z5
 	VMULPD           Z6, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+18176(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+18368(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -48229,25 +48253,25 @@ scaled1987:
 	VMULPD           Z0, Z0, Z1
 	VADDPD.BCST      constants<>+576(SB), Z6, Z2
 	VMOVUPS          constants<>+576(SB), Z3
-	VFMADD213PD.BCST constants<>+18240(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+18304(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+18368(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+18432(SB), Z1, Z3
-	VCMPPD           $0x11, constants<>+18176(SB), Z0, K2
-	VMOVUPD          Z3, K2, Z2
-	VMOVUPS          constants<>+576(SB), Z3
 	VFMADD213PD.BCST constants<>+18496(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+18560(SB), Z1, Z3
 	VFMADD213PD.BCST constants<>+18624(SB), Z1, Z3
+	VCMPPD           $0x11, constants<>+18368(SB), Z0, K2
+	VMOVUPD          Z3, K2, Z2
+	VMOVUPS          constants<>+576(SB), Z3
+	VFMADD213PD.BCST constants<>+18688(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+18752(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+18816(SB), Z1, Z3
 	VMULPD           Z1, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VMOVUPS          constants<>+18688(SB), Z1
+	VMOVUPS          constants<>+18880(SB), Z1
 	VMULPD           Z1, Z6, Z6
-	VCMPPD           $0x11, constants<>+18176(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+18368(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z6
 	VDIVPD           Z2, Z6, Z6
 	VMOVUPS          constants<>+576(SB), Z1
-	VCMPPD           $0x11, constants<>+18176(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+18368(SB), Z0, K2
 	VMOVUPD          Z0, K2, Z1
 	VFMADD231PD      Z6, Z1, Z1
 	VMOVUPS          constants<>+576(SB), Z2
@@ -48255,7 +48279,7 @@ scaled1987:
 	VADDPD.BCST      constants<>+8768(SB), Z6, Z3
 	VMULPD           Z6, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VCMPPD           $0x11, constants<>+18176(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+18368(SB), Z0, K2
 	VMOVUPD          Z2, K2, Z3
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+128(SB), Z0, Z0
@@ -48389,25 +48413,25 @@ scaled1994:
 	VMULPD       Y2, Y2, Y3
 	VADDPD       constants<>+576(SB), Y8, Y4
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+18240(SB), Y3, Y5
-	VFMADD213PD  constants<>+18304(SB), Y3, Y5
-	VFMADD213PD  constants<>+18368(SB), Y3, Y5
 	VFMADD213PD  constants<>+18432(SB), Y3, Y5
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y6
-	VBLENDVPD    Y6, Y5, Y4, Y4
-	VMOVUPS      constants<>+576(SB), Y5
 	VFMADD213PD  constants<>+18496(SB), Y3, Y5
 	VFMADD213PD  constants<>+18560(SB), Y3, Y5
 	VFMADD213PD  constants<>+18624(SB), Y3, Y5
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y6
+	VBLENDVPD    Y6, Y5, Y4, Y4
+	VMOVUPS      constants<>+576(SB), Y5
+	VFMADD213PD  constants<>+18688(SB), Y3, Y5
+	VFMADD213PD  constants<>+18752(SB), Y3, Y5
+	VFMADD213PD  constants<>+18816(SB), Y3, Y5
 	VMULPD       Y3, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+18688(SB), Y3
+	VMOVUPS      constants<>+18880(SB), Y3
 	VMULPD       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y8, Y8
 	VDIVPD       Y4, Y8, Y8
 	VMOVUPS      constants<>+576(SB), Y3
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y8, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
@@ -48415,7 +48439,7 @@ scaled1994:
 	VADDPD       constants<>+8768(SB), Y8, Y5
 	VMULPD       Y8, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y5, Y5
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -48425,25 +48449,25 @@ scaled1994:
 	VMULPD       Y2, Y2, Y4
 	VADDPD       constants<>+576(SB), Y9, Y6
 	VMOVUPS      constants<>+576(SB), Y7
-	VFMADD213PD  constants<>+18240(SB), Y4, Y7
-	VFMADD213PD  constants<>+18304(SB), Y4, Y7
-	VFMADD213PD  constants<>+18368(SB), Y4, Y7
 	VFMADD213PD  constants<>+18432(SB), Y4, Y7
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y8
-	VBLENDVPD    Y8, Y7, Y6, Y6
-	VMOVUPS      constants<>+576(SB), Y7
 	VFMADD213PD  constants<>+18496(SB), Y4, Y7
 	VFMADD213PD  constants<>+18560(SB), Y4, Y7
 	VFMADD213PD  constants<>+18624(SB), Y4, Y7
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y8
+	VBLENDVPD    Y8, Y7, Y6, Y6
+	VMOVUPS      constants<>+576(SB), Y7
+	VFMADD213PD  constants<>+18688(SB), Y4, Y7
+	VFMADD213PD  constants<>+18752(SB), Y4, Y7
+	VFMADD213PD  constants<>+18816(SB), Y4, Y7
 	VMULPD       Y4, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VMOVUPS      constants<>+18688(SB), Y4
+	VMOVUPS      constants<>+18880(SB), Y4
 	VMULPD       Y4, Y9, Y9
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y4
 	VBLENDVPD    Y4, Y7, Y9, Y9
 	VDIVPD       Y6, Y9, Y9
 	VMOVUPS      constants<>+576(SB), Y4
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y6
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y6
 	VBLENDVPD    Y6, Y2, Y4, Y4
 	VFMADD231PD  Y9, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y6
@@ -48451,7 +48475,7 @@ scaled1994:
 	VADDPD       constants<>+8768(SB), Y9, Y7
 	VMULPD       Y9, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y2
 	VBLENDVPD    Y2, Y6, Y7, Y7
 	VMOVUPS      32(DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -48530,25 +48554,25 @@ scaled1996:
 	VMULPD       Y2, Y2, Y3
 	VADDPD       constants<>+576(SB), Y5, Y4
 	VMOVUPS      constants<>+576(SB), Y6
-	VFMADD213PD  constants<>+18240(SB), Y3, Y6
-	VFMADD213PD  constants<>+18304(SB), Y3, Y6
-	VFMADD213PD  constants<>+18368(SB), Y3, Y6
 	VFMADD213PD  constants<>+18432(SB), Y3, Y6
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y7
-	VBLENDVPD    Y7, Y6, Y4, Y4
-	VMOVUPS      constants<>+576(SB), Y6
 	VFMADD213PD  constants<>+18496(SB), Y3, Y6
 	VFMADD213PD  constants<>+18560(SB), Y3, Y6
 	VFMADD213PD  constants<>+18624(SB), Y3, Y6
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y7
+	VBLENDVPD    Y7, Y6, Y4, Y4
+	VMOVUPS      constants<>+576(SB), Y6
+	VFMADD213PD  constants<>+18688(SB), Y3, Y6
+	VFMADD213PD  constants<>+18752(SB), Y3, Y6
+	VFMADD213PD  constants<>+18816(SB), Y3, Y6
 	VMULPD       Y3, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VMOVUPS      constants<>+18688(SB), Y3
+	VMOVUPS      constants<>+18880(SB), Y3
 	VMULPD       Y3, Y5, Y5
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y3
 	VBLENDVPD    Y3, Y6, Y5, Y5
 	VDIVPD       Y4, Y5, Y5
 	VMOVUPS      constants<>+576(SB), Y3
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y5, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
@@ -48556,7 +48580,7 @@ scaled1996:
 	VADDPD       constants<>+8768(SB), Y5, Y6
 	VMULPD       Y5, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VCMPPD       $0x11, constants<>+18176(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+18368(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y6, Y6
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -48634,25 +48658,25 @@ scaled1998:
 	VMULPD       Y0, Y0, Y1
 	VADDPD       constants<>+576(SB), Y4, Y3
 	VMOVUPS      constants<>+576(SB), Y5
-	VFMADD213PD  constants<>+18240(SB), Y1, Y5
-	VFMADD213PD  constants<>+18304(SB), Y1, Y5
-	VFMADD213PD  constants<>+18368(SB), Y1, Y5
 	VFMADD213PD  constants<>+18432(SB), Y1, Y5
-	VCMPPD       $0x11, constants<>+18176(SB), Y0, Y6
-	VBLENDVPD    Y6, Y5, Y3, Y3
-	VMOVUPS      constants<>+576(SB), Y5
 	VFMADD213PD  constants<>+18496(SB), Y1, Y5
 	VFMADD213PD  constants<>+18560(SB), Y1, Y5
 	VFMADD213PD  constants<>+18624(SB), Y1, Y5
+	VCMPPD       $0x11, constants<>+18368(SB), Y0, Y6
+	VBLENDVPD    Y6, Y5, Y3, Y3
+	VMOVUPS      constants<>+576(SB), Y5
+	VFMADD213PD  constants<>+18688(SB), Y1, Y5
+	VFMADD213PD  constants<>+18752(SB), Y1, Y5
+	VFMADD213PD  constants<>+18816(SB), Y1, Y5
 	VMULPD       Y1, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+18688(SB), Y1
+	VMOVUPS      constants<>+18880(SB), Y1
 	VMULPD       Y1, Y4, Y4
-	VCMPPD       $0x11, constants<>+18176(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+18368(SB), Y0, Y1
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VDIVPD       Y3, Y4, Y4
 	VMOVUPS      constants<>+576(SB), Y1
-	VCMPPD       $0x11, constants<>+18176(SB), Y0, Y3
+	VCMPPD       $0x11, constants<>+18368(SB), Y0, Y3
 	VBLENDVPD    Y3, Y0, Y1, Y1
 	VFMADD231PD  Y4, Y1, Y1
 	VMOVUPS      constants<>+576(SB), Y3
@@ -48660,7 +48684,7 @@ scaled1998:
 	VADDPD       constants<>+8768(SB), Y4, Y5
 	VMULPD       Y4, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+18176(SB), Y0, Y0
+	VCMPPD       $0x11, constants<>+18368(SB), Y0, Y0
 	VBLENDVPD    Y0, Y3, Y5, Y5
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+128(SB), Y0, Y0
@@ -48689,8 +48713,8 @@ many2000:
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
-	VMULPS.BCST       constants<>+18752(SB), Z2, Z2
-	VMULPS.BCST       constants<>+18752(SB), Z3, Z3
+	VMULPS.BCST       constants<>+18944(SB), Z2, Z2
+	VMULPS.BCST       constants<>+18944(SB), Z3, Z3
 	VBROADCASTSS      constants<>+2304(SB), Z4
 	VMOVUPS           Z4, Z4
 	VBROADCASTSS      constants<>+2304(SB), Z4
@@ -48773,7 +48797,7 @@ oneTest2002:
 one2001:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VMULPS.BCST       constants<>+18752(SB), Z1, Z1
+	VMULPS.BCST       constants<>+18944(SB), Z1, Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
 	VMOVUPS           Z2, Z2
 	VBROADCASTSS      constants<>+2304(SB), Z2
@@ -48822,7 +48846,7 @@ tail2003:
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VMULPS.BCST       constants<>+18752(SB), Z1, Z1
+	VMULPS.BCST       constants<>+18944(SB), Z1, Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
 	VMOVUPS           Z2, Z2
 	VBROADCASTSS      constants<>+2304(SB), Z2
@@ -48878,7 +48902,7 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 one2007:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
-	VMULPS       constants<>+18752(SB), Y1, Y1
+	VMULPS       constants<>+18944(SB), Y1, Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VBROADCASTSS constants<>+2944(SB), Y2
@@ -48934,7 +48958,7 @@ tail2009:
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VMULPS       constants<>+18752(SB), Y2, Y2
+	VMULPS       constants<>+18944(SB), Y2, Y2
 	VBROADCASTSS constants<>+2880(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VBROADCASTSS constants<>+2944(SB), Y3
@@ -49078,7 +49102,7 @@ scaled2017:
 	VSUBPD.BCST      constants<>+1344(SB), Z7, Z7
 	VMOVUPS          constants<>+1216(SB), Z8
 	VMOVUPS          constants<>+1280(SB), Z9
-	VCMPPD           $0x1e, constants<>+18816(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+19008(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
@@ -49121,7 +49145,7 @@ scaled2017:
 	VSUBPD.BCST      constants<>+1344(SB), Z8, Z8
 	VMOVUPS          constants<>+1216(SB), Z9
 	VMOVUPS          constants<>+1280(SB), Z10
-	VCMPPD           $0x1e, constants<>+18816(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+19008(SB), Z2, K1
 	VMOVUPD          Z8, K1, Z4
 	VMOVUPD          Z9, K1, Z6
 	VMOVUPD          Z10, K1, Z7
@@ -49214,7 +49238,7 @@ scaled2019:
 	VSUBPD.BCST      constants<>+1344(SB), Z7, Z7
 	VMOVUPS          constants<>+1216(SB), Z8
 	VMOVUPS          constants<>+1280(SB), Z9
-	VCMPPD           $0x1e, constants<>+18816(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+19008(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
@@ -49306,7 +49330,7 @@ scaled2021:
 	VSUBPD.BCST      constants<>+1344(SB), Z5, Z5
 	VMOVUPS          constants<>+1216(SB), Z6
 	VMOVUPS          constants<>+1280(SB), Z7
-	VCMPPD           $0x1e, constants<>+18816(SB), Z0, K2
+	VCMPPD           $0x1e, constants<>+19008(SB), Z0, K2
 	VMOVUPD          Z5, K2, Z2
 	VMOVUPD          Z6, K2, Z3
 	VMOVUPD          Z7, K2, Z4
@@ -49470,7 +49494,7 @@ scaled2028:
 	VSUBPD      constants<>+1344(SB), Y8, Y8
 	VMOVUPS     constants<>+1216(SB), Y10
 	VMOVUPS     constants<>+1280(SB), Y11
-	VCMPPD      $0x1e, constants<>+18816(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+19008(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y10, Y6, Y6
 	VBLENDVPD   Y2, Y11, Y7, Y7
@@ -49512,7 +49536,7 @@ scaled2028:
 	VSUBPD      constants<>+1344(SB), Y10, Y10
 	VMOVUPS     constants<>+1216(SB), Y11
 	VMOVUPS     constants<>+1280(SB), Y12
-	VCMPPD      $0x1e, constants<>+18816(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+19008(SB), Y2, Y2
 	VBLENDVPD   Y2, Y10, Y7, Y7
 	VBLENDVPD   Y2, Y11, Y8, Y8
 	VBLENDVPD   Y2, Y12, Y9, Y9
@@ -49622,7 +49646,7 @@ scaled2030:
 	VSUBPD      constants<>+1344(SB), Y8, Y8
 	VMOVUPS     constants<>+1216(SB), Y9
 	VMOVUPS     constants<>+1280(SB), Y10
-	VCMPPD      $0x1e, constants<>+18816(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+19008(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y9, Y6, Y6
 	VBLENDVPD   Y2, Y10, Y7, Y7
@@ -49731,7 +49755,7 @@ scaled2032:
 	VSUBPD      constants<>+1344(SB), Y7, Y7
 	VMOVUPS     constants<>+1216(SB), Y8
 	VMOVUPS     constants<>+1280(SB), Y9
-	VCMPPD      $0x1e, constants<>+18816(SB), Y0, Y0
+	VCMPPD      $0x1e, constants<>+19008(SB), Y0, Y0
 	VBLENDVPD   Y0, Y7, Y4, Y4
 	VBLENDVPD   Y0, Y8, Y5, Y5
 	VBLENDVPD   Y0, Y9, Y6, Y6
@@ -49846,19 +49870,13 @@ many2034:
 	VSUBPS            Z6, Z4, Z4
 	VBROADCASTSS      constants<>+704(SB), Z5
 	VSUBPS            Z7, Z5, Z5
-	VBROADCASTSS      constants<>+18880(SB), Z8
+	VBROADCASTSS      constants<>+19072(SB), Z8
 	VMOVUPS           Z8, Z8
-	VBROADCASTSS      constants<>+18880(SB), Z8
-	VFMADD213PS.BCST  constants<>+18944(SB), Z3, Z8
-	VBROADCASTSS      constants<>+18880(SB), Z9
-	VMOVUPS           Z9, Z9
-	VBROADCASTSS      constants<>+18880(SB), Z9
-	VFMADD213PS.BCST  constants<>+18944(SB), Z2, Z9
-	VFMADD213PS.BCST  constants<>+19008(SB), Z3, Z8
-	VFMADD213PS.BCST  constants<>+19008(SB), Z2, Z9
-	VFMADD213PS.BCST  constants<>+19072(SB), Z3, Z8
-	VFMADD213PS.BCST  constants<>+19072(SB), Z2, Z9
+	VBROADCASTSS      constants<>+19072(SB), Z8
 	VFMADD213PS.BCST  constants<>+19136(SB), Z3, Z8
+	VBROADCASTSS      constants<>+19072(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+19072(SB), Z9
 	VFMADD213PS.BCST  constants<>+19136(SB), Z2, Z9
 	VFMADD213PS.BCST  constants<>+19200(SB), Z3, Z8
 	VFMADD213PS.BCST  constants<>+19200(SB), Z2, Z9
@@ -49868,6 +49886,12 @@ many2034:
 	VFMADD213PS.BCST  constants<>+19328(SB), Z2, Z9
 	VFMADD213PS.BCST  constants<>+19392(SB), Z3, Z8
 	VFMADD213PS.BCST  constants<>+19392(SB), Z2, Z9
+	VFMADD213PS.BCST  constants<>+19456(SB), Z3, Z8
+	VFMADD213PS.BCST  constants<>+19456(SB), Z2, Z9
+	VFMADD213PS.BCST  constants<>+19520(SB), Z3, Z8
+	VFMADD213PS.BCST  constants<>+19520(SB), Z2, Z9
+	VFMADD213PS.BCST  constants<>+19584(SB), Z3, Z8
+	VFMADD213PS.BCST  constants<>+19584(SB), Z2, Z9
 	VMULPS            Z3, Z3, Z10
 	VMULPS            Z2, Z2, Z11
 	VFMADD231PS       Z10, Z8, Z3
@@ -49930,17 +49954,17 @@ one2035:
 	VFMADD231PS       Z2, Z4, Z3
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
-	VBROADCASTSS      constants<>+18880(SB), Z4
+	VBROADCASTSS      constants<>+19072(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+18880(SB), Z4
-	VFMADD213PS.BCST  constants<>+18944(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+19008(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+19072(SB), Z1, Z4
+	VBROADCASTSS      constants<>+19072(SB), Z4
 	VFMADD213PS.BCST  constants<>+19136(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19200(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19264(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19328(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19392(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+19456(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+19520(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+19584(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
 	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
@@ -49995,17 +50019,17 @@ tail2037:
 	VFMADD231PS       Z2, Z4, Z3
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z3, Z2, Z2
-	VBROADCASTSS      constants<>+18880(SB), Z4
+	VBROADCASTSS      constants<>+19072(SB), Z4
 	VMOVUPS           Z4, Z4
-	VBROADCASTSS      constants<>+18880(SB), Z4
-	VFMADD213PS.BCST  constants<>+18944(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+19008(SB), Z1, Z4
-	VFMADD213PS.BCST  constants<>+19072(SB), Z1, Z4
+	VBROADCASTSS      constants<>+19072(SB), Z4
 	VFMADD213PS.BCST  constants<>+19136(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19200(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19264(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19328(SB), Z1, Z4
 	VFMADD213PS.BCST  constants<>+19392(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+19456(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+19520(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+19584(SB), Z1, Z4
 	VMULPS            Z1, Z1, Z5
 	VFMADD231PS       Z5, Z4, Z1
 	VMAXPS.BCST       constants<>+640(SB), Z0, Z4
@@ -50074,17 +50098,17 @@ one2041:
 	VFMADD231PS  Y2, Y4, Y3
 	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y3, Y2, Y2
-	VBROADCASTSS constants<>+18880(SB), Y4
+	VBROADCASTSS constants<>+19072(SB), Y4
 	VMOVUPS      Y4, Y4
-	VBROADCASTSS constants<>+18880(SB), Y4
-	VFMADD213PS  constants<>+18944(SB), Y1, Y4
-	VFMADD213PS  constants<>+19008(SB), Y1, Y4
-	VFMADD213PS  constants<>+19072(SB), Y1, Y4
+	VBROADCASTSS constants<>+19072(SB), Y4
 	VFMADD213PS  constants<>+19136(SB), Y1, Y4
 	VFMADD213PS  constants<>+19200(SB), Y1, Y4
 	VFMADD213PS  constants<>+19264(SB), Y1, Y4
 	VFMADD213PS  constants<>+19328(SB), Y1, Y4
 	VFMADD213PS  constants<>+19392(SB), Y1, Y4
+	VFMADD213PS  constants<>+19456(SB), Y1, Y4
+	VFMADD213PS  constants<>+19520(SB), Y1, Y4
+	VFMADD213PS  constants<>+19584(SB), Y1, Y4
 	VMULPS       Y1, Y1, Y5
 	VFMADD231PS  Y5, Y4, Y1
 	VMAXPS       constants<>+640(SB), Y0, Y4
@@ -50146,17 +50170,17 @@ tail2043:
 	VFMADD231PS  Y3, Y5, Y4
 	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y4, Y3, Y3
-	VBROADCASTSS constants<>+18880(SB), Y5
+	VBROADCASTSS constants<>+19072(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+18880(SB), Y5
-	VFMADD213PS  constants<>+18944(SB), Y2, Y5
-	VFMADD213PS  constants<>+19008(SB), Y2, Y5
-	VFMADD213PS  constants<>+19072(SB), Y2, Y5
+	VBROADCASTSS constants<>+19072(SB), Y5
 	VFMADD213PS  constants<>+19136(SB), Y2, Y5
 	VFMADD213PS  constants<>+19200(SB), Y2, Y5
 	VFMADD213PS  constants<>+19264(SB), Y2, Y5
 	VFMADD213PS  constants<>+19328(SB), Y2, Y5
 	VFMADD213PS  constants<>+19392(SB), Y2, Y5
+	VFMADD213PS  constants<>+19456(SB), Y2, Y5
+	VFMADD213PS  constants<>+19520(SB), Y2, Y5
+	VFMADD213PS  constants<>+19584(SB), Y2, Y5
 	VMULPS       Y2, Y2, Y6
 	VFMADD231PS  Y6, Y5, Y2
 	VMAXPS       constants<>+640(SB), Y1, Y5
@@ -50188,14 +50212,14 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 many2045:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+19456(SB), Z3
+	VMOVUPS           constants<>+19648(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+7232(SB), Z3
 	VMULPD            Z3, Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
 	VANDPD            constants<>+384(SB), Z3, Z3
-	VMOVUPS           constants<>+19456(SB), Z8
+	VMOVUPS           constants<>+19648(SB), Z8
 	VMINPD            Z3, Z8, Z3
 	VMULPD            Z3, Z3, Z3
 	VMOVUPS           constants<>+7232(SB), Z8
@@ -50263,7 +50287,7 @@ normal2050:
 scaled2051:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+19456(SB), Z3
+	VMOVUPS          constants<>+19648(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z8
@@ -50272,7 +50296,7 @@ scaled2051:
 	VMULPD           Z3, Z8, Z8
 	VMOVUPS          Z14, Z3
 	VFNMADD231PD     Z14, Z8, Z3
-	VMOVUPS          constants<>+19520(SB), Z8
+	VMOVUPS          constants<>+19712(SB), Z8
 	VMULPD           Z8, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z8
 	VADDPD.BCST      constants<>+9024(SB), Z2, Z9
@@ -50280,10 +50304,7 @@ scaled2051:
 	VSUBPD.BCST      constants<>+9024(SB), Z2, Z2
 	VMULPD           Z8, Z2, Z2
 	VMULPD           Z2, Z2, Z9
-	VMOVUPS          constants<>+19584(SB), Z10
-	VFMADD213PD.BCST constants<>+19648(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+19712(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+19776(SB), Z9, Z10
+	VMOVUPS          constants<>+19776(SB), Z10
 	VFMADD213PD.BCST constants<>+19840(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+19904(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+19968(SB), Z9, Z10
@@ -50292,10 +50313,10 @@ scaled2051:
 	VFMADD213PD.BCST constants<>+20160(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+20224(SB), Z9, Z10
 	VFMADD213PD.BCST constants<>+20288(SB), Z9, Z10
-	VMOVUPS          constants<>+20352(SB), Z11
-	VFMADD213PD.BCST constants<>+20416(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+20480(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+20544(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+20352(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+20416(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+20480(SB), Z9, Z10
+	VMOVUPS          constants<>+20544(SB), Z11
 	VFMADD213PD.BCST constants<>+20608(SB), Z9, Z11
 	VFMADD213PD.BCST constants<>+20672(SB), Z9, Z11
 	VFMADD213PD.BCST constants<>+20736(SB), Z9, Z11
@@ -50304,6 +50325,9 @@ scaled2051:
 	VFMADD213PD.BCST constants<>+20928(SB), Z9, Z11
 	VFMADD213PD.BCST constants<>+20992(SB), Z9, Z11
 	VFMADD213PD.BCST constants<>+21056(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+21120(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+21184(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+21248(SB), Z9, Z11
 	VFMADD231PD      Z11, Z2, Z10
 	VMULPD           Z8, Z10, Z10
 	VMULPD           Z3, Z10, Z10
@@ -50312,15 +50336,15 @@ scaled2051:
 	VMOVUPS          (DX)(SI*8), Z8
 	VPMOVQ2M         Z8, K1
 	VBLENDMPD        Z10, Z2, K1, Z4
-	VMOVUPS          constants<>+21120(SB), Z2
+	VMOVUPS          constants<>+21312(SB), Z2
 	VMAXPD           Z8, Z2, Z8
-	VMOVUPS          constants<>+19456(SB), Z2
+	VMOVUPS          constants<>+19648(SB), Z2
 	VMINPD           Z8, Z2, Z2
 	VFMADD213PD      Z4, Z2, Z3
 	VMULPD           Z4, Z8, Z8
 	VMOVUPS          64(DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+19456(SB), Z9
+	VMOVUPS          constants<>+19648(SB), Z9
 	VMINPD           Z2, Z9, Z2
 	VMULPD           Z2, Z2, Z9
 	VMOVUPD          Z2, Z10
@@ -50329,7 +50353,7 @@ scaled2051:
 	VMULPD           Z9, Z10, Z10
 	VMOVUPS          Z15, Z9
 	VFNMADD231PD     Z15, Z10, Z9
-	VMOVUPS          constants<>+19520(SB), Z10
+	VMOVUPS          constants<>+19712(SB), Z10
 	VMULPD           Z10, Z9, Z9
 	VMOVUPS          constants<>+576(SB), Z10
 	VADDPD.BCST      constants<>+9024(SB), Z2, Z11
@@ -50337,10 +50361,7 @@ scaled2051:
 	VSUBPD.BCST      constants<>+9024(SB), Z2, Z2
 	VMULPD           Z10, Z2, Z2
 	VMULPD           Z2, Z2, Z11
-	VMOVUPS          constants<>+19584(SB), Z12
-	VFMADD213PD.BCST constants<>+19648(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+19712(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+19776(SB), Z11, Z12
+	VMOVUPS          constants<>+19776(SB), Z12
 	VFMADD213PD.BCST constants<>+19840(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+19904(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+19968(SB), Z11, Z12
@@ -50349,10 +50370,10 @@ scaled2051:
 	VFMADD213PD.BCST constants<>+20160(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+20224(SB), Z11, Z12
 	VFMADD213PD.BCST constants<>+20288(SB), Z11, Z12
-	VMOVUPS          constants<>+20352(SB), Z13
-	VFMADD213PD.BCST constants<>+20416(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+20480(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+20544(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+20352(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+20416(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+20480(SB), Z11, Z12
+	VMOVUPS          constants<>+20544(SB), Z13
 	VFMADD213PD.BCST constants<>+20608(SB), Z11, Z13
 	VFMADD213PD.BCST constants<>+20672(SB), Z11, Z13
 	VFMADD213PD.BCST constants<>+20736(SB), Z11, Z13
@@ -50361,6 +50382,9 @@ scaled2051:
 	VFMADD213PD.BCST constants<>+20928(SB), Z11, Z13
 	VFMADD213PD.BCST constants<>+20992(SB), Z11, Z13
 	VFMADD213PD.BCST constants<>+21056(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+21120(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+21184(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+21248(SB), Z11, Z13
 	VFMADD231PD      Z13, Z2, Z12
 	VMULPD           Z10, Z12, Z12
 	VMULPD           Z9, Z12, Z12
@@ -50369,9 +50393,9 @@ scaled2051:
 	VMOVUPS          64(DX)(SI*8), Z10
 	VPMOVQ2M         Z10, K1
 	VBLENDMPD        Z12, Z2, K1, Z5
-	VMOVUPS          constants<>+21120(SB), Z2
+	VMOVUPS          constants<>+21312(SB), Z2
 	VMAXPD           Z10, Z2, Z10
-	VMOVUPS          constants<>+19456(SB), Z2
+	VMOVUPS          constants<>+19648(SB), Z2
 	VMINPD           Z10, Z2, Z2
 	VFMADD213PD      Z5, Z2, Z9
 	VMULPD           Z5, Z10, Z10
@@ -50391,7 +50415,7 @@ oneTest2047:
 one2046:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+19456(SB), Z3
+	VMOVUPS           constants<>+19648(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+7232(SB), Z3
@@ -50432,7 +50456,7 @@ normal2052:
 scaled2053:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
-	VMOVUPS          constants<>+19456(SB), Z3
+	VMOVUPS          constants<>+19648(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z4
@@ -50441,7 +50465,7 @@ scaled2053:
 	VMULPD           Z3, Z4, Z4
 	VMOVUPS          Z8, Z3
 	VFNMADD231PD     Z8, Z4, Z3
-	VMOVUPS          constants<>+19520(SB), Z4
+	VMOVUPS          constants<>+19712(SB), Z4
 	VMULPD           Z4, Z3, Z3
 	VMOVUPS          constants<>+576(SB), Z4
 	VADDPD.BCST      constants<>+9024(SB), Z2, Z5
@@ -50449,10 +50473,7 @@ scaled2053:
 	VSUBPD.BCST      constants<>+9024(SB), Z2, Z2
 	VMULPD           Z4, Z2, Z2
 	VMULPD           Z2, Z2, Z5
-	VMOVUPS          constants<>+19584(SB), Z8
-	VFMADD213PD.BCST constants<>+19648(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+19712(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+19776(SB), Z5, Z8
+	VMOVUPS          constants<>+19776(SB), Z8
 	VFMADD213PD.BCST constants<>+19840(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+19904(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+19968(SB), Z5, Z8
@@ -50461,10 +50482,10 @@ scaled2053:
 	VFMADD213PD.BCST constants<>+20160(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+20224(SB), Z5, Z8
 	VFMADD213PD.BCST constants<>+20288(SB), Z5, Z8
-	VMOVUPS          constants<>+20352(SB), Z9
-	VFMADD213PD.BCST constants<>+20416(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+20480(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+20544(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+20352(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+20416(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+20480(SB), Z5, Z8
+	VMOVUPS          constants<>+20544(SB), Z9
 	VFMADD213PD.BCST constants<>+20608(SB), Z5, Z9
 	VFMADD213PD.BCST constants<>+20672(SB), Z5, Z9
 	VFMADD213PD.BCST constants<>+20736(SB), Z5, Z9
@@ -50473,6 +50494,9 @@ scaled2053:
 	VFMADD213PD.BCST constants<>+20928(SB), Z5, Z9
 	VFMADD213PD.BCST constants<>+20992(SB), Z5, Z9
 	VFMADD213PD.BCST constants<>+21056(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+21120(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+21184(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+21248(SB), Z5, Z9
 	VFMADD231PD      Z9, Z2, Z8
 	VMULPD           Z4, Z8, Z8
 	VMULPD           Z3, Z8, Z8
@@ -50481,9 +50505,9 @@ scaled2053:
 	VMOVUPS          (DX)(SI*8), Z4
 	VPMOVQ2M         Z4, K1
 	VBLENDMPD        Z8, Z2, K1, Z6
-	VMOVUPS          constants<>+21120(SB), Z2
+	VMOVUPS          constants<>+21312(SB), Z2
 	VMAXPD           Z4, Z2, Z4
-	VMOVUPS          constants<>+19456(SB), Z2
+	VMOVUPS          constants<>+19648(SB), Z2
 	VMINPD           Z4, Z2, Z2
 	VFMADD213PD      Z6, Z2, Z3
 	VMULPD           Z6, Z4, Z4
@@ -50502,7 +50526,7 @@ tail2048:
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
-	VMOVUPS           constants<>+19456(SB), Z3
+	VMOVUPS           constants<>+19648(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
 	VMOVUPS           constants<>+7232(SB), Z3
@@ -50543,7 +50567,7 @@ normal2054:
 scaled2055:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+384(SB), Z0, Z0
-	VMOVUPS          constants<>+19456(SB), Z1
+	VMOVUPS          constants<>+19648(SB), Z1
 	VMINPD           Z0, Z1, Z0
 	VMULPD           Z0, Z0, Z1
 	VMOVUPD          Z0, Z2
@@ -50552,7 +50576,7 @@ scaled2055:
 	VMULPD           Z1, Z2, Z2
 	VMOVUPS          Z6, Z1
 	VFNMADD231PD     Z6, Z2, Z1
-	VMOVUPS          constants<>+19520(SB), Z2
+	VMOVUPS          constants<>+19712(SB), Z2
 	VMULPD           Z2, Z1, Z1
 	VMOVUPS          constants<>+576(SB), Z2
 	VADDPD.BCST      constants<>+9024(SB), Z0, Z3
@@ -50560,10 +50584,7 @@ scaled2055:
 	VSUBPD.BCST      constants<>+9024(SB), Z0, Z0
 	VMULPD           Z2, Z0, Z0
 	VMULPD           Z0, Z0, Z3
-	VMOVUPS          constants<>+19584(SB), Z4
-	VFMADD213PD.BCST constants<>+19648(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+19712(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+19776(SB), Z3, Z4
+	VMOVUPS          constants<>+19776(SB), Z4
 	VFMADD213PD.BCST constants<>+19840(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+19904(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+19968(SB), Z3, Z4
@@ -50572,10 +50593,10 @@ scaled2055:
 	VFMADD213PD.BCST constants<>+20160(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+20224(SB), Z3, Z4
 	VFMADD213PD.BCST constants<>+20288(SB), Z3, Z4
-	VMOVUPS          constants<>+20352(SB), Z5
-	VFMADD213PD.BCST constants<>+20416(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+20480(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+20544(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+20352(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+20416(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+20480(SB), Z3, Z4
+	VMOVUPS          constants<>+20544(SB), Z5
 	VFMADD213PD.BCST constants<>+20608(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+20672(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+20736(SB), Z3, Z5
@@ -50584,6 +50605,9 @@ scaled2055:
 	VFMADD213PD.BCST constants<>+20928(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+20992(SB), Z3, Z5
 	VFMADD213PD.BCST constants<>+21056(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+21120(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+21184(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+21248(SB), Z3, Z5
 	VFMADD231PD      Z5, Z0, Z4
 	VMULPD           Z2, Z4, Z4
 	VMULPD           Z1, Z4, Z4
@@ -50592,9 +50616,9 @@ scaled2055:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z2
 	VPMOVQ2M         Z2, K2
 	VBLENDMPD        Z4, Z0, K2, Z7
-	VMOVUPS          constants<>+21120(SB), Z0
+	VMOVUPS          constants<>+21312(SB), Z0
 	VMAXPD           Z2, Z0, Z2
-	VMOVUPS          constants<>+19456(SB), Z0
+	VMOVUPS          constants<>+19648(SB), Z0
 	VMINPD           Z2, Z0, Z0
 	VFMADD213PD      Z7, Z0, Z1
 	VMULPD           Z7, Z2, Z2
@@ -50622,14 +50646,14 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 many2056:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+19456(SB), Y3
+	VMOVUPS      constants<>+19648(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
 	VMOVUPS      constants<>+7232(SB), Y3
 	VMULPD       Y3, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
 	VANDPD       constants<>+384(SB), Y3, Y3
-	VMOVUPS      constants<>+19456(SB), Y4
+	VMOVUPS      constants<>+19648(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
 	VMOVUPS      constants<>+7232(SB), Y4
@@ -50732,7 +50756,7 @@ normal2061:
 scaled2062:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+19456(SB), Y3
+	VMOVUPS      constants<>+19648(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -50741,7 +50765,7 @@ scaled2062:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y8, Y3
 	VFNMADD231PD Y8, Y4, Y3
-	VMOVUPS      constants<>+19520(SB), Y4
+	VMOVUPS      constants<>+19712(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
 	VADDPD       constants<>+9024(SB), Y2, Y5
@@ -50749,10 +50773,7 @@ scaled2062:
 	VSUBPD       constants<>+9024(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+19584(SB), Y6
-	VFMADD213PD  constants<>+19648(SB), Y5, Y6
-	VFMADD213PD  constants<>+19712(SB), Y5, Y6
-	VFMADD213PD  constants<>+19776(SB), Y5, Y6
+	VMOVUPS      constants<>+19776(SB), Y6
 	VFMADD213PD  constants<>+19840(SB), Y5, Y6
 	VFMADD213PD  constants<>+19904(SB), Y5, Y6
 	VFMADD213PD  constants<>+19968(SB), Y5, Y6
@@ -50761,10 +50782,10 @@ scaled2062:
 	VFMADD213PD  constants<>+20160(SB), Y5, Y6
 	VFMADD213PD  constants<>+20224(SB), Y5, Y6
 	VFMADD213PD  constants<>+20288(SB), Y5, Y6
-	VMOVUPS      constants<>+20352(SB), Y7
-	VFMADD213PD  constants<>+20416(SB), Y5, Y7
-	VFMADD213PD  constants<>+20480(SB), Y5, Y7
-	VFMADD213PD  constants<>+20544(SB), Y5, Y7
+	VFMADD213PD  constants<>+20352(SB), Y5, Y6
+	VFMADD213PD  constants<>+20416(SB), Y5, Y6
+	VFMADD213PD  constants<>+20480(SB), Y5, Y6
+	VMOVUPS      constants<>+20544(SB), Y7
 	VFMADD213PD  constants<>+20608(SB), Y5, Y7
 	VFMADD213PD  constants<>+20672(SB), Y5, Y7
 	VFMADD213PD  constants<>+20736(SB), Y5, Y7
@@ -50773,6 +50794,9 @@ scaled2062:
 	VFMADD213PD  constants<>+20928(SB), Y5, Y7
 	VFMADD213PD  constants<>+20992(SB), Y5, Y7
 	VFMADD213PD  constants<>+21056(SB), Y5, Y7
+	VFMADD213PD  constants<>+21120(SB), Y5, Y7
+	VFMADD213PD  constants<>+21184(SB), Y5, Y7
+	VFMADD213PD  constants<>+21248(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
@@ -50780,15 +50804,15 @@ scaled2062:
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+21120(SB), Y5
+	VMOVUPS      constants<>+21312(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+19456(SB), Y5
+	VMOVUPS      constants<>+19648(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
 	VMOVUPS      32(DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+19456(SB), Y5
+	VMOVUPS      constants<>+19648(SB), Y5
 	VMINPD       Y2, Y5, Y2
 	VMULPD       Y2, Y2, Y5
 	VMOVUPD      Y2, Y6
@@ -50797,7 +50821,7 @@ scaled2062:
 	VMULPD       Y5, Y6, Y6
 	VMOVUPS      Y9, Y5
 	VFNMADD231PD Y9, Y6, Y5
-	VMOVUPS      constants<>+19520(SB), Y6
+	VMOVUPS      constants<>+19712(SB), Y6
 	VMULPD       Y6, Y5, Y5
 	VMOVUPS      constants<>+576(SB), Y6
 	VADDPD       constants<>+9024(SB), Y2, Y7
@@ -50805,10 +50829,7 @@ scaled2062:
 	VSUBPD       constants<>+9024(SB), Y2, Y2
 	VMULPD       Y6, Y2, Y2
 	VMULPD       Y2, Y2, Y7
-	VMOVUPS      constants<>+19584(SB), Y8
-	VFMADD213PD  constants<>+19648(SB), Y7, Y8
-	VFMADD213PD  constants<>+19712(SB), Y7, Y8
-	VFMADD213PD  constants<>+19776(SB), Y7, Y8
+	VMOVUPS      constants<>+19776(SB), Y8
 	VFMADD213PD  constants<>+19840(SB), Y7, Y8
 	VFMADD213PD  constants<>+19904(SB), Y7, Y8
 	VFMADD213PD  constants<>+19968(SB), Y7, Y8
@@ -50817,10 +50838,10 @@ scaled2062:
 	VFMADD213PD  constants<>+20160(SB), Y7, Y8
 	VFMADD213PD  constants<>+20224(SB), Y7, Y8
 	VFMADD213PD  constants<>+20288(SB), Y7, Y8
-	VMOVUPS      constants<>+20352(SB), Y9
-	VFMADD213PD  constants<>+20416(SB), Y7, Y9
-	VFMADD213PD  constants<>+20480(SB), Y7, Y9
-	VFMADD213PD  constants<>+20544(SB), Y7, Y9
+	VFMADD213PD  constants<>+20352(SB), Y7, Y8
+	VFMADD213PD  constants<>+20416(SB), Y7, Y8
+	VFMADD213PD  constants<>+20480(SB), Y7, Y8
+	VMOVUPS      constants<>+20544(SB), Y9
 	VFMADD213PD  constants<>+20608(SB), Y7, Y9
 	VFMADD213PD  constants<>+20672(SB), Y7, Y9
 	VFMADD213PD  constants<>+20736(SB), Y7, Y9
@@ -50829,6 +50850,9 @@ scaled2062:
 	VFMADD213PD  constants<>+20928(SB), Y7, Y9
 	VFMADD213PD  constants<>+20992(SB), Y7, Y9
 	VFMADD213PD  constants<>+21056(SB), Y7, Y9
+	VFMADD213PD  constants<>+21120(SB), Y7, Y9
+	VFMADD213PD  constants<>+21184(SB), Y7, Y9
+	VFMADD213PD  constants<>+21248(SB), Y7, Y9
 	VFMADD231PD  Y9, Y2, Y8
 	VMULPD       Y6, Y8, Y8
 	VMULPD       Y5, Y8, Y8
@@ -50836,9 +50860,9 @@ scaled2062:
 	VSUBPD       Y8, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y6
 	VBLENDVPD    Y6, Y8, Y2, Y2
-	VMOVUPS      constants<>+21120(SB), Y7
+	VMOVUPS      constants<>+21312(SB), Y7
 	VMAXPD       Y6, Y7, Y6
-	VMOVUPS      constants<>+19456(SB), Y7
+	VMOVUPS      constants<>+19648(SB), Y7
 	VMINPD       Y6, Y7, Y7
 	VFMADD213PD  Y2, Y7, Y5
 	VMULPD       Y2, Y6, Y6
@@ -50858,7 +50882,7 @@ oneTest2058:
 one2057:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+19456(SB), Y3
+	VMOVUPS      constants<>+19648(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
 	VMOVUPS      constants<>+7232(SB), Y3
@@ -50917,7 +50941,7 @@ normal2063:
 scaled2064:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
-	VMOVUPS      constants<>+19456(SB), Y3
+	VMOVUPS      constants<>+19648(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -50926,7 +50950,7 @@ scaled2064:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y5, Y3
 	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPS      constants<>+19520(SB), Y4
+	VMOVUPS      constants<>+19712(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMOVUPS      constants<>+576(SB), Y4
 	VADDPD       constants<>+9024(SB), Y2, Y5
@@ -50934,10 +50958,7 @@ scaled2064:
 	VSUBPD       constants<>+9024(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+19584(SB), Y6
-	VFMADD213PD  constants<>+19648(SB), Y5, Y6
-	VFMADD213PD  constants<>+19712(SB), Y5, Y6
-	VFMADD213PD  constants<>+19776(SB), Y5, Y6
+	VMOVUPS      constants<>+19776(SB), Y6
 	VFMADD213PD  constants<>+19840(SB), Y5, Y6
 	VFMADD213PD  constants<>+19904(SB), Y5, Y6
 	VFMADD213PD  constants<>+19968(SB), Y5, Y6
@@ -50946,10 +50967,10 @@ scaled2064:
 	VFMADD213PD  constants<>+20160(SB), Y5, Y6
 	VFMADD213PD  constants<>+20224(SB), Y5, Y6
 	VFMADD213PD  constants<>+20288(SB), Y5, Y6
-	VMOVUPS      constants<>+20352(SB), Y7
-	VFMADD213PD  constants<>+20416(SB), Y5, Y7
-	VFMADD213PD  constants<>+20480(SB), Y5, Y7
-	VFMADD213PD  constants<>+20544(SB), Y5, Y7
+	VFMADD213PD  constants<>+20352(SB), Y5, Y6
+	VFMADD213PD  constants<>+20416(SB), Y5, Y6
+	VFMADD213PD  constants<>+20480(SB), Y5, Y6
+	VMOVUPS      constants<>+20544(SB), Y7
 	VFMADD213PD  constants<>+20608(SB), Y5, Y7
 	VFMADD213PD  constants<>+20672(SB), Y5, Y7
 	VFMADD213PD  constants<>+20736(SB), Y5, Y7
@@ -50958,6 +50979,9 @@ scaled2064:
 	VFMADD213PD  constants<>+20928(SB), Y5, Y7
 	VFMADD213PD  constants<>+20992(SB), Y5, Y7
 	VFMADD213PD  constants<>+21056(SB), Y5, Y7
+	VFMADD213PD  constants<>+21120(SB), Y5, Y7
+	VFMADD213PD  constants<>+21184(SB), Y5, Y7
+	VFMADD213PD  constants<>+21248(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
@@ -50965,9 +50989,9 @@ scaled2064:
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+21120(SB), Y5
+	VMOVUPS      constants<>+21312(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+19456(SB), Y5
+	VMOVUPS      constants<>+19648(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
@@ -50986,7 +51010,7 @@ tail2059:
 	VMOVUPS      (DI), Y2
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VANDPD       constants<>+384(SB), Y3, Y3
-	VMOVUPS      constants<>+19456(SB), Y4
+	VMOVUPS      constants<>+19648(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
 	VMOVUPS      constants<>+7232(SB), Y4
@@ -51045,7 +51069,7 @@ normal2065:
 scaled2066:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+384(SB), Y0, Y0
-	VMOVUPS      constants<>+19456(SB), Y1
+	VMOVUPS      constants<>+19648(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPD      Y0, Y3
@@ -51054,7 +51078,7 @@ scaled2066:
 	VMULPD       Y1, Y3, Y3
 	VMOVUPS      Y4, Y1
 	VFNMADD231PD Y4, Y3, Y1
-	VMOVUPS      constants<>+19520(SB), Y3
+	VMOVUPS      constants<>+19712(SB), Y3
 	VMULPD       Y3, Y1, Y1
 	VMOVUPS      constants<>+576(SB), Y3
 	VADDPD       constants<>+9024(SB), Y0, Y4
@@ -51062,10 +51086,7 @@ scaled2066:
 	VSUBPD       constants<>+9024(SB), Y0, Y0
 	VMULPD       Y3, Y0, Y0
 	VMULPD       Y0, Y0, Y4
-	VMOVUPS      constants<>+19584(SB), Y5
-	VFMADD213PD  constants<>+19648(SB), Y4, Y5
-	VFMADD213PD  constants<>+19712(SB), Y4, Y5
-	VFMADD213PD  constants<>+19776(SB), Y4, Y5
+	VMOVUPS      constants<>+19776(SB), Y5
 	VFMADD213PD  constants<>+19840(SB), Y4, Y5
 	VFMADD213PD  constants<>+19904(SB), Y4, Y5
 	VFMADD213PD  constants<>+19968(SB), Y4, Y5
@@ -51074,10 +51095,10 @@ scaled2066:
 	VFMADD213PD  constants<>+20160(SB), Y4, Y5
 	VFMADD213PD  constants<>+20224(SB), Y4, Y5
 	VFMADD213PD  constants<>+20288(SB), Y4, Y5
-	VMOVUPS      constants<>+20352(SB), Y6
-	VFMADD213PD  constants<>+20416(SB), Y4, Y6
-	VFMADD213PD  constants<>+20480(SB), Y4, Y6
-	VFMADD213PD  constants<>+20544(SB), Y4, Y6
+	VFMADD213PD  constants<>+20352(SB), Y4, Y5
+	VFMADD213PD  constants<>+20416(SB), Y4, Y5
+	VFMADD213PD  constants<>+20480(SB), Y4, Y5
+	VMOVUPS      constants<>+20544(SB), Y6
 	VFMADD213PD  constants<>+20608(SB), Y4, Y6
 	VFMADD213PD  constants<>+20672(SB), Y4, Y6
 	VFMADD213PD  constants<>+20736(SB), Y4, Y6
@@ -51086,6 +51107,9 @@ scaled2066:
 	VFMADD213PD  constants<>+20928(SB), Y4, Y6
 	VFMADD213PD  constants<>+20992(SB), Y4, Y6
 	VFMADD213PD  constants<>+21056(SB), Y4, Y6
+	VFMADD213PD  constants<>+21120(SB), Y4, Y6
+	VFMADD213PD  constants<>+21184(SB), Y4, Y6
+	VFMADD213PD  constants<>+21248(SB), Y4, Y6
 	VFMADD231PD  Y6, Y0, Y5
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y1, Y5, Y5
@@ -51093,9 +51117,9 @@ scaled2066:
 	VSUBPD       Y5, Y0, Y0
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y0, Y0
-	VMOVUPS      constants<>+21120(SB), Y4
+	VMOVUPS      constants<>+21312(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVUPS      constants<>+19456(SB), Y4
+	VMOVUPS      constants<>+19648(SB), Y4
 	VMINPD       Y3, Y4, Y4
 	VFMADD213PD  Y0, Y4, Y1
 	VMULPD       Y0, Y3, Y3
@@ -51123,9 +51147,9 @@ many2068:
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
-	VBROADCASTSS      constants<>+21184(SB), Z4
+	VBROADCASTSS      constants<>+21376(SB), Z4
 	VMINPS            Z2, Z4, Z2
-	VBROADCASTSS      constants<>+21184(SB), Z4
+	VBROADCASTSS      constants<>+21376(SB), Z4
 	VMINPS            Z3, Z4, Z3
 	VMULPS            Z2, Z2, Z4
 	VMULPS            Z3, Z3, Z5
@@ -51185,29 +51209,23 @@ many2068:
 	VFMADD231PS       Z7, Z9, Z6
 	VSCALEFPS         Z12, Z10, Z7
 	VSCALEFPS         Z13, Z6, Z6
-	VADDPS.BCST       constants<>+21248(SB), Z2, Z8
-	VADDPS.BCST       constants<>+21248(SB), Z3, Z9
+	VADDPS.BCST       constants<>+21440(SB), Z2, Z8
+	VADDPS.BCST       constants<>+21440(SB), Z3, Z9
 	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z8, Z10, Z8
 	VBROADCASTSS      constants<>+704(SB), Z10
 	VDIVPS            Z9, Z10, Z9
-	VSUBPS.BCST       constants<>+21248(SB), Z2, Z10
-	VSUBPS.BCST       constants<>+21248(SB), Z3, Z11
+	VSUBPS.BCST       constants<>+21440(SB), Z2, Z10
+	VSUBPS.BCST       constants<>+21440(SB), Z3, Z11
 	VMULPS            Z8, Z10, Z10
 	VMULPS            Z9, Z11, Z11
-	VBROADCASTSS      constants<>+21312(SB), Z12
+	VBROADCASTSS      constants<>+21504(SB), Z12
 	VMOVUPS           Z12, Z12
-	VBROADCASTSS      constants<>+21312(SB), Z12
-	VFMADD213PS.BCST  constants<>+21376(SB), Z10, Z12
-	VBROADCASTSS      constants<>+21312(SB), Z13
-	VMOVUPS           Z13, Z13
-	VBROADCASTSS      constants<>+21312(SB), Z13
-	VFMADD213PS.BCST  constants<>+21376(SB), Z11, Z13
-	VFMADD213PS.BCST  constants<>+21440(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+21440(SB), Z11, Z13
-	VFMADD213PS.BCST  constants<>+21504(SB), Z10, Z12
-	VFMADD213PS.BCST  constants<>+21504(SB), Z11, Z13
+	VBROADCASTSS      constants<>+21504(SB), Z12
 	VFMADD213PS.BCST  constants<>+21568(SB), Z10, Z12
+	VBROADCASTSS      constants<>+21504(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+21504(SB), Z13
 	VFMADD213PS.BCST  constants<>+21568(SB), Z11, Z13
 	VFMADD213PS.BCST  constants<>+21632(SB), Z10, Z12
 	VFMADD213PS.BCST  constants<>+21632(SB), Z11, Z13
@@ -51217,29 +51235,35 @@ many2068:
 	VFMADD213PS.BCST  constants<>+21760(SB), Z11, Z13
 	VFMADD213PS.BCST  constants<>+21824(SB), Z10, Z12
 	VFMADD213PS.BCST  constants<>+21824(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+21888(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+21888(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+21952(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+21952(SB), Z11, Z13
+	VFMADD213PS.BCST  constants<>+22016(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+22016(SB), Z11, Z13
 	VMULPS            Z8, Z12, Z8
 	VMULPS            Z9, Z13, Z9
 	VMULPS            Z7, Z8, Z8
 	VMULPS            Z6, Z9, Z9
-	VBROADCASTSS      constants<>+21888(SB), Z10
+	VBROADCASTSS      constants<>+22080(SB), Z10
 	VMOVUPS           Z10, Z10
-	VBROADCASTSS      constants<>+21888(SB), Z10
-	VFMADD213PS.BCST  constants<>+21952(SB), Z4, Z10
-	VBROADCASTSS      constants<>+21888(SB), Z11
-	VMOVUPS           Z11, Z11
-	VBROADCASTSS      constants<>+21888(SB), Z11
-	VFMADD213PS.BCST  constants<>+21952(SB), Z5, Z11
-	VFMADD213PS.BCST  constants<>+22016(SB), Z4, Z10
-	VFMADD213PS.BCST  constants<>+22016(SB), Z5, Z11
-	VFMADD213PS.BCST  constants<>+22080(SB), Z4, Z10
-	VFMADD213PS.BCST  constants<>+22080(SB), Z5, Z11
+	VBROADCASTSS      constants<>+22080(SB), Z10
 	VFMADD213PS.BCST  constants<>+22144(SB), Z4, Z10
+	VBROADCASTSS      constants<>+22080(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+22080(SB), Z11
 	VFMADD213PS.BCST  constants<>+22144(SB), Z5, Z11
+	VFMADD213PS.BCST  constants<>+22208(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+22208(SB), Z5, Z11
+	VFMADD213PS.BCST  constants<>+22272(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+22272(SB), Z5, Z11
+	VFMADD213PS.BCST  constants<>+22336(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+22336(SB), Z5, Z11
 	VFMADD213PS.BCST  constants<>+2560(SB), Z0, Z10
 	VFMADD213PS.BCST  constants<>+2560(SB), Z1, Z11
-	VBROADCASTSS      constants<>+22208(SB), Z4
+	VBROADCASTSS      constants<>+22400(SB), Z4
 	VCMPPS            $0x11, Z4, Z2, K1
-	VBROADCASTSS      constants<>+22208(SB), Z2
+	VBROADCASTSS      constants<>+22400(SB), Z2
 	VCMPPS            $0x11, Z2, Z3, K2
 	VBROADCASTSS      constants<>+704(SB), Z2
 	VSUBPS            Z8, Z2, Z2
@@ -51253,21 +51277,21 @@ many2068:
 	VMOVUPS           Z9, K4, Z3
 	VMOVUPS           Z10, K1, Z2
 	VMOVUPS           Z11, K2, Z3
-	VMULPS.BCST       constants<>+22144(SB), Z7, Z4
-	VMULPS.BCST       constants<>+22144(SB), Z6, Z5
-	VBROADCASTSS      constants<>+22272(SB), Z6
+	VMULPS.BCST       constants<>+22336(SB), Z7, Z4
+	VMULPS.BCST       constants<>+22336(SB), Z6, Z5
+	VBROADCASTSS      constants<>+22464(SB), Z6
 	VMAXPS            Z0, Z6, Z6
-	VBROADCASTSS      constants<>+22272(SB), Z7
+	VBROADCASTSS      constants<>+22464(SB), Z7
 	VMAXPS            Z1, Z7, Z7
 	VMULPS            Z2, Z6, Z6
 	VMULPS            Z3, Z7, Z7
-	VBROADCASTSS      constants<>+22272(SB), Z8
+	VBROADCASTSS      constants<>+22464(SB), Z8
 	VMAXPS            Z0, Z8, Z0
-	VBROADCASTSS      constants<>+22272(SB), Z8
+	VBROADCASTSS      constants<>+22464(SB), Z8
 	VMAXPS            Z1, Z8, Z1
-	VBROADCASTSS      constants<>+21184(SB), Z8
+	VBROADCASTSS      constants<>+21376(SB), Z8
 	VMINPS            Z0, Z8, Z0
-	VBROADCASTSS      constants<>+21184(SB), Z8
+	VBROADCASTSS      constants<>+21376(SB), Z8
 	VMINPS            Z1, Z8, Z1
 	VFMADD231PS       Z0, Z4, Z2
 	VFMADD231PS       Z1, Z5, Z3
@@ -51287,7 +51311,7 @@ oneTest2070:
 one2069:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+21184(SB), Z2
+	VBROADCASTSS      constants<>+21376(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
@@ -51318,33 +51342,33 @@ one2069:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VADDPS.BCST       constants<>+21248(SB), Z1, Z4
+	VADDPS.BCST       constants<>+21440(SB), Z1, Z4
 	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
-	VSUBPS.BCST       constants<>+21248(SB), Z1, Z5
+	VSUBPS.BCST       constants<>+21440(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
-	VBROADCASTSS      constants<>+21312(SB), Z6
+	VBROADCASTSS      constants<>+21504(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+21312(SB), Z6
-	VFMADD213PS.BCST  constants<>+21376(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+21440(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+21504(SB), Z5, Z6
+	VBROADCASTSS      constants<>+21504(SB), Z6
 	VFMADD213PS.BCST  constants<>+21568(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21632(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21696(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21760(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21824(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+21888(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+21952(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+22016(SB), Z5, Z6
 	VMULPS            Z4, Z6, Z4
 	VMULPS            Z3, Z4, Z4
-	VBROADCASTSS      constants<>+21888(SB), Z5
+	VBROADCASTSS      constants<>+22080(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+21888(SB), Z5
-	VFMADD213PS.BCST  constants<>+21952(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+22016(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+22080(SB), Z2, Z5
+	VBROADCASTSS      constants<>+22080(SB), Z5
 	VFMADD213PS.BCST  constants<>+22144(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+22208(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+22272(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+22336(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+2560(SB), Z0, Z5
-	VBROADCASTSS      constants<>+22208(SB), Z2
+	VBROADCASTSS      constants<>+22400(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K1
 	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
@@ -51352,13 +51376,13 @@ one2069:
 	VCMPPS            $0x11, Z2, Z0, K2
 	VMOVUPS           Z4, K2, Z1
 	VMOVUPS           Z5, K1, Z1
-	VMULPS.BCST       constants<>+22144(SB), Z3, Z2
-	VBROADCASTSS      constants<>+22272(SB), Z3
+	VMULPS.BCST       constants<>+22336(SB), Z3, Z2
+	VBROADCASTSS      constants<>+22464(SB), Z3
 	VMAXPS            Z0, Z3, Z3
 	VMULPS            Z1, Z3, Z3
-	VBROADCASTSS      constants<>+22272(SB), Z4
+	VBROADCASTSS      constants<>+22464(SB), Z4
 	VMAXPS            Z0, Z4, Z0
-	VBROADCASTSS      constants<>+21184(SB), Z4
+	VBROADCASTSS      constants<>+21376(SB), Z4
 	VMINPS            Z0, Z4, Z0
 	VFMADD231PS       Z0, Z2, Z1
 	VMOVUPS           Z3, (AX)(SI*4)
@@ -51376,7 +51400,7 @@ tail2071:
 	KMOVW             DI, K1
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
-	VBROADCASTSS      constants<>+21184(SB), Z2
+	VBROADCASTSS      constants<>+21376(SB), Z2
 	VMINPS            Z1, Z2, Z1
 	VMULPS            Z1, Z1, Z2
 	VMOVUPS           Z2, Z3
@@ -51407,33 +51431,33 @@ tail2071:
 	VMOVUPS           Z4, Z5
 	VFMADD231PS       Z3, Z4, Z5
 	VSCALEFPS         Z6, Z5, Z3
-	VADDPS.BCST       constants<>+21248(SB), Z1, Z4
+	VADDPS.BCST       constants<>+21440(SB), Z1, Z4
 	VBROADCASTSS      constants<>+704(SB), Z5
 	VDIVPS            Z4, Z5, Z4
-	VSUBPS.BCST       constants<>+21248(SB), Z1, Z5
+	VSUBPS.BCST       constants<>+21440(SB), Z1, Z5
 	VMULPS            Z4, Z5, Z5
-	VBROADCASTSS      constants<>+21312(SB), Z6
+	VBROADCASTSS      constants<>+21504(SB), Z6
 	VMOVUPS           Z6, Z6
-	VBROADCASTSS      constants<>+21312(SB), Z6
-	VFMADD213PS.BCST  constants<>+21376(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+21440(SB), Z5, Z6
-	VFMADD213PS.BCST  constants<>+21504(SB), Z5, Z6
+	VBROADCASTSS      constants<>+21504(SB), Z6
 	VFMADD213PS.BCST  constants<>+21568(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21632(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21696(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21760(SB), Z5, Z6
 	VFMADD213PS.BCST  constants<>+21824(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+21888(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+21952(SB), Z5, Z6
+	VFMADD213PS.BCST  constants<>+22016(SB), Z5, Z6
 	VMULPS            Z4, Z6, Z4
 	VMULPS            Z3, Z4, Z4
-	VBROADCASTSS      constants<>+21888(SB), Z5
+	VBROADCASTSS      constants<>+22080(SB), Z5
 	VMOVUPS           Z5, Z5
-	VBROADCASTSS      constants<>+21888(SB), Z5
-	VFMADD213PS.BCST  constants<>+21952(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+22016(SB), Z2, Z5
-	VFMADD213PS.BCST  constants<>+22080(SB), Z2, Z5
+	VBROADCASTSS      constants<>+22080(SB), Z5
 	VFMADD213PS.BCST  constants<>+22144(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+22208(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+22272(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+22336(SB), Z2, Z5
 	VFMADD213PS.BCST  constants<>+2560(SB), Z0, Z5
-	VBROADCASTSS      constants<>+22208(SB), Z2
+	VBROADCASTSS      constants<>+22400(SB), Z2
 	VCMPPS            $0x11, Z2, Z1, K2
 	VBROADCASTSS      constants<>+704(SB), Z1
 	VSUBPS            Z4, Z1, Z1
@@ -51441,13 +51465,13 @@ tail2071:
 	VCMPPS            $0x11, Z2, Z0, K3
 	VMOVUPS           Z4, K3, Z1
 	VMOVUPS           Z5, K2, Z1
-	VMULPS.BCST       constants<>+22144(SB), Z3, Z2
-	VBROADCASTSS      constants<>+22272(SB), Z3
+	VMULPS.BCST       constants<>+22336(SB), Z3, Z2
+	VBROADCASTSS      constants<>+22464(SB), Z3
 	VMAXPS            Z0, Z3, Z3
 	VMULPS            Z1, Z3, Z3
-	VBROADCASTSS      constants<>+22272(SB), Z4
+	VBROADCASTSS      constants<>+22464(SB), Z4
 	VMAXPS            Z0, Z4, Z0
-	VBROADCASTSS      constants<>+21184(SB), Z4
+	VBROADCASTSS      constants<>+21376(SB), Z4
 	VMINPS            Z0, Z4, Z0
 	VFMADD231PS       Z0, Z2, Z1
 	VMOVUPS           Z3, K1, (AX)(SI*4)
@@ -51472,7 +51496,7 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 one2075:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
-	VBROADCASTSS constants<>+21184(SB), Y2
+	VBROADCASTSS constants<>+21376(SB), Y2
 	VMINPS       Y1, Y2, Y1
 	VMULPS       Y1, Y1, Y2
 	VMOVUPS      Y2, Y3
@@ -51510,33 +51534,33 @@ one2075:
 	VPSUBD       Y4, Y3, Y3
 	VPSLLD       $0x17, Y3, Y3
 	VMULPS       Y3, Y5, Y3
-	VADDPS       constants<>+21248(SB), Y1, Y4
+	VADDPS       constants<>+21440(SB), Y1, Y4
 	VBROADCASTSS constants<>+704(SB), Y5
 	VDIVPS       Y4, Y5, Y4
-	VSUBPS       constants<>+21248(SB), Y1, Y5
+	VSUBPS       constants<>+21440(SB), Y1, Y5
 	VMULPS       Y4, Y5, Y5
-	VBROADCASTSS constants<>+21312(SB), Y6
+	VBROADCASTSS constants<>+21504(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+21312(SB), Y6
-	VFMADD213PS  constants<>+21376(SB), Y5, Y6
-	VFMADD213PS  constants<>+21440(SB), Y5, Y6
-	VFMADD213PS  constants<>+21504(SB), Y5, Y6
+	VBROADCASTSS constants<>+21504(SB), Y6
 	VFMADD213PS  constants<>+21568(SB), Y5, Y6
 	VFMADD213PS  constants<>+21632(SB), Y5, Y6
 	VFMADD213PS  constants<>+21696(SB), Y5, Y6
 	VFMADD213PS  constants<>+21760(SB), Y5, Y6
 	VFMADD213PS  constants<>+21824(SB), Y5, Y6
+	VFMADD213PS  constants<>+21888(SB), Y5, Y6
+	VFMADD213PS  constants<>+21952(SB), Y5, Y6
+	VFMADD213PS  constants<>+22016(SB), Y5, Y6
 	VMULPS       Y4, Y6, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+21888(SB), Y5
+	VBROADCASTSS constants<>+22080(SB), Y5
 	VMOVUPS      Y5, Y5
-	VBROADCASTSS constants<>+21888(SB), Y5
-	VFMADD213PS  constants<>+21952(SB), Y2, Y5
-	VFMADD213PS  constants<>+22016(SB), Y2, Y5
-	VFMADD213PS  constants<>+22080(SB), Y2, Y5
+	VBROADCASTSS constants<>+22080(SB), Y5
 	VFMADD213PS  constants<>+22144(SB), Y2, Y5
+	VFMADD213PS  constants<>+22208(SB), Y2, Y5
+	VFMADD213PS  constants<>+22272(SB), Y2, Y5
+	VFMADD213PS  constants<>+22336(SB), Y2, Y5
 	VFMADD213PS  constants<>+2560(SB), Y0, Y5
-	VBROADCASTSS constants<>+22208(SB), Y2
+	VBROADCASTSS constants<>+22400(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y1
 	VBROADCASTSS constants<>+704(SB), Y2
 	VSUBPS       Y4, Y2, Y2
@@ -51544,13 +51568,13 @@ one2075:
 	VCMPPS       $0x11, Y6, Y0, Y6
 	VBLENDVPS    Y6, Y4, Y2, Y2
 	VBLENDVPS    Y1, Y5, Y2, Y1
-	VMULPS       constants<>+22144(SB), Y3, Y2
-	VBROADCASTSS constants<>+22272(SB), Y3
+	VMULPS       constants<>+22336(SB), Y3, Y2
+	VBROADCASTSS constants<>+22464(SB), Y3
 	VMAXPS       Y0, Y3, Y3
 	VMULPS       Y1, Y3, Y3
-	VBROADCASTSS constants<>+22272(SB), Y4
+	VBROADCASTSS constants<>+22464(SB), Y4
 	VMAXPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+21184(SB), Y4
+	VBROADCASTSS constants<>+21376(SB), Y4
 	VMINPS       Y0, Y4, Y0
 	VFMADD231PS  Y0, Y2, Y1
 	VMOVUPS      Y3, (AX)(SI*4)
@@ -51568,7 +51592,7 @@ tail2077:
 	VMOVUPS      (DI), Y0
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
-	VBROADCASTSS constants<>+21184(SB), Y3
+	VBROADCASTSS constants<>+21376(SB), Y3
 	VMINPS       Y2, Y3, Y2
 	VMULPS       Y2, Y2, Y3
 	VMOVUPS      Y3, Y4
@@ -51606,33 +51630,33 @@ tail2077:
 	VPSUBD       Y5, Y4, Y4
 	VPSLLD       $0x17, Y4, Y4
 	VMULPS       Y4, Y6, Y4
-	VADDPS       constants<>+21248(SB), Y2, Y5
+	VADDPS       constants<>+21440(SB), Y2, Y5
 	VBROADCASTSS constants<>+704(SB), Y6
 	VDIVPS       Y5, Y6, Y5
-	VSUBPS       constants<>+21248(SB), Y2, Y6
+	VSUBPS       constants<>+21440(SB), Y2, Y6
 	VMULPS       Y5, Y6, Y6
-	VBROADCASTSS constants<>+21312(SB), Y7
+	VBROADCASTSS constants<>+21504(SB), Y7
 	VMOVUPS      Y7, Y7
-	VBROADCASTSS constants<>+21312(SB), Y7
-	VFMADD213PS  constants<>+21376(SB), Y6, Y7
-	VFMADD213PS  constants<>+21440(SB), Y6, Y7
-	VFMADD213PS  constants<>+21504(SB), Y6, Y7
+	VBROADCASTSS constants<>+21504(SB), Y7
 	VFMADD213PS  constants<>+21568(SB), Y6, Y7
 	VFMADD213PS  constants<>+21632(SB), Y6, Y7
 	VFMADD213PS  constants<>+21696(SB), Y6, Y7
 	VFMADD213PS  constants<>+21760(SB), Y6, Y7
 	VFMADD213PS  constants<>+21824(SB), Y6, Y7
+	VFMADD213PS  constants<>+21888(SB), Y6, Y7
+	VFMADD213PS  constants<>+21952(SB), Y6, Y7
+	VFMADD213PS  constants<>+22016(SB), Y6, Y7
 	VMULPS       Y5, Y7, Y5
 	VMULPS       Y4, Y5, Y5
-	VBROADCASTSS constants<>+21888(SB), Y6
+	VBROADCASTSS constants<>+22080(SB), Y6
 	VMOVUPS      Y6, Y6
-	VBROADCASTSS constants<>+21888(SB), Y6
-	VFMADD213PS  constants<>+21952(SB), Y3, Y6
-	VFMADD213PS  constants<>+22016(SB), Y3, Y6
-	VFMADD213PS  constants<>+22080(SB), Y3, Y6
+	VBROADCASTSS constants<>+22080(SB), Y6
 	VFMADD213PS  constants<>+22144(SB), Y3, Y6
+	VFMADD213PS  constants<>+22208(SB), Y3, Y6
+	VFMADD213PS  constants<>+22272(SB), Y3, Y6
+	VFMADD213PS  constants<>+22336(SB), Y3, Y6
 	VFMADD213PS  constants<>+2560(SB), Y1, Y6
-	VBROADCASTSS constants<>+22208(SB), Y3
+	VBROADCASTSS constants<>+22400(SB), Y3
 	VCMPPS       $0x11, Y3, Y2, Y2
 	VBROADCASTSS constants<>+704(SB), Y3
 	VSUBPS       Y5, Y3, Y3
@@ -51640,13 +51664,13 @@ tail2077:
 	VCMPPS       $0x11, Y7, Y1, Y7
 	VBLENDVPS    Y7, Y5, Y3, Y3
 	VBLENDVPS    Y2, Y6, Y3, Y2
-	VMULPS       constants<>+22144(SB), Y4, Y3
-	VBROADCASTSS constants<>+22272(SB), Y4
+	VMULPS       constants<>+22336(SB), Y4, Y3
+	VBROADCASTSS constants<>+22464(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y2, Y4, Y4
-	VBROADCASTSS constants<>+22272(SB), Y5
+	VBROADCASTSS constants<>+22464(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+21184(SB), Y5
+	VBROADCASTSS constants<>+21376(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y3, Y2
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
@@ -51744,9 +51768,9 @@ scaled2085:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+22336(SB), Z3
+	VMOVUPS     constants<>+22528(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+22400(SB), Z3
+	VMOVUPS     constants<>+22592(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z14, Z3, Z2
 	VMULPD      Z14, Z4, Z4
@@ -51758,9 +51782,9 @@ scaled2085:
 	VMOVUPS     64(DX)(SI*8), Z6
 	VPMOVQ2M    Z6, K1
 	VBLENDMPD   Z11, Z5, K1, Z15
-	VMOVUPS     constants<>+22336(SB), Z5
+	VMOVUPS     constants<>+22528(SB), Z5
 	VMAXPD      Z6, Z5, Z6
-	VMOVUPS     constants<>+22400(SB), Z5
+	VMOVUPS     constants<>+22592(SB), Z5
 	VMINPD      Z6, Z5, Z5
 	VFMADD213PD Z15, Z5, Z3
 	VMULPD      Z15, Z6, Z6
@@ -51822,9 +51846,9 @@ scaled2087:
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z6, Z3, K1, Z16
-	VMOVUPS     constants<>+22336(SB), Z3
+	VMOVUPS     constants<>+22528(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+22400(SB), Z3
+	VMOVUPS     constants<>+22592(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z16, Z3, Z2
 	VMULPD      Z16, Z4, Z4
@@ -51885,9 +51909,9 @@ scaled2089:
 	VMOVUPD.Z   (DX)(SI*8), K1, Z2
 	VPMOVQ2M    Z2, K2
 	VBLENDMPD   Z6, Z1, K2, Z17
-	VMOVUPS     constants<>+22336(SB), Z1
+	VMOVUPS     constants<>+22528(SB), Z1
 	VMAXPD      Z2, Z1, Z2
-	VMOVUPS     constants<>+22400(SB), Z1
+	VMOVUPS     constants<>+22592(SB), Z1
 	VMINPD      Z2, Z1, Z1
 	VFMADD213PD Z17, Z1, Z0
 	VMULPD      Z17, Z2, Z2
@@ -52020,9 +52044,9 @@ scaled2096:
 	VMULPD      Y8, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y8, Y3, Y3
-	VMOVUPS     constants<>+22336(SB), Y5
+	VMOVUPS     constants<>+22528(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+22400(SB), Y5
+	VMOVUPS     constants<>+22592(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -52033,9 +52057,9 @@ scaled2096:
 	VMULPD      Y9, Y5, Y3
 	VMOVUPS     32(DX)(SI*8), Y6
 	VBLENDVPD   Y6, Y9, Y5, Y5
-	VMOVUPS     constants<>+22336(SB), Y7
+	VMOVUPS     constants<>+22528(SB), Y7
 	VMAXPD      Y6, Y7, Y6
-	VMOVUPS     constants<>+22400(SB), Y7
+	VMOVUPS     constants<>+22592(SB), Y7
 	VMINPD      Y6, Y7, Y7
 	VFMADD213PD Y5, Y7, Y3
 	VMULPD      Y5, Y6, Y6
@@ -52114,9 +52138,9 @@ scaled2098:
 	VMULPD      Y5, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y5, Y3, Y3
-	VMOVUPS     constants<>+22336(SB), Y5
+	VMOVUPS     constants<>+22528(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+22400(SB), Y5
+	VMOVUPS     constants<>+22592(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -52194,9 +52218,9 @@ scaled2100:
 	VMULPD      Y4, Y1, Y0
 	VMASKMOVPD  (DX)(SI*8), Y2, Y3
 	VBLENDVPD   Y3, Y4, Y1, Y1
-	VMOVUPS     constants<>+22336(SB), Y4
+	VMOVUPS     constants<>+22528(SB), Y4
 	VMAXPD      Y3, Y4, Y3
-	VMOVUPS     constants<>+22400(SB), Y4
+	VMOVUPS     constants<>+22592(SB), Y4
 	VMINPD      Y3, Y4, Y4
 	VFMADD213PD Y1, Y4, Y0
 	VMULPD      Y1, Y3, Y3
@@ -52298,19 +52322,19 @@ many2102:
 	VMOVUPS           Z7, K2, Z5
 	VMULPS            Z2, Z6, Z2
 	VMULPS            Z3, Z7, Z3
-	VBROADCASTSS      constants<>+22464(SB), Z6
+	VBROADCASTSS      constants<>+22656(SB), Z6
 	VMAXPS            Z0, Z6, Z6
-	VBROADCASTSS      constants<>+22464(SB), Z7
+	VBROADCASTSS      constants<>+22656(SB), Z7
 	VMAXPS            Z1, Z7, Z7
 	VMULPS            Z4, Z6, Z6
 	VMULPS            Z5, Z7, Z7
-	VBROADCASTSS      constants<>+22464(SB), Z8
+	VBROADCASTSS      constants<>+22656(SB), Z8
 	VMAXPS            Z0, Z8, Z0
-	VBROADCASTSS      constants<>+22464(SB), Z8
+	VBROADCASTSS      constants<>+22656(SB), Z8
 	VMAXPS            Z1, Z8, Z1
-	VBROADCASTSS      constants<>+22528(SB), Z8
+	VBROADCASTSS      constants<>+22720(SB), Z8
 	VMINPS            Z0, Z8, Z0
-	VBROADCASTSS      constants<>+22528(SB), Z8
+	VBROADCASTSS      constants<>+22720(SB), Z8
 	VMINPS            Z1, Z8, Z1
 	VFMADD231PS       Z0, Z2, Z4
 	VFMADD231PS       Z1, Z3, Z5
@@ -52367,12 +52391,12 @@ one2103:
 	VMOVUPS           Z1, Z2
 	VMOVUPS           Z3, K1, Z2
 	VMULPS            Z1, Z3, Z1
-	VBROADCASTSS      constants<>+22464(SB), Z3
+	VBROADCASTSS      constants<>+22656(SB), Z3
 	VMAXPS            Z0, Z3, Z3
 	VMULPS            Z2, Z3, Z3
-	VBROADCASTSS      constants<>+22464(SB), Z4
+	VBROADCASTSS      constants<>+22656(SB), Z4
 	VMAXPS            Z0, Z4, Z0
-	VBROADCASTSS      constants<>+22528(SB), Z4
+	VBROADCASTSS      constants<>+22720(SB), Z4
 	VMINPS            Z0, Z4, Z0
 	VFMADD231PS       Z0, Z1, Z2
 	VMOVUPS           Z3, (AX)(SI*4)
@@ -52427,12 +52451,12 @@ tail2105:
 	VMOVUPS           Z1, Z2
 	VMOVUPS           Z3, K2, Z2
 	VMULPS            Z1, Z3, Z1
-	VBROADCASTSS      constants<>+22464(SB), Z3
+	VBROADCASTSS      constants<>+22656(SB), Z3
 	VMAXPS            Z0, Z3, Z3
 	VMULPS            Z2, Z3, Z3
-	VBROADCASTSS      constants<>+22464(SB), Z4
+	VBROADCASTSS      constants<>+22656(SB), Z4
 	VMAXPS            Z0, Z4, Z0
-	VBROADCASTSS      constants<>+22528(SB), Z4
+	VBROADCASTSS      constants<>+22720(SB), Z4
 	VMINPS            Z0, Z4, Z0
 	VFMADD231PS       Z0, Z1, Z2
 	VMOVUPS           Z3, K1, (AX)(SI*4)
@@ -52500,12 +52524,12 @@ one2109:
 	VCMPPS       $0x11, Y2, Y0, Y2
 	VBLENDVPS    Y2, Y3, Y1, Y2
 	VMULPS       Y1, Y3, Y1
-	VBROADCASTSS constants<>+22464(SB), Y3
+	VBROADCASTSS constants<>+22656(SB), Y3
 	VMAXPS       Y0, Y3, Y3
 	VMULPS       Y2, Y3, Y3
-	VBROADCASTSS constants<>+22464(SB), Y4
+	VBROADCASTSS constants<>+22656(SB), Y4
 	VMAXPS       Y0, Y4, Y0
-	VBROADCASTSS constants<>+22528(SB), Y4
+	VBROADCASTSS constants<>+22720(SB), Y4
 	VMINPS       Y0, Y4, Y0
 	VFMADD231PS  Y0, Y1, Y2
 	VMOVUPS      Y3, (AX)(SI*4)
@@ -52566,12 +52590,12 @@ tail2111:
 	VCMPPS       $0x11, Y3, Y1, Y3
 	VBLENDVPS    Y3, Y4, Y2, Y3
 	VMULPS       Y2, Y4, Y2
-	VBROADCASTSS constants<>+22464(SB), Y4
+	VBROADCASTSS constants<>+22656(SB), Y4
 	VMAXPS       Y1, Y4, Y4
 	VMULPS       Y3, Y4, Y4
-	VBROADCASTSS constants<>+22464(SB), Y5
+	VBROADCASTSS constants<>+22656(SB), Y5
 	VMAXPS       Y1, Y5, Y1
-	VBROADCASTSS constants<>+22528(SB), Y5
+	VBROADCASTSS constants<>+22720(SB), Y5
 	VMINPS       Y1, Y5, Y1
 	VFMADD231PS  Y1, Y2, Y3
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
@@ -55569,1335 +55593,1367 @@ DATA constants<>+15264(SB)/8, $0x3870000000000000
 DATA constants<>+15272(SB)/8, $0x3870000000000000
 DATA constants<>+15280(SB)/8, $0x3870000000000000
 DATA constants<>+15288(SB)/8, $0x3870000000000000
-DATA constants<>+15296(SB)/4, $0x7f7fffff
-DATA constants<>+15300(SB)/4, $0x7f7fffff
-DATA constants<>+15304(SB)/4, $0x7f7fffff
-DATA constants<>+15308(SB)/4, $0x7f7fffff
-DATA constants<>+15312(SB)/4, $0x7f7fffff
-DATA constants<>+15316(SB)/4, $0x7f7fffff
-DATA constants<>+15320(SB)/4, $0x7f7fffff
-DATA constants<>+15324(SB)/4, $0x7f7fffff
-DATA constants<>+15328(SB)/4, $0x7f7fffff
-DATA constants<>+15332(SB)/4, $0x7f7fffff
-DATA constants<>+15336(SB)/4, $0x7f7fffff
-DATA constants<>+15340(SB)/4, $0x7f7fffff
-DATA constants<>+15344(SB)/4, $0x7f7fffff
-DATA constants<>+15348(SB)/4, $0x7f7fffff
-DATA constants<>+15352(SB)/4, $0x7f7fffff
-DATA constants<>+15356(SB)/4, $0x7f7fffff
-DATA constants<>+15360(SB)/4, $0xff7fffff
-DATA constants<>+15364(SB)/4, $0xff7fffff
-DATA constants<>+15368(SB)/4, $0xff7fffff
-DATA constants<>+15372(SB)/4, $0xff7fffff
-DATA constants<>+15376(SB)/4, $0xff7fffff
-DATA constants<>+15380(SB)/4, $0xff7fffff
-DATA constants<>+15384(SB)/4, $0xff7fffff
-DATA constants<>+15388(SB)/4, $0xff7fffff
-DATA constants<>+15392(SB)/4, $0xff7fffff
-DATA constants<>+15396(SB)/4, $0xff7fffff
-DATA constants<>+15400(SB)/4, $0xff7fffff
-DATA constants<>+15404(SB)/4, $0xff7fffff
-DATA constants<>+15408(SB)/4, $0xff7fffff
-DATA constants<>+15412(SB)/4, $0xff7fffff
-DATA constants<>+15416(SB)/4, $0xff7fffff
-DATA constants<>+15420(SB)/4, $0xff7fffff
-DATA constants<>+15424(SB)/4, $0x03800000
-DATA constants<>+15428(SB)/4, $0x03800000
-DATA constants<>+15432(SB)/4, $0x03800000
-DATA constants<>+15436(SB)/4, $0x03800000
-DATA constants<>+15440(SB)/4, $0x03800000
-DATA constants<>+15444(SB)/4, $0x03800000
-DATA constants<>+15448(SB)/4, $0x03800000
-DATA constants<>+15452(SB)/4, $0x03800000
-DATA constants<>+15456(SB)/4, $0x03800000
-DATA constants<>+15460(SB)/4, $0x03800000
-DATA constants<>+15464(SB)/4, $0x03800000
-DATA constants<>+15468(SB)/4, $0x03800000
-DATA constants<>+15472(SB)/4, $0x03800000
-DATA constants<>+15476(SB)/4, $0x03800000
-DATA constants<>+15480(SB)/4, $0x03800000
-DATA constants<>+15484(SB)/4, $0x03800000
-DATA constants<>+15488(SB)/8, $0x4630000000000000
-DATA constants<>+15496(SB)/8, $0x4630000000000000
-DATA constants<>+15504(SB)/8, $0x4630000000000000
-DATA constants<>+15512(SB)/8, $0x4630000000000000
-DATA constants<>+15520(SB)/8, $0x4630000000000000
-DATA constants<>+15528(SB)/8, $0x4630000000000000
-DATA constants<>+15536(SB)/8, $0x4630000000000000
-DATA constants<>+15544(SB)/8, $0x4630000000000000
-DATA constants<>+15552(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15560(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15568(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15576(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15584(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15592(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15600(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15608(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15616(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15624(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15632(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15640(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15648(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15656(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15664(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15672(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15680(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15688(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15696(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15704(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15712(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15720(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15728(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15736(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15744(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15752(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15760(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15768(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15776(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15784(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15792(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15800(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15808(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15816(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15824(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15832(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15840(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15848(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15856(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15864(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15872(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15880(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15888(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15896(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15904(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15912(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15920(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15928(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15936(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15944(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15952(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15960(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15968(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15976(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15984(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15992(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+16000(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16008(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16016(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16024(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16032(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16040(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16048(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16056(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16064(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16072(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16080(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16088(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16096(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16104(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16112(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16120(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16128(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16136(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16144(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16152(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16160(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16168(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16176(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16184(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16192(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16200(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16208(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16216(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16224(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16232(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16240(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16248(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16256(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16264(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16272(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16280(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16288(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16296(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16304(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16312(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16320(SB)/8, $0x3fb5555555555555
-DATA constants<>+16328(SB)/8, $0x3fb5555555555555
-DATA constants<>+16336(SB)/8, $0x3fb5555555555555
-DATA constants<>+16344(SB)/8, $0x3fb5555555555555
-DATA constants<>+16352(SB)/8, $0x3fb5555555555555
-DATA constants<>+16360(SB)/8, $0x3fb5555555555555
-DATA constants<>+16368(SB)/8, $0x3fb5555555555555
-DATA constants<>+16376(SB)/8, $0x3fb5555555555555
-DATA constants<>+16384(SB)/8, $0x4450000000000000
-DATA constants<>+16392(SB)/8, $0x4450000000000000
-DATA constants<>+16400(SB)/8, $0x4450000000000000
-DATA constants<>+16408(SB)/8, $0x4450000000000000
-DATA constants<>+16416(SB)/8, $0x4450000000000000
-DATA constants<>+16424(SB)/8, $0x4450000000000000
-DATA constants<>+16432(SB)/8, $0x4450000000000000
-DATA constants<>+16440(SB)/8, $0x4450000000000000
-DATA constants<>+16448(SB)/8, $0x3b90000000000000
-DATA constants<>+16456(SB)/8, $0x3b90000000000000
-DATA constants<>+16464(SB)/8, $0x3b90000000000000
-DATA constants<>+16472(SB)/8, $0x3b90000000000000
-DATA constants<>+16480(SB)/8, $0x3b90000000000000
-DATA constants<>+16488(SB)/8, $0x3b90000000000000
-DATA constants<>+16496(SB)/8, $0x3b90000000000000
-DATA constants<>+16504(SB)/8, $0x3b90000000000000
-DATA constants<>+16512(SB)/8, $0x0000000000000022
-DATA constants<>+16520(SB)/8, $0x0000000000000022
-DATA constants<>+16528(SB)/8, $0x0000000000000022
-DATA constants<>+16536(SB)/8, $0x0000000000000022
-DATA constants<>+16544(SB)/8, $0x0000000000000022
-DATA constants<>+16552(SB)/8, $0x0000000000000022
-DATA constants<>+16560(SB)/8, $0x0000000000000022
-DATA constants<>+16568(SB)/8, $0x0000000000000022
-DATA constants<>+16576(SB)/8, $0x000000000300a022
-DATA constants<>+16584(SB)/8, $0x000000000300a022
-DATA constants<>+16592(SB)/8, $0x000000000300a022
-DATA constants<>+16600(SB)/8, $0x000000000300a022
-DATA constants<>+16608(SB)/8, $0x000000000300a022
-DATA constants<>+16616(SB)/8, $0x000000000300a022
-DATA constants<>+16624(SB)/8, $0x000000000300a022
-DATA constants<>+16632(SB)/8, $0x000000000300a022
-DATA constants<>+16640(SB)/8, $0xbfe8000000000000
-DATA constants<>+16648(SB)/8, $0xbfe8000000000000
-DATA constants<>+16656(SB)/8, $0xbfe8000000000000
-DATA constants<>+16664(SB)/8, $0xbfe8000000000000
-DATA constants<>+16672(SB)/8, $0xbfe8000000000000
-DATA constants<>+16680(SB)/8, $0xbfe8000000000000
-DATA constants<>+16688(SB)/8, $0xbfe8000000000000
-DATA constants<>+16696(SB)/8, $0xbfe8000000000000
-DATA constants<>+16704(SB)/8, $0x3fe8000000000000
-DATA constants<>+16712(SB)/8, $0x3fe8000000000000
-DATA constants<>+16720(SB)/8, $0x3fe8000000000000
-DATA constants<>+16728(SB)/8, $0x3fe8000000000000
-DATA constants<>+16736(SB)/8, $0x3fe8000000000000
-DATA constants<>+16744(SB)/8, $0x3fe8000000000000
-DATA constants<>+16752(SB)/8, $0x3fe8000000000000
-DATA constants<>+16760(SB)/8, $0x3fe8000000000000
-DATA constants<>+16768(SB)/8, $0xc630000000000000
-DATA constants<>+16776(SB)/8, $0xc630000000000000
-DATA constants<>+16784(SB)/8, $0xc630000000000000
-DATA constants<>+16792(SB)/8, $0xc630000000000000
-DATA constants<>+16800(SB)/8, $0xc630000000000000
-DATA constants<>+16808(SB)/8, $0xc630000000000000
-DATA constants<>+16816(SB)/8, $0xc630000000000000
-DATA constants<>+16824(SB)/8, $0xc630000000000000
-DATA constants<>+16832(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16840(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16848(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16856(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16864(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16872(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16880(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16888(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16896(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16904(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16912(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16920(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16928(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16936(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16944(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16952(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16960(SB)/4, $0x5d800000
-DATA constants<>+16964(SB)/4, $0x5d800000
-DATA constants<>+16968(SB)/4, $0x5d800000
-DATA constants<>+16972(SB)/4, $0x5d800000
-DATA constants<>+16976(SB)/4, $0x5d800000
-DATA constants<>+16980(SB)/4, $0x5d800000
-DATA constants<>+16984(SB)/4, $0x5d800000
-DATA constants<>+16988(SB)/4, $0x5d800000
-DATA constants<>+16992(SB)/4, $0x5d800000
-DATA constants<>+16996(SB)/4, $0x5d800000
-DATA constants<>+17000(SB)/4, $0x5d800000
-DATA constants<>+17004(SB)/4, $0x5d800000
-DATA constants<>+17008(SB)/4, $0x5d800000
-DATA constants<>+17012(SB)/4, $0x5d800000
-DATA constants<>+17016(SB)/4, $0x5d800000
-DATA constants<>+17020(SB)/4, $0x5d800000
-DATA constants<>+17024(SB)/4, $0x3d896bba
-DATA constants<>+17028(SB)/4, $0x3d896bba
-DATA constants<>+17032(SB)/4, $0x3d896bba
-DATA constants<>+17036(SB)/4, $0x3d896bba
-DATA constants<>+17040(SB)/4, $0x3d896bba
-DATA constants<>+17044(SB)/4, $0x3d896bba
-DATA constants<>+17048(SB)/4, $0x3d896bba
-DATA constants<>+17052(SB)/4, $0x3d896bba
-DATA constants<>+17056(SB)/4, $0x3d896bba
-DATA constants<>+17060(SB)/4, $0x3d896bba
-DATA constants<>+17064(SB)/4, $0x3d896bba
-DATA constants<>+17068(SB)/4, $0x3d896bba
-DATA constants<>+17072(SB)/4, $0x3d896bba
-DATA constants<>+17076(SB)/4, $0x3d896bba
-DATA constants<>+17080(SB)/4, $0x3d896bba
-DATA constants<>+17084(SB)/4, $0x3d896bba
-DATA constants<>+17088(SB)/4, $0x3e7f9724
-DATA constants<>+17092(SB)/4, $0x3e7f9724
-DATA constants<>+17096(SB)/4, $0x3e7f9724
-DATA constants<>+17100(SB)/4, $0x3e7f9724
-DATA constants<>+17104(SB)/4, $0x3e7f9724
-DATA constants<>+17108(SB)/4, $0x3e7f9724
-DATA constants<>+17112(SB)/4, $0x3e7f9724
-DATA constants<>+17116(SB)/4, $0x3e7f9724
-DATA constants<>+17120(SB)/4, $0x3e7f9724
-DATA constants<>+17124(SB)/4, $0x3e7f9724
-DATA constants<>+17128(SB)/4, $0x3e7f9724
-DATA constants<>+17132(SB)/4, $0x3e7f9724
-DATA constants<>+17136(SB)/4, $0x3e7f9724
-DATA constants<>+17140(SB)/4, $0x3e7f9724
-DATA constants<>+17144(SB)/4, $0x3e7f9724
-DATA constants<>+17148(SB)/4, $0x3e7f9724
-DATA constants<>+17152(SB)/4, $0x39d7c900
-DATA constants<>+17156(SB)/4, $0x39d7c900
-DATA constants<>+17160(SB)/4, $0x39d7c900
-DATA constants<>+17164(SB)/4, $0x39d7c900
-DATA constants<>+17168(SB)/4, $0x39d7c900
-DATA constants<>+17172(SB)/4, $0x39d7c900
-DATA constants<>+17176(SB)/4, $0x39d7c900
-DATA constants<>+17180(SB)/4, $0x39d7c900
-DATA constants<>+17184(SB)/4, $0x39d7c900
-DATA constants<>+17188(SB)/4, $0x39d7c900
-DATA constants<>+17192(SB)/4, $0x39d7c900
-DATA constants<>+17196(SB)/4, $0x39d7c900
-DATA constants<>+17200(SB)/4, $0x39d7c900
-DATA constants<>+17204(SB)/4, $0x39d7c900
-DATA constants<>+17208(SB)/4, $0x39d7c900
-DATA constants<>+17212(SB)/4, $0x39d7c900
-DATA constants<>+17216(SB)/4, $0x3b127a41
-DATA constants<>+17220(SB)/4, $0x3b127a41
-DATA constants<>+17224(SB)/4, $0x3b127a41
-DATA constants<>+17228(SB)/4, $0x3b127a41
-DATA constants<>+17232(SB)/4, $0x3b127a41
-DATA constants<>+17236(SB)/4, $0x3b127a41
-DATA constants<>+17240(SB)/4, $0x3b127a41
-DATA constants<>+17244(SB)/4, $0x3b127a41
-DATA constants<>+17248(SB)/4, $0x3b127a41
-DATA constants<>+17252(SB)/4, $0x3b127a41
-DATA constants<>+17256(SB)/4, $0x3b127a41
-DATA constants<>+17260(SB)/4, $0x3b127a41
-DATA constants<>+17264(SB)/4, $0x3b127a41
-DATA constants<>+17268(SB)/4, $0x3b127a41
-DATA constants<>+17272(SB)/4, $0x3b127a41
-DATA constants<>+17276(SB)/4, $0x3b127a41
-DATA constants<>+17280(SB)/4, $0x391ec644
-DATA constants<>+17284(SB)/4, $0x391ec644
-DATA constants<>+17288(SB)/4, $0x391ec644
-DATA constants<>+17292(SB)/4, $0x391ec644
-DATA constants<>+17296(SB)/4, $0x391ec644
-DATA constants<>+17300(SB)/4, $0x391ec644
-DATA constants<>+17304(SB)/4, $0x391ec644
-DATA constants<>+17308(SB)/4, $0x391ec644
-DATA constants<>+17312(SB)/4, $0x391ec644
-DATA constants<>+17316(SB)/4, $0x391ec644
-DATA constants<>+17320(SB)/4, $0x391ec644
-DATA constants<>+17324(SB)/4, $0x391ec644
-DATA constants<>+17328(SB)/4, $0x391ec644
-DATA constants<>+17332(SB)/4, $0x391ec644
-DATA constants<>+17336(SB)/4, $0x391ec644
-DATA constants<>+17340(SB)/4, $0x391ec644
-DATA constants<>+17344(SB)/4, $0x3c4ccc29
-DATA constants<>+17348(SB)/4, $0x3c4ccc29
-DATA constants<>+17352(SB)/4, $0x3c4ccc29
-DATA constants<>+17356(SB)/4, $0x3c4ccc29
-DATA constants<>+17360(SB)/4, $0x3c4ccc29
-DATA constants<>+17364(SB)/4, $0x3c4ccc29
-DATA constants<>+17368(SB)/4, $0x3c4ccc29
-DATA constants<>+17372(SB)/4, $0x3c4ccc29
-DATA constants<>+17376(SB)/4, $0x3c4ccc29
-DATA constants<>+17380(SB)/4, $0x3c4ccc29
-DATA constants<>+17384(SB)/4, $0x3c4ccc29
-DATA constants<>+17388(SB)/4, $0x3c4ccc29
-DATA constants<>+17392(SB)/4, $0x3c4ccc29
-DATA constants<>+17396(SB)/4, $0x3c4ccc29
-DATA constants<>+17400(SB)/4, $0x3c4ccc29
-DATA constants<>+17404(SB)/4, $0x3c4ccc29
-DATA constants<>+17408(SB)/4, $0x3daaaaab
-DATA constants<>+17412(SB)/4, $0x3daaaaab
-DATA constants<>+17416(SB)/4, $0x3daaaaab
-DATA constants<>+17420(SB)/4, $0x3daaaaab
-DATA constants<>+17424(SB)/4, $0x3daaaaab
-DATA constants<>+17428(SB)/4, $0x3daaaaab
-DATA constants<>+17432(SB)/4, $0x3daaaaab
-DATA constants<>+17436(SB)/4, $0x3daaaaab
-DATA constants<>+17440(SB)/4, $0x3daaaaab
-DATA constants<>+17444(SB)/4, $0x3daaaaab
-DATA constants<>+17448(SB)/4, $0x3daaaaab
-DATA constants<>+17452(SB)/4, $0x3daaaaab
-DATA constants<>+17456(SB)/4, $0x3daaaaab
-DATA constants<>+17460(SB)/4, $0x3daaaaab
-DATA constants<>+17464(SB)/4, $0x3daaaaab
-DATA constants<>+17468(SB)/4, $0x3daaaaab
-DATA constants<>+17472(SB)/4, $0x53800000
-DATA constants<>+17476(SB)/4, $0x53800000
-DATA constants<>+17480(SB)/4, $0x53800000
-DATA constants<>+17484(SB)/4, $0x53800000
-DATA constants<>+17488(SB)/4, $0x53800000
-DATA constants<>+17492(SB)/4, $0x53800000
-DATA constants<>+17496(SB)/4, $0x53800000
-DATA constants<>+17500(SB)/4, $0x53800000
-DATA constants<>+17504(SB)/4, $0x53800000
-DATA constants<>+17508(SB)/4, $0x53800000
-DATA constants<>+17512(SB)/4, $0x53800000
-DATA constants<>+17516(SB)/4, $0x53800000
-DATA constants<>+17520(SB)/4, $0x53800000
-DATA constants<>+17524(SB)/4, $0x53800000
-DATA constants<>+17528(SB)/4, $0x53800000
-DATA constants<>+17532(SB)/4, $0x53800000
-DATA constants<>+17536(SB)/4, $0x2b800000
-DATA constants<>+17540(SB)/4, $0x2b800000
-DATA constants<>+17544(SB)/4, $0x2b800000
-DATA constants<>+17548(SB)/4, $0x2b800000
-DATA constants<>+17552(SB)/4, $0x2b800000
-DATA constants<>+17556(SB)/4, $0x2b800000
-DATA constants<>+17560(SB)/4, $0x2b800000
-DATA constants<>+17564(SB)/4, $0x2b800000
-DATA constants<>+17568(SB)/4, $0x2b800000
-DATA constants<>+17572(SB)/4, $0x2b800000
-DATA constants<>+17576(SB)/4, $0x2b800000
-DATA constants<>+17580(SB)/4, $0x2b800000
-DATA constants<>+17584(SB)/4, $0x2b800000
-DATA constants<>+17588(SB)/4, $0x2b800000
-DATA constants<>+17592(SB)/4, $0x2b800000
-DATA constants<>+17596(SB)/4, $0x2b800000
-DATA constants<>+17600(SB)/4, $0x00000022
-DATA constants<>+17604(SB)/4, $0x00000022
-DATA constants<>+17608(SB)/4, $0x00000022
-DATA constants<>+17612(SB)/4, $0x00000022
-DATA constants<>+17616(SB)/4, $0x00000022
-DATA constants<>+17620(SB)/4, $0x00000022
-DATA constants<>+17624(SB)/4, $0x00000022
-DATA constants<>+17628(SB)/4, $0x00000022
-DATA constants<>+17632(SB)/4, $0x00000022
-DATA constants<>+17636(SB)/4, $0x00000022
-DATA constants<>+17640(SB)/4, $0x00000022
-DATA constants<>+17644(SB)/4, $0x00000022
-DATA constants<>+17648(SB)/4, $0x00000022
-DATA constants<>+17652(SB)/4, $0x00000022
-DATA constants<>+17656(SB)/4, $0x00000022
-DATA constants<>+17660(SB)/4, $0x00000022
-DATA constants<>+17664(SB)/4, $0x0300a022
-DATA constants<>+17668(SB)/4, $0x0300a022
-DATA constants<>+17672(SB)/4, $0x0300a022
-DATA constants<>+17676(SB)/4, $0x0300a022
-DATA constants<>+17680(SB)/4, $0x0300a022
-DATA constants<>+17684(SB)/4, $0x0300a022
-DATA constants<>+17688(SB)/4, $0x0300a022
-DATA constants<>+17692(SB)/4, $0x0300a022
-DATA constants<>+17696(SB)/4, $0x0300a022
-DATA constants<>+17700(SB)/4, $0x0300a022
-DATA constants<>+17704(SB)/4, $0x0300a022
-DATA constants<>+17708(SB)/4, $0x0300a022
-DATA constants<>+17712(SB)/4, $0x0300a022
-DATA constants<>+17716(SB)/4, $0x0300a022
-DATA constants<>+17720(SB)/4, $0x0300a022
-DATA constants<>+17724(SB)/4, $0x0300a022
-DATA constants<>+17728(SB)/4, $0xbf400000
-DATA constants<>+17732(SB)/4, $0xbf400000
-DATA constants<>+17736(SB)/4, $0xbf400000
-DATA constants<>+17740(SB)/4, $0xbf400000
-DATA constants<>+17744(SB)/4, $0xbf400000
-DATA constants<>+17748(SB)/4, $0xbf400000
-DATA constants<>+17752(SB)/4, $0xbf400000
-DATA constants<>+17756(SB)/4, $0xbf400000
-DATA constants<>+17760(SB)/4, $0xbf400000
-DATA constants<>+17764(SB)/4, $0xbf400000
-DATA constants<>+17768(SB)/4, $0xbf400000
-DATA constants<>+17772(SB)/4, $0xbf400000
-DATA constants<>+17776(SB)/4, $0xbf400000
-DATA constants<>+17780(SB)/4, $0xbf400000
-DATA constants<>+17784(SB)/4, $0xbf400000
-DATA constants<>+17788(SB)/4, $0xbf400000
-DATA constants<>+17792(SB)/4, $0x4b000000
-DATA constants<>+17796(SB)/4, $0x4b000000
-DATA constants<>+17800(SB)/4, $0x4b000000
-DATA constants<>+17804(SB)/4, $0x4b000000
-DATA constants<>+17808(SB)/4, $0x4b000000
-DATA constants<>+17812(SB)/4, $0x4b000000
-DATA constants<>+17816(SB)/4, $0x4b000000
-DATA constants<>+17820(SB)/4, $0x4b000000
-DATA constants<>+17824(SB)/4, $0x4b000000
-DATA constants<>+17828(SB)/4, $0x4b000000
-DATA constants<>+17832(SB)/4, $0x4b000000
-DATA constants<>+17836(SB)/4, $0x4b000000
-DATA constants<>+17840(SB)/4, $0x4b000000
-DATA constants<>+17844(SB)/4, $0x4b000000
-DATA constants<>+17848(SB)/4, $0x4b000000
-DATA constants<>+17852(SB)/4, $0x4b000000
-DATA constants<>+17856(SB)/4, $0x4b000100
-DATA constants<>+17860(SB)/4, $0x4b000100
-DATA constants<>+17864(SB)/4, $0x4b000100
-DATA constants<>+17868(SB)/4, $0x4b000100
-DATA constants<>+17872(SB)/4, $0x4b000100
-DATA constants<>+17876(SB)/4, $0x4b000100
-DATA constants<>+17880(SB)/4, $0x4b000100
-DATA constants<>+17884(SB)/4, $0x4b000100
-DATA constants<>+17888(SB)/4, $0x4b000100
-DATA constants<>+17892(SB)/4, $0x4b000100
-DATA constants<>+17896(SB)/4, $0x4b000100
-DATA constants<>+17900(SB)/4, $0x4b000100
-DATA constants<>+17904(SB)/4, $0x4b000100
-DATA constants<>+17908(SB)/4, $0x4b000100
-DATA constants<>+17912(SB)/4, $0x4b000100
-DATA constants<>+17916(SB)/4, $0x4b000100
-DATA constants<>+17920(SB)/4, $0xdd800000
-DATA constants<>+17924(SB)/4, $0xdd800000
-DATA constants<>+17928(SB)/4, $0xdd800000
-DATA constants<>+17932(SB)/4, $0xdd800000
-DATA constants<>+17936(SB)/4, $0xdd800000
-DATA constants<>+17940(SB)/4, $0xdd800000
-DATA constants<>+17944(SB)/4, $0xdd800000
-DATA constants<>+17948(SB)/4, $0xdd800000
-DATA constants<>+17952(SB)/4, $0xdd800000
-DATA constants<>+17956(SB)/4, $0xdd800000
-DATA constants<>+17960(SB)/4, $0xdd800000
-DATA constants<>+17964(SB)/4, $0xdd800000
-DATA constants<>+17968(SB)/4, $0xdd800000
-DATA constants<>+17972(SB)/4, $0xdd800000
-DATA constants<>+17976(SB)/4, $0xdd800000
-DATA constants<>+17980(SB)/4, $0xdd800000
-DATA constants<>+17984(SB)/4, $0x3c23d70a
-DATA constants<>+17988(SB)/4, $0x3c23d70a
-DATA constants<>+17992(SB)/4, $0x3c23d70a
-DATA constants<>+17996(SB)/4, $0x3c23d70a
-DATA constants<>+18000(SB)/4, $0x3c23d70a
-DATA constants<>+18004(SB)/4, $0x3c23d70a
-DATA constants<>+18008(SB)/4, $0x3c23d70a
-DATA constants<>+18012(SB)/4, $0x3c23d70a
-DATA constants<>+18016(SB)/4, $0x3c23d70a
-DATA constants<>+18020(SB)/4, $0x3c23d70a
-DATA constants<>+18024(SB)/4, $0x3c23d70a
-DATA constants<>+18028(SB)/4, $0x3c23d70a
-DATA constants<>+18032(SB)/4, $0x3c23d70a
-DATA constants<>+18036(SB)/4, $0x3c23d70a
-DATA constants<>+18040(SB)/4, $0x3c23d70a
-DATA constants<>+18044(SB)/4, $0x3c23d70a
-DATA constants<>+18048(SB)/4, $0xbc23d70a
-DATA constants<>+18052(SB)/4, $0xbc23d70a
-DATA constants<>+18056(SB)/4, $0xbc23d70a
-DATA constants<>+18060(SB)/4, $0xbc23d70a
-DATA constants<>+18064(SB)/4, $0xbc23d70a
-DATA constants<>+18068(SB)/4, $0xbc23d70a
-DATA constants<>+18072(SB)/4, $0xbc23d70a
-DATA constants<>+18076(SB)/4, $0xbc23d70a
-DATA constants<>+18080(SB)/4, $0xbc23d70a
-DATA constants<>+18084(SB)/4, $0xbc23d70a
-DATA constants<>+18088(SB)/4, $0xbc23d70a
-DATA constants<>+18092(SB)/4, $0xbc23d70a
-DATA constants<>+18096(SB)/4, $0xbc23d70a
-DATA constants<>+18100(SB)/4, $0xbc23d70a
-DATA constants<>+18104(SB)/4, $0xbc23d70a
-DATA constants<>+18108(SB)/4, $0xbc23d70a
-DATA constants<>+18112(SB)/4, $0x40000000
-DATA constants<>+18116(SB)/4, $0x40000000
-DATA constants<>+18120(SB)/4, $0x40000000
-DATA constants<>+18124(SB)/4, $0x40000000
-DATA constants<>+18128(SB)/4, $0x40000000
-DATA constants<>+18132(SB)/4, $0x40000000
-DATA constants<>+18136(SB)/4, $0x40000000
-DATA constants<>+18140(SB)/4, $0x40000000
-DATA constants<>+18144(SB)/4, $0x40000000
-DATA constants<>+18148(SB)/4, $0x40000000
-DATA constants<>+18152(SB)/4, $0x40000000
-DATA constants<>+18156(SB)/4, $0x40000000
-DATA constants<>+18160(SB)/4, $0x40000000
-DATA constants<>+18164(SB)/4, $0x40000000
-DATA constants<>+18168(SB)/4, $0x40000000
-DATA constants<>+18172(SB)/4, $0x40000000
-DATA constants<>+18176(SB)/8, $0x3fe4000000000000
-DATA constants<>+18184(SB)/8, $0x3fe4000000000000
-DATA constants<>+18192(SB)/8, $0x3fe4000000000000
-DATA constants<>+18200(SB)/8, $0x3fe4000000000000
-DATA constants<>+18208(SB)/8, $0x3fe4000000000000
-DATA constants<>+18216(SB)/8, $0x3fe4000000000000
-DATA constants<>+18224(SB)/8, $0x3fe4000000000000
-DATA constants<>+18232(SB)/8, $0x3fe4000000000000
-DATA constants<>+18240(SB)/8, $0x4083b00000000000
-DATA constants<>+18248(SB)/8, $0x4083b00000000000
-DATA constants<>+18256(SB)/8, $0x4083b00000000000
-DATA constants<>+18264(SB)/8, $0x4083b00000000000
-DATA constants<>+18272(SB)/8, $0x4083b00000000000
-DATA constants<>+18280(SB)/8, $0x4083b00000000000
-DATA constants<>+18288(SB)/8, $0x4083b00000000000
-DATA constants<>+18296(SB)/8, $0x4083b00000000000
-DATA constants<>+18304(SB)/8, $0x40e960e000000000
-DATA constants<>+18312(SB)/8, $0x40e960e000000000
-DATA constants<>+18320(SB)/8, $0x40e960e000000000
-DATA constants<>+18328(SB)/8, $0x40e960e000000000
-DATA constants<>+18336(SB)/8, $0x40e960e000000000
-DATA constants<>+18344(SB)/8, $0x40e960e000000000
-DATA constants<>+18352(SB)/8, $0x40e960e000000000
-DATA constants<>+18360(SB)/8, $0x40e960e000000000
-DATA constants<>+18368(SB)/8, $0x412cde3200000000
-DATA constants<>+18376(SB)/8, $0x412cde3200000000
-DATA constants<>+18384(SB)/8, $0x412cde3200000000
-DATA constants<>+18392(SB)/8, $0x412cde3200000000
-DATA constants<>+18400(SB)/8, $0x412cde3200000000
-DATA constants<>+18408(SB)/8, $0x412cde3200000000
-DATA constants<>+18416(SB)/8, $0x412cde3200000000
-DATA constants<>+18424(SB)/8, $0x412cde3200000000
-DATA constants<>+18432(SB)/8, $0x413eee1100000000
-DATA constants<>+18440(SB)/8, $0x413eee1100000000
-DATA constants<>+18448(SB)/8, $0x413eee1100000000
-DATA constants<>+18456(SB)/8, $0x413eee1100000000
-DATA constants<>+18464(SB)/8, $0x413eee1100000000
-DATA constants<>+18472(SB)/8, $0x413eee1100000000
-DATA constants<>+18480(SB)/8, $0x413eee1100000000
-DATA constants<>+18488(SB)/8, $0x413eee1100000000
-DATA constants<>+18496(SB)/8, $0x4082900000000000
-DATA constants<>+18504(SB)/8, $0x4082900000000000
-DATA constants<>+18512(SB)/8, $0x4082900000000000
-DATA constants<>+18520(SB)/8, $0x4082900000000000
-DATA constants<>+18528(SB)/8, $0x4082900000000000
-DATA constants<>+18536(SB)/8, $0x4082900000000000
-DATA constants<>+18544(SB)/8, $0x4082900000000000
-DATA constants<>+18552(SB)/8, $0x4082900000000000
-DATA constants<>+18560(SB)/8, $0x40e5fea000000000
-DATA constants<>+18568(SB)/8, $0x40e5fea000000000
-DATA constants<>+18576(SB)/8, $0x40e5fea000000000
-DATA constants<>+18584(SB)/8, $0x40e5fea000000000
-DATA constants<>+18592(SB)/8, $0x40e5fea000000000
-DATA constants<>+18600(SB)/8, $0x40e5fea000000000
-DATA constants<>+18608(SB)/8, $0x40e5fea000000000
-DATA constants<>+18616(SB)/8, $0x40e5fea000000000
-DATA constants<>+18624(SB)/8, $0x41249eb600000000
-DATA constants<>+18632(SB)/8, $0x41249eb600000000
-DATA constants<>+18640(SB)/8, $0x41249eb600000000
-DATA constants<>+18648(SB)/8, $0x41249eb600000000
-DATA constants<>+18656(SB)/8, $0x41249eb600000000
-DATA constants<>+18664(SB)/8, $0x41249eb600000000
-DATA constants<>+18672(SB)/8, $0x41249eb600000000
-DATA constants<>+18680(SB)/8, $0x41249eb600000000
-DATA constants<>+18688(SB)/8, $0xc000000000000000
-DATA constants<>+18696(SB)/8, $0xc000000000000000
-DATA constants<>+18704(SB)/8, $0xc000000000000000
-DATA constants<>+18712(SB)/8, $0xc000000000000000
-DATA constants<>+18720(SB)/8, $0xc000000000000000
-DATA constants<>+18728(SB)/8, $0xc000000000000000
-DATA constants<>+18736(SB)/8, $0xc000000000000000
-DATA constants<>+18744(SB)/8, $0xc000000000000000
-DATA constants<>+18752(SB)/4, $0xc0000000
-DATA constants<>+18756(SB)/4, $0xc0000000
-DATA constants<>+18760(SB)/4, $0xc0000000
-DATA constants<>+18764(SB)/4, $0xc0000000
-DATA constants<>+18768(SB)/4, $0xc0000000
-DATA constants<>+18772(SB)/4, $0xc0000000
-DATA constants<>+18776(SB)/4, $0xc0000000
-DATA constants<>+18780(SB)/4, $0xc0000000
-DATA constants<>+18784(SB)/4, $0xc0000000
-DATA constants<>+18788(SB)/4, $0xc0000000
-DATA constants<>+18792(SB)/4, $0xc0000000
-DATA constants<>+18796(SB)/4, $0xc0000000
-DATA constants<>+18800(SB)/4, $0xc0000000
-DATA constants<>+18804(SB)/4, $0xc0000000
-DATA constants<>+18808(SB)/4, $0xc0000000
-DATA constants<>+18812(SB)/4, $0xc0000000
-DATA constants<>+18816(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18824(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18832(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18840(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18848(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18856(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18864(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18872(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18880(SB)/4, $0xbb58abe0
-DATA constants<>+18884(SB)/4, $0xbb58abe0
-DATA constants<>+18888(SB)/4, $0xbb58abe0
-DATA constants<>+18892(SB)/4, $0xbb58abe0
-DATA constants<>+18896(SB)/4, $0xbb58abe0
-DATA constants<>+18900(SB)/4, $0xbb58abe0
-DATA constants<>+18904(SB)/4, $0xbb58abe0
-DATA constants<>+18908(SB)/4, $0xbb58abe0
-DATA constants<>+18912(SB)/4, $0xbb58abe0
-DATA constants<>+18916(SB)/4, $0xbb58abe0
-DATA constants<>+18920(SB)/4, $0xbb58abe0
-DATA constants<>+18924(SB)/4, $0xbb58abe0
-DATA constants<>+18928(SB)/4, $0xbb58abe0
-DATA constants<>+18932(SB)/4, $0xbb58abe0
-DATA constants<>+18936(SB)/4, $0xbb58abe0
-DATA constants<>+18940(SB)/4, $0xbb58abe0
-DATA constants<>+18944(SB)/4, $0x3ca50f77
-DATA constants<>+18948(SB)/4, $0x3ca50f77
-DATA constants<>+18952(SB)/4, $0x3ca50f77
-DATA constants<>+18956(SB)/4, $0x3ca50f77
-DATA constants<>+18960(SB)/4, $0x3ca50f77
-DATA constants<>+18964(SB)/4, $0x3ca50f77
-DATA constants<>+18968(SB)/4, $0x3ca50f77
-DATA constants<>+18972(SB)/4, $0x3ca50f77
-DATA constants<>+18976(SB)/4, $0x3ca50f77
-DATA constants<>+18980(SB)/4, $0x3ca50f77
-DATA constants<>+18984(SB)/4, $0x3ca50f77
-DATA constants<>+18988(SB)/4, $0x3ca50f77
-DATA constants<>+18992(SB)/4, $0x3ca50f77
-DATA constants<>+18996(SB)/4, $0x3ca50f77
-DATA constants<>+19000(SB)/4, $0x3ca50f77
-DATA constants<>+19004(SB)/4, $0x3ca50f77
-DATA constants<>+19008(SB)/4, $0xbd6bc3cd
-DATA constants<>+19012(SB)/4, $0xbd6bc3cd
-DATA constants<>+19016(SB)/4, $0xbd6bc3cd
-DATA constants<>+19020(SB)/4, $0xbd6bc3cd
-DATA constants<>+19024(SB)/4, $0xbd6bc3cd
-DATA constants<>+19028(SB)/4, $0xbd6bc3cd
-DATA constants<>+19032(SB)/4, $0xbd6bc3cd
-DATA constants<>+19036(SB)/4, $0xbd6bc3cd
-DATA constants<>+19040(SB)/4, $0xbd6bc3cd
-DATA constants<>+19044(SB)/4, $0xbd6bc3cd
-DATA constants<>+19048(SB)/4, $0xbd6bc3cd
-DATA constants<>+19052(SB)/4, $0xbd6bc3cd
-DATA constants<>+19056(SB)/4, $0xbd6bc3cd
-DATA constants<>+19060(SB)/4, $0xbd6bc3cd
-DATA constants<>+19064(SB)/4, $0xbd6bc3cd
-DATA constants<>+19068(SB)/4, $0xbd6bc3cd
-DATA constants<>+19072(SB)/4, $0x3dda850f
-DATA constants<>+19076(SB)/4, $0x3dda850f
-DATA constants<>+19080(SB)/4, $0x3dda850f
-DATA constants<>+19084(SB)/4, $0x3dda850f
-DATA constants<>+19088(SB)/4, $0x3dda850f
-DATA constants<>+19092(SB)/4, $0x3dda850f
-DATA constants<>+19096(SB)/4, $0x3dda850f
-DATA constants<>+19100(SB)/4, $0x3dda850f
-DATA constants<>+19104(SB)/4, $0x3dda850f
-DATA constants<>+19108(SB)/4, $0x3dda850f
-DATA constants<>+19112(SB)/4, $0x3dda850f
-DATA constants<>+19116(SB)/4, $0x3dda850f
-DATA constants<>+19120(SB)/4, $0x3dda850f
-DATA constants<>+19124(SB)/4, $0x3dda850f
-DATA constants<>+19128(SB)/4, $0x3dda850f
-DATA constants<>+19132(SB)/4, $0x3dda850f
-DATA constants<>+19136(SB)/4, $0xbe1d2cac
-DATA constants<>+19140(SB)/4, $0xbe1d2cac
-DATA constants<>+19144(SB)/4, $0xbe1d2cac
-DATA constants<>+19148(SB)/4, $0xbe1d2cac
-DATA constants<>+19152(SB)/4, $0xbe1d2cac
-DATA constants<>+19156(SB)/4, $0xbe1d2cac
-DATA constants<>+19160(SB)/4, $0xbe1d2cac
-DATA constants<>+19164(SB)/4, $0xbe1d2cac
-DATA constants<>+19168(SB)/4, $0xbe1d2cac
-DATA constants<>+19172(SB)/4, $0xbe1d2cac
-DATA constants<>+19176(SB)/4, $0xbe1d2cac
-DATA constants<>+19180(SB)/4, $0xbe1d2cac
-DATA constants<>+19184(SB)/4, $0xbe1d2cac
-DATA constants<>+19188(SB)/4, $0xbe1d2cac
-DATA constants<>+19192(SB)/4, $0xbe1d2cac
-DATA constants<>+19196(SB)/4, $0xbe1d2cac
-DATA constants<>+19200(SB)/4, $0x3e49a885
-DATA constants<>+19204(SB)/4, $0x3e49a885
-DATA constants<>+19208(SB)/4, $0x3e49a885
-DATA constants<>+19212(SB)/4, $0x3e49a885
-DATA constants<>+19216(SB)/4, $0x3e49a885
-DATA constants<>+19220(SB)/4, $0x3e49a885
-DATA constants<>+19224(SB)/4, $0x3e49a885
-DATA constants<>+19228(SB)/4, $0x3e49a885
-DATA constants<>+19232(SB)/4, $0x3e49a885
-DATA constants<>+19236(SB)/4, $0x3e49a885
-DATA constants<>+19240(SB)/4, $0x3e49a885
-DATA constants<>+19244(SB)/4, $0x3e49a885
-DATA constants<>+19248(SB)/4, $0x3e49a885
-DATA constants<>+19252(SB)/4, $0x3e49a885
-DATA constants<>+19256(SB)/4, $0x3e49a885
-DATA constants<>+19260(SB)/4, $0x3e49a885
-DATA constants<>+19264(SB)/4, $0xbe7f924f
-DATA constants<>+19268(SB)/4, $0xbe7f924f
-DATA constants<>+19272(SB)/4, $0xbe7f924f
-DATA constants<>+19276(SB)/4, $0xbe7f924f
-DATA constants<>+19280(SB)/4, $0xbe7f924f
-DATA constants<>+19284(SB)/4, $0xbe7f924f
-DATA constants<>+19288(SB)/4, $0xbe7f924f
-DATA constants<>+19292(SB)/4, $0xbe7f924f
-DATA constants<>+19296(SB)/4, $0xbe7f924f
-DATA constants<>+19300(SB)/4, $0xbe7f924f
-DATA constants<>+19304(SB)/4, $0xbe7f924f
-DATA constants<>+19308(SB)/4, $0xbe7f924f
-DATA constants<>+19312(SB)/4, $0xbe7f924f
-DATA constants<>+19316(SB)/4, $0xbe7f924f
-DATA constants<>+19320(SB)/4, $0xbe7f924f
-DATA constants<>+19324(SB)/4, $0xbe7f924f
-DATA constants<>+19328(SB)/4, $0x3eaaa6ea
-DATA constants<>+19332(SB)/4, $0x3eaaa6ea
-DATA constants<>+19336(SB)/4, $0x3eaaa6ea
-DATA constants<>+19340(SB)/4, $0x3eaaa6ea
-DATA constants<>+19344(SB)/4, $0x3eaaa6ea
-DATA constants<>+19348(SB)/4, $0x3eaaa6ea
-DATA constants<>+19352(SB)/4, $0x3eaaa6ea
-DATA constants<>+19356(SB)/4, $0x3eaaa6ea
-DATA constants<>+19360(SB)/4, $0x3eaaa6ea
-DATA constants<>+19364(SB)/4, $0x3eaaa6ea
-DATA constants<>+19368(SB)/4, $0x3eaaa6ea
-DATA constants<>+19372(SB)/4, $0x3eaaa6ea
-DATA constants<>+19376(SB)/4, $0x3eaaa6ea
-DATA constants<>+19380(SB)/4, $0x3eaaa6ea
-DATA constants<>+19384(SB)/4, $0x3eaaa6ea
-DATA constants<>+19388(SB)/4, $0x3eaaa6ea
-DATA constants<>+19392(SB)/4, $0xbeffffe9
-DATA constants<>+19396(SB)/4, $0xbeffffe9
-DATA constants<>+19400(SB)/4, $0xbeffffe9
-DATA constants<>+19404(SB)/4, $0xbeffffe9
-DATA constants<>+19408(SB)/4, $0xbeffffe9
-DATA constants<>+19412(SB)/4, $0xbeffffe9
-DATA constants<>+19416(SB)/4, $0xbeffffe9
-DATA constants<>+19420(SB)/4, $0xbeffffe9
-DATA constants<>+19424(SB)/4, $0xbeffffe9
-DATA constants<>+19428(SB)/4, $0xbeffffe9
-DATA constants<>+19432(SB)/4, $0xbeffffe9
-DATA constants<>+19436(SB)/4, $0xbeffffe9
-DATA constants<>+19440(SB)/4, $0xbeffffe9
-DATA constants<>+19444(SB)/4, $0xbeffffe9
-DATA constants<>+19448(SB)/4, $0xbeffffe9
-DATA constants<>+19452(SB)/4, $0xbeffffe9
-DATA constants<>+19456(SB)/8, $0x4044000000000000
-DATA constants<>+19464(SB)/8, $0x4044000000000000
-DATA constants<>+19472(SB)/8, $0x4044000000000000
-DATA constants<>+19480(SB)/8, $0x4044000000000000
-DATA constants<>+19488(SB)/8, $0x4044000000000000
-DATA constants<>+19496(SB)/8, $0x4044000000000000
-DATA constants<>+19504(SB)/8, $0x4044000000000000
-DATA constants<>+19512(SB)/8, $0x4044000000000000
-DATA constants<>+19520(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19528(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19536(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19544(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19552(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19560(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19568(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19576(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19584(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19592(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19600(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19608(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19616(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19624(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19632(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19640(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19648(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19656(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19664(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19672(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19680(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19688(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19696(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19704(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19712(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19720(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19728(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19736(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19744(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19752(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19760(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19768(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19776(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19784(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19792(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19800(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19808(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19816(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19824(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19832(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19840(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19848(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19856(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19864(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19872(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19880(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19888(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19896(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19904(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19912(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19920(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19928(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19936(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19944(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19952(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19960(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19968(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+19976(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+19984(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+19992(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20000(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20008(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20016(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20024(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20032(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20040(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20048(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20056(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20064(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20072(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20080(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20088(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20096(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20104(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20112(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20120(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20128(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20136(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20144(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20152(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20160(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20168(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20176(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20184(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20192(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20200(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20208(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20216(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20224(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20232(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20240(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20248(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20256(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20264(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20272(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20280(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20288(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20296(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20304(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20312(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20320(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20328(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20336(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20344(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20352(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20360(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20368(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20376(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20384(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20392(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20400(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20408(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20416(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20424(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20432(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20440(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20448(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20456(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20464(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20472(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20480(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20488(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20496(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20504(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20512(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20520(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20528(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20536(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20544(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20552(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20560(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20568(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20576(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20584(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20592(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20600(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20608(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20616(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20624(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20632(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20640(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20648(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20656(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20664(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20672(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20680(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20688(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20696(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20704(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20712(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20720(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20728(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20736(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20744(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20752(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20760(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20768(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20776(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20784(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20792(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20800(SB)/8, $0x3f260610327a4300
-DATA constants<>+20808(SB)/8, $0x3f260610327a4300
-DATA constants<>+20816(SB)/8, $0x3f260610327a4300
-DATA constants<>+20824(SB)/8, $0x3f260610327a4300
-DATA constants<>+20832(SB)/8, $0x3f260610327a4300
-DATA constants<>+20840(SB)/8, $0x3f260610327a4300
-DATA constants<>+20848(SB)/8, $0x3f260610327a4300
-DATA constants<>+20856(SB)/8, $0x3f260610327a4300
-DATA constants<>+20864(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20872(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20880(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20888(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20896(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20904(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20912(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20920(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20928(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20936(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20944(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20952(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20960(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20968(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20976(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20984(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20992(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21000(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21008(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21016(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21024(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21032(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21040(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21048(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21056(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21064(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21072(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21080(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21088(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21096(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21104(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21112(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21120(SB)/8, $0xc044000000000000
-DATA constants<>+21128(SB)/8, $0xc044000000000000
-DATA constants<>+21136(SB)/8, $0xc044000000000000
-DATA constants<>+21144(SB)/8, $0xc044000000000000
-DATA constants<>+21152(SB)/8, $0xc044000000000000
-DATA constants<>+21160(SB)/8, $0xc044000000000000
-DATA constants<>+21168(SB)/8, $0xc044000000000000
-DATA constants<>+21176(SB)/8, $0xc044000000000000
-DATA constants<>+21184(SB)/4, $0x41680000
-DATA constants<>+21188(SB)/4, $0x41680000
-DATA constants<>+21192(SB)/4, $0x41680000
-DATA constants<>+21196(SB)/4, $0x41680000
-DATA constants<>+21200(SB)/4, $0x41680000
-DATA constants<>+21204(SB)/4, $0x41680000
-DATA constants<>+21208(SB)/4, $0x41680000
-DATA constants<>+21212(SB)/4, $0x41680000
-DATA constants<>+21216(SB)/4, $0x41680000
-DATA constants<>+21220(SB)/4, $0x41680000
-DATA constants<>+21224(SB)/4, $0x41680000
-DATA constants<>+21228(SB)/4, $0x41680000
-DATA constants<>+21232(SB)/4, $0x41680000
-DATA constants<>+21236(SB)/4, $0x41680000
-DATA constants<>+21240(SB)/4, $0x41680000
-DATA constants<>+21244(SB)/4, $0x41680000
-DATA constants<>+21248(SB)/4, $0x40600000
-DATA constants<>+21252(SB)/4, $0x40600000
-DATA constants<>+21256(SB)/4, $0x40600000
-DATA constants<>+21260(SB)/4, $0x40600000
-DATA constants<>+21264(SB)/4, $0x40600000
-DATA constants<>+21268(SB)/4, $0x40600000
-DATA constants<>+21272(SB)/4, $0x40600000
-DATA constants<>+21276(SB)/4, $0x40600000
-DATA constants<>+21280(SB)/4, $0x40600000
-DATA constants<>+21284(SB)/4, $0x40600000
-DATA constants<>+21288(SB)/4, $0x40600000
-DATA constants<>+21292(SB)/4, $0x40600000
-DATA constants<>+21296(SB)/4, $0x40600000
-DATA constants<>+21300(SB)/4, $0x40600000
-DATA constants<>+21304(SB)/4, $0x40600000
-DATA constants<>+21308(SB)/4, $0x40600000
-DATA constants<>+21312(SB)/4, $0x39c9a0f6
-DATA constants<>+21316(SB)/4, $0x39c9a0f6
-DATA constants<>+21320(SB)/4, $0x39c9a0f6
-DATA constants<>+21324(SB)/4, $0x39c9a0f6
-DATA constants<>+21328(SB)/4, $0x39c9a0f6
-DATA constants<>+21332(SB)/4, $0x39c9a0f6
-DATA constants<>+21336(SB)/4, $0x39c9a0f6
-DATA constants<>+21340(SB)/4, $0x39c9a0f6
-DATA constants<>+21344(SB)/4, $0x39c9a0f6
-DATA constants<>+21348(SB)/4, $0x39c9a0f6
-DATA constants<>+21352(SB)/4, $0x39c9a0f6
-DATA constants<>+21356(SB)/4, $0x39c9a0f6
-DATA constants<>+21360(SB)/4, $0x39c9a0f6
-DATA constants<>+21364(SB)/4, $0x39c9a0f6
-DATA constants<>+21368(SB)/4, $0x39c9a0f6
-DATA constants<>+21372(SB)/4, $0x39c9a0f6
-DATA constants<>+21376(SB)/4, $0xb9cd295a
-DATA constants<>+21380(SB)/4, $0xb9cd295a
-DATA constants<>+21384(SB)/4, $0xb9cd295a
-DATA constants<>+21388(SB)/4, $0xb9cd295a
-DATA constants<>+21392(SB)/4, $0xb9cd295a
-DATA constants<>+21396(SB)/4, $0xb9cd295a
-DATA constants<>+21400(SB)/4, $0xb9cd295a
-DATA constants<>+21404(SB)/4, $0xb9cd295a
-DATA constants<>+21408(SB)/4, $0xb9cd295a
-DATA constants<>+21412(SB)/4, $0xb9cd295a
-DATA constants<>+21416(SB)/4, $0xb9cd295a
-DATA constants<>+21420(SB)/4, $0xb9cd295a
-DATA constants<>+21424(SB)/4, $0xb9cd295a
-DATA constants<>+21428(SB)/4, $0xb9cd295a
-DATA constants<>+21432(SB)/4, $0xb9cd295a
-DATA constants<>+21436(SB)/4, $0xb9cd295a
-DATA constants<>+21440(SB)/4, $0xbb4e31ee
-DATA constants<>+21444(SB)/4, $0xbb4e31ee
-DATA constants<>+21448(SB)/4, $0xbb4e31ee
-DATA constants<>+21452(SB)/4, $0xbb4e31ee
-DATA constants<>+21456(SB)/4, $0xbb4e31ee
-DATA constants<>+21460(SB)/4, $0xbb4e31ee
-DATA constants<>+21464(SB)/4, $0xbb4e31ee
-DATA constants<>+21468(SB)/4, $0xbb4e31ee
-DATA constants<>+21472(SB)/4, $0xbb4e31ee
-DATA constants<>+21476(SB)/4, $0xbb4e31ee
-DATA constants<>+21480(SB)/4, $0xbb4e31ee
-DATA constants<>+21484(SB)/4, $0xbb4e31ee
-DATA constants<>+21488(SB)/4, $0xbb4e31ee
-DATA constants<>+21492(SB)/4, $0xbb4e31ee
-DATA constants<>+21496(SB)/4, $0xbb4e31ee
-DATA constants<>+21500(SB)/4, $0xbb4e31ee
-DATA constants<>+21504(SB)/4, $0x3bd3acc9
-DATA constants<>+21508(SB)/4, $0x3bd3acc9
-DATA constants<>+21512(SB)/4, $0x3bd3acc9
-DATA constants<>+21516(SB)/4, $0x3bd3acc9
-DATA constants<>+21520(SB)/4, $0x3bd3acc9
-DATA constants<>+21524(SB)/4, $0x3bd3acc9
-DATA constants<>+21528(SB)/4, $0x3bd3acc9
-DATA constants<>+21532(SB)/4, $0x3bd3acc9
-DATA constants<>+21536(SB)/4, $0x3bd3acc9
-DATA constants<>+21540(SB)/4, $0x3bd3acc9
-DATA constants<>+21544(SB)/4, $0x3bd3acc9
-DATA constants<>+21548(SB)/4, $0x3bd3acc9
-DATA constants<>+21552(SB)/4, $0x3bd3acc9
-DATA constants<>+21556(SB)/4, $0x3bd3acc9
-DATA constants<>+21560(SB)/4, $0x3bd3acc9
-DATA constants<>+21564(SB)/4, $0x3bd3acc9
-DATA constants<>+21568(SB)/4, $0x3c8e889f
-DATA constants<>+21572(SB)/4, $0x3c8e889f
-DATA constants<>+21576(SB)/4, $0x3c8e889f
-DATA constants<>+21580(SB)/4, $0x3c8e889f
-DATA constants<>+21584(SB)/4, $0x3c8e889f
-DATA constants<>+21588(SB)/4, $0x3c8e889f
-DATA constants<>+21592(SB)/4, $0x3c8e889f
-DATA constants<>+21596(SB)/4, $0x3c8e889f
-DATA constants<>+21600(SB)/4, $0x3c8e889f
-DATA constants<>+21604(SB)/4, $0x3c8e889f
-DATA constants<>+21608(SB)/4, $0x3c8e889f
-DATA constants<>+21612(SB)/4, $0x3c8e889f
-DATA constants<>+21616(SB)/4, $0x3c8e889f
-DATA constants<>+21620(SB)/4, $0x3c8e889f
-DATA constants<>+21624(SB)/4, $0x3c8e889f
-DATA constants<>+21628(SB)/4, $0x3c8e889f
-DATA constants<>+21632(SB)/4, $0xbdedab0f
-DATA constants<>+21636(SB)/4, $0xbdedab0f
-DATA constants<>+21640(SB)/4, $0xbdedab0f
-DATA constants<>+21644(SB)/4, $0xbdedab0f
-DATA constants<>+21648(SB)/4, $0xbdedab0f
-DATA constants<>+21652(SB)/4, $0xbdedab0f
-DATA constants<>+21656(SB)/4, $0xbdedab0f
-DATA constants<>+21660(SB)/4, $0xbdedab0f
-DATA constants<>+21664(SB)/4, $0xbdedab0f
-DATA constants<>+21668(SB)/4, $0xbdedab0f
-DATA constants<>+21672(SB)/4, $0xbdedab0f
-DATA constants<>+21676(SB)/4, $0xbdedab0f
-DATA constants<>+21680(SB)/4, $0xbdedab0f
-DATA constants<>+21684(SB)/4, $0xbdedab0f
-DATA constants<>+21688(SB)/4, $0xbdedab0f
-DATA constants<>+21692(SB)/4, $0xbdedab0f
-DATA constants<>+21696(SB)/4, $0x3ea17f7a
-DATA constants<>+21700(SB)/4, $0x3ea17f7a
-DATA constants<>+21704(SB)/4, $0x3ea17f7a
-DATA constants<>+21708(SB)/4, $0x3ea17f7a
-DATA constants<>+21712(SB)/4, $0x3ea17f7a
-DATA constants<>+21716(SB)/4, $0x3ea17f7a
-DATA constants<>+21720(SB)/4, $0x3ea17f7a
-DATA constants<>+21724(SB)/4, $0x3ea17f7a
-DATA constants<>+21728(SB)/4, $0x3ea17f7a
-DATA constants<>+21732(SB)/4, $0x3ea17f7a
-DATA constants<>+21736(SB)/4, $0x3ea17f7a
-DATA constants<>+21740(SB)/4, $0x3ea17f7a
-DATA constants<>+21744(SB)/4, $0x3ea17f7a
-DATA constants<>+21748(SB)/4, $0x3ea17f7a
-DATA constants<>+21752(SB)/4, $0x3ea17f7a
-DATA constants<>+21756(SB)/4, $0x3ea17f7a
-DATA constants<>+21760(SB)/4, $0xbf10c8aa
-DATA constants<>+21764(SB)/4, $0xbf10c8aa
-DATA constants<>+21768(SB)/4, $0xbf10c8aa
-DATA constants<>+21772(SB)/4, $0xbf10c8aa
-DATA constants<>+21776(SB)/4, $0xbf10c8aa
-DATA constants<>+21780(SB)/4, $0xbf10c8aa
-DATA constants<>+21784(SB)/4, $0xbf10c8aa
-DATA constants<>+21788(SB)/4, $0xbf10c8aa
-DATA constants<>+21792(SB)/4, $0xbf10c8aa
-DATA constants<>+21796(SB)/4, $0xbf10c8aa
-DATA constants<>+21800(SB)/4, $0xbf10c8aa
-DATA constants<>+21804(SB)/4, $0xbf10c8aa
-DATA constants<>+21808(SB)/4, $0xbf10c8aa
-DATA constants<>+21812(SB)/4, $0xbf10c8aa
-DATA constants<>+21816(SB)/4, $0xbf10c8aa
-DATA constants<>+21820(SB)/4, $0xbf10c8aa
-DATA constants<>+21824(SB)/4, $0x3f3e920d
-DATA constants<>+21828(SB)/4, $0x3f3e920d
-DATA constants<>+21832(SB)/4, $0x3f3e920d
-DATA constants<>+21836(SB)/4, $0x3f3e920d
-DATA constants<>+21840(SB)/4, $0x3f3e920d
-DATA constants<>+21844(SB)/4, $0x3f3e920d
-DATA constants<>+21848(SB)/4, $0x3f3e920d
-DATA constants<>+21852(SB)/4, $0x3f3e920d
-DATA constants<>+21856(SB)/4, $0x3f3e920d
-DATA constants<>+21860(SB)/4, $0x3f3e920d
-DATA constants<>+21864(SB)/4, $0x3f3e920d
-DATA constants<>+21868(SB)/4, $0x3f3e920d
-DATA constants<>+21872(SB)/4, $0x3f3e920d
-DATA constants<>+21876(SB)/4, $0x3f3e920d
-DATA constants<>+21880(SB)/4, $0x3f3e920d
-DATA constants<>+21884(SB)/4, $0x3f3e920d
-DATA constants<>+21888(SB)/4, $0x38e5dc70
-DATA constants<>+21892(SB)/4, $0x38e5dc70
-DATA constants<>+21896(SB)/4, $0x38e5dc70
-DATA constants<>+21900(SB)/4, $0x38e5dc70
-DATA constants<>+21904(SB)/4, $0x38e5dc70
-DATA constants<>+21908(SB)/4, $0x38e5dc70
-DATA constants<>+21912(SB)/4, $0x38e5dc70
-DATA constants<>+21916(SB)/4, $0x38e5dc70
-DATA constants<>+21920(SB)/4, $0x38e5dc70
-DATA constants<>+21924(SB)/4, $0x38e5dc70
-DATA constants<>+21928(SB)/4, $0x38e5dc70
-DATA constants<>+21932(SB)/4, $0x38e5dc70
-DATA constants<>+21936(SB)/4, $0x38e5dc70
-DATA constants<>+21940(SB)/4, $0x38e5dc70
-DATA constants<>+21944(SB)/4, $0x38e5dc70
-DATA constants<>+21948(SB)/4, $0x38e5dc70
-DATA constants<>+21952(SB)/4, $0xba9bc906
-DATA constants<>+21956(SB)/4, $0xba9bc906
-DATA constants<>+21960(SB)/4, $0xba9bc906
-DATA constants<>+21964(SB)/4, $0xba9bc906
-DATA constants<>+21968(SB)/4, $0xba9bc906
-DATA constants<>+21972(SB)/4, $0xba9bc906
-DATA constants<>+21976(SB)/4, $0xba9bc906
-DATA constants<>+21980(SB)/4, $0xba9bc906
-DATA constants<>+21984(SB)/4, $0xba9bc906
-DATA constants<>+21988(SB)/4, $0xba9bc906
-DATA constants<>+21992(SB)/4, $0xba9bc906
-DATA constants<>+21996(SB)/4, $0xba9bc906
-DATA constants<>+22000(SB)/4, $0xba9bc906
-DATA constants<>+22004(SB)/4, $0xba9bc906
-DATA constants<>+22008(SB)/4, $0xba9bc906
-DATA constants<>+22012(SB)/4, $0xba9bc906
-DATA constants<>+22016(SB)/4, $0x3c236e0f
-DATA constants<>+22020(SB)/4, $0x3c236e0f
-DATA constants<>+22024(SB)/4, $0x3c236e0f
-DATA constants<>+22028(SB)/4, $0x3c236e0f
-DATA constants<>+22032(SB)/4, $0x3c236e0f
-DATA constants<>+22036(SB)/4, $0x3c236e0f
-DATA constants<>+22040(SB)/4, $0x3c236e0f
-DATA constants<>+22044(SB)/4, $0x3c236e0f
-DATA constants<>+22048(SB)/4, $0x3c236e0f
-DATA constants<>+22052(SB)/4, $0x3c236e0f
-DATA constants<>+22056(SB)/4, $0x3c236e0f
-DATA constants<>+22060(SB)/4, $0x3c236e0f
-DATA constants<>+22064(SB)/4, $0x3c236e0f
-DATA constants<>+22068(SB)/4, $0x3c236e0f
-DATA constants<>+22072(SB)/4, $0x3c236e0f
-DATA constants<>+22076(SB)/4, $0x3c236e0f
-DATA constants<>+22080(SB)/4, $0xbd882c3f
-DATA constants<>+22084(SB)/4, $0xbd882c3f
-DATA constants<>+22088(SB)/4, $0xbd882c3f
-DATA constants<>+22092(SB)/4, $0xbd882c3f
-DATA constants<>+22096(SB)/4, $0xbd882c3f
-DATA constants<>+22100(SB)/4, $0xbd882c3f
-DATA constants<>+22104(SB)/4, $0xbd882c3f
-DATA constants<>+22108(SB)/4, $0xbd882c3f
-DATA constants<>+22112(SB)/4, $0xbd882c3f
-DATA constants<>+22116(SB)/4, $0xbd882c3f
-DATA constants<>+22120(SB)/4, $0xbd882c3f
-DATA constants<>+22124(SB)/4, $0xbd882c3f
-DATA constants<>+22128(SB)/4, $0xbd882c3f
-DATA constants<>+22132(SB)/4, $0xbd882c3f
-DATA constants<>+22136(SB)/4, $0xbd882c3f
-DATA constants<>+22140(SB)/4, $0xbd882c3f
-DATA constants<>+22144(SB)/4, $0x3ecc422a
-DATA constants<>+22148(SB)/4, $0x3ecc422a
-DATA constants<>+22152(SB)/4, $0x3ecc422a
-DATA constants<>+22156(SB)/4, $0x3ecc422a
-DATA constants<>+22160(SB)/4, $0x3ecc422a
-DATA constants<>+22164(SB)/4, $0x3ecc422a
-DATA constants<>+22168(SB)/4, $0x3ecc422a
-DATA constants<>+22172(SB)/4, $0x3ecc422a
-DATA constants<>+22176(SB)/4, $0x3ecc422a
-DATA constants<>+22180(SB)/4, $0x3ecc422a
-DATA constants<>+22184(SB)/4, $0x3ecc422a
-DATA constants<>+22188(SB)/4, $0x3ecc422a
-DATA constants<>+22192(SB)/4, $0x3ecc422a
-DATA constants<>+22196(SB)/4, $0x3ecc422a
-DATA constants<>+22200(SB)/4, $0x3ecc422a
-DATA constants<>+22204(SB)/4, $0x3ecc422a
-DATA constants<>+22208(SB)/4, $0x3f333333
-DATA constants<>+22212(SB)/4, $0x3f333333
-DATA constants<>+22216(SB)/4, $0x3f333333
-DATA constants<>+22220(SB)/4, $0x3f333333
-DATA constants<>+22224(SB)/4, $0x3f333333
-DATA constants<>+22228(SB)/4, $0x3f333333
-DATA constants<>+22232(SB)/4, $0x3f333333
-DATA constants<>+22236(SB)/4, $0x3f333333
-DATA constants<>+22240(SB)/4, $0x3f333333
-DATA constants<>+22244(SB)/4, $0x3f333333
-DATA constants<>+22248(SB)/4, $0x3f333333
-DATA constants<>+22252(SB)/4, $0x3f333333
-DATA constants<>+22256(SB)/4, $0x3f333333
-DATA constants<>+22260(SB)/4, $0x3f333333
-DATA constants<>+22264(SB)/4, $0x3f333333
-DATA constants<>+22268(SB)/4, $0x3f333333
-DATA constants<>+22272(SB)/4, $0xc1680000
-DATA constants<>+22276(SB)/4, $0xc1680000
-DATA constants<>+22280(SB)/4, $0xc1680000
-DATA constants<>+22284(SB)/4, $0xc1680000
-DATA constants<>+22288(SB)/4, $0xc1680000
-DATA constants<>+22292(SB)/4, $0xc1680000
-DATA constants<>+22296(SB)/4, $0xc1680000
-DATA constants<>+22300(SB)/4, $0xc1680000
-DATA constants<>+22304(SB)/4, $0xc1680000
-DATA constants<>+22308(SB)/4, $0xc1680000
-DATA constants<>+22312(SB)/4, $0xc1680000
-DATA constants<>+22316(SB)/4, $0xc1680000
-DATA constants<>+22320(SB)/4, $0xc1680000
-DATA constants<>+22324(SB)/4, $0xc1680000
-DATA constants<>+22328(SB)/4, $0xc1680000
-DATA constants<>+22332(SB)/4, $0xc1680000
-DATA constants<>+22336(SB)/8, $0xc089000000000000
-DATA constants<>+22344(SB)/8, $0xc089000000000000
-DATA constants<>+22352(SB)/8, $0xc089000000000000
-DATA constants<>+22360(SB)/8, $0xc089000000000000
-DATA constants<>+22368(SB)/8, $0xc089000000000000
-DATA constants<>+22376(SB)/8, $0xc089000000000000
-DATA constants<>+22384(SB)/8, $0xc089000000000000
-DATA constants<>+22392(SB)/8, $0xc089000000000000
-DATA constants<>+22400(SB)/8, $0x4089000000000000
-DATA constants<>+22408(SB)/8, $0x4089000000000000
-DATA constants<>+22416(SB)/8, $0x4089000000000000
-DATA constants<>+22424(SB)/8, $0x4089000000000000
-DATA constants<>+22432(SB)/8, $0x4089000000000000
-DATA constants<>+22440(SB)/8, $0x4089000000000000
-DATA constants<>+22448(SB)/8, $0x4089000000000000
-DATA constants<>+22456(SB)/8, $0x4089000000000000
-DATA constants<>+22464(SB)/4, $0xc4480000
-DATA constants<>+22468(SB)/4, $0xc4480000
-DATA constants<>+22472(SB)/4, $0xc4480000
-DATA constants<>+22476(SB)/4, $0xc4480000
-DATA constants<>+22480(SB)/4, $0xc4480000
-DATA constants<>+22484(SB)/4, $0xc4480000
-DATA constants<>+22488(SB)/4, $0xc4480000
-DATA constants<>+22492(SB)/4, $0xc4480000
-DATA constants<>+22496(SB)/4, $0xc4480000
-DATA constants<>+22500(SB)/4, $0xc4480000
-DATA constants<>+22504(SB)/4, $0xc4480000
-DATA constants<>+22508(SB)/4, $0xc4480000
-DATA constants<>+22512(SB)/4, $0xc4480000
-DATA constants<>+22516(SB)/4, $0xc4480000
-DATA constants<>+22520(SB)/4, $0xc4480000
-DATA constants<>+22524(SB)/4, $0xc4480000
-DATA constants<>+22528(SB)/4, $0x44480000
-DATA constants<>+22532(SB)/4, $0x44480000
-DATA constants<>+22536(SB)/4, $0x44480000
-DATA constants<>+22540(SB)/4, $0x44480000
-DATA constants<>+22544(SB)/4, $0x44480000
-DATA constants<>+22548(SB)/4, $0x44480000
-DATA constants<>+22552(SB)/4, $0x44480000
-DATA constants<>+22556(SB)/4, $0x44480000
-DATA constants<>+22560(SB)/4, $0x44480000
-DATA constants<>+22564(SB)/4, $0x44480000
-DATA constants<>+22568(SB)/4, $0x44480000
-DATA constants<>+22572(SB)/4, $0x44480000
-DATA constants<>+22576(SB)/4, $0x44480000
-DATA constants<>+22580(SB)/4, $0x44480000
-DATA constants<>+22584(SB)/4, $0x44480000
-DATA constants<>+22588(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $22592
+DATA constants<>+15296(SB)/8, $0x4010000000000000
+DATA constants<>+15304(SB)/8, $0x4010000000000000
+DATA constants<>+15312(SB)/8, $0x4010000000000000
+DATA constants<>+15320(SB)/8, $0x4010000000000000
+DATA constants<>+15328(SB)/8, $0x4010000000000000
+DATA constants<>+15336(SB)/8, $0x4010000000000000
+DATA constants<>+15344(SB)/8, $0x4010000000000000
+DATA constants<>+15352(SB)/8, $0x4010000000000000
+DATA constants<>+15360(SB)/8, $0x3fd0000000000000
+DATA constants<>+15368(SB)/8, $0x3fd0000000000000
+DATA constants<>+15376(SB)/8, $0x3fd0000000000000
+DATA constants<>+15384(SB)/8, $0x3fd0000000000000
+DATA constants<>+15392(SB)/8, $0x3fd0000000000000
+DATA constants<>+15400(SB)/8, $0x3fd0000000000000
+DATA constants<>+15408(SB)/8, $0x3fd0000000000000
+DATA constants<>+15416(SB)/8, $0x3fd0000000000000
+DATA constants<>+15424(SB)/4, $0x7f7fffff
+DATA constants<>+15428(SB)/4, $0x7f7fffff
+DATA constants<>+15432(SB)/4, $0x7f7fffff
+DATA constants<>+15436(SB)/4, $0x7f7fffff
+DATA constants<>+15440(SB)/4, $0x7f7fffff
+DATA constants<>+15444(SB)/4, $0x7f7fffff
+DATA constants<>+15448(SB)/4, $0x7f7fffff
+DATA constants<>+15452(SB)/4, $0x7f7fffff
+DATA constants<>+15456(SB)/4, $0x7f7fffff
+DATA constants<>+15460(SB)/4, $0x7f7fffff
+DATA constants<>+15464(SB)/4, $0x7f7fffff
+DATA constants<>+15468(SB)/4, $0x7f7fffff
+DATA constants<>+15472(SB)/4, $0x7f7fffff
+DATA constants<>+15476(SB)/4, $0x7f7fffff
+DATA constants<>+15480(SB)/4, $0x7f7fffff
+DATA constants<>+15484(SB)/4, $0x7f7fffff
+DATA constants<>+15488(SB)/4, $0xff7fffff
+DATA constants<>+15492(SB)/4, $0xff7fffff
+DATA constants<>+15496(SB)/4, $0xff7fffff
+DATA constants<>+15500(SB)/4, $0xff7fffff
+DATA constants<>+15504(SB)/4, $0xff7fffff
+DATA constants<>+15508(SB)/4, $0xff7fffff
+DATA constants<>+15512(SB)/4, $0xff7fffff
+DATA constants<>+15516(SB)/4, $0xff7fffff
+DATA constants<>+15520(SB)/4, $0xff7fffff
+DATA constants<>+15524(SB)/4, $0xff7fffff
+DATA constants<>+15528(SB)/4, $0xff7fffff
+DATA constants<>+15532(SB)/4, $0xff7fffff
+DATA constants<>+15536(SB)/4, $0xff7fffff
+DATA constants<>+15540(SB)/4, $0xff7fffff
+DATA constants<>+15544(SB)/4, $0xff7fffff
+DATA constants<>+15548(SB)/4, $0xff7fffff
+DATA constants<>+15552(SB)/4, $0x03800000
+DATA constants<>+15556(SB)/4, $0x03800000
+DATA constants<>+15560(SB)/4, $0x03800000
+DATA constants<>+15564(SB)/4, $0x03800000
+DATA constants<>+15568(SB)/4, $0x03800000
+DATA constants<>+15572(SB)/4, $0x03800000
+DATA constants<>+15576(SB)/4, $0x03800000
+DATA constants<>+15580(SB)/4, $0x03800000
+DATA constants<>+15584(SB)/4, $0x03800000
+DATA constants<>+15588(SB)/4, $0x03800000
+DATA constants<>+15592(SB)/4, $0x03800000
+DATA constants<>+15596(SB)/4, $0x03800000
+DATA constants<>+15600(SB)/4, $0x03800000
+DATA constants<>+15604(SB)/4, $0x03800000
+DATA constants<>+15608(SB)/4, $0x03800000
+DATA constants<>+15612(SB)/4, $0x03800000
+DATA constants<>+15616(SB)/4, $0x3e800000
+DATA constants<>+15620(SB)/4, $0x3e800000
+DATA constants<>+15624(SB)/4, $0x3e800000
+DATA constants<>+15628(SB)/4, $0x3e800000
+DATA constants<>+15632(SB)/4, $0x3e800000
+DATA constants<>+15636(SB)/4, $0x3e800000
+DATA constants<>+15640(SB)/4, $0x3e800000
+DATA constants<>+15644(SB)/4, $0x3e800000
+DATA constants<>+15648(SB)/4, $0x3e800000
+DATA constants<>+15652(SB)/4, $0x3e800000
+DATA constants<>+15656(SB)/4, $0x3e800000
+DATA constants<>+15660(SB)/4, $0x3e800000
+DATA constants<>+15664(SB)/4, $0x3e800000
+DATA constants<>+15668(SB)/4, $0x3e800000
+DATA constants<>+15672(SB)/4, $0x3e800000
+DATA constants<>+15676(SB)/4, $0x3e800000
+DATA constants<>+15680(SB)/8, $0x4630000000000000
+DATA constants<>+15688(SB)/8, $0x4630000000000000
+DATA constants<>+15696(SB)/8, $0x4630000000000000
+DATA constants<>+15704(SB)/8, $0x4630000000000000
+DATA constants<>+15712(SB)/8, $0x4630000000000000
+DATA constants<>+15720(SB)/8, $0x4630000000000000
+DATA constants<>+15728(SB)/8, $0x4630000000000000
+DATA constants<>+15736(SB)/8, $0x4630000000000000
+DATA constants<>+15744(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15752(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15760(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15768(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15776(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15784(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15792(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15800(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15808(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15816(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15824(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15832(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15840(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15848(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15856(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15864(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15872(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15880(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15888(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15896(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15904(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15912(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15920(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15928(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15936(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15944(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15952(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15960(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15968(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15976(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15984(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15992(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+16000(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16008(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16016(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16024(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16032(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16040(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16048(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16056(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16064(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16072(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16080(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16088(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16096(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16104(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16112(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16120(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16128(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16136(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16144(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16152(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16160(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16168(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16176(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16184(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16192(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16200(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16208(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16216(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16224(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16232(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16240(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16248(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16256(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16264(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16272(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16280(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16288(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16296(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16304(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16312(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16320(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16328(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16336(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16344(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16352(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16360(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16368(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16376(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16384(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16392(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16400(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16408(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16416(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16424(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16432(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16440(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16448(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16456(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16464(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16472(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16480(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16488(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16496(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16504(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16512(SB)/8, $0x3fb5555555555555
+DATA constants<>+16520(SB)/8, $0x3fb5555555555555
+DATA constants<>+16528(SB)/8, $0x3fb5555555555555
+DATA constants<>+16536(SB)/8, $0x3fb5555555555555
+DATA constants<>+16544(SB)/8, $0x3fb5555555555555
+DATA constants<>+16552(SB)/8, $0x3fb5555555555555
+DATA constants<>+16560(SB)/8, $0x3fb5555555555555
+DATA constants<>+16568(SB)/8, $0x3fb5555555555555
+DATA constants<>+16576(SB)/8, $0x4450000000000000
+DATA constants<>+16584(SB)/8, $0x4450000000000000
+DATA constants<>+16592(SB)/8, $0x4450000000000000
+DATA constants<>+16600(SB)/8, $0x4450000000000000
+DATA constants<>+16608(SB)/8, $0x4450000000000000
+DATA constants<>+16616(SB)/8, $0x4450000000000000
+DATA constants<>+16624(SB)/8, $0x4450000000000000
+DATA constants<>+16632(SB)/8, $0x4450000000000000
+DATA constants<>+16640(SB)/8, $0x3b90000000000000
+DATA constants<>+16648(SB)/8, $0x3b90000000000000
+DATA constants<>+16656(SB)/8, $0x3b90000000000000
+DATA constants<>+16664(SB)/8, $0x3b90000000000000
+DATA constants<>+16672(SB)/8, $0x3b90000000000000
+DATA constants<>+16680(SB)/8, $0x3b90000000000000
+DATA constants<>+16688(SB)/8, $0x3b90000000000000
+DATA constants<>+16696(SB)/8, $0x3b90000000000000
+DATA constants<>+16704(SB)/8, $0x0000000000000022
+DATA constants<>+16712(SB)/8, $0x0000000000000022
+DATA constants<>+16720(SB)/8, $0x0000000000000022
+DATA constants<>+16728(SB)/8, $0x0000000000000022
+DATA constants<>+16736(SB)/8, $0x0000000000000022
+DATA constants<>+16744(SB)/8, $0x0000000000000022
+DATA constants<>+16752(SB)/8, $0x0000000000000022
+DATA constants<>+16760(SB)/8, $0x0000000000000022
+DATA constants<>+16768(SB)/8, $0x000000000300a022
+DATA constants<>+16776(SB)/8, $0x000000000300a022
+DATA constants<>+16784(SB)/8, $0x000000000300a022
+DATA constants<>+16792(SB)/8, $0x000000000300a022
+DATA constants<>+16800(SB)/8, $0x000000000300a022
+DATA constants<>+16808(SB)/8, $0x000000000300a022
+DATA constants<>+16816(SB)/8, $0x000000000300a022
+DATA constants<>+16824(SB)/8, $0x000000000300a022
+DATA constants<>+16832(SB)/8, $0xbfe8000000000000
+DATA constants<>+16840(SB)/8, $0xbfe8000000000000
+DATA constants<>+16848(SB)/8, $0xbfe8000000000000
+DATA constants<>+16856(SB)/8, $0xbfe8000000000000
+DATA constants<>+16864(SB)/8, $0xbfe8000000000000
+DATA constants<>+16872(SB)/8, $0xbfe8000000000000
+DATA constants<>+16880(SB)/8, $0xbfe8000000000000
+DATA constants<>+16888(SB)/8, $0xbfe8000000000000
+DATA constants<>+16896(SB)/8, $0x3fe8000000000000
+DATA constants<>+16904(SB)/8, $0x3fe8000000000000
+DATA constants<>+16912(SB)/8, $0x3fe8000000000000
+DATA constants<>+16920(SB)/8, $0x3fe8000000000000
+DATA constants<>+16928(SB)/8, $0x3fe8000000000000
+DATA constants<>+16936(SB)/8, $0x3fe8000000000000
+DATA constants<>+16944(SB)/8, $0x3fe8000000000000
+DATA constants<>+16952(SB)/8, $0x3fe8000000000000
+DATA constants<>+16960(SB)/8, $0xc630000000000000
+DATA constants<>+16968(SB)/8, $0xc630000000000000
+DATA constants<>+16976(SB)/8, $0xc630000000000000
+DATA constants<>+16984(SB)/8, $0xc630000000000000
+DATA constants<>+16992(SB)/8, $0xc630000000000000
+DATA constants<>+17000(SB)/8, $0xc630000000000000
+DATA constants<>+17008(SB)/8, $0xc630000000000000
+DATA constants<>+17016(SB)/8, $0xc630000000000000
+DATA constants<>+17024(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17032(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17040(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17048(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17056(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17064(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17072(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17080(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17088(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17096(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17104(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17112(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17120(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17128(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17136(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17144(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17152(SB)/4, $0x5d800000
+DATA constants<>+17156(SB)/4, $0x5d800000
+DATA constants<>+17160(SB)/4, $0x5d800000
+DATA constants<>+17164(SB)/4, $0x5d800000
+DATA constants<>+17168(SB)/4, $0x5d800000
+DATA constants<>+17172(SB)/4, $0x5d800000
+DATA constants<>+17176(SB)/4, $0x5d800000
+DATA constants<>+17180(SB)/4, $0x5d800000
+DATA constants<>+17184(SB)/4, $0x5d800000
+DATA constants<>+17188(SB)/4, $0x5d800000
+DATA constants<>+17192(SB)/4, $0x5d800000
+DATA constants<>+17196(SB)/4, $0x5d800000
+DATA constants<>+17200(SB)/4, $0x5d800000
+DATA constants<>+17204(SB)/4, $0x5d800000
+DATA constants<>+17208(SB)/4, $0x5d800000
+DATA constants<>+17212(SB)/4, $0x5d800000
+DATA constants<>+17216(SB)/4, $0x3d896bba
+DATA constants<>+17220(SB)/4, $0x3d896bba
+DATA constants<>+17224(SB)/4, $0x3d896bba
+DATA constants<>+17228(SB)/4, $0x3d896bba
+DATA constants<>+17232(SB)/4, $0x3d896bba
+DATA constants<>+17236(SB)/4, $0x3d896bba
+DATA constants<>+17240(SB)/4, $0x3d896bba
+DATA constants<>+17244(SB)/4, $0x3d896bba
+DATA constants<>+17248(SB)/4, $0x3d896bba
+DATA constants<>+17252(SB)/4, $0x3d896bba
+DATA constants<>+17256(SB)/4, $0x3d896bba
+DATA constants<>+17260(SB)/4, $0x3d896bba
+DATA constants<>+17264(SB)/4, $0x3d896bba
+DATA constants<>+17268(SB)/4, $0x3d896bba
+DATA constants<>+17272(SB)/4, $0x3d896bba
+DATA constants<>+17276(SB)/4, $0x3d896bba
+DATA constants<>+17280(SB)/4, $0x3e7f9724
+DATA constants<>+17284(SB)/4, $0x3e7f9724
+DATA constants<>+17288(SB)/4, $0x3e7f9724
+DATA constants<>+17292(SB)/4, $0x3e7f9724
+DATA constants<>+17296(SB)/4, $0x3e7f9724
+DATA constants<>+17300(SB)/4, $0x3e7f9724
+DATA constants<>+17304(SB)/4, $0x3e7f9724
+DATA constants<>+17308(SB)/4, $0x3e7f9724
+DATA constants<>+17312(SB)/4, $0x3e7f9724
+DATA constants<>+17316(SB)/4, $0x3e7f9724
+DATA constants<>+17320(SB)/4, $0x3e7f9724
+DATA constants<>+17324(SB)/4, $0x3e7f9724
+DATA constants<>+17328(SB)/4, $0x3e7f9724
+DATA constants<>+17332(SB)/4, $0x3e7f9724
+DATA constants<>+17336(SB)/4, $0x3e7f9724
+DATA constants<>+17340(SB)/4, $0x3e7f9724
+DATA constants<>+17344(SB)/4, $0x39d7c900
+DATA constants<>+17348(SB)/4, $0x39d7c900
+DATA constants<>+17352(SB)/4, $0x39d7c900
+DATA constants<>+17356(SB)/4, $0x39d7c900
+DATA constants<>+17360(SB)/4, $0x39d7c900
+DATA constants<>+17364(SB)/4, $0x39d7c900
+DATA constants<>+17368(SB)/4, $0x39d7c900
+DATA constants<>+17372(SB)/4, $0x39d7c900
+DATA constants<>+17376(SB)/4, $0x39d7c900
+DATA constants<>+17380(SB)/4, $0x39d7c900
+DATA constants<>+17384(SB)/4, $0x39d7c900
+DATA constants<>+17388(SB)/4, $0x39d7c900
+DATA constants<>+17392(SB)/4, $0x39d7c900
+DATA constants<>+17396(SB)/4, $0x39d7c900
+DATA constants<>+17400(SB)/4, $0x39d7c900
+DATA constants<>+17404(SB)/4, $0x39d7c900
+DATA constants<>+17408(SB)/4, $0x3b127a41
+DATA constants<>+17412(SB)/4, $0x3b127a41
+DATA constants<>+17416(SB)/4, $0x3b127a41
+DATA constants<>+17420(SB)/4, $0x3b127a41
+DATA constants<>+17424(SB)/4, $0x3b127a41
+DATA constants<>+17428(SB)/4, $0x3b127a41
+DATA constants<>+17432(SB)/4, $0x3b127a41
+DATA constants<>+17436(SB)/4, $0x3b127a41
+DATA constants<>+17440(SB)/4, $0x3b127a41
+DATA constants<>+17444(SB)/4, $0x3b127a41
+DATA constants<>+17448(SB)/4, $0x3b127a41
+DATA constants<>+17452(SB)/4, $0x3b127a41
+DATA constants<>+17456(SB)/4, $0x3b127a41
+DATA constants<>+17460(SB)/4, $0x3b127a41
+DATA constants<>+17464(SB)/4, $0x3b127a41
+DATA constants<>+17468(SB)/4, $0x3b127a41
+DATA constants<>+17472(SB)/4, $0x391ec644
+DATA constants<>+17476(SB)/4, $0x391ec644
+DATA constants<>+17480(SB)/4, $0x391ec644
+DATA constants<>+17484(SB)/4, $0x391ec644
+DATA constants<>+17488(SB)/4, $0x391ec644
+DATA constants<>+17492(SB)/4, $0x391ec644
+DATA constants<>+17496(SB)/4, $0x391ec644
+DATA constants<>+17500(SB)/4, $0x391ec644
+DATA constants<>+17504(SB)/4, $0x391ec644
+DATA constants<>+17508(SB)/4, $0x391ec644
+DATA constants<>+17512(SB)/4, $0x391ec644
+DATA constants<>+17516(SB)/4, $0x391ec644
+DATA constants<>+17520(SB)/4, $0x391ec644
+DATA constants<>+17524(SB)/4, $0x391ec644
+DATA constants<>+17528(SB)/4, $0x391ec644
+DATA constants<>+17532(SB)/4, $0x391ec644
+DATA constants<>+17536(SB)/4, $0x3c4ccc29
+DATA constants<>+17540(SB)/4, $0x3c4ccc29
+DATA constants<>+17544(SB)/4, $0x3c4ccc29
+DATA constants<>+17548(SB)/4, $0x3c4ccc29
+DATA constants<>+17552(SB)/4, $0x3c4ccc29
+DATA constants<>+17556(SB)/4, $0x3c4ccc29
+DATA constants<>+17560(SB)/4, $0x3c4ccc29
+DATA constants<>+17564(SB)/4, $0x3c4ccc29
+DATA constants<>+17568(SB)/4, $0x3c4ccc29
+DATA constants<>+17572(SB)/4, $0x3c4ccc29
+DATA constants<>+17576(SB)/4, $0x3c4ccc29
+DATA constants<>+17580(SB)/4, $0x3c4ccc29
+DATA constants<>+17584(SB)/4, $0x3c4ccc29
+DATA constants<>+17588(SB)/4, $0x3c4ccc29
+DATA constants<>+17592(SB)/4, $0x3c4ccc29
+DATA constants<>+17596(SB)/4, $0x3c4ccc29
+DATA constants<>+17600(SB)/4, $0x3daaaaab
+DATA constants<>+17604(SB)/4, $0x3daaaaab
+DATA constants<>+17608(SB)/4, $0x3daaaaab
+DATA constants<>+17612(SB)/4, $0x3daaaaab
+DATA constants<>+17616(SB)/4, $0x3daaaaab
+DATA constants<>+17620(SB)/4, $0x3daaaaab
+DATA constants<>+17624(SB)/4, $0x3daaaaab
+DATA constants<>+17628(SB)/4, $0x3daaaaab
+DATA constants<>+17632(SB)/4, $0x3daaaaab
+DATA constants<>+17636(SB)/4, $0x3daaaaab
+DATA constants<>+17640(SB)/4, $0x3daaaaab
+DATA constants<>+17644(SB)/4, $0x3daaaaab
+DATA constants<>+17648(SB)/4, $0x3daaaaab
+DATA constants<>+17652(SB)/4, $0x3daaaaab
+DATA constants<>+17656(SB)/4, $0x3daaaaab
+DATA constants<>+17660(SB)/4, $0x3daaaaab
+DATA constants<>+17664(SB)/4, $0x53800000
+DATA constants<>+17668(SB)/4, $0x53800000
+DATA constants<>+17672(SB)/4, $0x53800000
+DATA constants<>+17676(SB)/4, $0x53800000
+DATA constants<>+17680(SB)/4, $0x53800000
+DATA constants<>+17684(SB)/4, $0x53800000
+DATA constants<>+17688(SB)/4, $0x53800000
+DATA constants<>+17692(SB)/4, $0x53800000
+DATA constants<>+17696(SB)/4, $0x53800000
+DATA constants<>+17700(SB)/4, $0x53800000
+DATA constants<>+17704(SB)/4, $0x53800000
+DATA constants<>+17708(SB)/4, $0x53800000
+DATA constants<>+17712(SB)/4, $0x53800000
+DATA constants<>+17716(SB)/4, $0x53800000
+DATA constants<>+17720(SB)/4, $0x53800000
+DATA constants<>+17724(SB)/4, $0x53800000
+DATA constants<>+17728(SB)/4, $0x2b800000
+DATA constants<>+17732(SB)/4, $0x2b800000
+DATA constants<>+17736(SB)/4, $0x2b800000
+DATA constants<>+17740(SB)/4, $0x2b800000
+DATA constants<>+17744(SB)/4, $0x2b800000
+DATA constants<>+17748(SB)/4, $0x2b800000
+DATA constants<>+17752(SB)/4, $0x2b800000
+DATA constants<>+17756(SB)/4, $0x2b800000
+DATA constants<>+17760(SB)/4, $0x2b800000
+DATA constants<>+17764(SB)/4, $0x2b800000
+DATA constants<>+17768(SB)/4, $0x2b800000
+DATA constants<>+17772(SB)/4, $0x2b800000
+DATA constants<>+17776(SB)/4, $0x2b800000
+DATA constants<>+17780(SB)/4, $0x2b800000
+DATA constants<>+17784(SB)/4, $0x2b800000
+DATA constants<>+17788(SB)/4, $0x2b800000
+DATA constants<>+17792(SB)/4, $0x00000022
+DATA constants<>+17796(SB)/4, $0x00000022
+DATA constants<>+17800(SB)/4, $0x00000022
+DATA constants<>+17804(SB)/4, $0x00000022
+DATA constants<>+17808(SB)/4, $0x00000022
+DATA constants<>+17812(SB)/4, $0x00000022
+DATA constants<>+17816(SB)/4, $0x00000022
+DATA constants<>+17820(SB)/4, $0x00000022
+DATA constants<>+17824(SB)/4, $0x00000022
+DATA constants<>+17828(SB)/4, $0x00000022
+DATA constants<>+17832(SB)/4, $0x00000022
+DATA constants<>+17836(SB)/4, $0x00000022
+DATA constants<>+17840(SB)/4, $0x00000022
+DATA constants<>+17844(SB)/4, $0x00000022
+DATA constants<>+17848(SB)/4, $0x00000022
+DATA constants<>+17852(SB)/4, $0x00000022
+DATA constants<>+17856(SB)/4, $0x0300a022
+DATA constants<>+17860(SB)/4, $0x0300a022
+DATA constants<>+17864(SB)/4, $0x0300a022
+DATA constants<>+17868(SB)/4, $0x0300a022
+DATA constants<>+17872(SB)/4, $0x0300a022
+DATA constants<>+17876(SB)/4, $0x0300a022
+DATA constants<>+17880(SB)/4, $0x0300a022
+DATA constants<>+17884(SB)/4, $0x0300a022
+DATA constants<>+17888(SB)/4, $0x0300a022
+DATA constants<>+17892(SB)/4, $0x0300a022
+DATA constants<>+17896(SB)/4, $0x0300a022
+DATA constants<>+17900(SB)/4, $0x0300a022
+DATA constants<>+17904(SB)/4, $0x0300a022
+DATA constants<>+17908(SB)/4, $0x0300a022
+DATA constants<>+17912(SB)/4, $0x0300a022
+DATA constants<>+17916(SB)/4, $0x0300a022
+DATA constants<>+17920(SB)/4, $0xbf400000
+DATA constants<>+17924(SB)/4, $0xbf400000
+DATA constants<>+17928(SB)/4, $0xbf400000
+DATA constants<>+17932(SB)/4, $0xbf400000
+DATA constants<>+17936(SB)/4, $0xbf400000
+DATA constants<>+17940(SB)/4, $0xbf400000
+DATA constants<>+17944(SB)/4, $0xbf400000
+DATA constants<>+17948(SB)/4, $0xbf400000
+DATA constants<>+17952(SB)/4, $0xbf400000
+DATA constants<>+17956(SB)/4, $0xbf400000
+DATA constants<>+17960(SB)/4, $0xbf400000
+DATA constants<>+17964(SB)/4, $0xbf400000
+DATA constants<>+17968(SB)/4, $0xbf400000
+DATA constants<>+17972(SB)/4, $0xbf400000
+DATA constants<>+17976(SB)/4, $0xbf400000
+DATA constants<>+17980(SB)/4, $0xbf400000
+DATA constants<>+17984(SB)/4, $0x4b000000
+DATA constants<>+17988(SB)/4, $0x4b000000
+DATA constants<>+17992(SB)/4, $0x4b000000
+DATA constants<>+17996(SB)/4, $0x4b000000
+DATA constants<>+18000(SB)/4, $0x4b000000
+DATA constants<>+18004(SB)/4, $0x4b000000
+DATA constants<>+18008(SB)/4, $0x4b000000
+DATA constants<>+18012(SB)/4, $0x4b000000
+DATA constants<>+18016(SB)/4, $0x4b000000
+DATA constants<>+18020(SB)/4, $0x4b000000
+DATA constants<>+18024(SB)/4, $0x4b000000
+DATA constants<>+18028(SB)/4, $0x4b000000
+DATA constants<>+18032(SB)/4, $0x4b000000
+DATA constants<>+18036(SB)/4, $0x4b000000
+DATA constants<>+18040(SB)/4, $0x4b000000
+DATA constants<>+18044(SB)/4, $0x4b000000
+DATA constants<>+18048(SB)/4, $0x4b000100
+DATA constants<>+18052(SB)/4, $0x4b000100
+DATA constants<>+18056(SB)/4, $0x4b000100
+DATA constants<>+18060(SB)/4, $0x4b000100
+DATA constants<>+18064(SB)/4, $0x4b000100
+DATA constants<>+18068(SB)/4, $0x4b000100
+DATA constants<>+18072(SB)/4, $0x4b000100
+DATA constants<>+18076(SB)/4, $0x4b000100
+DATA constants<>+18080(SB)/4, $0x4b000100
+DATA constants<>+18084(SB)/4, $0x4b000100
+DATA constants<>+18088(SB)/4, $0x4b000100
+DATA constants<>+18092(SB)/4, $0x4b000100
+DATA constants<>+18096(SB)/4, $0x4b000100
+DATA constants<>+18100(SB)/4, $0x4b000100
+DATA constants<>+18104(SB)/4, $0x4b000100
+DATA constants<>+18108(SB)/4, $0x4b000100
+DATA constants<>+18112(SB)/4, $0xdd800000
+DATA constants<>+18116(SB)/4, $0xdd800000
+DATA constants<>+18120(SB)/4, $0xdd800000
+DATA constants<>+18124(SB)/4, $0xdd800000
+DATA constants<>+18128(SB)/4, $0xdd800000
+DATA constants<>+18132(SB)/4, $0xdd800000
+DATA constants<>+18136(SB)/4, $0xdd800000
+DATA constants<>+18140(SB)/4, $0xdd800000
+DATA constants<>+18144(SB)/4, $0xdd800000
+DATA constants<>+18148(SB)/4, $0xdd800000
+DATA constants<>+18152(SB)/4, $0xdd800000
+DATA constants<>+18156(SB)/4, $0xdd800000
+DATA constants<>+18160(SB)/4, $0xdd800000
+DATA constants<>+18164(SB)/4, $0xdd800000
+DATA constants<>+18168(SB)/4, $0xdd800000
+DATA constants<>+18172(SB)/4, $0xdd800000
+DATA constants<>+18176(SB)/4, $0x3c23d70a
+DATA constants<>+18180(SB)/4, $0x3c23d70a
+DATA constants<>+18184(SB)/4, $0x3c23d70a
+DATA constants<>+18188(SB)/4, $0x3c23d70a
+DATA constants<>+18192(SB)/4, $0x3c23d70a
+DATA constants<>+18196(SB)/4, $0x3c23d70a
+DATA constants<>+18200(SB)/4, $0x3c23d70a
+DATA constants<>+18204(SB)/4, $0x3c23d70a
+DATA constants<>+18208(SB)/4, $0x3c23d70a
+DATA constants<>+18212(SB)/4, $0x3c23d70a
+DATA constants<>+18216(SB)/4, $0x3c23d70a
+DATA constants<>+18220(SB)/4, $0x3c23d70a
+DATA constants<>+18224(SB)/4, $0x3c23d70a
+DATA constants<>+18228(SB)/4, $0x3c23d70a
+DATA constants<>+18232(SB)/4, $0x3c23d70a
+DATA constants<>+18236(SB)/4, $0x3c23d70a
+DATA constants<>+18240(SB)/4, $0xbc23d70a
+DATA constants<>+18244(SB)/4, $0xbc23d70a
+DATA constants<>+18248(SB)/4, $0xbc23d70a
+DATA constants<>+18252(SB)/4, $0xbc23d70a
+DATA constants<>+18256(SB)/4, $0xbc23d70a
+DATA constants<>+18260(SB)/4, $0xbc23d70a
+DATA constants<>+18264(SB)/4, $0xbc23d70a
+DATA constants<>+18268(SB)/4, $0xbc23d70a
+DATA constants<>+18272(SB)/4, $0xbc23d70a
+DATA constants<>+18276(SB)/4, $0xbc23d70a
+DATA constants<>+18280(SB)/4, $0xbc23d70a
+DATA constants<>+18284(SB)/4, $0xbc23d70a
+DATA constants<>+18288(SB)/4, $0xbc23d70a
+DATA constants<>+18292(SB)/4, $0xbc23d70a
+DATA constants<>+18296(SB)/4, $0xbc23d70a
+DATA constants<>+18300(SB)/4, $0xbc23d70a
+DATA constants<>+18304(SB)/4, $0x40000000
+DATA constants<>+18308(SB)/4, $0x40000000
+DATA constants<>+18312(SB)/4, $0x40000000
+DATA constants<>+18316(SB)/4, $0x40000000
+DATA constants<>+18320(SB)/4, $0x40000000
+DATA constants<>+18324(SB)/4, $0x40000000
+DATA constants<>+18328(SB)/4, $0x40000000
+DATA constants<>+18332(SB)/4, $0x40000000
+DATA constants<>+18336(SB)/4, $0x40000000
+DATA constants<>+18340(SB)/4, $0x40000000
+DATA constants<>+18344(SB)/4, $0x40000000
+DATA constants<>+18348(SB)/4, $0x40000000
+DATA constants<>+18352(SB)/4, $0x40000000
+DATA constants<>+18356(SB)/4, $0x40000000
+DATA constants<>+18360(SB)/4, $0x40000000
+DATA constants<>+18364(SB)/4, $0x40000000
+DATA constants<>+18368(SB)/8, $0x3fe4000000000000
+DATA constants<>+18376(SB)/8, $0x3fe4000000000000
+DATA constants<>+18384(SB)/8, $0x3fe4000000000000
+DATA constants<>+18392(SB)/8, $0x3fe4000000000000
+DATA constants<>+18400(SB)/8, $0x3fe4000000000000
+DATA constants<>+18408(SB)/8, $0x3fe4000000000000
+DATA constants<>+18416(SB)/8, $0x3fe4000000000000
+DATA constants<>+18424(SB)/8, $0x3fe4000000000000
+DATA constants<>+18432(SB)/8, $0x4083b00000000000
+DATA constants<>+18440(SB)/8, $0x4083b00000000000
+DATA constants<>+18448(SB)/8, $0x4083b00000000000
+DATA constants<>+18456(SB)/8, $0x4083b00000000000
+DATA constants<>+18464(SB)/8, $0x4083b00000000000
+DATA constants<>+18472(SB)/8, $0x4083b00000000000
+DATA constants<>+18480(SB)/8, $0x4083b00000000000
+DATA constants<>+18488(SB)/8, $0x4083b00000000000
+DATA constants<>+18496(SB)/8, $0x40e960e000000000
+DATA constants<>+18504(SB)/8, $0x40e960e000000000
+DATA constants<>+18512(SB)/8, $0x40e960e000000000
+DATA constants<>+18520(SB)/8, $0x40e960e000000000
+DATA constants<>+18528(SB)/8, $0x40e960e000000000
+DATA constants<>+18536(SB)/8, $0x40e960e000000000
+DATA constants<>+18544(SB)/8, $0x40e960e000000000
+DATA constants<>+18552(SB)/8, $0x40e960e000000000
+DATA constants<>+18560(SB)/8, $0x412cde3200000000
+DATA constants<>+18568(SB)/8, $0x412cde3200000000
+DATA constants<>+18576(SB)/8, $0x412cde3200000000
+DATA constants<>+18584(SB)/8, $0x412cde3200000000
+DATA constants<>+18592(SB)/8, $0x412cde3200000000
+DATA constants<>+18600(SB)/8, $0x412cde3200000000
+DATA constants<>+18608(SB)/8, $0x412cde3200000000
+DATA constants<>+18616(SB)/8, $0x412cde3200000000
+DATA constants<>+18624(SB)/8, $0x413eee1100000000
+DATA constants<>+18632(SB)/8, $0x413eee1100000000
+DATA constants<>+18640(SB)/8, $0x413eee1100000000
+DATA constants<>+18648(SB)/8, $0x413eee1100000000
+DATA constants<>+18656(SB)/8, $0x413eee1100000000
+DATA constants<>+18664(SB)/8, $0x413eee1100000000
+DATA constants<>+18672(SB)/8, $0x413eee1100000000
+DATA constants<>+18680(SB)/8, $0x413eee1100000000
+DATA constants<>+18688(SB)/8, $0x4082900000000000
+DATA constants<>+18696(SB)/8, $0x4082900000000000
+DATA constants<>+18704(SB)/8, $0x4082900000000000
+DATA constants<>+18712(SB)/8, $0x4082900000000000
+DATA constants<>+18720(SB)/8, $0x4082900000000000
+DATA constants<>+18728(SB)/8, $0x4082900000000000
+DATA constants<>+18736(SB)/8, $0x4082900000000000
+DATA constants<>+18744(SB)/8, $0x4082900000000000
+DATA constants<>+18752(SB)/8, $0x40e5fea000000000
+DATA constants<>+18760(SB)/8, $0x40e5fea000000000
+DATA constants<>+18768(SB)/8, $0x40e5fea000000000
+DATA constants<>+18776(SB)/8, $0x40e5fea000000000
+DATA constants<>+18784(SB)/8, $0x40e5fea000000000
+DATA constants<>+18792(SB)/8, $0x40e5fea000000000
+DATA constants<>+18800(SB)/8, $0x40e5fea000000000
+DATA constants<>+18808(SB)/8, $0x40e5fea000000000
+DATA constants<>+18816(SB)/8, $0x41249eb600000000
+DATA constants<>+18824(SB)/8, $0x41249eb600000000
+DATA constants<>+18832(SB)/8, $0x41249eb600000000
+DATA constants<>+18840(SB)/8, $0x41249eb600000000
+DATA constants<>+18848(SB)/8, $0x41249eb600000000
+DATA constants<>+18856(SB)/8, $0x41249eb600000000
+DATA constants<>+18864(SB)/8, $0x41249eb600000000
+DATA constants<>+18872(SB)/8, $0x41249eb600000000
+DATA constants<>+18880(SB)/8, $0xc000000000000000
+DATA constants<>+18888(SB)/8, $0xc000000000000000
+DATA constants<>+18896(SB)/8, $0xc000000000000000
+DATA constants<>+18904(SB)/8, $0xc000000000000000
+DATA constants<>+18912(SB)/8, $0xc000000000000000
+DATA constants<>+18920(SB)/8, $0xc000000000000000
+DATA constants<>+18928(SB)/8, $0xc000000000000000
+DATA constants<>+18936(SB)/8, $0xc000000000000000
+DATA constants<>+18944(SB)/4, $0xc0000000
+DATA constants<>+18948(SB)/4, $0xc0000000
+DATA constants<>+18952(SB)/4, $0xc0000000
+DATA constants<>+18956(SB)/4, $0xc0000000
+DATA constants<>+18960(SB)/4, $0xc0000000
+DATA constants<>+18964(SB)/4, $0xc0000000
+DATA constants<>+18968(SB)/4, $0xc0000000
+DATA constants<>+18972(SB)/4, $0xc0000000
+DATA constants<>+18976(SB)/4, $0xc0000000
+DATA constants<>+18980(SB)/4, $0xc0000000
+DATA constants<>+18984(SB)/4, $0xc0000000
+DATA constants<>+18988(SB)/4, $0xc0000000
+DATA constants<>+18992(SB)/4, $0xc0000000
+DATA constants<>+18996(SB)/4, $0xc0000000
+DATA constants<>+19000(SB)/4, $0xc0000000
+DATA constants<>+19004(SB)/4, $0xc0000000
+DATA constants<>+19008(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19016(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19024(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19032(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19040(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19048(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19056(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19064(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19072(SB)/4, $0xbb58abe0
+DATA constants<>+19076(SB)/4, $0xbb58abe0
+DATA constants<>+19080(SB)/4, $0xbb58abe0
+DATA constants<>+19084(SB)/4, $0xbb58abe0
+DATA constants<>+19088(SB)/4, $0xbb58abe0
+DATA constants<>+19092(SB)/4, $0xbb58abe0
+DATA constants<>+19096(SB)/4, $0xbb58abe0
+DATA constants<>+19100(SB)/4, $0xbb58abe0
+DATA constants<>+19104(SB)/4, $0xbb58abe0
+DATA constants<>+19108(SB)/4, $0xbb58abe0
+DATA constants<>+19112(SB)/4, $0xbb58abe0
+DATA constants<>+19116(SB)/4, $0xbb58abe0
+DATA constants<>+19120(SB)/4, $0xbb58abe0
+DATA constants<>+19124(SB)/4, $0xbb58abe0
+DATA constants<>+19128(SB)/4, $0xbb58abe0
+DATA constants<>+19132(SB)/4, $0xbb58abe0
+DATA constants<>+19136(SB)/4, $0x3ca50f77
+DATA constants<>+19140(SB)/4, $0x3ca50f77
+DATA constants<>+19144(SB)/4, $0x3ca50f77
+DATA constants<>+19148(SB)/4, $0x3ca50f77
+DATA constants<>+19152(SB)/4, $0x3ca50f77
+DATA constants<>+19156(SB)/4, $0x3ca50f77
+DATA constants<>+19160(SB)/4, $0x3ca50f77
+DATA constants<>+19164(SB)/4, $0x3ca50f77
+DATA constants<>+19168(SB)/4, $0x3ca50f77
+DATA constants<>+19172(SB)/4, $0x3ca50f77
+DATA constants<>+19176(SB)/4, $0x3ca50f77
+DATA constants<>+19180(SB)/4, $0x3ca50f77
+DATA constants<>+19184(SB)/4, $0x3ca50f77
+DATA constants<>+19188(SB)/4, $0x3ca50f77
+DATA constants<>+19192(SB)/4, $0x3ca50f77
+DATA constants<>+19196(SB)/4, $0x3ca50f77
+DATA constants<>+19200(SB)/4, $0xbd6bc3cd
+DATA constants<>+19204(SB)/4, $0xbd6bc3cd
+DATA constants<>+19208(SB)/4, $0xbd6bc3cd
+DATA constants<>+19212(SB)/4, $0xbd6bc3cd
+DATA constants<>+19216(SB)/4, $0xbd6bc3cd
+DATA constants<>+19220(SB)/4, $0xbd6bc3cd
+DATA constants<>+19224(SB)/4, $0xbd6bc3cd
+DATA constants<>+19228(SB)/4, $0xbd6bc3cd
+DATA constants<>+19232(SB)/4, $0xbd6bc3cd
+DATA constants<>+19236(SB)/4, $0xbd6bc3cd
+DATA constants<>+19240(SB)/4, $0xbd6bc3cd
+DATA constants<>+19244(SB)/4, $0xbd6bc3cd
+DATA constants<>+19248(SB)/4, $0xbd6bc3cd
+DATA constants<>+19252(SB)/4, $0xbd6bc3cd
+DATA constants<>+19256(SB)/4, $0xbd6bc3cd
+DATA constants<>+19260(SB)/4, $0xbd6bc3cd
+DATA constants<>+19264(SB)/4, $0x3dda850f
+DATA constants<>+19268(SB)/4, $0x3dda850f
+DATA constants<>+19272(SB)/4, $0x3dda850f
+DATA constants<>+19276(SB)/4, $0x3dda850f
+DATA constants<>+19280(SB)/4, $0x3dda850f
+DATA constants<>+19284(SB)/4, $0x3dda850f
+DATA constants<>+19288(SB)/4, $0x3dda850f
+DATA constants<>+19292(SB)/4, $0x3dda850f
+DATA constants<>+19296(SB)/4, $0x3dda850f
+DATA constants<>+19300(SB)/4, $0x3dda850f
+DATA constants<>+19304(SB)/4, $0x3dda850f
+DATA constants<>+19308(SB)/4, $0x3dda850f
+DATA constants<>+19312(SB)/4, $0x3dda850f
+DATA constants<>+19316(SB)/4, $0x3dda850f
+DATA constants<>+19320(SB)/4, $0x3dda850f
+DATA constants<>+19324(SB)/4, $0x3dda850f
+DATA constants<>+19328(SB)/4, $0xbe1d2cac
+DATA constants<>+19332(SB)/4, $0xbe1d2cac
+DATA constants<>+19336(SB)/4, $0xbe1d2cac
+DATA constants<>+19340(SB)/4, $0xbe1d2cac
+DATA constants<>+19344(SB)/4, $0xbe1d2cac
+DATA constants<>+19348(SB)/4, $0xbe1d2cac
+DATA constants<>+19352(SB)/4, $0xbe1d2cac
+DATA constants<>+19356(SB)/4, $0xbe1d2cac
+DATA constants<>+19360(SB)/4, $0xbe1d2cac
+DATA constants<>+19364(SB)/4, $0xbe1d2cac
+DATA constants<>+19368(SB)/4, $0xbe1d2cac
+DATA constants<>+19372(SB)/4, $0xbe1d2cac
+DATA constants<>+19376(SB)/4, $0xbe1d2cac
+DATA constants<>+19380(SB)/4, $0xbe1d2cac
+DATA constants<>+19384(SB)/4, $0xbe1d2cac
+DATA constants<>+19388(SB)/4, $0xbe1d2cac
+DATA constants<>+19392(SB)/4, $0x3e49a885
+DATA constants<>+19396(SB)/4, $0x3e49a885
+DATA constants<>+19400(SB)/4, $0x3e49a885
+DATA constants<>+19404(SB)/4, $0x3e49a885
+DATA constants<>+19408(SB)/4, $0x3e49a885
+DATA constants<>+19412(SB)/4, $0x3e49a885
+DATA constants<>+19416(SB)/4, $0x3e49a885
+DATA constants<>+19420(SB)/4, $0x3e49a885
+DATA constants<>+19424(SB)/4, $0x3e49a885
+DATA constants<>+19428(SB)/4, $0x3e49a885
+DATA constants<>+19432(SB)/4, $0x3e49a885
+DATA constants<>+19436(SB)/4, $0x3e49a885
+DATA constants<>+19440(SB)/4, $0x3e49a885
+DATA constants<>+19444(SB)/4, $0x3e49a885
+DATA constants<>+19448(SB)/4, $0x3e49a885
+DATA constants<>+19452(SB)/4, $0x3e49a885
+DATA constants<>+19456(SB)/4, $0xbe7f924f
+DATA constants<>+19460(SB)/4, $0xbe7f924f
+DATA constants<>+19464(SB)/4, $0xbe7f924f
+DATA constants<>+19468(SB)/4, $0xbe7f924f
+DATA constants<>+19472(SB)/4, $0xbe7f924f
+DATA constants<>+19476(SB)/4, $0xbe7f924f
+DATA constants<>+19480(SB)/4, $0xbe7f924f
+DATA constants<>+19484(SB)/4, $0xbe7f924f
+DATA constants<>+19488(SB)/4, $0xbe7f924f
+DATA constants<>+19492(SB)/4, $0xbe7f924f
+DATA constants<>+19496(SB)/4, $0xbe7f924f
+DATA constants<>+19500(SB)/4, $0xbe7f924f
+DATA constants<>+19504(SB)/4, $0xbe7f924f
+DATA constants<>+19508(SB)/4, $0xbe7f924f
+DATA constants<>+19512(SB)/4, $0xbe7f924f
+DATA constants<>+19516(SB)/4, $0xbe7f924f
+DATA constants<>+19520(SB)/4, $0x3eaaa6ea
+DATA constants<>+19524(SB)/4, $0x3eaaa6ea
+DATA constants<>+19528(SB)/4, $0x3eaaa6ea
+DATA constants<>+19532(SB)/4, $0x3eaaa6ea
+DATA constants<>+19536(SB)/4, $0x3eaaa6ea
+DATA constants<>+19540(SB)/4, $0x3eaaa6ea
+DATA constants<>+19544(SB)/4, $0x3eaaa6ea
+DATA constants<>+19548(SB)/4, $0x3eaaa6ea
+DATA constants<>+19552(SB)/4, $0x3eaaa6ea
+DATA constants<>+19556(SB)/4, $0x3eaaa6ea
+DATA constants<>+19560(SB)/4, $0x3eaaa6ea
+DATA constants<>+19564(SB)/4, $0x3eaaa6ea
+DATA constants<>+19568(SB)/4, $0x3eaaa6ea
+DATA constants<>+19572(SB)/4, $0x3eaaa6ea
+DATA constants<>+19576(SB)/4, $0x3eaaa6ea
+DATA constants<>+19580(SB)/4, $0x3eaaa6ea
+DATA constants<>+19584(SB)/4, $0xbeffffe9
+DATA constants<>+19588(SB)/4, $0xbeffffe9
+DATA constants<>+19592(SB)/4, $0xbeffffe9
+DATA constants<>+19596(SB)/4, $0xbeffffe9
+DATA constants<>+19600(SB)/4, $0xbeffffe9
+DATA constants<>+19604(SB)/4, $0xbeffffe9
+DATA constants<>+19608(SB)/4, $0xbeffffe9
+DATA constants<>+19612(SB)/4, $0xbeffffe9
+DATA constants<>+19616(SB)/4, $0xbeffffe9
+DATA constants<>+19620(SB)/4, $0xbeffffe9
+DATA constants<>+19624(SB)/4, $0xbeffffe9
+DATA constants<>+19628(SB)/4, $0xbeffffe9
+DATA constants<>+19632(SB)/4, $0xbeffffe9
+DATA constants<>+19636(SB)/4, $0xbeffffe9
+DATA constants<>+19640(SB)/4, $0xbeffffe9
+DATA constants<>+19644(SB)/4, $0xbeffffe9
+DATA constants<>+19648(SB)/8, $0x4044000000000000
+DATA constants<>+19656(SB)/8, $0x4044000000000000
+DATA constants<>+19664(SB)/8, $0x4044000000000000
+DATA constants<>+19672(SB)/8, $0x4044000000000000
+DATA constants<>+19680(SB)/8, $0x4044000000000000
+DATA constants<>+19688(SB)/8, $0x4044000000000000
+DATA constants<>+19696(SB)/8, $0x4044000000000000
+DATA constants<>+19704(SB)/8, $0x4044000000000000
+DATA constants<>+19712(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19720(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19728(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19736(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19744(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19752(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19760(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19768(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19776(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19784(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19792(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19800(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19808(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19816(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19824(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19832(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19840(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19848(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19856(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19864(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19872(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19880(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19888(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19896(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19904(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19912(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19920(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19928(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19936(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19944(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19952(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19960(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19968(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19976(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19984(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19992(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20000(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20008(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20016(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20024(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20032(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20040(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20048(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20056(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20064(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20072(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20080(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20088(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20096(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20104(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20112(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20120(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20128(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20136(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20144(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20152(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20160(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20168(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20176(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20184(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20192(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20200(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20208(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20216(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20224(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20232(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20240(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20248(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20256(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20264(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20272(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20280(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20288(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20296(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20304(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20312(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20320(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20328(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20336(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20344(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20352(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20360(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20368(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20376(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20384(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20392(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20400(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20408(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20416(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20424(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20432(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20440(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20448(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20456(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20464(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20472(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20480(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20488(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20496(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20504(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20512(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20520(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20528(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20536(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20544(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20552(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20560(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20568(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20576(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20584(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20592(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20600(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20608(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20616(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20624(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20632(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20640(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20648(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20656(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20664(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20672(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20680(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20688(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20696(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20704(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20712(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20720(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20728(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20736(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20744(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20752(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20760(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20768(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20776(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20784(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20792(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20800(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20808(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20816(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20824(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20832(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20840(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20848(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20856(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20864(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20872(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20880(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20888(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20896(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20904(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20912(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20920(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20928(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20936(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20944(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20952(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20960(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20968(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20976(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20984(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20992(SB)/8, $0x3f260610327a4300
+DATA constants<>+21000(SB)/8, $0x3f260610327a4300
+DATA constants<>+21008(SB)/8, $0x3f260610327a4300
+DATA constants<>+21016(SB)/8, $0x3f260610327a4300
+DATA constants<>+21024(SB)/8, $0x3f260610327a4300
+DATA constants<>+21032(SB)/8, $0x3f260610327a4300
+DATA constants<>+21040(SB)/8, $0x3f260610327a4300
+DATA constants<>+21048(SB)/8, $0x3f260610327a4300
+DATA constants<>+21056(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21064(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21072(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21080(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21088(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21096(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21104(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21112(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21120(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21128(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21136(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21144(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21152(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21160(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21168(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21176(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21184(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21192(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21200(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21208(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21216(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21224(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21232(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21240(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21248(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21256(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21264(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21272(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21280(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21288(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21296(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21304(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21312(SB)/8, $0xc044000000000000
+DATA constants<>+21320(SB)/8, $0xc044000000000000
+DATA constants<>+21328(SB)/8, $0xc044000000000000
+DATA constants<>+21336(SB)/8, $0xc044000000000000
+DATA constants<>+21344(SB)/8, $0xc044000000000000
+DATA constants<>+21352(SB)/8, $0xc044000000000000
+DATA constants<>+21360(SB)/8, $0xc044000000000000
+DATA constants<>+21368(SB)/8, $0xc044000000000000
+DATA constants<>+21376(SB)/4, $0x41680000
+DATA constants<>+21380(SB)/4, $0x41680000
+DATA constants<>+21384(SB)/4, $0x41680000
+DATA constants<>+21388(SB)/4, $0x41680000
+DATA constants<>+21392(SB)/4, $0x41680000
+DATA constants<>+21396(SB)/4, $0x41680000
+DATA constants<>+21400(SB)/4, $0x41680000
+DATA constants<>+21404(SB)/4, $0x41680000
+DATA constants<>+21408(SB)/4, $0x41680000
+DATA constants<>+21412(SB)/4, $0x41680000
+DATA constants<>+21416(SB)/4, $0x41680000
+DATA constants<>+21420(SB)/4, $0x41680000
+DATA constants<>+21424(SB)/4, $0x41680000
+DATA constants<>+21428(SB)/4, $0x41680000
+DATA constants<>+21432(SB)/4, $0x41680000
+DATA constants<>+21436(SB)/4, $0x41680000
+DATA constants<>+21440(SB)/4, $0x40600000
+DATA constants<>+21444(SB)/4, $0x40600000
+DATA constants<>+21448(SB)/4, $0x40600000
+DATA constants<>+21452(SB)/4, $0x40600000
+DATA constants<>+21456(SB)/4, $0x40600000
+DATA constants<>+21460(SB)/4, $0x40600000
+DATA constants<>+21464(SB)/4, $0x40600000
+DATA constants<>+21468(SB)/4, $0x40600000
+DATA constants<>+21472(SB)/4, $0x40600000
+DATA constants<>+21476(SB)/4, $0x40600000
+DATA constants<>+21480(SB)/4, $0x40600000
+DATA constants<>+21484(SB)/4, $0x40600000
+DATA constants<>+21488(SB)/4, $0x40600000
+DATA constants<>+21492(SB)/4, $0x40600000
+DATA constants<>+21496(SB)/4, $0x40600000
+DATA constants<>+21500(SB)/4, $0x40600000
+DATA constants<>+21504(SB)/4, $0x39c9a0f6
+DATA constants<>+21508(SB)/4, $0x39c9a0f6
+DATA constants<>+21512(SB)/4, $0x39c9a0f6
+DATA constants<>+21516(SB)/4, $0x39c9a0f6
+DATA constants<>+21520(SB)/4, $0x39c9a0f6
+DATA constants<>+21524(SB)/4, $0x39c9a0f6
+DATA constants<>+21528(SB)/4, $0x39c9a0f6
+DATA constants<>+21532(SB)/4, $0x39c9a0f6
+DATA constants<>+21536(SB)/4, $0x39c9a0f6
+DATA constants<>+21540(SB)/4, $0x39c9a0f6
+DATA constants<>+21544(SB)/4, $0x39c9a0f6
+DATA constants<>+21548(SB)/4, $0x39c9a0f6
+DATA constants<>+21552(SB)/4, $0x39c9a0f6
+DATA constants<>+21556(SB)/4, $0x39c9a0f6
+DATA constants<>+21560(SB)/4, $0x39c9a0f6
+DATA constants<>+21564(SB)/4, $0x39c9a0f6
+DATA constants<>+21568(SB)/4, $0xb9cd295a
+DATA constants<>+21572(SB)/4, $0xb9cd295a
+DATA constants<>+21576(SB)/4, $0xb9cd295a
+DATA constants<>+21580(SB)/4, $0xb9cd295a
+DATA constants<>+21584(SB)/4, $0xb9cd295a
+DATA constants<>+21588(SB)/4, $0xb9cd295a
+DATA constants<>+21592(SB)/4, $0xb9cd295a
+DATA constants<>+21596(SB)/4, $0xb9cd295a
+DATA constants<>+21600(SB)/4, $0xb9cd295a
+DATA constants<>+21604(SB)/4, $0xb9cd295a
+DATA constants<>+21608(SB)/4, $0xb9cd295a
+DATA constants<>+21612(SB)/4, $0xb9cd295a
+DATA constants<>+21616(SB)/4, $0xb9cd295a
+DATA constants<>+21620(SB)/4, $0xb9cd295a
+DATA constants<>+21624(SB)/4, $0xb9cd295a
+DATA constants<>+21628(SB)/4, $0xb9cd295a
+DATA constants<>+21632(SB)/4, $0xbb4e31ee
+DATA constants<>+21636(SB)/4, $0xbb4e31ee
+DATA constants<>+21640(SB)/4, $0xbb4e31ee
+DATA constants<>+21644(SB)/4, $0xbb4e31ee
+DATA constants<>+21648(SB)/4, $0xbb4e31ee
+DATA constants<>+21652(SB)/4, $0xbb4e31ee
+DATA constants<>+21656(SB)/4, $0xbb4e31ee
+DATA constants<>+21660(SB)/4, $0xbb4e31ee
+DATA constants<>+21664(SB)/4, $0xbb4e31ee
+DATA constants<>+21668(SB)/4, $0xbb4e31ee
+DATA constants<>+21672(SB)/4, $0xbb4e31ee
+DATA constants<>+21676(SB)/4, $0xbb4e31ee
+DATA constants<>+21680(SB)/4, $0xbb4e31ee
+DATA constants<>+21684(SB)/4, $0xbb4e31ee
+DATA constants<>+21688(SB)/4, $0xbb4e31ee
+DATA constants<>+21692(SB)/4, $0xbb4e31ee
+DATA constants<>+21696(SB)/4, $0x3bd3acc9
+DATA constants<>+21700(SB)/4, $0x3bd3acc9
+DATA constants<>+21704(SB)/4, $0x3bd3acc9
+DATA constants<>+21708(SB)/4, $0x3bd3acc9
+DATA constants<>+21712(SB)/4, $0x3bd3acc9
+DATA constants<>+21716(SB)/4, $0x3bd3acc9
+DATA constants<>+21720(SB)/4, $0x3bd3acc9
+DATA constants<>+21724(SB)/4, $0x3bd3acc9
+DATA constants<>+21728(SB)/4, $0x3bd3acc9
+DATA constants<>+21732(SB)/4, $0x3bd3acc9
+DATA constants<>+21736(SB)/4, $0x3bd3acc9
+DATA constants<>+21740(SB)/4, $0x3bd3acc9
+DATA constants<>+21744(SB)/4, $0x3bd3acc9
+DATA constants<>+21748(SB)/4, $0x3bd3acc9
+DATA constants<>+21752(SB)/4, $0x3bd3acc9
+DATA constants<>+21756(SB)/4, $0x3bd3acc9
+DATA constants<>+21760(SB)/4, $0x3c8e889f
+DATA constants<>+21764(SB)/4, $0x3c8e889f
+DATA constants<>+21768(SB)/4, $0x3c8e889f
+DATA constants<>+21772(SB)/4, $0x3c8e889f
+DATA constants<>+21776(SB)/4, $0x3c8e889f
+DATA constants<>+21780(SB)/4, $0x3c8e889f
+DATA constants<>+21784(SB)/4, $0x3c8e889f
+DATA constants<>+21788(SB)/4, $0x3c8e889f
+DATA constants<>+21792(SB)/4, $0x3c8e889f
+DATA constants<>+21796(SB)/4, $0x3c8e889f
+DATA constants<>+21800(SB)/4, $0x3c8e889f
+DATA constants<>+21804(SB)/4, $0x3c8e889f
+DATA constants<>+21808(SB)/4, $0x3c8e889f
+DATA constants<>+21812(SB)/4, $0x3c8e889f
+DATA constants<>+21816(SB)/4, $0x3c8e889f
+DATA constants<>+21820(SB)/4, $0x3c8e889f
+DATA constants<>+21824(SB)/4, $0xbdedab0f
+DATA constants<>+21828(SB)/4, $0xbdedab0f
+DATA constants<>+21832(SB)/4, $0xbdedab0f
+DATA constants<>+21836(SB)/4, $0xbdedab0f
+DATA constants<>+21840(SB)/4, $0xbdedab0f
+DATA constants<>+21844(SB)/4, $0xbdedab0f
+DATA constants<>+21848(SB)/4, $0xbdedab0f
+DATA constants<>+21852(SB)/4, $0xbdedab0f
+DATA constants<>+21856(SB)/4, $0xbdedab0f
+DATA constants<>+21860(SB)/4, $0xbdedab0f
+DATA constants<>+21864(SB)/4, $0xbdedab0f
+DATA constants<>+21868(SB)/4, $0xbdedab0f
+DATA constants<>+21872(SB)/4, $0xbdedab0f
+DATA constants<>+21876(SB)/4, $0xbdedab0f
+DATA constants<>+21880(SB)/4, $0xbdedab0f
+DATA constants<>+21884(SB)/4, $0xbdedab0f
+DATA constants<>+21888(SB)/4, $0x3ea17f7a
+DATA constants<>+21892(SB)/4, $0x3ea17f7a
+DATA constants<>+21896(SB)/4, $0x3ea17f7a
+DATA constants<>+21900(SB)/4, $0x3ea17f7a
+DATA constants<>+21904(SB)/4, $0x3ea17f7a
+DATA constants<>+21908(SB)/4, $0x3ea17f7a
+DATA constants<>+21912(SB)/4, $0x3ea17f7a
+DATA constants<>+21916(SB)/4, $0x3ea17f7a
+DATA constants<>+21920(SB)/4, $0x3ea17f7a
+DATA constants<>+21924(SB)/4, $0x3ea17f7a
+DATA constants<>+21928(SB)/4, $0x3ea17f7a
+DATA constants<>+21932(SB)/4, $0x3ea17f7a
+DATA constants<>+21936(SB)/4, $0x3ea17f7a
+DATA constants<>+21940(SB)/4, $0x3ea17f7a
+DATA constants<>+21944(SB)/4, $0x3ea17f7a
+DATA constants<>+21948(SB)/4, $0x3ea17f7a
+DATA constants<>+21952(SB)/4, $0xbf10c8aa
+DATA constants<>+21956(SB)/4, $0xbf10c8aa
+DATA constants<>+21960(SB)/4, $0xbf10c8aa
+DATA constants<>+21964(SB)/4, $0xbf10c8aa
+DATA constants<>+21968(SB)/4, $0xbf10c8aa
+DATA constants<>+21972(SB)/4, $0xbf10c8aa
+DATA constants<>+21976(SB)/4, $0xbf10c8aa
+DATA constants<>+21980(SB)/4, $0xbf10c8aa
+DATA constants<>+21984(SB)/4, $0xbf10c8aa
+DATA constants<>+21988(SB)/4, $0xbf10c8aa
+DATA constants<>+21992(SB)/4, $0xbf10c8aa
+DATA constants<>+21996(SB)/4, $0xbf10c8aa
+DATA constants<>+22000(SB)/4, $0xbf10c8aa
+DATA constants<>+22004(SB)/4, $0xbf10c8aa
+DATA constants<>+22008(SB)/4, $0xbf10c8aa
+DATA constants<>+22012(SB)/4, $0xbf10c8aa
+DATA constants<>+22016(SB)/4, $0x3f3e920d
+DATA constants<>+22020(SB)/4, $0x3f3e920d
+DATA constants<>+22024(SB)/4, $0x3f3e920d
+DATA constants<>+22028(SB)/4, $0x3f3e920d
+DATA constants<>+22032(SB)/4, $0x3f3e920d
+DATA constants<>+22036(SB)/4, $0x3f3e920d
+DATA constants<>+22040(SB)/4, $0x3f3e920d
+DATA constants<>+22044(SB)/4, $0x3f3e920d
+DATA constants<>+22048(SB)/4, $0x3f3e920d
+DATA constants<>+22052(SB)/4, $0x3f3e920d
+DATA constants<>+22056(SB)/4, $0x3f3e920d
+DATA constants<>+22060(SB)/4, $0x3f3e920d
+DATA constants<>+22064(SB)/4, $0x3f3e920d
+DATA constants<>+22068(SB)/4, $0x3f3e920d
+DATA constants<>+22072(SB)/4, $0x3f3e920d
+DATA constants<>+22076(SB)/4, $0x3f3e920d
+DATA constants<>+22080(SB)/4, $0x38e5dc70
+DATA constants<>+22084(SB)/4, $0x38e5dc70
+DATA constants<>+22088(SB)/4, $0x38e5dc70
+DATA constants<>+22092(SB)/4, $0x38e5dc70
+DATA constants<>+22096(SB)/4, $0x38e5dc70
+DATA constants<>+22100(SB)/4, $0x38e5dc70
+DATA constants<>+22104(SB)/4, $0x38e5dc70
+DATA constants<>+22108(SB)/4, $0x38e5dc70
+DATA constants<>+22112(SB)/4, $0x38e5dc70
+DATA constants<>+22116(SB)/4, $0x38e5dc70
+DATA constants<>+22120(SB)/4, $0x38e5dc70
+DATA constants<>+22124(SB)/4, $0x38e5dc70
+DATA constants<>+22128(SB)/4, $0x38e5dc70
+DATA constants<>+22132(SB)/4, $0x38e5dc70
+DATA constants<>+22136(SB)/4, $0x38e5dc70
+DATA constants<>+22140(SB)/4, $0x38e5dc70
+DATA constants<>+22144(SB)/4, $0xba9bc906
+DATA constants<>+22148(SB)/4, $0xba9bc906
+DATA constants<>+22152(SB)/4, $0xba9bc906
+DATA constants<>+22156(SB)/4, $0xba9bc906
+DATA constants<>+22160(SB)/4, $0xba9bc906
+DATA constants<>+22164(SB)/4, $0xba9bc906
+DATA constants<>+22168(SB)/4, $0xba9bc906
+DATA constants<>+22172(SB)/4, $0xba9bc906
+DATA constants<>+22176(SB)/4, $0xba9bc906
+DATA constants<>+22180(SB)/4, $0xba9bc906
+DATA constants<>+22184(SB)/4, $0xba9bc906
+DATA constants<>+22188(SB)/4, $0xba9bc906
+DATA constants<>+22192(SB)/4, $0xba9bc906
+DATA constants<>+22196(SB)/4, $0xba9bc906
+DATA constants<>+22200(SB)/4, $0xba9bc906
+DATA constants<>+22204(SB)/4, $0xba9bc906
+DATA constants<>+22208(SB)/4, $0x3c236e0f
+DATA constants<>+22212(SB)/4, $0x3c236e0f
+DATA constants<>+22216(SB)/4, $0x3c236e0f
+DATA constants<>+22220(SB)/4, $0x3c236e0f
+DATA constants<>+22224(SB)/4, $0x3c236e0f
+DATA constants<>+22228(SB)/4, $0x3c236e0f
+DATA constants<>+22232(SB)/4, $0x3c236e0f
+DATA constants<>+22236(SB)/4, $0x3c236e0f
+DATA constants<>+22240(SB)/4, $0x3c236e0f
+DATA constants<>+22244(SB)/4, $0x3c236e0f
+DATA constants<>+22248(SB)/4, $0x3c236e0f
+DATA constants<>+22252(SB)/4, $0x3c236e0f
+DATA constants<>+22256(SB)/4, $0x3c236e0f
+DATA constants<>+22260(SB)/4, $0x3c236e0f
+DATA constants<>+22264(SB)/4, $0x3c236e0f
+DATA constants<>+22268(SB)/4, $0x3c236e0f
+DATA constants<>+22272(SB)/4, $0xbd882c3f
+DATA constants<>+22276(SB)/4, $0xbd882c3f
+DATA constants<>+22280(SB)/4, $0xbd882c3f
+DATA constants<>+22284(SB)/4, $0xbd882c3f
+DATA constants<>+22288(SB)/4, $0xbd882c3f
+DATA constants<>+22292(SB)/4, $0xbd882c3f
+DATA constants<>+22296(SB)/4, $0xbd882c3f
+DATA constants<>+22300(SB)/4, $0xbd882c3f
+DATA constants<>+22304(SB)/4, $0xbd882c3f
+DATA constants<>+22308(SB)/4, $0xbd882c3f
+DATA constants<>+22312(SB)/4, $0xbd882c3f
+DATA constants<>+22316(SB)/4, $0xbd882c3f
+DATA constants<>+22320(SB)/4, $0xbd882c3f
+DATA constants<>+22324(SB)/4, $0xbd882c3f
+DATA constants<>+22328(SB)/4, $0xbd882c3f
+DATA constants<>+22332(SB)/4, $0xbd882c3f
+DATA constants<>+22336(SB)/4, $0x3ecc422a
+DATA constants<>+22340(SB)/4, $0x3ecc422a
+DATA constants<>+22344(SB)/4, $0x3ecc422a
+DATA constants<>+22348(SB)/4, $0x3ecc422a
+DATA constants<>+22352(SB)/4, $0x3ecc422a
+DATA constants<>+22356(SB)/4, $0x3ecc422a
+DATA constants<>+22360(SB)/4, $0x3ecc422a
+DATA constants<>+22364(SB)/4, $0x3ecc422a
+DATA constants<>+22368(SB)/4, $0x3ecc422a
+DATA constants<>+22372(SB)/4, $0x3ecc422a
+DATA constants<>+22376(SB)/4, $0x3ecc422a
+DATA constants<>+22380(SB)/4, $0x3ecc422a
+DATA constants<>+22384(SB)/4, $0x3ecc422a
+DATA constants<>+22388(SB)/4, $0x3ecc422a
+DATA constants<>+22392(SB)/4, $0x3ecc422a
+DATA constants<>+22396(SB)/4, $0x3ecc422a
+DATA constants<>+22400(SB)/4, $0x3f333333
+DATA constants<>+22404(SB)/4, $0x3f333333
+DATA constants<>+22408(SB)/4, $0x3f333333
+DATA constants<>+22412(SB)/4, $0x3f333333
+DATA constants<>+22416(SB)/4, $0x3f333333
+DATA constants<>+22420(SB)/4, $0x3f333333
+DATA constants<>+22424(SB)/4, $0x3f333333
+DATA constants<>+22428(SB)/4, $0x3f333333
+DATA constants<>+22432(SB)/4, $0x3f333333
+DATA constants<>+22436(SB)/4, $0x3f333333
+DATA constants<>+22440(SB)/4, $0x3f333333
+DATA constants<>+22444(SB)/4, $0x3f333333
+DATA constants<>+22448(SB)/4, $0x3f333333
+DATA constants<>+22452(SB)/4, $0x3f333333
+DATA constants<>+22456(SB)/4, $0x3f333333
+DATA constants<>+22460(SB)/4, $0x3f333333
+DATA constants<>+22464(SB)/4, $0xc1680000
+DATA constants<>+22468(SB)/4, $0xc1680000
+DATA constants<>+22472(SB)/4, $0xc1680000
+DATA constants<>+22476(SB)/4, $0xc1680000
+DATA constants<>+22480(SB)/4, $0xc1680000
+DATA constants<>+22484(SB)/4, $0xc1680000
+DATA constants<>+22488(SB)/4, $0xc1680000
+DATA constants<>+22492(SB)/4, $0xc1680000
+DATA constants<>+22496(SB)/4, $0xc1680000
+DATA constants<>+22500(SB)/4, $0xc1680000
+DATA constants<>+22504(SB)/4, $0xc1680000
+DATA constants<>+22508(SB)/4, $0xc1680000
+DATA constants<>+22512(SB)/4, $0xc1680000
+DATA constants<>+22516(SB)/4, $0xc1680000
+DATA constants<>+22520(SB)/4, $0xc1680000
+DATA constants<>+22524(SB)/4, $0xc1680000
+DATA constants<>+22528(SB)/8, $0xc089000000000000
+DATA constants<>+22536(SB)/8, $0xc089000000000000
+DATA constants<>+22544(SB)/8, $0xc089000000000000
+DATA constants<>+22552(SB)/8, $0xc089000000000000
+DATA constants<>+22560(SB)/8, $0xc089000000000000
+DATA constants<>+22568(SB)/8, $0xc089000000000000
+DATA constants<>+22576(SB)/8, $0xc089000000000000
+DATA constants<>+22584(SB)/8, $0xc089000000000000
+DATA constants<>+22592(SB)/8, $0x4089000000000000
+DATA constants<>+22600(SB)/8, $0x4089000000000000
+DATA constants<>+22608(SB)/8, $0x4089000000000000
+DATA constants<>+22616(SB)/8, $0x4089000000000000
+DATA constants<>+22624(SB)/8, $0x4089000000000000
+DATA constants<>+22632(SB)/8, $0x4089000000000000
+DATA constants<>+22640(SB)/8, $0x4089000000000000
+DATA constants<>+22648(SB)/8, $0x4089000000000000
+DATA constants<>+22656(SB)/4, $0xc4480000
+DATA constants<>+22660(SB)/4, $0xc4480000
+DATA constants<>+22664(SB)/4, $0xc4480000
+DATA constants<>+22668(SB)/4, $0xc4480000
+DATA constants<>+22672(SB)/4, $0xc4480000
+DATA constants<>+22676(SB)/4, $0xc4480000
+DATA constants<>+22680(SB)/4, $0xc4480000
+DATA constants<>+22684(SB)/4, $0xc4480000
+DATA constants<>+22688(SB)/4, $0xc4480000
+DATA constants<>+22692(SB)/4, $0xc4480000
+DATA constants<>+22696(SB)/4, $0xc4480000
+DATA constants<>+22700(SB)/4, $0xc4480000
+DATA constants<>+22704(SB)/4, $0xc4480000
+DATA constants<>+22708(SB)/4, $0xc4480000
+DATA constants<>+22712(SB)/4, $0xc4480000
+DATA constants<>+22716(SB)/4, $0xc4480000
+DATA constants<>+22720(SB)/4, $0x44480000
+DATA constants<>+22724(SB)/4, $0x44480000
+DATA constants<>+22728(SB)/4, $0x44480000
+DATA constants<>+22732(SB)/4, $0x44480000
+DATA constants<>+22736(SB)/4, $0x44480000
+DATA constants<>+22740(SB)/4, $0x44480000
+DATA constants<>+22744(SB)/4, $0x44480000
+DATA constants<>+22748(SB)/4, $0x44480000
+DATA constants<>+22752(SB)/4, $0x44480000
+DATA constants<>+22756(SB)/4, $0x44480000
+DATA constants<>+22760(SB)/4, $0x44480000
+DATA constants<>+22764(SB)/4, $0x44480000
+DATA constants<>+22768(SB)/4, $0x44480000
+DATA constants<>+22772(SB)/4, $0x44480000
+DATA constants<>+22776(SB)/4, $0x44480000
+DATA constants<>+22780(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $22784
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40

@@ -2632,1335 +2632,1367 @@ DATA constants<>+15264(SB)/8, $0x3870000000000000
 DATA constants<>+15272(SB)/8, $0x3870000000000000
 DATA constants<>+15280(SB)/8, $0x3870000000000000
 DATA constants<>+15288(SB)/8, $0x3870000000000000
-DATA constants<>+15296(SB)/4, $0x7f7fffff
-DATA constants<>+15300(SB)/4, $0x7f7fffff
-DATA constants<>+15304(SB)/4, $0x7f7fffff
-DATA constants<>+15308(SB)/4, $0x7f7fffff
-DATA constants<>+15312(SB)/4, $0x7f7fffff
-DATA constants<>+15316(SB)/4, $0x7f7fffff
-DATA constants<>+15320(SB)/4, $0x7f7fffff
-DATA constants<>+15324(SB)/4, $0x7f7fffff
-DATA constants<>+15328(SB)/4, $0x7f7fffff
-DATA constants<>+15332(SB)/4, $0x7f7fffff
-DATA constants<>+15336(SB)/4, $0x7f7fffff
-DATA constants<>+15340(SB)/4, $0x7f7fffff
-DATA constants<>+15344(SB)/4, $0x7f7fffff
-DATA constants<>+15348(SB)/4, $0x7f7fffff
-DATA constants<>+15352(SB)/4, $0x7f7fffff
-DATA constants<>+15356(SB)/4, $0x7f7fffff
-DATA constants<>+15360(SB)/4, $0xff7fffff
-DATA constants<>+15364(SB)/4, $0xff7fffff
-DATA constants<>+15368(SB)/4, $0xff7fffff
-DATA constants<>+15372(SB)/4, $0xff7fffff
-DATA constants<>+15376(SB)/4, $0xff7fffff
-DATA constants<>+15380(SB)/4, $0xff7fffff
-DATA constants<>+15384(SB)/4, $0xff7fffff
-DATA constants<>+15388(SB)/4, $0xff7fffff
-DATA constants<>+15392(SB)/4, $0xff7fffff
-DATA constants<>+15396(SB)/4, $0xff7fffff
-DATA constants<>+15400(SB)/4, $0xff7fffff
-DATA constants<>+15404(SB)/4, $0xff7fffff
-DATA constants<>+15408(SB)/4, $0xff7fffff
-DATA constants<>+15412(SB)/4, $0xff7fffff
-DATA constants<>+15416(SB)/4, $0xff7fffff
-DATA constants<>+15420(SB)/4, $0xff7fffff
-DATA constants<>+15424(SB)/4, $0x03800000
-DATA constants<>+15428(SB)/4, $0x03800000
-DATA constants<>+15432(SB)/4, $0x03800000
-DATA constants<>+15436(SB)/4, $0x03800000
-DATA constants<>+15440(SB)/4, $0x03800000
-DATA constants<>+15444(SB)/4, $0x03800000
-DATA constants<>+15448(SB)/4, $0x03800000
-DATA constants<>+15452(SB)/4, $0x03800000
-DATA constants<>+15456(SB)/4, $0x03800000
-DATA constants<>+15460(SB)/4, $0x03800000
-DATA constants<>+15464(SB)/4, $0x03800000
-DATA constants<>+15468(SB)/4, $0x03800000
-DATA constants<>+15472(SB)/4, $0x03800000
-DATA constants<>+15476(SB)/4, $0x03800000
-DATA constants<>+15480(SB)/4, $0x03800000
-DATA constants<>+15484(SB)/4, $0x03800000
-DATA constants<>+15488(SB)/8, $0x4630000000000000
-DATA constants<>+15496(SB)/8, $0x4630000000000000
-DATA constants<>+15504(SB)/8, $0x4630000000000000
-DATA constants<>+15512(SB)/8, $0x4630000000000000
-DATA constants<>+15520(SB)/8, $0x4630000000000000
-DATA constants<>+15528(SB)/8, $0x4630000000000000
-DATA constants<>+15536(SB)/8, $0x4630000000000000
-DATA constants<>+15544(SB)/8, $0x4630000000000000
-DATA constants<>+15552(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15560(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15568(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15576(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15584(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15592(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15600(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15608(SB)/8, $0x3fb12d77318fc505
-DATA constants<>+15616(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15624(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15632(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15640(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15648(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15656(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15664(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15672(SB)/8, $0x3fcff2e48e8a71de
-DATA constants<>+15680(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15688(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15696(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15704(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15712(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15720(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15728(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15736(SB)/8, $0x3ed41950752fa65f
-DATA constants<>+15744(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15752(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15760(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15768(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15776(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15784(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15792(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15800(SB)/8, $0xbebab5282c6e82d2
-DATA constants<>+15808(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15816(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15824(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15832(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15840(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15848(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15856(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15864(SB)/8, $0xbed6b0bb9c65e1ff
-DATA constants<>+15872(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15880(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15888(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15896(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15904(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15912(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15920(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15928(SB)/8, $0x3eb577d651aaa587
-DATA constants<>+15936(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15944(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15952(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15960(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15968(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15976(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15984(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+15992(SB)/8, $0x3ed0dae75792b447
-DATA constants<>+16000(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16008(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16016(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16024(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16032(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16040(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16048(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16056(SB)/8, $0x3ef3b260317976ed
-DATA constants<>+16064(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16072(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16080(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16088(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16096(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16104(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16112(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16120(SB)/8, $0x3f1745cd7e8c4cc4
-DATA constants<>+16128(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16136(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16144(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16152(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16160(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16168(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16176(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16184(SB)/8, $0x3f3c71c724ea2765
-DATA constants<>+16192(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16200(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16208(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16216(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16224(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16232(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16240(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16248(SB)/8, $0x3f6249249243f06a
-DATA constants<>+16256(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16264(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16272(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16280(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16288(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16296(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16304(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16312(SB)/8, $0x3f89999999999cc4
-DATA constants<>+16320(SB)/8, $0x3fb5555555555555
-DATA constants<>+16328(SB)/8, $0x3fb5555555555555
-DATA constants<>+16336(SB)/8, $0x3fb5555555555555
-DATA constants<>+16344(SB)/8, $0x3fb5555555555555
-DATA constants<>+16352(SB)/8, $0x3fb5555555555555
-DATA constants<>+16360(SB)/8, $0x3fb5555555555555
-DATA constants<>+16368(SB)/8, $0x3fb5555555555555
-DATA constants<>+16376(SB)/8, $0x3fb5555555555555
-DATA constants<>+16384(SB)/8, $0x4450000000000000
-DATA constants<>+16392(SB)/8, $0x4450000000000000
-DATA constants<>+16400(SB)/8, $0x4450000000000000
-DATA constants<>+16408(SB)/8, $0x4450000000000000
-DATA constants<>+16416(SB)/8, $0x4450000000000000
-DATA constants<>+16424(SB)/8, $0x4450000000000000
-DATA constants<>+16432(SB)/8, $0x4450000000000000
-DATA constants<>+16440(SB)/8, $0x4450000000000000
-DATA constants<>+16448(SB)/8, $0x3b90000000000000
-DATA constants<>+16456(SB)/8, $0x3b90000000000000
-DATA constants<>+16464(SB)/8, $0x3b90000000000000
-DATA constants<>+16472(SB)/8, $0x3b90000000000000
-DATA constants<>+16480(SB)/8, $0x3b90000000000000
-DATA constants<>+16488(SB)/8, $0x3b90000000000000
-DATA constants<>+16496(SB)/8, $0x3b90000000000000
-DATA constants<>+16504(SB)/8, $0x3b90000000000000
-DATA constants<>+16512(SB)/8, $0x0000000000000022
-DATA constants<>+16520(SB)/8, $0x0000000000000022
-DATA constants<>+16528(SB)/8, $0x0000000000000022
-DATA constants<>+16536(SB)/8, $0x0000000000000022
-DATA constants<>+16544(SB)/8, $0x0000000000000022
-DATA constants<>+16552(SB)/8, $0x0000000000000022
-DATA constants<>+16560(SB)/8, $0x0000000000000022
-DATA constants<>+16568(SB)/8, $0x0000000000000022
-DATA constants<>+16576(SB)/8, $0x000000000300a022
-DATA constants<>+16584(SB)/8, $0x000000000300a022
-DATA constants<>+16592(SB)/8, $0x000000000300a022
-DATA constants<>+16600(SB)/8, $0x000000000300a022
-DATA constants<>+16608(SB)/8, $0x000000000300a022
-DATA constants<>+16616(SB)/8, $0x000000000300a022
-DATA constants<>+16624(SB)/8, $0x000000000300a022
-DATA constants<>+16632(SB)/8, $0x000000000300a022
-DATA constants<>+16640(SB)/8, $0xbfe8000000000000
-DATA constants<>+16648(SB)/8, $0xbfe8000000000000
-DATA constants<>+16656(SB)/8, $0xbfe8000000000000
-DATA constants<>+16664(SB)/8, $0xbfe8000000000000
-DATA constants<>+16672(SB)/8, $0xbfe8000000000000
-DATA constants<>+16680(SB)/8, $0xbfe8000000000000
-DATA constants<>+16688(SB)/8, $0xbfe8000000000000
-DATA constants<>+16696(SB)/8, $0xbfe8000000000000
-DATA constants<>+16704(SB)/8, $0x3fe8000000000000
-DATA constants<>+16712(SB)/8, $0x3fe8000000000000
-DATA constants<>+16720(SB)/8, $0x3fe8000000000000
-DATA constants<>+16728(SB)/8, $0x3fe8000000000000
-DATA constants<>+16736(SB)/8, $0x3fe8000000000000
-DATA constants<>+16744(SB)/8, $0x3fe8000000000000
-DATA constants<>+16752(SB)/8, $0x3fe8000000000000
-DATA constants<>+16760(SB)/8, $0x3fe8000000000000
-DATA constants<>+16768(SB)/8, $0xc630000000000000
-DATA constants<>+16776(SB)/8, $0xc630000000000000
-DATA constants<>+16784(SB)/8, $0xc630000000000000
-DATA constants<>+16792(SB)/8, $0xc630000000000000
-DATA constants<>+16800(SB)/8, $0xc630000000000000
-DATA constants<>+16808(SB)/8, $0xc630000000000000
-DATA constants<>+16816(SB)/8, $0xc630000000000000
-DATA constants<>+16824(SB)/8, $0xc630000000000000
-DATA constants<>+16832(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16840(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16848(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16856(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16864(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16872(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16880(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16888(SB)/8, $0x3f847ae147ae147b
-DATA constants<>+16896(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16904(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16912(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16920(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16928(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16936(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16944(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16952(SB)/8, $0xbf847ae147ae147b
-DATA constants<>+16960(SB)/4, $0x5d800000
-DATA constants<>+16964(SB)/4, $0x5d800000
-DATA constants<>+16968(SB)/4, $0x5d800000
-DATA constants<>+16972(SB)/4, $0x5d800000
-DATA constants<>+16976(SB)/4, $0x5d800000
-DATA constants<>+16980(SB)/4, $0x5d800000
-DATA constants<>+16984(SB)/4, $0x5d800000
-DATA constants<>+16988(SB)/4, $0x5d800000
-DATA constants<>+16992(SB)/4, $0x5d800000
-DATA constants<>+16996(SB)/4, $0x5d800000
-DATA constants<>+17000(SB)/4, $0x5d800000
-DATA constants<>+17004(SB)/4, $0x5d800000
-DATA constants<>+17008(SB)/4, $0x5d800000
-DATA constants<>+17012(SB)/4, $0x5d800000
-DATA constants<>+17016(SB)/4, $0x5d800000
-DATA constants<>+17020(SB)/4, $0x5d800000
-DATA constants<>+17024(SB)/4, $0x3d896bba
-DATA constants<>+17028(SB)/4, $0x3d896bba
-DATA constants<>+17032(SB)/4, $0x3d896bba
-DATA constants<>+17036(SB)/4, $0x3d896bba
-DATA constants<>+17040(SB)/4, $0x3d896bba
-DATA constants<>+17044(SB)/4, $0x3d896bba
-DATA constants<>+17048(SB)/4, $0x3d896bba
-DATA constants<>+17052(SB)/4, $0x3d896bba
-DATA constants<>+17056(SB)/4, $0x3d896bba
-DATA constants<>+17060(SB)/4, $0x3d896bba
-DATA constants<>+17064(SB)/4, $0x3d896bba
-DATA constants<>+17068(SB)/4, $0x3d896bba
-DATA constants<>+17072(SB)/4, $0x3d896bba
-DATA constants<>+17076(SB)/4, $0x3d896bba
-DATA constants<>+17080(SB)/4, $0x3d896bba
-DATA constants<>+17084(SB)/4, $0x3d896bba
-DATA constants<>+17088(SB)/4, $0x3e7f9724
-DATA constants<>+17092(SB)/4, $0x3e7f9724
-DATA constants<>+17096(SB)/4, $0x3e7f9724
-DATA constants<>+17100(SB)/4, $0x3e7f9724
-DATA constants<>+17104(SB)/4, $0x3e7f9724
-DATA constants<>+17108(SB)/4, $0x3e7f9724
-DATA constants<>+17112(SB)/4, $0x3e7f9724
-DATA constants<>+17116(SB)/4, $0x3e7f9724
-DATA constants<>+17120(SB)/4, $0x3e7f9724
-DATA constants<>+17124(SB)/4, $0x3e7f9724
-DATA constants<>+17128(SB)/4, $0x3e7f9724
-DATA constants<>+17132(SB)/4, $0x3e7f9724
-DATA constants<>+17136(SB)/4, $0x3e7f9724
-DATA constants<>+17140(SB)/4, $0x3e7f9724
-DATA constants<>+17144(SB)/4, $0x3e7f9724
-DATA constants<>+17148(SB)/4, $0x3e7f9724
-DATA constants<>+17152(SB)/4, $0x39d7c900
-DATA constants<>+17156(SB)/4, $0x39d7c900
-DATA constants<>+17160(SB)/4, $0x39d7c900
-DATA constants<>+17164(SB)/4, $0x39d7c900
-DATA constants<>+17168(SB)/4, $0x39d7c900
-DATA constants<>+17172(SB)/4, $0x39d7c900
-DATA constants<>+17176(SB)/4, $0x39d7c900
-DATA constants<>+17180(SB)/4, $0x39d7c900
-DATA constants<>+17184(SB)/4, $0x39d7c900
-DATA constants<>+17188(SB)/4, $0x39d7c900
-DATA constants<>+17192(SB)/4, $0x39d7c900
-DATA constants<>+17196(SB)/4, $0x39d7c900
-DATA constants<>+17200(SB)/4, $0x39d7c900
-DATA constants<>+17204(SB)/4, $0x39d7c900
-DATA constants<>+17208(SB)/4, $0x39d7c900
-DATA constants<>+17212(SB)/4, $0x39d7c900
-DATA constants<>+17216(SB)/4, $0x3b127a41
-DATA constants<>+17220(SB)/4, $0x3b127a41
-DATA constants<>+17224(SB)/4, $0x3b127a41
-DATA constants<>+17228(SB)/4, $0x3b127a41
-DATA constants<>+17232(SB)/4, $0x3b127a41
-DATA constants<>+17236(SB)/4, $0x3b127a41
-DATA constants<>+17240(SB)/4, $0x3b127a41
-DATA constants<>+17244(SB)/4, $0x3b127a41
-DATA constants<>+17248(SB)/4, $0x3b127a41
-DATA constants<>+17252(SB)/4, $0x3b127a41
-DATA constants<>+17256(SB)/4, $0x3b127a41
-DATA constants<>+17260(SB)/4, $0x3b127a41
-DATA constants<>+17264(SB)/4, $0x3b127a41
-DATA constants<>+17268(SB)/4, $0x3b127a41
-DATA constants<>+17272(SB)/4, $0x3b127a41
-DATA constants<>+17276(SB)/4, $0x3b127a41
-DATA constants<>+17280(SB)/4, $0x391ec644
-DATA constants<>+17284(SB)/4, $0x391ec644
-DATA constants<>+17288(SB)/4, $0x391ec644
-DATA constants<>+17292(SB)/4, $0x391ec644
-DATA constants<>+17296(SB)/4, $0x391ec644
-DATA constants<>+17300(SB)/4, $0x391ec644
-DATA constants<>+17304(SB)/4, $0x391ec644
-DATA constants<>+17308(SB)/4, $0x391ec644
-DATA constants<>+17312(SB)/4, $0x391ec644
-DATA constants<>+17316(SB)/4, $0x391ec644
-DATA constants<>+17320(SB)/4, $0x391ec644
-DATA constants<>+17324(SB)/4, $0x391ec644
-DATA constants<>+17328(SB)/4, $0x391ec644
-DATA constants<>+17332(SB)/4, $0x391ec644
-DATA constants<>+17336(SB)/4, $0x391ec644
-DATA constants<>+17340(SB)/4, $0x391ec644
-DATA constants<>+17344(SB)/4, $0x3c4ccc29
-DATA constants<>+17348(SB)/4, $0x3c4ccc29
-DATA constants<>+17352(SB)/4, $0x3c4ccc29
-DATA constants<>+17356(SB)/4, $0x3c4ccc29
-DATA constants<>+17360(SB)/4, $0x3c4ccc29
-DATA constants<>+17364(SB)/4, $0x3c4ccc29
-DATA constants<>+17368(SB)/4, $0x3c4ccc29
-DATA constants<>+17372(SB)/4, $0x3c4ccc29
-DATA constants<>+17376(SB)/4, $0x3c4ccc29
-DATA constants<>+17380(SB)/4, $0x3c4ccc29
-DATA constants<>+17384(SB)/4, $0x3c4ccc29
-DATA constants<>+17388(SB)/4, $0x3c4ccc29
-DATA constants<>+17392(SB)/4, $0x3c4ccc29
-DATA constants<>+17396(SB)/4, $0x3c4ccc29
-DATA constants<>+17400(SB)/4, $0x3c4ccc29
-DATA constants<>+17404(SB)/4, $0x3c4ccc29
-DATA constants<>+17408(SB)/4, $0x3daaaaab
-DATA constants<>+17412(SB)/4, $0x3daaaaab
-DATA constants<>+17416(SB)/4, $0x3daaaaab
-DATA constants<>+17420(SB)/4, $0x3daaaaab
-DATA constants<>+17424(SB)/4, $0x3daaaaab
-DATA constants<>+17428(SB)/4, $0x3daaaaab
-DATA constants<>+17432(SB)/4, $0x3daaaaab
-DATA constants<>+17436(SB)/4, $0x3daaaaab
-DATA constants<>+17440(SB)/4, $0x3daaaaab
-DATA constants<>+17444(SB)/4, $0x3daaaaab
-DATA constants<>+17448(SB)/4, $0x3daaaaab
-DATA constants<>+17452(SB)/4, $0x3daaaaab
-DATA constants<>+17456(SB)/4, $0x3daaaaab
-DATA constants<>+17460(SB)/4, $0x3daaaaab
-DATA constants<>+17464(SB)/4, $0x3daaaaab
-DATA constants<>+17468(SB)/4, $0x3daaaaab
-DATA constants<>+17472(SB)/4, $0x53800000
-DATA constants<>+17476(SB)/4, $0x53800000
-DATA constants<>+17480(SB)/4, $0x53800000
-DATA constants<>+17484(SB)/4, $0x53800000
-DATA constants<>+17488(SB)/4, $0x53800000
-DATA constants<>+17492(SB)/4, $0x53800000
-DATA constants<>+17496(SB)/4, $0x53800000
-DATA constants<>+17500(SB)/4, $0x53800000
-DATA constants<>+17504(SB)/4, $0x53800000
-DATA constants<>+17508(SB)/4, $0x53800000
-DATA constants<>+17512(SB)/4, $0x53800000
-DATA constants<>+17516(SB)/4, $0x53800000
-DATA constants<>+17520(SB)/4, $0x53800000
-DATA constants<>+17524(SB)/4, $0x53800000
-DATA constants<>+17528(SB)/4, $0x53800000
-DATA constants<>+17532(SB)/4, $0x53800000
-DATA constants<>+17536(SB)/4, $0x2b800000
-DATA constants<>+17540(SB)/4, $0x2b800000
-DATA constants<>+17544(SB)/4, $0x2b800000
-DATA constants<>+17548(SB)/4, $0x2b800000
-DATA constants<>+17552(SB)/4, $0x2b800000
-DATA constants<>+17556(SB)/4, $0x2b800000
-DATA constants<>+17560(SB)/4, $0x2b800000
-DATA constants<>+17564(SB)/4, $0x2b800000
-DATA constants<>+17568(SB)/4, $0x2b800000
-DATA constants<>+17572(SB)/4, $0x2b800000
-DATA constants<>+17576(SB)/4, $0x2b800000
-DATA constants<>+17580(SB)/4, $0x2b800000
-DATA constants<>+17584(SB)/4, $0x2b800000
-DATA constants<>+17588(SB)/4, $0x2b800000
-DATA constants<>+17592(SB)/4, $0x2b800000
-DATA constants<>+17596(SB)/4, $0x2b800000
-DATA constants<>+17600(SB)/4, $0x00000022
-DATA constants<>+17604(SB)/4, $0x00000022
-DATA constants<>+17608(SB)/4, $0x00000022
-DATA constants<>+17612(SB)/4, $0x00000022
-DATA constants<>+17616(SB)/4, $0x00000022
-DATA constants<>+17620(SB)/4, $0x00000022
-DATA constants<>+17624(SB)/4, $0x00000022
-DATA constants<>+17628(SB)/4, $0x00000022
-DATA constants<>+17632(SB)/4, $0x00000022
-DATA constants<>+17636(SB)/4, $0x00000022
-DATA constants<>+17640(SB)/4, $0x00000022
-DATA constants<>+17644(SB)/4, $0x00000022
-DATA constants<>+17648(SB)/4, $0x00000022
-DATA constants<>+17652(SB)/4, $0x00000022
-DATA constants<>+17656(SB)/4, $0x00000022
-DATA constants<>+17660(SB)/4, $0x00000022
-DATA constants<>+17664(SB)/4, $0x0300a022
-DATA constants<>+17668(SB)/4, $0x0300a022
-DATA constants<>+17672(SB)/4, $0x0300a022
-DATA constants<>+17676(SB)/4, $0x0300a022
-DATA constants<>+17680(SB)/4, $0x0300a022
-DATA constants<>+17684(SB)/4, $0x0300a022
-DATA constants<>+17688(SB)/4, $0x0300a022
-DATA constants<>+17692(SB)/4, $0x0300a022
-DATA constants<>+17696(SB)/4, $0x0300a022
-DATA constants<>+17700(SB)/4, $0x0300a022
-DATA constants<>+17704(SB)/4, $0x0300a022
-DATA constants<>+17708(SB)/4, $0x0300a022
-DATA constants<>+17712(SB)/4, $0x0300a022
-DATA constants<>+17716(SB)/4, $0x0300a022
-DATA constants<>+17720(SB)/4, $0x0300a022
-DATA constants<>+17724(SB)/4, $0x0300a022
-DATA constants<>+17728(SB)/4, $0xbf400000
-DATA constants<>+17732(SB)/4, $0xbf400000
-DATA constants<>+17736(SB)/4, $0xbf400000
-DATA constants<>+17740(SB)/4, $0xbf400000
-DATA constants<>+17744(SB)/4, $0xbf400000
-DATA constants<>+17748(SB)/4, $0xbf400000
-DATA constants<>+17752(SB)/4, $0xbf400000
-DATA constants<>+17756(SB)/4, $0xbf400000
-DATA constants<>+17760(SB)/4, $0xbf400000
-DATA constants<>+17764(SB)/4, $0xbf400000
-DATA constants<>+17768(SB)/4, $0xbf400000
-DATA constants<>+17772(SB)/4, $0xbf400000
-DATA constants<>+17776(SB)/4, $0xbf400000
-DATA constants<>+17780(SB)/4, $0xbf400000
-DATA constants<>+17784(SB)/4, $0xbf400000
-DATA constants<>+17788(SB)/4, $0xbf400000
-DATA constants<>+17792(SB)/4, $0x4b000000
-DATA constants<>+17796(SB)/4, $0x4b000000
-DATA constants<>+17800(SB)/4, $0x4b000000
-DATA constants<>+17804(SB)/4, $0x4b000000
-DATA constants<>+17808(SB)/4, $0x4b000000
-DATA constants<>+17812(SB)/4, $0x4b000000
-DATA constants<>+17816(SB)/4, $0x4b000000
-DATA constants<>+17820(SB)/4, $0x4b000000
-DATA constants<>+17824(SB)/4, $0x4b000000
-DATA constants<>+17828(SB)/4, $0x4b000000
-DATA constants<>+17832(SB)/4, $0x4b000000
-DATA constants<>+17836(SB)/4, $0x4b000000
-DATA constants<>+17840(SB)/4, $0x4b000000
-DATA constants<>+17844(SB)/4, $0x4b000000
-DATA constants<>+17848(SB)/4, $0x4b000000
-DATA constants<>+17852(SB)/4, $0x4b000000
-DATA constants<>+17856(SB)/4, $0x4b000100
-DATA constants<>+17860(SB)/4, $0x4b000100
-DATA constants<>+17864(SB)/4, $0x4b000100
-DATA constants<>+17868(SB)/4, $0x4b000100
-DATA constants<>+17872(SB)/4, $0x4b000100
-DATA constants<>+17876(SB)/4, $0x4b000100
-DATA constants<>+17880(SB)/4, $0x4b000100
-DATA constants<>+17884(SB)/4, $0x4b000100
-DATA constants<>+17888(SB)/4, $0x4b000100
-DATA constants<>+17892(SB)/4, $0x4b000100
-DATA constants<>+17896(SB)/4, $0x4b000100
-DATA constants<>+17900(SB)/4, $0x4b000100
-DATA constants<>+17904(SB)/4, $0x4b000100
-DATA constants<>+17908(SB)/4, $0x4b000100
-DATA constants<>+17912(SB)/4, $0x4b000100
-DATA constants<>+17916(SB)/4, $0x4b000100
-DATA constants<>+17920(SB)/4, $0xdd800000
-DATA constants<>+17924(SB)/4, $0xdd800000
-DATA constants<>+17928(SB)/4, $0xdd800000
-DATA constants<>+17932(SB)/4, $0xdd800000
-DATA constants<>+17936(SB)/4, $0xdd800000
-DATA constants<>+17940(SB)/4, $0xdd800000
-DATA constants<>+17944(SB)/4, $0xdd800000
-DATA constants<>+17948(SB)/4, $0xdd800000
-DATA constants<>+17952(SB)/4, $0xdd800000
-DATA constants<>+17956(SB)/4, $0xdd800000
-DATA constants<>+17960(SB)/4, $0xdd800000
-DATA constants<>+17964(SB)/4, $0xdd800000
-DATA constants<>+17968(SB)/4, $0xdd800000
-DATA constants<>+17972(SB)/4, $0xdd800000
-DATA constants<>+17976(SB)/4, $0xdd800000
-DATA constants<>+17980(SB)/4, $0xdd800000
-DATA constants<>+17984(SB)/4, $0x3c23d70a
-DATA constants<>+17988(SB)/4, $0x3c23d70a
-DATA constants<>+17992(SB)/4, $0x3c23d70a
-DATA constants<>+17996(SB)/4, $0x3c23d70a
-DATA constants<>+18000(SB)/4, $0x3c23d70a
-DATA constants<>+18004(SB)/4, $0x3c23d70a
-DATA constants<>+18008(SB)/4, $0x3c23d70a
-DATA constants<>+18012(SB)/4, $0x3c23d70a
-DATA constants<>+18016(SB)/4, $0x3c23d70a
-DATA constants<>+18020(SB)/4, $0x3c23d70a
-DATA constants<>+18024(SB)/4, $0x3c23d70a
-DATA constants<>+18028(SB)/4, $0x3c23d70a
-DATA constants<>+18032(SB)/4, $0x3c23d70a
-DATA constants<>+18036(SB)/4, $0x3c23d70a
-DATA constants<>+18040(SB)/4, $0x3c23d70a
-DATA constants<>+18044(SB)/4, $0x3c23d70a
-DATA constants<>+18048(SB)/4, $0xbc23d70a
-DATA constants<>+18052(SB)/4, $0xbc23d70a
-DATA constants<>+18056(SB)/4, $0xbc23d70a
-DATA constants<>+18060(SB)/4, $0xbc23d70a
-DATA constants<>+18064(SB)/4, $0xbc23d70a
-DATA constants<>+18068(SB)/4, $0xbc23d70a
-DATA constants<>+18072(SB)/4, $0xbc23d70a
-DATA constants<>+18076(SB)/4, $0xbc23d70a
-DATA constants<>+18080(SB)/4, $0xbc23d70a
-DATA constants<>+18084(SB)/4, $0xbc23d70a
-DATA constants<>+18088(SB)/4, $0xbc23d70a
-DATA constants<>+18092(SB)/4, $0xbc23d70a
-DATA constants<>+18096(SB)/4, $0xbc23d70a
-DATA constants<>+18100(SB)/4, $0xbc23d70a
-DATA constants<>+18104(SB)/4, $0xbc23d70a
-DATA constants<>+18108(SB)/4, $0xbc23d70a
-DATA constants<>+18112(SB)/4, $0x40000000
-DATA constants<>+18116(SB)/4, $0x40000000
-DATA constants<>+18120(SB)/4, $0x40000000
-DATA constants<>+18124(SB)/4, $0x40000000
-DATA constants<>+18128(SB)/4, $0x40000000
-DATA constants<>+18132(SB)/4, $0x40000000
-DATA constants<>+18136(SB)/4, $0x40000000
-DATA constants<>+18140(SB)/4, $0x40000000
-DATA constants<>+18144(SB)/4, $0x40000000
-DATA constants<>+18148(SB)/4, $0x40000000
-DATA constants<>+18152(SB)/4, $0x40000000
-DATA constants<>+18156(SB)/4, $0x40000000
-DATA constants<>+18160(SB)/4, $0x40000000
-DATA constants<>+18164(SB)/4, $0x40000000
-DATA constants<>+18168(SB)/4, $0x40000000
-DATA constants<>+18172(SB)/4, $0x40000000
-DATA constants<>+18176(SB)/8, $0x3fe4000000000000
-DATA constants<>+18184(SB)/8, $0x3fe4000000000000
-DATA constants<>+18192(SB)/8, $0x3fe4000000000000
-DATA constants<>+18200(SB)/8, $0x3fe4000000000000
-DATA constants<>+18208(SB)/8, $0x3fe4000000000000
-DATA constants<>+18216(SB)/8, $0x3fe4000000000000
-DATA constants<>+18224(SB)/8, $0x3fe4000000000000
-DATA constants<>+18232(SB)/8, $0x3fe4000000000000
-DATA constants<>+18240(SB)/8, $0x4083b00000000000
-DATA constants<>+18248(SB)/8, $0x4083b00000000000
-DATA constants<>+18256(SB)/8, $0x4083b00000000000
-DATA constants<>+18264(SB)/8, $0x4083b00000000000
-DATA constants<>+18272(SB)/8, $0x4083b00000000000
-DATA constants<>+18280(SB)/8, $0x4083b00000000000
-DATA constants<>+18288(SB)/8, $0x4083b00000000000
-DATA constants<>+18296(SB)/8, $0x4083b00000000000
-DATA constants<>+18304(SB)/8, $0x40e960e000000000
-DATA constants<>+18312(SB)/8, $0x40e960e000000000
-DATA constants<>+18320(SB)/8, $0x40e960e000000000
-DATA constants<>+18328(SB)/8, $0x40e960e000000000
-DATA constants<>+18336(SB)/8, $0x40e960e000000000
-DATA constants<>+18344(SB)/8, $0x40e960e000000000
-DATA constants<>+18352(SB)/8, $0x40e960e000000000
-DATA constants<>+18360(SB)/8, $0x40e960e000000000
-DATA constants<>+18368(SB)/8, $0x412cde3200000000
-DATA constants<>+18376(SB)/8, $0x412cde3200000000
-DATA constants<>+18384(SB)/8, $0x412cde3200000000
-DATA constants<>+18392(SB)/8, $0x412cde3200000000
-DATA constants<>+18400(SB)/8, $0x412cde3200000000
-DATA constants<>+18408(SB)/8, $0x412cde3200000000
-DATA constants<>+18416(SB)/8, $0x412cde3200000000
-DATA constants<>+18424(SB)/8, $0x412cde3200000000
-DATA constants<>+18432(SB)/8, $0x413eee1100000000
-DATA constants<>+18440(SB)/8, $0x413eee1100000000
-DATA constants<>+18448(SB)/8, $0x413eee1100000000
-DATA constants<>+18456(SB)/8, $0x413eee1100000000
-DATA constants<>+18464(SB)/8, $0x413eee1100000000
-DATA constants<>+18472(SB)/8, $0x413eee1100000000
-DATA constants<>+18480(SB)/8, $0x413eee1100000000
-DATA constants<>+18488(SB)/8, $0x413eee1100000000
-DATA constants<>+18496(SB)/8, $0x4082900000000000
-DATA constants<>+18504(SB)/8, $0x4082900000000000
-DATA constants<>+18512(SB)/8, $0x4082900000000000
-DATA constants<>+18520(SB)/8, $0x4082900000000000
-DATA constants<>+18528(SB)/8, $0x4082900000000000
-DATA constants<>+18536(SB)/8, $0x4082900000000000
-DATA constants<>+18544(SB)/8, $0x4082900000000000
-DATA constants<>+18552(SB)/8, $0x4082900000000000
-DATA constants<>+18560(SB)/8, $0x40e5fea000000000
-DATA constants<>+18568(SB)/8, $0x40e5fea000000000
-DATA constants<>+18576(SB)/8, $0x40e5fea000000000
-DATA constants<>+18584(SB)/8, $0x40e5fea000000000
-DATA constants<>+18592(SB)/8, $0x40e5fea000000000
-DATA constants<>+18600(SB)/8, $0x40e5fea000000000
-DATA constants<>+18608(SB)/8, $0x40e5fea000000000
-DATA constants<>+18616(SB)/8, $0x40e5fea000000000
-DATA constants<>+18624(SB)/8, $0x41249eb600000000
-DATA constants<>+18632(SB)/8, $0x41249eb600000000
-DATA constants<>+18640(SB)/8, $0x41249eb600000000
-DATA constants<>+18648(SB)/8, $0x41249eb600000000
-DATA constants<>+18656(SB)/8, $0x41249eb600000000
-DATA constants<>+18664(SB)/8, $0x41249eb600000000
-DATA constants<>+18672(SB)/8, $0x41249eb600000000
-DATA constants<>+18680(SB)/8, $0x41249eb600000000
-DATA constants<>+18688(SB)/8, $0xc000000000000000
-DATA constants<>+18696(SB)/8, $0xc000000000000000
-DATA constants<>+18704(SB)/8, $0xc000000000000000
-DATA constants<>+18712(SB)/8, $0xc000000000000000
-DATA constants<>+18720(SB)/8, $0xc000000000000000
-DATA constants<>+18728(SB)/8, $0xc000000000000000
-DATA constants<>+18736(SB)/8, $0xc000000000000000
-DATA constants<>+18744(SB)/8, $0xc000000000000000
-DATA constants<>+18752(SB)/4, $0xc0000000
-DATA constants<>+18756(SB)/4, $0xc0000000
-DATA constants<>+18760(SB)/4, $0xc0000000
-DATA constants<>+18764(SB)/4, $0xc0000000
-DATA constants<>+18768(SB)/4, $0xc0000000
-DATA constants<>+18772(SB)/4, $0xc0000000
-DATA constants<>+18776(SB)/4, $0xc0000000
-DATA constants<>+18780(SB)/4, $0xc0000000
-DATA constants<>+18784(SB)/4, $0xc0000000
-DATA constants<>+18788(SB)/4, $0xc0000000
-DATA constants<>+18792(SB)/4, $0xc0000000
-DATA constants<>+18796(SB)/4, $0xc0000000
-DATA constants<>+18800(SB)/4, $0xc0000000
-DATA constants<>+18804(SB)/4, $0xc0000000
-DATA constants<>+18808(SB)/4, $0xc0000000
-DATA constants<>+18812(SB)/4, $0xc0000000
-DATA constants<>+18816(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18824(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18832(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18840(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18848(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18856(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18864(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18872(SB)/8, $0x3fda827999fcef32
-DATA constants<>+18880(SB)/4, $0xbb58abe0
-DATA constants<>+18884(SB)/4, $0xbb58abe0
-DATA constants<>+18888(SB)/4, $0xbb58abe0
-DATA constants<>+18892(SB)/4, $0xbb58abe0
-DATA constants<>+18896(SB)/4, $0xbb58abe0
-DATA constants<>+18900(SB)/4, $0xbb58abe0
-DATA constants<>+18904(SB)/4, $0xbb58abe0
-DATA constants<>+18908(SB)/4, $0xbb58abe0
-DATA constants<>+18912(SB)/4, $0xbb58abe0
-DATA constants<>+18916(SB)/4, $0xbb58abe0
-DATA constants<>+18920(SB)/4, $0xbb58abe0
-DATA constants<>+18924(SB)/4, $0xbb58abe0
-DATA constants<>+18928(SB)/4, $0xbb58abe0
-DATA constants<>+18932(SB)/4, $0xbb58abe0
-DATA constants<>+18936(SB)/4, $0xbb58abe0
-DATA constants<>+18940(SB)/4, $0xbb58abe0
-DATA constants<>+18944(SB)/4, $0x3ca50f77
-DATA constants<>+18948(SB)/4, $0x3ca50f77
-DATA constants<>+18952(SB)/4, $0x3ca50f77
-DATA constants<>+18956(SB)/4, $0x3ca50f77
-DATA constants<>+18960(SB)/4, $0x3ca50f77
-DATA constants<>+18964(SB)/4, $0x3ca50f77
-DATA constants<>+18968(SB)/4, $0x3ca50f77
-DATA constants<>+18972(SB)/4, $0x3ca50f77
-DATA constants<>+18976(SB)/4, $0x3ca50f77
-DATA constants<>+18980(SB)/4, $0x3ca50f77
-DATA constants<>+18984(SB)/4, $0x3ca50f77
-DATA constants<>+18988(SB)/4, $0x3ca50f77
-DATA constants<>+18992(SB)/4, $0x3ca50f77
-DATA constants<>+18996(SB)/4, $0x3ca50f77
-DATA constants<>+19000(SB)/4, $0x3ca50f77
-DATA constants<>+19004(SB)/4, $0x3ca50f77
-DATA constants<>+19008(SB)/4, $0xbd6bc3cd
-DATA constants<>+19012(SB)/4, $0xbd6bc3cd
-DATA constants<>+19016(SB)/4, $0xbd6bc3cd
-DATA constants<>+19020(SB)/4, $0xbd6bc3cd
-DATA constants<>+19024(SB)/4, $0xbd6bc3cd
-DATA constants<>+19028(SB)/4, $0xbd6bc3cd
-DATA constants<>+19032(SB)/4, $0xbd6bc3cd
-DATA constants<>+19036(SB)/4, $0xbd6bc3cd
-DATA constants<>+19040(SB)/4, $0xbd6bc3cd
-DATA constants<>+19044(SB)/4, $0xbd6bc3cd
-DATA constants<>+19048(SB)/4, $0xbd6bc3cd
-DATA constants<>+19052(SB)/4, $0xbd6bc3cd
-DATA constants<>+19056(SB)/4, $0xbd6bc3cd
-DATA constants<>+19060(SB)/4, $0xbd6bc3cd
-DATA constants<>+19064(SB)/4, $0xbd6bc3cd
-DATA constants<>+19068(SB)/4, $0xbd6bc3cd
-DATA constants<>+19072(SB)/4, $0x3dda850f
-DATA constants<>+19076(SB)/4, $0x3dda850f
-DATA constants<>+19080(SB)/4, $0x3dda850f
-DATA constants<>+19084(SB)/4, $0x3dda850f
-DATA constants<>+19088(SB)/4, $0x3dda850f
-DATA constants<>+19092(SB)/4, $0x3dda850f
-DATA constants<>+19096(SB)/4, $0x3dda850f
-DATA constants<>+19100(SB)/4, $0x3dda850f
-DATA constants<>+19104(SB)/4, $0x3dda850f
-DATA constants<>+19108(SB)/4, $0x3dda850f
-DATA constants<>+19112(SB)/4, $0x3dda850f
-DATA constants<>+19116(SB)/4, $0x3dda850f
-DATA constants<>+19120(SB)/4, $0x3dda850f
-DATA constants<>+19124(SB)/4, $0x3dda850f
-DATA constants<>+19128(SB)/4, $0x3dda850f
-DATA constants<>+19132(SB)/4, $0x3dda850f
-DATA constants<>+19136(SB)/4, $0xbe1d2cac
-DATA constants<>+19140(SB)/4, $0xbe1d2cac
-DATA constants<>+19144(SB)/4, $0xbe1d2cac
-DATA constants<>+19148(SB)/4, $0xbe1d2cac
-DATA constants<>+19152(SB)/4, $0xbe1d2cac
-DATA constants<>+19156(SB)/4, $0xbe1d2cac
-DATA constants<>+19160(SB)/4, $0xbe1d2cac
-DATA constants<>+19164(SB)/4, $0xbe1d2cac
-DATA constants<>+19168(SB)/4, $0xbe1d2cac
-DATA constants<>+19172(SB)/4, $0xbe1d2cac
-DATA constants<>+19176(SB)/4, $0xbe1d2cac
-DATA constants<>+19180(SB)/4, $0xbe1d2cac
-DATA constants<>+19184(SB)/4, $0xbe1d2cac
-DATA constants<>+19188(SB)/4, $0xbe1d2cac
-DATA constants<>+19192(SB)/4, $0xbe1d2cac
-DATA constants<>+19196(SB)/4, $0xbe1d2cac
-DATA constants<>+19200(SB)/4, $0x3e49a885
-DATA constants<>+19204(SB)/4, $0x3e49a885
-DATA constants<>+19208(SB)/4, $0x3e49a885
-DATA constants<>+19212(SB)/4, $0x3e49a885
-DATA constants<>+19216(SB)/4, $0x3e49a885
-DATA constants<>+19220(SB)/4, $0x3e49a885
-DATA constants<>+19224(SB)/4, $0x3e49a885
-DATA constants<>+19228(SB)/4, $0x3e49a885
-DATA constants<>+19232(SB)/4, $0x3e49a885
-DATA constants<>+19236(SB)/4, $0x3e49a885
-DATA constants<>+19240(SB)/4, $0x3e49a885
-DATA constants<>+19244(SB)/4, $0x3e49a885
-DATA constants<>+19248(SB)/4, $0x3e49a885
-DATA constants<>+19252(SB)/4, $0x3e49a885
-DATA constants<>+19256(SB)/4, $0x3e49a885
-DATA constants<>+19260(SB)/4, $0x3e49a885
-DATA constants<>+19264(SB)/4, $0xbe7f924f
-DATA constants<>+19268(SB)/4, $0xbe7f924f
-DATA constants<>+19272(SB)/4, $0xbe7f924f
-DATA constants<>+19276(SB)/4, $0xbe7f924f
-DATA constants<>+19280(SB)/4, $0xbe7f924f
-DATA constants<>+19284(SB)/4, $0xbe7f924f
-DATA constants<>+19288(SB)/4, $0xbe7f924f
-DATA constants<>+19292(SB)/4, $0xbe7f924f
-DATA constants<>+19296(SB)/4, $0xbe7f924f
-DATA constants<>+19300(SB)/4, $0xbe7f924f
-DATA constants<>+19304(SB)/4, $0xbe7f924f
-DATA constants<>+19308(SB)/4, $0xbe7f924f
-DATA constants<>+19312(SB)/4, $0xbe7f924f
-DATA constants<>+19316(SB)/4, $0xbe7f924f
-DATA constants<>+19320(SB)/4, $0xbe7f924f
-DATA constants<>+19324(SB)/4, $0xbe7f924f
-DATA constants<>+19328(SB)/4, $0x3eaaa6ea
-DATA constants<>+19332(SB)/4, $0x3eaaa6ea
-DATA constants<>+19336(SB)/4, $0x3eaaa6ea
-DATA constants<>+19340(SB)/4, $0x3eaaa6ea
-DATA constants<>+19344(SB)/4, $0x3eaaa6ea
-DATA constants<>+19348(SB)/4, $0x3eaaa6ea
-DATA constants<>+19352(SB)/4, $0x3eaaa6ea
-DATA constants<>+19356(SB)/4, $0x3eaaa6ea
-DATA constants<>+19360(SB)/4, $0x3eaaa6ea
-DATA constants<>+19364(SB)/4, $0x3eaaa6ea
-DATA constants<>+19368(SB)/4, $0x3eaaa6ea
-DATA constants<>+19372(SB)/4, $0x3eaaa6ea
-DATA constants<>+19376(SB)/4, $0x3eaaa6ea
-DATA constants<>+19380(SB)/4, $0x3eaaa6ea
-DATA constants<>+19384(SB)/4, $0x3eaaa6ea
-DATA constants<>+19388(SB)/4, $0x3eaaa6ea
-DATA constants<>+19392(SB)/4, $0xbeffffe9
-DATA constants<>+19396(SB)/4, $0xbeffffe9
-DATA constants<>+19400(SB)/4, $0xbeffffe9
-DATA constants<>+19404(SB)/4, $0xbeffffe9
-DATA constants<>+19408(SB)/4, $0xbeffffe9
-DATA constants<>+19412(SB)/4, $0xbeffffe9
-DATA constants<>+19416(SB)/4, $0xbeffffe9
-DATA constants<>+19420(SB)/4, $0xbeffffe9
-DATA constants<>+19424(SB)/4, $0xbeffffe9
-DATA constants<>+19428(SB)/4, $0xbeffffe9
-DATA constants<>+19432(SB)/4, $0xbeffffe9
-DATA constants<>+19436(SB)/4, $0xbeffffe9
-DATA constants<>+19440(SB)/4, $0xbeffffe9
-DATA constants<>+19444(SB)/4, $0xbeffffe9
-DATA constants<>+19448(SB)/4, $0xbeffffe9
-DATA constants<>+19452(SB)/4, $0xbeffffe9
-DATA constants<>+19456(SB)/8, $0x4044000000000000
-DATA constants<>+19464(SB)/8, $0x4044000000000000
-DATA constants<>+19472(SB)/8, $0x4044000000000000
-DATA constants<>+19480(SB)/8, $0x4044000000000000
-DATA constants<>+19488(SB)/8, $0x4044000000000000
-DATA constants<>+19496(SB)/8, $0x4044000000000000
-DATA constants<>+19504(SB)/8, $0x4044000000000000
-DATA constants<>+19512(SB)/8, $0x4044000000000000
-DATA constants<>+19520(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19528(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19536(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19544(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19552(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19560(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19568(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19576(SB)/8, $0x3fd9884533d43651
-DATA constants<>+19584(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19592(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19600(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19608(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19616(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19624(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19632(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19640(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+19648(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19656(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19664(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19672(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19680(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19688(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19696(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19704(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+19712(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19720(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19728(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19736(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19744(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19752(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19760(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19768(SB)/8, $0x3e94d6546850307c
-DATA constants<>+19776(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19784(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19792(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19800(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19808(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19816(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19824(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19832(SB)/8, $0xbe98135f579c300d
-DATA constants<>+19840(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19848(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19856(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19864(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19872(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19880(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19888(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19896(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+19904(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19912(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19920(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19928(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19936(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19944(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19952(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19960(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+19968(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+19976(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+19984(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+19992(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20000(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20008(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20016(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20024(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+20032(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20040(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20048(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20056(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20064(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20072(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20080(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20088(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+20096(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20104(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20112(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20120(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20128(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20136(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20144(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20152(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+20160(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20168(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20176(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20184(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20192(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20200(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20208(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20216(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+20224(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20232(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20240(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20248(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20256(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20264(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20272(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20280(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+20288(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20296(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20304(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20312(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20320(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20328(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20336(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20344(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+20352(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20360(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20368(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20376(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20384(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20392(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20400(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20408(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+20416(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20424(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20432(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20440(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20448(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20456(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20464(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20472(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+20480(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20488(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20496(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20504(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20512(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20520(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20528(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20536(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+20544(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20552(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20560(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20568(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20576(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20584(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20592(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20600(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+20608(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20616(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20624(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20632(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20640(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20648(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20656(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20664(SB)/8, $0xbecf1983795b527f
-DATA constants<>+20672(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20680(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20688(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20696(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20704(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20712(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20720(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20728(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+20736(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20744(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20752(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20760(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20768(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20776(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20784(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20792(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+20800(SB)/8, $0x3f260610327a4300
-DATA constants<>+20808(SB)/8, $0x3f260610327a4300
-DATA constants<>+20816(SB)/8, $0x3f260610327a4300
-DATA constants<>+20824(SB)/8, $0x3f260610327a4300
-DATA constants<>+20832(SB)/8, $0x3f260610327a4300
-DATA constants<>+20840(SB)/8, $0x3f260610327a4300
-DATA constants<>+20848(SB)/8, $0x3f260610327a4300
-DATA constants<>+20856(SB)/8, $0x3f260610327a4300
-DATA constants<>+20864(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20872(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20880(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20888(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20896(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20904(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20912(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20920(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+20928(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20936(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20944(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20952(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20960(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20968(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20976(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20984(SB)/8, $0x3f909f81f665350c
-DATA constants<>+20992(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21000(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21008(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21016(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21024(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21032(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21040(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21048(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+21056(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21064(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21072(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21080(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21088(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21096(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21104(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21112(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+21120(SB)/8, $0xc044000000000000
-DATA constants<>+21128(SB)/8, $0xc044000000000000
-DATA constants<>+21136(SB)/8, $0xc044000000000000
-DATA constants<>+21144(SB)/8, $0xc044000000000000
-DATA constants<>+21152(SB)/8, $0xc044000000000000
-DATA constants<>+21160(SB)/8, $0xc044000000000000
-DATA constants<>+21168(SB)/8, $0xc044000000000000
-DATA constants<>+21176(SB)/8, $0xc044000000000000
-DATA constants<>+21184(SB)/4, $0x41680000
-DATA constants<>+21188(SB)/4, $0x41680000
-DATA constants<>+21192(SB)/4, $0x41680000
-DATA constants<>+21196(SB)/4, $0x41680000
-DATA constants<>+21200(SB)/4, $0x41680000
-DATA constants<>+21204(SB)/4, $0x41680000
-DATA constants<>+21208(SB)/4, $0x41680000
-DATA constants<>+21212(SB)/4, $0x41680000
-DATA constants<>+21216(SB)/4, $0x41680000
-DATA constants<>+21220(SB)/4, $0x41680000
-DATA constants<>+21224(SB)/4, $0x41680000
-DATA constants<>+21228(SB)/4, $0x41680000
-DATA constants<>+21232(SB)/4, $0x41680000
-DATA constants<>+21236(SB)/4, $0x41680000
-DATA constants<>+21240(SB)/4, $0x41680000
-DATA constants<>+21244(SB)/4, $0x41680000
-DATA constants<>+21248(SB)/4, $0x40600000
-DATA constants<>+21252(SB)/4, $0x40600000
-DATA constants<>+21256(SB)/4, $0x40600000
-DATA constants<>+21260(SB)/4, $0x40600000
-DATA constants<>+21264(SB)/4, $0x40600000
-DATA constants<>+21268(SB)/4, $0x40600000
-DATA constants<>+21272(SB)/4, $0x40600000
-DATA constants<>+21276(SB)/4, $0x40600000
-DATA constants<>+21280(SB)/4, $0x40600000
-DATA constants<>+21284(SB)/4, $0x40600000
-DATA constants<>+21288(SB)/4, $0x40600000
-DATA constants<>+21292(SB)/4, $0x40600000
-DATA constants<>+21296(SB)/4, $0x40600000
-DATA constants<>+21300(SB)/4, $0x40600000
-DATA constants<>+21304(SB)/4, $0x40600000
-DATA constants<>+21308(SB)/4, $0x40600000
-DATA constants<>+21312(SB)/4, $0x39c9a0f6
-DATA constants<>+21316(SB)/4, $0x39c9a0f6
-DATA constants<>+21320(SB)/4, $0x39c9a0f6
-DATA constants<>+21324(SB)/4, $0x39c9a0f6
-DATA constants<>+21328(SB)/4, $0x39c9a0f6
-DATA constants<>+21332(SB)/4, $0x39c9a0f6
-DATA constants<>+21336(SB)/4, $0x39c9a0f6
-DATA constants<>+21340(SB)/4, $0x39c9a0f6
-DATA constants<>+21344(SB)/4, $0x39c9a0f6
-DATA constants<>+21348(SB)/4, $0x39c9a0f6
-DATA constants<>+21352(SB)/4, $0x39c9a0f6
-DATA constants<>+21356(SB)/4, $0x39c9a0f6
-DATA constants<>+21360(SB)/4, $0x39c9a0f6
-DATA constants<>+21364(SB)/4, $0x39c9a0f6
-DATA constants<>+21368(SB)/4, $0x39c9a0f6
-DATA constants<>+21372(SB)/4, $0x39c9a0f6
-DATA constants<>+21376(SB)/4, $0xb9cd295a
-DATA constants<>+21380(SB)/4, $0xb9cd295a
-DATA constants<>+21384(SB)/4, $0xb9cd295a
-DATA constants<>+21388(SB)/4, $0xb9cd295a
-DATA constants<>+21392(SB)/4, $0xb9cd295a
-DATA constants<>+21396(SB)/4, $0xb9cd295a
-DATA constants<>+21400(SB)/4, $0xb9cd295a
-DATA constants<>+21404(SB)/4, $0xb9cd295a
-DATA constants<>+21408(SB)/4, $0xb9cd295a
-DATA constants<>+21412(SB)/4, $0xb9cd295a
-DATA constants<>+21416(SB)/4, $0xb9cd295a
-DATA constants<>+21420(SB)/4, $0xb9cd295a
-DATA constants<>+21424(SB)/4, $0xb9cd295a
-DATA constants<>+21428(SB)/4, $0xb9cd295a
-DATA constants<>+21432(SB)/4, $0xb9cd295a
-DATA constants<>+21436(SB)/4, $0xb9cd295a
-DATA constants<>+21440(SB)/4, $0xbb4e31ee
-DATA constants<>+21444(SB)/4, $0xbb4e31ee
-DATA constants<>+21448(SB)/4, $0xbb4e31ee
-DATA constants<>+21452(SB)/4, $0xbb4e31ee
-DATA constants<>+21456(SB)/4, $0xbb4e31ee
-DATA constants<>+21460(SB)/4, $0xbb4e31ee
-DATA constants<>+21464(SB)/4, $0xbb4e31ee
-DATA constants<>+21468(SB)/4, $0xbb4e31ee
-DATA constants<>+21472(SB)/4, $0xbb4e31ee
-DATA constants<>+21476(SB)/4, $0xbb4e31ee
-DATA constants<>+21480(SB)/4, $0xbb4e31ee
-DATA constants<>+21484(SB)/4, $0xbb4e31ee
-DATA constants<>+21488(SB)/4, $0xbb4e31ee
-DATA constants<>+21492(SB)/4, $0xbb4e31ee
-DATA constants<>+21496(SB)/4, $0xbb4e31ee
-DATA constants<>+21500(SB)/4, $0xbb4e31ee
-DATA constants<>+21504(SB)/4, $0x3bd3acc9
-DATA constants<>+21508(SB)/4, $0x3bd3acc9
-DATA constants<>+21512(SB)/4, $0x3bd3acc9
-DATA constants<>+21516(SB)/4, $0x3bd3acc9
-DATA constants<>+21520(SB)/4, $0x3bd3acc9
-DATA constants<>+21524(SB)/4, $0x3bd3acc9
-DATA constants<>+21528(SB)/4, $0x3bd3acc9
-DATA constants<>+21532(SB)/4, $0x3bd3acc9
-DATA constants<>+21536(SB)/4, $0x3bd3acc9
-DATA constants<>+21540(SB)/4, $0x3bd3acc9
-DATA constants<>+21544(SB)/4, $0x3bd3acc9
-DATA constants<>+21548(SB)/4, $0x3bd3acc9
-DATA constants<>+21552(SB)/4, $0x3bd3acc9
-DATA constants<>+21556(SB)/4, $0x3bd3acc9
-DATA constants<>+21560(SB)/4, $0x3bd3acc9
-DATA constants<>+21564(SB)/4, $0x3bd3acc9
-DATA constants<>+21568(SB)/4, $0x3c8e889f
-DATA constants<>+21572(SB)/4, $0x3c8e889f
-DATA constants<>+21576(SB)/4, $0x3c8e889f
-DATA constants<>+21580(SB)/4, $0x3c8e889f
-DATA constants<>+21584(SB)/4, $0x3c8e889f
-DATA constants<>+21588(SB)/4, $0x3c8e889f
-DATA constants<>+21592(SB)/4, $0x3c8e889f
-DATA constants<>+21596(SB)/4, $0x3c8e889f
-DATA constants<>+21600(SB)/4, $0x3c8e889f
-DATA constants<>+21604(SB)/4, $0x3c8e889f
-DATA constants<>+21608(SB)/4, $0x3c8e889f
-DATA constants<>+21612(SB)/4, $0x3c8e889f
-DATA constants<>+21616(SB)/4, $0x3c8e889f
-DATA constants<>+21620(SB)/4, $0x3c8e889f
-DATA constants<>+21624(SB)/4, $0x3c8e889f
-DATA constants<>+21628(SB)/4, $0x3c8e889f
-DATA constants<>+21632(SB)/4, $0xbdedab0f
-DATA constants<>+21636(SB)/4, $0xbdedab0f
-DATA constants<>+21640(SB)/4, $0xbdedab0f
-DATA constants<>+21644(SB)/4, $0xbdedab0f
-DATA constants<>+21648(SB)/4, $0xbdedab0f
-DATA constants<>+21652(SB)/4, $0xbdedab0f
-DATA constants<>+21656(SB)/4, $0xbdedab0f
-DATA constants<>+21660(SB)/4, $0xbdedab0f
-DATA constants<>+21664(SB)/4, $0xbdedab0f
-DATA constants<>+21668(SB)/4, $0xbdedab0f
-DATA constants<>+21672(SB)/4, $0xbdedab0f
-DATA constants<>+21676(SB)/4, $0xbdedab0f
-DATA constants<>+21680(SB)/4, $0xbdedab0f
-DATA constants<>+21684(SB)/4, $0xbdedab0f
-DATA constants<>+21688(SB)/4, $0xbdedab0f
-DATA constants<>+21692(SB)/4, $0xbdedab0f
-DATA constants<>+21696(SB)/4, $0x3ea17f7a
-DATA constants<>+21700(SB)/4, $0x3ea17f7a
-DATA constants<>+21704(SB)/4, $0x3ea17f7a
-DATA constants<>+21708(SB)/4, $0x3ea17f7a
-DATA constants<>+21712(SB)/4, $0x3ea17f7a
-DATA constants<>+21716(SB)/4, $0x3ea17f7a
-DATA constants<>+21720(SB)/4, $0x3ea17f7a
-DATA constants<>+21724(SB)/4, $0x3ea17f7a
-DATA constants<>+21728(SB)/4, $0x3ea17f7a
-DATA constants<>+21732(SB)/4, $0x3ea17f7a
-DATA constants<>+21736(SB)/4, $0x3ea17f7a
-DATA constants<>+21740(SB)/4, $0x3ea17f7a
-DATA constants<>+21744(SB)/4, $0x3ea17f7a
-DATA constants<>+21748(SB)/4, $0x3ea17f7a
-DATA constants<>+21752(SB)/4, $0x3ea17f7a
-DATA constants<>+21756(SB)/4, $0x3ea17f7a
-DATA constants<>+21760(SB)/4, $0xbf10c8aa
-DATA constants<>+21764(SB)/4, $0xbf10c8aa
-DATA constants<>+21768(SB)/4, $0xbf10c8aa
-DATA constants<>+21772(SB)/4, $0xbf10c8aa
-DATA constants<>+21776(SB)/4, $0xbf10c8aa
-DATA constants<>+21780(SB)/4, $0xbf10c8aa
-DATA constants<>+21784(SB)/4, $0xbf10c8aa
-DATA constants<>+21788(SB)/4, $0xbf10c8aa
-DATA constants<>+21792(SB)/4, $0xbf10c8aa
-DATA constants<>+21796(SB)/4, $0xbf10c8aa
-DATA constants<>+21800(SB)/4, $0xbf10c8aa
-DATA constants<>+21804(SB)/4, $0xbf10c8aa
-DATA constants<>+21808(SB)/4, $0xbf10c8aa
-DATA constants<>+21812(SB)/4, $0xbf10c8aa
-DATA constants<>+21816(SB)/4, $0xbf10c8aa
-DATA constants<>+21820(SB)/4, $0xbf10c8aa
-DATA constants<>+21824(SB)/4, $0x3f3e920d
-DATA constants<>+21828(SB)/4, $0x3f3e920d
-DATA constants<>+21832(SB)/4, $0x3f3e920d
-DATA constants<>+21836(SB)/4, $0x3f3e920d
-DATA constants<>+21840(SB)/4, $0x3f3e920d
-DATA constants<>+21844(SB)/4, $0x3f3e920d
-DATA constants<>+21848(SB)/4, $0x3f3e920d
-DATA constants<>+21852(SB)/4, $0x3f3e920d
-DATA constants<>+21856(SB)/4, $0x3f3e920d
-DATA constants<>+21860(SB)/4, $0x3f3e920d
-DATA constants<>+21864(SB)/4, $0x3f3e920d
-DATA constants<>+21868(SB)/4, $0x3f3e920d
-DATA constants<>+21872(SB)/4, $0x3f3e920d
-DATA constants<>+21876(SB)/4, $0x3f3e920d
-DATA constants<>+21880(SB)/4, $0x3f3e920d
-DATA constants<>+21884(SB)/4, $0x3f3e920d
-DATA constants<>+21888(SB)/4, $0x38e5dc70
-DATA constants<>+21892(SB)/4, $0x38e5dc70
-DATA constants<>+21896(SB)/4, $0x38e5dc70
-DATA constants<>+21900(SB)/4, $0x38e5dc70
-DATA constants<>+21904(SB)/4, $0x38e5dc70
-DATA constants<>+21908(SB)/4, $0x38e5dc70
-DATA constants<>+21912(SB)/4, $0x38e5dc70
-DATA constants<>+21916(SB)/4, $0x38e5dc70
-DATA constants<>+21920(SB)/4, $0x38e5dc70
-DATA constants<>+21924(SB)/4, $0x38e5dc70
-DATA constants<>+21928(SB)/4, $0x38e5dc70
-DATA constants<>+21932(SB)/4, $0x38e5dc70
-DATA constants<>+21936(SB)/4, $0x38e5dc70
-DATA constants<>+21940(SB)/4, $0x38e5dc70
-DATA constants<>+21944(SB)/4, $0x38e5dc70
-DATA constants<>+21948(SB)/4, $0x38e5dc70
-DATA constants<>+21952(SB)/4, $0xba9bc906
-DATA constants<>+21956(SB)/4, $0xba9bc906
-DATA constants<>+21960(SB)/4, $0xba9bc906
-DATA constants<>+21964(SB)/4, $0xba9bc906
-DATA constants<>+21968(SB)/4, $0xba9bc906
-DATA constants<>+21972(SB)/4, $0xba9bc906
-DATA constants<>+21976(SB)/4, $0xba9bc906
-DATA constants<>+21980(SB)/4, $0xba9bc906
-DATA constants<>+21984(SB)/4, $0xba9bc906
-DATA constants<>+21988(SB)/4, $0xba9bc906
-DATA constants<>+21992(SB)/4, $0xba9bc906
-DATA constants<>+21996(SB)/4, $0xba9bc906
-DATA constants<>+22000(SB)/4, $0xba9bc906
-DATA constants<>+22004(SB)/4, $0xba9bc906
-DATA constants<>+22008(SB)/4, $0xba9bc906
-DATA constants<>+22012(SB)/4, $0xba9bc906
-DATA constants<>+22016(SB)/4, $0x3c236e0f
-DATA constants<>+22020(SB)/4, $0x3c236e0f
-DATA constants<>+22024(SB)/4, $0x3c236e0f
-DATA constants<>+22028(SB)/4, $0x3c236e0f
-DATA constants<>+22032(SB)/4, $0x3c236e0f
-DATA constants<>+22036(SB)/4, $0x3c236e0f
-DATA constants<>+22040(SB)/4, $0x3c236e0f
-DATA constants<>+22044(SB)/4, $0x3c236e0f
-DATA constants<>+22048(SB)/4, $0x3c236e0f
-DATA constants<>+22052(SB)/4, $0x3c236e0f
-DATA constants<>+22056(SB)/4, $0x3c236e0f
-DATA constants<>+22060(SB)/4, $0x3c236e0f
-DATA constants<>+22064(SB)/4, $0x3c236e0f
-DATA constants<>+22068(SB)/4, $0x3c236e0f
-DATA constants<>+22072(SB)/4, $0x3c236e0f
-DATA constants<>+22076(SB)/4, $0x3c236e0f
-DATA constants<>+22080(SB)/4, $0xbd882c3f
-DATA constants<>+22084(SB)/4, $0xbd882c3f
-DATA constants<>+22088(SB)/4, $0xbd882c3f
-DATA constants<>+22092(SB)/4, $0xbd882c3f
-DATA constants<>+22096(SB)/4, $0xbd882c3f
-DATA constants<>+22100(SB)/4, $0xbd882c3f
-DATA constants<>+22104(SB)/4, $0xbd882c3f
-DATA constants<>+22108(SB)/4, $0xbd882c3f
-DATA constants<>+22112(SB)/4, $0xbd882c3f
-DATA constants<>+22116(SB)/4, $0xbd882c3f
-DATA constants<>+22120(SB)/4, $0xbd882c3f
-DATA constants<>+22124(SB)/4, $0xbd882c3f
-DATA constants<>+22128(SB)/4, $0xbd882c3f
-DATA constants<>+22132(SB)/4, $0xbd882c3f
-DATA constants<>+22136(SB)/4, $0xbd882c3f
-DATA constants<>+22140(SB)/4, $0xbd882c3f
-DATA constants<>+22144(SB)/4, $0x3ecc422a
-DATA constants<>+22148(SB)/4, $0x3ecc422a
-DATA constants<>+22152(SB)/4, $0x3ecc422a
-DATA constants<>+22156(SB)/4, $0x3ecc422a
-DATA constants<>+22160(SB)/4, $0x3ecc422a
-DATA constants<>+22164(SB)/4, $0x3ecc422a
-DATA constants<>+22168(SB)/4, $0x3ecc422a
-DATA constants<>+22172(SB)/4, $0x3ecc422a
-DATA constants<>+22176(SB)/4, $0x3ecc422a
-DATA constants<>+22180(SB)/4, $0x3ecc422a
-DATA constants<>+22184(SB)/4, $0x3ecc422a
-DATA constants<>+22188(SB)/4, $0x3ecc422a
-DATA constants<>+22192(SB)/4, $0x3ecc422a
-DATA constants<>+22196(SB)/4, $0x3ecc422a
-DATA constants<>+22200(SB)/4, $0x3ecc422a
-DATA constants<>+22204(SB)/4, $0x3ecc422a
-DATA constants<>+22208(SB)/4, $0x3f333333
-DATA constants<>+22212(SB)/4, $0x3f333333
-DATA constants<>+22216(SB)/4, $0x3f333333
-DATA constants<>+22220(SB)/4, $0x3f333333
-DATA constants<>+22224(SB)/4, $0x3f333333
-DATA constants<>+22228(SB)/4, $0x3f333333
-DATA constants<>+22232(SB)/4, $0x3f333333
-DATA constants<>+22236(SB)/4, $0x3f333333
-DATA constants<>+22240(SB)/4, $0x3f333333
-DATA constants<>+22244(SB)/4, $0x3f333333
-DATA constants<>+22248(SB)/4, $0x3f333333
-DATA constants<>+22252(SB)/4, $0x3f333333
-DATA constants<>+22256(SB)/4, $0x3f333333
-DATA constants<>+22260(SB)/4, $0x3f333333
-DATA constants<>+22264(SB)/4, $0x3f333333
-DATA constants<>+22268(SB)/4, $0x3f333333
-DATA constants<>+22272(SB)/4, $0xc1680000
-DATA constants<>+22276(SB)/4, $0xc1680000
-DATA constants<>+22280(SB)/4, $0xc1680000
-DATA constants<>+22284(SB)/4, $0xc1680000
-DATA constants<>+22288(SB)/4, $0xc1680000
-DATA constants<>+22292(SB)/4, $0xc1680000
-DATA constants<>+22296(SB)/4, $0xc1680000
-DATA constants<>+22300(SB)/4, $0xc1680000
-DATA constants<>+22304(SB)/4, $0xc1680000
-DATA constants<>+22308(SB)/4, $0xc1680000
-DATA constants<>+22312(SB)/4, $0xc1680000
-DATA constants<>+22316(SB)/4, $0xc1680000
-DATA constants<>+22320(SB)/4, $0xc1680000
-DATA constants<>+22324(SB)/4, $0xc1680000
-DATA constants<>+22328(SB)/4, $0xc1680000
-DATA constants<>+22332(SB)/4, $0xc1680000
-DATA constants<>+22336(SB)/8, $0xc089000000000000
-DATA constants<>+22344(SB)/8, $0xc089000000000000
-DATA constants<>+22352(SB)/8, $0xc089000000000000
-DATA constants<>+22360(SB)/8, $0xc089000000000000
-DATA constants<>+22368(SB)/8, $0xc089000000000000
-DATA constants<>+22376(SB)/8, $0xc089000000000000
-DATA constants<>+22384(SB)/8, $0xc089000000000000
-DATA constants<>+22392(SB)/8, $0xc089000000000000
-DATA constants<>+22400(SB)/8, $0x4089000000000000
-DATA constants<>+22408(SB)/8, $0x4089000000000000
-DATA constants<>+22416(SB)/8, $0x4089000000000000
-DATA constants<>+22424(SB)/8, $0x4089000000000000
-DATA constants<>+22432(SB)/8, $0x4089000000000000
-DATA constants<>+22440(SB)/8, $0x4089000000000000
-DATA constants<>+22448(SB)/8, $0x4089000000000000
-DATA constants<>+22456(SB)/8, $0x4089000000000000
-DATA constants<>+22464(SB)/4, $0xc4480000
-DATA constants<>+22468(SB)/4, $0xc4480000
-DATA constants<>+22472(SB)/4, $0xc4480000
-DATA constants<>+22476(SB)/4, $0xc4480000
-DATA constants<>+22480(SB)/4, $0xc4480000
-DATA constants<>+22484(SB)/4, $0xc4480000
-DATA constants<>+22488(SB)/4, $0xc4480000
-DATA constants<>+22492(SB)/4, $0xc4480000
-DATA constants<>+22496(SB)/4, $0xc4480000
-DATA constants<>+22500(SB)/4, $0xc4480000
-DATA constants<>+22504(SB)/4, $0xc4480000
-DATA constants<>+22508(SB)/4, $0xc4480000
-DATA constants<>+22512(SB)/4, $0xc4480000
-DATA constants<>+22516(SB)/4, $0xc4480000
-DATA constants<>+22520(SB)/4, $0xc4480000
-DATA constants<>+22524(SB)/4, $0xc4480000
-DATA constants<>+22528(SB)/4, $0x44480000
-DATA constants<>+22532(SB)/4, $0x44480000
-DATA constants<>+22536(SB)/4, $0x44480000
-DATA constants<>+22540(SB)/4, $0x44480000
-DATA constants<>+22544(SB)/4, $0x44480000
-DATA constants<>+22548(SB)/4, $0x44480000
-DATA constants<>+22552(SB)/4, $0x44480000
-DATA constants<>+22556(SB)/4, $0x44480000
-DATA constants<>+22560(SB)/4, $0x44480000
-DATA constants<>+22564(SB)/4, $0x44480000
-DATA constants<>+22568(SB)/4, $0x44480000
-DATA constants<>+22572(SB)/4, $0x44480000
-DATA constants<>+22576(SB)/4, $0x44480000
-DATA constants<>+22580(SB)/4, $0x44480000
-DATA constants<>+22584(SB)/4, $0x44480000
-DATA constants<>+22588(SB)/4, $0x44480000
-GLOBL constants<>(SB), RODATA|NOPTR, $22592
+DATA constants<>+15296(SB)/8, $0x4010000000000000
+DATA constants<>+15304(SB)/8, $0x4010000000000000
+DATA constants<>+15312(SB)/8, $0x4010000000000000
+DATA constants<>+15320(SB)/8, $0x4010000000000000
+DATA constants<>+15328(SB)/8, $0x4010000000000000
+DATA constants<>+15336(SB)/8, $0x4010000000000000
+DATA constants<>+15344(SB)/8, $0x4010000000000000
+DATA constants<>+15352(SB)/8, $0x4010000000000000
+DATA constants<>+15360(SB)/8, $0x3fd0000000000000
+DATA constants<>+15368(SB)/8, $0x3fd0000000000000
+DATA constants<>+15376(SB)/8, $0x3fd0000000000000
+DATA constants<>+15384(SB)/8, $0x3fd0000000000000
+DATA constants<>+15392(SB)/8, $0x3fd0000000000000
+DATA constants<>+15400(SB)/8, $0x3fd0000000000000
+DATA constants<>+15408(SB)/8, $0x3fd0000000000000
+DATA constants<>+15416(SB)/8, $0x3fd0000000000000
+DATA constants<>+15424(SB)/4, $0x7f7fffff
+DATA constants<>+15428(SB)/4, $0x7f7fffff
+DATA constants<>+15432(SB)/4, $0x7f7fffff
+DATA constants<>+15436(SB)/4, $0x7f7fffff
+DATA constants<>+15440(SB)/4, $0x7f7fffff
+DATA constants<>+15444(SB)/4, $0x7f7fffff
+DATA constants<>+15448(SB)/4, $0x7f7fffff
+DATA constants<>+15452(SB)/4, $0x7f7fffff
+DATA constants<>+15456(SB)/4, $0x7f7fffff
+DATA constants<>+15460(SB)/4, $0x7f7fffff
+DATA constants<>+15464(SB)/4, $0x7f7fffff
+DATA constants<>+15468(SB)/4, $0x7f7fffff
+DATA constants<>+15472(SB)/4, $0x7f7fffff
+DATA constants<>+15476(SB)/4, $0x7f7fffff
+DATA constants<>+15480(SB)/4, $0x7f7fffff
+DATA constants<>+15484(SB)/4, $0x7f7fffff
+DATA constants<>+15488(SB)/4, $0xff7fffff
+DATA constants<>+15492(SB)/4, $0xff7fffff
+DATA constants<>+15496(SB)/4, $0xff7fffff
+DATA constants<>+15500(SB)/4, $0xff7fffff
+DATA constants<>+15504(SB)/4, $0xff7fffff
+DATA constants<>+15508(SB)/4, $0xff7fffff
+DATA constants<>+15512(SB)/4, $0xff7fffff
+DATA constants<>+15516(SB)/4, $0xff7fffff
+DATA constants<>+15520(SB)/4, $0xff7fffff
+DATA constants<>+15524(SB)/4, $0xff7fffff
+DATA constants<>+15528(SB)/4, $0xff7fffff
+DATA constants<>+15532(SB)/4, $0xff7fffff
+DATA constants<>+15536(SB)/4, $0xff7fffff
+DATA constants<>+15540(SB)/4, $0xff7fffff
+DATA constants<>+15544(SB)/4, $0xff7fffff
+DATA constants<>+15548(SB)/4, $0xff7fffff
+DATA constants<>+15552(SB)/4, $0x03800000
+DATA constants<>+15556(SB)/4, $0x03800000
+DATA constants<>+15560(SB)/4, $0x03800000
+DATA constants<>+15564(SB)/4, $0x03800000
+DATA constants<>+15568(SB)/4, $0x03800000
+DATA constants<>+15572(SB)/4, $0x03800000
+DATA constants<>+15576(SB)/4, $0x03800000
+DATA constants<>+15580(SB)/4, $0x03800000
+DATA constants<>+15584(SB)/4, $0x03800000
+DATA constants<>+15588(SB)/4, $0x03800000
+DATA constants<>+15592(SB)/4, $0x03800000
+DATA constants<>+15596(SB)/4, $0x03800000
+DATA constants<>+15600(SB)/4, $0x03800000
+DATA constants<>+15604(SB)/4, $0x03800000
+DATA constants<>+15608(SB)/4, $0x03800000
+DATA constants<>+15612(SB)/4, $0x03800000
+DATA constants<>+15616(SB)/4, $0x3e800000
+DATA constants<>+15620(SB)/4, $0x3e800000
+DATA constants<>+15624(SB)/4, $0x3e800000
+DATA constants<>+15628(SB)/4, $0x3e800000
+DATA constants<>+15632(SB)/4, $0x3e800000
+DATA constants<>+15636(SB)/4, $0x3e800000
+DATA constants<>+15640(SB)/4, $0x3e800000
+DATA constants<>+15644(SB)/4, $0x3e800000
+DATA constants<>+15648(SB)/4, $0x3e800000
+DATA constants<>+15652(SB)/4, $0x3e800000
+DATA constants<>+15656(SB)/4, $0x3e800000
+DATA constants<>+15660(SB)/4, $0x3e800000
+DATA constants<>+15664(SB)/4, $0x3e800000
+DATA constants<>+15668(SB)/4, $0x3e800000
+DATA constants<>+15672(SB)/4, $0x3e800000
+DATA constants<>+15676(SB)/4, $0x3e800000
+DATA constants<>+15680(SB)/8, $0x4630000000000000
+DATA constants<>+15688(SB)/8, $0x4630000000000000
+DATA constants<>+15696(SB)/8, $0x4630000000000000
+DATA constants<>+15704(SB)/8, $0x4630000000000000
+DATA constants<>+15712(SB)/8, $0x4630000000000000
+DATA constants<>+15720(SB)/8, $0x4630000000000000
+DATA constants<>+15728(SB)/8, $0x4630000000000000
+DATA constants<>+15736(SB)/8, $0x4630000000000000
+DATA constants<>+15744(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15752(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15760(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15768(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15776(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15784(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15792(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15800(SB)/8, $0x3fb12d77318fc505
+DATA constants<>+15808(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15816(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15824(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15832(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15840(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15848(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15856(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15864(SB)/8, $0x3fcff2e48e8a71de
+DATA constants<>+15872(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15880(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15888(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15896(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15904(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15912(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15920(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15928(SB)/8, $0x3ed41950752fa65f
+DATA constants<>+15936(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15944(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15952(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15960(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15968(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15976(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15984(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+15992(SB)/8, $0xbebab5282c6e82d2
+DATA constants<>+16000(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16008(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16016(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16024(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16032(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16040(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16048(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16056(SB)/8, $0xbed6b0bb9c65e1ff
+DATA constants<>+16064(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16072(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16080(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16088(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16096(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16104(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16112(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16120(SB)/8, $0x3eb577d651aaa587
+DATA constants<>+16128(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16136(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16144(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16152(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16160(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16168(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16176(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16184(SB)/8, $0x3ed0dae75792b447
+DATA constants<>+16192(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16200(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16208(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16216(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16224(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16232(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16240(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16248(SB)/8, $0x3ef3b260317976ed
+DATA constants<>+16256(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16264(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16272(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16280(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16288(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16296(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16304(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16312(SB)/8, $0x3f1745cd7e8c4cc4
+DATA constants<>+16320(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16328(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16336(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16344(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16352(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16360(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16368(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16376(SB)/8, $0x3f3c71c724ea2765
+DATA constants<>+16384(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16392(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16400(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16408(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16416(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16424(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16432(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16440(SB)/8, $0x3f6249249243f06a
+DATA constants<>+16448(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16456(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16464(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16472(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16480(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16488(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16496(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16504(SB)/8, $0x3f89999999999cc4
+DATA constants<>+16512(SB)/8, $0x3fb5555555555555
+DATA constants<>+16520(SB)/8, $0x3fb5555555555555
+DATA constants<>+16528(SB)/8, $0x3fb5555555555555
+DATA constants<>+16536(SB)/8, $0x3fb5555555555555
+DATA constants<>+16544(SB)/8, $0x3fb5555555555555
+DATA constants<>+16552(SB)/8, $0x3fb5555555555555
+DATA constants<>+16560(SB)/8, $0x3fb5555555555555
+DATA constants<>+16568(SB)/8, $0x3fb5555555555555
+DATA constants<>+16576(SB)/8, $0x4450000000000000
+DATA constants<>+16584(SB)/8, $0x4450000000000000
+DATA constants<>+16592(SB)/8, $0x4450000000000000
+DATA constants<>+16600(SB)/8, $0x4450000000000000
+DATA constants<>+16608(SB)/8, $0x4450000000000000
+DATA constants<>+16616(SB)/8, $0x4450000000000000
+DATA constants<>+16624(SB)/8, $0x4450000000000000
+DATA constants<>+16632(SB)/8, $0x4450000000000000
+DATA constants<>+16640(SB)/8, $0x3b90000000000000
+DATA constants<>+16648(SB)/8, $0x3b90000000000000
+DATA constants<>+16656(SB)/8, $0x3b90000000000000
+DATA constants<>+16664(SB)/8, $0x3b90000000000000
+DATA constants<>+16672(SB)/8, $0x3b90000000000000
+DATA constants<>+16680(SB)/8, $0x3b90000000000000
+DATA constants<>+16688(SB)/8, $0x3b90000000000000
+DATA constants<>+16696(SB)/8, $0x3b90000000000000
+DATA constants<>+16704(SB)/8, $0x0000000000000022
+DATA constants<>+16712(SB)/8, $0x0000000000000022
+DATA constants<>+16720(SB)/8, $0x0000000000000022
+DATA constants<>+16728(SB)/8, $0x0000000000000022
+DATA constants<>+16736(SB)/8, $0x0000000000000022
+DATA constants<>+16744(SB)/8, $0x0000000000000022
+DATA constants<>+16752(SB)/8, $0x0000000000000022
+DATA constants<>+16760(SB)/8, $0x0000000000000022
+DATA constants<>+16768(SB)/8, $0x000000000300a022
+DATA constants<>+16776(SB)/8, $0x000000000300a022
+DATA constants<>+16784(SB)/8, $0x000000000300a022
+DATA constants<>+16792(SB)/8, $0x000000000300a022
+DATA constants<>+16800(SB)/8, $0x000000000300a022
+DATA constants<>+16808(SB)/8, $0x000000000300a022
+DATA constants<>+16816(SB)/8, $0x000000000300a022
+DATA constants<>+16824(SB)/8, $0x000000000300a022
+DATA constants<>+16832(SB)/8, $0xbfe8000000000000
+DATA constants<>+16840(SB)/8, $0xbfe8000000000000
+DATA constants<>+16848(SB)/8, $0xbfe8000000000000
+DATA constants<>+16856(SB)/8, $0xbfe8000000000000
+DATA constants<>+16864(SB)/8, $0xbfe8000000000000
+DATA constants<>+16872(SB)/8, $0xbfe8000000000000
+DATA constants<>+16880(SB)/8, $0xbfe8000000000000
+DATA constants<>+16888(SB)/8, $0xbfe8000000000000
+DATA constants<>+16896(SB)/8, $0x3fe8000000000000
+DATA constants<>+16904(SB)/8, $0x3fe8000000000000
+DATA constants<>+16912(SB)/8, $0x3fe8000000000000
+DATA constants<>+16920(SB)/8, $0x3fe8000000000000
+DATA constants<>+16928(SB)/8, $0x3fe8000000000000
+DATA constants<>+16936(SB)/8, $0x3fe8000000000000
+DATA constants<>+16944(SB)/8, $0x3fe8000000000000
+DATA constants<>+16952(SB)/8, $0x3fe8000000000000
+DATA constants<>+16960(SB)/8, $0xc630000000000000
+DATA constants<>+16968(SB)/8, $0xc630000000000000
+DATA constants<>+16976(SB)/8, $0xc630000000000000
+DATA constants<>+16984(SB)/8, $0xc630000000000000
+DATA constants<>+16992(SB)/8, $0xc630000000000000
+DATA constants<>+17000(SB)/8, $0xc630000000000000
+DATA constants<>+17008(SB)/8, $0xc630000000000000
+DATA constants<>+17016(SB)/8, $0xc630000000000000
+DATA constants<>+17024(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17032(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17040(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17048(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17056(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17064(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17072(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17080(SB)/8, $0x3f847ae147ae147b
+DATA constants<>+17088(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17096(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17104(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17112(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17120(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17128(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17136(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17144(SB)/8, $0xbf847ae147ae147b
+DATA constants<>+17152(SB)/4, $0x5d800000
+DATA constants<>+17156(SB)/4, $0x5d800000
+DATA constants<>+17160(SB)/4, $0x5d800000
+DATA constants<>+17164(SB)/4, $0x5d800000
+DATA constants<>+17168(SB)/4, $0x5d800000
+DATA constants<>+17172(SB)/4, $0x5d800000
+DATA constants<>+17176(SB)/4, $0x5d800000
+DATA constants<>+17180(SB)/4, $0x5d800000
+DATA constants<>+17184(SB)/4, $0x5d800000
+DATA constants<>+17188(SB)/4, $0x5d800000
+DATA constants<>+17192(SB)/4, $0x5d800000
+DATA constants<>+17196(SB)/4, $0x5d800000
+DATA constants<>+17200(SB)/4, $0x5d800000
+DATA constants<>+17204(SB)/4, $0x5d800000
+DATA constants<>+17208(SB)/4, $0x5d800000
+DATA constants<>+17212(SB)/4, $0x5d800000
+DATA constants<>+17216(SB)/4, $0x3d896bba
+DATA constants<>+17220(SB)/4, $0x3d896bba
+DATA constants<>+17224(SB)/4, $0x3d896bba
+DATA constants<>+17228(SB)/4, $0x3d896bba
+DATA constants<>+17232(SB)/4, $0x3d896bba
+DATA constants<>+17236(SB)/4, $0x3d896bba
+DATA constants<>+17240(SB)/4, $0x3d896bba
+DATA constants<>+17244(SB)/4, $0x3d896bba
+DATA constants<>+17248(SB)/4, $0x3d896bba
+DATA constants<>+17252(SB)/4, $0x3d896bba
+DATA constants<>+17256(SB)/4, $0x3d896bba
+DATA constants<>+17260(SB)/4, $0x3d896bba
+DATA constants<>+17264(SB)/4, $0x3d896bba
+DATA constants<>+17268(SB)/4, $0x3d896bba
+DATA constants<>+17272(SB)/4, $0x3d896bba
+DATA constants<>+17276(SB)/4, $0x3d896bba
+DATA constants<>+17280(SB)/4, $0x3e7f9724
+DATA constants<>+17284(SB)/4, $0x3e7f9724
+DATA constants<>+17288(SB)/4, $0x3e7f9724
+DATA constants<>+17292(SB)/4, $0x3e7f9724
+DATA constants<>+17296(SB)/4, $0x3e7f9724
+DATA constants<>+17300(SB)/4, $0x3e7f9724
+DATA constants<>+17304(SB)/4, $0x3e7f9724
+DATA constants<>+17308(SB)/4, $0x3e7f9724
+DATA constants<>+17312(SB)/4, $0x3e7f9724
+DATA constants<>+17316(SB)/4, $0x3e7f9724
+DATA constants<>+17320(SB)/4, $0x3e7f9724
+DATA constants<>+17324(SB)/4, $0x3e7f9724
+DATA constants<>+17328(SB)/4, $0x3e7f9724
+DATA constants<>+17332(SB)/4, $0x3e7f9724
+DATA constants<>+17336(SB)/4, $0x3e7f9724
+DATA constants<>+17340(SB)/4, $0x3e7f9724
+DATA constants<>+17344(SB)/4, $0x39d7c900
+DATA constants<>+17348(SB)/4, $0x39d7c900
+DATA constants<>+17352(SB)/4, $0x39d7c900
+DATA constants<>+17356(SB)/4, $0x39d7c900
+DATA constants<>+17360(SB)/4, $0x39d7c900
+DATA constants<>+17364(SB)/4, $0x39d7c900
+DATA constants<>+17368(SB)/4, $0x39d7c900
+DATA constants<>+17372(SB)/4, $0x39d7c900
+DATA constants<>+17376(SB)/4, $0x39d7c900
+DATA constants<>+17380(SB)/4, $0x39d7c900
+DATA constants<>+17384(SB)/4, $0x39d7c900
+DATA constants<>+17388(SB)/4, $0x39d7c900
+DATA constants<>+17392(SB)/4, $0x39d7c900
+DATA constants<>+17396(SB)/4, $0x39d7c900
+DATA constants<>+17400(SB)/4, $0x39d7c900
+DATA constants<>+17404(SB)/4, $0x39d7c900
+DATA constants<>+17408(SB)/4, $0x3b127a41
+DATA constants<>+17412(SB)/4, $0x3b127a41
+DATA constants<>+17416(SB)/4, $0x3b127a41
+DATA constants<>+17420(SB)/4, $0x3b127a41
+DATA constants<>+17424(SB)/4, $0x3b127a41
+DATA constants<>+17428(SB)/4, $0x3b127a41
+DATA constants<>+17432(SB)/4, $0x3b127a41
+DATA constants<>+17436(SB)/4, $0x3b127a41
+DATA constants<>+17440(SB)/4, $0x3b127a41
+DATA constants<>+17444(SB)/4, $0x3b127a41
+DATA constants<>+17448(SB)/4, $0x3b127a41
+DATA constants<>+17452(SB)/4, $0x3b127a41
+DATA constants<>+17456(SB)/4, $0x3b127a41
+DATA constants<>+17460(SB)/4, $0x3b127a41
+DATA constants<>+17464(SB)/4, $0x3b127a41
+DATA constants<>+17468(SB)/4, $0x3b127a41
+DATA constants<>+17472(SB)/4, $0x391ec644
+DATA constants<>+17476(SB)/4, $0x391ec644
+DATA constants<>+17480(SB)/4, $0x391ec644
+DATA constants<>+17484(SB)/4, $0x391ec644
+DATA constants<>+17488(SB)/4, $0x391ec644
+DATA constants<>+17492(SB)/4, $0x391ec644
+DATA constants<>+17496(SB)/4, $0x391ec644
+DATA constants<>+17500(SB)/4, $0x391ec644
+DATA constants<>+17504(SB)/4, $0x391ec644
+DATA constants<>+17508(SB)/4, $0x391ec644
+DATA constants<>+17512(SB)/4, $0x391ec644
+DATA constants<>+17516(SB)/4, $0x391ec644
+DATA constants<>+17520(SB)/4, $0x391ec644
+DATA constants<>+17524(SB)/4, $0x391ec644
+DATA constants<>+17528(SB)/4, $0x391ec644
+DATA constants<>+17532(SB)/4, $0x391ec644
+DATA constants<>+17536(SB)/4, $0x3c4ccc29
+DATA constants<>+17540(SB)/4, $0x3c4ccc29
+DATA constants<>+17544(SB)/4, $0x3c4ccc29
+DATA constants<>+17548(SB)/4, $0x3c4ccc29
+DATA constants<>+17552(SB)/4, $0x3c4ccc29
+DATA constants<>+17556(SB)/4, $0x3c4ccc29
+DATA constants<>+17560(SB)/4, $0x3c4ccc29
+DATA constants<>+17564(SB)/4, $0x3c4ccc29
+DATA constants<>+17568(SB)/4, $0x3c4ccc29
+DATA constants<>+17572(SB)/4, $0x3c4ccc29
+DATA constants<>+17576(SB)/4, $0x3c4ccc29
+DATA constants<>+17580(SB)/4, $0x3c4ccc29
+DATA constants<>+17584(SB)/4, $0x3c4ccc29
+DATA constants<>+17588(SB)/4, $0x3c4ccc29
+DATA constants<>+17592(SB)/4, $0x3c4ccc29
+DATA constants<>+17596(SB)/4, $0x3c4ccc29
+DATA constants<>+17600(SB)/4, $0x3daaaaab
+DATA constants<>+17604(SB)/4, $0x3daaaaab
+DATA constants<>+17608(SB)/4, $0x3daaaaab
+DATA constants<>+17612(SB)/4, $0x3daaaaab
+DATA constants<>+17616(SB)/4, $0x3daaaaab
+DATA constants<>+17620(SB)/4, $0x3daaaaab
+DATA constants<>+17624(SB)/4, $0x3daaaaab
+DATA constants<>+17628(SB)/4, $0x3daaaaab
+DATA constants<>+17632(SB)/4, $0x3daaaaab
+DATA constants<>+17636(SB)/4, $0x3daaaaab
+DATA constants<>+17640(SB)/4, $0x3daaaaab
+DATA constants<>+17644(SB)/4, $0x3daaaaab
+DATA constants<>+17648(SB)/4, $0x3daaaaab
+DATA constants<>+17652(SB)/4, $0x3daaaaab
+DATA constants<>+17656(SB)/4, $0x3daaaaab
+DATA constants<>+17660(SB)/4, $0x3daaaaab
+DATA constants<>+17664(SB)/4, $0x53800000
+DATA constants<>+17668(SB)/4, $0x53800000
+DATA constants<>+17672(SB)/4, $0x53800000
+DATA constants<>+17676(SB)/4, $0x53800000
+DATA constants<>+17680(SB)/4, $0x53800000
+DATA constants<>+17684(SB)/4, $0x53800000
+DATA constants<>+17688(SB)/4, $0x53800000
+DATA constants<>+17692(SB)/4, $0x53800000
+DATA constants<>+17696(SB)/4, $0x53800000
+DATA constants<>+17700(SB)/4, $0x53800000
+DATA constants<>+17704(SB)/4, $0x53800000
+DATA constants<>+17708(SB)/4, $0x53800000
+DATA constants<>+17712(SB)/4, $0x53800000
+DATA constants<>+17716(SB)/4, $0x53800000
+DATA constants<>+17720(SB)/4, $0x53800000
+DATA constants<>+17724(SB)/4, $0x53800000
+DATA constants<>+17728(SB)/4, $0x2b800000
+DATA constants<>+17732(SB)/4, $0x2b800000
+DATA constants<>+17736(SB)/4, $0x2b800000
+DATA constants<>+17740(SB)/4, $0x2b800000
+DATA constants<>+17744(SB)/4, $0x2b800000
+DATA constants<>+17748(SB)/4, $0x2b800000
+DATA constants<>+17752(SB)/4, $0x2b800000
+DATA constants<>+17756(SB)/4, $0x2b800000
+DATA constants<>+17760(SB)/4, $0x2b800000
+DATA constants<>+17764(SB)/4, $0x2b800000
+DATA constants<>+17768(SB)/4, $0x2b800000
+DATA constants<>+17772(SB)/4, $0x2b800000
+DATA constants<>+17776(SB)/4, $0x2b800000
+DATA constants<>+17780(SB)/4, $0x2b800000
+DATA constants<>+17784(SB)/4, $0x2b800000
+DATA constants<>+17788(SB)/4, $0x2b800000
+DATA constants<>+17792(SB)/4, $0x00000022
+DATA constants<>+17796(SB)/4, $0x00000022
+DATA constants<>+17800(SB)/4, $0x00000022
+DATA constants<>+17804(SB)/4, $0x00000022
+DATA constants<>+17808(SB)/4, $0x00000022
+DATA constants<>+17812(SB)/4, $0x00000022
+DATA constants<>+17816(SB)/4, $0x00000022
+DATA constants<>+17820(SB)/4, $0x00000022
+DATA constants<>+17824(SB)/4, $0x00000022
+DATA constants<>+17828(SB)/4, $0x00000022
+DATA constants<>+17832(SB)/4, $0x00000022
+DATA constants<>+17836(SB)/4, $0x00000022
+DATA constants<>+17840(SB)/4, $0x00000022
+DATA constants<>+17844(SB)/4, $0x00000022
+DATA constants<>+17848(SB)/4, $0x00000022
+DATA constants<>+17852(SB)/4, $0x00000022
+DATA constants<>+17856(SB)/4, $0x0300a022
+DATA constants<>+17860(SB)/4, $0x0300a022
+DATA constants<>+17864(SB)/4, $0x0300a022
+DATA constants<>+17868(SB)/4, $0x0300a022
+DATA constants<>+17872(SB)/4, $0x0300a022
+DATA constants<>+17876(SB)/4, $0x0300a022
+DATA constants<>+17880(SB)/4, $0x0300a022
+DATA constants<>+17884(SB)/4, $0x0300a022
+DATA constants<>+17888(SB)/4, $0x0300a022
+DATA constants<>+17892(SB)/4, $0x0300a022
+DATA constants<>+17896(SB)/4, $0x0300a022
+DATA constants<>+17900(SB)/4, $0x0300a022
+DATA constants<>+17904(SB)/4, $0x0300a022
+DATA constants<>+17908(SB)/4, $0x0300a022
+DATA constants<>+17912(SB)/4, $0x0300a022
+DATA constants<>+17916(SB)/4, $0x0300a022
+DATA constants<>+17920(SB)/4, $0xbf400000
+DATA constants<>+17924(SB)/4, $0xbf400000
+DATA constants<>+17928(SB)/4, $0xbf400000
+DATA constants<>+17932(SB)/4, $0xbf400000
+DATA constants<>+17936(SB)/4, $0xbf400000
+DATA constants<>+17940(SB)/4, $0xbf400000
+DATA constants<>+17944(SB)/4, $0xbf400000
+DATA constants<>+17948(SB)/4, $0xbf400000
+DATA constants<>+17952(SB)/4, $0xbf400000
+DATA constants<>+17956(SB)/4, $0xbf400000
+DATA constants<>+17960(SB)/4, $0xbf400000
+DATA constants<>+17964(SB)/4, $0xbf400000
+DATA constants<>+17968(SB)/4, $0xbf400000
+DATA constants<>+17972(SB)/4, $0xbf400000
+DATA constants<>+17976(SB)/4, $0xbf400000
+DATA constants<>+17980(SB)/4, $0xbf400000
+DATA constants<>+17984(SB)/4, $0x4b000000
+DATA constants<>+17988(SB)/4, $0x4b000000
+DATA constants<>+17992(SB)/4, $0x4b000000
+DATA constants<>+17996(SB)/4, $0x4b000000
+DATA constants<>+18000(SB)/4, $0x4b000000
+DATA constants<>+18004(SB)/4, $0x4b000000
+DATA constants<>+18008(SB)/4, $0x4b000000
+DATA constants<>+18012(SB)/4, $0x4b000000
+DATA constants<>+18016(SB)/4, $0x4b000000
+DATA constants<>+18020(SB)/4, $0x4b000000
+DATA constants<>+18024(SB)/4, $0x4b000000
+DATA constants<>+18028(SB)/4, $0x4b000000
+DATA constants<>+18032(SB)/4, $0x4b000000
+DATA constants<>+18036(SB)/4, $0x4b000000
+DATA constants<>+18040(SB)/4, $0x4b000000
+DATA constants<>+18044(SB)/4, $0x4b000000
+DATA constants<>+18048(SB)/4, $0x4b000100
+DATA constants<>+18052(SB)/4, $0x4b000100
+DATA constants<>+18056(SB)/4, $0x4b000100
+DATA constants<>+18060(SB)/4, $0x4b000100
+DATA constants<>+18064(SB)/4, $0x4b000100
+DATA constants<>+18068(SB)/4, $0x4b000100
+DATA constants<>+18072(SB)/4, $0x4b000100
+DATA constants<>+18076(SB)/4, $0x4b000100
+DATA constants<>+18080(SB)/4, $0x4b000100
+DATA constants<>+18084(SB)/4, $0x4b000100
+DATA constants<>+18088(SB)/4, $0x4b000100
+DATA constants<>+18092(SB)/4, $0x4b000100
+DATA constants<>+18096(SB)/4, $0x4b000100
+DATA constants<>+18100(SB)/4, $0x4b000100
+DATA constants<>+18104(SB)/4, $0x4b000100
+DATA constants<>+18108(SB)/4, $0x4b000100
+DATA constants<>+18112(SB)/4, $0xdd800000
+DATA constants<>+18116(SB)/4, $0xdd800000
+DATA constants<>+18120(SB)/4, $0xdd800000
+DATA constants<>+18124(SB)/4, $0xdd800000
+DATA constants<>+18128(SB)/4, $0xdd800000
+DATA constants<>+18132(SB)/4, $0xdd800000
+DATA constants<>+18136(SB)/4, $0xdd800000
+DATA constants<>+18140(SB)/4, $0xdd800000
+DATA constants<>+18144(SB)/4, $0xdd800000
+DATA constants<>+18148(SB)/4, $0xdd800000
+DATA constants<>+18152(SB)/4, $0xdd800000
+DATA constants<>+18156(SB)/4, $0xdd800000
+DATA constants<>+18160(SB)/4, $0xdd800000
+DATA constants<>+18164(SB)/4, $0xdd800000
+DATA constants<>+18168(SB)/4, $0xdd800000
+DATA constants<>+18172(SB)/4, $0xdd800000
+DATA constants<>+18176(SB)/4, $0x3c23d70a
+DATA constants<>+18180(SB)/4, $0x3c23d70a
+DATA constants<>+18184(SB)/4, $0x3c23d70a
+DATA constants<>+18188(SB)/4, $0x3c23d70a
+DATA constants<>+18192(SB)/4, $0x3c23d70a
+DATA constants<>+18196(SB)/4, $0x3c23d70a
+DATA constants<>+18200(SB)/4, $0x3c23d70a
+DATA constants<>+18204(SB)/4, $0x3c23d70a
+DATA constants<>+18208(SB)/4, $0x3c23d70a
+DATA constants<>+18212(SB)/4, $0x3c23d70a
+DATA constants<>+18216(SB)/4, $0x3c23d70a
+DATA constants<>+18220(SB)/4, $0x3c23d70a
+DATA constants<>+18224(SB)/4, $0x3c23d70a
+DATA constants<>+18228(SB)/4, $0x3c23d70a
+DATA constants<>+18232(SB)/4, $0x3c23d70a
+DATA constants<>+18236(SB)/4, $0x3c23d70a
+DATA constants<>+18240(SB)/4, $0xbc23d70a
+DATA constants<>+18244(SB)/4, $0xbc23d70a
+DATA constants<>+18248(SB)/4, $0xbc23d70a
+DATA constants<>+18252(SB)/4, $0xbc23d70a
+DATA constants<>+18256(SB)/4, $0xbc23d70a
+DATA constants<>+18260(SB)/4, $0xbc23d70a
+DATA constants<>+18264(SB)/4, $0xbc23d70a
+DATA constants<>+18268(SB)/4, $0xbc23d70a
+DATA constants<>+18272(SB)/4, $0xbc23d70a
+DATA constants<>+18276(SB)/4, $0xbc23d70a
+DATA constants<>+18280(SB)/4, $0xbc23d70a
+DATA constants<>+18284(SB)/4, $0xbc23d70a
+DATA constants<>+18288(SB)/4, $0xbc23d70a
+DATA constants<>+18292(SB)/4, $0xbc23d70a
+DATA constants<>+18296(SB)/4, $0xbc23d70a
+DATA constants<>+18300(SB)/4, $0xbc23d70a
+DATA constants<>+18304(SB)/4, $0x40000000
+DATA constants<>+18308(SB)/4, $0x40000000
+DATA constants<>+18312(SB)/4, $0x40000000
+DATA constants<>+18316(SB)/4, $0x40000000
+DATA constants<>+18320(SB)/4, $0x40000000
+DATA constants<>+18324(SB)/4, $0x40000000
+DATA constants<>+18328(SB)/4, $0x40000000
+DATA constants<>+18332(SB)/4, $0x40000000
+DATA constants<>+18336(SB)/4, $0x40000000
+DATA constants<>+18340(SB)/4, $0x40000000
+DATA constants<>+18344(SB)/4, $0x40000000
+DATA constants<>+18348(SB)/4, $0x40000000
+DATA constants<>+18352(SB)/4, $0x40000000
+DATA constants<>+18356(SB)/4, $0x40000000
+DATA constants<>+18360(SB)/4, $0x40000000
+DATA constants<>+18364(SB)/4, $0x40000000
+DATA constants<>+18368(SB)/8, $0x3fe4000000000000
+DATA constants<>+18376(SB)/8, $0x3fe4000000000000
+DATA constants<>+18384(SB)/8, $0x3fe4000000000000
+DATA constants<>+18392(SB)/8, $0x3fe4000000000000
+DATA constants<>+18400(SB)/8, $0x3fe4000000000000
+DATA constants<>+18408(SB)/8, $0x3fe4000000000000
+DATA constants<>+18416(SB)/8, $0x3fe4000000000000
+DATA constants<>+18424(SB)/8, $0x3fe4000000000000
+DATA constants<>+18432(SB)/8, $0x4083b00000000000
+DATA constants<>+18440(SB)/8, $0x4083b00000000000
+DATA constants<>+18448(SB)/8, $0x4083b00000000000
+DATA constants<>+18456(SB)/8, $0x4083b00000000000
+DATA constants<>+18464(SB)/8, $0x4083b00000000000
+DATA constants<>+18472(SB)/8, $0x4083b00000000000
+DATA constants<>+18480(SB)/8, $0x4083b00000000000
+DATA constants<>+18488(SB)/8, $0x4083b00000000000
+DATA constants<>+18496(SB)/8, $0x40e960e000000000
+DATA constants<>+18504(SB)/8, $0x40e960e000000000
+DATA constants<>+18512(SB)/8, $0x40e960e000000000
+DATA constants<>+18520(SB)/8, $0x40e960e000000000
+DATA constants<>+18528(SB)/8, $0x40e960e000000000
+DATA constants<>+18536(SB)/8, $0x40e960e000000000
+DATA constants<>+18544(SB)/8, $0x40e960e000000000
+DATA constants<>+18552(SB)/8, $0x40e960e000000000
+DATA constants<>+18560(SB)/8, $0x412cde3200000000
+DATA constants<>+18568(SB)/8, $0x412cde3200000000
+DATA constants<>+18576(SB)/8, $0x412cde3200000000
+DATA constants<>+18584(SB)/8, $0x412cde3200000000
+DATA constants<>+18592(SB)/8, $0x412cde3200000000
+DATA constants<>+18600(SB)/8, $0x412cde3200000000
+DATA constants<>+18608(SB)/8, $0x412cde3200000000
+DATA constants<>+18616(SB)/8, $0x412cde3200000000
+DATA constants<>+18624(SB)/8, $0x413eee1100000000
+DATA constants<>+18632(SB)/8, $0x413eee1100000000
+DATA constants<>+18640(SB)/8, $0x413eee1100000000
+DATA constants<>+18648(SB)/8, $0x413eee1100000000
+DATA constants<>+18656(SB)/8, $0x413eee1100000000
+DATA constants<>+18664(SB)/8, $0x413eee1100000000
+DATA constants<>+18672(SB)/8, $0x413eee1100000000
+DATA constants<>+18680(SB)/8, $0x413eee1100000000
+DATA constants<>+18688(SB)/8, $0x4082900000000000
+DATA constants<>+18696(SB)/8, $0x4082900000000000
+DATA constants<>+18704(SB)/8, $0x4082900000000000
+DATA constants<>+18712(SB)/8, $0x4082900000000000
+DATA constants<>+18720(SB)/8, $0x4082900000000000
+DATA constants<>+18728(SB)/8, $0x4082900000000000
+DATA constants<>+18736(SB)/8, $0x4082900000000000
+DATA constants<>+18744(SB)/8, $0x4082900000000000
+DATA constants<>+18752(SB)/8, $0x40e5fea000000000
+DATA constants<>+18760(SB)/8, $0x40e5fea000000000
+DATA constants<>+18768(SB)/8, $0x40e5fea000000000
+DATA constants<>+18776(SB)/8, $0x40e5fea000000000
+DATA constants<>+18784(SB)/8, $0x40e5fea000000000
+DATA constants<>+18792(SB)/8, $0x40e5fea000000000
+DATA constants<>+18800(SB)/8, $0x40e5fea000000000
+DATA constants<>+18808(SB)/8, $0x40e5fea000000000
+DATA constants<>+18816(SB)/8, $0x41249eb600000000
+DATA constants<>+18824(SB)/8, $0x41249eb600000000
+DATA constants<>+18832(SB)/8, $0x41249eb600000000
+DATA constants<>+18840(SB)/8, $0x41249eb600000000
+DATA constants<>+18848(SB)/8, $0x41249eb600000000
+DATA constants<>+18856(SB)/8, $0x41249eb600000000
+DATA constants<>+18864(SB)/8, $0x41249eb600000000
+DATA constants<>+18872(SB)/8, $0x41249eb600000000
+DATA constants<>+18880(SB)/8, $0xc000000000000000
+DATA constants<>+18888(SB)/8, $0xc000000000000000
+DATA constants<>+18896(SB)/8, $0xc000000000000000
+DATA constants<>+18904(SB)/8, $0xc000000000000000
+DATA constants<>+18912(SB)/8, $0xc000000000000000
+DATA constants<>+18920(SB)/8, $0xc000000000000000
+DATA constants<>+18928(SB)/8, $0xc000000000000000
+DATA constants<>+18936(SB)/8, $0xc000000000000000
+DATA constants<>+18944(SB)/4, $0xc0000000
+DATA constants<>+18948(SB)/4, $0xc0000000
+DATA constants<>+18952(SB)/4, $0xc0000000
+DATA constants<>+18956(SB)/4, $0xc0000000
+DATA constants<>+18960(SB)/4, $0xc0000000
+DATA constants<>+18964(SB)/4, $0xc0000000
+DATA constants<>+18968(SB)/4, $0xc0000000
+DATA constants<>+18972(SB)/4, $0xc0000000
+DATA constants<>+18976(SB)/4, $0xc0000000
+DATA constants<>+18980(SB)/4, $0xc0000000
+DATA constants<>+18984(SB)/4, $0xc0000000
+DATA constants<>+18988(SB)/4, $0xc0000000
+DATA constants<>+18992(SB)/4, $0xc0000000
+DATA constants<>+18996(SB)/4, $0xc0000000
+DATA constants<>+19000(SB)/4, $0xc0000000
+DATA constants<>+19004(SB)/4, $0xc0000000
+DATA constants<>+19008(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19016(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19024(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19032(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19040(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19048(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19056(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19064(SB)/8, $0x3fda827999fcef32
+DATA constants<>+19072(SB)/4, $0xbb58abe0
+DATA constants<>+19076(SB)/4, $0xbb58abe0
+DATA constants<>+19080(SB)/4, $0xbb58abe0
+DATA constants<>+19084(SB)/4, $0xbb58abe0
+DATA constants<>+19088(SB)/4, $0xbb58abe0
+DATA constants<>+19092(SB)/4, $0xbb58abe0
+DATA constants<>+19096(SB)/4, $0xbb58abe0
+DATA constants<>+19100(SB)/4, $0xbb58abe0
+DATA constants<>+19104(SB)/4, $0xbb58abe0
+DATA constants<>+19108(SB)/4, $0xbb58abe0
+DATA constants<>+19112(SB)/4, $0xbb58abe0
+DATA constants<>+19116(SB)/4, $0xbb58abe0
+DATA constants<>+19120(SB)/4, $0xbb58abe0
+DATA constants<>+19124(SB)/4, $0xbb58abe0
+DATA constants<>+19128(SB)/4, $0xbb58abe0
+DATA constants<>+19132(SB)/4, $0xbb58abe0
+DATA constants<>+19136(SB)/4, $0x3ca50f77
+DATA constants<>+19140(SB)/4, $0x3ca50f77
+DATA constants<>+19144(SB)/4, $0x3ca50f77
+DATA constants<>+19148(SB)/4, $0x3ca50f77
+DATA constants<>+19152(SB)/4, $0x3ca50f77
+DATA constants<>+19156(SB)/4, $0x3ca50f77
+DATA constants<>+19160(SB)/4, $0x3ca50f77
+DATA constants<>+19164(SB)/4, $0x3ca50f77
+DATA constants<>+19168(SB)/4, $0x3ca50f77
+DATA constants<>+19172(SB)/4, $0x3ca50f77
+DATA constants<>+19176(SB)/4, $0x3ca50f77
+DATA constants<>+19180(SB)/4, $0x3ca50f77
+DATA constants<>+19184(SB)/4, $0x3ca50f77
+DATA constants<>+19188(SB)/4, $0x3ca50f77
+DATA constants<>+19192(SB)/4, $0x3ca50f77
+DATA constants<>+19196(SB)/4, $0x3ca50f77
+DATA constants<>+19200(SB)/4, $0xbd6bc3cd
+DATA constants<>+19204(SB)/4, $0xbd6bc3cd
+DATA constants<>+19208(SB)/4, $0xbd6bc3cd
+DATA constants<>+19212(SB)/4, $0xbd6bc3cd
+DATA constants<>+19216(SB)/4, $0xbd6bc3cd
+DATA constants<>+19220(SB)/4, $0xbd6bc3cd
+DATA constants<>+19224(SB)/4, $0xbd6bc3cd
+DATA constants<>+19228(SB)/4, $0xbd6bc3cd
+DATA constants<>+19232(SB)/4, $0xbd6bc3cd
+DATA constants<>+19236(SB)/4, $0xbd6bc3cd
+DATA constants<>+19240(SB)/4, $0xbd6bc3cd
+DATA constants<>+19244(SB)/4, $0xbd6bc3cd
+DATA constants<>+19248(SB)/4, $0xbd6bc3cd
+DATA constants<>+19252(SB)/4, $0xbd6bc3cd
+DATA constants<>+19256(SB)/4, $0xbd6bc3cd
+DATA constants<>+19260(SB)/4, $0xbd6bc3cd
+DATA constants<>+19264(SB)/4, $0x3dda850f
+DATA constants<>+19268(SB)/4, $0x3dda850f
+DATA constants<>+19272(SB)/4, $0x3dda850f
+DATA constants<>+19276(SB)/4, $0x3dda850f
+DATA constants<>+19280(SB)/4, $0x3dda850f
+DATA constants<>+19284(SB)/4, $0x3dda850f
+DATA constants<>+19288(SB)/4, $0x3dda850f
+DATA constants<>+19292(SB)/4, $0x3dda850f
+DATA constants<>+19296(SB)/4, $0x3dda850f
+DATA constants<>+19300(SB)/4, $0x3dda850f
+DATA constants<>+19304(SB)/4, $0x3dda850f
+DATA constants<>+19308(SB)/4, $0x3dda850f
+DATA constants<>+19312(SB)/4, $0x3dda850f
+DATA constants<>+19316(SB)/4, $0x3dda850f
+DATA constants<>+19320(SB)/4, $0x3dda850f
+DATA constants<>+19324(SB)/4, $0x3dda850f
+DATA constants<>+19328(SB)/4, $0xbe1d2cac
+DATA constants<>+19332(SB)/4, $0xbe1d2cac
+DATA constants<>+19336(SB)/4, $0xbe1d2cac
+DATA constants<>+19340(SB)/4, $0xbe1d2cac
+DATA constants<>+19344(SB)/4, $0xbe1d2cac
+DATA constants<>+19348(SB)/4, $0xbe1d2cac
+DATA constants<>+19352(SB)/4, $0xbe1d2cac
+DATA constants<>+19356(SB)/4, $0xbe1d2cac
+DATA constants<>+19360(SB)/4, $0xbe1d2cac
+DATA constants<>+19364(SB)/4, $0xbe1d2cac
+DATA constants<>+19368(SB)/4, $0xbe1d2cac
+DATA constants<>+19372(SB)/4, $0xbe1d2cac
+DATA constants<>+19376(SB)/4, $0xbe1d2cac
+DATA constants<>+19380(SB)/4, $0xbe1d2cac
+DATA constants<>+19384(SB)/4, $0xbe1d2cac
+DATA constants<>+19388(SB)/4, $0xbe1d2cac
+DATA constants<>+19392(SB)/4, $0x3e49a885
+DATA constants<>+19396(SB)/4, $0x3e49a885
+DATA constants<>+19400(SB)/4, $0x3e49a885
+DATA constants<>+19404(SB)/4, $0x3e49a885
+DATA constants<>+19408(SB)/4, $0x3e49a885
+DATA constants<>+19412(SB)/4, $0x3e49a885
+DATA constants<>+19416(SB)/4, $0x3e49a885
+DATA constants<>+19420(SB)/4, $0x3e49a885
+DATA constants<>+19424(SB)/4, $0x3e49a885
+DATA constants<>+19428(SB)/4, $0x3e49a885
+DATA constants<>+19432(SB)/4, $0x3e49a885
+DATA constants<>+19436(SB)/4, $0x3e49a885
+DATA constants<>+19440(SB)/4, $0x3e49a885
+DATA constants<>+19444(SB)/4, $0x3e49a885
+DATA constants<>+19448(SB)/4, $0x3e49a885
+DATA constants<>+19452(SB)/4, $0x3e49a885
+DATA constants<>+19456(SB)/4, $0xbe7f924f
+DATA constants<>+19460(SB)/4, $0xbe7f924f
+DATA constants<>+19464(SB)/4, $0xbe7f924f
+DATA constants<>+19468(SB)/4, $0xbe7f924f
+DATA constants<>+19472(SB)/4, $0xbe7f924f
+DATA constants<>+19476(SB)/4, $0xbe7f924f
+DATA constants<>+19480(SB)/4, $0xbe7f924f
+DATA constants<>+19484(SB)/4, $0xbe7f924f
+DATA constants<>+19488(SB)/4, $0xbe7f924f
+DATA constants<>+19492(SB)/4, $0xbe7f924f
+DATA constants<>+19496(SB)/4, $0xbe7f924f
+DATA constants<>+19500(SB)/4, $0xbe7f924f
+DATA constants<>+19504(SB)/4, $0xbe7f924f
+DATA constants<>+19508(SB)/4, $0xbe7f924f
+DATA constants<>+19512(SB)/4, $0xbe7f924f
+DATA constants<>+19516(SB)/4, $0xbe7f924f
+DATA constants<>+19520(SB)/4, $0x3eaaa6ea
+DATA constants<>+19524(SB)/4, $0x3eaaa6ea
+DATA constants<>+19528(SB)/4, $0x3eaaa6ea
+DATA constants<>+19532(SB)/4, $0x3eaaa6ea
+DATA constants<>+19536(SB)/4, $0x3eaaa6ea
+DATA constants<>+19540(SB)/4, $0x3eaaa6ea
+DATA constants<>+19544(SB)/4, $0x3eaaa6ea
+DATA constants<>+19548(SB)/4, $0x3eaaa6ea
+DATA constants<>+19552(SB)/4, $0x3eaaa6ea
+DATA constants<>+19556(SB)/4, $0x3eaaa6ea
+DATA constants<>+19560(SB)/4, $0x3eaaa6ea
+DATA constants<>+19564(SB)/4, $0x3eaaa6ea
+DATA constants<>+19568(SB)/4, $0x3eaaa6ea
+DATA constants<>+19572(SB)/4, $0x3eaaa6ea
+DATA constants<>+19576(SB)/4, $0x3eaaa6ea
+DATA constants<>+19580(SB)/4, $0x3eaaa6ea
+DATA constants<>+19584(SB)/4, $0xbeffffe9
+DATA constants<>+19588(SB)/4, $0xbeffffe9
+DATA constants<>+19592(SB)/4, $0xbeffffe9
+DATA constants<>+19596(SB)/4, $0xbeffffe9
+DATA constants<>+19600(SB)/4, $0xbeffffe9
+DATA constants<>+19604(SB)/4, $0xbeffffe9
+DATA constants<>+19608(SB)/4, $0xbeffffe9
+DATA constants<>+19612(SB)/4, $0xbeffffe9
+DATA constants<>+19616(SB)/4, $0xbeffffe9
+DATA constants<>+19620(SB)/4, $0xbeffffe9
+DATA constants<>+19624(SB)/4, $0xbeffffe9
+DATA constants<>+19628(SB)/4, $0xbeffffe9
+DATA constants<>+19632(SB)/4, $0xbeffffe9
+DATA constants<>+19636(SB)/4, $0xbeffffe9
+DATA constants<>+19640(SB)/4, $0xbeffffe9
+DATA constants<>+19644(SB)/4, $0xbeffffe9
+DATA constants<>+19648(SB)/8, $0x4044000000000000
+DATA constants<>+19656(SB)/8, $0x4044000000000000
+DATA constants<>+19664(SB)/8, $0x4044000000000000
+DATA constants<>+19672(SB)/8, $0x4044000000000000
+DATA constants<>+19680(SB)/8, $0x4044000000000000
+DATA constants<>+19688(SB)/8, $0x4044000000000000
+DATA constants<>+19696(SB)/8, $0x4044000000000000
+DATA constants<>+19704(SB)/8, $0x4044000000000000
+DATA constants<>+19712(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19720(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19728(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19736(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19744(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19752(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19760(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19768(SB)/8, $0x3fd9884533d43651
+DATA constants<>+19776(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19784(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19792(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19800(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19808(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19816(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19824(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19832(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+19840(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19848(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19856(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19864(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19872(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19880(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19888(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19896(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+19904(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19912(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19920(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19928(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19936(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19944(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19952(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19960(SB)/8, $0x3e94d6546850307c
+DATA constants<>+19968(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19976(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19984(SB)/8, $0xbe98135f579c300d
+DATA constants<>+19992(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20000(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20008(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20016(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20024(SB)/8, $0xbe98135f579c300d
+DATA constants<>+20032(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20040(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20048(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20056(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20064(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20072(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20080(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20088(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+20096(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20104(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20112(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20120(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20128(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20136(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20144(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20152(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+20160(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20168(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20176(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20184(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20192(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20200(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20208(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20216(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+20224(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20232(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20240(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20248(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20256(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20264(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20272(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20280(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+20288(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20296(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20304(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20312(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20320(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20328(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20336(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20344(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+20352(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20360(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20368(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20376(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20384(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20392(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20400(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20408(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+20416(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20424(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20432(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20440(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20448(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20456(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20464(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20472(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+20480(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20488(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20496(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20504(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20512(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20520(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20528(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20536(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+20544(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20552(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20560(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20568(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20576(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20584(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20592(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20600(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+20608(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20616(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20624(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20632(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20640(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20648(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20656(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20664(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+20672(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20680(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20688(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20696(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20704(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20712(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20720(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20728(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+20736(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20744(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20752(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20760(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20768(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20776(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20784(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20792(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+20800(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20808(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20816(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20824(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20832(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20840(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20848(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20856(SB)/8, $0xbecf1983795b527f
+DATA constants<>+20864(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20872(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20880(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20888(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20896(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20904(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20912(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20920(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+20928(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20936(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20944(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20952(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20960(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20968(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20976(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20984(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+20992(SB)/8, $0x3f260610327a4300
+DATA constants<>+21000(SB)/8, $0x3f260610327a4300
+DATA constants<>+21008(SB)/8, $0x3f260610327a4300
+DATA constants<>+21016(SB)/8, $0x3f260610327a4300
+DATA constants<>+21024(SB)/8, $0x3f260610327a4300
+DATA constants<>+21032(SB)/8, $0x3f260610327a4300
+DATA constants<>+21040(SB)/8, $0x3f260610327a4300
+DATA constants<>+21048(SB)/8, $0x3f260610327a4300
+DATA constants<>+21056(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21064(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21072(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21080(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21088(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21096(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21104(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21112(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+21120(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21128(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21136(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21144(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21152(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21160(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21168(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21176(SB)/8, $0x3f909f81f665350c
+DATA constants<>+21184(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21192(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21200(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21208(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21216(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21224(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21232(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21240(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+21248(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21256(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21264(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21272(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21280(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21288(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21296(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21304(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+21312(SB)/8, $0xc044000000000000
+DATA constants<>+21320(SB)/8, $0xc044000000000000
+DATA constants<>+21328(SB)/8, $0xc044000000000000
+DATA constants<>+21336(SB)/8, $0xc044000000000000
+DATA constants<>+21344(SB)/8, $0xc044000000000000
+DATA constants<>+21352(SB)/8, $0xc044000000000000
+DATA constants<>+21360(SB)/8, $0xc044000000000000
+DATA constants<>+21368(SB)/8, $0xc044000000000000
+DATA constants<>+21376(SB)/4, $0x41680000
+DATA constants<>+21380(SB)/4, $0x41680000
+DATA constants<>+21384(SB)/4, $0x41680000
+DATA constants<>+21388(SB)/4, $0x41680000
+DATA constants<>+21392(SB)/4, $0x41680000
+DATA constants<>+21396(SB)/4, $0x41680000
+DATA constants<>+21400(SB)/4, $0x41680000
+DATA constants<>+21404(SB)/4, $0x41680000
+DATA constants<>+21408(SB)/4, $0x41680000
+DATA constants<>+21412(SB)/4, $0x41680000
+DATA constants<>+21416(SB)/4, $0x41680000
+DATA constants<>+21420(SB)/4, $0x41680000
+DATA constants<>+21424(SB)/4, $0x41680000
+DATA constants<>+21428(SB)/4, $0x41680000
+DATA constants<>+21432(SB)/4, $0x41680000
+DATA constants<>+21436(SB)/4, $0x41680000
+DATA constants<>+21440(SB)/4, $0x40600000
+DATA constants<>+21444(SB)/4, $0x40600000
+DATA constants<>+21448(SB)/4, $0x40600000
+DATA constants<>+21452(SB)/4, $0x40600000
+DATA constants<>+21456(SB)/4, $0x40600000
+DATA constants<>+21460(SB)/4, $0x40600000
+DATA constants<>+21464(SB)/4, $0x40600000
+DATA constants<>+21468(SB)/4, $0x40600000
+DATA constants<>+21472(SB)/4, $0x40600000
+DATA constants<>+21476(SB)/4, $0x40600000
+DATA constants<>+21480(SB)/4, $0x40600000
+DATA constants<>+21484(SB)/4, $0x40600000
+DATA constants<>+21488(SB)/4, $0x40600000
+DATA constants<>+21492(SB)/4, $0x40600000
+DATA constants<>+21496(SB)/4, $0x40600000
+DATA constants<>+21500(SB)/4, $0x40600000
+DATA constants<>+21504(SB)/4, $0x39c9a0f6
+DATA constants<>+21508(SB)/4, $0x39c9a0f6
+DATA constants<>+21512(SB)/4, $0x39c9a0f6
+DATA constants<>+21516(SB)/4, $0x39c9a0f6
+DATA constants<>+21520(SB)/4, $0x39c9a0f6
+DATA constants<>+21524(SB)/4, $0x39c9a0f6
+DATA constants<>+21528(SB)/4, $0x39c9a0f6
+DATA constants<>+21532(SB)/4, $0x39c9a0f6
+DATA constants<>+21536(SB)/4, $0x39c9a0f6
+DATA constants<>+21540(SB)/4, $0x39c9a0f6
+DATA constants<>+21544(SB)/4, $0x39c9a0f6
+DATA constants<>+21548(SB)/4, $0x39c9a0f6
+DATA constants<>+21552(SB)/4, $0x39c9a0f6
+DATA constants<>+21556(SB)/4, $0x39c9a0f6
+DATA constants<>+21560(SB)/4, $0x39c9a0f6
+DATA constants<>+21564(SB)/4, $0x39c9a0f6
+DATA constants<>+21568(SB)/4, $0xb9cd295a
+DATA constants<>+21572(SB)/4, $0xb9cd295a
+DATA constants<>+21576(SB)/4, $0xb9cd295a
+DATA constants<>+21580(SB)/4, $0xb9cd295a
+DATA constants<>+21584(SB)/4, $0xb9cd295a
+DATA constants<>+21588(SB)/4, $0xb9cd295a
+DATA constants<>+21592(SB)/4, $0xb9cd295a
+DATA constants<>+21596(SB)/4, $0xb9cd295a
+DATA constants<>+21600(SB)/4, $0xb9cd295a
+DATA constants<>+21604(SB)/4, $0xb9cd295a
+DATA constants<>+21608(SB)/4, $0xb9cd295a
+DATA constants<>+21612(SB)/4, $0xb9cd295a
+DATA constants<>+21616(SB)/4, $0xb9cd295a
+DATA constants<>+21620(SB)/4, $0xb9cd295a
+DATA constants<>+21624(SB)/4, $0xb9cd295a
+DATA constants<>+21628(SB)/4, $0xb9cd295a
+DATA constants<>+21632(SB)/4, $0xbb4e31ee
+DATA constants<>+21636(SB)/4, $0xbb4e31ee
+DATA constants<>+21640(SB)/4, $0xbb4e31ee
+DATA constants<>+21644(SB)/4, $0xbb4e31ee
+DATA constants<>+21648(SB)/4, $0xbb4e31ee
+DATA constants<>+21652(SB)/4, $0xbb4e31ee
+DATA constants<>+21656(SB)/4, $0xbb4e31ee
+DATA constants<>+21660(SB)/4, $0xbb4e31ee
+DATA constants<>+21664(SB)/4, $0xbb4e31ee
+DATA constants<>+21668(SB)/4, $0xbb4e31ee
+DATA constants<>+21672(SB)/4, $0xbb4e31ee
+DATA constants<>+21676(SB)/4, $0xbb4e31ee
+DATA constants<>+21680(SB)/4, $0xbb4e31ee
+DATA constants<>+21684(SB)/4, $0xbb4e31ee
+DATA constants<>+21688(SB)/4, $0xbb4e31ee
+DATA constants<>+21692(SB)/4, $0xbb4e31ee
+DATA constants<>+21696(SB)/4, $0x3bd3acc9
+DATA constants<>+21700(SB)/4, $0x3bd3acc9
+DATA constants<>+21704(SB)/4, $0x3bd3acc9
+DATA constants<>+21708(SB)/4, $0x3bd3acc9
+DATA constants<>+21712(SB)/4, $0x3bd3acc9
+DATA constants<>+21716(SB)/4, $0x3bd3acc9
+DATA constants<>+21720(SB)/4, $0x3bd3acc9
+DATA constants<>+21724(SB)/4, $0x3bd3acc9
+DATA constants<>+21728(SB)/4, $0x3bd3acc9
+DATA constants<>+21732(SB)/4, $0x3bd3acc9
+DATA constants<>+21736(SB)/4, $0x3bd3acc9
+DATA constants<>+21740(SB)/4, $0x3bd3acc9
+DATA constants<>+21744(SB)/4, $0x3bd3acc9
+DATA constants<>+21748(SB)/4, $0x3bd3acc9
+DATA constants<>+21752(SB)/4, $0x3bd3acc9
+DATA constants<>+21756(SB)/4, $0x3bd3acc9
+DATA constants<>+21760(SB)/4, $0x3c8e889f
+DATA constants<>+21764(SB)/4, $0x3c8e889f
+DATA constants<>+21768(SB)/4, $0x3c8e889f
+DATA constants<>+21772(SB)/4, $0x3c8e889f
+DATA constants<>+21776(SB)/4, $0x3c8e889f
+DATA constants<>+21780(SB)/4, $0x3c8e889f
+DATA constants<>+21784(SB)/4, $0x3c8e889f
+DATA constants<>+21788(SB)/4, $0x3c8e889f
+DATA constants<>+21792(SB)/4, $0x3c8e889f
+DATA constants<>+21796(SB)/4, $0x3c8e889f
+DATA constants<>+21800(SB)/4, $0x3c8e889f
+DATA constants<>+21804(SB)/4, $0x3c8e889f
+DATA constants<>+21808(SB)/4, $0x3c8e889f
+DATA constants<>+21812(SB)/4, $0x3c8e889f
+DATA constants<>+21816(SB)/4, $0x3c8e889f
+DATA constants<>+21820(SB)/4, $0x3c8e889f
+DATA constants<>+21824(SB)/4, $0xbdedab0f
+DATA constants<>+21828(SB)/4, $0xbdedab0f
+DATA constants<>+21832(SB)/4, $0xbdedab0f
+DATA constants<>+21836(SB)/4, $0xbdedab0f
+DATA constants<>+21840(SB)/4, $0xbdedab0f
+DATA constants<>+21844(SB)/4, $0xbdedab0f
+DATA constants<>+21848(SB)/4, $0xbdedab0f
+DATA constants<>+21852(SB)/4, $0xbdedab0f
+DATA constants<>+21856(SB)/4, $0xbdedab0f
+DATA constants<>+21860(SB)/4, $0xbdedab0f
+DATA constants<>+21864(SB)/4, $0xbdedab0f
+DATA constants<>+21868(SB)/4, $0xbdedab0f
+DATA constants<>+21872(SB)/4, $0xbdedab0f
+DATA constants<>+21876(SB)/4, $0xbdedab0f
+DATA constants<>+21880(SB)/4, $0xbdedab0f
+DATA constants<>+21884(SB)/4, $0xbdedab0f
+DATA constants<>+21888(SB)/4, $0x3ea17f7a
+DATA constants<>+21892(SB)/4, $0x3ea17f7a
+DATA constants<>+21896(SB)/4, $0x3ea17f7a
+DATA constants<>+21900(SB)/4, $0x3ea17f7a
+DATA constants<>+21904(SB)/4, $0x3ea17f7a
+DATA constants<>+21908(SB)/4, $0x3ea17f7a
+DATA constants<>+21912(SB)/4, $0x3ea17f7a
+DATA constants<>+21916(SB)/4, $0x3ea17f7a
+DATA constants<>+21920(SB)/4, $0x3ea17f7a
+DATA constants<>+21924(SB)/4, $0x3ea17f7a
+DATA constants<>+21928(SB)/4, $0x3ea17f7a
+DATA constants<>+21932(SB)/4, $0x3ea17f7a
+DATA constants<>+21936(SB)/4, $0x3ea17f7a
+DATA constants<>+21940(SB)/4, $0x3ea17f7a
+DATA constants<>+21944(SB)/4, $0x3ea17f7a
+DATA constants<>+21948(SB)/4, $0x3ea17f7a
+DATA constants<>+21952(SB)/4, $0xbf10c8aa
+DATA constants<>+21956(SB)/4, $0xbf10c8aa
+DATA constants<>+21960(SB)/4, $0xbf10c8aa
+DATA constants<>+21964(SB)/4, $0xbf10c8aa
+DATA constants<>+21968(SB)/4, $0xbf10c8aa
+DATA constants<>+21972(SB)/4, $0xbf10c8aa
+DATA constants<>+21976(SB)/4, $0xbf10c8aa
+DATA constants<>+21980(SB)/4, $0xbf10c8aa
+DATA constants<>+21984(SB)/4, $0xbf10c8aa
+DATA constants<>+21988(SB)/4, $0xbf10c8aa
+DATA constants<>+21992(SB)/4, $0xbf10c8aa
+DATA constants<>+21996(SB)/4, $0xbf10c8aa
+DATA constants<>+22000(SB)/4, $0xbf10c8aa
+DATA constants<>+22004(SB)/4, $0xbf10c8aa
+DATA constants<>+22008(SB)/4, $0xbf10c8aa
+DATA constants<>+22012(SB)/4, $0xbf10c8aa
+DATA constants<>+22016(SB)/4, $0x3f3e920d
+DATA constants<>+22020(SB)/4, $0x3f3e920d
+DATA constants<>+22024(SB)/4, $0x3f3e920d
+DATA constants<>+22028(SB)/4, $0x3f3e920d
+DATA constants<>+22032(SB)/4, $0x3f3e920d
+DATA constants<>+22036(SB)/4, $0x3f3e920d
+DATA constants<>+22040(SB)/4, $0x3f3e920d
+DATA constants<>+22044(SB)/4, $0x3f3e920d
+DATA constants<>+22048(SB)/4, $0x3f3e920d
+DATA constants<>+22052(SB)/4, $0x3f3e920d
+DATA constants<>+22056(SB)/4, $0x3f3e920d
+DATA constants<>+22060(SB)/4, $0x3f3e920d
+DATA constants<>+22064(SB)/4, $0x3f3e920d
+DATA constants<>+22068(SB)/4, $0x3f3e920d
+DATA constants<>+22072(SB)/4, $0x3f3e920d
+DATA constants<>+22076(SB)/4, $0x3f3e920d
+DATA constants<>+22080(SB)/4, $0x38e5dc70
+DATA constants<>+22084(SB)/4, $0x38e5dc70
+DATA constants<>+22088(SB)/4, $0x38e5dc70
+DATA constants<>+22092(SB)/4, $0x38e5dc70
+DATA constants<>+22096(SB)/4, $0x38e5dc70
+DATA constants<>+22100(SB)/4, $0x38e5dc70
+DATA constants<>+22104(SB)/4, $0x38e5dc70
+DATA constants<>+22108(SB)/4, $0x38e5dc70
+DATA constants<>+22112(SB)/4, $0x38e5dc70
+DATA constants<>+22116(SB)/4, $0x38e5dc70
+DATA constants<>+22120(SB)/4, $0x38e5dc70
+DATA constants<>+22124(SB)/4, $0x38e5dc70
+DATA constants<>+22128(SB)/4, $0x38e5dc70
+DATA constants<>+22132(SB)/4, $0x38e5dc70
+DATA constants<>+22136(SB)/4, $0x38e5dc70
+DATA constants<>+22140(SB)/4, $0x38e5dc70
+DATA constants<>+22144(SB)/4, $0xba9bc906
+DATA constants<>+22148(SB)/4, $0xba9bc906
+DATA constants<>+22152(SB)/4, $0xba9bc906
+DATA constants<>+22156(SB)/4, $0xba9bc906
+DATA constants<>+22160(SB)/4, $0xba9bc906
+DATA constants<>+22164(SB)/4, $0xba9bc906
+DATA constants<>+22168(SB)/4, $0xba9bc906
+DATA constants<>+22172(SB)/4, $0xba9bc906
+DATA constants<>+22176(SB)/4, $0xba9bc906
+DATA constants<>+22180(SB)/4, $0xba9bc906
+DATA constants<>+22184(SB)/4, $0xba9bc906
+DATA constants<>+22188(SB)/4, $0xba9bc906
+DATA constants<>+22192(SB)/4, $0xba9bc906
+DATA constants<>+22196(SB)/4, $0xba9bc906
+DATA constants<>+22200(SB)/4, $0xba9bc906
+DATA constants<>+22204(SB)/4, $0xba9bc906
+DATA constants<>+22208(SB)/4, $0x3c236e0f
+DATA constants<>+22212(SB)/4, $0x3c236e0f
+DATA constants<>+22216(SB)/4, $0x3c236e0f
+DATA constants<>+22220(SB)/4, $0x3c236e0f
+DATA constants<>+22224(SB)/4, $0x3c236e0f
+DATA constants<>+22228(SB)/4, $0x3c236e0f
+DATA constants<>+22232(SB)/4, $0x3c236e0f
+DATA constants<>+22236(SB)/4, $0x3c236e0f
+DATA constants<>+22240(SB)/4, $0x3c236e0f
+DATA constants<>+22244(SB)/4, $0x3c236e0f
+DATA constants<>+22248(SB)/4, $0x3c236e0f
+DATA constants<>+22252(SB)/4, $0x3c236e0f
+DATA constants<>+22256(SB)/4, $0x3c236e0f
+DATA constants<>+22260(SB)/4, $0x3c236e0f
+DATA constants<>+22264(SB)/4, $0x3c236e0f
+DATA constants<>+22268(SB)/4, $0x3c236e0f
+DATA constants<>+22272(SB)/4, $0xbd882c3f
+DATA constants<>+22276(SB)/4, $0xbd882c3f
+DATA constants<>+22280(SB)/4, $0xbd882c3f
+DATA constants<>+22284(SB)/4, $0xbd882c3f
+DATA constants<>+22288(SB)/4, $0xbd882c3f
+DATA constants<>+22292(SB)/4, $0xbd882c3f
+DATA constants<>+22296(SB)/4, $0xbd882c3f
+DATA constants<>+22300(SB)/4, $0xbd882c3f
+DATA constants<>+22304(SB)/4, $0xbd882c3f
+DATA constants<>+22308(SB)/4, $0xbd882c3f
+DATA constants<>+22312(SB)/4, $0xbd882c3f
+DATA constants<>+22316(SB)/4, $0xbd882c3f
+DATA constants<>+22320(SB)/4, $0xbd882c3f
+DATA constants<>+22324(SB)/4, $0xbd882c3f
+DATA constants<>+22328(SB)/4, $0xbd882c3f
+DATA constants<>+22332(SB)/4, $0xbd882c3f
+DATA constants<>+22336(SB)/4, $0x3ecc422a
+DATA constants<>+22340(SB)/4, $0x3ecc422a
+DATA constants<>+22344(SB)/4, $0x3ecc422a
+DATA constants<>+22348(SB)/4, $0x3ecc422a
+DATA constants<>+22352(SB)/4, $0x3ecc422a
+DATA constants<>+22356(SB)/4, $0x3ecc422a
+DATA constants<>+22360(SB)/4, $0x3ecc422a
+DATA constants<>+22364(SB)/4, $0x3ecc422a
+DATA constants<>+22368(SB)/4, $0x3ecc422a
+DATA constants<>+22372(SB)/4, $0x3ecc422a
+DATA constants<>+22376(SB)/4, $0x3ecc422a
+DATA constants<>+22380(SB)/4, $0x3ecc422a
+DATA constants<>+22384(SB)/4, $0x3ecc422a
+DATA constants<>+22388(SB)/4, $0x3ecc422a
+DATA constants<>+22392(SB)/4, $0x3ecc422a
+DATA constants<>+22396(SB)/4, $0x3ecc422a
+DATA constants<>+22400(SB)/4, $0x3f333333
+DATA constants<>+22404(SB)/4, $0x3f333333
+DATA constants<>+22408(SB)/4, $0x3f333333
+DATA constants<>+22412(SB)/4, $0x3f333333
+DATA constants<>+22416(SB)/4, $0x3f333333
+DATA constants<>+22420(SB)/4, $0x3f333333
+DATA constants<>+22424(SB)/4, $0x3f333333
+DATA constants<>+22428(SB)/4, $0x3f333333
+DATA constants<>+22432(SB)/4, $0x3f333333
+DATA constants<>+22436(SB)/4, $0x3f333333
+DATA constants<>+22440(SB)/4, $0x3f333333
+DATA constants<>+22444(SB)/4, $0x3f333333
+DATA constants<>+22448(SB)/4, $0x3f333333
+DATA constants<>+22452(SB)/4, $0x3f333333
+DATA constants<>+22456(SB)/4, $0x3f333333
+DATA constants<>+22460(SB)/4, $0x3f333333
+DATA constants<>+22464(SB)/4, $0xc1680000
+DATA constants<>+22468(SB)/4, $0xc1680000
+DATA constants<>+22472(SB)/4, $0xc1680000
+DATA constants<>+22476(SB)/4, $0xc1680000
+DATA constants<>+22480(SB)/4, $0xc1680000
+DATA constants<>+22484(SB)/4, $0xc1680000
+DATA constants<>+22488(SB)/4, $0xc1680000
+DATA constants<>+22492(SB)/4, $0xc1680000
+DATA constants<>+22496(SB)/4, $0xc1680000
+DATA constants<>+22500(SB)/4, $0xc1680000
+DATA constants<>+22504(SB)/4, $0xc1680000
+DATA constants<>+22508(SB)/4, $0xc1680000
+DATA constants<>+22512(SB)/4, $0xc1680000
+DATA constants<>+22516(SB)/4, $0xc1680000
+DATA constants<>+22520(SB)/4, $0xc1680000
+DATA constants<>+22524(SB)/4, $0xc1680000
+DATA constants<>+22528(SB)/8, $0xc089000000000000
+DATA constants<>+22536(SB)/8, $0xc089000000000000
+DATA constants<>+22544(SB)/8, $0xc089000000000000
+DATA constants<>+22552(SB)/8, $0xc089000000000000
+DATA constants<>+22560(SB)/8, $0xc089000000000000
+DATA constants<>+22568(SB)/8, $0xc089000000000000
+DATA constants<>+22576(SB)/8, $0xc089000000000000
+DATA constants<>+22584(SB)/8, $0xc089000000000000
+DATA constants<>+22592(SB)/8, $0x4089000000000000
+DATA constants<>+22600(SB)/8, $0x4089000000000000
+DATA constants<>+22608(SB)/8, $0x4089000000000000
+DATA constants<>+22616(SB)/8, $0x4089000000000000
+DATA constants<>+22624(SB)/8, $0x4089000000000000
+DATA constants<>+22632(SB)/8, $0x4089000000000000
+DATA constants<>+22640(SB)/8, $0x4089000000000000
+DATA constants<>+22648(SB)/8, $0x4089000000000000
+DATA constants<>+22656(SB)/4, $0xc4480000
+DATA constants<>+22660(SB)/4, $0xc4480000
+DATA constants<>+22664(SB)/4, $0xc4480000
+DATA constants<>+22668(SB)/4, $0xc4480000
+DATA constants<>+22672(SB)/4, $0xc4480000
+DATA constants<>+22676(SB)/4, $0xc4480000
+DATA constants<>+22680(SB)/4, $0xc4480000
+DATA constants<>+22684(SB)/4, $0xc4480000
+DATA constants<>+22688(SB)/4, $0xc4480000
+DATA constants<>+22692(SB)/4, $0xc4480000
+DATA constants<>+22696(SB)/4, $0xc4480000
+DATA constants<>+22700(SB)/4, $0xc4480000
+DATA constants<>+22704(SB)/4, $0xc4480000
+DATA constants<>+22708(SB)/4, $0xc4480000
+DATA constants<>+22712(SB)/4, $0xc4480000
+DATA constants<>+22716(SB)/4, $0xc4480000
+DATA constants<>+22720(SB)/4, $0x44480000
+DATA constants<>+22724(SB)/4, $0x44480000
+DATA constants<>+22728(SB)/4, $0x44480000
+DATA constants<>+22732(SB)/4, $0x44480000
+DATA constants<>+22736(SB)/4, $0x44480000
+DATA constants<>+22740(SB)/4, $0x44480000
+DATA constants<>+22744(SB)/4, $0x44480000
+DATA constants<>+22748(SB)/4, $0x44480000
+DATA constants<>+22752(SB)/4, $0x44480000
+DATA constants<>+22756(SB)/4, $0x44480000
+DATA constants<>+22760(SB)/4, $0x44480000
+DATA constants<>+22764(SB)/4, $0x44480000
+DATA constants<>+22768(SB)/4, $0x44480000
+DATA constants<>+22772(SB)/4, $0x44480000
+DATA constants<>+22776(SB)/4, $0x44480000
+DATA constants<>+22780(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $22784
 DATA neon<>+0(SB)/8, $0x0000000700000007
 DATA neon<>+8(SB)/8, $0x0000000700000007
 DATA neon<>+16(SB)/8, $0x0404040404040404
@@ -39635,15 +39667,15 @@ TEXT ·atan2SlopesF64(SB), NOSPLIT, $0-48
 
 one1783:
 	ADD R2<<3, R10, R4
-	FLDPQ (R4), (F7, F6)
+	FLDPQ (R4), (F11, F10)
 	ADD R2<<3, R9, R1
-	FLDPQ (R1), (F13, F12)
+	FLDPQ (R1), (F13, F7)
 	FMOVQ 384(R7), F0
-	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
-	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	FMOVQ 384(R7), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
-	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
 	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
 	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
@@ -39655,36 +39687,36 @@ one1783:
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	FMOVQ 12672(R7), F0
-	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
-	WORD $0x4ee1f40a // FMIN V10.2D, V0.2D, V1.2D
-	WORD $0x6e6bdc82 // FMUL V2.2D, V4.2D, V11.2D
-	WORD $0x6e6adc61 // FMUL V1.2D, V3.2D, V10.2D
+	WORD $0x4ee2f405 // FMIN V5.2D, V0.2D, V2.2D
+	WORD $0x4ee1f40c // FMIN V12.2D, V0.2D, V1.2D
+	WORD $0x6e65dc82 // FMUL V2.2D, V4.2D, V5.2D
+	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
 	FMOVQ 12864(R7), F0
 	WORD $0x4e60c448 // FMAXNM V8.2D, V2.2D, V0.2D
-	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	WORD $0x4e60c426 // FMAXNM V6.2D, V1.2D, V0.2D
 	FMOVQ 384(R7), F0
-	WORD $0x4e201ce4 // AND V4.16B, V7.16B, V0.16B
-	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
+	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
+	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	FMOVQ 384(R7), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
-	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
 	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
 	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
-	WORD $0x6e6bdc00 // FMUL V0.2D, V0.2D, V11.2D
-	WORD $0x6e6adc22 // FMUL V2.2D, V1.2D, V10.2D
+	WORD $0x6e65dc00 // FMUL V0.2D, V0.2D, V5.2D
+	WORD $0x6e6cdc22 // FMUL V2.2D, V1.2D, V12.2D
 	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
 	WORD $0x6e681c01 // BSL V1.16B, V0.16B, V8.16B
-	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
-	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x6ee2e4c0 // FCMGT V0.2D, V6.2D, V2.2D
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
 	FMOVQ 576(R7), F2
 	WORD $0x6e68fc43 // FDIV V3.2D, V2.2D, V8.2D
-	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e66fc42 // FDIV V2.2D, V2.2D, V6.2D
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 	WORD $0x4ef5cd01 // FMLS V1.2D, V8.2D, V21.2D
-	WORD $0x4ef4cca0 // FMLS V0.2D, V5.2D, V20.2D
+	WORD $0x4ef4ccc0 // FMLS V0.2D, V6.2D, V20.2D
 	WORD $0x6e63dc2f // FMUL V15.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 	WORD $0x6e75deb0 // FMUL V16.2D, V21.2D, V21.2D
@@ -39693,12 +39725,12 @@ one1783:
 	WORD $0x6e69dd28 // FMUL V8.2D, V9.2D, V9.2D
 	FMOVQ 12928(R7), F1
 	FMOVQ 12928(R7), F0
-	FMOVQ 12992(R7), F5
-	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 12992(R7), F6
+	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
 	FMOVQ 12992(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
 	FMOVQ 13056(R7), F0
-	WORD $0x4e60ce25 // FMLA V5.2D, V17.2D, V0.2D
+	WORD $0x4e60ce26 // FMLA V6.2D, V17.2D, V0.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
 	FMOVQ 13120(R7), F1
 	FMOVQ 13120(R7), F0
@@ -39706,15 +39738,15 @@ one1783:
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
 	FMOVQ 13184(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
-	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
 	FMOVQ 13248(R7), F1
 	FMOVQ 13248(R7), F0
-	FMOVQ 13312(R7), F5
-	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 13312(R7), F6
+	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
 	FMOVQ 13312(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
+	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
 	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
 	FMOVQ 13376(R7), F1
 	FMOVQ 13376(R7), F0
@@ -39722,15 +39754,15 @@ one1783:
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
 	FMOVQ 13440(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
-	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
 	FMOVQ 13504(R7), F1
 	FMOVQ 13504(R7), F0
-	FMOVQ 13568(R7), F5
-	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 13568(R7), F6
+	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
 	FMOVQ 13568(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
+	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
 	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
 	FMOVQ 13632(R7), F1
 	FMOVQ 13632(R7), F0
@@ -39738,15 +39770,15 @@ one1783:
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
 	FMOVQ 13696(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
-	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
 	FMOVQ 13760(R7), F1
 	FMOVQ 13760(R7), F0
-	FMOVQ 13824(R7), F5
-	WORD $0x4e61ce05 // FMLA V5.2D, V16.2D, V1.2D
+	FMOVQ 13824(R7), F6
+	WORD $0x4e61ce06 // FMLA V6.2D, V16.2D, V1.2D
 	FMOVQ 13824(R7), F2
 	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
-	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
+	WORD $0x4e71cc86 // FMLA V6.2D, V4.2D, V17.2D
 	WORD $0x4e68cc62 // FMLA V2.2D, V3.2D, V8.2D
 	FMOVQ 13888(R7), F1
 	FMOVQ 13888(R7), F0
@@ -39754,7 +39786,7 @@ one1783:
 	WORD $0x4e61ce04 // FMLA V4.2D, V16.2D, V1.2D
 	FMOVQ 13952(R7), F3
 	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
-	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
+	WORD $0x4e71ccc4 // FMLA V4.2D, V6.2D, V17.2D
 	WORD $0x4e68cc43 // FMLA V3.2D, V2.2D, V8.2D
 	FMOVQ 14016(R7), F0
 	FMOVQ 14016(R7), F2
@@ -39766,8 +39798,8 @@ one1783:
 	WORD $0x4e68cc60 // FMLA V0.2D, V3.2D, V8.2D
 	FMOVQ 14144(R7), F8
 	WORD $0x4e61ce08 // FMLA V8.2D, V16.2D, V1.2D
-	FMOVQ 14144(R7), F5
-	WORD $0x4e60cd25 // FMLA V5.2D, V9.2D, V0.2D
+	FMOVQ 14144(R7), F6
+	WORD $0x4e60cd26 // FMLA V6.2D, V9.2D, V0.2D
 	WORD $0x6e70dea4 // FMUL V4.2D, V21.2D, V16.2D
 	WORD $0x6e69de83 // FMUL V3.2D, V20.2D, V9.2D
 	FMOVQ 1344(R7), F0
@@ -39779,7 +39811,7 @@ one1783:
 	WORD $0x6e61ddf3 // FMUL V19.2D, V15.2D, V1.2D
 	WORD $0x6e60ddd2 // FMUL V18.2D, V14.2D, V0.2D
 	WORD $0x4e64cd13 // FMLA V19.2D, V8.2D, V4.2D
-	WORD $0x4e63ccb2 // FMLA V18.2D, V5.2D, V3.2D
+	WORD $0x4e63ccd2 // FMLA V18.2D, V6.2D, V3.2D
 	FLDPQ (R4), (F15, F14)
 	FLDPQ (R1), (F17, F16)
 	FMOVQ 384(R7), F0
@@ -39793,12 +39825,12 @@ one1783:
 	FMOVQ 128(R7), F2
 	WORD $0x4e221e29 // AND V9.16B, V17.16B, V2.16B
 	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
-	FMOVQ 128(R7), F5
+	FMOVQ 128(R7), F6
 	FMOVQ 512(R7), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
-	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
 	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
 	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
 	WORD $0x6e231ea9 // EOR V9.16B, V21.16B, V3.16B
@@ -39809,25 +39841,25 @@ one1783:
 	FMOVQ 512(R7), F3
 	WORD $0x4ee0aa22 // CMLT V2.2D, V17.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
-	WORD $0x4ee0aa05 // CMLT V5.2D, V16.2D, 0
-	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	WORD $0x4ee0aa06 // CMLT V6.2D, V16.2D, 0
+	WORD $0x6e631c86 // BSL V6.16B, V4.16B, V3.16B
 	FMOVQ 7040(R7), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
 	WORD $0x4e69d473 // FADD V19.2D, V3.2D, V9.2D
 	WORD $0x4e68d452 // FADD V18.2D, V2.2D, V8.2D
 	WORD $0x4ee3d663 // FSUB V3.2D, V19.2D, V3.2D
 	WORD $0x4ee2d642 // FSUB V2.2D, V18.2D, V2.2D
 	WORD $0x4ee3d529 // FSUB V9.2D, V9.2D, V3.2D
 	WORD $0x4ee2d508 // FSUB V8.2D, V8.2D, V2.2D
-	FMOVQ 14272(R7), F5
+	FMOVQ 14272(R7), F6
 	FMOVQ 512(R7), F2
 	WORD $0x4ee0aa24 // CMLT V4.2D, V17.2D, 0
-	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
 	WORD $0x4ee0aa03 // CMLT V3.2D, V16.2D, 0
-	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	FMOVQ 7104(R7), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
@@ -39835,7 +39867,7 @@ one1783:
 	WORD $0x4e60d680 // FADD V0.2D, V20.2D, V0.2D
 	WORD $0x4e61d521 // FADD V1.2D, V9.2D, V1.2D
 	WORD $0x4e60d500 // FADD V0.2D, V8.2D, V0.2D
-	WORD $0x4e61d665 // FADD V5.2D, V19.2D, V1.2D
+	WORD $0x4e61d666 // FADD V6.2D, V19.2D, V1.2D
 	WORD $0x4e60d644 // FADD V4.2D, V18.2D, V0.2D
 	WORD $0x4e6fe5e1 // FCMEQ V1.2D, V15.2D, V15.2D
 	WORD $0x4e71e620 // FCMEQ V0.2D, V17.2D, V17.2D
@@ -39850,44 +39882,47 @@ one1783:
 	FMOVQ 128(R7), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
 	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
 	FMOVQ 15104(R7), F0
-	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
-	WORD $0x4ee6f402 // FMIN V2.2D, V0.2D, V6.2D
+	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
+	WORD $0x4eeaf402 // FMIN V2.2D, V0.2D, V10.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e6bdc27 // FMUL V7.2D, V1.2D, V11.2D
-	WORD $0x6e6adc06 // FMUL V6.2D, V0.2D, V10.2D
+	WORD $0x6e65dc2b // FMUL V11.2D, V1.2D, V5.2D
+	WORD $0x6e6cdc0a // FMUL V10.2D, V0.2D, V12.2D
 	FMOVQ 15104(R7), F0
 	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
-	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
+	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
-	WORD $0x6e6adc03 // FMUL V3.2D, V0.2D, V10.2D
+	WORD $0x6e65dc24 // FMUL V4.2D, V1.2D, V5.2D
+	WORD $0x6e6cdc03 // FMUL V3.2D, V0.2D, V12.2D
 	WORD $0x6e64dc82 // FMUL V2.2D, V4.2D, V4.2D
 	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
-	WORD $0x4e67cce2 // FMLA V2.2D, V7.2D, V7.2D
-	WORD $0x4e66ccc1 // FMLA V1.2D, V6.2D, V6.2D
+	WORD $0x4e6bcd62 // FMLA V2.2D, V11.2D, V11.2D
+	WORD $0x4e6acd41 // FMLA V1.2D, V10.2D, V10.2D
 	FMOVQ 15232(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 576(R7), F0
-	WORD $0x6e62fc05 // FDIV V5.2D, V0.2D, V2.2D
-	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
-	WORD $0x6e65dc81 // FMUL V1.2D, V4.2D, V5.2D
-	WORD $0x6e62dc60 // FMUL V0.2D, V3.2D, V2.2D
-	WORD $0x6e6bdc24 // FMUL V4.2D, V1.2D, V11.2D
-	WORD $0x6e6adc03 // FMUL V3.2D, V0.2D, V10.2D
-	WORD $0x6e65dce1 // FMUL V1.2D, V7.2D, V5.2D
-	WORD $0x6e62dcc0 // FMUL V0.2D, V6.2D, V2.2D
-	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
-	WORD $0x6e6adc02 // FMUL V2.2D, V0.2D, V10.2D
+	FMOVQ 15296(R7), F0
+	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
+	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
+	FMOVQ 15360(R7), F0
+	WORD $0x6e60dca5 // FMUL V5.2D, V5.2D, V0.2D
+	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
+	WORD $0x6e67dc81 // FMUL V1.2D, V4.2D, V7.2D
+	WORD $0x6e66dc60 // FMUL V0.2D, V3.2D, V6.2D
+	WORD $0x6e65dc24 // FMUL V4.2D, V1.2D, V5.2D
+	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
+	WORD $0x6e67dd61 // FMUL V1.2D, V11.2D, V7.2D
+	WORD $0x6e66dd40 // FMUL V0.2D, V10.2D, V6.2D
+	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
+	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 	FMOVQ 128(R7), F0
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
@@ -39907,57 +39942,57 @@ tail1785:
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F8, F7)
-	WORD $0x6f00e40b // MOVI V11.2D, 0
-	WORD $0x6f00e406 // MOVI V6.2D, 0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
 	ADD R2<<3, R10, R4
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes1
-	FMOVQ (R4), F11
-	FMOVQ 16(R4), F6
+	FMOVQ (R4), F13
+	FMOVQ 16(R4), F12
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes2
-	FMOVD (R4), F11
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	FMOVD (R4), F13
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes2
 	FMOVD 8(R4), F0
-	WORD $0x6e18040b // MOV V11.D[1], V0.D[0]
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x6e18040d // MOV V13.D[1], V0.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes2
-	FMOVD 16(R4), F6
+	FMOVD 16(R4), F12
 
 doneLanes2:
 	WORD $0x6f00e40f // MOVI V15.2D, 0
-	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R2<<3, R9, R1
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes3
 	FMOVQ (R1), F15
-	FMOVQ 16(R1), F14
+	FMOVQ 16(R1), F7
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes4
 	FMOVD (R1), F15
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes4
 	FMOVD 8(R1), F0
 	WORD $0x6e18040f // MOV V15.D[1], V0.D[0]
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes4
-	FMOVD 16(R1), F14
+	FMOVD 16(R1), F7
 
 doneLanes4:
 	FMOVQ 384(R7), F0
-	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
-	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201da3 // AND V3.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	FMOVQ 384(R7), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
-	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x6ee1e464 // FCMGT V4.2D, V3.2D, V1.2D
 	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
 	WORD $0x6ee0e443 // FCMGT V3.2D, V2.2D, V0.2D
@@ -39969,169 +40004,169 @@ doneLanes4:
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	FMOVQ 12672(R7), F0
-	WORD $0x4ee2f40d // FMIN V13.2D, V0.2D, V2.2D
-	WORD $0x4ee1f40c // FMIN V12.2D, V0.2D, V1.2D
-	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
-	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
+	WORD $0x4ee2f40e // FMIN V14.2D, V0.2D, V2.2D
+	WORD $0x4ee1f405 // FMIN V5.2D, V0.2D, V1.2D
+	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
+	WORD $0x6e65dc61 // FMUL V1.2D, V3.2D, V5.2D
 	FMOVQ 12864(R7), F0
-	WORD $0x4e60c449 // FMAXNM V9.2D, V2.2D, V0.2D
-	WORD $0x4e60c425 // FMAXNM V5.2D, V1.2D, V0.2D
+	WORD $0x4e60c44a // FMAXNM V10.2D, V2.2D, V0.2D
+	WORD $0x4e60c426 // FMAXNM V6.2D, V1.2D, V0.2D
 	FMOVQ 384(R7), F0
-	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
-	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
+	WORD $0x4e201da4 // AND V4.16B, V13.16B, V0.16B
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	FMOVQ 384(R7), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
-	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x6ee4e420 // FCMGT V0.2D, V1.2D, V4.2D
 	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
 	WORD $0x6ee3e441 // FCMGT V1.2D, V2.2D, V3.2D
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
-	WORD $0x6e6ddc00 // FMUL V0.2D, V0.2D, V13.2D
-	WORD $0x6e6cdc22 // FMUL V2.2D, V1.2D, V12.2D
-	WORD $0x6ee0e521 // FCMGT V1.2D, V9.2D, V0.2D
-	WORD $0x6e691c01 // BSL V1.16B, V0.16B, V9.16B
-	WORD $0x6ee2e4a0 // FCMGT V0.2D, V5.2D, V2.2D
-	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x6e6edc00 // FMUL V0.2D, V0.2D, V14.2D
+	WORD $0x6e65dc22 // FMUL V2.2D, V1.2D, V5.2D
+	WORD $0x6ee0e541 // FCMGT V1.2D, V10.2D, V0.2D
+	WORD $0x6e6a1c01 // BSL V1.16B, V0.16B, V10.16B
+	WORD $0x6ee2e4c0 // FCMGT V0.2D, V6.2D, V2.2D
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
 	FMOVQ 576(R7), F2
-	WORD $0x6e69fc43 // FDIV V3.2D, V2.2D, V9.2D
-	WORD $0x6e65fc42 // FDIV V2.2D, V2.2D, V5.2D
+	WORD $0x6e6afc43 // FDIV V3.2D, V2.2D, V10.2D
+	WORD $0x6e66fc42 // FDIV V2.2D, V2.2D, V6.2D
 	WORD $0x6e63dc37 // FMUL V23.2D, V1.2D, V3.2D
 	WORD $0x6e62dc16 // FMUL V22.2D, V0.2D, V2.2D
-	WORD $0x4ef7cd21 // FMLS V1.2D, V9.2D, V23.2D
-	WORD $0x4ef6cca0 // FMLS V0.2D, V5.2D, V22.2D
+	WORD $0x4ef7cd41 // FMLS V1.2D, V10.2D, V23.2D
+	WORD $0x4ef6ccc0 // FMLS V0.2D, V6.2D, V22.2D
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 	WORD $0x6e77def2 // FMUL V18.2D, V23.2D, V23.2D
-	WORD $0x6e76deca // FMUL V10.2D, V22.2D, V22.2D
+	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
 	WORD $0x6e72de53 // FMUL V19.2D, V18.2D, V18.2D
-	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
+	WORD $0x6e6bdd6a // FMUL V10.2D, V11.2D, V11.2D
 	FMOVQ 12928(R7), F1
 	FMOVQ 12928(R7), F0
-	FMOVQ 12992(R7), F5
-	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 12992(R7), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
 	FMOVQ 12992(R7), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
 	FMOVQ 13056(R7), F0
-	WORD $0x4e60ce65 // FMLA V5.2D, V19.2D, V0.2D
-	WORD $0x4e60cd22 // FMLA V2.2D, V9.2D, V0.2D
+	WORD $0x4e60ce66 // FMLA V6.2D, V19.2D, V0.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	FMOVQ 13120(R7), F1
 	FMOVQ 13120(R7), F0
 	FMOVQ 13184(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
 	FMOVQ 13184(R7), F3
-	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
-	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
+	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
 	FMOVQ 13248(R7), F1
 	FMOVQ 13248(R7), F0
-	FMOVQ 13312(R7), F5
-	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 13312(R7), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
 	FMOVQ 13312(R7), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x4e73cc85 // FMLA V5.2D, V4.2D, V19.2D
-	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
+	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
 	FMOVQ 13376(R7), F1
 	FMOVQ 13376(R7), F0
 	FMOVQ 13440(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
 	FMOVQ 13440(R7), F3
-	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
-	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
+	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
 	FMOVQ 13504(R7), F1
 	FMOVQ 13504(R7), F0
-	FMOVQ 13568(R7), F5
-	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 13568(R7), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
 	FMOVQ 13568(R7), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x4e73cc85 // FMLA V5.2D, V4.2D, V19.2D
-	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
+	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
 	FMOVQ 13632(R7), F1
 	FMOVQ 13632(R7), F0
 	FMOVQ 13696(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
 	FMOVQ 13696(R7), F3
-	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
-	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
+	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
 	FMOVQ 13760(R7), F1
 	FMOVQ 13760(R7), F0
-	FMOVQ 13824(R7), F5
-	WORD $0x4e61ce45 // FMLA V5.2D, V18.2D, V1.2D
+	FMOVQ 13824(R7), F6
+	WORD $0x4e61ce46 // FMLA V6.2D, V18.2D, V1.2D
 	FMOVQ 13824(R7), F2
-	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
-	WORD $0x4e73cc85 // FMLA V5.2D, V4.2D, V19.2D
-	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
+	WORD $0x4e6acc62 // FMLA V2.2D, V3.2D, V10.2D
 	FMOVQ 13888(R7), F1
 	FMOVQ 13888(R7), F0
 	FMOVQ 13952(R7), F4
 	WORD $0x4e61ce44 // FMLA V4.2D, V18.2D, V1.2D
 	FMOVQ 13952(R7), F3
-	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	WORD $0x4e73cca4 // FMLA V4.2D, V5.2D, V19.2D
-	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
+	WORD $0x4e6acc43 // FMLA V3.2D, V2.2D, V10.2D
 	FMOVQ 14016(R7), F0
 	FMOVQ 14016(R7), F2
 	FMOVQ 14080(R7), F1
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 14080(R7), F0
-	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
 	WORD $0x4e73cc81 // FMLA V1.2D, V4.2D, V19.2D
-	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
-	FMOVQ 14144(R7), F9
-	WORD $0x4e61ce49 // FMLA V9.2D, V18.2D, V1.2D
-	FMOVQ 14144(R7), F5
-	WORD $0x4e60cd45 // FMLA V5.2D, V10.2D, V0.2D
+	WORD $0x4e6acc60 // FMLA V0.2D, V3.2D, V10.2D
+	FMOVQ 14144(R7), F10
+	WORD $0x4e61ce4a // FMLA V10.2D, V18.2D, V1.2D
+	FMOVQ 14144(R7), F6
+	WORD $0x4e60cd66 // FMLA V6.2D, V11.2D, V0.2D
 	WORD $0x6e72dee4 // FMUL V4.2D, V23.2D, V18.2D
-	WORD $0x6e6adec3 // FMUL V3.2D, V22.2D, V10.2D
+	WORD $0x6e6bdec3 // FMUL V3.2D, V22.2D, V11.2D
 	FMOVQ 1344(R7), F0
 	FMOVQ 1344(R7), F2
 	FMOVQ 576(R7), F1
 	WORD $0x4ee0ce41 // FMLS V1.2D, V18.2D, V0.2D
 	FMOVQ 576(R7), F0
-	WORD $0x4ee2cd40 // FMLS V0.2D, V10.2D, V2.2D
+	WORD $0x4ee2cd60 // FMLS V0.2D, V11.2D, V2.2D
 	WORD $0x6e61de35 // FMUL V21.2D, V17.2D, V1.2D
 	WORD $0x6e60de14 // FMUL V20.2D, V16.2D, V0.2D
-	WORD $0x4e64cd35 // FMLA V21.2D, V9.2D, V4.2D
-	WORD $0x4e63ccb4 // FMLA V20.2D, V5.2D, V3.2D
+	WORD $0x4e64cd55 // FMLA V21.2D, V10.2D, V4.2D
+	WORD $0x4e63ccd4 // FMLA V20.2D, V6.2D, V3.2D
 	WORD $0x6f00e411 // MOVI V17.2D, 0
 	WORD $0x6f00e410 // MOVI V16.2D, 0
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes5
 	FMOVQ (R4), F17
 	FMOVQ 16(R4), F16
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes6
 	FMOVD (R4), F17
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes6
 	FMOVD 8(R4), F0
 	WORD $0x6e180411 // MOV V17.D[1], V0.D[0]
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes6
 	FMOVD 16(R4), F16
 
 doneLanes6:
 	WORD $0x6f00e413 // MOVI V19.2D, 0
 	WORD $0x6f00e412 // MOVI V18.2D, 0
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes7
 	FMOVQ (R1), F19
 	FMOVQ 16(R1), F18
 	JMP doneLanes8
 
 someLanes7:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes8
 	FMOVD (R1), F19
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes8
 	FMOVD 8(R1), F0
 	WORD $0x6e180413 // MOV V19.D[1], V0.D[0]
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes8
 	FMOVD 16(R1), F18
 
@@ -40145,162 +40180,165 @@ doneLanes8:
 	WORD $0x6ee1e461 // FCMGT V1.2D, V3.2D, V1.2D
 	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
 	FMOVQ 128(R7), F2
-	WORD $0x4e221e6a // AND V10.16B, V19.16B, V2.16B
-	WORD $0x4e221e49 // AND V9.16B, V18.16B, V2.16B
-	FMOVQ 128(R7), F5
+	WORD $0x4e221e6b // AND V11.16B, V19.16B, V2.16B
+	WORD $0x4e221e4a // AND V10.16B, V18.16B, V2.16B
+	FMOVQ 128(R7), F6
 	FMOVQ 512(R7), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
-	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
-	WORD $0x6e231d43 // EOR V3.16B, V10.16B, V3.16B
-	WORD $0x6e221d22 // EOR V2.16B, V9.16B, V2.16B
-	WORD $0x6e231eea // EOR V10.16B, V23.16B, V3.16B
-	WORD $0x6e221ec9 // EOR V9.16B, V22.16B, V2.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	WORD $0x6e231d63 // EOR V3.16B, V11.16B, V3.16B
+	WORD $0x6e221d42 // EOR V2.16B, V10.16B, V2.16B
+	WORD $0x6e231eeb // EOR V11.16B, V23.16B, V3.16B
+	WORD $0x6e221eca // EOR V10.16B, V22.16B, V2.16B
 	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
 	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
 	FMOVQ 14208(R7), F4
 	FMOVQ 512(R7), F3
 	WORD $0x4ee0aa62 // CMLT V2.2D, V19.2D, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
-	WORD $0x4ee0aa45 // CMLT V5.2D, V18.2D, 0
-	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	WORD $0x4ee0aa46 // CMLT V6.2D, V18.2D, 0
+	WORD $0x6e631c86 // BSL V6.16B, V4.16B, V3.16B
 	FMOVQ 7040(R7), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
-	WORD $0x4e6ad475 // FADD V21.2D, V3.2D, V10.2D
-	WORD $0x4e69d454 // FADD V20.2D, V2.2D, V9.2D
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x4e6bd475 // FADD V21.2D, V3.2D, V11.2D
+	WORD $0x4e6ad454 // FADD V20.2D, V2.2D, V10.2D
 	WORD $0x4ee3d6a3 // FSUB V3.2D, V21.2D, V3.2D
 	WORD $0x4ee2d682 // FSUB V2.2D, V20.2D, V2.2D
-	WORD $0x4ee3d54a // FSUB V10.2D, V10.2D, V3.2D
-	WORD $0x4ee2d529 // FSUB V9.2D, V9.2D, V2.2D
-	FMOVQ 14272(R7), F5
+	WORD $0x4ee3d56b // FSUB V11.2D, V11.2D, V3.2D
+	WORD $0x4ee2d54a // FSUB V10.2D, V10.2D, V2.2D
+	FMOVQ 14272(R7), F6
 	FMOVQ 512(R7), F2
 	WORD $0x4ee0aa64 // CMLT V4.2D, V19.2D, 0
-	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
 	WORD $0x4ee0aa43 // CMLT V3.2D, V18.2D, 0
-	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	FMOVQ 7104(R7), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e61d6e1 // FADD V1.2D, V23.2D, V1.2D
 	WORD $0x4e60d6c0 // FADD V0.2D, V22.2D, V0.2D
-	WORD $0x4e61d541 // FADD V1.2D, V10.2D, V1.2D
-	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
-	WORD $0x4e61d6a5 // FADD V5.2D, V21.2D, V1.2D
+	WORD $0x4e61d561 // FADD V1.2D, V11.2D, V1.2D
+	WORD $0x4e60d540 // FADD V0.2D, V10.2D, V0.2D
+	WORD $0x4e61d6a6 // FADD V6.2D, V21.2D, V1.2D
 	WORD $0x4e60d684 // FADD V4.2D, V20.2D, V0.2D
 	WORD $0x4e71e621 // FCMEQ V1.2D, V17.2D, V17.2D
 	WORD $0x4e73e660 // FCMEQ V0.2D, V19.2D, V19.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
-	WORD $0x6e20580a // NOT V10.16B, V0.16B
+	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x4e70e601 // FCMEQ V1.2D, V16.2D, V16.2D
 	WORD $0x4e72e640 // FCMEQ V0.2D, V18.2D, V18.2D
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
-	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x4e73d623 // FADD V3.2D, V17.2D, V19.2D
 	WORD $0x4e72d602 // FADD V2.2D, V16.2D, V18.2D
 	FMOVQ 128(R7), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x6e611c6a // BSL V10.16B, V3.16B, V1.16B
-	WORD $0x6e601c49 // BSL V9.16B, V2.16B, V0.16B
+	WORD $0x6e611c6b // BSL V11.16B, V3.16B, V1.16B
+	WORD $0x6e601c4a // BSL V10.16B, V2.16B, V0.16B
 	FMOVQ 15104(R7), F0
-	WORD $0x4eebf401 // FMIN V1.2D, V0.2D, V11.2D
-	WORD $0x4ee6f402 // FMIN V2.2D, V0.2D, V6.2D
+	WORD $0x4eedf401 // FMIN V1.2D, V0.2D, V13.2D
+	WORD $0x4eecf402 // FMIN V2.2D, V0.2D, V12.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e6ddc2b // FMUL V11.2D, V1.2D, V13.2D
-	WORD $0x6e6cdc06 // FMUL V6.2D, V0.2D, V12.2D
+	WORD $0x6e6edc2d // FMUL V13.2D, V1.2D, V14.2D
+	WORD $0x6e65dc0c // FMUL V12.2D, V0.2D, V5.2D
 	FMOVQ 15104(R7), F0
 	WORD $0x4eeff401 // FMIN V1.2D, V0.2D, V15.2D
-	WORD $0x4eeef402 // FMIN V2.2D, V0.2D, V14.2D
+	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e6ddc24 // FMUL V4.2D, V1.2D, V13.2D
-	WORD $0x6e6cdc03 // FMUL V3.2D, V0.2D, V12.2D
+	WORD $0x6e6edc24 // FMUL V4.2D, V1.2D, V14.2D
+	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
 	WORD $0x6e64dc82 // FMUL V2.2D, V4.2D, V4.2D
 	WORD $0x6e63dc61 // FMUL V1.2D, V3.2D, V3.2D
-	WORD $0x4e6bcd62 // FMLA V2.2D, V11.2D, V11.2D
-	WORD $0x4e66ccc1 // FMLA V1.2D, V6.2D, V6.2D
+	WORD $0x4e6dcda2 // FMLA V2.2D, V13.2D, V13.2D
+	WORD $0x4e6ccd81 // FMLA V1.2D, V12.2D, V12.2D
 	FMOVQ 15232(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 576(R7), F0
-	WORD $0x6e62fc05 // FDIV V5.2D, V0.2D, V2.2D
-	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
-	WORD $0x6e65dc81 // FMUL V1.2D, V4.2D, V5.2D
-	WORD $0x6e62dc60 // FMUL V0.2D, V3.2D, V2.2D
-	WORD $0x6e6ddc24 // FMUL V4.2D, V1.2D, V13.2D
-	WORD $0x6e6cdc03 // FMUL V3.2D, V0.2D, V12.2D
-	WORD $0x6e65dd61 // FMUL V1.2D, V11.2D, V5.2D
-	WORD $0x6e62dcc0 // FMUL V0.2D, V6.2D, V2.2D
-	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
-	WORD $0x6e6cdc01 // FMUL V1.2D, V0.2D, V12.2D
+	FMOVQ 15296(R7), F0
+	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
+	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
+	FMOVQ 15360(R7), F0
+	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
+	WORD $0x6e60dca5 // FMUL V5.2D, V5.2D, V0.2D
+	WORD $0x6e67dc81 // FMUL V1.2D, V4.2D, V7.2D
+	WORD $0x6e66dc60 // FMUL V0.2D, V3.2D, V6.2D
+	WORD $0x6e62dc24 // FMUL V4.2D, V1.2D, V2.2D
+	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
+	WORD $0x6e67dda1 // FMUL V1.2D, V13.2D, V7.2D
+	WORD $0x6e66dd80 // FMUL V0.2D, V12.2D, V6.2D
+	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
+	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
 	FMOVQ 128(R7), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	ADD R2<<3, R6, R1
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes9
-	FMOVQ F10, (R1)
-	FMOVQ F9, 16(R1)
+	FMOVQ F11, (R1)
+	FMOVQ F10, 16(R1)
 	JMP doneLanes10
 
 someLanes9:
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F11, (R1)
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180560 // DUP V0.2D, V11.D[1]
+	FMOVD F0, 8(R1)
 	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes10
-	FMOVD F10, (R1)
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
-	CBZ R0, doneLanes10
-	WORD $0x4e180540 // DUP V0.2D, V10.D[1]
-	FMOVD F0, 8(R1)
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
-	CBZ R0, doneLanes10
-	FMOVD F9, 16(R1)
+	FMOVD F10, 16(R1)
 
 doneLanes10:
 	ADD R2<<3, R5, R1
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes11
 	FMOVQ F4, (R1)
 	FMOVQ F3, 16(R1)
 	JMP doneLanes12
 
 someLanes11:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes12
 	FMOVD F4, (R1)
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes12
 	WORD $0x4e180480 // DUP V0.2D, V4.D[1]
 	FMOVD F0, 8(R1)
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes12
 	FMOVD F3, 16(R1)
 
 doneLanes12:
 	ADD R2<<3, R3, R1
-	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F2, (R1)
 	FMOVQ F1, 16(R1)
 	JMP doneLanes14
 
 someLanes13:
-	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	WORD $0x4e083d20 // UMOV R0, V9.D[0]
 	CBZ R0, doneLanes14
 	FMOVD F2, (R1)
-	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, doneLanes14
 	WORD $0x4e180440 // DUP V0.2D, V2.D[1]
 	FMOVD F0, 8(R1)
-	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
 	CBZ R0, doneLanes14
 	FMOVD F1, 16(R1)
 
@@ -40326,15 +40364,15 @@ TEXT ·atan2SlopesF32(SB), NOSPLIT, $0-48
 
 one1795:
 	ADD R2<<2, R10, R7
-	FLDPQ (R7), (F7, F6)
+	FLDPQ (R7), (F11, F10)
 	ADD R2<<2, R9, R1
-	FLDPQ (R1), (F13, F12)
+	FLDPQ (R1), (F13, F7)
 	FMOVQ 448(R6), F0
-	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
-	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
 	FMOVQ 448(R6), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
-	WORD $0x4e201d80 // AND V0.16B, V12.16B, V0.16B
+	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
 	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
 	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
@@ -40346,36 +40384,36 @@ one1795:
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	FMOVQ 12800(R6), F0
-	WORD $0x4ea2f40b // FMIN V11.4S, V0.4S, V2.4S
-	WORD $0x4ea1f40a // FMIN V10.4S, V0.4S, V1.4S
-	WORD $0x6e2bdc82 // FMUL V2.4S, V4.4S, V11.4S
-	WORD $0x6e2adc61 // FMUL V1.4S, V3.4S, V10.4S
+	WORD $0x4ea2f405 // FMIN V5.4S, V0.4S, V2.4S
+	WORD $0x4ea1f40c // FMIN V12.4S, V0.4S, V1.4S
+	WORD $0x6e25dc82 // FMUL V2.4S, V4.4S, V5.4S
+	WORD $0x6e2cdc61 // FMUL V1.4S, V3.4S, V12.4S
 	FMOVQ 14336(R6), F0
 	WORD $0x4e20c448 // FMAXNM V8.4S, V2.4S, V0.4S
-	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	WORD $0x4e20c426 // FMAXNM V6.4S, V1.4S, V0.4S
 	FMOVQ 448(R6), F0
-	WORD $0x4e201ce4 // AND V4.16B, V7.16B, V0.16B
-	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
+	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
+	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
 	FMOVQ 448(R6), F0
 	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
-	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
 	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
 	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
-	WORD $0x6e2bdc00 // FMUL V0.4S, V0.4S, V11.4S
-	WORD $0x6e2adc22 // FMUL V2.4S, V1.4S, V10.4S
+	WORD $0x6e25dc00 // FMUL V0.4S, V0.4S, V5.4S
+	WORD $0x6e2cdc22 // FMUL V2.4S, V1.4S, V12.4S
 	WORD $0x6ea0e501 // FCMGT V1.4S, V8.4S, V0.4S
 	WORD $0x6e681c01 // BSL V1.16B, V0.16B, V8.16B
-	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
-	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x6ea2e4c0 // FCMGT V0.4S, V6.4S, V2.4S
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
 	FMOVQ 704(R6), F2
 	WORD $0x6e28fc43 // FDIV V3.4S, V2.4S, V8.4S
-	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e26fc42 // FDIV V2.4S, V2.4S, V6.4S
 	WORD $0x6e23dc35 // FMUL V21.4S, V1.4S, V3.4S
 	WORD $0x6e22dc14 // FMUL V20.4S, V0.4S, V2.4S
 	WORD $0x4eb5cd01 // FMLS V1.4S, V8.4S, V21.4S
-	WORD $0x4eb4cca0 // FMLS V0.4S, V5.4S, V20.4S
+	WORD $0x4eb4ccc0 // FMLS V0.4S, V6.4S, V20.4S
 	WORD $0x6e23dc2f // FMUL V15.4S, V1.4S, V3.4S
 	WORD $0x6e22dc0e // FMUL V14.4S, V0.4S, V2.4S
 	WORD $0x6e35deb0 // FMUL V16.4S, V21.4S, V21.4S
@@ -40390,11 +40428,11 @@ one1795:
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
 	FMOVQ 14528(R6), F1
 	FMOVQ 14528(R6), F0
-	FMOVQ 14592(R6), F5
-	WORD $0x4e21ce05 // FMLA V5.4S, V16.4S, V1.4S
+	FMOVQ 14592(R6), F6
+	WORD $0x4e21ce06 // FMLA V6.4S, V16.4S, V1.4S
 	FMOVQ 14592(R6), F2
 	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
-	WORD $0x4e31cc85 // FMLA V5.4S, V4.4S, V17.4S
+	WORD $0x4e31cc86 // FMLA V6.4S, V4.4S, V17.4S
 	WORD $0x4e28cc62 // FMLA V2.4S, V3.4S, V8.4S
 	FMOVQ 14656(R6), F1
 	FMOVQ 14656(R6), F0
@@ -40402,7 +40440,7 @@ one1795:
 	WORD $0x4e21ce04 // FMLA V4.4S, V16.4S, V1.4S
 	FMOVQ 14720(R6), F3
 	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	WORD $0x4e31cca4 // FMLA V4.4S, V5.4S, V17.4S
+	WORD $0x4e31ccc4 // FMLA V4.4S, V6.4S, V17.4S
 	WORD $0x4e28cc43 // FMLA V3.4S, V2.4S, V8.4S
 	FMOVQ 14784(R6), F0
 	FMOVQ 14784(R6), F2
@@ -40414,8 +40452,8 @@ one1795:
 	WORD $0x4e28cc60 // FMLA V0.4S, V3.4S, V8.4S
 	FMOVQ 14912(R6), F8
 	WORD $0x4e21ce08 // FMLA V8.4S, V16.4S, V1.4S
-	FMOVQ 14912(R6), F5
-	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
+	FMOVQ 14912(R6), F6
+	WORD $0x4e20cd26 // FMLA V6.4S, V9.4S, V0.4S
 	WORD $0x6e30dea4 // FMUL V4.4S, V21.4S, V16.4S
 	WORD $0x6e29de83 // FMUL V3.4S, V20.4S, V9.4S
 	FMOVQ 2560(R6), F0
@@ -40427,7 +40465,7 @@ one1795:
 	WORD $0x6e21ddf3 // FMUL V19.4S, V15.4S, V1.4S
 	WORD $0x6e20ddd2 // FMUL V18.4S, V14.4S, V0.4S
 	WORD $0x4e24cd13 // FMLA V19.4S, V8.4S, V4.4S
-	WORD $0x4e23ccb2 // FMLA V18.4S, V5.4S, V3.4S
+	WORD $0x4e23ccd2 // FMLA V18.4S, V6.4S, V3.4S
 	FLDPQ (R7), (F15, F14)
 	FLDPQ (R1), (F17, F16)
 	FMOVQ 448(R6), F0
@@ -40441,12 +40479,12 @@ one1795:
 	FMOVQ 320(R6), F2
 	WORD $0x4e221e29 // AND V9.16B, V17.16B, V2.16B
 	WORD $0x4e221e08 // AND V8.16B, V16.16B, V2.16B
-	FMOVQ 320(R6), F5
+	FMOVQ 320(R6), F6
 	FMOVQ 640(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
-	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
 	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
 	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
 	WORD $0x6e231ea9 // EOR V9.16B, V21.16B, V3.16B
@@ -40457,25 +40495,25 @@ one1795:
 	FMOVQ 640(R6), F3
 	WORD $0x4ea0aa22 // CMLT V2.4S, V17.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
-	WORD $0x4ea0aa05 // CMLT V5.4S, V16.4S, 0
-	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	WORD $0x4ea0aa06 // CMLT V6.4S, V16.4S, 0
+	WORD $0x6e631c86 // BSL V6.16B, V4.16B, V3.16B
 	FMOVQ 7552(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
 	WORD $0x4e29d473 // FADD V19.4S, V3.4S, V9.4S
 	WORD $0x4e28d452 // FADD V18.4S, V2.4S, V8.4S
 	WORD $0x4ea3d663 // FSUB V3.4S, V19.4S, V3.4S
 	WORD $0x4ea2d642 // FSUB V2.4S, V18.4S, V2.4S
 	WORD $0x4ea3d529 // FSUB V9.4S, V9.4S, V3.4S
 	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
-	FMOVQ 15040(R6), F5
+	FMOVQ 15040(R6), F6
 	FMOVQ 640(R6), F2
 	WORD $0x4ea0aa24 // CMLT V4.4S, V17.4S, 0
-	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
 	WORD $0x4ea0aa03 // CMLT V3.4S, V16.4S, 0
-	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	FMOVQ 7616(R6), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
@@ -40483,7 +40521,7 @@ one1795:
 	WORD $0x4e20d680 // FADD V0.4S, V20.4S, V0.4S
 	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
 	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
-	WORD $0x4e21d665 // FADD V5.4S, V19.4S, V1.4S
+	WORD $0x4e21d666 // FADD V6.4S, V19.4S, V1.4S
 	WORD $0x4e20d644 // FADD V4.4S, V18.4S, V0.4S
 	WORD $0x4e2fe5e1 // FCMEQ V1.4S, V15.4S, V15.4S
 	WORD $0x4e31e620 // FCMEQ V0.4S, V17.4S, V17.4S
@@ -40498,44 +40536,47 @@ one1795:
 	FMOVQ 320(R6), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
 	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
 	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
 	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
-	FMOVQ 15296(R6), F0
-	WORD $0x4ea7f401 // FMIN V1.4S, V0.4S, V7.4S
-	WORD $0x4ea6f402 // FMIN V2.4S, V0.4S, V6.4S
-	FMOVQ 15360(R6), F0
+	FMOVQ 15424(R6), F0
+	WORD $0x4eabf401 // FMIN V1.4S, V0.4S, V11.4S
+	WORD $0x4eaaf402 // FMIN V2.4S, V0.4S, V10.4S
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e2bdc27 // FMUL V7.4S, V1.4S, V11.4S
-	WORD $0x6e2adc06 // FMUL V6.4S, V0.4S, V10.4S
-	FMOVQ 15296(R6), F0
+	WORD $0x6e25dc2b // FMUL V11.4S, V1.4S, V5.4S
+	WORD $0x6e2cdc0a // FMUL V10.4S, V0.4S, V12.4S
+	FMOVQ 15424(R6), F0
 	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
-	WORD $0x4eacf402 // FMIN V2.4S, V0.4S, V12.4S
-	FMOVQ 15360(R6), F0
+	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
-	WORD $0x6e2adc03 // FMUL V3.4S, V0.4S, V10.4S
+	WORD $0x6e25dc24 // FMUL V4.4S, V1.4S, V5.4S
+	WORD $0x6e2cdc03 // FMUL V3.4S, V0.4S, V12.4S
 	WORD $0x6e24dc82 // FMUL V2.4S, V4.4S, V4.4S
 	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
-	WORD $0x4e27cce2 // FMLA V2.4S, V7.4S, V7.4S
-	WORD $0x4e26ccc1 // FMLA V1.4S, V6.4S, V6.4S
-	FMOVQ 15424(R6), F0
+	WORD $0x4e2bcd62 // FMLA V2.4S, V11.4S, V11.4S
+	WORD $0x4e2acd41 // FMLA V1.4S, V10.4S, V10.4S
+	FMOVQ 15552(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 704(R6), F0
-	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
-	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
-	WORD $0x6e25dc81 // FMUL V1.4S, V4.4S, V5.4S
-	WORD $0x6e22dc60 // FMUL V0.4S, V3.4S, V2.4S
-	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
-	WORD $0x6e2adc03 // FMUL V3.4S, V0.4S, V10.4S
-	WORD $0x6e25dce1 // FMUL V1.4S, V7.4S, V5.4S
-	WORD $0x6e22dcc0 // FMUL V0.4S, V6.4S, V2.4S
-	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
-	WORD $0x6e2adc02 // FMUL V2.4S, V0.4S, V10.4S
+	FMOVQ 11392(R6), F0
+	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
+	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
+	FMOVQ 15616(R6), F0
+	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
+	WORD $0x6e20dd82 // FMUL V2.4S, V12.4S, V0.4S
+	WORD $0x6e27dc81 // FMUL V1.4S, V4.4S, V7.4S
+	WORD $0x6e26dc60 // FMUL V0.4S, V3.4S, V6.4S
+	WORD $0x6e25dc24 // FMUL V4.4S, V1.4S, V5.4S
+	WORD $0x6e22dc03 // FMUL V3.4S, V0.4S, V2.4S
+	WORD $0x6e27dd61 // FMUL V1.4S, V11.4S, V7.4S
+	WORD $0x6e26dd40 // FMUL V0.4S, V10.4S, V6.4S
+	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
+	WORD $0x6e22dc02 // FMUL V2.4S, V0.4S, V2.4S
 	FMOVQ 320(R6), F0
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
@@ -40555,89 +40596,89 @@ tail1797:
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FLDPQ (R0), (F7, F6)
-	WORD $0x6f00e40b // MOVI V11.2D, 0
-	WORD $0x6f00e40a // MOVI V10.2D, 0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
 	ADD R2<<2, R10, R7
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes1
-	FMOVQ (R7), F11
-	FMOVQ 16(R7), F10
+	FMOVQ (R7), F13
+	FMOVQ 16(R7), F12
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes2
-	FMOVS (R7), F11
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	FMOVS (R7), F13
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R7), F0
-	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R7), F0
-	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, doneLanes2
 	FMOVS 12(R7), F0
-	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes2
-	FMOVS 16(R7), F10
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	FMOVS 16(R7), F12
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 20(R7), F0
-	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 24(R7), F0
-	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
 
 doneLanes2:
 	WORD $0x6f00e40f // MOVI V15.2D, 0
-	WORD $0x6f00e40e // MOVI V14.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R2<<2, R9, R1
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes3
 	FMOVQ (R1), F15
-	FMOVQ 16(R1), F14
+	FMOVQ 16(R1), F7
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes4
 	FMOVS (R1), F15
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes4
 	FMOVS 4(R1), F0
 	WORD $0x6e0c040f // MOV V15.S[1], V0.S[0]
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes4
 	FMOVS 8(R1), F0
 	WORD $0x6e14040f // MOV V15.S[2], V0.S[0]
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, doneLanes4
 	FMOVS 12(R1), F0
 	WORD $0x6e1c040f // MOV V15.S[3], V0.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes4
-	FMOVS 16(R1), F14
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	FMOVS 16(R1), F7
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes4
 	FMOVS 20(R1), F0
-	WORD $0x6e0c040e // MOV V14.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes4
 	FMOVS 24(R1), F0
-	WORD $0x6e14040e // MOV V14.S[2], V0.S[0]
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
 
 doneLanes4:
 	FMOVQ 448(R6), F0
-	WORD $0x4e201d63 // AND V3.16B, V11.16B, V0.16B
-	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	WORD $0x4e201da3 // AND V3.16B, V13.16B, V0.16B
+	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	FMOVQ 448(R6), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
-	WORD $0x4e201dc0 // AND V0.16B, V14.16B, V0.16B
+	WORD $0x4e201ce0 // AND V0.16B, V7.16B, V0.16B
 	WORD $0x6ea1e464 // FCMGT V4.4S, V3.4S, V1.4S
 	WORD $0x6e611c64 // BSL V4.16B, V3.16B, V1.16B
 	WORD $0x6ea0e443 // FCMGT V3.4S, V2.4S, V0.4S
@@ -40649,120 +40690,120 @@ doneLanes4:
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	FMOVQ 12800(R6), F0
-	WORD $0x4ea2f40d // FMIN V13.4S, V0.4S, V2.4S
-	WORD $0x4ea1f40c // FMIN V12.4S, V0.4S, V1.4S
-	WORD $0x6e2ddc82 // FMUL V2.4S, V4.4S, V13.4S
-	WORD $0x6e2cdc61 // FMUL V1.4S, V3.4S, V12.4S
+	WORD $0x4ea2f40e // FMIN V14.4S, V0.4S, V2.4S
+	WORD $0x4ea1f405 // FMIN V5.4S, V0.4S, V1.4S
+	WORD $0x6e2edc82 // FMUL V2.4S, V4.4S, V14.4S
+	WORD $0x6e25dc61 // FMUL V1.4S, V3.4S, V5.4S
 	FMOVQ 14336(R6), F0
-	WORD $0x4e20c448 // FMAXNM V8.4S, V2.4S, V0.4S
-	WORD $0x4e20c425 // FMAXNM V5.4S, V1.4S, V0.4S
+	WORD $0x4e20c44a // FMAXNM V10.4S, V2.4S, V0.4S
+	WORD $0x4e20c426 // FMAXNM V6.4S, V1.4S, V0.4S
 	FMOVQ 448(R6), F0
-	WORD $0x4e201d64 // AND V4.16B, V11.16B, V0.16B
-	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
+	WORD $0x4e201da4 // AND V4.16B, V13.16B, V0.16B
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
 	FMOVQ 448(R6), F0
 	WORD $0x4e201de1 // AND V1.16B, V15.16B, V0.16B
-	WORD $0x4e201dc2 // AND V2.16B, V14.16B, V0.16B
+	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
 	WORD $0x6e611c80 // BSL V0.16B, V4.16B, V1.16B
 	WORD $0x6ea3e441 // FCMGT V1.4S, V2.4S, V3.4S
 	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
-	WORD $0x6e2ddc00 // FMUL V0.4S, V0.4S, V13.4S
-	WORD $0x6e2cdc22 // FMUL V2.4S, V1.4S, V12.4S
-	WORD $0x6ea0e501 // FCMGT V1.4S, V8.4S, V0.4S
-	WORD $0x6e681c01 // BSL V1.16B, V0.16B, V8.16B
-	WORD $0x6ea2e4a0 // FCMGT V0.4S, V5.4S, V2.4S
-	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	WORD $0x6e2edc00 // FMUL V0.4S, V0.4S, V14.4S
+	WORD $0x6e25dc22 // FMUL V2.4S, V1.4S, V5.4S
+	WORD $0x6ea0e541 // FCMGT V1.4S, V10.4S, V0.4S
+	WORD $0x6e6a1c01 // BSL V1.16B, V0.16B, V10.16B
+	WORD $0x6ea2e4c0 // FCMGT V0.4S, V6.4S, V2.4S
+	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
 	FMOVQ 704(R6), F2
-	WORD $0x6e28fc43 // FDIV V3.4S, V2.4S, V8.4S
-	WORD $0x6e25fc42 // FDIV V2.4S, V2.4S, V5.4S
+	WORD $0x6e2afc43 // FDIV V3.4S, V2.4S, V10.4S
+	WORD $0x6e26fc42 // FDIV V2.4S, V2.4S, V6.4S
 	WORD $0x6e23dc37 // FMUL V23.4S, V1.4S, V3.4S
 	WORD $0x6e22dc16 // FMUL V22.4S, V0.4S, V2.4S
-	WORD $0x4eb7cd01 // FMLS V1.4S, V8.4S, V23.4S
-	WORD $0x4eb6cca0 // FMLS V0.4S, V5.4S, V22.4S
+	WORD $0x4eb7cd41 // FMLS V1.4S, V10.4S, V23.4S
+	WORD $0x4eb6ccc0 // FMLS V0.4S, V6.4S, V22.4S
 	WORD $0x6e23dc31 // FMUL V17.4S, V1.4S, V3.4S
 	WORD $0x6e22dc10 // FMUL V16.4S, V0.4S, V2.4S
 	WORD $0x6e37def2 // FMUL V18.4S, V23.4S, V23.4S
-	WORD $0x6e36dec9 // FMUL V9.4S, V22.4S, V22.4S
+	WORD $0x6e36decb // FMUL V11.4S, V22.4S, V22.4S
 	WORD $0x6e32de53 // FMUL V19.4S, V18.4S, V18.4S
-	WORD $0x6e29dd28 // FMUL V8.4S, V9.4S, V9.4S
+	WORD $0x6e2bdd6a // FMUL V10.4S, V11.4S, V11.4S
 	FMOVQ 14400(R6), F1
 	FMOVQ 14400(R6), F0
 	FMOVQ 14464(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
 	FMOVQ 14464(R6), F3
-	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
+	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
 	FMOVQ 14528(R6), F1
 	FMOVQ 14528(R6), F0
-	FMOVQ 14592(R6), F5
-	WORD $0x4e21ce45 // FMLA V5.4S, V18.4S, V1.4S
+	FMOVQ 14592(R6), F6
+	WORD $0x4e21ce46 // FMLA V6.4S, V18.4S, V1.4S
 	FMOVQ 14592(R6), F2
-	WORD $0x4e20cd22 // FMLA V2.4S, V9.4S, V0.4S
-	WORD $0x4e33cc85 // FMLA V5.4S, V4.4S, V19.4S
-	WORD $0x4e28cc62 // FMLA V2.4S, V3.4S, V8.4S
+	WORD $0x4e20cd62 // FMLA V2.4S, V11.4S, V0.4S
+	WORD $0x4e33cc86 // FMLA V6.4S, V4.4S, V19.4S
+	WORD $0x4e2acc62 // FMLA V2.4S, V3.4S, V10.4S
 	FMOVQ 14656(R6), F1
 	FMOVQ 14656(R6), F0
 	FMOVQ 14720(R6), F4
 	WORD $0x4e21ce44 // FMLA V4.4S, V18.4S, V1.4S
 	FMOVQ 14720(R6), F3
-	WORD $0x4e20cd23 // FMLA V3.4S, V9.4S, V0.4S
-	WORD $0x4e33cca4 // FMLA V4.4S, V5.4S, V19.4S
-	WORD $0x4e28cc43 // FMLA V3.4S, V2.4S, V8.4S
+	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
+	WORD $0x4e33ccc4 // FMLA V4.4S, V6.4S, V19.4S
+	WORD $0x4e2acc43 // FMLA V3.4S, V2.4S, V10.4S
 	FMOVQ 14784(R6), F0
 	FMOVQ 14784(R6), F2
 	FMOVQ 14848(R6), F1
 	WORD $0x4e20ce41 // FMLA V1.4S, V18.4S, V0.4S
 	FMOVQ 14848(R6), F0
-	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
+	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
 	WORD $0x4e33cc81 // FMLA V1.4S, V4.4S, V19.4S
-	WORD $0x4e28cc60 // FMLA V0.4S, V3.4S, V8.4S
-	FMOVQ 14912(R6), F8
-	WORD $0x4e21ce48 // FMLA V8.4S, V18.4S, V1.4S
-	FMOVQ 14912(R6), F5
-	WORD $0x4e20cd25 // FMLA V5.4S, V9.4S, V0.4S
+	WORD $0x4e2acc60 // FMLA V0.4S, V3.4S, V10.4S
+	FMOVQ 14912(R6), F10
+	WORD $0x4e21ce4a // FMLA V10.4S, V18.4S, V1.4S
+	FMOVQ 14912(R6), F6
+	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
 	WORD $0x6e32dee4 // FMUL V4.4S, V23.4S, V18.4S
-	WORD $0x6e29dec3 // FMUL V3.4S, V22.4S, V9.4S
+	WORD $0x6e2bdec3 // FMUL V3.4S, V22.4S, V11.4S
 	FMOVQ 2560(R6), F0
 	FMOVQ 2560(R6), F2
 	FMOVQ 704(R6), F1
 	WORD $0x4ea0ce41 // FMLS V1.4S, V18.4S, V0.4S
 	FMOVQ 704(R6), F0
-	WORD $0x4ea2cd20 // FMLS V0.4S, V9.4S, V2.4S
+	WORD $0x4ea2cd60 // FMLS V0.4S, V11.4S, V2.4S
 	WORD $0x6e21de35 // FMUL V21.4S, V17.4S, V1.4S
 	WORD $0x6e20de14 // FMUL V20.4S, V16.4S, V0.4S
-	WORD $0x4e24cd15 // FMLA V21.4S, V8.4S, V4.4S
-	WORD $0x4e23ccb4 // FMLA V20.4S, V5.4S, V3.4S
+	WORD $0x4e24cd55 // FMLA V21.4S, V10.4S, V4.4S
+	WORD $0x4e23ccd4 // FMLA V20.4S, V6.4S, V3.4S
 	WORD $0x6f00e411 // MOVI V17.2D, 0
 	WORD $0x6f00e410 // MOVI V16.2D, 0
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes5
 	FMOVQ (R7), F17
 	FMOVQ 16(R7), F16
 	JMP doneLanes6
 
 someLanes5:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes6
 	FMOVS (R7), F17
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes6
 	FMOVS 4(R7), F0
 	WORD $0x6e0c0411 // MOV V17.S[1], V0.S[0]
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes6
 	FMOVS 8(R7), F0
 	WORD $0x6e140411 // MOV V17.S[2], V0.S[0]
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, doneLanes6
 	FMOVS 12(R7), F0
 	WORD $0x6e1c0411 // MOV V17.S[3], V0.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes6
 	FMOVS 16(R7), F16
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes6
 	FMOVS 20(R7), F0
 	WORD $0x6e0c0410 // MOV V16.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes6
 	FMOVS 24(R7), F0
 	WORD $0x6e140410 // MOV V16.S[2], V0.S[0]
@@ -40770,36 +40811,36 @@ someLanes5:
 doneLanes6:
 	WORD $0x6f00e413 // MOVI V19.2D, 0
 	WORD $0x6f00e412 // MOVI V18.2D, 0
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes7
 	FMOVQ (R1), F19
 	FMOVQ 16(R1), F18
 	JMP doneLanes8
 
 someLanes7:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes8
 	FMOVS (R1), F19
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes8
 	FMOVS 4(R1), F0
 	WORD $0x6e0c0413 // MOV V19.S[1], V0.S[0]
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes8
 	FMOVS 8(R1), F0
 	WORD $0x6e140413 // MOV V19.S[2], V0.S[0]
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, doneLanes8
 	FMOVS 12(R1), F0
 	WORD $0x6e1c0413 // MOV V19.S[3], V0.S[0]
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes8
 	FMOVS 16(R1), F18
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes8
 	FMOVS 20(R1), F0
 	WORD $0x6e0c0412 // MOV V18.S[1], V0.S[0]
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes8
 	FMOVS 24(R1), F0
 	WORD $0x6e140412 // MOV V18.S[2], V0.S[0]
@@ -40814,209 +40855,212 @@ doneLanes8:
 	WORD $0x6ea1e461 // FCMGT V1.4S, V3.4S, V1.4S
 	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
 	FMOVQ 320(R6), F2
-	WORD $0x4e221e69 // AND V9.16B, V19.16B, V2.16B
-	WORD $0x4e221e48 // AND V8.16B, V18.16B, V2.16B
-	FMOVQ 320(R6), F5
+	WORD $0x4e221e6b // AND V11.16B, V19.16B, V2.16B
+	WORD $0x4e221e4a // AND V10.16B, V18.16B, V2.16B
+	FMOVQ 320(R6), F6
 	FMOVQ 640(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
-	WORD $0x6e641ca3 // BSL V3.16B, V5.16B, V4.16B
+	WORD $0x6e641cc3 // BSL V3.16B, V6.16B, V4.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e641ca2 // BSL V2.16B, V5.16B, V4.16B
-	WORD $0x6e231d23 // EOR V3.16B, V9.16B, V3.16B
-	WORD $0x6e221d02 // EOR V2.16B, V8.16B, V2.16B
-	WORD $0x6e231ee9 // EOR V9.16B, V23.16B, V3.16B
-	WORD $0x6e221ec8 // EOR V8.16B, V22.16B, V2.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	WORD $0x6e231d63 // EOR V3.16B, V11.16B, V3.16B
+	WORD $0x6e221d42 // EOR V2.16B, V10.16B, V2.16B
+	WORD $0x6e231eeb // EOR V11.16B, V23.16B, V3.16B
+	WORD $0x6e221eca // EOR V10.16B, V22.16B, V2.16B
 	WORD $0x6e231eb7 // EOR V23.16B, V21.16B, V3.16B
 	WORD $0x6e221e96 // EOR V22.16B, V20.16B, V2.16B
 	FMOVQ 14976(R6), F4
 	FMOVQ 640(R6), F3
 	WORD $0x4ea0aa62 // CMLT V2.4S, V19.4S, 0
 	WORD $0x6e631c82 // BSL V2.16B, V4.16B, V3.16B
-	WORD $0x4ea0aa45 // CMLT V5.4S, V18.4S, 0
-	WORD $0x6e631c85 // BSL V5.16B, V4.16B, V3.16B
+	WORD $0x4ea0aa46 // CMLT V6.4S, V18.4S, 0
+	WORD $0x6e631c86 // BSL V6.16B, V4.16B, V3.16B
 	FMOVQ 7552(R6), F4
 	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
 	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
 	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
-	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
-	WORD $0x4e29d475 // FADD V21.4S, V3.4S, V9.4S
-	WORD $0x4e28d454 // FADD V20.4S, V2.4S, V8.4S
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x4e2bd475 // FADD V21.4S, V3.4S, V11.4S
+	WORD $0x4e2ad454 // FADD V20.4S, V2.4S, V10.4S
 	WORD $0x4ea3d6a3 // FSUB V3.4S, V21.4S, V3.4S
 	WORD $0x4ea2d682 // FSUB V2.4S, V20.4S, V2.4S
-	WORD $0x4ea3d529 // FSUB V9.4S, V9.4S, V3.4S
-	WORD $0x4ea2d508 // FSUB V8.4S, V8.4S, V2.4S
-	FMOVQ 15040(R6), F5
+	WORD $0x4ea3d56b // FSUB V11.4S, V11.4S, V3.4S
+	WORD $0x4ea2d54a // FSUB V10.4S, V10.4S, V2.4S
+	FMOVQ 15040(R6), F6
 	FMOVQ 640(R6), F2
 	WORD $0x4ea0aa64 // CMLT V4.4S, V19.4S, 0
-	WORD $0x6e621ca4 // BSL V4.16B, V5.16B, V2.16B
+	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
 	WORD $0x4ea0aa43 // CMLT V3.4S, V18.4S, 0
-	WORD $0x6e621ca3 // BSL V3.16B, V5.16B, V2.16B
+	WORD $0x6e621cc3 // BSL V3.16B, V6.16B, V2.16B
 	FMOVQ 7616(R6), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x4e21d6e1 // FADD V1.4S, V23.4S, V1.4S
 	WORD $0x4e20d6c0 // FADD V0.4S, V22.4S, V0.4S
-	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
-	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
-	WORD $0x4e21d6a5 // FADD V5.4S, V21.4S, V1.4S
+	WORD $0x4e21d561 // FADD V1.4S, V11.4S, V1.4S
+	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
+	WORD $0x4e21d6a6 // FADD V6.4S, V21.4S, V1.4S
 	WORD $0x4e20d684 // FADD V4.4S, V20.4S, V0.4S
 	WORD $0x4e31e621 // FCMEQ V1.4S, V17.4S, V17.4S
 	WORD $0x4e33e660 // FCMEQ V0.4S, V19.4S, V19.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
-	WORD $0x6e205809 // NOT V9.16B, V0.16B
+	WORD $0x6e20580b // NOT V11.16B, V0.16B
 	WORD $0x4e30e601 // FCMEQ V1.4S, V16.4S, V16.4S
 	WORD $0x4e32e640 // FCMEQ V0.4S, V18.4S, V18.4S
 	WORD $0x4e201c20 // AND V0.16B, V1.16B, V0.16B
-	WORD $0x6e205808 // NOT V8.16B, V0.16B
+	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x4e33d623 // FADD V3.4S, V17.4S, V19.4S
 	WORD $0x4e32d602 // FADD V2.4S, V16.4S, V18.4S
 	FMOVQ 320(R6), F0
 	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
 	WORD $0x4e201e00 // AND V0.16B, V16.16B, V0.16B
-	WORD $0x4ea11ca1 // ORR V1.16B, V5.16B, V1.16B
+	WORD $0x4ea11cc1 // ORR V1.16B, V6.16B, V1.16B
 	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
-	WORD $0x6e611c69 // BSL V9.16B, V3.16B, V1.16B
-	WORD $0x6e601c48 // BSL V8.16B, V2.16B, V0.16B
-	FMOVQ 15296(R6), F0
-	WORD $0x4eabf401 // FMIN V1.4S, V0.4S, V11.4S
-	WORD $0x4eaaf402 // FMIN V2.4S, V0.4S, V10.4S
-	FMOVQ 15360(R6), F0
+	WORD $0x6e611c6b // BSL V11.16B, V3.16B, V1.16B
+	WORD $0x6e601c4a // BSL V10.16B, V2.16B, V0.16B
+	FMOVQ 15424(R6), F0
+	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
+	WORD $0x4eacf402 // FMIN V2.4S, V0.4S, V12.4S
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e2ddc2b // FMUL V11.4S, V1.4S, V13.4S
-	WORD $0x6e2cdc0a // FMUL V10.4S, V0.4S, V12.4S
-	FMOVQ 15296(R6), F0
+	WORD $0x6e2edc2d // FMUL V13.4S, V1.4S, V14.4S
+	WORD $0x6e25dc0c // FMUL V12.4S, V0.4S, V5.4S
+	FMOVQ 15424(R6), F0
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
-	WORD $0x4eaef402 // FMIN V2.4S, V0.4S, V14.4S
-	FMOVQ 15360(R6), F0
+	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e2ddc24 // FMUL V4.4S, V1.4S, V13.4S
-	WORD $0x6e2cdc03 // FMUL V3.4S, V0.4S, V12.4S
+	WORD $0x6e2edc24 // FMUL V4.4S, V1.4S, V14.4S
+	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
 	WORD $0x6e24dc82 // FMUL V2.4S, V4.4S, V4.4S
 	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
-	WORD $0x4e2bcd62 // FMLA V2.4S, V11.4S, V11.4S
-	WORD $0x4e2acd41 // FMLA V1.4S, V10.4S, V10.4S
-	FMOVQ 15424(R6), F0
+	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
+	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
+	FMOVQ 15552(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 704(R6), F0
-	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
-	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
-	WORD $0x6e25dc81 // FMUL V1.4S, V4.4S, V5.4S
-	WORD $0x6e22dc60 // FMUL V0.4S, V3.4S, V2.4S
-	WORD $0x6e2ddc24 // FMUL V4.4S, V1.4S, V13.4S
-	WORD $0x6e2cdc03 // FMUL V3.4S, V0.4S, V12.4S
-	WORD $0x6e25dd61 // FMUL V1.4S, V11.4S, V5.4S
-	WORD $0x6e22dd40 // FMUL V0.4S, V10.4S, V2.4S
-	WORD $0x6e2ddc22 // FMUL V2.4S, V1.4S, V13.4S
-	WORD $0x6e2cdc01 // FMUL V1.4S, V0.4S, V12.4S
+	FMOVQ 11392(R6), F0
+	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
+	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
+	FMOVQ 15616(R6), F0
+	WORD $0x6e20ddc2 // FMUL V2.4S, V14.4S, V0.4S
+	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
+	WORD $0x6e27dc81 // FMUL V1.4S, V4.4S, V7.4S
+	WORD $0x6e26dc60 // FMUL V0.4S, V3.4S, V6.4S
+	WORD $0x6e22dc24 // FMUL V4.4S, V1.4S, V2.4S
+	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
+	WORD $0x6e27dda1 // FMUL V1.4S, V13.4S, V7.4S
+	WORD $0x6e26dd80 // FMUL V0.4S, V12.4S, V6.4S
+	WORD $0x6e22dc22 // FMUL V2.4S, V1.4S, V2.4S
+	WORD $0x6e25dc01 // FMUL V1.4S, V0.4S, V5.4S
 	FMOVQ 320(R6), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	ADD R2<<2, R5, R1
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes9
-	FMOVQ F9, (R1)
-	FMOVQ F8, 16(R1)
+	FMOVQ F11, (R1)
+	FMOVQ F10, 16(R1)
 	JMP doneLanes10
 
 someLanes9:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes10
-	FMOVS F9, (R1)
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	FMOVS F11, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes10
-	WORD $0x4e0c0520 // DUP V0.4S, V9.S[1]
+	WORD $0x4e0c0560 // DUP V0.4S, V11.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes10
-	WORD $0x4e140520 // DUP V0.4S, V9.S[2]
+	WORD $0x4e140560 // DUP V0.4S, V11.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, doneLanes10
-	WORD $0x4e1c0520 // DUP V0.4S, V9.S[3]
+	WORD $0x4e1c0560 // DUP V0.4S, V11.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes10
-	FMOVS F8, 16(R1)
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	FMOVS F10, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes10
-	WORD $0x4e0c0500 // DUP V0.4S, V8.S[1]
+	WORD $0x4e0c0540 // DUP V0.4S, V10.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes10
-	WORD $0x4e140500 // DUP V0.4S, V8.S[2]
+	WORD $0x4e140540 // DUP V0.4S, V10.S[2]
 	FMOVS F0, 24(R1)
 
 doneLanes10:
 	ADD R2<<2, R4, R1
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes11
 	FMOVQ F4, (R1)
 	FMOVQ F3, 16(R1)
 	JMP doneLanes12
 
 someLanes11:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes12
 	FMOVS F4, (R1)
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes12
 	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes12
 	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, doneLanes12
 	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes12
 	FMOVS F3, 16(R1)
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes12
 	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes12
 	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
 	FMOVS F0, 24(R1)
 
 doneLanes12:
 	ADD R2<<2, R3, R1
-	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes13
 	FMOVQ F2, (R1)
 	FMOVQ F1, 16(R1)
 	JMP doneLanes14
 
 someLanes13:
-	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes14
 	FMOVS F2, (R1)
-	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes14
 	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
 	FMOVS F0, 4(R1)
-	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes14
 	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
 	FMOVS F0, 8(R1)
-	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
 	CBZW R0, doneLanes14
 	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
 	FMOVS F0, 12(R1)
-	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes14
 	FMOVS F1, 16(R1)
-	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes14
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
 	FMOVS F0, 20(R1)
-	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes14
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
 	FMOVS F0, 24(R1)
@@ -41043,11 +41087,11 @@ TEXT ·atan2CurvesF64(SB), NOSPLIT, $0-48
 
 one1807:
 	ADD R2<<3, R9, R1
-	FLDPQ (R1), (F10, F7)
+	FLDPQ (R1), (F8, F7)
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R7), F0
-	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
+	WORD $0x4e201d04 // AND V4.16B, V8.16B, V0.16B
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	FMOVQ 384(R7), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
@@ -41063,24 +41107,24 @@ one1807:
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	FMOVQ 12672(R7), F0
-	WORD $0x4ee2f409 // FMIN V9.2D, V0.2D, V2.2D
-	WORD $0x4ee1f408 // FMIN V8.2D, V0.2D, V1.2D
+	WORD $0x4ee2f404 // FMIN V4.2D, V0.2D, V2.2D
+	WORD $0x4ee1f403 // FMIN V3.2D, V0.2D, V1.2D
 	FMOVQ 15104(R7), F0
-	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
+	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
 	WORD $0x4ee7f402 // FMIN V2.2D, V0.2D, V7.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e69dc2d // FMUL V13.2D, V1.2D, V9.2D
-	WORD $0x6e68dc0c // FMUL V12.2D, V0.2D, V8.2D
+	WORD $0x6e64dc2d // FMUL V13.2D, V1.2D, V4.2D
+	WORD $0x6e63dc0c // FMUL V12.2D, V0.2D, V3.2D
 	FMOVQ 15104(R7), F0
 	WORD $0x4ee6f401 // FMIN V1.2D, V0.2D, V6.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e69dc2b // FMUL V11.2D, V1.2D, V9.2D
-	WORD $0x6e68dc0a // FMUL V10.2D, V0.2D, V8.2D
+	WORD $0x6e64dc2b // FMUL V11.2D, V1.2D, V4.2D
+	WORD $0x6e63dc0a // FMUL V10.2D, V0.2D, V3.2D
 	WORD $0x6e6bdd62 // FMUL V2.2D, V11.2D, V11.2D
 	WORD $0x6e6add41 // FMUL V1.2D, V10.2D, V10.2D
 	WORD $0x4e6dcda2 // FMLA V2.2D, V13.2D, V13.2D
@@ -41088,35 +41132,38 @@ one1807:
 	FMOVQ 15232(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 576(R7), F0
-	WORD $0x6e62fc07 // FDIV V7.2D, V0.2D, V2.2D
-	WORD $0x6e61fc06 // FDIV V6.2D, V0.2D, V1.2D
+	FMOVQ 15296(R7), F0
+	WORD $0x6e62fc09 // FDIV V9.2D, V0.2D, V2.2D
+	WORD $0x6e61fc08 // FDIV V8.2D, V0.2D, V1.2D
+	FMOVQ 15360(R7), F0
+	WORD $0x6e60dc87 // FMUL V7.2D, V4.2D, V0.2D
+	WORD $0x6e60dc66 // FMUL V6.2D, V3.2D, V0.2D
 	WORD $0x4eebd5a3 // FSUB V3.2D, V13.2D, V11.2D
 	WORD $0x4eead582 // FSUB V2.2D, V12.2D, V10.2D
 	WORD $0x4e6bd5a1 // FADD V1.2D, V13.2D, V11.2D
 	WORD $0x4e6ad580 // FADD V0.2D, V12.2D, V10.2D
-	WORD $0x6e67dc63 // FMUL V3.2D, V3.2D, V7.2D
-	WORD $0x6e66dc42 // FMUL V2.2D, V2.2D, V6.2D
+	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
+	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
+	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
+	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x6e67dc21 // FMUL V1.2D, V1.2D, V7.2D
 	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
-	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
-	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
-	WORD $0x6e69dc25 // FMUL V5.2D, V1.2D, V9.2D
-	WORD $0x6e68dc04 // FMUL V4.2D, V0.2D, V8.2D
+	WORD $0x6e67dc25 // FMUL V5.2D, V1.2D, V7.2D
+	WORD $0x6e66dc04 // FMUL V4.2D, V0.2D, V6.2D
 	WORD $0x4e6dd5a1 // FADD V1.2D, V13.2D, V13.2D
 	WORD $0x4e6cd580 // FADD V0.2D, V12.2D, V12.2D
-	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
-	WORD $0x6e66dc02 // FMUL V2.2D, V0.2D, V6.2D
-	WORD $0x6e67dd61 // FMUL V1.2D, V11.2D, V7.2D
-	WORD $0x6e66dd40 // FMUL V0.2D, V10.2D, V6.2D
-	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
-	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
 	WORD $0x6e69dc23 // FMUL V3.2D, V1.2D, V9.2D
 	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
+	WORD $0x6e69dd61 // FMUL V1.2D, V11.2D, V9.2D
+	WORD $0x6e68dd40 // FMUL V0.2D, V10.2D, V8.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc21 // FMUL V1.2D, V1.2D, V7.2D
+	WORD $0x6e66dc00 // FMUL V0.2D, V0.2D, V6.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e66dc02 // FMUL V2.2D, V0.2D, V6.2D
 	FMOVQ 128(R7), F0
 	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
@@ -41137,23 +41184,23 @@ tail1809:
 	LSL $3, R0, R0
 	SUB R0, R1, R0
 	FLDPQ (R0), (F7, F6)
-	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R2<<3, R9, R1
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
 	CBZ R0, someLanes1
-	FMOVQ (R1), F12
+	FMOVQ (R1), F10
 	FMOVQ 16(R1), F9
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
 	CBZ R0, doneLanes2
-	FMOVD (R1), F12
+	FMOVD (R1), F10
 	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
 	CBZ R0, doneLanes2
 	FMOVD 8(R1), F0
-	WORD $0x6e18040c // MOV V12.D[1], V0.D[0]
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
 	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
 	CBZ R0, doneLanes2
 	FMOVD 16(R1), F9
@@ -41182,7 +41229,7 @@ someLanes3:
 
 doneLanes4:
 	FMOVQ 384(R7), F0
-	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
+	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	FMOVQ 384(R7), F0
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
@@ -41198,24 +41245,24 @@ doneLanes4:
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
 	WORD $0x6ee18401 // SUB V1.2D, V0.2D, V1.2D
 	FMOVQ 12672(R7), F0
-	WORD $0x4ee2f40b // FMIN V11.2D, V0.2D, V2.2D
-	WORD $0x4ee1f40a // FMIN V10.2D, V0.2D, V1.2D
+	WORD $0x4ee2f404 // FMIN V4.2D, V0.2D, V2.2D
+	WORD $0x4ee1f403 // FMIN V3.2D, V0.2D, V1.2D
 	FMOVQ 15104(R7), F0
-	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
+	WORD $0x4eeaf401 // FMIN V1.2D, V0.2D, V10.2D
 	WORD $0x4ee9f402 // FMIN V2.2D, V0.2D, V9.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e6bdc2f // FMUL V15.2D, V1.2D, V11.2D
-	WORD $0x6e6adc0e // FMUL V14.2D, V0.2D, V10.2D
+	WORD $0x6e64dc2f // FMUL V15.2D, V1.2D, V4.2D
+	WORD $0x6e63dc0e // FMUL V14.2D, V0.2D, V3.2D
 	FMOVQ 15104(R7), F0
 	WORD $0x4ee8f401 // FMIN V1.2D, V0.2D, V8.2D
 	WORD $0x4ee5f402 // FMIN V2.2D, V0.2D, V5.2D
 	FMOVQ 15168(R7), F0
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
 	WORD $0x4e62f400 // FMAX V0.2D, V0.2D, V2.2D
-	WORD $0x6e6bdc2d // FMUL V13.2D, V1.2D, V11.2D
-	WORD $0x6e6adc0c // FMUL V12.2D, V0.2D, V10.2D
+	WORD $0x6e64dc2d // FMUL V13.2D, V1.2D, V4.2D
+	WORD $0x6e63dc0c // FMUL V12.2D, V0.2D, V3.2D
 	WORD $0x6e6ddda2 // FMUL V2.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd81 // FMUL V1.2D, V12.2D, V12.2D
 	WORD $0x4e6fcde2 // FMLA V2.2D, V15.2D, V15.2D
@@ -41223,35 +41270,38 @@ doneLanes4:
 	FMOVQ 15232(R7), F0
 	WORD $0x4e62f402 // FMAX V2.2D, V0.2D, V2.2D
 	WORD $0x4e61f401 // FMAX V1.2D, V0.2D, V1.2D
-	FMOVQ 576(R7), F0
-	WORD $0x6e62fc09 // FDIV V9.2D, V0.2D, V2.2D
-	WORD $0x6e61fc08 // FDIV V8.2D, V0.2D, V1.2D
+	FMOVQ 15296(R7), F0
+	WORD $0x6e62fc0b // FDIV V11.2D, V0.2D, V2.2D
+	WORD $0x6e61fc0a // FDIV V10.2D, V0.2D, V1.2D
+	FMOVQ 15360(R7), F0
+	WORD $0x6e60dc89 // FMUL V9.2D, V4.2D, V0.2D
+	WORD $0x6e60dc68 // FMUL V8.2D, V3.2D, V0.2D
 	WORD $0x4eedd5e3 // FSUB V3.2D, V15.2D, V13.2D
 	WORD $0x4eecd5c2 // FSUB V2.2D, V14.2D, V12.2D
 	WORD $0x4e6dd5e1 // FADD V1.2D, V15.2D, V13.2D
 	WORD $0x4e6cd5c0 // FADD V0.2D, V14.2D, V12.2D
-	WORD $0x6e69dc63 // FMUL V3.2D, V3.2D, V9.2D
-	WORD $0x6e68dc42 // FMUL V2.2D, V2.2D, V8.2D
+	WORD $0x6e6bdc63 // FMUL V3.2D, V3.2D, V11.2D
+	WORD $0x6e6adc42 // FMUL V2.2D, V2.2D, V10.2D
+	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
+	WORD $0x6e6adc00 // FMUL V0.2D, V0.2D, V10.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
 	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
 	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
-	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
-	WORD $0x6e6adc00 // FMUL V0.2D, V0.2D, V10.2D
-	WORD $0x6e6bdc25 // FMUL V5.2D, V1.2D, V11.2D
-	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
+	WORD $0x6e69dc25 // FMUL V5.2D, V1.2D, V9.2D
+	WORD $0x6e68dc04 // FMUL V4.2D, V0.2D, V8.2D
 	WORD $0x4e6fd5e1 // FADD V1.2D, V15.2D, V15.2D
 	WORD $0x4e6ed5c0 // FADD V0.2D, V14.2D, V14.2D
-	WORD $0x6e69dc23 // FMUL V3.2D, V1.2D, V9.2D
-	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
-	WORD $0x6e69dda1 // FMUL V1.2D, V13.2D, V9.2D
-	WORD $0x6e68dd80 // FMUL V0.2D, V12.2D, V8.2D
-	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x6e6bdc21 // FMUL V1.2D, V1.2D, V11.2D
-	WORD $0x6e6adc00 // FMUL V0.2D, V0.2D, V10.2D
 	WORD $0x6e6bdc23 // FMUL V3.2D, V1.2D, V11.2D
 	WORD $0x6e6adc02 // FMUL V2.2D, V0.2D, V10.2D
+	WORD $0x6e6bdda1 // FMUL V1.2D, V13.2D, V11.2D
+	WORD $0x6e6add80 // FMUL V0.2D, V12.2D, V10.2D
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e69dc21 // FMUL V1.2D, V1.2D, V9.2D
+	WORD $0x6e68dc00 // FMUL V0.2D, V0.2D, V8.2D
+	WORD $0x6e69dc23 // FMUL V3.2D, V1.2D, V9.2D
+	WORD $0x6e68dc02 // FMUL V2.2D, V0.2D, V8.2D
 	FMOVQ 128(R7), F1
 	WORD $0x6e211c60 // EOR V0.16B, V3.16B, V1.16B
 	WORD $0x6e211c41 // EOR V1.16B, V2.16B, V1.16B
@@ -41336,11 +41386,11 @@ TEXT ·atan2CurvesF32(SB), NOSPLIT, $0-48
 
 one1819:
 	ADD R2<<2, R9, R1
-	FLDPQ (R1), (F10, F7)
+	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R6), F0
-	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
+	WORD $0x4e201d04 // AND V4.16B, V8.16B, V0.16B
 	WORD $0x4e201ce3 // AND V3.16B, V7.16B, V0.16B
 	FMOVQ 448(R6), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
@@ -41356,60 +41406,63 @@ one1819:
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	FMOVQ 12800(R6), F0
-	WORD $0x4ea2f409 // FMIN V9.4S, V0.4S, V2.4S
-	WORD $0x4ea1f408 // FMIN V8.4S, V0.4S, V1.4S
-	FMOVQ 15296(R6), F0
-	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
+	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
+	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
+	FMOVQ 15424(R6), F0
+	WORD $0x4ea8f401 // FMIN V1.4S, V0.4S, V8.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 15360(R6), F0
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e29dc2d // FMUL V13.4S, V1.4S, V9.4S
-	WORD $0x6e28dc0c // FMUL V12.4S, V0.4S, V8.4S
-	FMOVQ 15296(R6), F0
+	WORD $0x6e24dc2d // FMUL V13.4S, V1.4S, V4.4S
+	WORD $0x6e23dc0c // FMUL V12.4S, V0.4S, V3.4S
+	FMOVQ 15424(R6), F0
 	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 15360(R6), F0
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e29dc2b // FMUL V11.4S, V1.4S, V9.4S
-	WORD $0x6e28dc0a // FMUL V10.4S, V0.4S, V8.4S
+	WORD $0x6e24dc2b // FMUL V11.4S, V1.4S, V4.4S
+	WORD $0x6e23dc0a // FMUL V10.4S, V0.4S, V3.4S
 	WORD $0x6e2bdd62 // FMUL V2.4S, V11.4S, V11.4S
 	WORD $0x6e2add41 // FMUL V1.4S, V10.4S, V10.4S
 	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
 	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
-	FMOVQ 15424(R6), F0
+	FMOVQ 15552(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 704(R6), F0
-	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
-	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
+	FMOVQ 11392(R6), F0
+	WORD $0x6e22fc09 // FDIV V9.4S, V0.4S, V2.4S
+	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
+	FMOVQ 15616(R6), F0
+	WORD $0x6e20dc87 // FMUL V7.4S, V4.4S, V0.4S
+	WORD $0x6e20dc66 // FMUL V6.4S, V3.4S, V0.4S
 	WORD $0x4eabd5a3 // FSUB V3.4S, V13.4S, V11.4S
 	WORD $0x4eaad582 // FSUB V2.4S, V12.4S, V10.4S
 	WORD $0x4e2bd5a1 // FADD V1.4S, V13.4S, V11.4S
 	WORD $0x4e2ad580 // FADD V0.4S, V12.4S, V10.4S
-	WORD $0x6e27dc63 // FMUL V3.4S, V3.4S, V7.4S
-	WORD $0x6e26dc42 // FMUL V2.4S, V2.4S, V6.4S
+	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
+	WORD $0x6e28dc42 // FMUL V2.4S, V2.4S, V8.4S
+	WORD $0x6e29dc21 // FMUL V1.4S, V1.4S, V9.4S
+	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
 	WORD $0x6e27dc21 // FMUL V1.4S, V1.4S, V7.4S
 	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
-	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
-	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
-	WORD $0x6e29dc21 // FMUL V1.4S, V1.4S, V9.4S
-	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
-	WORD $0x6e29dc25 // FMUL V5.4S, V1.4S, V9.4S
-	WORD $0x6e28dc04 // FMUL V4.4S, V0.4S, V8.4S
+	WORD $0x6e27dc25 // FMUL V5.4S, V1.4S, V7.4S
+	WORD $0x6e26dc04 // FMUL V4.4S, V0.4S, V6.4S
 	WORD $0x4e2dd5a1 // FADD V1.4S, V13.4S, V13.4S
 	WORD $0x4e2cd580 // FADD V0.4S, V12.4S, V12.4S
-	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
-	WORD $0x6e26dc02 // FMUL V2.4S, V0.4S, V6.4S
-	WORD $0x6e27dd61 // FMUL V1.4S, V11.4S, V7.4S
-	WORD $0x6e26dd40 // FMUL V0.4S, V10.4S, V6.4S
-	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
-	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
-	WORD $0x6e29dc21 // FMUL V1.4S, V1.4S, V9.4S
-	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
 	WORD $0x6e29dc23 // FMUL V3.4S, V1.4S, V9.4S
 	WORD $0x6e28dc02 // FMUL V2.4S, V0.4S, V8.4S
+	WORD $0x6e29dd61 // FMUL V1.4S, V11.4S, V9.4S
+	WORD $0x6e28dd40 // FMUL V0.4S, V10.4S, V8.4S
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc21 // FMUL V1.4S, V1.4S, V7.4S
+	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e26dc02 // FMUL V2.4S, V0.4S, V6.4S
 	FMOVQ 320(R6), F0
 	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
@@ -41430,31 +41483,31 @@ tail1821:
 	LSL $2, R0, R0
 	SUB R0, R1, R0
 	FLDPQ (R0), (F8, F7)
-	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R2<<2, R9, R1
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes1
-	FMOVQ (R1), F12
+	FMOVQ (R1), F10
 	FMOVQ 16(R1), F9
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x0e043d00 // UMOV R0, V8.S[0]
 	CBZW R0, doneLanes2
-	FMOVS (R1), F12
+	FMOVS (R1), F10
 	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R1), F0
-	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
 	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R1), F0
-	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, doneLanes2
 	FMOVS 12(R1), F0
-	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x6e1c040a // MOV V10.S[3], V0.S[0]
 	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
 	CBZW R0, doneLanes2
 	FMOVS 16(R1), F9
@@ -41507,7 +41560,7 @@ someLanes3:
 
 doneLanes4:
 	FMOVQ 448(R6), F0
-	WORD $0x4e201d84 // AND V4.16B, V12.16B, V0.16B
+	WORD $0x4e201d44 // AND V4.16B, V10.16B, V0.16B
 	WORD $0x4e201d23 // AND V3.16B, V9.16B, V0.16B
 	FMOVQ 448(R6), F0
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
@@ -41523,60 +41576,63 @@ doneLanes4:
 	WORD $0x6ea28402 // SUB V2.4S, V0.4S, V2.4S
 	WORD $0x6ea18401 // SUB V1.4S, V0.4S, V1.4S
 	FMOVQ 12800(R6), F0
-	WORD $0x4ea2f40b // FMIN V11.4S, V0.4S, V2.4S
-	WORD $0x4ea1f40a // FMIN V10.4S, V0.4S, V1.4S
-	FMOVQ 15296(R6), F0
-	WORD $0x4eacf401 // FMIN V1.4S, V0.4S, V12.4S
+	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
+	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
+	FMOVQ 15424(R6), F0
+	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
 	WORD $0x4ea9f402 // FMIN V2.4S, V0.4S, V9.4S
-	FMOVQ 15360(R6), F0
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e2bdc2f // FMUL V15.4S, V1.4S, V11.4S
-	WORD $0x6e2adc0e // FMUL V14.4S, V0.4S, V10.4S
-	FMOVQ 15296(R6), F0
+	WORD $0x6e24dc2f // FMUL V15.4S, V1.4S, V4.4S
+	WORD $0x6e23dc0e // FMUL V14.4S, V0.4S, V3.4S
+	FMOVQ 15424(R6), F0
 	WORD $0x4ea6f401 // FMIN V1.4S, V0.4S, V6.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 15360(R6), F0
+	FMOVQ 15488(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
-	WORD $0x6e2bdc2d // FMUL V13.4S, V1.4S, V11.4S
-	WORD $0x6e2adc0c // FMUL V12.4S, V0.4S, V10.4S
+	WORD $0x6e24dc2d // FMUL V13.4S, V1.4S, V4.4S
+	WORD $0x6e23dc0c // FMUL V12.4S, V0.4S, V3.4S
 	WORD $0x6e2ddda2 // FMUL V2.4S, V13.4S, V13.4S
 	WORD $0x6e2cdd81 // FMUL V1.4S, V12.4S, V12.4S
 	WORD $0x4e2fcde2 // FMLA V2.4S, V15.4S, V15.4S
 	WORD $0x4e2ecdc1 // FMLA V1.4S, V14.4S, V14.4S
-	FMOVQ 15424(R6), F0
+	FMOVQ 15552(R6), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 704(R6), F0
-	WORD $0x6e22fc09 // FDIV V9.4S, V0.4S, V2.4S
-	WORD $0x6e21fc04 // FDIV V4.4S, V0.4S, V1.4S
+	FMOVQ 11392(R6), F0
+	WORD $0x6e22fc0b // FDIV V11.4S, V0.4S, V2.4S
+	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
+	FMOVQ 15616(R6), F0
+	WORD $0x6e20dc84 // FMUL V4.4S, V4.4S, V0.4S
+	WORD $0x6e20dc69 // FMUL V9.4S, V3.4S, V0.4S
 	WORD $0x4eadd5e3 // FSUB V3.4S, V15.4S, V13.4S
 	WORD $0x4eacd5c2 // FSUB V2.4S, V14.4S, V12.4S
 	WORD $0x4e2dd5e1 // FADD V1.4S, V15.4S, V13.4S
 	WORD $0x4e2cd5c0 // FADD V0.4S, V14.4S, V12.4S
-	WORD $0x6e29dc63 // FMUL V3.4S, V3.4S, V9.4S
-	WORD $0x6e24dc42 // FMUL V2.4S, V2.4S, V4.4S
-	WORD $0x6e29dc21 // FMUL V1.4S, V1.4S, V9.4S
-	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
-	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
-	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e2bdc63 // FMUL V3.4S, V3.4S, V11.4S
+	WORD $0x6e2adc42 // FMUL V2.4S, V2.4S, V10.4S
 	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
 	WORD $0x6e2adc00 // FMUL V0.4S, V0.4S, V10.4S
-	WORD $0x6e2bdc26 // FMUL V6.4S, V1.4S, V11.4S
-	WORD $0x6e2adc05 // FMUL V5.4S, V0.4S, V10.4S
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
+	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
+	WORD $0x6e24dc26 // FMUL V6.4S, V1.4S, V4.4S
+	WORD $0x6e29dc05 // FMUL V5.4S, V0.4S, V9.4S
 	WORD $0x4e2fd5e1 // FADD V1.4S, V15.4S, V15.4S
 	WORD $0x4e2ed5c0 // FADD V0.4S, V14.4S, V14.4S
-	WORD $0x6e29dc23 // FMUL V3.4S, V1.4S, V9.4S
-	WORD $0x6e24dc02 // FMUL V2.4S, V0.4S, V4.4S
-	WORD $0x6e29dda1 // FMUL V1.4S, V13.4S, V9.4S
-	WORD $0x6e24dd80 // FMUL V0.4S, V12.4S, V4.4S
+	WORD $0x6e2bdc23 // FMUL V3.4S, V1.4S, V11.4S
+	WORD $0x6e2adc02 // FMUL V2.4S, V0.4S, V10.4S
+	WORD $0x6e2bdda1 // FMUL V1.4S, V13.4S, V11.4S
+	WORD $0x6e2add80 // FMUL V0.4S, V12.4S, V10.4S
 	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
 	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
-	WORD $0x6e2bdc21 // FMUL V1.4S, V1.4S, V11.4S
-	WORD $0x6e2adc00 // FMUL V0.4S, V0.4S, V10.4S
-	WORD $0x6e2bdc24 // FMUL V4.4S, V1.4S, V11.4S
-	WORD $0x6e2adc03 // FMUL V3.4S, V0.4S, V10.4S
+	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
+	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
+	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
+	WORD $0x6e29dc03 // FMUL V3.4S, V0.4S, V9.4S
 	FMOVQ 320(R6), F0
 	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
 	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
@@ -41728,13 +41784,13 @@ one1831:
 	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
-	FMOVQ 16640(R5), F2
+	FMOVQ 16832(R5), F2
 	WORD $0x6ee2848d // SUB V13.2D, V4.2D, V2.2D
 	WORD $0x6ee28465 // SUB V5.2D, V3.2D, V2.2D
 	FMOVQ 3840(R5), F2
 	WORD $0x4e221da4 // AND V4.16B, V13.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 16704(R5), F2
+	FMOVQ 16896(R5), F2
 	WORD $0x4ee28488 // ADD V8.2D, V4.2D, V2.2D
 	WORD $0x4ee28466 // ADD V6.2D, V3.2D, V2.2D
 	WORD $0x6f4c05a4 // USHR V4.2D, V13.2D, 52
@@ -41754,7 +41810,7 @@ one1831:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
 	WORD $0x4e60e4e2 // FCMEQ V2.2D, V7.2D, V0.2D
-	FMOVQ 16768(R5), F0
+	FMOVQ 16960(R5), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R5), F1
@@ -41762,7 +41818,7 @@ one1831:
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e205807 // NOT V7.16B, V0.16B
-	FMOVQ 15488(R5), F0
+	FMOVQ 15680(R5), F0
 	WORD $0x6e631c0d // BSL V13.16B, V0.16B, V3.16B
 	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
 	FMOVQ 576(R5), F0
@@ -41792,11 +41848,11 @@ one1831:
 	WORD $0x6e73de66 // FMUL V6.2D, V19.2D, V19.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
-	FMOVQ 15552(R5), F2
-	FMOVQ 15552(R5), F1
-	FMOVQ 15616(R5), F0
+	FMOVQ 15744(R5), F2
+	FMOVQ 15744(R5), F1
+	FMOVQ 15808(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 15616(R5), F2
+	FMOVQ 15808(R5), F2
 	WORD $0x4e61ccc2 // FMLA V2.2D, V6.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
@@ -41806,48 +41862,48 @@ one1831:
 	WORD $0x6e60dc76 // FMUL V22.2D, V3.2D, V0.2D
 	WORD $0x6e68dd11 // FMUL V17.2D, V8.2D, V8.2D
 	WORD $0x6e66dcc9 // FMUL V9.2D, V6.2D, V6.2D
-	FMOVQ 15680(R5), F1
-	FMOVQ 15680(R5), F0
-	FMOVQ 15744(R5), F4
-	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 15744(R5), F3
-	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
-	FMOVQ 15808(R5), F0
-	WORD $0x4e60ce24 // FMLA V4.2D, V17.2D, V0.2D
-	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	FMOVQ 15872(R5), F1
 	FMOVQ 15872(R5), F0
-	FMOVQ 15936(R5), F5
+	FMOVQ 15936(R5), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 15936(R5), F3
+	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
+	FMOVQ 16000(R5), F0
+	WORD $0x4e60ce24 // FMLA V4.2D, V17.2D, V0.2D
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	FMOVQ 16064(R5), F1
+	FMOVQ 16064(R5), F0
+	FMOVQ 16128(R5), F5
 	WORD $0x4e61cd05 // FMLA V5.2D, V8.2D, V1.2D
-	FMOVQ 15936(R5), F2
+	FMOVQ 16128(R5), F2
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
 	WORD $0x4e71cc85 // FMLA V5.2D, V4.2D, V17.2D
 	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
-	FMOVQ 16000(R5), F1
-	FMOVQ 16000(R5), F0
-	FMOVQ 16064(R5), F4
+	FMOVQ 16192(R5), F1
+	FMOVQ 16192(R5), F0
+	FMOVQ 16256(R5), F4
 	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 16064(R5), F3
+	FMOVQ 16256(R5), F3
 	WORD $0x4e60ccc3 // FMLA V3.2D, V6.2D, V0.2D
 	WORD $0x4e71cca4 // FMLA V4.2D, V5.2D, V17.2D
 	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
-	FMOVQ 16128(R5), F0
-	FMOVQ 16128(R5), F2
-	FMOVQ 16192(R5), F1
+	FMOVQ 16320(R5), F0
+	FMOVQ 16320(R5), F2
+	FMOVQ 16384(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 16192(R5), F0
+	FMOVQ 16384(R5), F0
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
 	WORD $0x4e71cc81 // FMLA V1.2D, V4.2D, V17.2D
 	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
-	FMOVQ 16256(R5), F2
+	FMOVQ 16448(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 16256(R5), F1
+	FMOVQ 16448(R5), F1
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 16320(R5), F21
+	FMOVQ 16512(R5), F21
 	WORD $0x4e68cc55 // FMLA V21.2D, V2.2D, V8.2D
-	FMOVQ 16320(R5), F18
+	FMOVQ 16512(R5), F18
 	WORD $0x4e66cc32 // FMLA V18.2D, V1.2D, V6.2D
-	FMOVQ 16320(R5), F0
+	FMOVQ 16512(R5), F0
 	WORD $0x4ef5d411 // FSUB V17.2D, V0.2D, V21.2D
 	WORD $0x4ef2d409 // FSUB V9.2D, V0.2D, V18.2D
 	WORD $0x4e68cc51 // FMLA V17.2D, V2.2D, V8.2D
@@ -41904,10 +41960,10 @@ one1831:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 16384(R5), F0
+	FMOVQ 16576(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R5), F0
+	FMOVQ 16640(R5), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -41923,10 +41979,10 @@ one1831:
 	WORD $0x4ee8cc01 // FMLS V1.2D, V0.2D, V8.2D
 	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
 	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
-	FMOVQ 16832(R5), F0
+	FMOVQ 17024(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R5), F0
+	FMOVQ 17088(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -42167,13 +42223,13 @@ doneLanes4:
 	WORD $0x6e711c64 // BSL V4.16B, V3.16B, V17.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 16640(R5), F2
+	FMOVQ 16832(R5), F2
 	WORD $0x6ee28492 // SUB V18.2D, V4.2D, V2.2D
 	WORD $0x6ee28466 // SUB V6.2D, V3.2D, V2.2D
 	FMOVQ 3840(R5), F2
 	WORD $0x4e221e44 // AND V4.16B, V18.16B, V2.16B
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
-	FMOVQ 16704(R5), F2
+	FMOVQ 16896(R5), F2
 	WORD $0x4ee2848a // ADD V10.2D, V4.2D, V2.2D
 	WORD $0x4ee28467 // ADD V7.2D, V3.2D, V2.2D
 	WORD $0x6f4c0644 // USHR V4.2D, V18.2D, 52
@@ -42193,7 +42249,7 @@ doneLanes4:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e623 // FCMEQ V3.2D, V17.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 16768(R5), F0
+	FMOVQ 16960(R5), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R5), F1
@@ -42201,7 +42257,7 @@ doneLanes4:
 	WORD $0x6e205812 // NOT V18.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
-	FMOVQ 15488(R5), F0
+	FMOVQ 15680(R5), F0
 	WORD $0x6e631c12 // BSL V18.16B, V0.16B, V3.16B
 	WORD $0x6e621c11 // BSL V17.16B, V0.16B, V2.16B
 	FMOVQ 576(R5), F0
@@ -42231,11 +42287,11 @@ doneLanes4:
 	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e66dc03 // FMUL V3.2D, V0.2D, V6.2D
-	FMOVQ 15552(R5), F2
-	FMOVQ 15552(R5), F1
-	FMOVQ 15616(R5), F0
+	FMOVQ 15744(R5), F2
+	FMOVQ 15744(R5), F1
+	FMOVQ 15808(R5), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
-	FMOVQ 15616(R5), F2
+	FMOVQ 15808(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
@@ -42245,48 +42301,48 @@ doneLanes4:
 	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
 	WORD $0x6e6add53 // FMUL V19.2D, V10.2D, V10.2D
 	WORD $0x6e67dceb // FMUL V11.2D, V7.2D, V7.2D
-	FMOVQ 15680(R5), F1
-	FMOVQ 15680(R5), F0
-	FMOVQ 15744(R5), F4
-	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 15744(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	FMOVQ 15808(R5), F0
-	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
-	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
 	FMOVQ 15872(R5), F1
 	FMOVQ 15872(R5), F0
-	FMOVQ 15936(R5), F6
+	FMOVQ 15936(R5), F4
+	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
+	FMOVQ 15936(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	FMOVQ 16000(R5), F0
+	WORD $0x4e60ce64 // FMLA V4.2D, V19.2D, V0.2D
+	WORD $0x4e60cd63 // FMLA V3.2D, V11.2D, V0.2D
+	FMOVQ 16064(R5), F1
+	FMOVQ 16064(R5), F0
+	FMOVQ 16128(R5), F6
 	WORD $0x4e61cd46 // FMLA V6.2D, V10.2D, V1.2D
-	FMOVQ 15936(R5), F2
+	FMOVQ 16128(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e73cc86 // FMLA V6.2D, V4.2D, V19.2D
 	WORD $0x4e6bcc62 // FMLA V2.2D, V3.2D, V11.2D
-	FMOVQ 16000(R5), F1
-	FMOVQ 16000(R5), F0
-	FMOVQ 16064(R5), F4
+	FMOVQ 16192(R5), F1
+	FMOVQ 16192(R5), F0
+	FMOVQ 16256(R5), F4
 	WORD $0x4e61cd44 // FMLA V4.2D, V10.2D, V1.2D
-	FMOVQ 16064(R5), F3
+	FMOVQ 16256(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e73ccc4 // FMLA V4.2D, V6.2D, V19.2D
 	WORD $0x4e6bcc43 // FMLA V3.2D, V2.2D, V11.2D
-	FMOVQ 16128(R5), F0
-	FMOVQ 16128(R5), F2
-	FMOVQ 16192(R5), F1
+	FMOVQ 16320(R5), F0
+	FMOVQ 16320(R5), F2
+	FMOVQ 16384(R5), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 16192(R5), F0
+	FMOVQ 16384(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e73cc81 // FMLA V1.2D, V4.2D, V19.2D
 	WORD $0x4e6bcc60 // FMLA V0.2D, V3.2D, V11.2D
-	FMOVQ 16256(R5), F2
+	FMOVQ 16448(R5), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
-	FMOVQ 16256(R5), F1
+	FMOVQ 16448(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 16320(R5), F25
+	FMOVQ 16512(R5), F25
 	WORD $0x4e6acc59 // FMLA V25.2D, V2.2D, V10.2D
-	FMOVQ 16320(R5), F22
+	FMOVQ 16512(R5), F22
 	WORD $0x4e67cc36 // FMLA V22.2D, V1.2D, V7.2D
-	FMOVQ 16320(R5), F0
+	FMOVQ 16512(R5), F0
 	WORD $0x4ef9d413 // FSUB V19.2D, V0.2D, V25.2D
 	WORD $0x4ef6d40b // FSUB V11.2D, V0.2D, V22.2D
 	WORD $0x4e6acc53 // FMLA V19.2D, V2.2D, V10.2D
@@ -42343,10 +42399,10 @@ doneLanes4:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 16384(R5), F0
+	FMOVQ 16576(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R5), F0
+	FMOVQ 16640(R5), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -42362,10 +42418,10 @@ doneLanes4:
 	WORD $0x4eeacc01 // FMLS V1.2D, V0.2D, V10.2D
 	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
 	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
-	FMOVQ 16832(R5), F0
+	FMOVQ 17024(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R5), F0
+	FMOVQ 17088(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -42635,7 +42691,7 @@ one1843:
 	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
-	FMOVQ 17728(R4), F2
+	FMOVQ 17920(R4), F2
 	WORD $0x6ea2848c // SUB V12.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
 	FMOVQ 5696(R4), F2
@@ -42646,10 +42702,10 @@ one1843:
 	WORD $0x4ea28466 // ADD V6.4S, V3.4S, V2.4S
 	WORD $0x6f290584 // USHR V4.4S, V12.4S, 23
 	WORD $0x6f2904a3 // USHR V3.4S, V5.4S, 23
-	FMOVQ 17792(R4), F2
+	FMOVQ 17984(R4), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 17856(R4), F2
+	FMOVQ 18048(R4), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d465 // FSUB V5.4S, V3.4S, V2.4S
 	FMOVQ 5760(R4), F3
@@ -42661,7 +42717,7 @@ one1843:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
 	WORD $0x4e20e502 // FCMEQ V2.4S, V8.4S, V0.4S
-	FMOVQ 17920(R4), F0
+	FMOVQ 18112(R4), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R4), F1
@@ -42669,7 +42725,7 @@ one1843:
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
 	WORD $0x6ea8e420 // FCMGT V0.4S, V1.4S, V8.4S
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
-	FMOVQ 16960(R4), F0
+	FMOVQ 17152(R4), F0
 	WORD $0x6e631c0d // BSL V13.16B, V0.16B, V3.16B
 	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -42699,11 +42755,11 @@ one1843:
 	WORD $0x6e33de66 // FMUL V6.4S, V19.4S, V19.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
-	FMOVQ 17024(R4), F2
-	FMOVQ 17024(R4), F1
-	FMOVQ 17088(R4), F0
+	FMOVQ 17216(R4), F2
+	FMOVQ 17216(R4), F1
+	FMOVQ 17280(R4), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 17088(R4), F2
+	FMOVQ 17280(R4), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
@@ -42713,24 +42769,24 @@ one1843:
 	WORD $0x6e20dc75 // FMUL V21.4S, V3.4S, V0.4S
 	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
 	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
-	FMOVQ 17152(R4), F0
-	FMOVQ 17152(R4), F2
-	FMOVQ 17216(R4), F1
+	FMOVQ 17344(R4), F0
+	FMOVQ 17344(R4), F2
+	FMOVQ 17408(R4), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 17216(R4), F0
+	FMOVQ 17408(R4), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 17280(R4), F2
+	FMOVQ 17472(R4), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 17344(R4), F2
+	FMOVQ 17536(R4), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 17344(R4), F1
+	FMOVQ 17536(R4), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 17408(R4), F18
+	FMOVQ 17600(R4), F18
 	WORD $0x4e27cc52 // FMLA V18.4S, V2.4S, V7.4S
-	FMOVQ 17408(R4), F14
+	FMOVQ 17600(R4), F14
 	WORD $0x4e26cc2e // FMLA V14.4S, V1.4S, V6.4S
-	FMOVQ 17408(R4), F0
+	FMOVQ 17600(R4), F0
 	WORD $0x4eb2d409 // FSUB V9.4S, V0.4S, V18.4S
 	WORD $0x4eaed408 // FSUB V8.4S, V0.4S, V14.4S
 	WORD $0x4e27cc49 // FMLA V9.4S, V2.4S, V7.4S
@@ -42787,10 +42843,10 @@ one1843:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 17472(R4), F0
+	FMOVQ 17664(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R4), F0
+	FMOVQ 17728(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -42806,10 +42862,10 @@ one1843:
 	WORD $0x4ea8cc01 // FMLS V1.4S, V0.4S, V8.4S
 	WORD $0x4ea7cca2 // FMLS V2.4S, V5.4S, V7.4S
 	WORD $0x4ea6cc01 // FMLS V1.4S, V0.4S, V6.4S
-	FMOVQ 17984(R4), F0
+	FMOVQ 18176(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R4), F0
+	FMOVQ 18240(R4), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -42927,7 +42983,7 @@ one1843:
 	FMOVQ 640(R4), F0
 	WORD $0x6e6c1c05 // BSL V5.16B, V0.16B, V12.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 15360(R4), F1
+	FMOVQ 15488(R4), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -43050,7 +43106,7 @@ doneLanes4:
 	WORD $0x6e6d1c64 // BSL V4.16B, V3.16B, V13.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 17728(R4), F2
+	FMOVQ 17920(R4), F2
 	WORD $0x6ea2848e // SUB V14.4S, V4.4S, V2.4S
 	WORD $0x6ea28466 // SUB V6.4S, V3.4S, V2.4S
 	FMOVQ 5696(R4), F2
@@ -43061,10 +43117,10 @@ doneLanes4:
 	WORD $0x4ea28467 // ADD V7.4S, V3.4S, V2.4S
 	WORD $0x6f2905c4 // USHR V4.4S, V14.4S, 23
 	WORD $0x6f2904c3 // USHR V3.4S, V6.4S, 23
-	FMOVQ 17792(R4), F2
+	FMOVQ 17984(R4), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 17856(R4), F2
+	FMOVQ 18048(R4), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d466 // FSUB V6.4S, V3.4S, V2.4S
 	FMOVQ 5760(R4), F3
@@ -43076,7 +43132,7 @@ doneLanes4:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e5a3 // FCMEQ V3.4S, V13.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 17920(R4), F0
+	FMOVQ 18112(R4), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R4), F1
@@ -43084,7 +43140,7 @@ doneLanes4:
 	WORD $0x6e20580e // NOT V14.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
-	FMOVQ 16960(R4), F0
+	FMOVQ 17152(R4), F0
 	WORD $0x6e631c0e // BSL V14.16B, V0.16B, V3.16B
 	WORD $0x6e621c0d // BSL V13.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -43114,11 +43170,11 @@ doneLanes4:
 	WORD $0x6e33de67 // FMUL V7.4S, V19.4S, V19.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e26dc03 // FMUL V3.4S, V0.4S, V6.4S
-	FMOVQ 17024(R4), F2
-	FMOVQ 17024(R4), F1
-	FMOVQ 17088(R4), F0
+	FMOVQ 17216(R4), F2
+	FMOVQ 17216(R4), F1
+	FMOVQ 17280(R4), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 17088(R4), F2
+	FMOVQ 17280(R4), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -43128,24 +43184,24 @@ doneLanes4:
 	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
 	WORD $0x6e2add44 // FMUL V4.4S, V10.4S, V10.4S
 	WORD $0x6e27dce3 // FMUL V3.4S, V7.4S, V7.4S
-	FMOVQ 17152(R4), F0
-	FMOVQ 17152(R4), F2
-	FMOVQ 17216(R4), F1
+	FMOVQ 17344(R4), F0
+	FMOVQ 17344(R4), F2
+	FMOVQ 17408(R4), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 17216(R4), F0
+	FMOVQ 17408(R4), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 17280(R4), F2
+	FMOVQ 17472(R4), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 17344(R4), F2
+	FMOVQ 17536(R4), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 17344(R4), F1
+	FMOVQ 17536(R4), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 17408(R4), F22
+	FMOVQ 17600(R4), F22
 	WORD $0x4e2acc56 // FMLA V22.4S, V2.4S, V10.4S
-	FMOVQ 17408(R4), F21
+	FMOVQ 17600(R4), F21
 	WORD $0x4e27cc35 // FMLA V21.4S, V1.4S, V7.4S
-	FMOVQ 17408(R4), F0
+	FMOVQ 17600(R4), F0
 	WORD $0x4eb6d412 // FSUB V18.4S, V0.4S, V22.4S
 	WORD $0x4eb5d40b // FSUB V11.4S, V0.4S, V21.4S
 	WORD $0x4e2acc52 // FMLA V18.4S, V2.4S, V10.4S
@@ -43202,10 +43258,10 @@ doneLanes4:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 17472(R4), F0
+	FMOVQ 17664(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R4), F0
+	FMOVQ 17728(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -43221,10 +43277,10 @@ doneLanes4:
 	WORD $0x4eaacc01 // FMLS V1.4S, V0.4S, V10.4S
 	WORD $0x4ea7cca2 // FMLS V2.4S, V5.4S, V7.4S
 	WORD $0x4ea6cc01 // FMLS V1.4S, V0.4S, V6.4S
-	FMOVQ 17984(R4), F0
+	FMOVQ 18176(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R4), F0
+	FMOVQ 18240(R4), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -43414,7 +43470,7 @@ doneLanes8:
 	FMOVQ 640(R4), F0
 	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
 	WORD $0x6e6e1c04 // BSL V4.16B, V0.16B, V14.16B
-	FMOVQ 15360(R4), F1
+	FMOVQ 15488(R4), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -43513,13 +43569,13 @@ one1855:
 	WORD $0x6e6a1c64 // BSL V4.16B, V3.16B, V10.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 16640(R6), F2
+	FMOVQ 16832(R6), F2
 	WORD $0x6ee2848c // SUB V12.2D, V4.2D, V2.2D
 	WORD $0x6ee28465 // SUB V5.2D, V3.2D, V2.2D
 	FMOVQ 3840(R6), F2
 	WORD $0x4e221d84 // AND V4.16B, V12.16B, V2.16B
 	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
-	FMOVQ 16704(R6), F2
+	FMOVQ 16896(R6), F2
 	WORD $0x4ee2848b // ADD V11.2D, V4.2D, V2.2D
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0584 // USHR V4.2D, V12.2D, 52
@@ -43539,7 +43595,7 @@ one1855:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
-	FMOVQ 16768(R6), F0
+	FMOVQ 16960(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R6), F1
@@ -43547,7 +43603,7 @@ one1855:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
-	FMOVQ 15488(R6), F0
+	FMOVQ 15680(R6), F0
 	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
 	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -43577,11 +43633,11 @@ one1855:
 	WORD $0x6e6fdde8 // FMUL V8.2D, V15.2D, V15.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e65dc03 // FMUL V3.2D, V0.2D, V5.2D
-	FMOVQ 15552(R6), F2
-	FMOVQ 15552(R6), F1
-	FMOVQ 15616(R6), F0
+	FMOVQ 15744(R6), F2
+	FMOVQ 15744(R6), F1
+	FMOVQ 15808(R6), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 15616(R6), F2
+	FMOVQ 15808(R6), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
@@ -43591,48 +43647,48 @@ one1855:
 	WORD $0x6e60dc72 // FMUL V18.2D, V3.2D, V0.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 15680(R6), F1
-	FMOVQ 15680(R6), F0
-	FMOVQ 15744(R6), F4
-	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 15744(R6), F3
-	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
-	FMOVQ 15808(R6), F0
-	WORD $0x4e60cda4 // FMLA V4.2D, V13.2D, V0.2D
-	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
 	FMOVQ 15872(R6), F1
 	FMOVQ 15872(R6), F0
-	FMOVQ 15936(R6), F5
+	FMOVQ 15936(R6), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 15936(R6), F3
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	FMOVQ 16000(R6), F0
+	WORD $0x4e60cda4 // FMLA V4.2D, V13.2D, V0.2D
+	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
+	FMOVQ 16064(R6), F1
+	FMOVQ 16064(R6), F0
+	FMOVQ 16128(R6), F5
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
-	FMOVQ 15936(R6), F2
+	FMOVQ 16128(R6), F2
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
 	WORD $0x4e6dcc85 // FMLA V5.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
-	FMOVQ 16000(R6), F1
-	FMOVQ 16000(R6), F0
-	FMOVQ 16064(R6), F4
+	FMOVQ 16192(R6), F1
+	FMOVQ 16192(R6), F0
+	FMOVQ 16256(R6), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 16064(R6), F3
+	FMOVQ 16256(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
 	WORD $0x4e6dcca4 // FMLA V4.2D, V5.2D, V13.2D
 	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
-	FMOVQ 16128(R6), F0
-	FMOVQ 16128(R6), F2
-	FMOVQ 16192(R6), F1
+	FMOVQ 16320(R6), F0
+	FMOVQ 16320(R6), F2
+	FMOVQ 16384(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 16192(R6), F0
+	FMOVQ 16384(R6), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x4e6dcc81 // FMLA V1.2D, V4.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	FMOVQ 16256(R6), F2
+	FMOVQ 16448(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 16256(R6), F1
+	FMOVQ 16448(R6), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 16320(R6), F17
+	FMOVQ 16512(R6), F17
 	WORD $0x4e6bcc51 // FMLA V17.2D, V2.2D, V11.2D
-	FMOVQ 16320(R6), F14
+	FMOVQ 16512(R6), F14
 	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
-	FMOVQ 16320(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ef1d40d // FSUB V13.2D, V0.2D, V17.2D
 	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
 	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
@@ -43689,10 +43745,10 @@ one1855:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201ce2 // AND V2.16B, V7.16B, V0.16B
 	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
-	FMOVQ 16384(R6), F0
+	FMOVQ 16576(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R6), F0
+	FMOVQ 16640(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -43708,10 +43764,10 @@ one1855:
 	WORD $0x4eeccc10 // FMLS V16.2D, V0.2D, V12.2D
 	WORD $0x4eebcc31 // FMLS V17.2D, V1.2D, V11.2D
 	WORD $0x4eeacc10 // FMLS V16.2D, V0.2D, V10.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ef1f402 // FMIN V2.2D, V0.2D, V17.2D
 	WORD $0x4ef0f401 // FMIN V1.2D, V0.2D, V16.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f408 // FMAX V8.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -43900,10 +43956,10 @@ one1855:
 	WORD $0x4e6ad600 // FADD V0.2D, V16.2D, V10.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f410 // FMAX V16.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -44198,13 +44254,13 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 16640(R6), F2
+	FMOVQ 16832(R6), F2
 	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
 	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
 	FMOVQ 3840(R6), F2
 	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
 	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
-	FMOVQ 16704(R6), F2
+	FMOVQ 16896(R6), F2
 	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
@@ -44224,7 +44280,7 @@ doneLanes4:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 16768(R6), F0
+	FMOVQ 16960(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R6), F1
@@ -44232,7 +44288,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 15488(R6), F0
+	FMOVQ 15680(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -44262,11 +44318,11 @@ doneLanes4:
 	WORD $0x6e70de0a // FMUL V10.2D, V16.2D, V16.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 15552(R6), F2
-	FMOVQ 15552(R6), F1
-	FMOVQ 15616(R6), F0
+	FMOVQ 15744(R6), F2
+	FMOVQ 15744(R6), F1
+	FMOVQ 15808(R6), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 15616(R6), F2
+	FMOVQ 15808(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -44276,48 +44332,48 @@ doneLanes4:
 	WORD $0x6e60dc73 // FMUL V19.2D, V3.2D, V0.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 15680(R6), F1
-	FMOVQ 15680(R6), F0
-	FMOVQ 15744(R6), F4
-	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 15744(R6), F3
-	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 15808(R6), F0
-	WORD $0x4e60cde4 // FMLA V4.2D, V15.2D, V0.2D
-	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
 	FMOVQ 15872(R6), F1
 	FMOVQ 15872(R6), F0
-	FMOVQ 15936(R6), F7
+	FMOVQ 15936(R6), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 15936(R6), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	FMOVQ 16000(R6), F0
+	WORD $0x4e60cde4 // FMLA V4.2D, V15.2D, V0.2D
+	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
+	FMOVQ 16064(R6), F1
+	FMOVQ 16064(R6), F0
+	FMOVQ 16128(R6), F7
 	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
-	FMOVQ 15936(R6), F2
+	FMOVQ 16128(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e6fcc87 // FMLA V7.2D, V4.2D, V15.2D
 	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
-	FMOVQ 16000(R6), F1
-	FMOVQ 16000(R6), F0
-	FMOVQ 16064(R6), F4
+	FMOVQ 16192(R6), F1
+	FMOVQ 16192(R6), F0
+	FMOVQ 16256(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 16064(R6), F3
+	FMOVQ 16256(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e6fcce4 // FMLA V4.2D, V7.2D, V15.2D
 	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
-	FMOVQ 16128(R6), F0
-	FMOVQ 16128(R6), F2
-	FMOVQ 16192(R6), F1
+	FMOVQ 16320(R6), F0
+	FMOVQ 16320(R6), F2
+	FMOVQ 16384(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 16192(R6), F0
+	FMOVQ 16384(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e6fcc81 // FMLA V1.2D, V4.2D, V15.2D
 	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
-	FMOVQ 16256(R6), F2
+	FMOVQ 16448(R6), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 16256(R6), F1
+	FMOVQ 16448(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 16320(R6), F25
+	FMOVQ 16512(R6), F25
 	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
-	FMOVQ 16320(R6), F18
+	FMOVQ 16512(R6), F18
 	WORD $0x4e6acc32 // FMLA V18.2D, V1.2D, V10.2D
-	FMOVQ 16320(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ef9d40f // FSUB V15.2D, V0.2D, V25.2D
 	WORD $0x4ef2d40e // FSUB V14.2D, V0.2D, V18.2D
 	WORD $0x4e6dcc4f // FMLA V15.2D, V2.2D, V13.2D
@@ -44374,10 +44430,10 @@ doneLanes4:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 16384(R6), F0
+	FMOVQ 16576(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R6), F0
+	FMOVQ 16640(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -44393,10 +44449,10 @@ doneLanes4:
 	WORD $0x4eeecc12 // FMLS V18.2D, V0.2D, V14.2D
 	WORD $0x4eedcc33 // FMLS V19.2D, V1.2D, V13.2D
 	WORD $0x4eeccc12 // FMLS V18.2D, V0.2D, V12.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ef3f402 // FMIN V2.2D, V0.2D, V19.2D
 	WORD $0x4ef2f401 // FMIN V1.2D, V0.2D, V18.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40a // FMAX V10.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -44645,10 +44701,10 @@ doneLanes10:
 	WORD $0x4e6cd640 // FADD V0.2D, V18.2D, V12.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f410 // FMAX V16.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -45090,7 +45146,7 @@ one1867:
 	WORD $0x6e6c1c85 // BSL V5.16B, V4.16B, V12.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
 	WORD $0x6e6b1c44 // BSL V4.16B, V2.16B, V11.16B
-	FMOVQ 17728(R6), F2
+	FMOVQ 17920(R6), F2
 	WORD $0x6ea284ad // SUB V13.4S, V5.4S, V2.4S
 	WORD $0x6ea28486 // SUB V6.4S, V4.4S, V2.4S
 	FMOVQ 5696(R6), F2
@@ -45101,10 +45157,10 @@ one1867:
 	WORD $0x4ea28487 // ADD V7.4S, V4.4S, V2.4S
 	WORD $0x6f2905a5 // USHR V5.4S, V13.4S, 23
 	WORD $0x6f2904c4 // USHR V4.4S, V6.4S, 23
-	FMOVQ 17792(R6), F2
+	FMOVQ 17984(R6), F2
 	WORD $0x4ea21ca5 // ORR V5.16B, V5.16B, V2.16B
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
-	FMOVQ 17856(R6), F2
+	FMOVQ 18048(R6), F2
 	WORD $0x4ea2d4a5 // FSUB V5.4S, V5.4S, V2.4S
 	WORD $0x4ea2d486 // FSUB V6.4S, V4.4S, V2.4S
 	FMOVQ 5760(R6), F4
@@ -45116,7 +45172,7 @@ one1867:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 17920(R6), F0
+	FMOVQ 18112(R6), F0
 	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R6), F1
@@ -45124,7 +45180,7 @@ one1867:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 16960(R6), F0
+	FMOVQ 17152(R6), F0
 	WORD $0x6e641c0c // BSL V12.16B, V0.16B, V4.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -45154,11 +45210,11 @@ one1867:
 	WORD $0x6e31de27 // FMUL V7.4S, V17.4S, V17.4S
 	WORD $0x6e25dc25 // FMUL V5.4S, V1.4S, V5.4S
 	WORD $0x6e26dc04 // FMUL V4.4S, V0.4S, V6.4S
-	FMOVQ 17024(R6), F2
-	FMOVQ 17024(R6), F1
-	FMOVQ 17088(R6), F0
+	FMOVQ 17216(R6), F2
+	FMOVQ 17216(R6), F1
+	FMOVQ 17280(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 17088(R6), F2
+	FMOVQ 17280(R6), F2
 	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -45168,24 +45224,24 @@ one1867:
 	WORD $0x6e20dc93 // FMUL V19.4S, V4.4S, V0.4S
 	WORD $0x6e2add45 // FMUL V5.4S, V10.4S, V10.4S
 	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
-	FMOVQ 17152(R6), F0
-	FMOVQ 17152(R6), F2
-	FMOVQ 17216(R6), F1
+	FMOVQ 17344(R6), F0
+	FMOVQ 17344(R6), F2
+	FMOVQ 17408(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 17216(R6), F0
+	FMOVQ 17408(R6), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
-	FMOVQ 17280(R6), F2
+	FMOVQ 17472(R6), F2
 	WORD $0x4e22cca1 // FMLA V1.4S, V5.4S, V2.4S
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 17344(R6), F2
+	FMOVQ 17536(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 17344(R6), F1
+	FMOVQ 17536(R6), F1
 	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
-	FMOVQ 17408(R6), F16
+	FMOVQ 17600(R6), F16
 	WORD $0x4e2acc50 // FMLA V16.4S, V2.4S, V10.4S
-	FMOVQ 17408(R6), F15
+	FMOVQ 17600(R6), F15
 	WORD $0x4e27cc2f // FMLA V15.4S, V1.4S, V7.4S
-	FMOVQ 17408(R6), F0
+	FMOVQ 17600(R6), F0
 	WORD $0x4eb0d40e // FSUB V14.4S, V0.4S, V16.4S
 	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
 	WORD $0x4e2acc4e // FMLA V14.4S, V2.4S, V10.4S
@@ -45242,10 +45298,10 @@ one1867:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 17472(R6), F0
+	FMOVQ 17664(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R6), F0
+	FMOVQ 17728(R6), F0
 	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -45261,10 +45317,10 @@ one1867:
 	WORD $0x4eadcc11 // FMLS V17.4S, V0.4S, V13.4S
 	WORD $0x4eaccc32 // FMLS V18.4S, V1.4S, V12.4S
 	WORD $0x4eabcc11 // FMLS V17.4S, V0.4S, V11.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4eb2f402 // FMIN V2.4S, V0.4S, V18.4S
 	WORD $0x4eb1f401 // FMIN V1.4S, V0.4S, V17.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -45382,7 +45438,7 @@ one1867:
 	FMOVQ 640(R6), F0
 	WORD $0x6e751c06 // BSL V6.16B, V0.16B, V21.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -45421,10 +45477,10 @@ one1867:
 	WORD $0x4e2bd620 // FADD V0.4S, V17.4S, V11.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -45551,7 +45607,7 @@ one1867:
 	FMOVQ 640(R6), F0
 	WORD $0x6e751c06 // BSL V6.16B, V0.16B, V21.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -45719,7 +45775,7 @@ doneLanes4:
 	WORD $0x6e6d1c85 // BSL V5.16B, V4.16B, V13.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
 	WORD $0x6e6c1c44 // BSL V4.16B, V2.16B, V12.16B
-	FMOVQ 17728(R6), F2
+	FMOVQ 17920(R6), F2
 	WORD $0x6ea284af // SUB V15.4S, V5.4S, V2.4S
 	WORD $0x6ea2848a // SUB V10.4S, V4.4S, V2.4S
 	FMOVQ 5696(R6), F2
@@ -45730,10 +45786,10 @@ doneLanes4:
 	WORD $0x4ea2848b // ADD V11.4S, V4.4S, V2.4S
 	WORD $0x6f2905e5 // USHR V5.4S, V15.4S, 23
 	WORD $0x6f290544 // USHR V4.4S, V10.4S, 23
-	FMOVQ 17792(R6), F2
+	FMOVQ 17984(R6), F2
 	WORD $0x4ea21ca5 // ORR V5.16B, V5.16B, V2.16B
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
-	FMOVQ 17856(R6), F2
+	FMOVQ 18048(R6), F2
 	WORD $0x4ea2d4a5 // FSUB V5.4S, V5.4S, V2.4S
 	WORD $0x4ea2d48a // FSUB V10.4S, V4.4S, V2.4S
 	FMOVQ 5760(R6), F4
@@ -45745,7 +45801,7 @@ doneLanes4:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e5a4 // FCMEQ V4.4S, V13.4S, V0.4S
 	WORD $0x4e20e582 // FCMEQ V2.4S, V12.4S, V0.4S
-	FMOVQ 17920(R6), F0
+	FMOVQ 18112(R6), F0
 	WORD $0x6e651c04 // BSL V4.16B, V0.16B, V5.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R6), F1
@@ -45753,7 +45809,7 @@ doneLanes4:
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
 	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
-	FMOVQ 16960(R6), F0
+	FMOVQ 17152(R6), F0
 	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
 	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -45783,11 +45839,11 @@ doneLanes4:
 	WORD $0x6e31de2b // FMUL V11.4S, V17.4S, V17.4S
 	WORD $0x6e25dc25 // FMUL V5.4S, V1.4S, V5.4S
 	WORD $0x6e2adc04 // FMUL V4.4S, V0.4S, V10.4S
-	FMOVQ 17024(R6), F2
-	FMOVQ 17024(R6), F1
-	FMOVQ 17088(R6), F0
+	FMOVQ 17216(R6), F2
+	FMOVQ 17216(R6), F1
+	FMOVQ 17280(R6), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 17088(R6), F2
+	FMOVQ 17280(R6), F2
 	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
@@ -45797,24 +45853,24 @@ doneLanes4:
 	WORD $0x6e20dc95 // FMUL V21.4S, V4.4S, V0.4S
 	WORD $0x6e2eddc5 // FMUL V5.4S, V14.4S, V14.4S
 	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
-	FMOVQ 17152(R6), F0
-	FMOVQ 17152(R6), F2
-	FMOVQ 17216(R6), F1
+	FMOVQ 17344(R6), F0
+	FMOVQ 17344(R6), F2
+	FMOVQ 17408(R6), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17216(R6), F0
+	FMOVQ 17408(R6), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 17280(R6), F2
+	FMOVQ 17472(R6), F2
 	WORD $0x4e22cca1 // FMLA V1.4S, V5.4S, V2.4S
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 17344(R6), F2
+	FMOVQ 17536(R6), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 17344(R6), F1
+	FMOVQ 17536(R6), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 17408(R6), F20
+	FMOVQ 17600(R6), F20
 	WORD $0x4e2ecc54 // FMLA V20.4S, V2.4S, V14.4S
-	FMOVQ 17408(R6), F19
+	FMOVQ 17600(R6), F19
 	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
-	FMOVQ 17408(R6), F0
+	FMOVQ 17600(R6), F0
 	WORD $0x4eb4d410 // FSUB V16.4S, V0.4S, V20.4S
 	WORD $0x4eb3d40f // FSUB V15.4S, V0.4S, V19.4S
 	WORD $0x4e2ecc50 // FMLA V16.4S, V2.4S, V14.4S
@@ -45871,10 +45927,10 @@ doneLanes4:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 17472(R6), F0
+	FMOVQ 17664(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R6), F0
+	FMOVQ 17728(R6), F0
 	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -45890,10 +45946,10 @@ doneLanes4:
 	WORD $0x4eaecc13 // FMLS V19.4S, V0.4S, V14.4S
 	WORD $0x4eadcc34 // FMLS V20.4S, V1.4S, V13.4S
 	WORD $0x4eaccc13 // FMLS V19.4S, V0.4S, V12.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4eb4f405 // FMIN V5.4S, V0.4S, V20.4S
 	WORD $0x4eb3f401 // FMIN V1.4S, V0.4S, V19.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -46083,7 +46139,7 @@ doneLanes8:
 	FMOVQ 640(R6), F0
 	WORD $0x6e791c0a // BSL V10.16B, V0.16B, V25.16B
 	WORD $0x6e681c09 // BSL V9.16B, V0.16B, V8.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e205808 // NOT V8.16B, V0.16B
 	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
@@ -46158,10 +46214,10 @@ doneLanes10:
 	WORD $0x4e2cd660 // FADD V0.4S, V19.4S, V12.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f411 // FMAX V17.4S, V0.4S, V2.4S
 	WORD $0x4e21f410 // FMAX V16.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -46360,7 +46416,7 @@ doneLanes14:
 	FMOVQ 640(R6), F0
 	WORD $0x6e761c05 // BSL V5.16B, V0.16B, V22.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -46716,13 +46772,13 @@ one1879:
 	WORD $0x6e6a1c66 // BSL V6.16B, V3.16B, V10.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 16640(R6), F2
+	FMOVQ 16832(R6), F2
 	WORD $0x6ee284cc // SUB V12.2D, V6.2D, V2.2D
 	WORD $0x6ee28467 // SUB V7.2D, V3.2D, V2.2D
 	FMOVQ 3840(R6), F2
 	WORD $0x4e221d86 // AND V6.16B, V12.16B, V2.16B
 	WORD $0x4e221ce3 // AND V3.16B, V7.16B, V2.16B
-	FMOVQ 16704(R6), F2
+	FMOVQ 16896(R6), F2
 	WORD $0x4ee284cb // ADD V11.2D, V6.2D, V2.2D
 	WORD $0x4ee28468 // ADD V8.2D, V3.2D, V2.2D
 	WORD $0x6f4c0586 // USHR V6.2D, V12.2D, 52
@@ -46742,7 +46798,7 @@ one1879:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e543 // FCMEQ V3.2D, V10.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
-	FMOVQ 16768(R6), F0
+	FMOVQ 16960(R6), F0
 	WORD $0x6e661c03 // BSL V3.16B, V0.16B, V6.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R6), F1
@@ -46750,7 +46806,7 @@ one1879:
 	WORD $0x6e20580a // NOT V10.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205809 // NOT V9.16B, V0.16B
-	FMOVQ 15488(R6), F0
+	FMOVQ 15680(R6), F0
 	WORD $0x6e631c0a // BSL V10.16B, V0.16B, V3.16B
 	WORD $0x6e621c09 // BSL V9.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -46780,11 +46836,11 @@ one1879:
 	WORD $0x6e70de08 // FMUL V8.2D, V16.2D, V16.2D
 	WORD $0x6e66dc26 // FMUL V6.2D, V1.2D, V6.2D
 	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
-	FMOVQ 15552(R6), F2
-	FMOVQ 15552(R6), F1
-	FMOVQ 15616(R6), F0
+	FMOVQ 15744(R6), F2
+	FMOVQ 15744(R6), F1
+	FMOVQ 15808(R6), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 15616(R6), F2
+	FMOVQ 15808(R6), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
@@ -46794,48 +46850,48 @@ one1879:
 	WORD $0x6e60dc76 // FMUL V22.2D, V3.2D, V0.2D
 	WORD $0x6e6bdd6d // FMUL V13.2D, V11.2D, V11.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 15680(R6), F1
-	FMOVQ 15680(R6), F0
-	FMOVQ 15744(R6), F6
-	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 15744(R6), F3
-	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
-	FMOVQ 15808(R6), F0
-	WORD $0x4e60cda6 // FMLA V6.2D, V13.2D, V0.2D
-	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
 	FMOVQ 15872(R6), F1
 	FMOVQ 15872(R6), F0
-	FMOVQ 15936(R6), F7
+	FMOVQ 15936(R6), F6
+	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
+	FMOVQ 15936(R6), F3
+	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
+	FMOVQ 16000(R6), F0
+	WORD $0x4e60cda6 // FMLA V6.2D, V13.2D, V0.2D
+	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
+	FMOVQ 16064(R6), F1
+	FMOVQ 16064(R6), F0
+	FMOVQ 16128(R6), F7
 	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
-	FMOVQ 15936(R6), F2
+	FMOVQ 16128(R6), F2
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
 	WORD $0x4e6dccc7 // FMLA V7.2D, V6.2D, V13.2D
 	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
-	FMOVQ 16000(R6), F1
-	FMOVQ 16000(R6), F0
-	FMOVQ 16064(R6), F6
+	FMOVQ 16192(R6), F1
+	FMOVQ 16192(R6), F0
+	FMOVQ 16256(R6), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 16064(R6), F3
+	FMOVQ 16256(R6), F3
 	WORD $0x4e60cd03 // FMLA V3.2D, V8.2D, V0.2D
 	WORD $0x4e6dcce6 // FMLA V6.2D, V7.2D, V13.2D
 	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
-	FMOVQ 16128(R6), F0
-	FMOVQ 16128(R6), F2
-	FMOVQ 16192(R6), F1
+	FMOVQ 16320(R6), F0
+	FMOVQ 16320(R6), F2
+	FMOVQ 16384(R6), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 16192(R6), F0
+	FMOVQ 16384(R6), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x4e6dccc1 // FMLA V1.2D, V6.2D, V13.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	FMOVQ 16256(R6), F2
+	FMOVQ 16448(R6), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 16256(R6), F1
+	FMOVQ 16448(R6), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 16320(R6), F18
+	FMOVQ 16512(R6), F18
 	WORD $0x4e6bcc52 // FMLA V18.2D, V2.2D, V11.2D
-	FMOVQ 16320(R6), F14
+	FMOVQ 16512(R6), F14
 	WORD $0x4e68cc2e // FMLA V14.2D, V1.2D, V8.2D
-	FMOVQ 16320(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ef2d40d // FSUB V13.2D, V0.2D, V18.2D
 	WORD $0x4eeed40c // FSUB V12.2D, V0.2D, V14.2D
 	WORD $0x4e6bcc4d // FMLA V13.2D, V2.2D, V11.2D
@@ -46892,10 +46948,10 @@ one1879:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	FMOVQ 16384(R6), F0
+	FMOVQ 16576(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R6), F0
+	FMOVQ 16640(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -46936,10 +46992,10 @@ one1879:
 	WORD $0x4e76d5c0 // FADD V0.2D, V14.2D, V22.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f416 // FMAX V22.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -47172,10 +47228,10 @@ one1879:
 	WORD $0x4e6ad5c0 // FADD V0.2D, V14.2D, V10.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee3d401 // FSUB V1.2D, V0.2D, V3.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f418 // FMAX V24.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -47390,10 +47446,10 @@ one1879:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e61dc2b // FMUL V11.2D, V1.2D, V1.2D
 	WORD $0x6e60dc0a // FMUL V10.2D, V0.2D, V0.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ef0f402 // FMIN V2.2D, V0.2D, V16.2D
 	WORD $0x4eeef401 // FMIN V1.2D, V0.2D, V14.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40e // FMAX V14.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -47654,13 +47710,13 @@ doneLanes4:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
-	FMOVQ 16640(R6), F2
+	FMOVQ 16832(R6), F2
 	WORD $0x6ee2848e // SUB V14.2D, V4.2D, V2.2D
 	WORD $0x6ee28469 // SUB V9.2D, V3.2D, V2.2D
 	FMOVQ 3840(R6), F2
 	WORD $0x4e221dc4 // AND V4.16B, V14.16B, V2.16B
 	WORD $0x4e221d23 // AND V3.16B, V9.16B, V2.16B
-	FMOVQ 16704(R6), F2
+	FMOVQ 16896(R6), F2
 	WORD $0x4ee2848d // ADD V13.2D, V4.2D, V2.2D
 	WORD $0x4ee2846a // ADD V10.2D, V3.2D, V2.2D
 	WORD $0x6f4c05c4 // USHR V4.2D, V14.2D, 52
@@ -47680,7 +47736,7 @@ doneLanes4:
 	FMOVQ 512(R6), F0
 	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
 	WORD $0x4e60e562 // FCMEQ V2.2D, V11.2D, V0.2D
-	FMOVQ 16768(R6), F0
+	FMOVQ 16960(R6), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R6), F1
@@ -47688,7 +47744,7 @@ doneLanes4:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 15488(R6), F0
+	FMOVQ 15680(R6), F0
 	WORD $0x6e631c0c // BSL V12.16B, V0.16B, V3.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 576(R6), F0
@@ -47718,11 +47774,11 @@ doneLanes4:
 	WORD $0x6e71de2a // FMUL V10.2D, V17.2D, V17.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e69dc03 // FMUL V3.2D, V0.2D, V9.2D
-	FMOVQ 15552(R6), F2
-	FMOVQ 15552(R6), F1
-	FMOVQ 15616(R6), F0
+	FMOVQ 15744(R6), F2
+	FMOVQ 15744(R6), F1
+	FMOVQ 15808(R6), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 15616(R6), F2
+	FMOVQ 15808(R6), F2
 	WORD $0x4e61cd42 // FMLA V2.2D, V10.2D, V1.2D
 	FMOVQ 576(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
@@ -47732,48 +47788,48 @@ doneLanes4:
 	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
 	WORD $0x6e6dddb0 // FMUL V16.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 15680(R6), F1
-	FMOVQ 15680(R6), F0
-	FMOVQ 15744(R6), F4
-	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 15744(R6), F3
-	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
-	FMOVQ 15808(R6), F0
-	WORD $0x4e60ce04 // FMLA V4.2D, V16.2D, V0.2D
-	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
 	FMOVQ 15872(R6), F1
 	FMOVQ 15872(R6), F0
-	FMOVQ 15936(R6), F9
+	FMOVQ 15936(R6), F4
+	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
+	FMOVQ 15936(R6), F3
+	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
+	FMOVQ 16000(R6), F0
+	WORD $0x4e60ce04 // FMLA V4.2D, V16.2D, V0.2D
+	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
+	FMOVQ 16064(R6), F1
+	FMOVQ 16064(R6), F0
+	FMOVQ 16128(R6), F9
 	WORD $0x4e61cda9 // FMLA V9.2D, V13.2D, V1.2D
-	FMOVQ 15936(R6), F2
+	FMOVQ 16128(R6), F2
 	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
 	WORD $0x4e70cc89 // FMLA V9.2D, V4.2D, V16.2D
 	WORD $0x4e6ecc62 // FMLA V2.2D, V3.2D, V14.2D
-	FMOVQ 16000(R6), F1
-	FMOVQ 16000(R6), F0
-	FMOVQ 16064(R6), F4
+	FMOVQ 16192(R6), F1
+	FMOVQ 16192(R6), F0
+	FMOVQ 16256(R6), F4
 	WORD $0x4e61cda4 // FMLA V4.2D, V13.2D, V1.2D
-	FMOVQ 16064(R6), F3
+	FMOVQ 16256(R6), F3
 	WORD $0x4e60cd43 // FMLA V3.2D, V10.2D, V0.2D
 	WORD $0x4e70cd24 // FMLA V4.2D, V9.2D, V16.2D
 	WORD $0x4e6ecc43 // FMLA V3.2D, V2.2D, V14.2D
-	FMOVQ 16128(R6), F0
-	FMOVQ 16128(R6), F2
-	FMOVQ 16192(R6), F1
+	FMOVQ 16320(R6), F0
+	FMOVQ 16320(R6), F2
+	FMOVQ 16384(R6), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 16192(R6), F0
+	FMOVQ 16384(R6), F0
 	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
 	WORD $0x4e70cc81 // FMLA V1.2D, V4.2D, V16.2D
 	WORD $0x4e6ecc60 // FMLA V0.2D, V3.2D, V14.2D
-	FMOVQ 16256(R6), F2
+	FMOVQ 16448(R6), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 16256(R6), F1
+	FMOVQ 16448(R6), F1
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 16320(R6), F25
+	FMOVQ 16512(R6), F25
 	WORD $0x4e6dcc59 // FMLA V25.2D, V2.2D, V13.2D
-	FMOVQ 16320(R6), F22
+	FMOVQ 16512(R6), F22
 	WORD $0x4e6acc36 // FMLA V22.2D, V1.2D, V10.2D
-	FMOVQ 16320(R6), F0
+	FMOVQ 16512(R6), F0
 	WORD $0x4ef9d410 // FSUB V16.2D, V0.2D, V25.2D
 	WORD $0x4ef6d40e // FSUB V14.2D, V0.2D, V22.2D
 	WORD $0x4e6dcc50 // FMLA V16.2D, V2.2D, V13.2D
@@ -47830,10 +47886,10 @@ doneLanes4:
 	FMOVQ 384(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 16384(R6), F0
+	FMOVQ 16576(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R6), F0
+	FMOVQ 16640(R6), F0
 	WORD $0x4e62f404 // FMAX V4.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R6), F0
@@ -47874,10 +47930,10 @@ doneLanes4:
 	WORD $0x4e78d580 // FADD V0.2D, V12.2D, V24.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f408 // FMAX V8.2D, V0.2D, V2.2D
 	WORD $0x4e61f418 // FMAX V24.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -48274,10 +48330,10 @@ doneLanes20:
 	WORD $0x4e6dd580 // FADD V0.2D, V12.2D, V13.2D
 	WORD $0x4ee2d422 // FSUB V2.2D, V1.2D, V2.2D
 	WORD $0x4ee4d401 // FSUB V1.2D, V0.2D, V4.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f40a // FMAX V10.2D, V0.2D, V2.2D
 	WORD $0x4e61f418 // FMAX V24.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -48594,10 +48650,10 @@ doneLanes30:
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e61dc2e // FMUL V14.2D, V1.2D, V1.2D
 	WORD $0x6e60dc0d // FMUL V13.2D, V0.2D, V0.2D
-	FMOVQ 16832(R6), F0
+	FMOVQ 17024(R6), F0
 	WORD $0x4ef2f402 // FMIN V2.2D, V0.2D, V18.2D
 	WORD $0x4eecf401 // FMIN V1.2D, V0.2D, V12.2D
-	FMOVQ 16896(R6), F0
+	FMOVQ 17088(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f40c // FMAX V12.2D, V0.2D, V1.2D
 	FMOVQ 2112(R6), F0
@@ -48945,7 +49001,7 @@ one1891:
 	WORD $0x6e6c1c87 // BSL V7.16B, V4.16B, V12.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
 	WORD $0x6e6b1c44 // BSL V4.16B, V2.16B, V11.16B
-	FMOVQ 17728(R6), F2
+	FMOVQ 17920(R6), F2
 	WORD $0x6ea284ed // SUB V13.4S, V7.4S, V2.4S
 	WORD $0x6ea28488 // SUB V8.4S, V4.4S, V2.4S
 	FMOVQ 5696(R6), F2
@@ -48956,10 +49012,10 @@ one1891:
 	WORD $0x4ea28489 // ADD V9.4S, V4.4S, V2.4S
 	WORD $0x6f2905a7 // USHR V7.4S, V13.4S, 23
 	WORD $0x6f290504 // USHR V4.4S, V8.4S, 23
-	FMOVQ 17792(R6), F2
+	FMOVQ 17984(R6), F2
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
-	FMOVQ 17856(R6), F2
+	FMOVQ 18048(R6), F2
 	WORD $0x4ea2d4e7 // FSUB V7.4S, V7.4S, V2.4S
 	WORD $0x4ea2d488 // FSUB V8.4S, V4.4S, V2.4S
 	FMOVQ 5760(R6), F4
@@ -48971,7 +49027,7 @@ one1891:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
 	WORD $0x4e20e562 // FCMEQ V2.4S, V11.4S, V0.4S
-	FMOVQ 17920(R6), F0
+	FMOVQ 18112(R6), F0
 	WORD $0x6e671c04 // BSL V4.16B, V0.16B, V7.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R6), F1
@@ -48979,7 +49035,7 @@ one1891:
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
 	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e20580b // NOT V11.16B, V0.16B
-	FMOVQ 16960(R6), F0
+	FMOVQ 17152(R6), F0
 	WORD $0x6e641c0c // BSL V12.16B, V0.16B, V4.16B
 	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -49009,11 +49065,11 @@ one1891:
 	WORD $0x6e31de29 // FMUL V9.4S, V17.4S, V17.4S
 	WORD $0x6e27dc27 // FMUL V7.4S, V1.4S, V7.4S
 	WORD $0x6e28dc04 // FMUL V4.4S, V0.4S, V8.4S
-	FMOVQ 17024(R6), F2
-	FMOVQ 17024(R6), F1
-	FMOVQ 17088(R6), F0
+	FMOVQ 17216(R6), F2
+	FMOVQ 17216(R6), F1
+	FMOVQ 17280(R6), F0
 	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
-	FMOVQ 17088(R6), F2
+	FMOVQ 17280(R6), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
@@ -49023,24 +49079,24 @@ one1891:
 	WORD $0x6e20dc93 // FMUL V19.4S, V4.4S, V0.4S
 	WORD $0x6e2add47 // FMUL V7.4S, V10.4S, V10.4S
 	WORD $0x6e29dd24 // FMUL V4.4S, V9.4S, V9.4S
-	FMOVQ 17152(R6), F0
-	FMOVQ 17152(R6), F2
-	FMOVQ 17216(R6), F1
+	FMOVQ 17344(R6), F0
+	FMOVQ 17344(R6), F2
+	FMOVQ 17408(R6), F1
 	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
-	FMOVQ 17216(R6), F0
+	FMOVQ 17408(R6), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 17280(R6), F2
+	FMOVQ 17472(R6), F2
 	WORD $0x4e22cce1 // FMLA V1.4S, V7.4S, V2.4S
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 17344(R6), F2
+	FMOVQ 17536(R6), F2
 	WORD $0x4e21cd42 // FMLA V2.4S, V10.4S, V1.4S
-	FMOVQ 17344(R6), F1
+	FMOVQ 17536(R6), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 17408(R6), F16
+	FMOVQ 17600(R6), F16
 	WORD $0x4e2acc50 // FMLA V16.4S, V2.4S, V10.4S
-	FMOVQ 17408(R6), F15
+	FMOVQ 17600(R6), F15
 	WORD $0x4e29cc2f // FMLA V15.4S, V1.4S, V9.4S
-	FMOVQ 17408(R6), F0
+	FMOVQ 17600(R6), F0
 	WORD $0x4eb0d40e // FSUB V14.4S, V0.4S, V16.4S
 	WORD $0x4eafd40d // FSUB V13.4S, V0.4S, V15.4S
 	WORD $0x4e2acc4e // FMLA V14.4S, V2.4S, V10.4S
@@ -49097,10 +49153,10 @@ one1891:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 17472(R6), F0
+	FMOVQ 17664(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R6), F0
+	FMOVQ 17728(R6), F0
 	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -49141,10 +49197,10 @@ one1891:
 	WORD $0x4e33d5a0 // FADD V0.4S, V13.4S, V19.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -49262,7 +49318,7 @@ one1891:
 	FMOVQ 640(R6), F0
 	WORD $0x6e791c06 // BSL V6.16B, V0.16B, V25.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -49277,7 +49333,7 @@ one1891:
 	WORD $0x6e671c40 // BSL V0.16B, V2.16B, V7.16B
 	WORD $0x6e381c25 // EOR V5.16B, V1.16B, V24.16B
 	WORD $0x6e371c01 // EOR V1.16B, V0.16B, V23.16B
-	FMOVQ 18112(R6), F0
+	FMOVQ 18304(R6), F0
 	WORD $0x4e20e664 // FCMEQ V4.4S, V19.4S, V0.4S
 	WORD $0x4e20e542 // FCMEQ V2.4S, V10.4S, V0.4S
 	FMOVQ 704(R6), F0
@@ -49343,10 +49399,10 @@ one1891:
 	WORD $0x4e2bd5a0 // FADD V0.4S, V13.4S, V11.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f417 // FMAX V23.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -49475,7 +49531,7 @@ one1891:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -49525,10 +49581,10 @@ one1891:
 	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
 	WORD $0x6e21dc2c // FMUL V12.4S, V1.4S, V1.4S
 	WORD $0x6e20dc0b // FMUL V11.4S, V0.4S, V0.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4eb0f402 // FMIN V2.4S, V0.4S, V16.4S
 	WORD $0x4eadf401 // FMIN V1.4S, V0.4S, V13.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -49646,7 +49702,7 @@ one1891:
 	FMOVQ 640(R6), F0
 	WORD $0x6e731c06 // BSL V6.16B, V0.16B, V19.16B
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -49789,7 +49845,7 @@ doneLanes4:
 	WORD $0x6e6d1c89 // BSL V9.16B, V4.16B, V13.16B
 	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
 	WORD $0x6e6c1c44 // BSL V4.16B, V2.16B, V12.16B
-	FMOVQ 17728(R6), F2
+	FMOVQ 17920(R6), F2
 	WORD $0x6ea2852f // SUB V15.4S, V9.4S, V2.4S
 	WORD $0x6ea2848a // SUB V10.4S, V4.4S, V2.4S
 	FMOVQ 5696(R6), F2
@@ -49800,10 +49856,10 @@ doneLanes4:
 	WORD $0x4ea2848b // ADD V11.4S, V4.4S, V2.4S
 	WORD $0x6f2905e9 // USHR V9.4S, V15.4S, 23
 	WORD $0x6f290544 // USHR V4.4S, V10.4S, 23
-	FMOVQ 17792(R6), F2
+	FMOVQ 17984(R6), F2
 	WORD $0x4ea21d29 // ORR V9.16B, V9.16B, V2.16B
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
-	FMOVQ 17856(R6), F2
+	FMOVQ 18048(R6), F2
 	WORD $0x4ea2d529 // FSUB V9.4S, V9.4S, V2.4S
 	WORD $0x4ea2d48a // FSUB V10.4S, V4.4S, V2.4S
 	FMOVQ 5760(R6), F4
@@ -49815,7 +49871,7 @@ doneLanes4:
 	FMOVQ 640(R6), F0
 	WORD $0x4e20e5a4 // FCMEQ V4.4S, V13.4S, V0.4S
 	WORD $0x4e20e582 // FCMEQ V2.4S, V12.4S, V0.4S
-	FMOVQ 17920(R6), F0
+	FMOVQ 18112(R6), F0
 	WORD $0x6e691c04 // BSL V4.16B, V0.16B, V9.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R6), F1
@@ -49823,7 +49879,7 @@ doneLanes4:
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
 	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
-	FMOVQ 16960(R6), F0
+	FMOVQ 17152(R6), F0
 	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
 	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
 	FMOVQ 704(R6), F0
@@ -49853,11 +49909,11 @@ doneLanes4:
 	WORD $0x6e31de2b // FMUL V11.4S, V17.4S, V17.4S
 	WORD $0x6e29dc29 // FMUL V9.4S, V1.4S, V9.4S
 	WORD $0x6e2adc04 // FMUL V4.4S, V0.4S, V10.4S
-	FMOVQ 17024(R6), F2
-	FMOVQ 17024(R6), F1
-	FMOVQ 17088(R6), F0
+	FMOVQ 17216(R6), F2
+	FMOVQ 17216(R6), F1
+	FMOVQ 17280(R6), F0
 	WORD $0x4e22cdc0 // FMLA V0.4S, V14.4S, V2.4S
-	FMOVQ 17088(R6), F2
+	FMOVQ 17280(R6), F2
 	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
 	FMOVQ 704(R6), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
@@ -49867,24 +49923,24 @@ doneLanes4:
 	WORD $0x6e20dc97 // FMUL V23.4S, V4.4S, V0.4S
 	WORD $0x6e2eddc9 // FMUL V9.4S, V14.4S, V14.4S
 	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
-	FMOVQ 17152(R6), F0
-	FMOVQ 17152(R6), F2
-	FMOVQ 17216(R6), F1
+	FMOVQ 17344(R6), F0
+	FMOVQ 17344(R6), F2
+	FMOVQ 17408(R6), F1
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
-	FMOVQ 17216(R6), F0
+	FMOVQ 17408(R6), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 17280(R6), F2
+	FMOVQ 17472(R6), F2
 	WORD $0x4e22cd21 // FMLA V1.4S, V9.4S, V2.4S
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
-	FMOVQ 17344(R6), F2
+	FMOVQ 17536(R6), F2
 	WORD $0x4e21cdc2 // FMLA V2.4S, V14.4S, V1.4S
-	FMOVQ 17344(R6), F1
+	FMOVQ 17536(R6), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 17408(R6), F20
+	FMOVQ 17600(R6), F20
 	WORD $0x4e2ecc54 // FMLA V20.4S, V2.4S, V14.4S
-	FMOVQ 17408(R6), F19
+	FMOVQ 17600(R6), F19
 	WORD $0x4e2bcc33 // FMLA V19.4S, V1.4S, V11.4S
-	FMOVQ 17408(R6), F0
+	FMOVQ 17600(R6), F0
 	WORD $0x4eb4d410 // FSUB V16.4S, V0.4S, V20.4S
 	WORD $0x4eb3d40f // FSUB V15.4S, V0.4S, V19.4S
 	WORD $0x4e2ecc50 // FMLA V16.4S, V2.4S, V14.4S
@@ -49941,10 +49997,10 @@ doneLanes4:
 	FMOVQ 448(R6), F0
 	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 17472(R6), F0
+	FMOVQ 17664(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R6), F0
+	FMOVQ 17728(R6), F0
 	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R6), F0
@@ -49985,10 +50041,10 @@ doneLanes4:
 	WORD $0x4e37d5e0 // FADD V0.4S, V15.4S, V23.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea4d401 // FSUB V1.4S, V0.4S, V4.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f417 // FMAX V23.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -50180,7 +50236,7 @@ doneLanes8:
 	WORD $0x4ea11c3a // MOV V26.16B, V1.16B
 	WORD $0x6e7b1c40 // BSL V0.16B, V2.16B, V27.16B
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ebae420 // FCMGT V0.4S, V1.4S, V26.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
@@ -50195,7 +50251,7 @@ doneLanes8:
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
 	WORD $0x6e391c25 // EOR V5.16B, V1.16B, V25.16B
 	WORD $0x6e381c01 // EOR V1.16B, V0.16B, V24.16B
-	FMOVQ 18112(R6), F0
+	FMOVQ 18304(R6), F0
 	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
 	WORD $0x4e20e522 // FCMEQ V2.4S, V9.4S, V0.4S
 	FMOVQ 704(R6), F0
@@ -50481,10 +50537,10 @@ doneLanes20:
 	WORD $0x4e2dd5e0 // FADD V0.4S, V15.4S, V13.4S
 	WORD $0x4ea2d422 // FSUB V2.4S, V1.4S, V2.4S
 	WORD $0x4ea8d401 // FSUB V1.4S, V0.4S, V8.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f419 // FMAX V25.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -50688,7 +50744,7 @@ doneLanes24:
 	WORD $0x6e7c1c41 // BSL V1.16B, V2.16B, V28.16B
 	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
 	WORD $0x4ea01c05 // MOV V5.16B, V0.16B
-	FMOVQ 15360(R6), F2
+	FMOVQ 15488(R6), F2
 	WORD $0x6ea1e440 // FCMGT V0.4S, V2.4S, V1.4S
 	WORD $0x6e205804 // NOT V4.16B, V0.16B
 	WORD $0x6ea5e440 // FCMGT V0.4S, V2.4S, V5.4S
@@ -50848,10 +50904,10 @@ doneLanes30:
 	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
 	WORD $0x6e21dc2e // FMUL V14.4S, V1.4S, V1.4S
 	WORD $0x6e20dc0d // FMUL V13.4S, V0.4S, V0.4S
-	FMOVQ 17984(R6), F0
+	FMOVQ 18176(R6), F0
 	WORD $0x4eb2f402 // FMIN V2.4S, V0.4S, V18.4S
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
-	FMOVQ 18048(R6), F0
+	FMOVQ 18240(R6), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
 	FMOVQ 2880(R6), F0
@@ -51041,7 +51097,7 @@ doneLanes34:
 	FMOVQ 640(R6), F0
 	WORD $0x6e741c05 // BSL V5.16B, V0.16B, V20.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 15360(R6), F1
+	FMOVQ 15488(R6), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -52472,13 +52528,13 @@ one1927:
 	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
-	FMOVQ 16640(R5), F2
+	FMOVQ 16832(R5), F2
 	WORD $0x6ee28491 // SUB V17.2D, V4.2D, V2.2D
 	WORD $0x6ee28466 // SUB V6.2D, V3.2D, V2.2D
 	FMOVQ 3840(R5), F2
 	WORD $0x4e221e24 // AND V4.16B, V17.16B, V2.16B
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
-	FMOVQ 16704(R5), F2
+	FMOVQ 16896(R5), F2
 	WORD $0x4ee28488 // ADD V8.2D, V4.2D, V2.2D
 	WORD $0x4ee28467 // ADD V7.2D, V3.2D, V2.2D
 	WORD $0x6f4c0624 // USHR V4.2D, V17.2D, 52
@@ -52498,7 +52554,7 @@ one1927:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e583 // FCMEQ V3.2D, V12.2D, V0.2D
 	WORD $0x4e60e522 // FCMEQ V2.2D, V9.2D, V0.2D
-	FMOVQ 16768(R5), F0
+	FMOVQ 16960(R5), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R5), F1
@@ -52506,7 +52562,7 @@ one1927:
 	WORD $0x6e205811 // NOT V17.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e20580c // NOT V12.16B, V0.16B
-	FMOVQ 15488(R5), F0
+	FMOVQ 15680(R5), F0
 	WORD $0x6e631c11 // BSL V17.16B, V0.16B, V3.16B
 	WORD $0x6e621c0c // BSL V12.16B, V0.16B, V2.16B
 	FMOVQ 576(R5), F0
@@ -52536,11 +52592,11 @@ one1927:
 	WORD $0x6e73de67 // FMUL V7.2D, V19.2D, V19.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e66dc03 // FMUL V3.2D, V0.2D, V6.2D
-	FMOVQ 15552(R5), F2
-	FMOVQ 15552(R5), F1
-	FMOVQ 15616(R5), F0
+	FMOVQ 15744(R5), F2
+	FMOVQ 15744(R5), F1
+	FMOVQ 15808(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 15616(R5), F2
+	FMOVQ 15808(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
@@ -52550,48 +52606,48 @@ one1927:
 	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
 	WORD $0x6e68dd12 // FMUL V18.2D, V8.2D, V8.2D
 	WORD $0x6e67dce9 // FMUL V9.2D, V7.2D, V7.2D
-	FMOVQ 15680(R5), F1
-	FMOVQ 15680(R5), F0
-	FMOVQ 15744(R5), F4
-	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 15744(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	FMOVQ 15808(R5), F0
-	WORD $0x4e60ce44 // FMLA V4.2D, V18.2D, V0.2D
-	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
 	FMOVQ 15872(R5), F1
 	FMOVQ 15872(R5), F0
-	FMOVQ 15936(R5), F6
+	FMOVQ 15936(R5), F4
+	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
+	FMOVQ 15936(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	FMOVQ 16000(R5), F0
+	WORD $0x4e60ce44 // FMLA V4.2D, V18.2D, V0.2D
+	WORD $0x4e60cd23 // FMLA V3.2D, V9.2D, V0.2D
+	FMOVQ 16064(R5), F1
+	FMOVQ 16064(R5), F0
+	FMOVQ 16128(R5), F6
 	WORD $0x4e61cd06 // FMLA V6.2D, V8.2D, V1.2D
-	FMOVQ 15936(R5), F2
+	FMOVQ 16128(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e72cc86 // FMLA V6.2D, V4.2D, V18.2D
 	WORD $0x4e69cc62 // FMLA V2.2D, V3.2D, V9.2D
-	FMOVQ 16000(R5), F1
-	FMOVQ 16000(R5), F0
-	FMOVQ 16064(R5), F4
+	FMOVQ 16192(R5), F1
+	FMOVQ 16192(R5), F0
+	FMOVQ 16256(R5), F4
 	WORD $0x4e61cd04 // FMLA V4.2D, V8.2D, V1.2D
-	FMOVQ 16064(R5), F3
+	FMOVQ 16256(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e72ccc4 // FMLA V4.2D, V6.2D, V18.2D
 	WORD $0x4e69cc43 // FMLA V3.2D, V2.2D, V9.2D
-	FMOVQ 16128(R5), F0
-	FMOVQ 16128(R5), F2
-	FMOVQ 16192(R5), F1
+	FMOVQ 16320(R5), F0
+	FMOVQ 16320(R5), F2
+	FMOVQ 16384(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 16192(R5), F0
+	FMOVQ 16384(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e72cc81 // FMLA V1.2D, V4.2D, V18.2D
 	WORD $0x4e69cc60 // FMLA V0.2D, V3.2D, V9.2D
-	FMOVQ 16256(R5), F2
+	FMOVQ 16448(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 16256(R5), F1
+	FMOVQ 16448(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 16320(R5), F22
+	FMOVQ 16512(R5), F22
 	WORD $0x4e68cc56 // FMLA V22.2D, V2.2D, V8.2D
-	FMOVQ 16320(R5), F21
+	FMOVQ 16512(R5), F21
 	WORD $0x4e67cc35 // FMLA V21.2D, V1.2D, V7.2D
-	FMOVQ 16320(R5), F0
+	FMOVQ 16512(R5), F0
 	WORD $0x4ef6d412 // FSUB V18.2D, V0.2D, V22.2D
 	WORD $0x4ef5d409 // FSUB V9.2D, V0.2D, V21.2D
 	WORD $0x4e68cc52 // FMLA V18.2D, V2.2D, V8.2D
@@ -52648,10 +52704,10 @@ one1927:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 16384(R5), F0
+	FMOVQ 16576(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R5), F0
+	FMOVQ 16640(R5), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -52667,10 +52723,10 @@ one1927:
 	WORD $0x4ee8cc01 // FMLS V1.2D, V0.2D, V8.2D
 	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
 	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
-	FMOVQ 16832(R5), F0
+	FMOVQ 17024(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R5), F0
+	FMOVQ 17088(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -52914,13 +52970,13 @@ doneLanes4:
 	WORD $0x6e721c64 // BSL V4.16B, V3.16B, V18.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
-	FMOVQ 16640(R5), F2
+	FMOVQ 16832(R5), F2
 	WORD $0x6ee28493 // SUB V19.2D, V4.2D, V2.2D
 	WORD $0x6ee28466 // SUB V6.2D, V3.2D, V2.2D
 	FMOVQ 3840(R5), F2
 	WORD $0x4e221e64 // AND V4.16B, V19.16B, V2.16B
 	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
-	FMOVQ 16704(R5), F2
+	FMOVQ 16896(R5), F2
 	WORD $0x4ee2848b // ADD V11.2D, V4.2D, V2.2D
 	WORD $0x4ee28467 // ADD V7.2D, V3.2D, V2.2D
 	WORD $0x6f4c0664 // USHR V4.2D, V19.2D, 52
@@ -52940,7 +52996,7 @@ doneLanes4:
 	FMOVQ 512(R5), F0
 	WORD $0x4e60e643 // FCMEQ V3.2D, V18.2D, V0.2D
 	WORD $0x4e60e582 // FCMEQ V2.2D, V12.2D, V0.2D
-	FMOVQ 16768(R5), F0
+	FMOVQ 16960(R5), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 4736(R5), F1
@@ -52948,7 +53004,7 @@ doneLanes4:
 	WORD $0x6e205800 // NOT V0.16B, V0.16B
 	WORD $0x6eece421 // FCMGT V1.2D, V1.2D, V12.2D
 	WORD $0x6e205832 // NOT V18.16B, V1.16B
-	FMOVQ 15488(R5), F1
+	FMOVQ 15680(R5), F1
 	WORD $0x6e631c20 // BSL V0.16B, V1.16B, V3.16B
 	WORD $0x4ea01c13 // MOV V19.16B, V0.16B
 	WORD $0x6e621c32 // BSL V18.16B, V1.16B, V2.16B
@@ -52979,11 +53035,11 @@ doneLanes4:
 	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
 	WORD $0x6e64dc24 // FMUL V4.2D, V1.2D, V4.2D
 	WORD $0x6e66dc03 // FMUL V3.2D, V0.2D, V6.2D
-	FMOVQ 15552(R5), F2
-	FMOVQ 15552(R5), F1
-	FMOVQ 15616(R5), F0
+	FMOVQ 15744(R5), F2
+	FMOVQ 15744(R5), F1
+	FMOVQ 15808(R5), F0
 	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
-	FMOVQ 15616(R5), F2
+	FMOVQ 15808(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 576(R5), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
@@ -52993,48 +53049,48 @@ doneLanes4:
 	WORD $0x6e60dc77 // FMUL V23.2D, V3.2D, V0.2D
 	WORD $0x6e6bdd76 // FMUL V22.2D, V11.2D, V11.2D
 	WORD $0x6e67dcec // FMUL V12.2D, V7.2D, V7.2D
-	FMOVQ 15680(R5), F1
-	FMOVQ 15680(R5), F0
-	FMOVQ 15744(R5), F4
-	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 15744(R5), F3
-	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
-	FMOVQ 15808(R5), F0
-	WORD $0x4e60cec4 // FMLA V4.2D, V22.2D, V0.2D
-	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
 	FMOVQ 15872(R5), F1
 	FMOVQ 15872(R5), F0
-	FMOVQ 15936(R5), F6
+	FMOVQ 15936(R5), F4
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	FMOVQ 15936(R5), F3
+	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
+	FMOVQ 16000(R5), F0
+	WORD $0x4e60cec4 // FMLA V4.2D, V22.2D, V0.2D
+	WORD $0x4e60cd83 // FMLA V3.2D, V12.2D, V0.2D
+	FMOVQ 16064(R5), F1
+	FMOVQ 16064(R5), F0
+	FMOVQ 16128(R5), F6
 	WORD $0x4e61cd66 // FMLA V6.2D, V11.2D, V1.2D
-	FMOVQ 15936(R5), F2
+	FMOVQ 16128(R5), F2
 	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
 	WORD $0x4e76cc86 // FMLA V6.2D, V4.2D, V22.2D
 	WORD $0x4e6ccc62 // FMLA V2.2D, V3.2D, V12.2D
-	FMOVQ 16000(R5), F1
-	FMOVQ 16000(R5), F0
-	FMOVQ 16064(R5), F4
+	FMOVQ 16192(R5), F1
+	FMOVQ 16192(R5), F0
+	FMOVQ 16256(R5), F4
 	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
-	FMOVQ 16064(R5), F3
+	FMOVQ 16256(R5), F3
 	WORD $0x4e60cce3 // FMLA V3.2D, V7.2D, V0.2D
 	WORD $0x4e76ccc4 // FMLA V4.2D, V6.2D, V22.2D
 	WORD $0x4e6ccc43 // FMLA V3.2D, V2.2D, V12.2D
-	FMOVQ 16128(R5), F0
-	FMOVQ 16128(R5), F2
-	FMOVQ 16192(R5), F1
+	FMOVQ 16320(R5), F0
+	FMOVQ 16320(R5), F2
+	FMOVQ 16384(R5), F1
 	WORD $0x4e60cd61 // FMLA V1.2D, V11.2D, V0.2D
-	FMOVQ 16192(R5), F0
+	FMOVQ 16384(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x4e76cc81 // FMLA V1.2D, V4.2D, V22.2D
 	WORD $0x4e6ccc60 // FMLA V0.2D, V3.2D, V12.2D
-	FMOVQ 16256(R5), F2
+	FMOVQ 16448(R5), F2
 	WORD $0x4e61cd62 // FMLA V2.2D, V11.2D, V1.2D
-	FMOVQ 16256(R5), F1
+	FMOVQ 16448(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 16320(R5), F26
+	FMOVQ 16512(R5), F26
 	WORD $0x4e6bcc5a // FMLA V26.2D, V2.2D, V11.2D
-	FMOVQ 16320(R5), F25
+	FMOVQ 16512(R5), F25
 	WORD $0x4e67cc39 // FMLA V25.2D, V1.2D, V7.2D
-	FMOVQ 16320(R5), F0
+	FMOVQ 16512(R5), F0
 	WORD $0x4efad416 // FSUB V22.2D, V0.2D, V26.2D
 	WORD $0x4ef9d40c // FSUB V12.2D, V0.2D, V25.2D
 	WORD $0x4e6bcc56 // FMLA V22.2D, V2.2D, V11.2D
@@ -53091,10 +53147,10 @@ doneLanes4:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201e22 // AND V2.16B, V17.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 16384(R5), F0
+	FMOVQ 16576(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16448(R5), F0
+	FMOVQ 16640(R5), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
 	FMOVQ 128(R5), F0
@@ -53110,10 +53166,10 @@ doneLanes4:
 	WORD $0x4eebcc01 // FMLS V1.2D, V0.2D, V11.2D
 	WORD $0x4ee7cca2 // FMLS V2.2D, V5.2D, V7.2D
 	WORD $0x4ee6cc01 // FMLS V1.2D, V0.2D, V6.2D
-	FMOVQ 16832(R5), F0
+	FMOVQ 17024(R5), F0
 	WORD $0x4ee2f402 // FMIN V2.2D, V0.2D, V2.2D
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
-	FMOVQ 16896(R5), F0
+	FMOVQ 17088(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
 	FMOVQ 2112(R5), F0
@@ -53408,7 +53464,7 @@ one1939:
 	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
-	FMOVQ 17728(R4), F2
+	FMOVQ 17920(R4), F2
 	WORD $0x6ea2848d // SUB V13.4S, V4.4S, V2.4S
 	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
 	FMOVQ 5696(R4), F2
@@ -53419,10 +53475,10 @@ one1939:
 	WORD $0x4ea28466 // ADD V6.4S, V3.4S, V2.4S
 	WORD $0x6f2905a4 // USHR V4.4S, V13.4S, 23
 	WORD $0x6f2904a3 // USHR V3.4S, V5.4S, 23
-	FMOVQ 17792(R4), F2
+	FMOVQ 17984(R4), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 17856(R4), F2
+	FMOVQ 18048(R4), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d465 // FSUB V5.4S, V3.4S, V2.4S
 	FMOVQ 5760(R4), F3
@@ -53434,7 +53490,7 @@ one1939:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
 	WORD $0x4e20e4e2 // FCMEQ V2.4S, V7.4S, V0.4S
-	FMOVQ 17920(R4), F0
+	FMOVQ 18112(R4), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R4), F1
@@ -53442,7 +53498,7 @@ one1939:
 	WORD $0x6e20580d // NOT V13.16B, V0.16B
 	WORD $0x6ea7e420 // FCMGT V0.4S, V1.4S, V7.4S
 	WORD $0x6e205807 // NOT V7.16B, V0.16B
-	FMOVQ 16960(R4), F0
+	FMOVQ 17152(R4), F0
 	WORD $0x6e631c0d // BSL V13.16B, V0.16B, V3.16B
 	WORD $0x6e621c07 // BSL V7.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -53472,11 +53528,11 @@ one1939:
 	WORD $0x6e33de66 // FMUL V6.4S, V19.4S, V19.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e25dc03 // FMUL V3.4S, V0.4S, V5.4S
-	FMOVQ 17024(R4), F2
-	FMOVQ 17024(R4), F1
-	FMOVQ 17088(R4), F0
+	FMOVQ 17216(R4), F2
+	FMOVQ 17216(R4), F1
+	FMOVQ 17280(R4), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
-	FMOVQ 17088(R4), F2
+	FMOVQ 17280(R4), F2
 	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
@@ -53486,24 +53542,24 @@ one1939:
 	WORD $0x6e20dc76 // FMUL V22.4S, V3.4S, V0.4S
 	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
 	WORD $0x6e26dcc3 // FMUL V3.4S, V6.4S, V6.4S
-	FMOVQ 17152(R4), F0
-	FMOVQ 17152(R4), F2
-	FMOVQ 17216(R4), F1
+	FMOVQ 17344(R4), F0
+	FMOVQ 17344(R4), F2
+	FMOVQ 17408(R4), F1
 	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
-	FMOVQ 17216(R4), F0
+	FMOVQ 17408(R4), F0
 	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
-	FMOVQ 17280(R4), F2
+	FMOVQ 17472(R4), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 17344(R4), F2
+	FMOVQ 17536(R4), F2
 	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 17344(R4), F1
+	FMOVQ 17536(R4), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 17408(R4), F21
+	FMOVQ 17600(R4), F21
 	WORD $0x4e28cc55 // FMLA V21.4S, V2.4S, V8.4S
-	FMOVQ 17408(R4), F15
+	FMOVQ 17600(R4), F15
 	WORD $0x4e26cc2f // FMLA V15.4S, V1.4S, V6.4S
-	FMOVQ 17408(R4), F0
+	FMOVQ 17600(R4), F0
 	WORD $0x4eb5d40e // FSUB V14.4S, V0.4S, V21.4S
 	WORD $0x4eafd409 // FSUB V9.4S, V0.4S, V15.4S
 	WORD $0x4e28cc4e // FMLA V14.4S, V2.4S, V8.4S
@@ -53560,10 +53616,10 @@ one1939:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 17472(R4), F0
+	FMOVQ 17664(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R4), F0
+	FMOVQ 17728(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -53579,10 +53635,10 @@ one1939:
 	WORD $0x4ea8cc01 // FMLS V1.4S, V0.4S, V8.4S
 	WORD $0x4ea7cca2 // FMLS V2.4S, V5.4S, V7.4S
 	WORD $0x4ea6cc01 // FMLS V1.4S, V0.4S, V6.4S
-	FMOVQ 17984(R4), F0
+	FMOVQ 18176(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R4), F0
+	FMOVQ 18240(R4), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -53700,7 +53756,7 @@ one1939:
 	FMOVQ 640(R4), F0
 	WORD $0x6e6d1c05 // BSL V5.16B, V0.16B, V13.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 15360(R4), F1
+	FMOVQ 15488(R4), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -53826,7 +53882,7 @@ doneLanes4:
 	WORD $0x6e6e1c64 // BSL V4.16B, V3.16B, V14.16B
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
-	FMOVQ 17728(R4), F2
+	FMOVQ 17920(R4), F2
 	WORD $0x6ea2848f // SUB V15.4S, V4.4S, V2.4S
 	WORD $0x6ea28467 // SUB V7.4S, V3.4S, V2.4S
 	FMOVQ 5696(R4), F2
@@ -53837,10 +53893,10 @@ doneLanes4:
 	WORD $0x4ea28469 // ADD V9.4S, V3.4S, V2.4S
 	WORD $0x6f2905e4 // USHR V4.4S, V15.4S, 23
 	WORD $0x6f2904e3 // USHR V3.4S, V7.4S, 23
-	FMOVQ 17792(R4), F2
+	FMOVQ 17984(R4), F2
 	WORD $0x4ea21c84 // ORR V4.16B, V4.16B, V2.16B
 	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
-	FMOVQ 17856(R4), F2
+	FMOVQ 18048(R4), F2
 	WORD $0x4ea2d484 // FSUB V4.4S, V4.4S, V2.4S
 	WORD $0x4ea2d467 // FSUB V7.4S, V3.4S, V2.4S
 	FMOVQ 5760(R4), F3
@@ -53852,7 +53908,7 @@ doneLanes4:
 	FMOVQ 640(R4), F0
 	WORD $0x4e20e5c3 // FCMEQ V3.4S, V14.4S, V0.4S
 	WORD $0x4e20e582 // FCMEQ V2.4S, V12.4S, V0.4S
-	FMOVQ 17920(R4), F0
+	FMOVQ 18112(R4), F0
 	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
 	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
 	FMOVQ 5824(R4), F1
@@ -53860,7 +53916,7 @@ doneLanes4:
 	WORD $0x6e20580f // NOT V15.16B, V0.16B
 	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
 	WORD $0x6e20580e // NOT V14.16B, V0.16B
-	FMOVQ 16960(R4), F0
+	FMOVQ 17152(R4), F0
 	WORD $0x6e631c0f // BSL V15.16B, V0.16B, V3.16B
 	WORD $0x6e621c0e // BSL V14.16B, V0.16B, V2.16B
 	FMOVQ 704(R4), F0
@@ -53890,11 +53946,11 @@ doneLanes4:
 	WORD $0x6e34de89 // FMUL V9.4S, V20.4S, V20.4S
 	WORD $0x6e24dc24 // FMUL V4.4S, V1.4S, V4.4S
 	WORD $0x6e27dc03 // FMUL V3.4S, V0.4S, V7.4S
-	FMOVQ 17024(R4), F2
-	FMOVQ 17024(R4), F1
-	FMOVQ 17088(R4), F0
+	FMOVQ 17216(R4), F2
+	FMOVQ 17216(R4), F1
+	FMOVQ 17280(R4), F0
 	WORD $0x4e22cd60 // FMLA V0.4S, V11.4S, V2.4S
-	FMOVQ 17088(R4), F2
+	FMOVQ 17280(R4), F2
 	WORD $0x4e21cd22 // FMLA V2.4S, V9.4S, V1.4S
 	FMOVQ 704(R4), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
@@ -53904,24 +53960,24 @@ doneLanes4:
 	WORD $0x6e20dc77 // FMUL V23.4S, V3.4S, V0.4S
 	WORD $0x6e2bdd64 // FMUL V4.4S, V11.4S, V11.4S
 	WORD $0x6e29dd23 // FMUL V3.4S, V9.4S, V9.4S
-	FMOVQ 17152(R4), F0
-	FMOVQ 17152(R4), F2
-	FMOVQ 17216(R4), F1
+	FMOVQ 17344(R4), F0
+	FMOVQ 17344(R4), F2
+	FMOVQ 17408(R4), F1
 	WORD $0x4e20cd61 // FMLA V1.4S, V11.4S, V0.4S
-	FMOVQ 17216(R4), F0
+	FMOVQ 17408(R4), F0
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
-	FMOVQ 17280(R4), F2
+	FMOVQ 17472(R4), F2
 	WORD $0x4e22cc81 // FMLA V1.4S, V4.4S, V2.4S
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 17344(R4), F2
+	FMOVQ 17536(R4), F2
 	WORD $0x4e21cd62 // FMLA V2.4S, V11.4S, V1.4S
-	FMOVQ 17344(R4), F1
+	FMOVQ 17536(R4), F1
 	WORD $0x4e20cd21 // FMLA V1.4S, V9.4S, V0.4S
-	FMOVQ 17408(R4), F25
+	FMOVQ 17600(R4), F25
 	WORD $0x4e2bcc59 // FMLA V25.4S, V2.4S, V11.4S
-	FMOVQ 17408(R4), F22
+	FMOVQ 17600(R4), F22
 	WORD $0x4e29cc36 // FMLA V22.4S, V1.4S, V9.4S
-	FMOVQ 17408(R4), F0
+	FMOVQ 17600(R4), F0
 	WORD $0x4eb9d413 // FSUB V19.4S, V0.4S, V25.4S
 	WORD $0x4eb6d40c // FSUB V12.4S, V0.4S, V22.4S
 	WORD $0x4e2bcc53 // FMLA V19.4S, V2.4S, V11.4S
@@ -53978,10 +54034,10 @@ doneLanes4:
 	FMOVQ 448(R4), F0
 	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
 	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
-	FMOVQ 17472(R4), F0
+	FMOVQ 17664(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 17536(R4), F0
+	FMOVQ 17728(R4), F0
 	WORD $0x4e22f403 // FMAX V3.4S, V0.4S, V2.4S
 	WORD $0x4e21f402 // FMAX V2.4S, V0.4S, V1.4S
 	FMOVQ 320(R4), F0
@@ -53997,10 +54053,10 @@ doneLanes4:
 	WORD $0x4eabcc01 // FMLS V1.4S, V0.4S, V11.4S
 	WORD $0x4ea9cca2 // FMLS V2.4S, V5.4S, V9.4S
 	WORD $0x4ea7cc01 // FMLS V1.4S, V0.4S, V7.4S
-	FMOVQ 17984(R4), F0
+	FMOVQ 18176(R4), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 18048(R4), F0
+	FMOVQ 18240(R4), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f405 // FMAX V5.4S, V0.4S, V1.4S
 	FMOVQ 2880(R4), F0
@@ -54190,7 +54246,7 @@ doneLanes8:
 	FMOVQ 640(R4), F0
 	WORD $0x6e6f1c05 // BSL V5.16B, V0.16B, V15.16B
 	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
-	FMOVQ 15360(R4), F1
+	FMOVQ 15488(R4), F1
 	WORD $0x6ea5e420 // FCMGT V0.4S, V1.4S, V5.4S
 	WORD $0x6e205803 // NOT V3.16B, V0.16B
 	WORD $0x6ea4e420 // FCMGT V0.4S, V1.4S, V4.4S
@@ -55645,50 +55701,50 @@ scaled1994:
 	WORD $0x4e60d573 // FADD V19.2D, V11.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18240(R5), F2
-	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 18240(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 18304(R5), F0
-	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 18368(R5), F1
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 18368(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 18432(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
 	FMOVQ 18432(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18496(R5), F0
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FMOVQ 18496(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 18560(R5), F1
+	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
+	FMOVQ 18560(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
+	FMOVQ 18624(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6ef1e409 // FCMGT V9.2D, V0.2D, V17.2D
 	WORD $0x6e741c4a // BSL V10.16B, V2.16B, V20.16B
 	WORD $0x6e731c29 // BSL V9.16B, V1.16B, V19.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18496(R5), F2
+	FMOVQ 18688(R5), F2
 	WORD $0x4e61cd02 // FMLA V2.2D, V8.2D, V1.2D
-	FMOVQ 18496(R5), F1
+	FMOVQ 18688(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18752(R5), F0
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 18560(R5), F2
+	FMOVQ 18752(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 18624(R5), F1
+	FMOVQ 18816(R5), F1
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 18624(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	WORD $0x6e68dc22 // FMUL V2.2D, V1.2D, V8.2D
 	WORD $0x6e67dc01 // FMUL V1.2D, V0.2D, V7.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c48 // EOR V8.16B, V2.16B, V0.16B
 	WORD $0x6e201c27 // EOR V7.16B, V1.16B, V0.16B
-	FMOVQ 18688(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x6e60dc84 // FMUL V4.2D, V4.2D, V0.2D
 	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6ef1e400 // FCMGT V0.2D, V0.2D, V17.2D
 	WORD $0x6e641d01 // BSL V1.16B, V8.16B, V4.16B
@@ -55697,7 +55753,7 @@ scaled1994:
 	WORD $0x6e69fc0a // FDIV V10.2D, V0.2D, V9.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6ef1e408 // FCMGT V8.2D, V0.2D, V17.2D
 	WORD $0x6e621da9 // BSL V9.16B, V13.16B, V2.16B
@@ -55716,7 +55772,7 @@ scaled1994:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede40d // FCMGT V13.2D, V0.2D, V13.2D
 	WORD $0x6ef1e40b // FCMGT V11.2D, V0.2D, V17.2D
 	WORD $0x6e621ced // BSL V13.16B, V7.16B, V2.16B
@@ -55738,50 +55794,50 @@ scaled1994:
 	WORD $0x4e60d655 // FADD V21.2D, V18.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18240(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 18240(R5), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 18304(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 18368(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 18368(R5), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 18432(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 18432(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18496(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FMOVQ 18496(R5), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 18560(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 18560(R5), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 18624(R5), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 18368(R5), F0
 	WORD $0x6ef4e411 // FCMGT V17.2D, V0.2D, V20.2D
 	WORD $0x6ef3e408 // FCMGT V8.2D, V0.2D, V19.2D
 	WORD $0x6e761c51 // BSL V17.16B, V2.16B, V22.16B
 	WORD $0x6e751c28 // BSL V8.16B, V1.16B, V21.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18496(R5), F2
+	FMOVQ 18688(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 18496(R5), F1
+	FMOVQ 18688(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18752(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 18560(R5), F2
+	FMOVQ 18752(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 18624(R5), F1
+	FMOVQ 18816(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 18624(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 18688(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60de42 // FMUL V2.2D, V18.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6ef4e401 // FCMGT V1.2D, V0.2D, V20.2D
 	WORD $0x6ef3e400 // FCMGT V0.2D, V0.2D, V19.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -55790,7 +55846,7 @@ scaled1994:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6ef4e412 // FCMGT V18.2D, V0.2D, V20.2D
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6e621e92 // BSL V18.16B, V20.16B, V2.16B
@@ -55809,7 +55865,7 @@ scaled1994:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6ef4e404 // FCMGT V4.2D, V0.2D, V20.2D
 	WORD $0x6ef3e403 // FCMGT V3.2D, V0.2D, V19.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -55982,50 +56038,50 @@ scaled1996:
 	WORD $0x4e60d551 // FADD V17.2D, V10.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18240(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 18240(R5), F1
-	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 18304(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 18368(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 18368(R5), F0
-	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	FMOVQ 18432(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
 	FMOVQ 18432(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18496(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FMOVQ 18496(R5), F2
+	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
+	FMOVQ 18560(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 18560(R5), F0
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 18624(R5), F1
+	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6e721c49 // BSL V9.16B, V2.16B, V18.16B
 	WORD $0x6e711c28 // BSL V8.16B, V1.16B, V17.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18496(R5), F2
+	FMOVQ 18688(R5), F2
 	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 18496(R5), F1
+	FMOVQ 18688(R5), F1
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18752(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 18560(R5), F2
+	FMOVQ 18752(R5), F2
 	WORD $0x4e61cc82 // FMLA V2.2D, V4.2D, V1.2D
-	FMOVQ 18624(R5), F1
+	FMOVQ 18816(R5), F1
 	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
-	FMOVQ 18624(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	WORD $0x6e67dc22 // FMUL V2.2D, V1.2D, V7.2D
 	WORD $0x6e64dc01 // FMUL V1.2D, V0.2D, V4.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c47 // EOR V7.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 18688(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
@@ -56034,7 +56090,7 @@ scaled1996:
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede40a // FCMGT V10.2D, V0.2D, V13.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6e621daa // BSL V10.16B, V13.16B, V2.16B
@@ -56053,7 +56109,7 @@ scaled1996:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eede404 // FCMGT V4.2D, V0.2D, V13.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -56265,50 +56321,50 @@ doneLanes4:
 	WORD $0x4e60d504 // FADD V4.2D, V8.2D, V0.2D
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18240(R5), F2
-	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 18240(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 18304(R5), F0
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 18304(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 18368(R5), F1
-	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 18368(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 18432(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FMOVQ 18432(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18496(R5), F0
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 18496(R5), F2
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 18560(R5), F1
+	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
+	FMOVQ 18560(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	FMOVQ 18624(R5), F2
+	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
+	FMOVQ 18624(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 18368(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6e6e1c47 // BSL V7.16B, V2.16B, V14.16B
 	WORD $0x6e641c26 // BSL V6.16B, V1.16B, V4.16B
 	FMOVQ 576(R5), F1
 	FMOVQ 576(R5), F0
-	FMOVQ 18496(R5), F2
+	FMOVQ 18688(R5), F2
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 18496(R5), F1
+	FMOVQ 18688(R5), F1
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 18560(R5), F0
+	FMOVQ 18752(R5), F0
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	FMOVQ 18560(R5), F2
+	FMOVQ 18752(R5), F2
 	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 18624(R5), F1
+	FMOVQ 18816(R5), F1
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
-	FMOVQ 18624(R5), F0
+	FMOVQ 18816(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e65dc01 // FMUL V1.2D, V0.2D, V5.2D
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 18688(R5), F0
+	FMOVQ 18880(R5), F0
 	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
@@ -56317,7 +56373,7 @@ doneLanes4:
 	WORD $0x6e66fc03 // FDIV V3.2D, V0.2D, V6.2D
 	FMOVQ 576(R5), F2
 	FMOVQ 576(R5), F1
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6e621d88 // BSL V8.16B, V12.16B, V2.16B
@@ -56336,7 +56392,7 @@ doneLanes4:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 18176(R5), F0
+	FMOVQ 18368(R5), F0
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -56434,7 +56490,7 @@ one2007:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
 	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
-	FMOVQ 18752(R8), F0
+	FMOVQ 18944(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2880(R8), F0
@@ -56584,7 +56640,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 18752(R8), F0
+	FMOVQ 18944(R8), F0
 	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
 	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
 	FMOVQ 2880(R8), F0
@@ -57057,7 +57113,7 @@ scaled2028:
 	WORD $0x4ee0d429 // FSUB V9.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F4
 	FMOVQ 1280(R6), F3
-	FMOVQ 18816(R6), F0
+	FMOVQ 19008(R6), F0
 	WORD $0x6ee0e701 // FCMGT V1.2D, V24.2D, V0.2D
 	WORD $0x6ee0e6e0 // FCMGT V0.2D, V23.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -57162,7 +57218,7 @@ scaled2028:
 	WORD $0x4ee0d427 // FSUB V7.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F4
 	FMOVQ 1280(R6), F3
-	FMOVQ 18816(R6), F0
+	FMOVQ 19008(R6), F0
 	WORD $0x6ee0e721 // FCMGT V1.2D, V25.2D, V0.2D
 	WORD $0x6ee0e700 // FCMGT V0.2D, V24.2D, V0.2D
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
@@ -57415,7 +57471,7 @@ scaled2030:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F3
 	FMOVQ 1280(R6), F2
-	FMOVQ 18816(R6), F0
+	FMOVQ 19008(R6), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
 	WORD $0x4ea11c36 // MOV V22.16B, V1.16B
@@ -57701,7 +57757,7 @@ doneLanes4:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 1216(R6), F3
 	FMOVQ 1280(R6), F2
-	FMOVQ 18816(R6), F0
+	FMOVQ 19008(R6), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
 	WORD $0x4ea11c32 // MOV V18.16B, V1.16B
@@ -57926,20 +57982,8 @@ one2041:
 	FMOVQ 704(R8), F0
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
 	WORD $0x4ea9d407 // FSUB V7.4S, V0.4S, V9.4S
-	FMOVQ 18880(R8), F0
-	FMOVQ 18880(R8), F2
-	FMOVQ 18944(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 18944(R8), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 19008(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 19008(R8), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 19072(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	FMOVQ 19072(R8), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 19136(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
 	FMOVQ 19136(R8), F0
@@ -57956,9 +58000,21 @@ one2041:
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
 	FMOVQ 19328(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 19392(R8), F6
-	WORD $0x4e21cc86 // FMLA V6.4S, V4.4S, V1.4S
 	FMOVQ 19392(R8), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 19392(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 19456(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 19456(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 19520(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 19520(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 19584(R8), F6
+	WORD $0x4e21cc86 // FMLA V6.4S, V4.4S, V1.4S
+	FMOVQ 19584(R8), F2
 	WORD $0x4e20cca2 // FMLA V2.4S, V5.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e25dca0 // FMUL V0.4S, V5.4S, V5.4S
@@ -58118,20 +58174,8 @@ doneLanes2:
 	FMOVQ 704(R8), F0
 	WORD $0x4eabd409 // FSUB V9.4S, V0.4S, V11.4S
 	WORD $0x4eaad408 // FSUB V8.4S, V0.4S, V10.4S
-	FMOVQ 18880(R8), F0
-	FMOVQ 18880(R8), F2
-	FMOVQ 18944(R8), F1
-	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
-	FMOVQ 18944(R8), F0
-	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 19008(R8), F2
-	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
-	FMOVQ 19008(R8), F1
-	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
 	FMOVQ 19072(R8), F0
-	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	FMOVQ 19072(R8), F2
-	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
 	FMOVQ 19136(R8), F1
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
 	FMOVQ 19136(R8), F0
@@ -58148,9 +58192,21 @@ doneLanes2:
 	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
 	FMOVQ 19328(R8), F0
 	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
-	FMOVQ 19392(R8), F5
-	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
 	FMOVQ 19392(R8), F2
+	WORD $0x4e21cc82 // FMLA V2.4S, V4.4S, V1.4S
+	FMOVQ 19392(R8), F1
+	WORD $0x4e20cc61 // FMLA V1.4S, V3.4S, V0.4S
+	FMOVQ 19456(R8), F0
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 19456(R8), F2
+	WORD $0x4e21cc62 // FMLA V2.4S, V3.4S, V1.4S
+	FMOVQ 19520(R8), F1
+	WORD $0x4e20cc81 // FMLA V1.4S, V4.4S, V0.4S
+	FMOVQ 19520(R8), F0
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 19584(R8), F5
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	FMOVQ 19584(R8), F2
 	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
 	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
 	WORD $0x6e23dc60 // FMUL V0.4S, V3.4S, V3.4S
@@ -58271,7 +58327,7 @@ many2056:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 19456(R5), F0
+	FMOVQ 19648(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
@@ -58283,7 +58339,7 @@ many2056:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 19456(R5), F0
+	FMOVQ 19648(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -58541,7 +58597,7 @@ scaled2062:
 	FMOVQ 384(R5), F6
 	WORD $0x4e261d08 // AND V8.16B, V8.16B, V6.16B
 	WORD $0x4e261ce7 // AND V7.16B, V7.16B, V6.16B
-	FMOVQ 19456(R5), F6
+	FMOVQ 19648(R5), F6
 	WORD $0x4ee8f4ca // FMIN V10.2D, V6.2D, V8.2D
 	WORD $0x4ee7f4c9 // FMIN V9.2D, V6.2D, V7.2D
 	WORD $0x6e6add47 // FMUL V7.2D, V10.2D, V10.2D
@@ -58557,7 +58613,7 @@ scaled2062:
 	WORD $0x4ee3cd06 // FMLS V6.2D, V8.2D, V3.2D
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4ee2cce3 // FMLS V3.2D, V7.2D, V2.2D
-	FMOVQ 19520(R5), F2
+	FMOVQ 19712(R5), F2
 	WORD $0x6e62dccd // FMUL V13.2D, V6.2D, V2.2D
 	WORD $0x6e62dc6b // FMUL V11.2D, V3.2D, V2.2D
 	FMOVQ 576(R5), F7
@@ -58574,20 +58630,8 @@ scaled2062:
 	WORD $0x6e72dc4a // FMUL V10.2D, V2.2D, V18.2D
 	WORD $0x6e71de34 // FMUL V20.2D, V17.2D, V17.2D
 	WORD $0x6e6add49 // FMUL V9.2D, V10.2D, V10.2D
-	FMOVQ 19584(R5), F6
-	FMOVQ 19584(R5), F3
-	FMOVQ 19648(R5), F2
-	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
-	FMOVQ 19648(R5), F6
-	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
-	FMOVQ 19712(R5), F3
-	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
-	FMOVQ 19712(R5), F2
-	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
 	FMOVQ 19776(R5), F6
-	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
 	FMOVQ 19776(R5), F3
-	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
 	FMOVQ 19840(R5), F2
 	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
 	FMOVQ 19840(R5), F6
@@ -58620,20 +58664,20 @@ scaled2062:
 	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
 	FMOVQ 20288(R5), F2
 	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
-	FMOVQ 20352(R5), F8
-	FMOVQ 20352(R5), F7
+	FMOVQ 20352(R5), F6
+	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
+	FMOVQ 20352(R5), F3
+	WORD $0x4e62cd23 // FMLA V3.2D, V9.2D, V2.2D
+	FMOVQ 20416(R5), F2
+	WORD $0x4e66ce82 // FMLA V2.2D, V20.2D, V6.2D
 	FMOVQ 20416(R5), F6
-	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
-	FMOVQ 20416(R5), F8
-	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
-	FMOVQ 20480(R5), F7
-	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
-	FMOVQ 20480(R5), F6
-	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
+	WORD $0x4e63cd26 // FMLA V6.2D, V9.2D, V3.2D
+	FMOVQ 20480(R5), F3
+	WORD $0x4e62ce83 // FMLA V3.2D, V20.2D, V2.2D
+	FMOVQ 20480(R5), F2
+	WORD $0x4e66cd22 // FMLA V2.2D, V9.2D, V6.2D
 	FMOVQ 20544(R5), F8
-	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
 	FMOVQ 20544(R5), F7
-	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
 	FMOVQ 20608(R5), F6
 	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
 	FMOVQ 20608(R5), F8
@@ -58666,6 +58710,18 @@ scaled2062:
 	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
 	FMOVQ 21056(R5), F6
 	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
+	FMOVQ 21120(R5), F8
+	WORD $0x4e67ce88 // FMLA V8.2D, V20.2D, V7.2D
+	FMOVQ 21120(R5), F7
+	WORD $0x4e66cd27 // FMLA V7.2D, V9.2D, V6.2D
+	FMOVQ 21184(R5), F6
+	WORD $0x4e68ce86 // FMLA V6.2D, V20.2D, V8.2D
+	FMOVQ 21184(R5), F8
+	WORD $0x4e67cd28 // FMLA V8.2D, V9.2D, V7.2D
+	FMOVQ 21248(R5), F7
+	WORD $0x4e66ce87 // FMLA V7.2D, V20.2D, V6.2D
+	FMOVQ 21248(R5), F6
+	WORD $0x4e68cd26 // FMLA V6.2D, V9.2D, V8.2D
 	WORD $0x4e67ce23 // FMLA V3.2D, V17.2D, V7.2D
 	WORD $0x4e66cd42 // FMLA V2.2D, V10.2D, V6.2D
 	WORD $0x6e73dc63 // FMUL V3.2D, V3.2D, V19.2D
@@ -58681,10 +58737,10 @@ scaled2062:
 	WORD $0x6e671d09 // BSL V9.16B, V8.16B, V7.16B
 	WORD $0x4ee0a868 // CMLT V8.2D, V3.2D, 0
 	WORD $0x6e621d48 // BSL V8.16B, V10.16B, V2.16B
-	FMOVQ 21120(R5), F2
+	FMOVQ 21312(R5), F2
 	WORD $0x4e66f447 // FMAX V7.2D, V2.2D, V6.2D
 	WORD $0x4e63f446 // FMAX V6.2D, V2.2D, V3.2D
-	FMOVQ 19456(R5), F2
+	FMOVQ 19648(R5), F2
 	WORD $0x4ee7f443 // FMIN V3.2D, V2.2D, V7.2D
 	WORD $0x4ee6f442 // FMIN V2.2D, V2.2D, V6.2D
 	WORD $0x4ea91d31 // MOV V17.16B, V9.16B
@@ -58697,7 +58753,7 @@ scaled2062:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 19456(R5), F2
+	FMOVQ 19648(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -58713,7 +58769,7 @@ scaled2062:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 19520(R5), F0
+	FMOVQ 19712(R5), F0
 	WORD $0x6e60dc53 // FMUL V19.2D, V2.2D, V0.2D
 	WORD $0x6e60dc32 // FMUL V18.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
@@ -58730,20 +58786,8 @@ scaled2062:
 	WORD $0x6e74dc08 // FMUL V8.2D, V0.2D, V20.2D
 	WORD $0x6e69dd36 // FMUL V22.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 19584(R5), F2
-	FMOVQ 19584(R5), F1
-	FMOVQ 19648(R5), F0
-	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
-	FMOVQ 19648(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 19712(R5), F1
-	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
-	FMOVQ 19712(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 19776(R5), F2
-	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
 	FMOVQ 19776(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
 	FMOVQ 19840(R5), F0
 	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
 	FMOVQ 19840(R5), F2
@@ -58776,20 +58820,20 @@ scaled2062:
 	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
 	FMOVQ 20288(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 20352(R5), F6
-	FMOVQ 20352(R5), F3
+	FMOVQ 20352(R5), F2
+	WORD $0x4e61cec2 // FMLA V2.2D, V22.2D, V1.2D
+	FMOVQ 20352(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 20416(R5), F0
+	WORD $0x4e62cec0 // FMLA V0.2D, V22.2D, V2.2D
 	FMOVQ 20416(R5), F2
-	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
-	FMOVQ 20416(R5), F6
-	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 20480(R5), F3
-	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
-	FMOVQ 20480(R5), F2
-	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 20480(R5), F1
+	WORD $0x4e60cec1 // FMLA V1.2D, V22.2D, V0.2D
+	FMOVQ 20480(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 20544(R5), F6
-	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
 	FMOVQ 20544(R5), F3
-	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
 	FMOVQ 20608(R5), F2
 	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
 	FMOVQ 20608(R5), F6
@@ -58822,6 +58866,18 @@ scaled2062:
 	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
 	FMOVQ 21056(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
+	FMOVQ 21120(R5), F6
+	WORD $0x4e63cec6 // FMLA V6.2D, V22.2D, V3.2D
+	FMOVQ 21120(R5), F3
+	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
+	FMOVQ 21184(R5), F2
+	WORD $0x4e66cec2 // FMLA V2.2D, V22.2D, V6.2D
+	FMOVQ 21184(R5), F6
+	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
+	FMOVQ 21248(R5), F3
+	WORD $0x4e62cec3 // FMLA V3.2D, V22.2D, V2.2D
+	FMOVQ 21248(R5), F2
+	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x6e75dc21 // FMUL V1.2D, V1.2D, V21.2D
@@ -58837,10 +58893,10 @@ scaled2062:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 21120(R5), F0
+	FMOVQ 21312(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 19456(R5), F0
+	FMOVQ 19648(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -58870,7 +58926,7 @@ one2057:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 19456(R5), F0
+	FMOVQ 19648(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -59010,7 +59066,7 @@ scaled2064:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221cc6 // AND V6.16B, V6.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 19456(R5), F2
+	FMOVQ 19648(R5), F2
 	WORD $0x4ee6f448 // FMIN V8.2D, V2.2D, V6.2D
 	WORD $0x4ee3f447 // FMIN V7.2D, V2.2D, V3.2D
 	WORD $0x6e68dd03 // FMUL V3.2D, V8.2D, V8.2D
@@ -59026,7 +59082,7 @@ scaled2064:
 	WORD $0x4ee1ccc2 // FMLS V2.2D, V6.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 19520(R5), F0
+	FMOVQ 19712(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
@@ -59043,20 +59099,8 @@ scaled2064:
 	WORD $0x6e6ddc08 // FMUL V8.2D, V0.2D, V13.2D
 	WORD $0x6e69dd32 // FMUL V18.2D, V9.2D, V9.2D
 	WORD $0x6e68dd07 // FMUL V7.2D, V8.2D, V8.2D
-	FMOVQ 19584(R5), F2
-	FMOVQ 19584(R5), F1
-	FMOVQ 19648(R5), F0
-	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
-	FMOVQ 19648(R5), F2
-	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
-	FMOVQ 19712(R5), F1
-	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
-	FMOVQ 19712(R5), F0
-	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 19776(R5), F2
-	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
 	FMOVQ 19776(R5), F1
-	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
 	FMOVQ 19840(R5), F0
 	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 19840(R5), F2
@@ -59089,20 +59133,20 @@ scaled2064:
 	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
 	FMOVQ 20288(R5), F0
 	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
-	FMOVQ 20352(R5), F6
-	FMOVQ 20352(R5), F3
+	FMOVQ 20352(R5), F2
+	WORD $0x4e61ce42 // FMLA V2.2D, V18.2D, V1.2D
+	FMOVQ 20352(R5), F1
+	WORD $0x4e60cce1 // FMLA V1.2D, V7.2D, V0.2D
+	FMOVQ 20416(R5), F0
+	WORD $0x4e62ce40 // FMLA V0.2D, V18.2D, V2.2D
 	FMOVQ 20416(R5), F2
-	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
-	FMOVQ 20416(R5), F6
-	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
-	FMOVQ 20480(R5), F3
-	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
-	FMOVQ 20480(R5), F2
-	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
+	WORD $0x4e61cce2 // FMLA V2.2D, V7.2D, V1.2D
+	FMOVQ 20480(R5), F1
+	WORD $0x4e60ce41 // FMLA V1.2D, V18.2D, V0.2D
+	FMOVQ 20480(R5), F0
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
 	FMOVQ 20544(R5), F6
-	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
 	FMOVQ 20544(R5), F3
-	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
 	FMOVQ 20608(R5), F2
 	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
 	FMOVQ 20608(R5), F6
@@ -59135,6 +59179,18 @@ scaled2064:
 	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
 	FMOVQ 21056(R5), F2
 	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
+	FMOVQ 21120(R5), F6
+	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
+	FMOVQ 21120(R5), F3
+	WORD $0x4e62cce3 // FMLA V3.2D, V7.2D, V2.2D
+	FMOVQ 21184(R5), F2
+	WORD $0x4e66ce42 // FMLA V2.2D, V18.2D, V6.2D
+	FMOVQ 21184(R5), F6
+	WORD $0x4e63cce6 // FMLA V6.2D, V7.2D, V3.2D
+	FMOVQ 21248(R5), F3
+	WORD $0x4e62ce43 // FMLA V3.2D, V18.2D, V2.2D
+	FMOVQ 21248(R5), F2
+	WORD $0x4e66cce2 // FMLA V2.2D, V7.2D, V6.2D
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	WORD $0x6e71dc21 // FMUL V1.2D, V1.2D, V17.2D
@@ -59150,10 +59206,10 @@ scaled2064:
 	WORD $0x6e631ce9 // BSL V9.16B, V7.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601cc8 // BSL V8.16B, V6.16B, V0.16B
-	FMOVQ 21120(R5), F0
+	FMOVQ 21312(R5), F0
 	WORD $0x4e62f407 // FMAX V7.2D, V0.2D, V2.2D
 	WORD $0x4e61f406 // FMAX V6.2D, V0.2D, V1.2D
-	FMOVQ 19456(R5), F0
+	FMOVQ 19648(R5), F0
 	WORD $0x4ee7f401 // FMIN V1.2D, V0.2D, V7.2D
 	WORD $0x4ee6f400 // FMIN V0.2D, V0.2D, V6.2D
 	WORD $0x4ea91d23 // MOV V3.16B, V9.16B
@@ -59202,7 +59258,7 @@ doneLanes2:
 	FMOVQ 384(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
-	FMOVQ 19456(R5), F0
+	FMOVQ 19648(R5), F0
 	WORD $0x4ee1f401 // FMIN V1.2D, V0.2D, V1.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x6e61dc21 // FMUL V1.2D, V1.2D, V1.2D
@@ -59362,7 +59418,7 @@ doneLanes4:
 	FMOVQ 384(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 19456(R5), F2
+	FMOVQ 19648(R5), F2
 	WORD $0x4ee4f446 // FMIN V6.2D, V2.2D, V4.2D
 	WORD $0x4ee3f445 // FMIN V5.2D, V2.2D, V3.2D
 	WORD $0x6e66dcc3 // FMUL V3.2D, V6.2D, V6.2D
@@ -59378,7 +59434,7 @@ doneLanes4:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 19520(R5), F0
+	FMOVQ 19712(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
 	FMOVQ 576(R5), F3
@@ -59395,20 +59451,8 @@ doneLanes4:
 	WORD $0x6e6cdc06 // FMUL V6.2D, V0.2D, V12.2D
 	WORD $0x6e67dcee // FMUL V14.2D, V7.2D, V7.2D
 	WORD $0x6e66dcc5 // FMUL V5.2D, V6.2D, V6.2D
-	FMOVQ 19584(R5), F2
-	FMOVQ 19584(R5), F1
-	FMOVQ 19648(R5), F0
-	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
-	FMOVQ 19648(R5), F2
-	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
-	FMOVQ 19712(R5), F1
-	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
-	FMOVQ 19712(R5), F0
-	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 19776(R5), F2
-	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
 	FMOVQ 19776(R5), F1
-	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
 	FMOVQ 19840(R5), F0
 	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 19840(R5), F2
@@ -59441,20 +59485,20 @@ doneLanes4:
 	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
 	FMOVQ 20288(R5), F0
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 20352(R5), F4
-	FMOVQ 20352(R5), F3
+	FMOVQ 20352(R5), F2
+	WORD $0x4e61cdc2 // FMLA V2.2D, V14.2D, V1.2D
+	FMOVQ 20352(R5), F1
+	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
+	FMOVQ 20416(R5), F0
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
 	FMOVQ 20416(R5), F2
-	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
-	FMOVQ 20416(R5), F4
-	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
-	FMOVQ 20480(R5), F3
-	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
-	FMOVQ 20480(R5), F2
-	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	WORD $0x4e61cca2 // FMLA V2.2D, V5.2D, V1.2D
+	FMOVQ 20480(R5), F1
+	WORD $0x4e60cdc1 // FMLA V1.2D, V14.2D, V0.2D
+	FMOVQ 20480(R5), F0
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 	FMOVQ 20544(R5), F4
-	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
 	FMOVQ 20544(R5), F3
-	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
 	FMOVQ 20608(R5), F2
 	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
 	FMOVQ 20608(R5), F4
@@ -59486,6 +59530,18 @@ doneLanes4:
 	FMOVQ 21056(R5), F3
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
 	FMOVQ 21056(R5), F2
+	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
+	FMOVQ 21120(R5), F4
+	WORD $0x4e63cdc4 // FMLA V4.2D, V14.2D, V3.2D
+	FMOVQ 21120(R5), F3
+	WORD $0x4e62cca3 // FMLA V3.2D, V5.2D, V2.2D
+	FMOVQ 21184(R5), F2
+	WORD $0x4e64cdc2 // FMLA V2.2D, V14.2D, V4.2D
+	FMOVQ 21184(R5), F4
+	WORD $0x4e63cca4 // FMLA V4.2D, V5.2D, V3.2D
+	FMOVQ 21248(R5), F3
+	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
+	FMOVQ 21248(R5), F2
 	WORD $0x4e64cca2 // FMLA V2.2D, V5.2D, V4.2D
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -59522,10 +59578,10 @@ doneLanes6:
 	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e631ca6 // BSL V6.16B, V5.16B, V3.16B
-	FMOVQ 21120(R5), F0
+	FMOVQ 21312(R5), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 19456(R5), F0
+	FMOVQ 19648(R5), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -59601,7 +59657,7 @@ one2075:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
 	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
-	FMOVQ 21184(R8), F0
+	FMOVQ 21376(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -59687,31 +59743,19 @@ one2075:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dd0d // FMUL V13.4S, V8.4S, V1.4S
 	WORD $0x6e20dc4c // FMUL V12.4S, V2.4S, V0.4S
-	FMOVQ 21248(R8), F0
+	FMOVQ 21440(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0e // FDIV V14.4S, V0.4S, V2.4S
 	WORD $0x6e21fc09 // FDIV V9.4S, V0.4S, V1.4S
-	FMOVQ 21248(R8), F0
+	FMOVQ 21440(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2edc2f // FMUL V15.4S, V1.4S, V14.4S
 	WORD $0x6e29dc08 // FMUL V8.4S, V0.4S, V9.4S
-	FMOVQ 21312(R8), F2
-	FMOVQ 21312(R8), F1
-	FMOVQ 21376(R8), F0
-	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
-	FMOVQ 21376(R8), F2
-	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
-	FMOVQ 21440(R8), F1
-	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
-	FMOVQ 21440(R8), F0
-	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	FMOVQ 21504(R8), F2
-	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FMOVQ 21504(R8), F1
-	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
 	FMOVQ 21568(R8), F0
 	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
 	FMOVQ 21568(R8), F2
@@ -59732,33 +59776,45 @@ one2075:
 	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
 	FMOVQ 21824(R8), F0
 	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 21888(R8), F2
+	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
+	FMOVQ 21888(R8), F1
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 21952(R8), F0
+	WORD $0x4e22cde0 // FMLA V0.4S, V15.4S, V2.4S
+	FMOVQ 21952(R8), F2
+	WORD $0x4e21cd02 // FMLA V2.4S, V8.4S, V1.4S
+	FMOVQ 22016(R8), F1
+	WORD $0x4e20cde1 // FMLA V1.4S, V15.4S, V0.4S
+	FMOVQ 22016(R8), F0
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
 	WORD $0x6e2edc21 // FMUL V1.4S, V1.4S, V14.4S
 	WORD $0x6e29dc00 // FMUL V0.4S, V0.4S, V9.4S
 	WORD $0x6e2ddc2e // FMUL V14.4S, V1.4S, V13.4S
 	WORD $0x6e2cdc09 // FMUL V9.4S, V0.4S, V12.4S
-	FMOVQ 21888(R8), F0
-	FMOVQ 21888(R8), F2
-	FMOVQ 21952(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 21952(R8), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 22016(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 22016(R8), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 22080(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 22080(R8), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 22144(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 22144(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 22208(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 22208(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 22272(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 22272(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 22336(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 22336(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2560(R8), F8
 	WORD $0x4e21cd68 // FMLA V8.4S, V11.4S, V1.4S
 	FMOVQ 2560(R8), F6
 	WORD $0x4e20cd46 // FMLA V6.4S, V10.4S, V0.4S
-	FMOVQ 22208(R8), F0
+	FMOVQ 22400(R8), F0
 	WORD $0x6ea4e401 // FCMGT V1.4S, V0.4S, V4.4S
 	WORD $0x6ea3e400 // FCMGT V0.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F2
@@ -59771,18 +59827,18 @@ one2075:
 	WORD $0x6e641d22 // BSL V2.16B, V9.16B, V4.16B
 	WORD $0x6e631d01 // BSL V1.16B, V8.16B, V3.16B
 	WORD $0x6e621cc0 // BSL V0.16B, V6.16B, V2.16B
-	FMOVQ 22144(R8), F2
+	FMOVQ 22336(R8), F2
 	WORD $0x6e22dda9 // FMUL V9.4S, V13.4S, V2.4S
 	WORD $0x6e22dd88 // FMUL V8.4S, V12.4S, V2.4S
-	FMOVQ 22272(R8), F2
+	FMOVQ 22464(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc66 // FMUL V6.4S, V3.4S, V1.4S
 	WORD $0x6e20dc45 // FMUL V5.4S, V2.4S, V0.4S
-	FMOVQ 22272(R8), F2
+	FMOVQ 22464(R8), F2
 	WORD $0x4e2bf443 // FMAX V3.4S, V2.4S, V11.4S
 	WORD $0x4e2af444 // FMAX V4.4S, V2.4S, V10.4S
-	FMOVQ 21184(R8), F2
+	FMOVQ 21376(R8), F2
 	WORD $0x4ea3f443 // FMIN V3.4S, V2.4S, V3.4S
 	WORD $0x4ea4f442 // FMIN V2.4S, V2.4S, V4.4S
 	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
@@ -59843,7 +59899,7 @@ doneLanes2:
 	FMOVQ 448(R8), F0
 	WORD $0x4e201d82 // AND V2.16B, V12.16B, V0.16B
 	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
-	FMOVQ 21184(R8), F0
+	FMOVQ 21376(R8), F0
 	WORD $0x4ea2f404 // FMIN V4.4S, V0.4S, V2.4S
 	WORD $0x4ea1f403 // FMIN V3.4S, V0.4S, V1.4S
 	WORD $0x6e24dc86 // FMUL V6.4S, V4.4S, V4.4S
@@ -59929,31 +59985,19 @@ doneLanes2:
 	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
 	WORD $0x6e21dcef // FMUL V15.4S, V7.4S, V1.4S
 	WORD $0x6e20dc4e // FMUL V14.4S, V2.4S, V0.4S
-	FMOVQ 21248(R8), F0
+	FMOVQ 21440(R8), F0
 	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
 	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
 	FMOVQ 704(R8), F0
 	WORD $0x6e22fc0d // FDIV V13.4S, V0.4S, V2.4S
 	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
-	FMOVQ 21248(R8), F0
+	FMOVQ 21440(R8), F0
 	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
 	WORD $0x4ea0d460 // FSUB V0.4S, V3.4S, V0.4S
 	WORD $0x6e2ddc30 // FMUL V16.4S, V1.4S, V13.4S
 	WORD $0x6e28dc07 // FMUL V7.4S, V0.4S, V8.4S
-	FMOVQ 21312(R8), F2
-	FMOVQ 21312(R8), F1
-	FMOVQ 21376(R8), F0
-	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
-	FMOVQ 21376(R8), F2
-	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
-	FMOVQ 21440(R8), F1
-	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
-	FMOVQ 21440(R8), F0
-	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	FMOVQ 21504(R8), F2
-	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
 	FMOVQ 21504(R8), F1
-	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
 	FMOVQ 21568(R8), F0
 	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
 	FMOVQ 21568(R8), F2
@@ -59974,33 +60018,45 @@ doneLanes2:
 	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
 	FMOVQ 21824(R8), F0
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 21888(R8), F2
+	WORD $0x4e21ce02 // FMLA V2.4S, V16.4S, V1.4S
+	FMOVQ 21888(R8), F1
+	WORD $0x4e20cce1 // FMLA V1.4S, V7.4S, V0.4S
+	FMOVQ 21952(R8), F0
+	WORD $0x4e22ce00 // FMLA V0.4S, V16.4S, V2.4S
+	FMOVQ 21952(R8), F2
+	WORD $0x4e21cce2 // FMLA V2.4S, V7.4S, V1.4S
+	FMOVQ 22016(R8), F1
+	WORD $0x4e20ce01 // FMLA V1.4S, V16.4S, V0.4S
+	FMOVQ 22016(R8), F0
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 	WORD $0x6e2ddc21 // FMUL V1.4S, V1.4S, V13.4S
 	WORD $0x6e28dc00 // FMUL V0.4S, V0.4S, V8.4S
 	WORD $0x6e2fdc2d // FMUL V13.4S, V1.4S, V15.4S
 	WORD $0x6e2edc08 // FMUL V8.4S, V0.4S, V14.4S
-	FMOVQ 21888(R8), F0
-	FMOVQ 21888(R8), F2
-	FMOVQ 21952(R8), F1
-	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
-	FMOVQ 21952(R8), F0
-	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
-	FMOVQ 22016(R8), F2
-	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
-	FMOVQ 22016(R8), F1
-	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
 	FMOVQ 22080(R8), F0
-	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
 	FMOVQ 22080(R8), F2
-	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
 	FMOVQ 22144(R8), F1
 	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
 	FMOVQ 22144(R8), F0
+	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
+	FMOVQ 22208(R8), F2
+	WORD $0x4e21ccc2 // FMLA V2.4S, V6.4S, V1.4S
+	FMOVQ 22208(R8), F1
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 22272(R8), F0
+	WORD $0x4e22ccc0 // FMLA V0.4S, V6.4S, V2.4S
+	FMOVQ 22272(R8), F2
+	WORD $0x4e21cca2 // FMLA V2.4S, V5.4S, V1.4S
+	FMOVQ 22336(R8), F1
+	WORD $0x4e20ccc1 // FMLA V1.4S, V6.4S, V0.4S
+	FMOVQ 22336(R8), F0
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FMOVQ 2560(R8), F7
 	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
 	FMOVQ 2560(R8), F6
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
-	FMOVQ 22208(R8), F0
+	FMOVQ 22400(R8), F0
 	WORD $0x6ea4e402 // FCMGT V2.4S, V0.4S, V4.4S
 	WORD $0x6ea3e401 // FCMGT V1.4S, V0.4S, V3.4S
 	FMOVQ 704(R8), F0
@@ -60013,18 +60069,18 @@ doneLanes2:
 	WORD $0x6e641d00 // BSL V0.16B, V8.16B, V4.16B
 	WORD $0x6e631ce2 // BSL V2.16B, V7.16B, V3.16B
 	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
-	FMOVQ 22144(R8), F0
+	FMOVQ 22336(R8), F0
 	WORD $0x6e20dde8 // FMUL V8.4S, V15.4S, V0.4S
 	WORD $0x6e20ddc7 // FMUL V7.4S, V14.4S, V0.4S
-	FMOVQ 22272(R8), F0
+	FMOVQ 22464(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 22272(R8), F0
+	FMOVQ 22464(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 21184(R8), F0
+	FMOVQ 21376(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S
@@ -60398,10 +60454,10 @@ scaled2096:
 	WORD $0x6e641c65 // BSL V5.16B, V3.16B, V4.16B
 	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
 	WORD $0x6e6b1c04 // BSL V4.16B, V0.16B, V11.16B
-	FMOVQ 22336(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e62f403 // FMAX V3.2D, V0.2D, V2.2D
 	WORD $0x4e61f402 // FMAX V2.2D, V0.2D, V1.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4ee3f401 // FMIN V1.2D, V0.2D, V3.2D
 	WORD $0x4ee2f400 // FMIN V0.2D, V0.2D, V2.2D
 	WORD $0x4ea51cb3 // MOV V19.16B, V5.16B
@@ -60426,10 +60482,10 @@ scaled2096:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 22336(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -60603,10 +60659,10 @@ scaled2098:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 22336(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -60819,10 +60875,10 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 22336(R6), F0
+	FMOVQ 22528(R6), F0
 	WORD $0x4e62f405 // FMAX V5.2D, V0.2D, V2.2D
 	WORD $0x4e61f404 // FMAX V4.2D, V0.2D, V1.2D
-	FMOVQ 22400(R6), F0
+	FMOVQ 22592(R6), F0
 	WORD $0x4ee5f401 // FMIN V1.2D, V0.2D, V5.2D
 	WORD $0x4ee4f400 // FMIN V0.2D, V0.2D, V4.2D
 	WORD $0x4ea71ce3 // MOV V3.16B, V7.16B
@@ -60991,15 +61047,15 @@ one2109:
 	WORD $0x6e621ca0 // BSL V0.16B, V5.16B, V2.16B
 	WORD $0x6e24dcc9 // FMUL V9.4S, V6.4S, V4.4S
 	WORD $0x6e22dca8 // FMUL V8.4S, V5.4S, V2.4S
-	FMOVQ 22464(R8), F2
+	FMOVQ 22656(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af442 // FMAX V2.4S, V2.4S, V10.4S
 	WORD $0x6e21dc87 // FMUL V7.4S, V4.4S, V1.4S
 	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
-	FMOVQ 22464(R8), F2
+	FMOVQ 22656(R8), F2
 	WORD $0x4e2bf444 // FMAX V4.4S, V2.4S, V11.4S
 	WORD $0x4e2af445 // FMAX V5.4S, V2.4S, V10.4S
-	FMOVQ 22528(R8), F2
+	FMOVQ 22720(R8), F2
 	WORD $0x4ea4f444 // FMIN V4.4S, V2.4S, V4.4S
 	WORD $0x4ea5f442 // FMIN V2.4S, V2.4S, V5.4S
 	WORD $0x4e24cd21 // FMLA V1.4S, V9.4S, V4.4S
@@ -61153,15 +61209,15 @@ doneLanes2:
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
 	WORD $0x6e24dcc8 // FMUL V8.4S, V6.4S, V4.4S
 	WORD $0x6e23dca7 // FMUL V7.4S, V5.4S, V3.4S
-	FMOVQ 22464(R8), F0
+	FMOVQ 22656(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf400 // FMAX V0.4S, V0.4S, V11.4S
 	WORD $0x6e22dc66 // FMUL V6.4S, V3.4S, V2.4S
 	WORD $0x6e21dc05 // FMUL V5.4S, V0.4S, V1.4S
-	FMOVQ 22464(R8), F0
+	FMOVQ 22656(R8), F0
 	WORD $0x4e2cf403 // FMAX V3.4S, V0.4S, V12.4S
 	WORD $0x4e2bf404 // FMAX V4.4S, V0.4S, V11.4S
-	FMOVQ 22528(R8), F0
+	FMOVQ 22720(R8), F0
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
 	WORD $0x4ea4f400 // FMIN V0.4S, V0.4S, V4.4S
 	WORD $0x4e23cd02 // FMLA V2.4S, V8.4S, V3.4S

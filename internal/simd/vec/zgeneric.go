@@ -1837,13 +1837,14 @@ func atan2Slopes32(x, y float32) (float32, float32, float32) {
 	v103 := float32(v100 * v100)
 	v104 := fma32(v95, v95, v103)
 	v105 := maxOf(float32(7.52316384526264e-37), v104)
-	v106 := float32(1) / v105
-	v107 := float32(v100 * v106)
-	v108 := float32(v107 * v12)
-	v109 := float32(v95 * v106)
-	v110 := float32(v109 * v12)
-	v112 := math.Float32bits(v110) ^ 0x80000000
-	return v90, v108, math.Float32frombits(v112)
+	v106 := float32(4) / v105
+	v108 := float32(v12 * float32(0.25))
+	v109 := float32(v100 * v106)
+	v110 := float32(v109 * v108)
+	v111 := float32(v95 * v106)
+	v112 := float32(v111 * v108)
+	v114 := math.Float32bits(v112) ^ 0x80000000
+	return v90, v110, math.Float32frombits(v114)
 }
 
 func atan2Slopes64(x, y float64) (float64, float64, float64) {
@@ -1922,13 +1923,14 @@ func atan2Slopes64(x, y float64) (float64, float64, float64) {
 	v125 := float64(v122 * v122)
 	v126 := math.FMA(v117, v117, v125)
 	v127 := maxOf(float64(7.52316384526264e-37), v126)
-	v128 := float64(1) / v127
-	v129 := float64(v122 * v128)
-	v130 := float64(v129 * v12)
-	v131 := float64(v117 * v128)
-	v132 := float64(v131 * v12)
-	v134 := math.Float64bits(v132) ^ 0x8000000000000000
-	return v112, v130, math.Float64frombits(v134)
+	v128 := float64(4) / v127
+	v130 := float64(v12 * float64(0.25))
+	v131 := float64(v122 * v128)
+	v132 := float64(v131 * v130)
+	v133 := float64(v117 * v128)
+	v134 := float64(v133 * v130)
+	v136 := math.Float64bits(v134) ^ 0x8000000000000000
+	return v112, v132, math.Float64frombits(v136)
 }
 
 func genericAtan2Curves[T cpu.Float](xx, xy, yy, x, y []T) {
@@ -1959,22 +1961,23 @@ func atan2Curves32(x, y float32) (float32, float32, float32) {
 	v25 := float32(v22 * v22)
 	v26 := fma32(v17, v17, v25)
 	v27 := maxOf(float32(7.52316384526264e-37), v26)
-	v28 := float32(1) / v27
-	v29 := v17 - v22
-	v30 := v17 + v22
-	v31 := float32(v29 * v28)
-	v32 := float32(v30 * v28)
-	v33 := float32(v31 * v32)
-	v34 := float32(v33 * v12)
-	v35 := float32(v34 * v12)
-	v36 := v17 + v17
-	v37 := float32(v36 * v28)
-	v38 := float32(v22 * v28)
-	v39 := float32(v37 * v38)
-	v40 := float32(v39 * v12)
-	v41 := float32(v40 * v12)
-	v43 := math.Float32bits(v41) ^ 0x80000000
-	return math.Float32frombits(v43), v35, v41
+	v28 := float32(4) / v27
+	v30 := float32(v12 * float32(0.25))
+	v31 := v17 - v22
+	v32 := v17 + v22
+	v33 := float32(v31 * v28)
+	v34 := float32(v32 * v28)
+	v35 := float32(v33 * v34)
+	v36 := float32(v35 * v30)
+	v37 := float32(v36 * v30)
+	v38 := v17 + v17
+	v39 := float32(v38 * v28)
+	v40 := float32(v22 * v28)
+	v41 := float32(v39 * v40)
+	v42 := float32(v41 * v30)
+	v43 := float32(v42 * v30)
+	v45 := math.Float32bits(v43) ^ 0x80000000
+	return math.Float32frombits(v45), v37, v43
 }
 
 func atan2Curves64(x, y float64) (float64, float64, float64) {
@@ -1993,22 +1996,23 @@ func atan2Curves64(x, y float64) (float64, float64, float64) {
 	v25 := float64(v22 * v22)
 	v26 := math.FMA(v17, v17, v25)
 	v27 := maxOf(float64(7.52316384526264e-37), v26)
-	v28 := float64(1) / v27
-	v29 := v17 - v22
-	v30 := v17 + v22
-	v31 := float64(v29 * v28)
-	v32 := float64(v30 * v28)
-	v33 := float64(v31 * v32)
-	v34 := float64(v33 * v12)
-	v35 := float64(v34 * v12)
-	v36 := v17 + v17
-	v37 := float64(v36 * v28)
-	v38 := float64(v22 * v28)
-	v39 := float64(v37 * v38)
-	v40 := float64(v39 * v12)
-	v41 := float64(v40 * v12)
-	v43 := math.Float64bits(v41) ^ 0x8000000000000000
-	return math.Float64frombits(v43), v35, v41
+	v28 := float64(4) / v27
+	v30 := float64(v12 * float64(0.25))
+	v31 := v17 - v22
+	v32 := v17 + v22
+	v33 := float64(v31 * v28)
+	v34 := float64(v32 * v28)
+	v35 := float64(v33 * v34)
+	v36 := float64(v35 * v30)
+	v37 := float64(v36 * v30)
+	v38 := v17 + v17
+	v39 := float64(v38 * v28)
+	v40 := float64(v22 * v28)
+	v41 := float64(v39 * v40)
+	v42 := float64(v41 * v30)
+	v43 := float64(v42 * v30)
+	v45 := math.Float64bits(v43) ^ 0x8000000000000000
+	return math.Float64frombits(v45), v37, v43
 }
 
 func genericPow[T cpu.Float](dst, x, y []T) {

@@ -45,24 +45,26 @@ func (p *core) atan2(x, y, s, largest val) val {
 	return p.blend(p.cmp(UNORD, x, y), p.add(x, y), p.withSign(angle, x))
 }
 
-// quarter returns u = s·x, v = s·y and 1/(u² + v²). If x or y is infinite, u and v are 0.
-func (p *core) quarter(x, y, s val) (u, v, h val) {
+// quarter returns u = s·x, v = s·y, 4/(u² + v²), which is at most 1 for normal numbers, and s/4. If x or
+// y is infinite, u and v are 0.
+func (p *core) quarter(x, y, s val) (u, v, h, quarter val) {
 	most := pick(p, math.MaxFloat64, math.MaxFloat32)
 	finite := func(x val) val { return p.max(p.num(-most), p.min(p.num(most), x)) }
 	u, v = p.mul(finite(x), s), p.mul(finite(y), s)
-	return u, v, p.div(p.num(1), p.max(p.num(0x1p-120), p.fma(u, u, p.mul(v, v))))
+	h = p.div(p.num(4), p.max(p.num(0x1p-120), p.fma(u, u, p.mul(v, v))))
+	return u, v, h, p.mul(s, p.num(0.25))
 }
 
 func (p *core) atan2Slopes(x, y val) []val {
 	s, largest := p.scale(x, y)
 	z := p.atan2(x, y, s, largest)
-	u, v, h := p.quarter(x, y, s)
+	u, v, h, s := p.quarter(x, y, s)
 	return []val{z, p.mul(p.mul(v, h), s), p.neg(p.mul(p.mul(u, h), s))}
 }
 
 func (p *core) atan2Curves(x, y val) []val {
 	s, _ := p.scale(x, y)
-	u, v, h := p.quarter(x, y, s)
+	u, v, h, s := p.quarter(x, y, s)
 	over := func(a, b val) val { return p.mul(p.mul(p.mul(p.mul(a, h), p.mul(b, h)), s), s) }
 	xy, yy := over(p.sub(u, v), p.add(u, v)), over(p.add(u, u), v)
 	return []val{p.neg(yy), xy, yy}
