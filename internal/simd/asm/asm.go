@@ -97,8 +97,10 @@ func ArgAddr(name string) Mem {
 // Result returns where the result lies.
 func Result() Mem { return address(ReturnIndex(0)) }
 
-// ArgParts and ResultParts return where the parts of a complex number lie.
+// ArgParts returns where the parts of a complex argument lie.
 func ArgParts(name string) (re, im Mem) { return parts(Param(name)) }
+
+// ResultParts returns where the parts of a complex result lie.
 func ResultParts() (re, im Mem)         { return parts(ReturnIndex(0)) }
 
 func parts(c gotypes.Component) (re, im Mem) { return address(c.Real()), address(c.Imag()) }
