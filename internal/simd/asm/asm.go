@@ -101,7 +101,7 @@ func Result() Mem { return address(ReturnIndex(0)) }
 func ArgParts(name string) (re, im Mem) { return parts(Param(name)) }
 
 // ResultParts returns where the parts of a complex result lie.
-func ResultParts() (re, im Mem)         { return parts(ReturnIndex(0)) }
+func ResultParts() (re, im Mem) { return parts(ReturnIndex(0)) }
 
 func parts(c gotypes.Component) (re, im Mem) { return address(c.Real()), address(c.Imag()) }
 
