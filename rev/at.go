@@ -93,7 +93,7 @@ func (n *kernelNode[S]) name() string { return "At(" + n.layout.kernel.String() 
 type call struct {
 	layout      *layout
 	k, g, t, gt unsafe.Pointer
-	turned      bool // the signs of cotangents
+	turned      bool // begin has changed the signs of cotangents
 }
 
 // check checks the operands, and that no derivative is lost.

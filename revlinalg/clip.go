@@ -22,8 +22,8 @@ import (
 //	x̄ += s(x)·ȳ,  ẏ += s(x)·ẋ,  ġx += s(x)·ġy.
 //
 // On a bound the slope is 1, as in PyTorch. A NaN shows in y, and derivatives pass. Lo and Hi are
-// constants, which the kernel rounds to the number type. An infinite bound, or NaN, bounds
-// nothing. If Lo is larger than Hi, all values are Hi, as in NumPy. Values and slopes are exact.
+// constants, which the kernel rounds to the number type. Lo = -Inf, Hi = +Inf and NaN
+// bound nothing. If Lo is larger than Hi, all values are Hi, as in NumPy. Values and slopes are exact.
 type Clip[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

@@ -316,7 +316,7 @@ func TestComplexSpecial(t *testing.T) {
 			ComplexNorm1{Out: &norm1, X: x}.Forward()
 			ComplexNorm2{Out: &norm2, X: x}.Forward()
 			ComplexSumSquares{Out: &squares, X: x}.Forward()
-			if !near(y.Data[0], abs, eps) || norm1 != y.Data[0] && norm1 == norm1 {
+			if !near(y.Data[0], abs, eps) || !near(norm1, y.Data[0], 0) {
 				t.Errorf("|%v| is %v, %v, want %v", z, y.Data[0], norm1, abs)
 			}
 			want := abs

@@ -17,7 +17,7 @@ import (
 //	x̄_i += Σ_{j≥i} ȳ_j,  ẏ_i += Σ_{j≤i} ẋ_j,  ġx_i += Σ_{j≥i} ġy_j.
 //
 // In floating point a sum of m numbers is within (m/4 + 3)·ε·Σ|x_j|, for complex numbers in each
-// part. In fixed point it is exact and wraps at ±2²⁰. Intermediate sums may wrap without harm.
+// part. It overflows if a sum of two neighbours does. In fixed point it is exact and wraps at ±2²⁰. Intermediate sums may wrap without harm.
 type CumSum[T rev.Number] struct {
 	Y rev.Vector[T] `rev:"acc" shape:"n"`
 	X rev.Vector[T] `rev:"in" shape:"n"`

@@ -27,7 +27,11 @@ func TestCumSum(t *testing.T) {
 // Sums and reversed sums of integers are exact, and those of other numbers are within the bound.
 func TestCumSumValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(31, 2))
+	sizes := []int{255, 256, 257, 700} // of pieces of 256
 	for n := range 40 {
+		sizes = append(sizes, n)
+	}
+	for _, n := range sizes {
 		x, want, back := make([]float64, n), make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = float64(rnd.IntN(2001) - 1000)

@@ -646,6 +646,8 @@ func TestElementwiseSpecialValues(t *testing.T) {
 		{"log", []float64{0x1p-1060}, []float64{inf}, []float64{nan}}, // ∞·0 beside -∞
 		{"sqrt", []float64{inf}, []float64{0}, []float64{0}},
 		{"exp", []float64{-inf}, []float64{0}, []float64{0}},
+		{"erf", []float64{inf}, []float64{0}, []float64{0}},
+		{"erf", []float64{-inf}, []float64{0}, []float64{0}},
 		{"sin", []float64{inf}, []float64{nan}, []float64{nan}},
 		{"atan2", []float64{inf, 1}, []float64{0, 0}, []float64{0, 0, 0, 0}},
 		{"atan2", []float64{1, -inf}, []float64{0, 0}, []float64{0, 0, 0, 0}},

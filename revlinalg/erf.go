@@ -33,8 +33,9 @@ func erfLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{
 		Both: vec.Erf[T], Add: vec.AddErf[T],
 		Curves: func(d, x, _ []T) {
-			vec.MulTo(d, d, x)
-			vec.ScaleTo(d, -2, d)
+			for i, v := range x { // d is 0 beyond 40, also times infinity
+				d[i] *= -2 * max(min(v, 40), -40)
+			}
 		},
 	}
 }

@@ -18,8 +18,9 @@ import (
 // nothing. NaN is passed on.
 //
 // In float64 the value is within 0.8 units in the last place, also near 0, and in float32 within
-// 0.94. d is within 1.5 and 1.6 units. In fixed point value and d are within 0.51 units, and
-// derivatives wrap if they are out of range, as they are for x near -1.
+// 0.94. d is within 1.5 and 1.6 units. In fixed point the value is within 0.51 units, and so
+// is d for x above -1 + 2⁻¹⁰. Nearer to -1, d has the error of float64, and derivatives wrap if they
+// are out of range.
 type Log1p[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

@@ -18,7 +18,7 @@ import (
 //	ġx += s(x, y)·ġz,  ġy += s(y, x)·ġz.
 //
 // If x or y is NaN, so is the minimum, and both slopes are 1, as in PyTorch. Zeros of either sign
-// are equal. Value and slopes are exact, but in fixed point half an odd number is rounded.
+// are equal. Value and slopes are exact, but half an odd number in fixed point, or a subnormal one, is rounded.
 type MinElem[T rev.Real] struct {
 	Z       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

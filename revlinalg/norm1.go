@@ -42,7 +42,7 @@ func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), sum)
 	}
-	if p.T.Out != nil {
+	if p.T.Out != nil && p.T.X.Data != nil {
 		*p.T.Out += number.Signed(p.Sign(), rate)
 	}
 	return nil

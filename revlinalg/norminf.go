@@ -62,7 +62,7 @@ func largestMagnitude[T rev.Real](x rev.Vector[T]) T {
 	return -least
 }
 
-// firstOf returns the index of the first element of the magnitude top, which one has, or of the
+// firstOf returns the index of the first element whose magnitude is top, the largest, or of the
 // first NaN if top is NaN.
 func firstOf[T rev.Real](x rev.Vector[T], top T) int {
 	i := 0

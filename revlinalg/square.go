@@ -34,10 +34,9 @@ var squareFunction = elementwise.Function{
 
 func squareLoops[T rev.Float]() elementwise.Loops[T] {
 	return elementwise.Loops[T]{
-		Values:   func(y, x []T) { vec.MulTo(y, x, x) },
-		Slopes:   func(d, x []T) { vec.ScaleTo(d, 2, x) },
-		Add:      func(y []T, sign T, x []T) { vec.AddProduct(y, sign, x, x) },
-		AddSlope: func(to []T, sign T, x, from []T) { vec.AddProduct(to, 2*sign, x, from) },
+		Values: func(y, x []T) { vec.MulTo(y, x, x) },
+		Slopes: func(d, x []T) { vec.ScaleTo(d, 2, x) },
+		Add:    func(y []T, sign T, x []T) { vec.AddProduct(y, sign, x, x) },
 		Curves: func(d, _, _ []T) {
 			for i := range d {
 				d[i] = 2

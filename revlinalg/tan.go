@@ -15,10 +15,9 @@ import (
 //
 //	x̄ += (1 + t²)·ȳ,  ẏ += (1 + t²)·ẋ,  ġx += (1 + t²)·ġy + 2t·(1 + t²)·ẋ·ȳ.
 //
-// In float64 the value is within 2.5 units in the last place and 1 + t² within 5.5, in float32 within
-// 3 and 6, also near poles and for large angles. Those of infinities are NaN. In fixed point the
+// The value is within 3 units in the last place and 1 + t² within 6, also near poles and for large angles. Those of infinities are NaN. In fixed point the
 // value is within 1.3·(1 + t²) units. If the magnitude is 2²⁰ or more, it is the end of the range, and
-// derivatives wrap if they are out of range.
+// derivatives wrap if they are out of range, or a product on the way is.
 type Tan[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

@@ -9,7 +9,7 @@ import (
 
 // Where is the kernel
 //
-//	z_i += x_i where c_i > 0, and y_i elsewhere
+//	z_i += (x_i where c_i > 0, or else y_i)
 //
 // for vectors of the same length. C is a mask of zeros and ones, or a difference a - b, which
 // chooses x_i where a_i > b_i. A NaN in C chooses x_i. With s_i = 1 where x_i is chosen, and

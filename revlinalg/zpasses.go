@@ -1412,17 +1412,17 @@ func NewWhere(z, c, x, y *mat.VecDense) Where[float64] {
 	return Where[float64]{Z: rev.ViewVec(z), C: rev.ViewVec(c), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
 
-// Forward computes z_i += x_i where c_i > 0.
+// Forward computes z_i += (x_i where c_i > 0, or else y_i).
 func (k Where[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse computes z_i -= x_i where c_i > 0.
+// Inverse computes z_i -= (x_i where c_i > 0, or else y_i).
 func (k Where[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint computes z_i -= x_i where c_i > 0, and adds the gradient to the cotangents of C, X
-// and Y.
+// Adjoint computes z_i -= (x_i where c_i > 0, or else y_i), and adds the gradient to the
+// cotangents of C, X and Y.
 func (k Where[T]) Adjoint(g Where[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent computes z_i += x_i where c_i > 0 and ż += s·ẋ + (1 - s)·ẏ.
+// Tangent computes z_i += (x_i where c_i > 0, or else y_i) and ż += s·ẋ + (1 - s)·ẏ.
 func (k Where[T]) Tangent(t Where[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent computes what Adjoint does, ż -= s·ẋ + (1 - s)·ẏ, and adds the tangent of

@@ -2,6 +2,7 @@ package revnn
 
 import (
 	"math"
+	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -36,10 +37,12 @@ import (
 // blocks of S again, and gets D_i as the product of the rows i of Ȳ and P·V. Scratch memory is linear
 // in n and m.
 //
-// An element of P has the relative error (d·max_j Σ_l |α·q_il·k_jl| + m + 8)·ε at most. So Y is
+// An element of P has the relative error ((d+2)·max_j Σ_l |α·q_il·k_jl| + m + 8)·ε at most. So Y is
 // within that times P·|V|. If all scores of a query are -Inf, its row is NaN. If Heads or Sequences
 // do not divide the columns or rows, all passes panic with mat.ErrShape. Workers share the heads and
-// the sequences, and parts of the queries if there are fewer than 8.
+// the sequences, and parts of the queries if heads times sequences is below 8. Causal multiplies
+// keys that a query does not see by 0 if another query of its block of 64 sees them: NaN there
+// reaches both.
 //
 // Sources: M. N. Rabe and C. Staats, Self-attention does not need O(n²) memory, arXiv 2112.05682;
 // T. Dao et al., FlashAttention, arXiv 2205.14135.
@@ -214,8 +217,8 @@ func (w *attentionPass[T]) Block(worker, item int) {
 	}
 }
 
-// block makes the pass for n queries from lo on. The sums of exponentials divide gy and gty, so that
-// the blocks of exponentials stand for those of P.
+// block makes the pass for n queries from lo on. gy and gty are divided by the sums of exponentials.
+// The exponentials then stand for P.
 func (w *attentionPass[T]) block(r *attentionRoom[T], lo, n int, k, g, t, gt *attentionHead[T]) {
 	q, tq := w.scaled(r.q, k.q, lo, n), w.scaled(r.tq, t.q, lo, n)
 	o, to := matrixOf(r.o, n, w.width), matrixOf(r.to, n, w.width)
@@ -241,11 +244,12 @@ func (w *attentionPass[T]) block(r *attentionRoom[T], lo, n int, k, g, t, gt *at
 		}
 	}
 	gq, gtq := rowsOf(g.q, lo, n), rowsOf(gt.q, lo, n)
-	for j := 0; j < w.keysFor(lo+n-1); j += attentionKeys {
-		m := min(attentionKeys, w.keys-j)
+	keys := w.keysFor(lo + n - 1)
+	for j := 0; j < keys; j += attentionKeys {
+		m := min(attentionKeys, keys-j)
 		kj, vj, tkj, tvj := rowsOf(k.k, j, m), rowsOf(k.v, j, m), rowsOf(t.k, j, m), rowsOf(t.v, j, m)
 		gkj, gvj, gtkj, gtvj := rowsOf(g.k, j, m), rowsOf(g.v, j, m), rowsOf(gt.k, j, m), rowsOf(gt.v, j, m)
-		s := w.scores(r.s, q, kj, lo, j)
+		s := w.scores(r.s, q, kj, lo, n, j, m)
 		exponentials(s, r.top[:n])
 		p := matrixOf(r.r, n, m) // R - D
 		product(p, 0, gy, false, vj, true)
@@ -285,13 +289,20 @@ func (w *attentionPass[T]) value(r *attentionRoom[T], lo int, q, tq, o, to rev.G
 	n := o.Rows
 	clear(o.Data)
 	clear(to.Data)
-	for i := range n {
-		r.top[i], r.sum[i], r.rate[i] = T(math.Inf(-1)), 0, 0
+	// With -Inf in its place, a block of scores of -Inf would give NaN.
+	lowest := T(-math.MaxFloat32)
+	if unsafe.Sizeof(lowest) == 8 {
+		double := -math.MaxFloat64
+		lowest = T(double)
 	}
-	for j := 0; j < w.keysFor(lo+n-1); j += attentionKeys {
-		m := min(attentionKeys, w.keys-j)
+	for i := range n {
+		r.top[i], r.sum[i], r.rate[i] = lowest, 0, 0
+	}
+	keys := w.keysFor(lo + n - 1)
+	for j := 0; j < keys; j += attentionKeys {
+		m := min(attentionKeys, keys-j)
 		kj, vj, tkj, tvj := rowsOf(k.k, j, m), rowsOf(k.v, j, m), rowsOf(t.k, j, m), rowsOf(t.v, j, m)
-		s := w.scores(r.s, q, kj, lo, j)
+		s := w.scores(r.s, q, kj, lo, n, j, m)
 		for i := range n {
 			top := max(r.top[i], vec.Max(s.Row(i)))
 			if top == r.top[i] {
@@ -354,17 +365,16 @@ func (w *attentionPass[T]) scaled(buf []T, q rev.General[T], lo, n int) rev.Gene
 	return m
 }
 
-// scores returns the block of S of queries from lo on, which have the factor α, and keys from j on.
-func (w *attentionPass[T]) scores(buf []T, q, k rev.General[T], lo, j int) rev.General[T] {
-	s := matrixOf(buf, min(attentionQueries, w.queries-lo), min(attentionKeys, w.keys-j))
+// scores returns the block of S of n queries from lo on, which have the factor α, and m keys from j on.
+func (w *attentionPass[T]) scores(buf []T, q, k rev.General[T], lo, n, j, m int) rev.General[T] {
+	s := matrixOf(buf, n, m)
 	product(s, 0, q, false, k, true)
-	for i := range s.Rows {
-		if !w.causal {
-			break
-		}
-		row := s.Row(i)
-		for c := max(0, lo+i+1-j); c < len(row); c++ {
-			row[c] = T(math.Inf(-1))
+	if w.causal {
+		for i := range n {
+			row := s.Row(i)
+			for c := max(0, lo+i+1-j); c < len(row); c++ {
+				row[c] = T(math.Inf(-1))
+			}
 		}
 	}
 	return s

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -40,11 +41,11 @@ func TestAttentionBlocks(t *testing.T) {
 			}
 			queries = attentionKeys + 8
 		}
-		spec := attentionSpec[float64](1, 1, causal)
+		spec := attentionSpec[float64](2, 1, causal)
 		spec.New = func(rnd *rand.Rand, n int) Attention[float64] {
 			return Attention[float64]{
-				Y: kerneltest.Matrix[float64](rnd, queries, 1), Q: kerneltest.Matrix[float64](rnd, queries, 2),
-				K: kerneltest.Matrix[float64](rnd, n, 2), V: kerneltest.Matrix[float64](rnd, n, 1), Causal: causal,
+				Y: kerneltest.Matrix[float64](rnd, queries, 2), Q: kerneltest.Matrix[float64](rnd, queries, 4),
+				K: kerneltest.Matrix[float64](rnd, n, 4), V: kerneltest.Matrix[float64](rnd, n, 2), Heads: 2, Causal: causal,
 			}
 		}
 		spec.Sizes = []int{attentionKeys + 8}
@@ -146,10 +147,53 @@ func TestAttentionOfLargeScores(t *testing.T) {
 	}
 }
 
+// A block of scores of -Inf before one that is finite.
+func TestAttentionOfMaskedBlock(t *testing.T) {
+	const m = attentionKeys + 1
+	k := Attention[float64]{
+		Y: rev.NewGeneral(1, 1, []float64{0}), Q: rev.NewGeneral(1, 1, []float64{1}),
+		K: rev.NewGeneral(m, 1, slices.Repeat([]float64{math.Inf(-1)}, m)), V: rev.NewGeneral(m, 1, slices.Repeat([]float64{3}, m)), Scale: 1,
+	}
+	k.Forward()
+	if !math.IsNaN(k.Y.Data[0]) {
+		t.Errorf("of no key: %v, want NaN", k.Y.Data[0])
+	}
+	k.Y.Data[0], k.K.Data[m-1], k.V.Data[m-1] = 0, 0, 7
+	k.Forward()
+	if k.Y.Data[0] != 7 {
+		t.Errorf("of the last key: %v, want 7", k.Y.Data[0])
+	}
+}
+
+// Fewer keys than queries that see them, against the attention of each query alone.
+func TestAttentionOfFewKeys(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(91, 9))
+	const n, m = attentionQueries + 9, 21
+	k := Attention[float64]{
+		Y: rev.NewGeneral(n, 2, make([]float64, 2*n)), Q: kerneltest.Matrix[float64](rnd, n, 3),
+		K: kerneltest.Matrix[float64](rnd, m, 3), V: kerneltest.Matrix[float64](rnd, m, 2), Causal: true,
+	}
+	k.Forward()
+	for i := range n {
+		seen := min(m, i+1)
+		row := func(x rev.General[float64], i, rows int) rev.General[float64] {
+			return rev.General[float64]{Rows: rows, Cols: x.Cols, Stride: x.Stride, Data: x.Data[i*x.Stride:]}
+		}
+		y := rev.NewGeneral(1, 2, make([]float64, 2))
+		Attention[float64]{Y: y, Q: row(k.Q, i, 1), K: row(k.K, 0, seen), V: row(k.V, 0, seen)}.Forward()
+		if !kerneltest.Near(k.Y.Row(i)[0], y.Data[0], 1e-14) || !kerneltest.Near(k.Y.Row(i)[1], y.Data[1], 1e-14) {
+			t.Fatalf("query %d: %v, want %v", i, k.Y.Row(i), y.Data)
+		}
+	}
+}
+
 func TestAttentionPanics(t *testing.T) {
-	for name, k := range map[string]Attention[float64]{"Heads": {Heads: 2}, "Sequences": {Sequences: 2}, "Heads below 0": {Heads: -1}} {
+	for name, k := range map[string]Attention[float64]{"Heads": {Heads: 2}, "Sequences": {Sequences: 2}, "Heads below 0": {Heads: -1}, "Heads of V": {Heads: 3, Workers: 4}, "Sequences of K": {Sequences: 3, Workers: 4}} {
 		x := rev.NewGeneral(3, 3, make([]float64, 9))
 		k.Y, k.Q, k.K, k.V = rev.NewGeneral(3, 3, make([]float64, 9)), x, x, x
+		if k.Workers == 4 { // of four rows of keys, and columns of values
+			k.Y, k.K, k.V = rev.NewGeneral(3, 4, make([]float64, 12)), rev.NewGeneral(4, 3, make([]float64, 12)), rev.NewGeneral(4, 4, make([]float64, 16))
+		}
 		func() {
 			defer func() {
 				if err, _ := recover().(error); !errors.Is(err, mat.ErrShape) {

@@ -10,7 +10,7 @@
 //	Softmax, SoftmaxRows          probabilities of the classes that logits stand for
 //	LogSumExp, LogSumExpRows      the logs of their normalising sums
 //	CrossEntropy                  the loss of a classifier
-//	BinaryCrossEntropy            that of labels by themselves
+//	BinaryCrossEntropy            the loss of independent labels
 //	SquaredError, Huber           losses of real numbers
 //
 // All of them add to an output. The contract is that of package revlinalg, which has the

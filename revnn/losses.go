@@ -226,13 +226,12 @@ func evaluateFloats[T cpu.Float](f *loss, r *lossRoom[T], constants []T, x, y []
 		vec.MaxTo(d, d, constants)
 		vec.AxpyTo(w, 0.5, d, v)
 		sum = -vec.Dot(d, w)
-		for i := range c {
-			if !f.curves {
-				break
-			}
-			c[i] = 0
-			if d[i] == -v[i] {
-				c[i] = 1
+		if f.curves {
+			for i := range c {
+				c[i] = 0
+				if d[i] == -v[i] {
+					c[i] = 1
+				}
 			}
 		}
 	case logistic: // constants are 1; with h = 1 for x > 0 and otherwise 0, f = (h-y)·x + log(1 + exp -|x|)
@@ -259,7 +258,7 @@ func (f *loss) fixed(r *lossRoom[fixed.Q43], x, y []fixed.Q43) (sum fixed.Q43) {
 	if f.f == logistic {
 		return f.fixedLogistic(r, x, y)
 	}
-	delta := fixed.FromFloat64(f.delta)
+	delta := fixed.Of[fixed.Q43](f.delta)
 	for i, v := range x {
 		v -= y[i]
 		if f.f == squaredError {

@@ -1,9 +1,12 @@
 package revnn
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
@@ -39,11 +42,43 @@ func huberSpec[T rev.Real](mean bool) revtest.Spec[Huber[T]] {
 func TestHuber(t *testing.T) {
 	kerneltest.Kernels(t, huberSpec[float32](true), huberSpec[float64](false), huberSpec[fixed.Q43](true))
 	defer func() {
-		if recover() == nil {
-			t.Error("a Delta of -1 does not panic")
+		if err, _ := recover().(error); !errors.Is(err, mat.ErrShape) {
+			t.Errorf("a Delta of -1 panics with %v", err)
 		}
 	}()
 	Huber[float64]{Out: new(float64), Delta: -1}.Forward()
+}
+
+// A δ that fixed point does not have is the largest number.
+func TestHuberOfLargeDelta(t *testing.T) {
+	for _, delta := range []float64{1 << 20, 1 << 21, math.Inf(1)} {
+		var out fixed.Q43
+		x, y := rev.NewGeneral(1, 1, []fixed.Q43{fixed.Of[fixed.Q43](30)}), rev.NewGeneral(1, 1, []fixed.Q43{0})
+		Huber[fixed.Q43]{Out: &out, X: x, Y: y, Delta: delta}.Forward()
+		if out.Float64() != 450 {
+			t.Errorf("δ = %v: loss %v, want 450", delta, out)
+		}
+	}
+}
+
+// Several blocks of elements against kernels of few rows.
+func TestLossBlocks(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(91, 8))
+	k := huberSpec[float64](false).New(rnd, manyRows)
+	k.Workers = 3
+	var sum float64
+	for i := 0; i < manyRows; i += 10 {
+		part := k
+		part.Out = &sum
+		part.X = rev.General[float64]{Rows: 10, Cols: k.X.Cols, Stride: k.X.Stride, Data: k.X.Data[i*k.X.Stride:]}
+		part.Y = rev.General[float64]{Rows: 10, Cols: k.Y.Cols, Stride: k.Y.Stride, Data: k.Y.Data[i*k.Y.Stride:]}
+		part.Forward()
+	}
+	*k.Out = 0
+	k.Forward()
+	if !(math.Abs(*k.Out-sum) <= 1e-12*sum) {
+		t.Errorf("the loss is %v, want %v", *k.Out, sum)
+	}
 }
 
 func TestBinaryCrossEntropy(t *testing.T) {

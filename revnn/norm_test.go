@@ -1,9 +1,14 @@
 package revnn
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
@@ -13,10 +18,17 @@ import (
 
 func layerNormSpec[T rev.Real]() revtest.Spec[LayerNorm[T]] {
 	return revtest.Spec[LayerNorm[T]]{New: func(rnd *rand.Rand, n int) LayerNorm[T] {
-		return LayerNorm[T]{
+		k := LayerNorm[T]{
 			Y: kerneltest.Matrix[T](rnd, n, n+3), X: kerneltest.Matrix[T](rnd, n, n+3),
 			Gain: kerneltest.Vector[T](rnd, n+3), Bias: kerneltest.Vector[T](rnd, n+3), Epsilon: 0.0625,
 		}
+		if n%4 == 1 {
+			k.Gain = rev.Vector[T]{}
+		}
+		if n%3 == 0 {
+			k.Bias = rev.Vector[T]{}
+		}
+		return k
 	}, RoundTrip: 4, Large: 130}
 }
 
@@ -26,10 +38,14 @@ func TestLayerNorm(t *testing.T) {
 
 func rmsNormSpec[T rev.Real]() revtest.Spec[RMSNorm[T]] {
 	return revtest.Spec[RMSNorm[T]]{New: func(rnd *rand.Rand, n int) RMSNorm[T] {
-		return RMSNorm[T]{
+		k := RMSNorm[T]{
 			Y: kerneltest.Matrix[T](rnd, n, n+3), X: kerneltest.Matrix[T](rnd, n, n+3),
 			Gain: kerneltest.Vector[T](rnd, n+3), Epsilon: 0.0625,
 		}
+		if n%4 == 1 {
+			k.Gain = rev.Vector[T]{}
+		}
+		return k
 	}, Large: 130}
 }
 
@@ -97,9 +113,75 @@ func TestNormsOfConstants(t *testing.T) {
 		t.Errorf("of a constant: %v, want zeros", y.Data)
 	}
 	defer func() {
-		if recover() == nil {
-			t.Error("an Epsilon of NaN does not panic")
+		if err, _ := recover().(error); !errors.Is(err, mat.ErrShape) {
+			t.Errorf("an Epsilon of NaN panics with %v", err)
 		}
 	}()
-	RMSNorm[float64]{Y: y, X: y, Epsilon: math.NaN()}.Forward()
+	RMSNorm[float64]{Y: y, X: rev.NewGeneral(1, 3, make([]float64, 3)), Epsilon: math.NaN()}.Forward()
+}
+
+// Rows whose sums, and sums of squares, are beyond the range of fixed point.
+func TestNormsOfLongRows(t *testing.T) {
+	const c = 4096
+	x, y := rev.NewGeneral(1, c, make([]fixed.Q43, c)), rev.NewGeneral(1, c, make([]fixed.Q43, c))
+	for i := range x.Data {
+		x.Data[i] = fixed.Of[fixed.Q43](1000)
+	}
+	RMSNorm[fixed.Q43]{Y: y, X: x}.Forward()
+	if u := y.Data[c-1].Float64(); !(math.Abs(u-1) < 1e-9) {
+		t.Errorf("RMSNorm of a constant is %v, want 1", u)
+	}
+	clear(y.Data)
+	for i := range x.Data {
+		x.Data[i] += fixed.Of[fixed.Q43](float64(i%2*2 - 1))
+	}
+	LayerNorm[fixed.Q43]{Y: y, X: x}.Forward()
+	if u, want := y.Data[c-1].Float64(), 1/math.Sqrt(1+1e-5); !(math.Abs(u-want) < 1e-9) {
+		t.Errorf("LayerNorm of 999 and 1001 is %v, want %v", u, want)
+	}
+}
+
+// Several blocks of rows against kernels of few rows.
+func TestNormBlocks(t *testing.T) {
+	const rows, few = 150, 10
+	c := rowNormBlock/64 + 3
+	rnd := rand.New(rand.NewPCG(91, 7))
+	kernel := func() LayerNorm[float64] {
+		return LayerNorm[float64]{
+			Y: kerneltest.Matrix[float64](rnd, rows, c), X: kerneltest.Matrix[float64](rnd, rows, c),
+			Gain: kerneltest.Vector[float64](rnd, c), Bias: kerneltest.Vector[float64](rnd, c),
+		}
+	}
+	clone := func(k LayerNorm[float64], from, n int) LayerNorm[float64] {
+		part := func(m rev.General[float64]) rev.General[float64] {
+			return rev.NewGeneral(n, c, slices.Clone(m.Data[from*c:][:n*c]))
+		}
+		k.Y, k.X, k.Gain.Data, k.Bias.Data = part(k.Y), part(k.X), slices.Clone(k.Gain.Data), slices.Clone(k.Bias.Data)
+		return k
+	}
+	k, g, dt, gt := kernel(), kernel(), kernel(), kernel()
+	for _, v := range [][]float64{g.Gain.Data, g.Bias.Data, gt.Gain.Data, gt.Bias.Data} {
+		clear(v)
+	}
+	sums := make([][]float64, rowNormSums)
+	for i := range sums {
+		sums[i] = make([]float64, c)
+	}
+	k0, g0, t0, gt0 := clone(k, 0, rows), clone(g, 0, rows), clone(dt, 0, rows), clone(gt, 0, rows)
+	k.AdjointTangent(g, dt, gt)
+	for i := 0; i < rows; i += few {
+		pk, pg, pt, pgt := clone(k0, i, few), clone(g0, i, few), clone(t0, i, few), clone(gt0, i, few)
+		pk.AdjointTangent(pg, pt, pgt)
+		for j, v := range [][]float64{pg.Gain.Data, pg.Bias.Data, pgt.Gain.Data, pgt.Bias.Data} {
+			floats.Add(sums[j], v)
+		}
+		if !slices.Equal(pgt.X.Data, gt.X.Data[i*c:][:few*c]) || !slices.Equal(pk.Y.Data, k.Y.Data[i*c:][:few*c]) {
+			t.Fatalf("rows from %d on differ", i)
+		}
+	}
+	for j, v := range [][]float64{g.Gain.Data, g.Bias.Data, gt.Gain.Data, gt.Bias.Data} {
+		if !floats.EqualApprox(v, sums[j], 1e-11) {
+			t.Errorf("sum %d over several blocks is another", j)
+		}
+	}
 }

@@ -76,7 +76,14 @@ func runRowNorm[T rev.Real](centered bool, epsilon float64, sign, workers int, k
 		blocks = 0
 	}
 	workers = min(parallel.Workers(workers), max(1, blocks))
-	w.sums = workspace.Zeros(w.sums, blocks*rowNormSums*c)
+	sums := [rowNormSums]rev.Vector[T]{g.gain, g.bias, gt.gain, gt.bias}
+	w.sums = w.sums[:0]
+	for _, to := range sums {
+		if to.Data != nil {
+			w.sums = workspace.Zeros(w.sums, blocks*rowNormSums*c)
+			break
+		}
+	}
 	w.room = workspace.Grow(w.room, max(len(w.room), workers))
 	for i := range workers {
 		r := &w.room[i]
@@ -92,23 +99,29 @@ func runRowNorm[T rev.Real](centered bool, epsilon float64, sign, workers int, k
 	}
 	parallel.Run(workers, blocks, w)
 	for b := range blocks {
-		for i, to := range [...]rev.Vector[T]{g.gain, g.bias, gt.gain, gt.bias} {
-			vector.Axpy(fixed.Of[T](1), rev.ViewSlice(w.blockSum(b, i)), to)
+		for i, to := range sums {
+			if to.Data != nil {
+				vector.Axpy(w.one, rev.ViewSlice(w.blockSum(b, i)), to)
+			}
 		}
 	}
 	w.k, w.g, w.t, w.gt = rowNorm[T]{}, rowNorm[T]{}, rowNorm[T]{}, rowNorm[T]{} // without the caller's storage
 	workspace.Put(w)
 }
 
-// normEpsilon returns ε, no less than 2⁻³⁸ in fixed point, where 1/√ε must be a number.
+// normEpsilon returns ε, and no less than makes 1/√ε a number.
 func normEpsilon[T rev.Real](epsilon float64) T {
+	least := 0x1p-1022
+	switch {
+	case number.IsFixed[T]():
+		least = 0x1p-38
+	case unsafe.Sizeof(T(0)) == 4:
+		least = 0x1p-126
+	}
 	if epsilon == 0 {
 		epsilon = 1e-5
 	}
-	if number.IsFixed[T]() {
-		epsilon = max(epsilon, 0x1p-38)
-	}
-	return fixed.Of[T](epsilon)
+	return fixed.Of[T](max(epsilon, least))
 }
 
 // inverseRoot returns 1/√(v + ε) in fixed point. A v that has wrapped counts as 0.
@@ -124,7 +137,7 @@ func (w *rowNormPass[T]) blockSum(block, sum int) []T {
 
 // Block works on a block of rows.
 func (w *rowNormPass[T]) Block(worker, block int) {
-	c, r := w.k.x.Cols, w.room[worker]
+	r := w.room[worker]
 	r.gain, r.bias = withoutGaps(r.gain, w.k.gain), withoutGaps(r.bias, w.k.bias)
 	r.dgain, r.dbias = withoutGaps(r.dgain, w.t.gain), withoutGaps(r.dbias, w.t.bias)
 	sum := [rowNormSums][]T{}
@@ -138,7 +151,7 @@ func (w *rowNormPass[T]) Block(worker, block int) {
 			w.normalise(&r, rowOf(w.k.x, i), rowOf(w.k.y, i))
 			continue
 		}
-		w.row(&r, sum, c, rowOf(w.k.x, i), rowOf(w.k.y, i), rowOf(w.g.x, i), rowOf(w.g.y, i), rowOf(w.t.x, i), rowOf(w.t.y, i), rowOf(w.gt.x, i), rowOf(w.gt.y, i))
+		w.row(&r, sum, rowOf(w.k.x, i), rowOf(w.k.y, i), rowOf(w.g.x, i), rowOf(w.g.y, i), rowOf(w.t.x, i), rowOf(w.t.y, i), rowOf(w.gt.x, i), rowOf(w.gt.y, i))
 	}
 }
 
@@ -157,7 +170,7 @@ func (w *rowNormPass[T]) normalise(r *rowNormRoom[T], x, y []T) (rho T, center [
 		center = r.u
 		w.subtractMean(center, x)
 	}
-	rho = inverseRoot(number.Over(vector.SumSquares(rev.ViewSlice(center)), len(x)), w.epsilon)
+	rho = inverseRoot(meanOf(center, center), w.epsilon)
 	addProducts(y, number.Signed(w.sign, rho), center, r.gain)
 	addSigned(y, w.sign, r.bias)
 	return rho, center
@@ -185,8 +198,7 @@ func normaliseFloats[T rev.Float](w *rowNormPass[T], r *rowNormRoom[T], x, y []T
 }
 
 // row makes the pass for a row.
-func (w *rowNormPass[T]) row(r *rowNormRoom[T], sum [rowNormSums][]T, c int, x, y, gx, gy, tx, ty, gtx, gty []T) {
-	mean := func(a, b []T) T { return number.Over(dotOf(a, b), c) }
+func (w *rowNormPass[T]) row(r *rowNormRoom[T], sum [rowNormSums][]T, x, y, gx, gy, tx, ty, gtx, gty []T) {
 	u, du := r.u, r.du
 	rho, center := w.normalise(r, x, y)
 	scaleTo(u, rho, center)
@@ -195,7 +207,7 @@ func (w *rowNormPass[T]) row(r *rowNormRoom[T], sum [rowNormSums][]T, c int, x, 
 	if tx == nil {
 		du = nil
 	} else if ty != nil || gy != nil {
-		s = w.project(du, tx, u, c)
+		s = w.project(du, tx, u)
 		scaleTo(du, rho, du)
 	}
 	if ty != nil {
@@ -222,7 +234,7 @@ func (w *rowNormPass[T]) row(r *rowNormRoom[T], sum [rowNormSums][]T, c int, x, 
 			clear(h)
 			addProducts(h, w.one, gy, r.gain)
 		}
-		q = w.project(r.p, h, u, c)
+		q = w.project(r.p, h, u)
 		axpyOf(gx, rho, r.p)
 	}
 	if gtx == nil {
@@ -234,18 +246,18 @@ func (w *rowNormPass[T]) row(r *rowNormRoom[T], sum [rowNormSums][]T, c int, x, 
 	if r.dgain != nil {
 		addProducts(dh, w.one, gy, r.dgain)
 	}
-	w.project(dh, dh, u, c)
+	w.project(dh, dh, u)
 	axpyOf(gtx, rho, dh)
 	if gy != nil && du != nil {
 		axpyOf(gtx, -fixed.Product(rho, q), du)
-		axpyOf(gtx, -fixed.Product(rho, mean(du, h)), u)
+		axpyOf(gtx, -fixed.Product(rho, meanOf(du, h)), u)
 		axpyOf(gtx, -fixed.Product(fixed.Product(rho, s), rho), r.p)
 	}
 }
 
 // project computes dst = P(v), and returns ⟨u·v⟩.
-func (w *rowNormPass[T]) project(dst, v, u []T, c int) T {
-	s := number.Over(dotOf(u, v), c)
+func (w *rowNormPass[T]) project(dst, v, u []T) T {
+	s := meanOf(u, v)
 	if w.centered {
 		w.subtractMean(dst, v)
 	} else if &dst[0] != &v[0] {
@@ -277,7 +289,15 @@ func withoutGaps[T any](buf []T, v rev.Vector[T]) []T {
 	return buf
 }
 
-func dotOf[T rev.Real](x, y []T) T { return vector.Dot(rev.ViewSlice(x), rev.ViewSlice(y)) }
+// meanOf returns ⟨x·y⟩. In fixed point it is rounded once, and sums do not wrap.
+func meanOf[T rev.Real](x, y []T) T {
+	if number.IsFixed[T]() {
+		var s fixed.Accumulator
+		s.AddDot(number.As[[]fixed.Q43](x), number.As[[]fixed.Q43](y))
+		return T(s.Over(len(x)))
+	}
+	return number.Over(vector.Dot(rev.ViewSlice(x), rev.ViewSlice(y)), len(x))
+}
 
 // axpyOf computes y += alpha·x, unless one is nil.
 func axpyOf[T rev.Real](y []T, alpha T, x []T) {
@@ -291,13 +311,17 @@ func addSigned[T rev.Real](y []T, sign int, x []T) {
 
 // subtractMean computes dst = x - ⟨x⟩.
 func (w *rowNormPass[T]) subtractMean(dst, x []T) {
-	m := number.Over(vector.Sum(rev.ViewSlice(x)), len(x))
 	switch x := any(x).(type) {
 	case []float64:
-		vec.AxpyTo(any(dst).([]float64), float64(-m), any(w.ones).([]float64), x)
+		vec.AxpyTo(any(dst).([]float64), -vec.Sum(x)/float64(len(x)), any(w.ones).([]float64), x)
 	case []float32:
-		vec.AxpyTo(any(dst).([]float32), float32(-m), any(w.ones).([]float32), x)
+		vec.AxpyTo(any(dst).([]float32), -vec.Sum(x)/float32(len(x)), any(w.ones).([]float32), x)
 	case []fixed.Q43:
+		var s fixed.Accumulator
+		for _, v := range x {
+			s.Add(v)
+		}
+		m := T(s.Over(len(x)))
 		for i, v := range x {
 			dst[i] = T(v) - m
 		}

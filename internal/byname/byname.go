@@ -3,9 +3,9 @@ package byname
 
 import "revnum/rev"
 
-// Run does what the function of package rev with the name of the pass does, such as
-// "Adjoint". Derivatives that the pass does not take may be nil. Run returns
-// rev.ErrUnsupported if there is no such pass.
+// Run makes the pass of package rev that has the given name, such as "Adjoint". It also gives
+// absent outputs of k their dimensions. Derivatives that the pass does not take may be nil. Run
+// returns rev.ErrUnsupported if there is no such pass.
 func Run[K rev.Kernel[K]](pass string, k, g, t, gt *K) error {
 	var p rev.Pass[K]
 	switch pass {

@@ -132,7 +132,8 @@ func PassesOf[K rev.Kernel[K]]() *Passes {
 		if strings.HasPrefix(pass, inverse) && pass != inverse {
 			return inverseOf(pass, k, g, t, gt)
 		}
-		return byname.Run(pass, at(k), at(g), at(t), at(gt))
+		c := *at(k) // absent outputs of which get dimensions
+		return byname.Run(pass, &c, at(g), at(t), at(gt))
 	}}
 }
 

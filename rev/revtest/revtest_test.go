@@ -884,3 +884,17 @@ func TestBrokenKernels(t *testing.T) {
 		}
 	}
 }
+
+// erase takes a Spec for one of another type, so the two must lie in memory alike.
+func TestEraseLayout(t *testing.T) {
+	a, b := reflect.TypeFor[Spec[any]](), reflect.TypeFor[Spec[gather[float64]]]()
+	if a.Size() != b.Size() || a.NumField() != b.NumField() {
+		t.Fatalf("%d and %d fields of %d and %d bytes", a.NumField(), b.NumField(), a.Size(), b.Size())
+	}
+	for i := range a.NumField() {
+		f, g := a.Field(i), b.Field(i)
+		if f.Name != g.Name || f.Offset != g.Offset || f.Type != g.Type && f.Type.Kind() != reflect.Func {
+			t.Errorf("fields %v and %v", f, g)
+		}
+	}
+}

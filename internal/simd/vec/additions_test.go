@@ -55,7 +55,9 @@ func testAdditions[T cpu.Float](t *testing.T) {
 					}
 				}
 				simdtest.SameSlice(t, "adding "+f.name, sum, all)
-				simdtest.SameSlice(t, "adding products with "+f.name, products, allProducts)
+				if f.product != nil {
+					simdtest.SameSlice(t, "adding products with "+f.name, products, allProducts)
+				}
 			}
 		}
 	}

@@ -56,9 +56,8 @@
 // exp(-Inf) = 0, exp(+Inf) = +Inf, log(±0) = -Inf, log(x) = NaN for x < 0, log(+Inf)
 // = +Inf.
 //
-// For the functions of networks and others with a derivative, over the whole range of normal results, the table bounds the
-// errors of their values in units in the last place. It bounds the errors of their derivatives in
-// units of 2⁻⁵³, or 2⁻²⁴ in float32, of the sum of the magnitudes of their terms:
+// For functions that come with a derivative, the table bounds the errors of normal results in units
+// in the last place. It bounds the errors of derivatives in units of 2⁻⁵³, or 2⁻²⁴ in float32, of the sum of the magnitudes of their terms:
 //
 //	          value              derivative
 //	          float64  float32   float64  float32
@@ -67,7 +66,7 @@
 //	Softplus  2        2         3.5      1.6
 //	GELU      6        5         7        3
 //	SiLU      2.5      2.5       5        3
-//	Tan       2.5      3         5.5      6
+//	Tan       3        3         6        6
 //	Expm1     2.2      1.2       1.2      0.6
 //	Log1p     0.8      0.94      1.5      1.6
 //	Erf       1.2      1.2       2.2      2.5

@@ -94,7 +94,7 @@ func TestLanes(t *testing.T) {
 					terms = math.Abs(terms) + f.terms(wide[i], w)
 				}
 				if math.Abs(slope[i]) >= least {
-					if e := math.Abs(float64(d0[i])-slope[i]) / unitOf(terms); e > worstSlope && !simdtest.Same(d0[i], float32(slope[i])) {
+					if e := math.Abs(float64(d0[i])-slope[i]) / unitOf(terms); !(e <= worstSlope) && !simdtest.Same(d0[i], float32(slope[i])) {
 						worstSlope, atSlope = e, x[i]
 					}
 				} else if !(math.Abs(float64(d0[i])-slope[i]) <= 0x1p-126) && !simdtest.Same(d0[i], float32(slope[i])) {

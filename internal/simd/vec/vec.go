@@ -117,7 +117,9 @@ func Cos[T cpu.Float](dst, x []T) {
 
 // Tan computes y_i = tan(x_i), and the derivative d_i = 1 + y_i².
 func Tan[T cpu.Float](y, d, x []T) {
-	d = d[:len(x)]
+	if len(d) != len(x) {
+		panic(badLength)
+	}
 	angles(y, x, func(lo, hi int) { genericTan(y[lo:hi], d[lo:hi], x[lo:hi]) },
 		func(lo, n int) int { return vectorTan(n, &y[lo], &d[lo], &x[lo]) })
 }

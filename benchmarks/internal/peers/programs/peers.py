@@ -242,7 +242,7 @@ TORCH = {
     "revnn.SoftmaxRows": lambda o: lambda X: torch.softmax(X, 1),
     "revnn.LogSumExp": lambda o: lambda X: torch.logsumexp(X, 0),
     "revnn.LogSumExpRows": lambda o: lambda X: torch.logsumexp(X, 1),
-    **{"revlinalg." + name: (lambda f: lambda o: lambda X: getattr(torch, f)(X))(name.lower()) 
+    **{"revlinalg." + name: (lambda f: lambda o: lambda X: getattr(torch, f)(X))(name.lower())
        for name in ["Exp", "Log", "Sqrt", "Sin", "Cos", "Abs", "Tan", "Expm1", "Log1p", "Erf", "Square"]},
     **{"revnn." + name: (lambda f: lambda o: lambda X: getattr(F, f)(X))(f) for name, f in
        [("ReLU", "relu"), ("Sigmoid", "sigmoid"), ("Tanh", "tanh"), ("Softplus", "softplus"), ("GELU", "gelu"), ("SiLU", "silu")]},
