@@ -34,8 +34,16 @@ func (k MaxElem[T]) Run(p rev.Pass[MaxElem[T]]) error {
 }
 
 func (k MaxElem[T]) add(lo, n, sign int, g, t, gt *MaxElem[T]) {
+	addExtremes(lo, n, sign, false, &k, g, t, gt)
+}
+
+// addExtremes makes a pass of MaxElem for n elements from lo on, or that of MinElem if least is set.
+func addExtremes[T rev.Real](lo, n, sign int, least bool, k, g, t, gt *MaxElem[T]) {
 	x, y := vector.Between(k.X, lo, n), vector.Between(k.Y, lo, n)
-	addMax(vector.Between(k.Z, lo, n), sign, x, y)
+	addExtreme(vector.Between(k.Z, lo, n), sign, least, x, y)
+	if least { // which has the slopes of the maximum of -x and -y
+		x, y = y, x
+	}
 	addGreater(vector.Between(t.Z, lo, n), sign, x, y, vector.Between(t.X, lo, n))
 	addGreater(vector.Between(t.Z, lo, n), sign, y, x, vector.Between(t.Y, lo, n))
 	addGreater(vector.Between(g.X, lo, n), 1, x, y, vector.Between(g.Z, lo, n))
@@ -44,23 +52,36 @@ func (k MaxElem[T]) add(lo, n, sign int, g, t, gt *MaxElem[T]) {
 	addGreater(vector.Between(gt.Y, lo, n), 1, y, x, vector.Between(gt.Z, lo, n))
 }
 
-// addMax computes z += sign·max(x, y).
-func addMax[T rev.Real](z rev.Vector[T], sign int, x, y rev.Vector[T]) {
+// addExtreme computes z += sign·max(x, y), or with the minimum if least is set.
+func addExtreme[T rev.Real](z rev.Vector[T], sign int, least bool, x, y rev.Vector[T]) {
 	if z.Data == nil {
 		return
 	}
 	if packed(z, x, y) {
 		switch z := any(z.Data[:z.N]).(type) {
 		case []float64:
-			vec.AddMax(z, float64(sign), number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]))
+			addExtremeFloats(z, float64(sign), least, number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]))
 			return
 		case []float32:
-			vec.AddMax(z, float32(sign), number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]))
+			addExtremeFloats(z, float32(sign), least, number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]))
 			return
 		}
 	}
 	for i := range z.N {
-		z.Data[i*z.Inc] += number.Signed(sign, max(x.Data[i*x.Inc], y.Data[i*y.Inc]))
+		x, y := x.Data[i*x.Inc], y.Data[i*y.Inc]
+		v := max(x, y)
+		if least {
+			v = min(x, y)
+		}
+		z.Data[i*z.Inc] += number.Signed(sign, v)
+	}
+}
+
+func addExtremeFloats[T rev.Float](z []T, sign T, least bool, x, y []T) {
+	if least {
+		vec.AddMin(z, sign, x, y)
+	} else {
+		vec.AddMax(z, sign, x, y)
 	}
 }
 

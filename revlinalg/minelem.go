@@ -1,11 +1,6 @@
 package revlinalg
 
-import (
-	"revnum/internal/number"
-	"revnum/internal/simd/vec"
-	"revnum/internal/vector"
-	"revnum/rev"
-)
+import "revnum/rev"
 
 // MinElem is the kernel
 //
@@ -32,34 +27,6 @@ func (k MinElem[T]) Run(p rev.Pass[MinElem[T]]) error {
 	return nil
 }
 
-// The slopes are those of MaxElem with x and y exchanged.
 func (k MinElem[T]) add(lo, n, sign int, g, t, gt *MinElem[T]) {
-	x, y := vector.Between(k.X, lo, n), vector.Between(k.Y, lo, n)
-	addMin(vector.Between(k.Z, lo, n), sign, x, y)
-	addGreater(vector.Between(t.Z, lo, n), sign, y, x, vector.Between(t.X, lo, n))
-	addGreater(vector.Between(t.Z, lo, n), sign, x, y, vector.Between(t.Y, lo, n))
-	addGreater(vector.Between(g.X, lo, n), 1, y, x, vector.Between(g.Z, lo, n))
-	addGreater(vector.Between(g.Y, lo, n), 1, x, y, vector.Between(g.Z, lo, n))
-	addGreater(vector.Between(gt.X, lo, n), 1, y, x, vector.Between(gt.Z, lo, n))
-	addGreater(vector.Between(gt.Y, lo, n), 1, x, y, vector.Between(gt.Z, lo, n))
-}
-
-// addMin computes z += sign·min(x, y).
-func addMin[T rev.Real](z rev.Vector[T], sign int, x, y rev.Vector[T]) {
-	if z.Data == nil {
-		return
-	}
-	if packed(z, x, y) {
-		switch z := any(z.Data[:z.N]).(type) {
-		case []float64:
-			vec.AddMin(z, float64(sign), number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]))
-			return
-		case []float32:
-			vec.AddMin(z, float32(sign), number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]))
-			return
-		}
-	}
-	for i := range z.N {
-		z.Data[i*z.Inc] += number.Signed(sign, min(x.Data[i*x.Inc], y.Data[i*y.Inc]))
-	}
+	addExtremes(lo, n, sign, true, (*MaxElem[T])(&k), (*MaxElem[T])(g), (*MaxElem[T])(t), (*MaxElem[T])(gt))
 }
