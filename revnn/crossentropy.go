@@ -53,7 +53,7 @@ func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 	k.checkLabels()
 	w := workspace.Get[crossEntropyPass[T]]()
 	w.k, w.g, w.t, w.gt = k, p.G, p.T, p.GT
-	w.gout, w.dgout = k.share(p.G.Out), k.share(p.GT.Out)
+	w.gout, w.dgout = share(p.G.Out, k.Mean, k.X.Rows), share(p.GT.Out, k.Mean, k.X.Rows)
 	w.rows = max((k.X.Rows+crossEntropyBlocks-1)/crossEntropyBlocks, 1+crossEntropyBlock/max(1, k.X.Cols))
 	blocks := (k.X.Rows + w.rows - 1) / w.rows
 	workers := parallel.Workers(k.Workers)
@@ -67,10 +67,10 @@ func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 	*w = crossEntropyPass[T]{room: w.room} // without the caller's storage
 	workspace.Put(w)
 	if k.Out != nil {
-		*k.Out += number.Signed(p.Sign(), k.share(&sum))
+		*k.Out += number.Signed(p.Sign(), share(&sum, k.Mean, k.X.Rows))
 	}
 	if p.T.Out != nil {
-		*p.T.Out += number.Signed(p.Sign(), k.share(&rate))
+		*p.T.Out += number.Signed(p.Sign(), share(&rate, k.Mean, k.X.Rows))
 	}
 	return nil
 }
@@ -135,17 +135,6 @@ func (w *crossEntropyPass[T]) Block(worker, block int) {
 		}
 	}
 	w.sum[block], w.rate[block] = sum, rate
-}
-
-// share returns x, or x/n for the mean. It returns zero for nil.
-func (k *CrossEntropy[T]) share(x *T) T {
-	switch {
-	case x == nil || k.X.Rows == 0:
-		return 0
-	case k.Mean:
-		return number.Over(*x, k.X.Rows)
-	}
-	return *x
 }
 
 // probability returns p_ij.

@@ -72,13 +72,7 @@ func runLoss[T rev.Real](f loss, sign int, mean bool, workers int, k, g, t, gt l
 	w.slopes = g.out != nil || gt.out != nil || t.out != nil
 	w.curves = g.out != nil && (t.x.Data != nil || t.y.Data != nil) && (gt.x.Data != nil || gt.y.Data != nil)
 	n := k.x.Rows * k.x.Cols
-	share := func(x *T) T {
-		if x != nil && mean && n > 0 {
-			return number.Over(*x, n)
-		}
-		return number.ValueOf(x)
-	}
-	w.gout, w.dgout = share(g.out), share(gt.out)
+	w.gout, w.dgout = share(g.out, mean, n), share(gt.out, mean, n)
 	if c := T([...]float64{squaredError: 2, huber: -f.delta, logistic: 1}[f.f]); w.constants[0] != c && !number.IsFixed[T]() {
 		for i := range w.constants {
 			w.constants[i] = c
@@ -97,11 +91,22 @@ func runLoss[T rev.Real](f loss, sign int, mean bool, workers int, k, g, t, gt l
 	w.k, w.g, w.t, w.gt = lossOperands[T]{}, lossOperands[T]{}, lossOperands[T]{}, lossOperands[T]{} // without the caller's storage
 	workspace.Put(w)
 	if k.out != nil {
-		*k.out += number.Signed(sign, share(&sum))
+		*k.out += number.Signed(sign, share(&sum, mean, n))
 	}
 	if t.out != nil {
-		*t.out += number.Signed(sign, share(&rate))
+		*t.out += number.Signed(sign, share(&rate, mean, n))
 	}
+}
+
+// share returns x, or x/n if mean is set. It returns zero for nil, and for no elements.
+func share[T rev.Real](x *T, mean bool, n int) T {
+	switch {
+	case x == nil || n == 0:
+		return 0
+	case mean:
+		return number.Over(*x, n)
+	}
+	return *x
 }
 
 // Block works on a block of elements, in pieces.
