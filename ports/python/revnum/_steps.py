@@ -67,7 +67,8 @@ class Buffer(NamedTuple):
 
 def _elementwise(rule):
     """Whether problems of a kernel, one behind the other, are a longer problem."""
-    return re.match(r"\w_i [+⊕]= ", rule.equation) and all(o.kind == "vector" and o.shape == "n" for o in rule.operands)
+    alone = re.match(r"\w_i [+⊕]= ", rule.equation) and "Σ" not in rule.equation
+    return alone and all(o.kind == "vector" and o.shape == "n" for o in rule.operands)
 
 
 class Steps:
