@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/byname"
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -112,28 +113,10 @@ func compareQR(t *testing.T, m, n, count int) {
 	for _, pass := range []string{"Forward", "Adjoint", "Tangent", "AdjointTangent"} {
 		k, g, tan, gt := random()
 		k2, g2, tan2, gt2 := random()
-		var err error
-		switch pass {
-		case "Forward":
-			err = rev.Forward(k)
-		case "Adjoint":
-			err = rev.Adjoint(k, g)
-		case "Tangent":
-			err = rev.Tangent(k, tan)
-		case "AdjointTangent":
-			err = rev.AdjointTangent(k, g, tan, gt)
-		}
+		err := byname.Run(pass, &k, &g, &tan, &gt)
 		for b := range max(count, 1) {
-			switch pass {
-			case "Forward":
-				err = errors.Join(err, of(k2, b).Forward())
-			case "Adjoint":
-				err = errors.Join(err, of(k2, b).Adjoint(of(g2, b)))
-			case "Tangent":
-				err = errors.Join(err, of(k2, b).Tangent(of(tan2, b)))
-			case "AdjointTangent":
-				err = errors.Join(err, of(k2, b).AdjointTangent(of(g2, b), of(tan2, b), of(gt2, b)))
-			}
+			k, g, tan, gt := of(k2, b), of(g2, b), of(tan2, b), of(gt2, b)
+			err = errors.Join(err, byname.Run(pass, &k, &g, &tan, &gt))
 		}
 		if err != nil {
 			t.Fatal(pass, err)

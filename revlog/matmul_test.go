@@ -12,6 +12,7 @@ import (
 	"revnum/internal/kerneltest"
 	"revnum/internal/logstep"
 	"revnum/internal/logstep/logtest"
+	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/ulog"
@@ -86,7 +87,10 @@ func TestMatMulBlocks(t *testing.T) {
 		spec.Difference = 1e-8 * max(1, terms*spread)
 		spec.Skip = map[revtest.Property]string{
 			revtest.Extremes: "slow", revtest.Shapes: "slow", revtest.Gaps: "slow",
-			revtest.ReadOnly: "slow", revtest.NilGradients: "slow", revtest.Omitted: "slow", revtest.Magnitudes: "slow",
+			revtest.ReadOnly: "slow", revtest.NilGradients: "slow",
+		}
+		if !long.Tests() {
+			spec.Skip[revtest.Omitted], spec.Skip[revtest.Magnitudes] = "slow", "slow"
 		}
 		revtest.Kernel(t, spec)
 	}

@@ -2,7 +2,6 @@ package revnn
 
 import (
 	"math"
-	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -11,6 +10,7 @@ import (
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
+	"revnum/rev/num"
 )
 
 // Attention is the kernel
@@ -290,11 +290,7 @@ func (w *attentionPass[T]) value(r *attentionRoom[T], lo int, q, tq, o, to rev.G
 	clear(o.Data)
 	clear(to.Data)
 	// With -Inf in its place, a block of scores of -Inf would give NaN.
-	lowest := T(-math.MaxFloat32)
-	if unsafe.Sizeof(lowest) == 8 {
-		double := -math.MaxFloat64
-		lowest = T(double)
-	}
+	lowest := -num.Largest[T]()
 	for i := range n {
 		r.top[i], r.sum[i], r.rate[i] = lowest, 0, 0
 	}

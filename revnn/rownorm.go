@@ -277,16 +277,10 @@ func rowOf[T any](m rev.General[T], i int) []T {
 
 // withoutGaps returns the elements of v without gaps, in buf if v has some. It returns nil if v is nil.
 func withoutGaps[T any](buf []T, v rev.Vector[T]) []T {
-	switch {
-	case v.Data == nil:
+	if v.Data == nil {
 		return nil
-	case v.Inc == 1:
-		return v.Data[:v.N]
 	}
-	for i := range buf {
-		buf[i] = v.Data[i*v.Inc]
-	}
-	return buf
+	return vec.Packed(buf, v.Data, v.Inc, 0, v.N)
 }
 
 // meanOf returns ⟨x·y⟩. In fixed point it is rounded once, and sums do not wrap.

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,20 +36,27 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// Every peer computes what the kernel does.
-func TestPeers(t *testing.T) {
+// start starts the peers, and skips the test where Python has no NumPy.
+func start(t *testing.T) *Session {
+	t.Helper()
 	if err := exec.CommandContext(t.Context(), "python3", "-c", "import numpy").Run(); err != nil {
 		t.Skip("python3 has no numpy: ", err)
 	}
-	s, err := Start(t.Context(), "python3", 1)
+	s, err := Start(context.WithoutCancel(t.Context()), "python3", 1) // Close comes after the end of the context
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return s
+}
+
+// Every peer computes what the kernel does.
+func TestPeers(t *testing.T) {
+	s := start(t)
 	done := map[string]bool{}
 	var results []Result
 	for _, c := range Cases(all) {
@@ -87,9 +95,6 @@ func TestPeers(t *testing.T) {
 
 // NumPy alone is enough.
 func TestWithoutOthers(t *testing.T) {
-	if err := exec.CommandContext(t.Context(), "python3", "-c", "import numpy").Run(); err != nil {
-		t.Skip("python3 has no numpy: ", err)
-	}
 	folder := t.TempDir()
 	for _, name := range []string{"scipy", "torch", "pyfftw"} {
 		if err := os.WriteFile(filepath.Join(folder, name+".py"), []byte("raise ImportError"), 0o600); err != nil {
@@ -97,15 +102,7 @@ func TestWithoutOthers(t *testing.T) {
 		}
 	}
 	t.Setenv("PYTHONPATH", folder)
-	s, err := Start(t.Context(), "python3", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	s := start(t)
 	for _, c := range Cases(map[string]bool{"float64": true}) {
 		switch c.Name() {
 		case "revlinalg.Norm2[float64] 100", "revlinalg.Solve[float64] 64", "revsparse.CG[float64] 64", "revmath.Bessel[float64] 100":

@@ -73,12 +73,8 @@ func TestRowDots(t *testing.T) {
 
 func testRowDots[T cpu.Float](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(71, 2))
-	step := 5
-	if long.Tests() {
-		step = 1
-	}
 	for _, m := range []int{0, 1, 3, 700} {
-		for n := 0; n < 36; n += step {
+		for n := 0; n < 36; n += long.Or(1, 5) {
 			for k := range 12 {
 				ldx, ldy := n+3, n+rnd.IntN(3)
 				x, y, out := random[T](rnd, m*ldx+20), random[T](rnd, m*ldy), random[T](rnd, k)
