@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/byname"
 	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -187,4 +188,33 @@ func TestBinaryCrossEntropyFar(t *testing.T) {
 			t.Errorf("slope at %v and %v: %v, want %v", c.x, c.p, got, c.slope)
 		}
 	}
+}
+
+const benchmarkOrder = 256
+
+// benchmarkPasses measures a kernel of matrices of this order. The bytes are those of an element.
+func benchmarkPasses[K rev.Kernel[K]](b *testing.B, name string, k, g K, forward, gradient int) {
+	for _, pass := range []struct {
+		name  string
+		bytes int
+	}{{"Forward", forward}, {"Gradient", gradient}} {
+		b.Run(name+"/"+pass.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := byname.Run(pass.name, &k, &g, nil, nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+			kerneltest.ReportBytes(b, pass.bytes*benchmarkOrder*benchmarkOrder)
+		})
+	}
+}
+
+func BenchmarkLosses(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(91, 10))
+	matrix := func() rev.General[float64] { return kerneltest.Matrix[float64](rnd, benchmarkOrder, benchmarkOrder) }
+	x, y, gx, gy := matrix(), matrix(), matrix(), matrix()
+	out, one := new(float64), 1.0
+	benchmarkPasses(b, "SquaredError", SquaredError[float64]{Out: out, X: x, Y: y, Workers: 1}, SquaredError[float64]{Out: &one, X: gx, Y: gy}, 16, 48)
+	benchmarkPasses(b, "Huber", Huber[float64]{Out: out, X: x, Y: y, Workers: 1}, Huber[float64]{Out: &one, X: gx, Y: gy}, 16, 48)
+	benchmarkPasses(b, "BinaryCrossEntropy", BinaryCrossEntropy[float64]{Out: out, X: x, P: y, Workers: 1}, BinaryCrossEntropy[float64]{Out: &one, X: gx, P: gy}, 16, 48)
 }

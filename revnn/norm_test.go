@@ -185,3 +185,12 @@ func TestNormBlocks(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkNorms(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(91, 11))
+	matrix := func() rev.General[float64] { return kerneltest.Matrix[float64](rnd, benchmarkOrder, benchmarkOrder) }
+	vector := func() rev.Vector[float64] { return kerneltest.Vector[float64](rnd, benchmarkOrder) }
+	benchmarkPasses(b, "RMSNorm", RMSNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Workers: 1}, RMSNorm[float64]{Y: matrix(), X: matrix(), Gain: vector()}, 24, 48)
+	benchmarkPasses(b, "LayerNorm", LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector(), Workers: 1},
+		LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector()}, 24, 48)
+}
