@@ -30,14 +30,17 @@ var RevgenMinors = Tool{"revgen-minors", map[string]map[string]function{
 }}
 
 func generatedSquare(input json.RawMessage, _ int) (evaluation, error) {
-	return ofNumber(input, generated.Square)
+	x, err := parseNumber(input)
+	y := 0.0
+	return toNumber(func() { y = generated.Square(x) }, &y), err
 }
 
 func generatedDouble(input json.RawMessage, _ int) (evaluation, error) {
-	return ofNumber(input, func(x float64) (slope float64) {
-		generated.SquareGradient(&slope, x)
-		return slope
-	})
+	x, err := parseNumber(input)
+	y := 0.0
+	return toNumber(func() {
+		generated.SquareGradient(&y, x)
+	}, &y), err
 }
 
 func generatedLSE(input json.RawMessage, workers int) (evaluation, error) {

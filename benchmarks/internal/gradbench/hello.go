@@ -7,22 +7,25 @@ import (
 
 // square evaluates f(x) = x².
 func square(input json.RawMessage, _ int) (evaluation, error) {
-	return ofNumber(input, func(x float64) float64 { return x * x })
+	x, err := parseNumber(input)
+	y := 0.0
+	return toNumber(func() { y = x * x }, &y), err
 }
 
 // double evaluates the derivative of square.
 func double(input json.RawMessage, _ int) (evaluation, error) {
-	return ofNumber(input, func(x float64) float64 { return 2 * x })
+	x, err := parseNumber(input)
+	y := 0.0
+	return toNumber(func() { y = 2 * x }, &y), err
 }
 
-func ofNumber(input json.RawMessage, f func(float64) float64) (evaluation, error) {
+func parseNumber(input json.RawMessage) (float64, error) {
 	var x *float64
 	if err := json.Unmarshal(input, &x); err != nil {
-		return evaluation{}, err
+		return 0, err
 	}
 	if x == nil {
-		return evaluation{}, errors.New("expected a number, found null")
+		return 0, errors.New("expected a number, found null")
 	}
-	var y float64
-	return toNumber(func() { y = f(*x) }, &y), nil
+	return *x, nil
 }

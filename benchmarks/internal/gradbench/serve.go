@@ -21,6 +21,9 @@ const (
 	// dimensions take about as many. It guards against streams whose line never ends.
 	maxLine = 1 << 30
 
+	// long is the number of bytes of a message whose garbage is collected at once.
+	long = 1 << 20
+
 	// idPrefix is the number of bytes that are searched for the id of a message that
 	// cannot be parsed.
 	idPrefix = 1 << 16
@@ -107,7 +110,6 @@ func (t *Tool) serve(r io.Reader, w io.Writer, workers, maxLine int) error {
 // A line that grew in place would leave several times its size to the collector. Pieces
 // of it leave its size once, and it is collected here if it is long.
 func readLine(r *bufio.Reader, limit int) (line []byte, whole bool, err error) {
-	const long = 1 << 20
 	var pieces [][]byte
 	size := 0
 	for whole = true; ; {
@@ -290,22 +292,30 @@ func (t *Tool) evaluate(m *message, workers int) (output any, all []timings, err
 	if err != nil {
 		return nil, nil, err
 	}
+	runtime.GC() // what the last evaluation left is then used again
 	e, err := f(json.RawMessage(m.Input), workers)
-	m.Input = nil // the evaluation has its own numbers
 	if err != nil {
 		return nil, nil, fmt.Errorf("the input: %w", err)
 	}
-	runtime.GC() // what the last evaluation and parsing left is then used again
+	if len(m.Input) > long {
+		m.Input = nil // the evaluation has its own numbers
+		runtime.GC()  // likewise what parsing left
+	}
 	var runs, values durations
 	limit := time.Duration(minSeconds * float64(time.Second))
-	// time.Since reads one clock if it has a monotonic start. time.Now reads two, and
-	// half of the second reading would be counted in the time of a short function.
+	// time.Since reads the monotonic clock alone. time.Now reads two clocks, and half of the
+	// second reading would be counted in the time of a short function.
 	zero := time.Now()
-	_ = time.Since(zero) // the first reading of a clock takes longer, and is not counted
-	for total := time.Duration(0); runs.n < minRuns || total < limit && runs.n < maxRuns; {
+	timed := func(f func()) time.Duration {
 		start := time.Since(zero)
-		e.call()
-		d := time.Since(zero) - start
+		f()
+		return time.Since(zero) - start
+	}
+	for range 3 {
+		timed(func() {}) // the first readings of a clock take longer, and are not counted
+	}
+	for total := time.Duration(0); runs.n < minRuns || total < limit && runs.n < maxRuns; {
+		d := timed(e.call)
 		runs.add(d)
 		total += d
 		if e.values != nil {
