@@ -19,4 +19,5 @@
 // kernels, this package does not panic, except for [Elements].
 package rules
 
+//go:generate go test . -run TestElementwise -update
 //go:generate go test ./internal/catalog . -update

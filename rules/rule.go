@@ -29,6 +29,11 @@ type Rule struct {
 	Fallible bool `json:"fallible"` // returns an error if the data has no result
 	Logs     bool `json:"logs"`     // the operands are logs of the numbers in the equation
 
+	// Elementwise says that all operands are vectors of one length, and that each element of the
+	// results depends on the same element of the operands alone. Vectors one after the other are
+	// then a longer problem.
+	Elementwise bool `json:"elementwise"`
+
 	// Missing says why the rule cannot be called by buffers, if it cannot.
 	Missing string `json:"missing,omitempty"`
 
@@ -110,6 +115,7 @@ func newRule(k *catalog.Kernel, i *catalog.Instance) *Rule {
 	r.Type, _ = typeOf(i.Elem())
 	r.Name = fmt.Sprintf("%s[%v]", r.Kernel, r.Type)
 	r.Exact = r.Type == Q43
+	r.Elementwise = elementwise[r.Kernel]
 	for _, op := range i.Operands {
 		o := Operand{Name: op.Name, Role: op.Role.String(), Kind: op.Kind.String(), Shape: op.Shape, Optional: op.Optional}
 		o.field = field{kind: op.Kind, role: op.Role, offset: i.Type.Field(op.Field).Offset}

@@ -235,6 +235,7 @@ class Rule:
         self.number = number
         self.name, self.kernel, self.type, self.equation = r["name"], r["kernel"], r["type"], r["equation"]
         self.exact, self.fallible, self.in_place, self.logs = r["exact"], r["fallible"], r["inplace"], r["logs"]
+        self.elementwise = r["elementwise"]  # problems, one behind the other, are a longer problem
         self.passes = r["passes"]
         self.missing = r.get("missing")
         self.operands = [Operand(i, o) for i, o in enumerate(r["operands"])]

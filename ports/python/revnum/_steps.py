@@ -10,7 +10,6 @@ Constants (indices, and the structure of sparse matrices) come after these array
 """
 
 import math
-import re
 import struct
 from typing import NamedTuple
 
@@ -65,12 +64,6 @@ class Buffer(NamedTuple):
         return n * self.dtype.itemsize
 
 
-def _elementwise(rule):
-    """Whether problems of a kernel, one behind the other, are a longer problem."""
-    alone = re.match(r"\w_i [+⊕]= ", rule.equation) and "Σ" not in rule.equation
-    return alone and all(o.kind == "vector" and o.shape == "n" for o in rule.operands)
-
-
 class Steps:
     """The steps of a call. Its buffers are the arguments and the results, each as (shape,
     strides, dtype), and what new makes. Results that are None are not computed.
@@ -115,7 +108,7 @@ class Steps:
         """Makes the problems of a batch one, if there is a kernel that does it: the elements of
         vectors one behind the other, or, for Softmax, the vectors as rows of SoftmaxRows."""
         rows = rules.get(f"{self.rule.kernel}Rows[{self.rule.type}]")
-        if _elementwise(self.rule):
+        if self.rule.elementwise:
             shape = lambda s: (math.prod(s),)
         elif rows:
             self.rule, shape = rows, lambda s: s

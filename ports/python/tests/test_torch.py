@@ -107,6 +107,14 @@ def test_transforms(name):
     torch.testing.assert_close(transform(rt.revlinalg.MatMul, mean_square(rt.revlinalg.MatMul), a), want)
 
 
+@pytest.mark.parametrize("kernel, theirs", [("Exp", torch.exp), ("Erf", torch.erf), ("CumSum", lambda a: torch.cumsum(a, -1))])
+def test_vmap_of_vectors(kernel, theirs):
+    """Vectors one after the other are one problem only if the kernel works element by element."""
+    ours, a = getattr(rt.revlinalg, kernel), x(3, 4).detach()
+    torch.testing.assert_close(F.vmap(ours)(a), theirs(a))
+    torch.testing.assert_close(F.vmap(F.jacrev(ours))(a), F.vmap(F.jacrev(theirs))(a))
+
+
 def test_no_transforms():
     """What has no derivative says so."""
     f, a = mean_square(rt.revlinalg.MatMul), x(2, 3).detach()
