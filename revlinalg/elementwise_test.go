@@ -128,6 +128,7 @@ func testTan[T rev.Real](t *testing.T) {
 			return k
 		},
 		Magnitudes: [2]float64{1, 1},
+		Large:      2*elementwise.BlockSize + 5,
 	})
 }
 
@@ -151,7 +152,8 @@ func TestLog1p(t *testing.T) {
 
 func testLog1p[T rev.Real](t *testing.T) {
 	spec := revtest.Spec[Log1p[T]]{
-		New: func(rnd *rand.Rand, n int) Log1p[T] { return Log1p[T](operands(kerneltest.Positive[T])(rnd, n)) },
+		New:   func(rnd *rand.Rand, n int) Log1p[T] { return Log1p[T](operands(kerneltest.Positive[T])(rnd, n)) },
+		Large: 2*elementwise.BlockSize + 5,
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) Log1p[T] {
 		k := spec.New(rnd, n+1)
@@ -168,7 +170,8 @@ func TestErf(t *testing.T) {
 
 func testErf[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Erf[T]]{
-		New: func(rnd *rand.Rand, n int) Erf[T] { return Erf[T](operands(kerneltest.Vector[T])(rnd, n)) },
+		New:   func(rnd *rand.Rand, n int) Erf[T] { return Erf[T](operands(kerneltest.Vector[T])(rnd, n)) },
+		Large: 2*elementwise.BlockSize + 5,
 	})
 }
 
@@ -181,7 +184,8 @@ func TestSquare(t *testing.T) {
 
 func testSquare[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {
 	revtest.Kernel(t, revtest.Spec[Square[T]]{
-		New: func(rnd *rand.Rand, n int) Square[T] { return Square[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
+		New:   func(rnd *rand.Rand, n int) Square[T] { return Square[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
+		Large: 2*elementwise.BlockSize + 5,
 	})
 }
 
@@ -194,7 +198,8 @@ func TestRecip(t *testing.T) {
 
 func testRecip[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {
 	spec := revtest.Spec[Recip[T]]{
-		New: func(rnd *rand.Rand, n int) Recip[T] { return Recip[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
+		New:   func(rnd *rand.Rand, n int) Recip[T] { return Recip[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
+		Large: 2*elementwise.BlockSize + 5,
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) Recip[T] {
 		k := spec.New(rnd, n+1)
@@ -233,6 +238,7 @@ func testPow[T rev.Real](t *testing.T) {
 			return Pow[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Positive[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
 		},
 	}
+	spec.Large = 2*binaryBlock + 5
 	spec.Magnitudes = [2]float64{0.125, 8} // it overflows
 	spec.Failing = func(rnd *rand.Rand, n int) Pow[T] {
 		k := spec.New(rnd, n+1)
