@@ -432,8 +432,10 @@ class _Value(torch.autograd.Function):
     def backward(ctx, *ct):
         plans, tensors = ctx.plans, ctx.saved_tensors
         n = plans.n
-        if None in ct:
-            ct = _filled(ct, plans.shapes)
+        for a in ct:
+            if a is None:  # "None in ct" would compare it with tensors, which takes 30 µs
+                ct = _filled(ct, plans.shapes)
+                break
         if torch.is_grad_enabled() or _transformed() or _batched(ct):  # for a second derivative, or cotangents in a batch
             g = _vjp(plans.parts, list(tensors[:n]), list(ct), list(tensors[n:]))
         else:
