@@ -81,6 +81,9 @@ func TestLibrary(t *testing.T) {
 	if out, want := run(t, program), "3.74166, [0.267261 0.534522 0.801784]\n"; out != want {
 		t.Errorf("the program of the README prints %q, want %q", out, want)
 	}
+	if valgrind, err := exec.LookPath("valgrind"); err == nil {
+		run(t, valgrind, "--suppressions=valgrind.supp", "--leak-check=full", "--error-exitcode=1", program)
+	}
 	if cxx, err := exec.LookPath("c++"); err == nil {
 		run(t, cxx, "-std=c++14", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "revnum_kernels.h")
 	}
