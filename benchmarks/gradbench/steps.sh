@@ -1,7 +1,9 @@
 #!/bin/sh
 # Runs the steps of a tool's Dockerfile in a clean folder, with this checkout as REVNUM, and
 # checks that the tool defines the modules in its evals.txt, and no others. The folder stands
-# for / of the image: absolute paths of the steps are put into it. Usage: steps.sh revnum|revgen
+# for / of the image: absolute paths of the steps are put into it. If GRADBENCH names a checkout of
+# GradBench, its evals with other numbers judge the tool's answers (varied.py says what it needs).
+# Usage: steps.sh revnum|revgen
 set -eu
 tool=$(cd "$(dirname "$0")/${1:?usage: steps.sh revnum|revgen}" && pwd)
 REVNUM=file://$(git -C "$tool" rev-parse --show-toplevel)
@@ -33,4 +35,8 @@ for eval in ba det gmm hello ht kmeans llsq lse lstm ode particle saddle; do
 	*) echo "$eval: $answer"; exit 1 ;;
 	esac
 done
+if [ -n "${GRADBENCH-}" ]; then
+	# shellcheck disable=SC2086 # the entry point is a command with arguments
+	python3 "$tool/../varied.py" "$GRADBENCH" $entry
+fi
 echo "$1: the steps ran, and the tool has the modules of evals.txt"

@@ -21,8 +21,8 @@ const (
 	// dimensions take about as many. It guards against streams whose line never ends.
 	maxLine = 1 << 30
 
-	// long is the number of bytes of a message whose garbage is collected at once.
-	long = 1 << 20
+	// longMessage is the number of bytes of a message whose garbage is collected at once.
+	longMessage = 1 << 20
 
 	// idPrefix is the number of bytes that are searched for the id of a message that
 	// cannot be parsed.
@@ -129,7 +129,7 @@ func readLine(r *bufio.Reader, limit int) (line []byte, whole bool, err error) {
 		return first[:min(idPrefix, limit, len(first))], false, err
 	}
 	line = slices.Concat(pieces...)
-	if size > long {
+	if size > longMessage {
 		runtime.GC()
 	}
 	return line, true, err
@@ -297,7 +297,7 @@ func (t *Tool) evaluate(m *message, workers int) (output any, all []timings, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("the input: %w", err)
 	}
-	if len(m.Input) > long {
+	if len(m.Input) > longMessage {
 		m.Input = nil // the evaluation has its own numbers
 		runtime.GC()  // likewise what parsing left
 	}
