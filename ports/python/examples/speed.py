@@ -143,7 +143,7 @@ def problems():
                 h = step(u, h, w, xt)
             return h
 
-        f = unitary_rnn.Network.apply if ours else compiled_steps
+        f = unitary_rnn.network if ours else compiled_steps
         return lambda: torch.autograd.grad(f(theta, w, x).sum(), [theta, w])
 
     def unitary_jax(ours):

@@ -19,31 +19,13 @@ import time
 import torch
 
 import revnum.torch as rt
+from revnum.torch.nn import unitary_steps
 
 
-class Network(torch.autograd.Function):
+def network(theta, w, x):
     """The last state, for angles θ, input weights w and inputs x of T×batch."""
-
-    @staticmethod
-    def forward(ctx, theta, w, x):
-        h = torch.zeros(len(w), x.shape[1], dtype=x.dtype)
-        turn = rt.prepare("revlinalg.Unitary", "Forward", {"X": h, "Theta": theta})
-        for xt in x:
-            turn()
-            h.addr_(w, xt)
-        ctx.save_for_backward(theta, w, x, h.clone())
-        return h
-
-    @staticmethod
-    def backward(ctx, gh):
-        theta, w, x, h = ctx.saved_tensors
-        h, gh, gtheta, gw = h.clone(), gh.clone(memory_format=torch.contiguous_format), torch.zeros_like(theta), torch.zeros_like(w)
-        back = rt.prepare("revlinalg.Unitary", "Adjoint", {"X": h, "Theta": theta}, {"X": gh, "Theta": gtheta})
-        for t in range(len(x) - 1, -1, -1):
-            h.addr_(w, x[t], alpha=-1)
-            gw.addmv_(gh, x[t])
-            back()
-        return gtheta, gw, None
+    h = torch.zeros(len(w), x.shape[1], dtype=x.dtype)
+    return unitary_steps(h, theta, w[:, None], x[:, :, None])
 
 
 def on_tape(theta, w, x):
@@ -73,7 +55,7 @@ def train(steps=10_000, iterations=40):
     start = time.time()
     for i in range(iterations):
         optimizer.zero_grad()
-        loss = ((v @ Network.apply(theta, w, x) - target) ** 2).mean()
+        loss = ((v @ network(theta, w, x) - target) ** 2).mean()
         loss.backward()
         optimizer.step()
         if i == 0:
@@ -99,7 +81,7 @@ def growth(f):
 def peak(kind, steps):
     """Prints the memory and the time of one gradient."""
     theta, w, v, x, target = problem(32, 64, steps)
-    f = Network.apply if kind == "revnum" else on_tape
+    f = network if kind == "revnum" else on_tape
     f(theta, w, x[:10]).sum().backward()
     start = time.time()
     print(growth(lambda: f(theta, w, x).sum().backward()), time.time() - start)

@@ -2,6 +2,7 @@
 
     revnum.numpy       calls on NumPy arrays
     revnum.torch       operators of PyTorch, with gradients of first and second order
+    revnum.torch.nn    reversible modules, which train without a tape
     revnum.jax         functions of JAX, with derivatives of first and second order
     revnum.estimators  models with the manners of scikit-learn
 

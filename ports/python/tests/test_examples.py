@@ -13,13 +13,22 @@ def test_unitary_rnn():
 
     args = unitary_rnn.problem(5, 4, 50)
     theta, w, _, x, _ = args
-    for f in (unitary_rnn.Network.apply, unitary_rnn.on_tape):
+    for f in (unitary_rnn.network, unitary_rnn.on_tape):
         g = torch.autograd.grad((f(theta, w, x) ** 2).sum(), [theta, w])
         if f is unitary_rnn.on_tape:
             torch.testing.assert_close(g, ours)
         ours = g
     first, last = unitary_rnn.train(steps=200, iterations=60)
     assert last < 0.5 * first
+
+
+def test_realnvp():
+    torch = pytest.importorskip("torch")
+    import realnvp
+
+    torch.set_num_threads(1)  # the products are small
+    first, last = realnvp.train(layers=8, hidden=16, batch=128, iterations=40)
+    assert last < first - 0.3
 
 
 def test_gmm_optax():

@@ -21,9 +21,12 @@ They work on the CPU. Tensors are passed without a copy unless their layout is o
 kernel does not take.
 
 run works in place, on tensors that are the caller's, outside of autograd.
+
+revnum.torch.nn has reversible modules, which train without a tape.
 """
 
 import functools
+import importlib
 import itertools
 import struct
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,8 +35,8 @@ import numpy as np
 import torch
 from torch.autograd import forward_ad
 
-from . import _library, _steps
-from ._library import ArgumentError, Package, bind, lookup
+from .. import _library, _steps
+from .._library import ArgumentError, Package, bind, lookup
 
 _TYPES = {"float64": torch.float64, "float32": torch.float32, "Q43": torch.int64, "complex128": torch.complex128, "int": torch.int64}
 _NAMES = {torch.float64: "float64", torch.float32: "float32", torch.complex128: "complex128"}
@@ -51,6 +54,8 @@ class CSR(NamedTuple):
 _NUMPY = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32), torch.complex128: np.dtype(np.complex128), torch.int64: np.dtype(np.int64)}
 _TORCH = {n: t for t, n in _NUMPY.items()}
 _library_ = _library.library
+_CPU = torch.device("cpu")  # a text takes longer
+_is_batched = torch._C._functorch.is_legacy_batchedtensor
 
 
 @functools.lru_cache(4096)
@@ -82,7 +87,7 @@ class _Plan:
         self.pack = struct.Struct(f"={self.n}q").pack
 
     def __call__(self, tensors):
-        out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device="cpu") for r in self.made]
+        out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device=_CPU) for r in self.made]
         status = _library_.run(self.at, self.words, self.pack(*[a.data_ptr() for a in tensors], *[a.data_ptr() for a in out if a is not None]), self.n)
         if status:
             _library_.fail(status)
@@ -237,7 +242,10 @@ def _transformed():
 
 def _batched(tensors):
     """Whether one of the tensors is a batch of the vmap under is_grads_batched and vectorize."""
-    return any(map(torch._C._functorch.is_legacy_batchedtensor, tensors))
+    for a in tensors:
+        if _is_batched(a):
+            return True
+    return False
 
 
 def _each(operator, spec, counts, tensors):
@@ -465,7 +473,7 @@ class _Plans:
 
     def gradients(self, tensors, ct, needs):
         """The gradients of the inputs that need one, where needs has a flag before theirs."""
-        if self.direct and all(a.is_contiguous() and not a.is_conj() and not a.is_neg() for a in ct):
+        if self.direct and not [a for a in ct if not a.is_contiguous() or a.is_conj() or a.is_neg()]:
             plan = self.vjp.get(needs)
             if plan is None:
                 layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
@@ -583,13 +591,13 @@ def _call(kernel, args, kwargs):
 
 def _applied(plans, tensors):
     """The value, by a function of autograd if a tensor has a gradient."""
-    out = _Value.apply(plans, *tensors) if torch.is_grad_enabled() and any([a.requires_grad for a in tensors]) else plans.value(tensors)
+    out = _Value.apply(plans, *tensors) if torch.is_grad_enabled() and True in [a.requires_grad for a in tensors] else plans.value(tensors)
     return out[0] if len(out) == 1 else tuple(out)
 
 
 def prepare(kernel, which, operands, cotangents=None, tangents=None, cotangent_tangents=None, **params):
     """revnum.numpy.prepare on tensors: a pass in place, without copies and outside autograd."""
-    from . import numpy as rn
+    from .. import numpy as rn
 
     parts = [{k: a.detach().numpy() for k, a in (p or {}).items()} for p in (operands, cotangents, tangents, cotangent_tangents)]
     return rn.prepare(kernel, which, *parts, **params)
@@ -606,7 +614,7 @@ def _function(kernel):
 
     def function(*args, **kwargs):
         # Other parameters may change, as a tensor does, or be large.
-        if torch.compiler.is_compiling() or not all(isinstance(v, (int, float)) for v in kwargs.values()):
+        if torch.compiler.is_compiling() or kwargs and not all(isinstance(v, (int, float)) for v in kwargs.values()):
             return call(kernel, *args, **kwargs)
         try:
             key = [(a.dtype, a.shape, a.stride(), type(a), a.is_cpu, a.is_conj(), a.is_neg()) for a in args]
@@ -644,7 +652,7 @@ def _order(tensors, args):
 
 
 if TYPE_CHECKING:
-    from . import _kernels
+    from .. import _kernels
 
     ba: _kernels.ba[torch.Tensor]
     gmm: _kernels.gmm[torch.Tensor]
@@ -663,10 +671,12 @@ if TYPE_CHECKING:
 
 
 def __dir__():
-    return [*globals(), *_library.packages()]
+    return [*globals(), "nn", *_library.packages()]
 
 
 def __getattr__(name):
+    if name == "nn":
+        return importlib.import_module(".nn", __name__)
     if name in _library.packages():
         p = globals()[name] = Package(name, _function)
         return p

@@ -1,0 +1,259 @@
+"""Modules that are reversible: training keeps their last state alone, and no tape.
+
+    from revnum.torch import nn
+
+    flow = nn.Chain(*[nn.Coupling(2, mlp(1, 2), swap=i % 2) for i in range(32)])
+    z, logdet = flow(x)                  # memory does not grow with the number of blocks
+    x = flow.inverse(z)
+
+    rnn = nn.UnitaryRNN(3, 64)
+    h = rnn(x)                           # x is steps×batch×3; nor with the number of steps
+
+The gradient walks back from the last state: it inverts a block, or a step, makes it again, and
+takes its gradient. It takes the time of a third pass. Inverses round, so that gradients differ
+from those with a tape by rounding. A block, such as Coupling, Residual and Unitary, is a module with
+
+    y, logdet = block(x)                 # for each row of x, the log of the determinant of the Jacobian
+    x = block.inverse(y)
+
+Its networks must compute the same each time: dropout and the statistics of a batch are refused.
+"""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
+
+from . import ArgumentError, prepare, revlinalg
+
+
+class Chain(nn.Module):
+    """Blocks one after the other, whose gradient needs no tape.
+
+    forward returns the rows of the last block and the sum of the logs of the determinants."""
+
+    def __init__(self, *blocks):
+        super().__init__()
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, x):
+        for m in self.modules():
+            if m.training and isinstance(m, (_DropoutNd, _BatchNorm)):
+                raise ArgumentError(f"revnum: {type(m).__name__} computes something else each time, and cannot be in a Chain that is trained")
+        parameters = list(self.parameters())
+        if torch.is_grad_enabled() and (x.requires_grad or any(p.requires_grad for p in parameters)):
+            return _Walk.apply(self.blocks, x, *parameters)
+        return _chain(self.blocks, x)
+
+    def inverse(self, y):
+        """The rows that forward takes to y."""
+        for block in reversed(self.blocks):
+            y = block.inverse(y)
+        return y
+
+
+def _chain(blocks, x):
+    total = x.new_zeros(x.shape[:1])
+    for block in blocks:
+        x, logdet = block(x)
+        total = total + logdet
+    return x, total
+
+
+class _Walk(torch.autograd.Function):
+    """The blocks of a Chain. The parameters are arguments so that they get gradients."""
+
+    @staticmethod
+    def forward(ctx, blocks, x, *parameters):
+        y, logdet = _chain(blocks, x)
+        ctx.blocks, ctx.parameters = blocks, parameters
+        ctx.save_for_backward(y)
+        return y.view_as(y) if y is x else y, logdet
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, gy, glogdet):
+        (y,) = ctx.saved_tensors
+        # Made first: among the temporary tensors of the blocks they would keep freed memory in pieces.
+        gradients = {p: torch.zeros_like(p) if p.requires_grad else None for p in ctx.parameters}
+        for block in reversed(ctx.blocks):
+            x = block.inverse(y)
+            with torch.enable_grad():
+                x = x.detach().requires_grad_()
+                out = block(x)
+            mine = [p for p in block.parameters() if p.requires_grad]
+            out, g = zip(*[(a, g) for a, g in zip(out, (gy, glogdet)) if a.requires_grad])  # logdet may be constant
+            gx, *gp = torch.autograd.grad(out, [x, *mine], g, allow_unused=True)
+            for p, g in zip(mine, gp):
+                if g is not None:
+                    gradients[p] += g
+            y, gy = x.detach(), gx
+        return None, gy, *gradients.values()
+
+
+class Coupling(nn.Module):
+    """The coupling layer of RealNVP: of the two parts a, b of a row,
+
+        b <- b·exp(s) + t  with (s, t) = net(a),  log det = Σ s
+
+    or, with scale=False, that of NICE: b <- b + net(a), log det = 0. a has the first half of the
+    features, rounded up. With swap b has it. net takes rows of the length of a to rows of twice the
+    length of b, or with scale=False of its length.
+    s is limit·tanh(s/limit) of what net says, so that exp does not overflow.
+
+    Dinh, Sohl-Dickstein, Bengio, Density estimation using Real NVP, 2017."""
+
+    def __init__(self, features, net, *, swap=False, scale=True, limit=2.0):
+        super().__init__()
+        self.net, self.swap, self.scale, self.limit = net, bool(swap), scale, limit
+        first = (features + 1) // 2
+        self.sizes = [first, features - first]
+
+    def extra_repr(self):
+        return f"features={sum(self.sizes)}, swap={self.swap}, scale={self.scale}, limit={self.limit}"
+
+    def _parts(self, x):
+        a, b = x.split(self.sizes, dim=-1)
+        return (b, a) if self.swap else (a, b)
+
+    def _joined(self, a, b):
+        return torch.cat([b, a] if self.swap else [a, b], dim=-1)
+
+    def _moves(self, a, b):
+        """s, which is None for NICE, and t."""
+        out = self.net(a)
+        if out.shape[-1] != b.shape[-1] * (2 if self.scale else 1):
+            raise ArgumentError(f"revnum: the network of a Coupling returns rows of {out.shape[-1]}, want {b.shape[-1] * (2 if self.scale else 1)}")
+        if not self.scale:
+            return None, out
+        s, t = out.chunk(2, dim=-1)
+        return self.limit * torch.tanh(s / self.limit), t
+
+    def forward(self, x):
+        a, b = self._parts(x)
+        s, t = self._moves(a, b)
+        if s is None:
+            return self._joined(a, b + t), x.new_zeros(x.shape[:1])
+        return self._joined(a, b * torch.exp(s) + t), s.sum(-1)
+
+    def inverse(self, y):
+        a, b = self._parts(y)
+        s, t = self._moves(a, b)
+        return self._joined(a, b - t if s is None else (b - t) * torch.exp(-s))
+
+
+class Residual(nn.Module):
+    """The reversible residual block: of the two halves a, b of the features,
+
+        a <- a + f(b),  b <- b + g(a),  log det = 0
+
+    Gomez, Ren, Urtasun, Grosse, The reversible residual network, 2017."""
+
+    def __init__(self, f, g):
+        super().__init__()
+        self.f, self.g = f, g
+
+    @staticmethod
+    def _halves(x):
+        if x.shape[1] % 2:
+            raise ArgumentError(f"revnum: a Residual has an even number of features, found {x.shape[1]}")
+        return x.chunk(2, dim=1)
+
+    def forward(self, x):
+        a, b = self._halves(x)
+        a = a + self.f(b)
+        return torch.cat([a, b + self.g(a)], dim=1), x.new_zeros(x.shape[:1])
+
+    def inverse(self, y):
+        a, b = self._halves(y)
+        b = b - self.g(a)
+        return torch.cat([a - self.f(b), b], dim=1)
+
+
+def _angles(features, dtype):
+    return nn.Parameter(torch.empty(features * (features - 1) // 2, dtype=dtype).uniform_(-math.pi, math.pi))
+
+
+class Unitary(nn.Module):
+    """Rows times an orthogonal matrix: x <- U(θ)·x of each row x, by the kernel revlinalg.Unitary.
+    log det = 0, as the determinant is 1 or -1."""
+
+    def __init__(self, features, dtype=None):
+        super().__init__()
+        self.features = features
+        self.theta = _angles(features, dtype or torch.get_default_dtype())
+
+    def extra_repr(self):
+        return f"features={self.features}"
+
+    def matrix(self):
+        """U(θ)."""
+        return revlinalg.Unitary(torch.eye(self.features, dtype=self.theta.dtype), self.theta)
+
+    def forward(self, x):
+        return revlinalg.Unitary(x.T, self.theta).T, x.new_zeros(x.shape[:1])
+
+    def inverse(self, y):
+        return y @ self.matrix()
+
+
+class _Steps(torch.autograd.Function):
+    """The last state of h <- U(θ)·h + W·x_tᵀ, with the states as columns."""
+
+    @staticmethod
+    def forward(ctx, h, theta, weight, x):
+        h = h.clone(memory_format=torch.contiguous_format)
+        turn = prepare("revlinalg.Unitary", "Forward", {"X": h, "Theta": theta})
+        for xt in x:
+            turn()
+            h.addmm_(weight, xt.T)
+        ctx.save_for_backward(theta, weight, x, h.clone())
+        return h
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, gh):
+        theta, weight, x, h = ctx.saved_tensors
+        h, gh = h.clone(), gh.clone(memory_format=torch.contiguous_format)
+        gtheta, gweight, gx = torch.zeros_like(theta), torch.zeros_like(weight), torch.empty_like(x) if ctx.needs_input_grad[3] else None
+        back = prepare("revlinalg.Unitary", "Adjoint", {"X": h, "Theta": theta}, {"X": gh, "Theta": gtheta})
+        for t in range(len(x) - 1, -1, -1):
+            h.addmm_(weight, x[t].T, alpha=-1)
+            gweight.addmm_(gh, x[t])
+            if gx is not None:
+                torch.mm(gh.T, weight, out=gx[t])
+            back()
+        return gh, gtheta, gweight, gx
+
+
+def unitary_steps(h, theta, weight, x):
+    """The last state of h <- U(θ)·h + W·x_tᵀ. States are columns: h is hidden×batch, weight is
+    hidden×inputs, and x is steps×batch×inputs. No state but the last is kept: the gradient
+    computes them from it."""
+    return _Steps.apply(h, theta, weight, x)
+
+
+class UnitaryRNN(nn.Module):
+    """A recurrent layer whose state neither vanishes nor explodes, as each step turns it:
+
+        h <- U(θ)·h + W·x_t
+
+    It takes inputs of steps×batch×inputs to the last state, batch×hidden. Memory does not grow with
+    the number of steps, but for the inputs."""
+
+    def __init__(self, inputs, hidden, dtype=None):
+        super().__init__()
+        dtype = dtype or torch.get_default_dtype()
+        self.theta = _angles(hidden, dtype)
+        self.weight = nn.Parameter(torch.randn(hidden, inputs, dtype=dtype) / math.sqrt(inputs))
+
+    def extra_repr(self):
+        return f"inputs={self.weight.shape[1]}, hidden={self.weight.shape[0]}"
+
+    def forward(self, x, h=None):
+        if x.dim() != 3 or x.shape[2] != self.weight.shape[1]:
+            raise ArgumentError(f"revnum: inputs of shape {tuple(x.shape)}, want steps×batch×{self.weight.shape[1]}")
+        h = x.new_zeros(self.weight.shape[0], x.shape[1]) if h is None else h.T
+        return unitary_steps(h, self.theta, self.weight, x).T

@@ -1,0 +1,118 @@
+"""The gradients of reversible modules are those of a tape, and nothing is kept for them but the last state."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import revnum
+import revnum.torch as rt
+from revnum.torch import nn
+
+
+def mlp(inputs, outputs):
+    return torch.nn.Sequential(torch.nn.Linear(inputs, 8), torch.nn.Tanh(), torch.nn.Linear(8, outputs)).double()
+
+
+def blocks(n=1):
+    torch.manual_seed(1)
+    once = lambda: [
+        nn.Coupling(5, mlp(3, 4)), nn.Coupling(5, mlp(2, 6), swap=True), nn.Coupling(5, mlp(2, 3), swap=True, scale=False),
+        nn.Unitary(5, dtype=torch.float64), nn.Coupling(5, mlp(3, 2), scale=False),
+    ]
+    return [b for _ in range(n) for b in once()]
+
+
+CHAINS = {
+    "flow": lambda: (nn.Chain(*blocks()), 5),
+    "residual": lambda: (nn.Chain(nn.Residual(mlp(3, 3), mlp(3, 3)), nn.Unitary(6, dtype=torch.float64), nn.Residual(mlp(3, 3), mlp(3, 3))), 6),
+    "shared": lambda: (lambda b: (nn.Chain(*b, *b), 5))(blocks()),
+    "none": lambda: (nn.Chain(), 5),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chain(name):
+    chain, features = CHAINS[name]()
+    x = torch.randn(4, features, dtype=torch.float64, requires_grad=True)
+    loss = lambda y, logdet: (y**3).sum() + (logdet**2).sum()
+    y, logdet = chain(x)
+    for row, at in enumerate(x.detach()):
+        jacobian = torch.autograd.functional.jacobian(lambda v: chain(v[None])[0][0], at)
+        torch.testing.assert_close(logdet[row], torch.linalg.slogdet(jacobian)[1])
+    torch.testing.assert_close(chain.inverse(y), x)
+    with torch.no_grad():
+        torch.testing.assert_close(chain(x), (y, logdet))
+    inputs = [x, *chain.parameters()]
+    tape = nn._chain(chain.blocks, x)
+    torch.testing.assert_close((y, logdet), tape)
+    torch.testing.assert_close(torch.autograd.grad(loss(y, logdet), inputs), torch.autograd.grad(loss(*tape), inputs, materialize_grads=True))
+
+
+def kept(f):
+    """The bytes that autograd keeps for the gradient of f."""
+    sizes = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda a: sizes.append(a.nbytes) or a, lambda a: a):
+        f()
+    return sum(sizes)
+
+
+def test_memory():
+    x = torch.randn(100, 5, dtype=torch.float64)
+    one, ten = nn.Chain(*blocks()), nn.Chain(*blocks(10))
+    assert kept(lambda: one(x)) == kept(lambda: ten(x)) == x.nbytes
+    assert kept(lambda: nn._chain(ten.blocks, x)) > 50 * x.nbytes
+    rnn = nn.UnitaryRNN(3, 4, dtype=torch.float64)
+    short, long = torch.randn(2, 5, 3, dtype=torch.float64), torch.randn(20, 5, 3, dtype=torch.float64)
+    assert kept(lambda: rnn(long)) - long.nbytes == kept(lambda: rnn(short)) - short.nbytes
+
+
+def test_frozen():
+    """Parameters without gradients have none, and an input may need none."""
+    chain = nn.Chain(*blocks())
+    x = torch.randn(4, 5, dtype=torch.float64)
+    chain.blocks[1].requires_grad_(False)
+    chain(x)[0].sum().backward()
+    assert all((p.grad is None) == (not p.requires_grad) for p in chain.parameters())
+    chain.requires_grad_(False)
+    assert not chain(x)[0].requires_grad
+
+
+def test_rnn():
+    torch.manual_seed(2)
+    rnn = nn.UnitaryRNN(3, 4, dtype=torch.float64)
+    x, h = torch.randn(7, 5, 3, dtype=torch.float64, requires_grad=True), torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+
+    def on_tape(x, h):
+        u = rt.revlinalg.Unitary(torch.eye(4, dtype=x.dtype), rnn.theta)
+        for xt in x:
+            h = h @ u.T + xt @ rnn.weight.T
+        return h
+
+    inputs = [x, h, rnn.theta, rnn.weight]
+    for f in (rnn, on_tape):
+        g = torch.autograd.grad((f(x, h) ** 3).sum(), inputs)
+        if f is on_tape:
+            torch.testing.assert_close(g, ours)
+        ours = g
+    torch.testing.assert_close(rnn(x), on_tape(x, torch.zeros_like(h)))
+    rnn(x.detach()).sum().backward()
+    assert rnn.theta.grad is not None and x.grad is None
+
+
+def test_refused():
+    x = torch.randn(4, 5, dtype=torch.float64)
+    for noise in (torch.nn.Dropout(), torch.nn.BatchNorm1d(4)):
+        chain = nn.Chain(nn.Coupling(5, torch.nn.Sequential(mlp(3, 4), noise.double())))
+        with pytest.raises(revnum.ArgumentError, match=type(noise).__name__):
+            chain(x)
+        assert chain.eval()(x)[0].shape == x.shape
+    with pytest.raises(revnum.ArgumentError, match="rows of 3, want 4"):
+        nn.Coupling(5, mlp(3, 3))(x)
+    with pytest.raises(revnum.ArgumentError, match="even number"):
+        nn.Residual(mlp(2, 2), mlp(2, 2))(x)
+    with pytest.raises(revnum.ArgumentError, match="steps×batch×3"):
+        nn.UnitaryRNN(3, 4)(torch.zeros(5, 2))
+    z = x.clone().requires_grad_()
+    g = torch.autograd.grad((nn.Chain(*blocks())(z)[0] ** 2).sum(), z, create_graph=True)[0]
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        g.sum().backward()
