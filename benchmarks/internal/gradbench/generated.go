@@ -109,8 +109,7 @@ func generatedChain(input json.RawMessage) (x, y []float64, steps int, err error
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	end := len(c.x) - chainPad
-	return c.x[chainPad:end], c.y[chainPad:end], c.steps, nil
+	return c.inner(c.x), c.inner(c.y[0]), c.steps, nil
 }
 
 func generatedODE(input json.RawMessage, _ int) (evaluation, error) {

@@ -4,131 +4,90 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+
+	"revnum/benchmarks/internal/gradbench/internal/band"
 )
 
 // The system is y_0' = x_0, y_i' = x_i·y_{i-1}, from y = 0 to time 2. Let y_{-1} = 1, and y_i = 0
-// for i < -1. The system is then linear: y' = N·y with (N·y)_i = x_i·y_{i-1}. With q = h·x, a step
-// of the classical Runge-Kutta method of length h is
+// for i < -1. The system is then linear: y' = N·y with (N·y)_i = x_i·y_{i-1}. A step of the classical
+// Runge-Kutta method of length h is y ← B·y with the matrix of package band,
 //
-//	y_i += t¹_i + t²_i/2 + t³_i/6 + t⁴_i/24,  t¹_i = q_i·y_{i-1},  tᵏ_i = q_i·tᵏ⁻¹_{i-1}
+//	B = 1 + hN + (hN)²/2 + (hN)³/6 + (hN)⁴/24
 //
-// Subtracting the same terms, from the first element up to the last, inverts the step. The gradient
-// of the last element of y therefore needs no memory of the steps. With λ the cotangent of y after
-// a step,
-//
-//	λ_i += u¹_i + u²_i/2 + u³_i/6 + u⁴_i/24,  u¹_i = q_{i+1}·λ_{i+1},  uᵏ_i = q_{i+1}·uᵏ⁻¹_{i+1}
-//	x̄_i += h·Σ_{a+b≤3} uᵃ_i·tᵇ_{i-1}/(a+b+1)!,  u⁰ = λ,  t⁰ = y
+// With λ the cotangent of y after a step, λ ← Bᵀ·λ is that before it. B·y is solved for y, so the
+// gradient of the last element needs no memory of the steps.
 //
 // A chain knows which elements of y and λ may differ from 0: those of y up to end, and those of λ
-// from begin on. A step moves a bound by four, and computes what is within it. x̄_i is nonzero only
-// where both meet. If they do not meet even after all steps, no step is undone. Nothing else is
-// skipped.
+// from begin on. A step computes four elements more, and moves the bound by as many, less those at the
+// bound that are 0 then. Smaller numbers than the least normal one count as 0 there: they take processors
+// a hundred times as long. x̄_i is nonzero only where both bounds meet. If they cannot meet even after
+// all steps, no step is undone. Nothing else is skipped.
 
-// chainPad is the number of extra elements before and after those of a chain.
-const chainPad = 4
+// least is the least normal number.
+const least = 0x1p-1022
 
-// A chain is the state of the system. Each slice has chainPad extra elements on both
-// sides.
+// A chain is the state of the system. Each slice has band.Pad extra elements on both sides.
 type chain struct {
 	steps      int
-	x, q, y    []float64
-	xBar, la   []float64
-	end, begin int // of what is not 0 in y and la
+	x, xBar    []float64
+	c          band.C
+	y, la      [2][]float64 // a step reads one and writes the other; the result is in y[0]
+	end, begin int          // of what is not 0 in y and la
 }
 
-func (k *chain) last() int { return len(k.x) - chainPad - 1 }
+func (k *chain) last() int { return len(k.x) - band.Pad - 1 }
 
-// start sets y to that at time 0.
-func (k *chain) start() {
-	clear(k.y[:k.end])
-	k.y[chainPad-1], k.end = 1, chainPad
-}
+func (k *chain) step() float64 { return 2 / float64(k.steps) }
 
-// forward takes all steps.
+// forward takes all steps from time 0.
 func (k *chain) forward() {
-	h := 2 / float64(k.steps)
-	done := k.end
+	for _, y := range k.y {
+		band.Zero(y[:k.end])
+		y[band.Pad-1] = 1
+	}
+	end := k.last() + 1
+	k.c.Set(k.x, k.step(), band.Pad, min(band.Pad+4*k.steps, end))
+	k.end = band.Pad
+	y, next := k.y[k.steps%2], k.y[1-k.steps%2]
 	for range k.steps {
-		k.end = min(k.end+4, k.last()+1)
-		for ; done < k.end; done++ {
-			k.q[done] = h * k.x[done]
+		to := min(k.end+4, end)
+		k.c.Mul(next, y, band.Pad, to)
+		for to > k.end && math.Abs(next[to-1]) < least {
+			to--
+			next[to] = 0
 		}
-		q, y := k.q[chainPad:k.end], k.y[chainPad:k.end]
-		q = q[:len(y)]
-		before, t1, t2, t3 := k.y[chainPad-1], 0.0, 0.0, 0.0
-		for i, v := range y {
-			q := q[i]
-			t4 := q * t3
-			t3 = q * t2
-			t2 = q * t1
-			t1 = q * before
-			before = v
-			y[i] = v + t1 + t2*(1./2) + t3*(1./6) + t4*(1./24)
-		}
-	}
-}
-
-// undo takes y back by a step.
-func (k *chain) undo() {
-	t1, t2, t3 := 0.0, 0.0, 0.0
-	for i := chainPad; i < k.end; i++ {
-		q := k.q[i]
-		t4 := q * t3
-		t3 = q * t2
-		t2 = q * t1
-		t1 = q * k.y[i-1]
-		k.y[i] -= t1 + t2*(1./2) + t3*(1./6) + t4*(1./24)
-	}
-}
-
-// back takes la back by a step.
-func (k *chain) back() {
-	k.begin = max(k.begin-4, chainPad)
-	q, la := k.q[k.begin+1:k.last()+1], k.la[k.begin:k.last()]
-	q = q[:len(la)]
-	after, u1, u2, u3 := k.la[k.last()], 0.0, 0.0, 0.0
-	for i := len(la) - 1; i >= 0; i-- {
-		q := q[i]
-		u4 := q * u3
-		u3 = q * u2
-		u2 = q * u1
-		u1 = q * after
-		after = la[i]
-		la[i] = after + u1 + u2*(1./2) + u3*(1./6) + u4*(1./24)
-	}
-}
-
-// add adds to xBar what a step gives, with y before and la after it.
-func (k *chain) add(h float64) {
-	for i := max(k.begin-3, chainPad); i <= min(k.end+3, k.last()); i++ {
-		q, y, la := k.q, k.y, k.la
-		t0, t1 := y[i-1], q[i-1]*y[i-2]
-		t2, t3 := q[i-1]*q[i-2]*y[i-3], q[i-1]*q[i-2]*q[i-3]*y[i-4]
-		u0, u1 := la[i], q[i+1]*la[i+1]
-		u2, u3 := q[i+1]*q[i+2]*la[i+2], q[i+1]*q[i+2]*q[i+3]*la[i+3]
-		k.xBar[i] += h * (u0*(t0+t1/2+t2/6+t3/24) + u1*(t0/2+t1/6+t2/24) + u2*(t0/6+t1/24) + u3*t0/24)
+		k.end = to
+		y, next = next, y
 	}
 }
 
 // gradient stores in xBar the gradient of the last element of y.
 func (k *chain) gradient() {
-	k.start()
 	k.forward()
-	clear(k.xBar)
-	clear(k.la[k.begin:])
-	k.begin = k.last()
-	k.la[k.begin] = 1
-	h := 2 / float64(k.steps)
-	meet := k.begin-4*k.steps < k.end
-	for i := max(k.begin-4*k.steps, k.end); i <= k.last(); i++ {
-		k.q[i] = h * k.x[i]
-	}
+	band.Zero(k.xBar)
+	last, h := k.last(), k.step()
+	la, next := k.la[0], k.la[1]
+	band.Zero(la[k.begin:])
+	band.Zero(next[k.begin:])
+	la[last], k.begin = 1, last
+	meet := last-4*k.steps < k.end
+	k.c.Set(k.x, h, max(last-4*k.steps, band.Pad), last+1)
 	for range k.steps {
 		if meet {
-			k.undo()
-			k.add(h)
+			k.c.Solve(k.y[0], band.Pad, k.end)
+			if from, to := max(k.begin-3, band.Pad), min(k.end+3, last)+1; from < to {
+				k.c.Outer(k.xBar, k.y[0], la, h, from, to)
+			}
 		}
-		k.back()
+		from := max(k.begin-4, band.Pad)
+		k.c.MulTrans(next, la, from, last+1)
+		for from < k.begin && math.Abs(next[from]) < least {
+			next[from] = 0
+			from++
+		}
+		k.begin = from
+		la, next = next, la
 	}
 }
 
@@ -139,11 +98,10 @@ func odePrimal(input json.RawMessage, _ int) (evaluation, error) {
 		return evaluation{}, err
 	}
 	call := func() {
-		k.end = len(k.y)
-		k.start()
+		band.Zero(k.y[0]) // a caller may have written to the answer
 		k.forward()
 	}
-	return toNumbers(call, k.y[chainPad:len(k.y)-chainPad]), nil
+	return toNumbers(call, k.inner(k.y[0])), nil
 }
 
 // odeGradient evaluates the gradient of the last element of y.
@@ -152,8 +110,11 @@ func odeGradient(input json.RawMessage, _ int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	return toNumbers(k.gradient, k.xBar[chainPad:len(k.xBar)-chainPad]), nil
+	return toNumbers(k.gradient, k.inner(k.xBar)), nil
 }
+
+// inner returns x without the extra elements.
+func (k *chain) inner(x []float64) []float64 { return x[band.Pad : len(x)-band.Pad] }
 
 func parseODE(input json.RawMessage) (*chain, error) {
 	var in struct {
@@ -174,11 +135,11 @@ func parseODE(input json.RawMessage) (*chain, error) {
 	case *in.S < 1 || *in.S > most:
 		return nil, fmt.Errorf("s: expected 1 to %d steps, found %d", most, *in.S)
 	}
-	n := len(in.X) + 2*chainPad
+	n := len(in.X) + 2*band.Pad
 	k := &chain{steps: int(*in.S), begin: n}
-	for _, v := range []*[]float64{&k.x, &k.q, &k.y, &k.xBar, &k.la} {
+	for _, v := range []*[]float64{&k.x, &k.xBar, &k.y[0], &k.y[1], &k.la[0], &k.la[1], &k.c[0], &k.c[1], &k.c[2], &k.c[3]} {
 		*v = make([]float64, n)
 	}
-	copy(k.x[chainPad:], in.X)
+	copy(k.x[band.Pad:], in.X)
 	return k, nil
 }

@@ -42,7 +42,7 @@ func rungeKutta(x []float64, steps int) []float64 {
 
 func TestODE(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for _, c := range [][2]int{{1, 1}, {2, 1}, {4, 1}, {5, 1}, {3, 2}, {8, 2}, {9, 2}, {7, 5}, {30, 8}, {40, 50}, {13, 3}, {24, 3}, {25, 3}, {40, 3}} {
+	for _, c := range [][2]int{{1, 1}, {2, 1}, {4, 1}, {5, 1}, {3, 2}, {8, 2}, {9, 2}, {7, 5}, {30, 8}, {40, 50}, {13, 3}, {24, 3}, {25, 3}, {40, 3}, {300, 100}, {200, 30}} {
 		n, steps := c[0], c[1]
 		x := make([]float64, n)
 		for i := range x {
