@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +60,16 @@ func same(a, b string) bool {
 	case errA == nil || errB == nil:
 		return false
 	}
-	return filepath.Base(a) == filepath.Base(b) && (filepath.Dir(a) == filepath.Dir(b) || sameFolder(filepath.Dir(a), filepath.Dir(b)))
+	return sameName(filepath.Base(a), filepath.Base(b)) && (filepath.Dir(a) == filepath.Dir(b) || sameFolder(filepath.Dir(a), filepath.Dir(b)))
+}
+
+// sameName reports whether two names in a folder are those of one file. Windows and macOS do not
+// tell capital letters from small ones.
+func sameName(a, b string) bool {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
 }
 
 func sameFolder(a, b string) bool {

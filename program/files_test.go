@@ -3,6 +3,7 @@ package program_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -13,15 +14,21 @@ func TestCheckOutputs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, err := range []error{
 		os.WriteFile("x.csv", []byte("1,2\n"), 0o666), os.WriteFile("old", nil, 0o666), os.Mkdir("d", 0o777),
-		os.Symlink("x.csv", "link"), os.Link("x.csv", "hard"), os.Symlink("d", "e"),
+		os.Link("x.csv", "hard"),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	// Windows lets few users make symbolic links.
+	links := os.Symlink("x.csv", "link") == nil && os.Symlink("d", "e") == nil
 	whole, err := filepath.Abs("x.csv")
 	if err != nil {
 		t.Fatal(err)
+	}
+	other := "" // a name in capital letters is
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		other = "--ply: expected another file"
 	}
 	for _, c := range []struct{ out, ply, want string }{
 		{"", "", ""},
@@ -38,13 +45,17 @@ func TestCheckOutputs(t *testing.T) {
 		{"hard", "", "--out: hard is an input"},
 		{"new", "./link", "--ply: ./link is an input"},
 		{"new", "new", "--ply: expected another file than that of --out, found new"},
+		{"new", "NEW", other},
 		{"new", "./new", "--ply: expected another file"},
 		{"d/new", "e/new", "--ply: expected another file"},
 		{"old", "d/../old", "--ply: expected another file"},
 		{"-", "-", "--ply: expected another file"},
 		{"d", "", "--out: d: cannot write: is a folder"},
-		{"no/new", "", "--out: no/new: cannot write: no such file"},
+		{"no/new", "", "--out: no/new: cannot write: "},
 	} {
+		if !links && (c.out == "link" || c.ply == "./link" || strings.HasPrefix(c.ply, "e/")) {
+			continue
+		}
 		err := program.CheckOutputs([]string{"x.csv"}, program.Output{Flag: "out", Path: c.out}, program.Output{Flag: "ply", Path: c.ply})
 		switch {
 		case c.want == "" && err != nil:

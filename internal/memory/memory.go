@@ -2,15 +2,11 @@
 package memory
 
 import (
-	"bufio"
-	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
-	"strconv"
 	"unsafe"
 )
 
@@ -27,25 +23,9 @@ func available() uint64 {
 	return min(have, uint64(max(0, limit-int64(used[0].Value.Uint64()-used[1].Value.Uint64()))))
 }
 
-// systemMemory returns MemAvailable if the system reports that, otherwise 4 GiB, and never
-// more than the address space.
-func systemMemory() uint64 {
-	const unknown = 4 << 30
-	f, err := os.Open("/proc/meminfo")
-	if err != nil {
-		return min(unknown, math.MaxInt)
-	}
-	defer f.Close()
-	for sc := bufio.NewScanner(f); sc.Scan(); {
-		fields := bytes.Fields(sc.Bytes())
-		if len(fields) >= 2 && string(fields[0]) == "MemAvailable:" {
-			if kib, err := strconv.ParseUint(string(fields[1]), 10, 50); err == nil {
-				return min(kib<<10, math.MaxInt)
-			}
-		}
-	}
-	return min(unknown, math.MaxInt)
-}
+// unknown is the number of bytes where the system does not say: 4 GiB, or less where the address
+// space is smaller.
+const unknown = min(4<<30, math.MaxInt)
 
 // Check returns an error if this machine lacks the memory for floats numbers of
 // type float64. The error begins with what. Floats may be any number: a product of sizes that

@@ -18,7 +18,7 @@ import (
 // every creation, rename and removal, so that Abort misses none.
 var unfinished struct {
 	sync.Mutex
-	paths map[string]bool
+	files map[*os.File]bool
 }
 
 // Write calls write and makes the output the content of the file at path. If write
@@ -67,7 +67,7 @@ func writeFile(path string, write func(w io.Writer) error) (err error) {
 	}
 	end := os.Remove // unless all goes well, by a panic too
 	defer func() {
-		if ferr := finish(f.Name(), end); err == nil {
+		if ferr := finish(f, end); err == nil {
 			err = ferr
 		}
 	}()
@@ -97,10 +97,10 @@ func create(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if unfinished.paths == nil {
-			unfinished.paths = make(map[string]bool)
+		if unfinished.files == nil {
+			unfinished.files = make(map[*os.File]bool)
 		}
-		unfinished.paths[tmp] = true
+		unfinished.files[f] = true
 		return f, nil
 	}
 }
@@ -118,19 +118,20 @@ func fill(f *os.File, write func(w io.Writer) error) (err error) {
 	return w.Flush()
 }
 
-// finish calls last, which renames or removes the temporary file tmp.
-func finish(tmp string, last func(tmp string) error) error {
+// finish calls last, which renames or removes the temporary file f.
+func finish(f *os.File, last func(tmp string) error) error {
 	unfinished.Lock()
 	defer unfinished.Unlock()
-	delete(unfinished.paths, tmp)
-	return last(tmp)
+	delete(unfinished.files, f)
+	return last(f.Name())
 }
 
 // Abort removes all unfinished files and blocks every later Write. Call it in a
 // process that is about to exit, for example after an interrupt.
 func Abort() {
 	unfinished.Lock()
-	for tmp := range unfinished.paths {
-		os.Remove(tmp)
+	for f := range unfinished.files {
+		f.Close() // Windows removes no open file
+		os.Remove(f.Name())
 	}
 }

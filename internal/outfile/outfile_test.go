@@ -131,3 +131,25 @@ func TestWritePanicLeavesNothing(t *testing.T) {
 	}()
 	wantFolder(t, dir)
 }
+
+func TestAbort(t *testing.T) {
+	dir := t.TempDir()
+	begun, aborted, result := make(chan bool), make(chan bool), make(chan error)
+	go func() {
+		result <- Write(filepath.Join(dir, "a.txt"), func(w io.Writer) error {
+			begun <- true
+			<-aborted
+			_, err := w.Write(make([]byte, 1<<20))
+			return err
+		})
+	}()
+	<-begun
+	Abort()
+	wantFolder(t, dir)
+	unfinished.Unlock() // this process goes on
+	aborted <- true
+	if err := <-result; !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("error %v, want %v", err, fs.ErrClosed)
+	}
+	wantFolder(t, dir)
+}
