@@ -47,6 +47,19 @@
 // absent: a view of a nil *mat.Dense is not computed. An empty input has no rows and no
 // columns.
 //
+// # Products that are added
+//
+// On arm64 and some other machines Go may compute a*b + c with one rounding over floats: in Forward
+// and not in Inverse, so that what should cancel does not. Amd64 never does, so tests there do not
+// find it. In your own kernels, write T(a*b) + c, or math.FMA(a, b, c). A command of the library
+// finds the places, from the folder of your module:
+//
+//	go build -C ../revnum/tools/vet -o "$PWD/revvet" .
+//	./revvet -fused -raw ./...
+//
+// It looks through variables and calls too. The flag raw is for kernels over [fixed.Q43]: it finds
+// constants that mean another number there.
+//
 // # Programs
 //
 // A [Step] is a reversible computation on your struct S, which holds all operands. [At]

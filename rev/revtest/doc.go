@@ -35,6 +35,9 @@
 // 2⁻⁴³ there. The property FixedPoint finds it, because the kernel over float64 then gives
 // other numbers. Write fixed.Of[T](1).
 //
+// A product that is added without a conversion is rounded otherwise on arm64. No test on amd64
+// can find it; a command does, which the documentation of package rev names.
+//
 // The kernel gets copies of the operands that New returns. Poison lies in the gaps and
 // on both sides of each operand. It is NaN, or for fixed-point elements the largest
 // number below zero. The kernel must not write it. It spoils every result that it leaks
