@@ -93,6 +93,7 @@ type follower struct {
 	wake   chan struct{} // gets one token for each step from asleep to a job
 	idle   *time.Timer   // ends the follower; nil until it first sleeps
 	worker int
+	start  func() // run, made once
 }
 
 // idleTime is how long a follower sleeps before it ends. Tests that look for leaked goroutines
@@ -150,7 +151,8 @@ const nap = 20 * time.Microsecond
 var pool struct {
 	sync.Mutex
 	idle      []*follower // the last to become idle on top, as it is likely awake
-	followers int         // number of followers that exist
+	ended     []*follower // to be started again, which does not allocate
+	followers int         // number of followers that run
 	jobs      []*job
 }
 
@@ -171,10 +173,18 @@ func fork(workers, blocks int, t Task) *job {
 		pool.idle = pool.idle[:n-1]
 	}
 	for len(j.followers) < workers-1 && pool.followers < workers-1 {
-		h := &follower{wake: make(chan struct{}, 1)}
+		var h *follower
+		if n := len(pool.ended); n > 0 {
+			h = pool.ended[n-1]
+			pool.ended = pool.ended[:n-1]
+			h.state.Store(nil)
+		} else {
+			h = &follower{wake: make(chan struct{}, 1)}
+			h.start = h.run
+		}
 		j.followers = append(j.followers, h)
 		pool.followers++
-		go h.run()
+		go h.start()
 	}
 	pool.Unlock()
 
@@ -314,6 +324,7 @@ func (h *follower) leave() bool {
 		return false
 	}
 	pool.idle = slices.Delete(pool.idle, i, i+1)
+	pool.ended = append(pool.ended, h)
 	pool.followers--
 	return true
 }

@@ -381,3 +381,20 @@ func TestWait(t *testing.T) {
 		}
 	}
 }
+
+// A follower that has ended starts again without an allocation: a caller that works alone for long
+// between its forks, as on a slow machine, allocates no more than others.
+func TestEndedFollowersStartAgain(t *testing.T) {
+	task := &busyWork{steps: 1}
+	allocs := testing.AllocsPerRun(2, func() {
+		Run(3, 3, task)
+		for running := 1; running > 0; time.Sleep(idleTime / 10) {
+			pool.Lock()
+			running = pool.followers
+			pool.Unlock()
+		}
+	})
+	if allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

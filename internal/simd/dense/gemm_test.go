@@ -8,9 +8,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/gonum"
-
 	"revnum/internal/long"
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/simdtest"
@@ -427,30 +424,6 @@ func TestGemmGenericBits(t *testing.T) {
 		simpleGemm(m, n, k, 0.3, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want, n+1)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%d×%d×%d, strides %d,%d and %d,%d: other bits", m, k, n, a.rs, a.cs, b.rs, b.cs)
-		}
-	}
-}
-
-// Beside gonum in pure Go: go test -tags noasm -run '^$' -bench GemmGeneric.
-func BenchmarkGemmGeneric(b *testing.B) {
-	for _, n := range []int{4, 16, 64, 256} {
-		for _, layout := range []string{"NN", "gonumNN", "NT", "gonumNT"} {
-			b.Run(fmt.Sprint(layout, n), func(b *testing.B) {
-				x, y, z := simdtest.Normal[float64](n*n, 1), simdtest.Normal[float64](n*n, 2), make([]float64, n*n)
-				for b.Loop() {
-					switch layout {
-					case "NN":
-						genericGemm(n, n, n, 1, x, n, 1, y, n, 1, z, n)
-					case "NT":
-						genericGemm(n, n, n, 1, x, n, 1, y, 1, n, z, n)
-					case "gonumNN":
-						gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, x, n, y, n, 1, z, n)
-					default:
-						gonum.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, n, n, n, 1, x, n, y, n, 1, z, n)
-					}
-				}
-				b.ReportMetric(2*float64(n*n*n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
-			})
 		}
 	}
 }

@@ -103,8 +103,28 @@ func genericDots[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, 
 	}
 }
 
+// genericTriNorms, genericMoments and genericSymv have four sums at a time too.
 func genericTriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
-	for p := range n {
+	p := 0
+	for ; p+4 <= n; p += 4 {
+		var s0, s1, s2, s3 T
+		for i := range d {
+			var y0, y1, y2, y3 T
+			for j, v := range l[i*ldl:][:i+1] {
+				x, m := c[j*ldc+p:][:4], mu[j]
+				y0 += T(v * (x[0] - m))
+				y1 += T(v * (x[1] - m))
+				y2 += T(v * (x[2] - m))
+				y3 += T(v * (x[3] - m))
+			}
+			s0 += T(y0 * y0)
+			s1 += T(y1 * y1)
+			s2 += T(y2 * y2)
+			s3 += T(y3 * y3)
+		}
+		q[p], q[p+1], q[p+2], q[p+3] = s0, s1, s2, s3
+	}
+	for ; p < n; p++ {
 		var s T
 		for i := range d {
 			var y T
@@ -118,20 +138,40 @@ func genericTriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc in
 }
 
 func genericMoments[T cpu.Float](d, n int, s []T, m []T, ldm int, w []T, c []T, ldc int) {
+	if n == 0 {
+		return
+	}
+	w = w[:n]
 	for i := range d {
-		for j := range i + 1 {
-			var dot T
-			for p := range n {
-				dot += T(T(w[p]*c[i*ldc+p]) * c[j*ldc+p])
+		row, to, j := c[i*ldc:][:n], m[i*ldm:][:i+1], 0
+		for ; j+4 <= len(to); j += 4 {
+			c0, c1, c2, c3 := c[j*ldc:][:n], c[(j+1)*ldc:][:n], c[(j+2)*ldc:][:n], c[(j+3)*ldc:][:n]
+			var s0, s1, s2, s3 T
+			for p, v := range w {
+				v = T(v * row[p])
+				s0 += T(v * c0[p])
+				s1 += T(v * c1[p])
+				s2 += T(v * c2[p])
+				s3 += T(v * c3[p])
 			}
-			m[i*ldm+j] += dot
+			to[j] += s0
+			to[j+1] += s1
+			to[j+2] += s2
+			to[j+3] += s3
+		}
+		for ; j < len(to); j++ {
+			var dot T
+			for p, v := range w {
+				dot += T(T(v*row[p]) * c[j*ldc+p])
+			}
+			to[j] += dot
 		}
 		if s == nil {
 			continue
 		}
 		var sum T
-		for p := range n {
-			sum += T(w[p] * c[i*ldc+p])
+		for p, v := range w {
+			sum += T(v * row[p])
 		}
 		s[i] += sum
 	}
@@ -283,16 +323,27 @@ func turnRows[T cpu.Float](a, b []T, c, s T) {
 }
 
 func genericSymv(lo, hi int, a []float64, lda int, x, y []float64) {
-	for i := lo; i < hi; i++ {
-		var sum float64
-		row, left := a[i*lda:], i&^(SymvOrder-1)
-		for j, v := range row[:left] {
-			sum += float64(v * x[j])
-			y[j] += float64(v * x[i])
+	for i := lo; i < hi; i += 4 {
+		left := i &^ (SymvOrder - 1)
+		a0, a1, a2, a3 := a[i*lda:][:left], a[(i+1)*lda:][:left], a[(i+2)*lda:][:left], a[(i+3)*lda:][:left]
+		x0, x1, x2, x3 := x[i], x[i+1], x[i+2], x[i+3]
+		var s0, s1, s2, s3 float64
+		to := y[:left]
+		for j, v := range x[:left] {
+			s0 += float64(a0[j] * v)
+			s1 += float64(a1[j] * v)
+			s2 += float64(a2[j] * v)
+			s3 += float64(a3[j] * v)
+			u := to[j] + float64(a0[j]*x0)
+			u += float64(a1[j] * x1)
+			u += float64(a2[j] * x2)
+			to[j] = u + float64(a3[j]*x3)
 		}
-		for j, v := range row[left : left+SymvOrder] {
-			sum += float64(v * x[left+j])
+		for r, sum := range [...]float64{s0, s1, s2, s3} {
+			for j, v := range a[(i+r)*lda+left:][:SymvOrder] {
+				sum += float64(v * x[left+j])
+			}
+			y[i+r] += sum
 		}
-		y[i] += sum
 	}
 }

@@ -155,7 +155,27 @@ func RowDots[T cpu.Float](m, n int, x []T, ldx int, offsets []int, y []T, ldy in
 const rowDotsWork = 1 << 17
 
 func genericRowDots[T cpu.Float](m, n int, x []T, ldx int, offsets []int, y []T, ldy int, out []T) {
-	for t, at := range offsets {
+	t := 0
+	for ; t+4 <= len(offsets); t += 4 { // sums that do not wait for each other
+		o, to := offsets[t:][:4], out[t:][:4]
+		var s0, s1, s2, s3 T
+		for i := range m {
+			x := x[i*ldx:]
+			a0, a1, a2, a3 := x[o[0]:][:n], x[o[1]:][:n], x[o[2]:][:n], x[o[3]:][:n]
+			for j, v := range y[i*ldy:][:n] {
+				s0 += T(v * a0[j])
+				s1 += T(v * a1[j])
+				s2 += T(v * a2[j])
+				s3 += T(v * a3[j])
+			}
+		}
+		to[0] += s0
+		to[1] += s1
+		to[2] += s2
+		to[3] += s3
+	}
+	for ; t < len(offsets); t++ {
+		at := offsets[t]
 		var s T
 		for i := range m {
 			a := x[at+i*ldx:][:n]
@@ -210,6 +230,10 @@ func CopyRows[T cpu.Float](m, n int, dst []T, ldd int, x []T, ldx, step int) {
 	if tier == cpu.Generic || step != 1 && step != 2 {
 		for i := range m {
 			to, from := dst[i*ldd:][:n], x[i*ldx:]
+			if step == 1 {
+				copy(to, from)
+				continue
+			}
 			for j := range to {
 				to[j] = from[j*step]
 			}

@@ -100,6 +100,23 @@ func LeastTime(loop func() bool, f func()) float64 {
 	return float64(least.Nanoseconds()) / float64(reps)
 }
 
+// Beside reports the least time of ours for each of n elements, and the ratio of the least time of a
+// peer to it. The two take turns.
+func Beside(b *testing.B, name string, n int, ours, theirs func()) {
+	b.Run(name, func(b *testing.B) {
+		least := [2]float64{math.Inf(1), math.Inf(1)}
+		for b.Loop() {
+			for i, f := range [...]func(){ours, theirs} {
+				groups := 5
+				least[i] = min(least[i], LeastTime(func() bool { groups--; return groups >= 0 }, f))
+			}
+		}
+		b.ReportMetric(0, "ns/op") // an iteration is a turn of both
+		b.ReportMetric(least[0]/float64(n), "ns/elt")
+		b.ReportMetric(least[1]/least[0], "x-peer")
+	})
+}
+
 // End returns the first n elements of x, or the last.
 func End[E any](x []E, n int, last bool) []E {
 	if last {

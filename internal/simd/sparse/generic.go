@@ -26,8 +26,17 @@ func (e *Entries[T, I]) genericRows(n int) {
 			continue
 		}
 		clear(sum)
-		for ; q < int(end)-e.Base; q++ {
+		for ; q+1 < int(end)-e.Base; q += 2 { // two at a time save loads and stores of sum
+			a, b := e.A[q], e.A[q+1]
+			x, y := e.U[int(e.Ind[q])*e.LdU:][:n], e.U[int(e.Ind[q+1])*e.LdU:][:n]
+			for c, s := range sum {
+				s += T(a * x[c])
+				sum[c] = s + T(b*y[c])
+			}
+		}
+		if q < int(end)-e.Base {
 			addScaled(sum, e.A[q], e.U[int(e.Ind[q])*e.LdU:])
+			q++
 		}
 		addScaled(e.Out[i*e.LdOut:][:n], e.Alpha, sum)
 	}
@@ -70,27 +79,30 @@ func addScaled[T cpu.Float](y []T, alpha T, x []T) {
 }
 
 func (e *Entries[T, I]) genericColumn() {
+	u, w, out := e.U, e.W, e.Out // not read again after each store
 	q := 0
 	for i, end := range e.End {
 		first := q
 		q = int(end) - e.Base
-		if e.Out != nil {
+		ind := e.Ind[first:q]
+		if out != nil {
+			a := e.A[first:][:len(ind)]
 			var sum T
-			for p := first; p < q; p++ {
-				sum += T(e.A[p] * e.U[e.Ind[p]])
+			for p, at := range ind {
+				sum += T(a[p] * u[at])
 			}
-			e.Out[i] += T(e.Alpha * sum)
+			out[i] += T(e.Alpha * sum)
 		}
 		if e.GA != nil {
-			g := T(e.Gamma * e.V[i])
-			for p := first; p < q; p++ {
-				e.GA[p] += T(g * e.U[e.Ind[p]])
+			g, to := T(e.Gamma*e.V[i]), e.GA[first:][:len(ind)]
+			for p, at := range ind {
+				to[p] += T(g * u[at])
 			}
 		}
-		if e.W != nil {
-			f := T(e.Beta * e.V[i])
-			for p := first; p < q; p++ {
-				e.W[e.Ind[p]] += T(e.A[p] * f)
+		if w != nil {
+			f, a := T(e.Beta*e.V[i]), e.A[first:][:len(ind)]
+			for p, at := range ind {
+				w[at] += T(a[p] * f)
 			}
 		}
 	}

@@ -33,7 +33,9 @@ func genericSumSquares[T cpu.Float](x []T) T { return genericDot(x, x) }
 func genericMax[T cpu.Float](x []T) T {
 	m := T(math.Inf(-1))
 	for _, v := range x {
-		m = max(m, v)
+		if v >= m || v != v { // the chain of max takes five times as long
+			m = max(m, v)
+		}
 	}
 	return m
 }
@@ -41,7 +43,7 @@ func genericMax[T cpu.Float](x []T) T {
 func genericSumAbs[T cpu.Float](x []T) T {
 	var s T
 	for _, v := range x {
-		s += T(math.Abs(float64(v)))
+		s += magnitude(v)
 	}
 	return s
 }
@@ -52,6 +54,13 @@ func genericDotSign[T cpu.Float](x, y []T) T {
 		s += T(signOf(v) * y[i])
 	}
 	return s
+}
+
+func magnitude[T cpu.Float](x T) T {
+	if cpu.Is64[T]() {
+		return T(abs64(float64(x)))
+	}
+	return T(abs32(float32(x)))
 }
 
 // signOf returns 1 or -1, or x if x is zero or NaN.
@@ -68,7 +77,9 @@ func signOf[T cpu.Float](x T) T {
 func genericMaxAbs[T cpu.Float](x []T) T {
 	var m T
 	for _, v := range x {
-		m = max(m, T(math.Abs(float64(v))))
+		if v := magnitude(v); v >= m || v != v {
+			m = max(m, v)
+		}
 	}
 	return m
 }
@@ -94,11 +105,13 @@ func genericComplexSum(x []complex128) complex128 {
 }
 
 func genericComplexDot(x, y []complex128) complex128 {
-	var s complex128
+	var re, im float64
 	for i, v := range x {
-		s += number.Times(complex(real(v), -imag(v)), y[i])
+		w := y[i]
+		re += float64(real(v)*real(w)) + float64(imag(v)*imag(w))
+		im += float64(real(v)*imag(w)) - float64(imag(v)*real(w))
 	}
-	return s
+	return complex(re, im)
 }
 
 func genericComplexAxpy(alpha complex128, x, y []complex128) {

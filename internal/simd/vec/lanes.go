@@ -4,15 +4,16 @@ import "math"
 
 // What the functions of zgeneric.go are made of.
 
-// fma32 returns x·y + z, rounded once. The product is exact in float64. The sum is rounded to odd
-// where rounding it twice could be wrong.
-func fma32(x, y, z float32) float32 {
-	p := float64(float64(x) * float64(y))
-	s := p + float64(z)
-	if math.Float64bits(s)&(1<<28-1) == 0 {
-		s = toOdd(s, p, float64(z))
-	}
-	return float32(s)
+// A multiply-add x·y + z of float32 numbers is rounded once. The product p is exact in float64. The
+// sum s = p + z is rounded to float64 and then to float32. Rounding twice can be wrong only if s lies
+// halfway between two float32 numbers: then s is first rounded to odd. This stands in each place in
+// full, because a call costs more than what it does.
+
+// halfway reports whether s may lie halfway between float32 numbers: bit 28 alone is half a unit of a
+// normal one, and a higher bit that of a subnormal one.
+func halfway(s float64) bool {
+	b := math.Float64bits(s)
+	return b<<35 == 1<<63 || b<<1 < 0x381<<53
 }
 
 // toOdd returns s = p + z, whose lowest bits are 0, with the lowest bit set unless s is exact.

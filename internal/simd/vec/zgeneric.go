@@ -51,18 +51,53 @@ func genericAddExpProduct[T cpu.Float](dst []T, sign T, x, from []T) {
 func exp32(x float32) float32 {
 	v4 := minOf(float32(90), x)
 	v5 := maxOf(float32(-105), v4)
-	v7 := fma32(v5, float32(1.4426950216293335), float32(1.573118e+06))
+	p7, z7 := float64(float64(v5)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s7 := p7 + z7
+	if halfway(s7) {
+		s7 = toOdd(s7, p7, z7)
+	}
+	v7 := float32(s7)
 	v8 := v7 - float32(1.573118e+06)
-	v10 := fma32(-v8, float32(0.6931471824645996), v5)
-	v12 := fma32(-v8, float32(-1.9046542121259336e-09), v10)
-	v15 := fma32(float32(0.04166891425848007), v12, float32(0.16668032109737396))
-	v17 := fma32(v15, v12, float32(0.5))
+	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v5)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
+	p12, z12 := float64(float64(-v8)*float64(float32(-1.9046542121259336e-09))), float64(v10)
+	s12 := p12 + z12
+	if halfway(s12) {
+		s12 = toOdd(s12, p12, z12)
+	}
+	v12 := float32(s12)
+	p15, z15 := float64(float64(float32(0.04166891425848007))*float64(v12)), float64(float32(0.16668032109737396))
+	s15 := p15 + z15
+	if halfway(s15) {
+		s15 = toOdd(s15, p15, z15)
+	}
+	v15 := float32(s15)
+	p17, z17 := float64(float64(v15)*float64(v12)), float64(float32(0.5))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
+	}
+	v17 := float32(s17)
 	v18 := float32(v12 * v12)
 	v19 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
 	v20 := v12 + math.Float32frombits(v19)
-	v21 := fma32(v17, v18, v20)
+	p21, z21 := float64(float64(v17)*float64(v18)), float64(v20)
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
+	}
+	v21 := float32(s21)
 	v22 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v7)&7]
-	v23 := fma32(math.Float32frombits(v22), v21, math.Float32frombits(v22))
+	p23, z23 := float64(float64(math.Float32frombits(v22))*float64(v21)), float64(math.Float32frombits(v22))
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
 	v24 := math.Float32bits(v7) >> 3
 	v25 := v24 >> 1
 	v26 := v25 << 23
@@ -126,18 +161,73 @@ func log32(x float32) float32 {
 	v17 := v13 - v16
 	v19 := math.Float32frombits(v11) - float32(1)
 	v20 := float32(v19 * v19)
-	v23 := fma32(float32(-0.04508325457572937), v19, float32(0.1046614870429039))
-	v25 := fma32(v23, v19, float32(-0.1316344290971756))
-	v27 := fma32(v25, v19, float32(0.14478622376918793))
-	v29 := fma32(v27, v19, float32(-0.16647087037563324))
-	v31 := fma32(v29, v19, float32(0.19990812242031097))
-	v33 := fma32(v31, v19, float32(-0.2500010132789612))
-	v35 := fma32(v33, v19, float32(0.3333345055580139))
-	v37 := fma32(v35, v19, float32(-0.5))
+	p23, z23 := float64(float64(float32(-0.04508325457572937))*float64(v19)), float64(float32(0.1046614870429039))
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
+	p25, z25 := float64(float64(v23)*float64(v19)), float64(float32(-0.1316344290971756))
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
+	p27, z27 := float64(float64(v25)*float64(v19)), float64(float32(0.14478622376918793))
+	s27 := p27 + z27
+	if halfway(s27) {
+		s27 = toOdd(s27, p27, z27)
+	}
+	v27 := float32(s27)
+	p29, z29 := float64(float64(v27)*float64(v19)), float64(float32(-0.16647087037563324))
+	s29 := p29 + z29
+	if halfway(s29) {
+		s29 = toOdd(s29, p29, z29)
+	}
+	v29 := float32(s29)
+	p31, z31 := float64(float64(v29)*float64(v19)), float64(float32(0.19990812242031097))
+	s31 := p31 + z31
+	if halfway(s31) {
+		s31 = toOdd(s31, p31, z31)
+	}
+	v31 := float32(s31)
+	p33, z33 := float64(float64(v31)*float64(v19)), float64(float32(-0.2500010132789612))
+	s33 := p33 + z33
+	if halfway(s33) {
+		s33 = toOdd(s33, p33, z33)
+	}
+	v33 := float32(s33)
+	p35, z35 := float64(float64(v33)*float64(v19)), float64(float32(0.3333345055580139))
+	s35 := p35 + z35
+	if halfway(s35) {
+		s35 = toOdd(s35, p35, z35)
+	}
+	v35 := float32(s35)
+	p37, z37 := float64(float64(v35)*float64(v19)), float64(float32(-0.5))
+	s37 := p37 + z37
+	if halfway(s37) {
+		s37 = toOdd(s37, p37, z37)
+	}
+	v37 := float32(s37)
 	v39 := float32(v17 * float32(-1.9046542121259336e-09))
-	v40 := fma32(v37, v20, v39)
-	v42 := fma32(v17, float32(0.6931471824645996), v19)
-	v44 := fma32(-v17, float32(0.6931471824645996), v42)
+	p40, z40 := float64(float64(v37)*float64(v20)), float64(v39)
+	s40 := p40 + z40
+	if halfway(s40) {
+		s40 = toOdd(s40, p40, z40)
+	}
+	v40 := float32(s40)
+	p42, z42 := float64(float64(v17)*float64(float32(0.6931471824645996))), float64(v19)
+	s42 := p42 + z42
+	if halfway(s42) {
+		s42 = toOdd(s42, p42, z42)
+	}
+	v42 := float32(s42)
+	p44, z44 := float64(float64(-v17)*float64(float32(0.6931471824645996))), float64(v42)
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
+	}
+	v44 := float32(s44)
 	v45 := v19 - v44
 	v46 := v40 + v45
 	v47 := v42 + v46
@@ -191,20 +281,75 @@ func genericAddSinProduct[T cpu.Float](dst []T, sign T, x, from []T) {
 }
 
 func sin32Small(x float32) float32 {
-	v3 := fma32(x, float32(0.6366197466850281), float32(1.2582912e+07))
+	p3, z3 := float64(float64(x)*float64(float32(0.6366197466850281))), float64(float32(1.2582912e+07))
+	s3 := p3 + z3
+	if halfway(s3) {
+		s3 = toOdd(s3, p3, z3)
+	}
+	v3 := float32(s3)
 	v4 := v3 - float32(1.2582912e+07)
-	v6 := fma32(-v4, float32(1.5707963705062866), x)
-	v8 := fma32(-v4, float32(-4.371138828673793e-08), v6)
-	v10 := fma32(-v4, float32(-1.7151245100058819e-15), v8)
+	p6, z6 := float64(float64(-v4)*float64(float32(1.5707963705062866))), float64(x)
+	s6 := p6 + z6
+	if halfway(s6) {
+		s6 = toOdd(s6, p6, z6)
+	}
+	v6 := float32(s6)
+	p8, z8 := float64(float64(-v4)*float64(float32(-4.371138828673793e-08))), float64(v6)
+	s8 := p8 + z8
+	if halfway(s8) {
+		s8 = toOdd(s8, p8, z8)
+	}
+	v8 := float32(s8)
+	p10, z10 := float64(float64(-v4)*float64(float32(-1.7151245100058819e-15))), float64(v8)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
 	v11 := float32(v10 * v10)
-	v14 := fma32(float32(-0.00019509457342792302), v11, float32(0.008332113735377789))
-	v16 := fma32(v14, v11, float32(-0.16666653752326965))
+	p14, z14 := float64(float64(float32(-0.00019509457342792302))*float64(v11)), float64(float32(0.008332113735377789))
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
+	}
+	v14 := float32(s14)
+	p16, z16 := float64(float64(v14)*float64(v11)), float64(float32(-0.16666653752326965))
+	s16 := p16 + z16
+	if halfway(s16) {
+		s16 = toOdd(s16, p16, z16)
+	}
+	v16 := float32(s16)
 	v17 := float32(v10 * v11)
-	v18 := fma32(v16, v17, v10)
-	v21 := fma32(float32(2.443149423925206e-05), v11, float32(-0.0013887304812669754))
-	v23 := fma32(v21, v11, float32(0.04166664555668831))
-	v25 := fma32(v23, v11, float32(-0.5))
-	v27 := fma32(v25, v11, float32(1))
+	p18, z18 := float64(float64(v16)*float64(v17)), float64(v10)
+	s18 := p18 + z18
+	if halfway(s18) {
+		s18 = toOdd(s18, p18, z18)
+	}
+	v18 := float32(s18)
+	p21, z21 := float64(float64(float32(2.443149423925206e-05))*float64(v11)), float64(float32(-0.0013887304812669754))
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
+	}
+	v21 := float32(s21)
+	p23, z23 := float64(float64(v21)*float64(v11)), float64(float32(0.04166664555668831))
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
+	p25, z25 := float64(float64(v23)*float64(v11)), float64(float32(-0.5))
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
+	p27, z27 := float64(float64(v25)*float64(v11)), float64(float32(1))
+	s27 := p27 + z27
+	if halfway(s27) {
+		s27 = toOdd(s27, p27, z27)
+	}
+	v27 := float32(s27)
 	v28 := math.Float32bits(v3)&1 != 0
 	v29 := choose(v28, v27, v18)
 	v30 := math.Float32bits(v3) << 30
@@ -283,20 +428,75 @@ func genericAddCosProduct[T cpu.Float](dst []T, sign T, x, from []T) {
 }
 
 func cos32Small(x float32) float32 {
-	v3 := fma32(x, float32(0.6366197466850281), float32(1.2582913e+07))
+	p3, z3 := float64(float64(x)*float64(float32(0.6366197466850281))), float64(float32(1.2582913e+07))
+	s3 := p3 + z3
+	if halfway(s3) {
+		s3 = toOdd(s3, p3, z3)
+	}
+	v3 := float32(s3)
 	v4 := v3 - float32(1.2582913e+07)
-	v6 := fma32(-v4, float32(1.5707963705062866), x)
-	v8 := fma32(-v4, float32(-4.371138828673793e-08), v6)
-	v10 := fma32(-v4, float32(-1.7151245100058819e-15), v8)
+	p6, z6 := float64(float64(-v4)*float64(float32(1.5707963705062866))), float64(x)
+	s6 := p6 + z6
+	if halfway(s6) {
+		s6 = toOdd(s6, p6, z6)
+	}
+	v6 := float32(s6)
+	p8, z8 := float64(float64(-v4)*float64(float32(-4.371138828673793e-08))), float64(v6)
+	s8 := p8 + z8
+	if halfway(s8) {
+		s8 = toOdd(s8, p8, z8)
+	}
+	v8 := float32(s8)
+	p10, z10 := float64(float64(-v4)*float64(float32(-1.7151245100058819e-15))), float64(v8)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
 	v11 := float32(v10 * v10)
-	v14 := fma32(float32(-0.00019509457342792302), v11, float32(0.008332113735377789))
-	v16 := fma32(v14, v11, float32(-0.16666653752326965))
+	p14, z14 := float64(float64(float32(-0.00019509457342792302))*float64(v11)), float64(float32(0.008332113735377789))
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
+	}
+	v14 := float32(s14)
+	p16, z16 := float64(float64(v14)*float64(v11)), float64(float32(-0.16666653752326965))
+	s16 := p16 + z16
+	if halfway(s16) {
+		s16 = toOdd(s16, p16, z16)
+	}
+	v16 := float32(s16)
 	v17 := float32(v10 * v11)
-	v18 := fma32(v16, v17, v10)
-	v21 := fma32(float32(2.443149423925206e-05), v11, float32(-0.0013887304812669754))
-	v23 := fma32(v21, v11, float32(0.04166664555668831))
-	v25 := fma32(v23, v11, float32(-0.5))
-	v27 := fma32(v25, v11, float32(1))
+	p18, z18 := float64(float64(v16)*float64(v17)), float64(v10)
+	s18 := p18 + z18
+	if halfway(s18) {
+		s18 = toOdd(s18, p18, z18)
+	}
+	v18 := float32(s18)
+	p21, z21 := float64(float64(float32(2.443149423925206e-05))*float64(v11)), float64(float32(-0.0013887304812669754))
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
+	}
+	v21 := float32(s21)
+	p23, z23 := float64(float64(v21)*float64(v11)), float64(float32(0.04166664555668831))
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
+	p25, z25 := float64(float64(v23)*float64(v11)), float64(float32(-0.5))
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
+	p27, z27 := float64(float64(v25)*float64(v11)), float64(float32(1))
+	s27 := p27 + z27
+	if halfway(s27) {
+		s27 = toOdd(s27, p27, z27)
+	}
+	v27 := float32(s27)
 	v28 := math.Float32bits(v3)&1 != 0
 	v29 := choose(v28, v27, v18)
 	v30 := math.Float32bits(v3) << 30
@@ -350,18 +550,53 @@ func sigmoid32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
 	v6 := minOf(float32(90), math.Float32frombits(v2))
 	v7 := maxOf(float32(-105), v6)
-	v9 := fma32(v7, float32(1.4426950216293335), float32(1.573118e+06))
+	p9, z9 := float64(float64(v7)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s9 := p9 + z9
+	if halfway(s9) {
+		s9 = toOdd(s9, p9, z9)
+	}
+	v9 := float32(s9)
 	v10 := v9 - float32(1.573118e+06)
-	v12 := fma32(-v10, float32(0.6931471824645996), v7)
-	v14 := fma32(-v10, float32(-1.9046542121259336e-09), v12)
-	v17 := fma32(float32(0.04166891425848007), v14, float32(0.16668032109737396))
-	v19 := fma32(v17, v14, float32(0.5))
+	p12, z12 := float64(float64(-v10)*float64(float32(0.6931471824645996))), float64(v7)
+	s12 := p12 + z12
+	if halfway(s12) {
+		s12 = toOdd(s12, p12, z12)
+	}
+	v12 := float32(s12)
+	p14, z14 := float64(float64(-v10)*float64(float32(-1.9046542121259336e-09))), float64(v12)
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
+	}
+	v14 := float32(s14)
+	p17, z17 := float64(float64(float32(0.04166891425848007))*float64(v14)), float64(float32(0.16668032109737396))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
+	}
+	v17 := float32(s17)
+	p19, z19 := float64(float64(v17)*float64(v14)), float64(float32(0.5))
+	s19 := p19 + z19
+	if halfway(s19) {
+		s19 = toOdd(s19, p19, z19)
+	}
+	v19 := float32(s19)
 	v20 := float32(v14 * v14)
 	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
 	v22 := v14 + math.Float32frombits(v21)
-	v23 := fma32(v19, v20, v22)
+	p23, z23 := float64(float64(v19)*float64(v20)), float64(v22)
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
 	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	v25 := fma32(math.Float32frombits(v24), v23, math.Float32frombits(v24))
+	p25, z25 := float64(float64(math.Float32frombits(v24))*float64(v23)), float64(math.Float32frombits(v24))
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
 	v26 := math.Float32bits(v9) >> 3
 	v27 := v26 >> 1
 	v28 := v27 << 23
@@ -373,8 +608,18 @@ func sigmoid32(x float32) (float32, float32) {
 	v36 := float32(1) / v35
 	v37 := float32(v32 * v36)
 	v38 := v32 - v37
-	v39 := fma32(-v37, v32, v38)
-	v40 := fma32(v39, v36, v37)
+	p39, z39 := float64(float64(-v37)*float64(v32)), float64(v38)
+	s39 := p39 + z39
+	if halfway(s39) {
+		s39 = toOdd(s39, p39, z39)
+	}
+	v39 := float32(s39)
+	p40, z40 := float64(float64(v39)*float64(v36)), float64(v37)
+	s40 := p40 + z40
+	if halfway(s40) {
+		s40 = toOdd(s40, p40, z40)
+	}
+	v40 := float32(s40)
 	v42 := float32(1) - v40
 	v44 := x < float32(0)
 	v45 := choose(v44, v40, v42)
@@ -399,16 +644,46 @@ func tanh32(x float32) (float32, float32) {
 	v4 := float32(math.Float32frombits(v2) * float32(-2))
 	v8 := minOf(float32(90), v4)
 	v9 := maxOf(float32(-105), v8)
-	v11 := fma32(v9, float32(1.4426950216293335), float32(1.573118e+06))
+	p11, z11 := float64(float64(v9)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s11 := p11 + z11
+	if halfway(s11) {
+		s11 = toOdd(s11, p11, z11)
+	}
+	v11 := float32(s11)
 	v12 := v11 - float32(1.573118e+06)
-	v14 := fma32(-v12, float32(0.6931471824645996), v9)
-	v16 := fma32(-v12, float32(-1.9046542121259336e-09), v14)
-	v19 := fma32(float32(0.04166891425848007), v16, float32(0.16668032109737396))
-	v21 := fma32(v19, v16, float32(0.5))
+	p14, z14 := float64(float64(-v12)*float64(float32(0.6931471824645996))), float64(v9)
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
+	}
+	v14 := float32(s14)
+	p16, z16 := float64(float64(-v12)*float64(float32(-1.9046542121259336e-09))), float64(v14)
+	s16 := p16 + z16
+	if halfway(s16) {
+		s16 = toOdd(s16, p16, z16)
+	}
+	v16 := float32(s16)
+	p19, z19 := float64(float64(float32(0.04166891425848007))*float64(v16)), float64(float32(0.16668032109737396))
+	s19 := p19 + z19
+	if halfway(s19) {
+		s19 = toOdd(s19, p19, z19)
+	}
+	v19 := float32(s19)
+	p21, z21 := float64(float64(v19)*float64(v16)), float64(float32(0.5))
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
+	}
+	v21 := float32(s21)
 	v22 := float32(v16 * v16)
 	v23 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v11)&7]
 	v24 := v16 + math.Float32frombits(v23)
-	v25 := fma32(v21, v22, v24)
+	p25, z25 := float64(float64(v21)*float64(v22)), float64(v24)
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
 	v26 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v11)&7]
 	v27 := math.Float32bits(v11) >> 3
 	v28 := v27 >> 1
@@ -417,9 +692,19 @@ func tanh32(x float32) (float32, float32) {
 	v31 := v27 - v28
 	v32 := v31 << 23
 	v33 := float32(v30 * math.Float32frombits(v32))
-	v34 := fma32(v33, v25, v33)
+	p34, z34 := float64(float64(v33)*float64(v25)), float64(v33)
+	s34 := p34 + z34
+	if halfway(s34) {
+		s34 = toOdd(s34, p34, z34)
+	}
+	v34 := float32(s34)
 	v36 := float32(1) - v33
-	v37 := fma32(-v33, v25, v36)
+	p37, z37 := float64(float64(-v33)*float64(v25)), float64(v36)
+	s37 := p37 + z37
+	if halfway(s37) {
+		s37 = toOdd(s37, p37, z37)
+	}
+	v37 := float32(s37)
 	v39 := v34 + float32(1)
 	v40 := v37 / v39
 	v42 := v40 + float32(1)
@@ -446,18 +731,53 @@ func softplus32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
 	v6 := minOf(float32(90), math.Float32frombits(v2))
 	v7 := maxOf(float32(-105), v6)
-	v9 := fma32(v7, float32(1.4426950216293335), float32(1.573118e+06))
+	p9, z9 := float64(float64(v7)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s9 := p9 + z9
+	if halfway(s9) {
+		s9 = toOdd(s9, p9, z9)
+	}
+	v9 := float32(s9)
 	v10 := v9 - float32(1.573118e+06)
-	v12 := fma32(-v10, float32(0.6931471824645996), v7)
-	v14 := fma32(-v10, float32(-1.9046542121259336e-09), v12)
-	v17 := fma32(float32(0.04166891425848007), v14, float32(0.16668032109737396))
-	v19 := fma32(v17, v14, float32(0.5))
+	p12, z12 := float64(float64(-v10)*float64(float32(0.6931471824645996))), float64(v7)
+	s12 := p12 + z12
+	if halfway(s12) {
+		s12 = toOdd(s12, p12, z12)
+	}
+	v12 := float32(s12)
+	p14, z14 := float64(float64(-v10)*float64(float32(-1.9046542121259336e-09))), float64(v12)
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
+	}
+	v14 := float32(s14)
+	p17, z17 := float64(float64(float32(0.04166891425848007))*float64(v14)), float64(float32(0.16668032109737396))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
+	}
+	v17 := float32(s17)
+	p19, z19 := float64(float64(v17)*float64(v14)), float64(float32(0.5))
+	s19 := p19 + z19
+	if halfway(s19) {
+		s19 = toOdd(s19, p19, z19)
+	}
+	v19 := float32(s19)
 	v20 := float32(v14 * v14)
 	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
 	v22 := v14 + math.Float32frombits(v21)
-	v23 := fma32(v19, v20, v22)
+	p23, z23 := float64(float64(v19)*float64(v20)), float64(v22)
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
 	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	v25 := fma32(math.Float32frombits(v24), v23, math.Float32frombits(v24))
+	p25, z25 := float64(float64(math.Float32frombits(v24))*float64(v23)), float64(math.Float32frombits(v24))
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
 	v26 := math.Float32bits(v9) >> 3
 	v27 := v26 >> 1
 	v28 := v27 << 23
@@ -469,19 +789,74 @@ func softplus32(x float32) (float32, float32) {
 	v36 := float32(1) / v35
 	v37 := float32(v32 * v36)
 	v38 := v32 - v37
-	v39 := fma32(-v37, v32, v38)
-	v40 := fma32(v39, v36, v37)
+	p39, z39 := float64(float64(-v37)*float64(v32)), float64(v38)
+	s39 := p39 + z39
+	if halfway(s39) {
+		s39 = toOdd(s39, p39, z39)
+	}
+	v39 := float32(s39)
+	p40, z40 := float64(float64(v39)*float64(v36)), float64(v37)
+	s40 := p40 + z40
+	if halfway(s40) {
+		s40 = toOdd(s40, p40, z40)
+	}
+	v40 := float32(s40)
 	v42 := float32(1) - v40
-	v45 := fma32(float32(-0.0033061429858207703), v32, float32(0.020148975774645805))
-	v47 := fma32(v45, v32, float32(-0.0575597770512104))
-	v49 := fma32(v47, v32, float32(0.10669910162687302))
-	v51 := fma32(v49, v32, float32(-0.15349072217941284))
-	v53 := fma32(v51, v32, float32(0.19693191349506378))
-	v55 := fma32(v53, v32, float32(-0.24958156049251556))
-	v57 := fma32(v55, v32, float32(0.3333047032356262))
-	v59 := fma32(v57, v32, float32(-0.4999993145465851))
+	p45, z45 := float64(float64(float32(-0.0033061429858207703))*float64(v32)), float64(float32(0.020148975774645805))
+	s45 := p45 + z45
+	if halfway(s45) {
+		s45 = toOdd(s45, p45, z45)
+	}
+	v45 := float32(s45)
+	p47, z47 := float64(float64(v45)*float64(v32)), float64(float32(-0.0575597770512104))
+	s47 := p47 + z47
+	if halfway(s47) {
+		s47 = toOdd(s47, p47, z47)
+	}
+	v47 := float32(s47)
+	p49, z49 := float64(float64(v47)*float64(v32)), float64(float32(0.10669910162687302))
+	s49 := p49 + z49
+	if halfway(s49) {
+		s49 = toOdd(s49, p49, z49)
+	}
+	v49 := float32(s49)
+	p51, z51 := float64(float64(v49)*float64(v32)), float64(float32(-0.15349072217941284))
+	s51 := p51 + z51
+	if halfway(s51) {
+		s51 = toOdd(s51, p51, z51)
+	}
+	v51 := float32(s51)
+	p53, z53 := float64(float64(v51)*float64(v32)), float64(float32(0.19693191349506378))
+	s53 := p53 + z53
+	if halfway(s53) {
+		s53 = toOdd(s53, p53, z53)
+	}
+	v53 := float32(s53)
+	p55, z55 := float64(float64(v53)*float64(v32)), float64(float32(-0.24958156049251556))
+	s55 := p55 + z55
+	if halfway(s55) {
+		s55 = toOdd(s55, p55, z55)
+	}
+	v55 := float32(s55)
+	p57, z57 := float64(float64(v55)*float64(v32)), float64(float32(0.3333047032356262))
+	s57 := p57 + z57
+	if halfway(s57) {
+		s57 = toOdd(s57, p57, z57)
+	}
+	v57 := float32(s57)
+	p59, z59 := float64(float64(v57)*float64(v32)), float64(float32(-0.4999993145465851))
+	s59 := p59 + z59
+	if halfway(s59) {
+		s59 = toOdd(s59, p59, z59)
+	}
+	v59 := float32(s59)
 	v60 := float32(v32 * v32)
-	v61 := fma32(v59, v60, v32)
+	p61, z61 := float64(float64(v59)*float64(v60)), float64(v32)
+	s61 := p61 + z61
+	if halfway(s61) {
+		s61 = toOdd(s61, p61, z61)
+	}
+	v61 := float32(s61)
 	v63 := maxOf(x, float32(0))
 	v64 := v61 + v63
 	v66 := x < float32(0)
@@ -505,24 +880,64 @@ func gELU32(x float32) (float32, float32) {
 	v3 := math.Float32bits(x) & 0x7fffffff
 	v4 := minOf(float32(14.5), math.Float32frombits(v3))
 	v5 := float32(v4 * v4)
-	v6 := fma32(v4, v4, -v5)
+	p6, z6 := float64(float64(v4)*float64(v4)), float64(-v5)
+	s6 := p6 + z6
+	if halfway(s6) {
+		s6 = toOdd(s6, p6, z6)
+	}
+	v6 := float32(s6)
 	v8 := float32(v6 * float32(0.5))
 	v10 := float32(v5 * float32(-0.5))
 	v14 := minOf(float32(90), v10)
 	v15 := maxOf(float32(-105), v14)
-	v17 := fma32(v15, float32(1.4426950216293335), float32(1.573118e+06))
+	p17, z17 := float64(float64(v15)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
+	}
+	v17 := float32(s17)
 	v18 := v17 - float32(1.573118e+06)
-	v20 := fma32(-v18, float32(0.6931471824645996), v15)
-	v22 := fma32(-v18, float32(-1.9046542121259336e-09), v20)
+	p20, z20 := float64(float64(-v18)*float64(float32(0.6931471824645996))), float64(v15)
+	s20 := p20 + z20
+	if halfway(s20) {
+		s20 = toOdd(s20, p20, z20)
+	}
+	v20 := float32(s20)
+	p22, z22 := float64(float64(-v18)*float64(float32(-1.9046542121259336e-09))), float64(v20)
+	s22 := p22 + z22
+	if halfway(s22) {
+		s22 = toOdd(s22, p22, z22)
+	}
+	v22 := float32(s22)
 	v23 := v22 - v8
-	v26 := fma32(float32(0.04166891425848007), v23, float32(0.16668032109737396))
-	v28 := fma32(v26, v23, float32(0.5))
+	p26, z26 := float64(float64(float32(0.04166891425848007))*float64(v23)), float64(float32(0.16668032109737396))
+	s26 := p26 + z26
+	if halfway(s26) {
+		s26 = toOdd(s26, p26, z26)
+	}
+	v26 := float32(s26)
+	p28, z28 := float64(float64(v26)*float64(v23)), float64(float32(0.5))
+	s28 := p28 + z28
+	if halfway(s28) {
+		s28 = toOdd(s28, p28, z28)
+	}
+	v28 := float32(s28)
 	v29 := float32(v23 * v23)
 	v30 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v17)&7]
 	v31 := v23 + math.Float32frombits(v30)
-	v32 := fma32(v28, v29, v31)
+	p32, z32 := float64(float64(v28)*float64(v29)), float64(v31)
+	s32 := p32 + z32
+	if halfway(s32) {
+		s32 = toOdd(s32, p32, z32)
+	}
+	v32 := float32(s32)
 	v33 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v17)&7]
-	v34 := fma32(math.Float32frombits(v33), v32, math.Float32frombits(v33))
+	p34, z34 := float64(float64(math.Float32frombits(v33))*float64(v32)), float64(math.Float32frombits(v33))
+	s34 := p34 + z34
+	if halfway(s34) {
+		s34 = toOdd(s34, p34, z34)
+	}
+	v34 := float32(s34)
 	v35 := math.Float32bits(v17) >> 3
 	v36 := v35 >> 1
 	v37 := v36 << 23
@@ -534,21 +949,86 @@ func gELU32(x float32) (float32, float32) {
 	v45 := float32(1) / v44
 	v47 := v4 - float32(3.5)
 	v48 := float32(v47 * v45)
-	v51 := fma32(float32(0.00038457632763311267), v48, float32(-0.0003913145628757775))
-	v53 := fma32(v51, v48, float32(-0.0031462865881621838))
-	v55 := fma32(v53, v48, float32(0.006459806580096483))
-	v57 := fma32(v55, v48, float32(0.017399130389094353))
-	v59 := fma32(v57, v48, float32(-0.11604892462491989))
-	v61 := fma32(v59, v48, float32(0.31542569398880005))
-	v63 := fma32(v61, v48, float32(-0.5655618906021118))
-	v65 := fma32(v63, v48, float32(0.7444160580635071))
+	p51, z51 := float64(float64(float32(0.00038457632763311267))*float64(v48)), float64(float32(-0.0003913145628757775))
+	s51 := p51 + z51
+	if halfway(s51) {
+		s51 = toOdd(s51, p51, z51)
+	}
+	v51 := float32(s51)
+	p53, z53 := float64(float64(v51)*float64(v48)), float64(float32(-0.0031462865881621838))
+	s53 := p53 + z53
+	if halfway(s53) {
+		s53 = toOdd(s53, p53, z53)
+	}
+	v53 := float32(s53)
+	p55, z55 := float64(float64(v53)*float64(v48)), float64(float32(0.006459806580096483))
+	s55 := p55 + z55
+	if halfway(s55) {
+		s55 = toOdd(s55, p55, z55)
+	}
+	v55 := float32(s55)
+	p57, z57 := float64(float64(v55)*float64(v48)), float64(float32(0.017399130389094353))
+	s57 := p57 + z57
+	if halfway(s57) {
+		s57 = toOdd(s57, p57, z57)
+	}
+	v57 := float32(s57)
+	p59, z59 := float64(float64(v57)*float64(v48)), float64(float32(-0.11604892462491989))
+	s59 := p59 + z59
+	if halfway(s59) {
+		s59 = toOdd(s59, p59, z59)
+	}
+	v59 := float32(s59)
+	p61, z61 := float64(float64(v59)*float64(v48)), float64(float32(0.31542569398880005))
+	s61 := p61 + z61
+	if halfway(s61) {
+		s61 = toOdd(s61, p61, z61)
+	}
+	v61 := float32(s61)
+	p63, z63 := float64(float64(v61)*float64(v48)), float64(float32(-0.5655618906021118))
+	s63 := p63 + z63
+	if halfway(s63) {
+		s63 = toOdd(s63, p63, z63)
+	}
+	v63 := float32(s63)
+	p65, z65 := float64(float64(v63)*float64(v48)), float64(float32(0.7444160580635071))
+	s65 := p65 + z65
+	if halfway(s65) {
+		s65 = toOdd(s65, p65, z65)
+	}
+	v65 := float32(s65)
 	v66 := float32(v65 * v45)
 	v67 := float32(v66 * v41)
-	v70 := fma32(float32(0.00010960630606859922), v5, float32(-0.0011885471176356077))
-	v72 := fma32(v70, v5, float32(0.009974970482289791))
-	v74 := fma32(v72, v5, float32(-0.06649064272642136))
-	v76 := fma32(v74, v5, float32(0.3989422917366028))
-	v78 := fma32(x, v76, float32(0.5))
+	p70, z70 := float64(float64(float32(0.00010960630606859922))*float64(v5)), float64(float32(-0.0011885471176356077))
+	s70 := p70 + z70
+	if halfway(s70) {
+		s70 = toOdd(s70, p70, z70)
+	}
+	v70 := float32(s70)
+	p72, z72 := float64(float64(v70)*float64(v5)), float64(float32(0.009974970482289791))
+	s72 := p72 + z72
+	if halfway(s72) {
+		s72 = toOdd(s72, p72, z72)
+	}
+	v72 := float32(s72)
+	p74, z74 := float64(float64(v72)*float64(v5)), float64(float32(-0.06649064272642136))
+	s74 := p74 + z74
+	if halfway(s74) {
+		s74 = toOdd(s74, p74, z74)
+	}
+	v74 := float32(s74)
+	p76, z76 := float64(float64(v74)*float64(v5)), float64(float32(0.3989422917366028))
+	s76 := p76 + z76
+	if halfway(s76) {
+		s76 = toOdd(s76, p76, z76)
+	}
+	v76 := float32(s76)
+	p78, z78 := float64(float64(x)*float64(v76)), float64(float32(0.5))
+	s78 := p78 + z78
+	if halfway(s78) {
+		s78 = toOdd(s78, p78, z78)
+	}
+	v78 := float32(s78)
 	v80 := v4 < float32(0.699999988079071)
 	v82 := float32(1) - v67
 	v84 := x < float32(0)
@@ -559,7 +1039,12 @@ func gELU32(x float32) (float32, float32) {
 	v91 := float32(v90 * v86)
 	v94 := maxOf(float32(-14.5), x)
 	v95 := minOf(float32(14.5), v94)
-	v96 := fma32(v88, v95, v86)
+	p96, z96 := float64(float64(v88)*float64(v95)), float64(v86)
+	s96 := p96 + z96
+	if halfway(s96) {
+		s96 = toOdd(s96, p96, z96)
+	}
+	v96 := float32(s96)
 	return v91, v96
 }
 
@@ -579,18 +1064,53 @@ func siLU32(x float32) (float32, float32) {
 	v2 := math.Float32bits(x) | 0x80000000
 	v6 := minOf(float32(90), math.Float32frombits(v2))
 	v7 := maxOf(float32(-105), v6)
-	v9 := fma32(v7, float32(1.4426950216293335), float32(1.573118e+06))
+	p9, z9 := float64(float64(v7)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s9 := p9 + z9
+	if halfway(s9) {
+		s9 = toOdd(s9, p9, z9)
+	}
+	v9 := float32(s9)
 	v10 := v9 - float32(1.573118e+06)
-	v12 := fma32(-v10, float32(0.6931471824645996), v7)
-	v14 := fma32(-v10, float32(-1.9046542121259336e-09), v12)
-	v17 := fma32(float32(0.04166891425848007), v14, float32(0.16668032109737396))
-	v19 := fma32(v17, v14, float32(0.5))
+	p12, z12 := float64(float64(-v10)*float64(float32(0.6931471824645996))), float64(v7)
+	s12 := p12 + z12
+	if halfway(s12) {
+		s12 = toOdd(s12, p12, z12)
+	}
+	v12 := float32(s12)
+	p14, z14 := float64(float64(-v10)*float64(float32(-1.9046542121259336e-09))), float64(v12)
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
+	}
+	v14 := float32(s14)
+	p17, z17 := float64(float64(float32(0.04166891425848007))*float64(v14)), float64(float32(0.16668032109737396))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
+	}
+	v17 := float32(s17)
+	p19, z19 := float64(float64(v17)*float64(v14)), float64(float32(0.5))
+	s19 := p19 + z19
+	if halfway(s19) {
+		s19 = toOdd(s19, p19, z19)
+	}
+	v19 := float32(s19)
 	v20 := float32(v14 * v14)
 	v21 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v9)&7]
 	v22 := v14 + math.Float32frombits(v21)
-	v23 := fma32(v19, v20, v22)
+	p23, z23 := float64(float64(v19)*float64(v20)), float64(v22)
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
 	v24 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v9)&7]
-	v25 := fma32(math.Float32frombits(v24), v23, math.Float32frombits(v24))
+	p25, z25 := float64(float64(math.Float32frombits(v24))*float64(v23)), float64(math.Float32frombits(v24))
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
 	v26 := math.Float32bits(v9) >> 3
 	v27 := v26 >> 1
 	v28 := v27 << 23
@@ -602,8 +1122,18 @@ func siLU32(x float32) (float32, float32) {
 	v36 := float32(1) / v35
 	v37 := float32(v32 * v36)
 	v38 := v32 - v37
-	v39 := fma32(-v37, v32, v38)
-	v40 := fma32(v39, v36, v37)
+	p39, z39 := float64(float64(-v37)*float64(v32)), float64(v38)
+	s39 := p39 + z39
+	if halfway(s39) {
+		s39 = toOdd(s39, p39, z39)
+	}
+	v39 := float32(s39)
+	p40, z40 := float64(float64(v39)*float64(v36)), float64(v37)
+	s40 := p40 + z40
+	if halfway(s40) {
+		s40 = toOdd(s40, p40, z40)
+	}
+	v40 := float32(s40)
 	v42 := float32(1) - v40
 	v44 := x < float32(0)
 	v45 := choose(v44, v40, v42)
@@ -612,7 +1142,12 @@ func siLU32(x float32) (float32, float32) {
 	v49 := float32(v48 * v45)
 	v52 := maxOf(float32(-800), x)
 	v53 := minOf(float32(800), v52)
-	v54 := fma32(v46, v53, v45)
+	p54, z54 := float64(float64(v46)*float64(v53)), float64(v45)
+	s54 := p54 + z54
+	if halfway(s54) {
+		s54 = toOdd(s54, p54, z54)
+	}
+	v54 := float32(s54)
 	return v49, v54
 }
 
@@ -643,27 +1178,87 @@ func genericAddTan[T cpu.Float](dst []T, sign T, x []T) {
 }
 
 func tan32Small(x float32) (float32, float32) {
-	v3 := fma32(x, float32(0.6366197466850281), float32(1.2582912e+07))
+	p3, z3 := float64(float64(x)*float64(float32(0.6366197466850281))), float64(float32(1.2582912e+07))
+	s3 := p3 + z3
+	if halfway(s3) {
+		s3 = toOdd(s3, p3, z3)
+	}
+	v3 := float32(s3)
 	v4 := v3 - float32(1.2582912e+07)
-	v6 := fma32(-v4, float32(1.5707963705062866), x)
-	v8 := fma32(-v4, float32(-4.371138828673793e-08), v6)
-	v10 := fma32(-v4, float32(-1.7151245100058819e-15), v8)
+	p6, z6 := float64(float64(-v4)*float64(float32(1.5707963705062866))), float64(x)
+	s6 := p6 + z6
+	if halfway(s6) {
+		s6 = toOdd(s6, p6, z6)
+	}
+	v6 := float32(s6)
+	p8, z8 := float64(float64(-v4)*float64(float32(-4.371138828673793e-08))), float64(v6)
+	s8 := p8 + z8
+	if halfway(s8) {
+		s8 = toOdd(s8, p8, z8)
+	}
+	v8 := float32(s8)
+	p10, z10 := float64(float64(-v4)*float64(float32(-1.7151245100058819e-15))), float64(v8)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
 	v11 := float32(v10 * v10)
-	v14 := fma32(float32(-0.00019509457342792302), v11, float32(0.008332113735377789))
-	v16 := fma32(v14, v11, float32(-0.16666653752326965))
+	p14, z14 := float64(float64(float32(-0.00019509457342792302))*float64(v11)), float64(float32(0.008332113735377789))
+	s14 := p14 + z14
+	if halfway(s14) {
+		s14 = toOdd(s14, p14, z14)
+	}
+	v14 := float32(s14)
+	p16, z16 := float64(float64(v14)*float64(v11)), float64(float32(-0.16666653752326965))
+	s16 := p16 + z16
+	if halfway(s16) {
+		s16 = toOdd(s16, p16, z16)
+	}
+	v16 := float32(s16)
 	v17 := float32(v10 * v11)
-	v18 := fma32(v16, v17, v10)
-	v21 := fma32(float32(2.443149423925206e-05), v11, float32(-0.0013887304812669754))
-	v23 := fma32(v21, v11, float32(0.04166664555668831))
-	v25 := fma32(v23, v11, float32(-0.5))
-	v27 := fma32(v25, v11, float32(1))
+	p18, z18 := float64(float64(v16)*float64(v17)), float64(v10)
+	s18 := p18 + z18
+	if halfway(s18) {
+		s18 = toOdd(s18, p18, z18)
+	}
+	v18 := float32(s18)
+	p21, z21 := float64(float64(float32(2.443149423925206e-05))*float64(v11)), float64(float32(-0.0013887304812669754))
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
+	}
+	v21 := float32(s21)
+	p23, z23 := float64(float64(v21)*float64(v11)), float64(float32(0.04166664555668831))
+	s23 := p23 + z23
+	if halfway(s23) {
+		s23 = toOdd(s23, p23, z23)
+	}
+	v23 := float32(s23)
+	p25, z25 := float64(float64(v23)*float64(v11)), float64(float32(-0.5))
+	s25 := p25 + z25
+	if halfway(s25) {
+		s25 = toOdd(s25, p25, z25)
+	}
+	v25 := float32(s25)
+	p27, z27 := float64(float64(v25)*float64(v11)), float64(float32(1))
+	s27 := p27 + z27
+	if halfway(s27) {
+		s27 = toOdd(s27, p27, z27)
+	}
+	v27 := float32(s27)
 	v28 := math.Float32bits(v3)&1 != 0
 	v29 := choose(v28, v27, v18)
 	v30 := choose(v28, v18, v27)
 	v31 := v29 / v30
 	v32 := math.Float32bits(v3) << 31
 	v33 := math.Float32bits(v31) ^ v32
-	v35 := fma32(math.Float32frombits(v33), math.Float32frombits(v33), float32(1))
+	p35, z35 := float64(float64(math.Float32frombits(v33))*float64(math.Float32frombits(v33))), float64(float32(1))
+	s35 := p35 + z35
+	if halfway(s35) {
+		s35 = toOdd(s35, p35, z35)
+	}
+	v35 := float32(s35)
 	return math.Float32frombits(v33), v35
 }
 
@@ -727,18 +1322,53 @@ func genericAddExpm1[T cpu.Float](dst []T, sign T, x []T) {
 func expm132(x float32) (float32, float32) {
 	v4 := minOf(float32(90), x)
 	v5 := maxOf(float32(-105), v4)
-	v7 := fma32(v5, float32(1.4426950216293335), float32(1.573118e+06))
+	p7, z7 := float64(float64(v5)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s7 := p7 + z7
+	if halfway(s7) {
+		s7 = toOdd(s7, p7, z7)
+	}
+	v7 := float32(s7)
 	v8 := v7 - float32(1.573118e+06)
-	v10 := fma32(-v8, float32(0.6931471824645996), v5)
-	v12 := fma32(-v8, float32(-1.9046542121259336e-09), v10)
-	v15 := fma32(float32(0.04166891425848007), v12, float32(0.16668032109737396))
-	v17 := fma32(v15, v12, float32(0.5))
+	p10, z10 := float64(float64(-v8)*float64(float32(0.6931471824645996))), float64(v5)
+	s10 := p10 + z10
+	if halfway(s10) {
+		s10 = toOdd(s10, p10, z10)
+	}
+	v10 := float32(s10)
+	p12, z12 := float64(float64(-v8)*float64(float32(-1.9046542121259336e-09))), float64(v10)
+	s12 := p12 + z12
+	if halfway(s12) {
+		s12 = toOdd(s12, p12, z12)
+	}
+	v12 := float32(s12)
+	p15, z15 := float64(float64(float32(0.04166891425848007))*float64(v12)), float64(float32(0.16668032109737396))
+	s15 := p15 + z15
+	if halfway(s15) {
+		s15 = toOdd(s15, p15, z15)
+	}
+	v15 := float32(s15)
+	p17, z17 := float64(float64(v15)*float64(v12)), float64(float32(0.5))
+	s17 := p17 + z17
+	if halfway(s17) {
+		s17 = toOdd(s17, p17, z17)
+	}
+	v17 := float32(s17)
 	v18 := float32(v12 * v12)
 	v19 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v7)&7]
 	v20 := v12 + math.Float32frombits(v19)
-	v21 := fma32(v17, v18, v20)
+	p21, z21 := float64(float64(v17)*float64(v18)), float64(v20)
+	s21 := p21 + z21
+	if halfway(s21) {
+		s21 = toOdd(s21, p21, z21)
+	}
+	v21 := float32(s21)
 	v22 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v7)&7]
-	v24 := fma32(math.Float32frombits(v22), v21, math.Float32frombits(v22))
+	p24, z24 := float64(float64(math.Float32frombits(v22))*float64(v21)), float64(math.Float32frombits(v22))
+	s24 := p24 + z24
+	if halfway(s24) {
+		s24 = toOdd(s24, p24, z24)
+	}
+	v24 := float32(s24)
 	v25 := math.Float32bits(v7) >> 3
 	v26 := v25 >> 1
 	v27 := v26 << 23
@@ -754,7 +1384,12 @@ func expm132(x float32) (float32, float32) {
 	v37 := v36 << 23
 	v38 := float32(v35 * math.Float32frombits(v37))
 	v39 := v38 - float32(1)
-	v40 := fma32(v38, v21, v39)
+	p40, z40 := float64(float64(v38)*float64(v21)), float64(v39)
+	s40 := p40 + z40
+	if halfway(s40) {
+		s40 = toOdd(s40, p40, z40)
+	}
+	v40 := float32(s40)
 	v42 := x > float32(64)
 	v43 := choose(v42, v31, v40)
 	v45 := math.Float32bits(x) & 0x80000000
@@ -850,18 +1485,73 @@ func log1p32(x float32) (float32, float32) {
 	v24 := uint32(int32(v9) >> 23)
 	v25 := float32(int32(v24))
 	v26 := float32(v21 * v21)
-	v29 := fma32(float32(-0.04508325457572937), v21, float32(0.1046614870429039))
-	v31 := fma32(v29, v21, float32(-0.1316344290971756))
-	v33 := fma32(v31, v21, float32(0.14478622376918793))
-	v35 := fma32(v33, v21, float32(-0.16647087037563324))
-	v37 := fma32(v35, v21, float32(0.19990812242031097))
-	v39 := fma32(v37, v21, float32(-0.2500010132789612))
-	v41 := fma32(v39, v21, float32(0.3333345055580139))
-	v43 := fma32(v41, v21, float32(-0.5))
+	p29, z29 := float64(float64(float32(-0.04508325457572937))*float64(v21)), float64(float32(0.1046614870429039))
+	s29 := p29 + z29
+	if halfway(s29) {
+		s29 = toOdd(s29, p29, z29)
+	}
+	v29 := float32(s29)
+	p31, z31 := float64(float64(v29)*float64(v21)), float64(float32(-0.1316344290971756))
+	s31 := p31 + z31
+	if halfway(s31) {
+		s31 = toOdd(s31, p31, z31)
+	}
+	v31 := float32(s31)
+	p33, z33 := float64(float64(v31)*float64(v21)), float64(float32(0.14478622376918793))
+	s33 := p33 + z33
+	if halfway(s33) {
+		s33 = toOdd(s33, p33, z33)
+	}
+	v33 := float32(s33)
+	p35, z35 := float64(float64(v33)*float64(v21)), float64(float32(-0.16647087037563324))
+	s35 := p35 + z35
+	if halfway(s35) {
+		s35 = toOdd(s35, p35, z35)
+	}
+	v35 := float32(s35)
+	p37, z37 := float64(float64(v35)*float64(v21)), float64(float32(0.19990812242031097))
+	s37 := p37 + z37
+	if halfway(s37) {
+		s37 = toOdd(s37, p37, z37)
+	}
+	v37 := float32(s37)
+	p39, z39 := float64(float64(v37)*float64(v21)), float64(float32(-0.2500010132789612))
+	s39 := p39 + z39
+	if halfway(s39) {
+		s39 = toOdd(s39, p39, z39)
+	}
+	v39 := float32(s39)
+	p41, z41 := float64(float64(v39)*float64(v21)), float64(float32(0.3333345055580139))
+	s41 := p41 + z41
+	if halfway(s41) {
+		s41 = toOdd(s41, p41, z41)
+	}
+	v41 := float32(s41)
+	p43, z43 := float64(float64(v41)*float64(v21)), float64(float32(-0.5))
+	s43 := p43 + z43
+	if halfway(s43) {
+		s43 = toOdd(s43, p43, z43)
+	}
+	v43 := float32(s43)
 	v45 := float32(v25 * float32(-1.9046542121259336e-09))
-	v46 := fma32(v43, v26, v45)
-	v48 := fma32(v25, float32(0.6931471824645996), v21)
-	v50 := fma32(-v25, float32(0.6931471824645996), v48)
+	p46, z46 := float64(float64(v43)*float64(v26)), float64(v45)
+	s46 := p46 + z46
+	if halfway(s46) {
+		s46 = toOdd(s46, p46, z46)
+	}
+	v46 := float32(s46)
+	p48, z48 := float64(float64(v25)*float64(float32(0.6931471824645996))), float64(v21)
+	s48 := p48 + z48
+	if halfway(s48) {
+		s48 = toOdd(s48, p48, z48)
+	}
+	v48 := float32(s48)
+	p50, z50 := float64(float64(-v25)*float64(float32(0.6931471824645996))), float64(v48)
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
+	}
+	v50 := float32(s50)
 	v51 := v21 - v50
 	v52 := v51 + v23
 	v53 := v46 + v52
@@ -967,22 +1657,62 @@ func erf32(x float32) (float32, float32) {
 	v4 := minOf(float32(10.25), math.Float32frombits(v3))
 	v5 := float32(v4 * v4)
 	v7 := math.Float32bits(v5) ^ 0x80000000
-	v8 := fma32(v4, v4, -v5)
+	p8, z8 := float64(float64(v4)*float64(v4)), float64(-v5)
+	s8 := p8 + z8
+	if halfway(s8) {
+		s8 = toOdd(s8, p8, z8)
+	}
+	v8 := float32(s8)
 	v12 := minOf(float32(90), math.Float32frombits(v7))
 	v13 := maxOf(float32(-105), v12)
-	v15 := fma32(v13, float32(1.4426950216293335), float32(1.573118e+06))
+	p15, z15 := float64(float64(v13)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s15 := p15 + z15
+	if halfway(s15) {
+		s15 = toOdd(s15, p15, z15)
+	}
+	v15 := float32(s15)
 	v16 := v15 - float32(1.573118e+06)
-	v18 := fma32(-v16, float32(0.6931471824645996), v13)
-	v20 := fma32(-v16, float32(-1.9046542121259336e-09), v18)
+	p18, z18 := float64(float64(-v16)*float64(float32(0.6931471824645996))), float64(v13)
+	s18 := p18 + z18
+	if halfway(s18) {
+		s18 = toOdd(s18, p18, z18)
+	}
+	v18 := float32(s18)
+	p20, z20 := float64(float64(-v16)*float64(float32(-1.9046542121259336e-09))), float64(v18)
+	s20 := p20 + z20
+	if halfway(s20) {
+		s20 = toOdd(s20, p20, z20)
+	}
+	v20 := float32(s20)
 	v21 := v20 - v8
-	v24 := fma32(float32(0.04166891425848007), v21, float32(0.16668032109737396))
-	v26 := fma32(v24, v21, float32(0.5))
+	p24, z24 := float64(float64(float32(0.04166891425848007))*float64(v21)), float64(float32(0.16668032109737396))
+	s24 := p24 + z24
+	if halfway(s24) {
+		s24 = toOdd(s24, p24, z24)
+	}
+	v24 := float32(s24)
+	p26, z26 := float64(float64(v24)*float64(v21)), float64(float32(0.5))
+	s26 := p26 + z26
+	if halfway(s26) {
+		s26 = toOdd(s26, p26, z26)
+	}
+	v26 := float32(s26)
 	v27 := float32(v21 * v21)
 	v28 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v15)&7]
 	v29 := v21 + math.Float32frombits(v28)
-	v30 := fma32(v26, v27, v29)
+	p30, z30 := float64(float64(v26)*float64(v27)), float64(v29)
+	s30 := p30 + z30
+	if halfway(s30) {
+		s30 = toOdd(s30, p30, z30)
+	}
+	v30 := float32(s30)
 	v31 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v15)&7]
-	v32 := fma32(math.Float32frombits(v31), v30, math.Float32frombits(v31))
+	p32, z32 := float64(float64(math.Float32frombits(v31))*float64(v30)), float64(math.Float32frombits(v31))
+	s32 := p32 + z32
+	if halfway(s32) {
+		s32 = toOdd(s32, p32, z32)
+	}
+	v32 := float32(s32)
 	v33 := math.Float32bits(v15) >> 3
 	v34 := v33 >> 1
 	v35 := v34 << 23
@@ -993,23 +1723,98 @@ func erf32(x float32) (float32, float32) {
 	v41 := minOf(float32(4), v4)
 	v43 := v41 - float32(2.5)
 	v44 := float32(v43 * v43)
-	v47 := fma32(float32(0.00022468226961791515), v44, float32(-0.0006610231939703226))
-	v49 := fma32(v47, v44, float32(-0.008132031187415123))
-	v51 := fma32(v49, v44, float32(-0.07434220612049103))
-	v54 := fma32(float32(0.00010675566591089591), v44, float32(0.0005428495351225138))
-	v56 := fma32(v54, v44, float32(0.002303035231307149))
-	v58 := fma32(v56, v44, float32(0.024914560839533806))
-	v60 := fma32(v58, v44, float32(0.21080762147903442))
-	v61 := fma32(v51, v43, v60)
+	p47, z47 := float64(float64(float32(0.00022468226961791515))*float64(v44)), float64(float32(-0.0006610231939703226))
+	s47 := p47 + z47
+	if halfway(s47) {
+		s47 = toOdd(s47, p47, z47)
+	}
+	v47 := float32(s47)
+	p49, z49 := float64(float64(v47)*float64(v44)), float64(float32(-0.008132031187415123))
+	s49 := p49 + z49
+	if halfway(s49) {
+		s49 = toOdd(s49, p49, z49)
+	}
+	v49 := float32(s49)
+	p51, z51 := float64(float64(v49)*float64(v44)), float64(float32(-0.07434220612049103))
+	s51 := p51 + z51
+	if halfway(s51) {
+		s51 = toOdd(s51, p51, z51)
+	}
+	v51 := float32(s51)
+	p54, z54 := float64(float64(float32(0.00010675566591089591))*float64(v44)), float64(float32(0.0005428495351225138))
+	s54 := p54 + z54
+	if halfway(s54) {
+		s54 = toOdd(s54, p54, z54)
+	}
+	v54 := float32(s54)
+	p56, z56 := float64(float64(v54)*float64(v44)), float64(float32(0.002303035231307149))
+	s56 := p56 + z56
+	if halfway(s56) {
+		s56 = toOdd(s56, p56, z56)
+	}
+	v56 := float32(s56)
+	p58, z58 := float64(float64(v56)*float64(v44)), float64(float32(0.024914560839533806))
+	s58 := p58 + z58
+	if halfway(s58) {
+		s58 = toOdd(s58, p58, z58)
+	}
+	v58 := float32(s58)
+	p60, z60 := float64(float64(v58)*float64(v44)), float64(float32(0.21080762147903442))
+	s60 := p60 + z60
+	if halfway(s60) {
+		s60 = toOdd(s60, p60, z60)
+	}
+	v60 := float32(s60)
+	p61, z61 := float64(float64(v51)*float64(v43)), float64(v60)
+	s61 := p61 + z61
+	if halfway(s61) {
+		s61 = toOdd(s61, p61, z61)
+	}
+	v61 := float32(s61)
 	v62 := float32(v61 * v39)
 	v63 := float32(v5 * v5)
-	v66 := fma32(float32(-0.000801686430349946), v63, float32(-0.02685421146452427))
-	v68 := fma32(v66, v63, float32(-0.3761262595653534))
-	v71 := fma32(float32(7.875874871388078e-05), v63, float32(0.005189087241888046))
-	v73 := fma32(v71, v63, float32(0.11283594369888306))
-	v75 := fma32(v73, v63, float32(0.12837916612625122))
-	v76 := fma32(v68, v5, v75)
-	v77 := fma32(v4, v76, v4)
+	p66, z66 := float64(float64(float32(-0.000801686430349946))*float64(v63)), float64(float32(-0.02685421146452427))
+	s66 := p66 + z66
+	if halfway(s66) {
+		s66 = toOdd(s66, p66, z66)
+	}
+	v66 := float32(s66)
+	p68, z68 := float64(float64(v66)*float64(v63)), float64(float32(-0.3761262595653534))
+	s68 := p68 + z68
+	if halfway(s68) {
+		s68 = toOdd(s68, p68, z68)
+	}
+	v68 := float32(s68)
+	p71, z71 := float64(float64(float32(7.875874871388078e-05))*float64(v63)), float64(float32(0.005189087241888046))
+	s71 := p71 + z71
+	if halfway(s71) {
+		s71 = toOdd(s71, p71, z71)
+	}
+	v71 := float32(s71)
+	p73, z73 := float64(float64(v71)*float64(v63)), float64(float32(0.11283594369888306))
+	s73 := p73 + z73
+	if halfway(s73) {
+		s73 = toOdd(s73, p73, z73)
+	}
+	v73 := float32(s73)
+	p75, z75 := float64(float64(v73)*float64(v63)), float64(float32(0.12837916612625122))
+	s75 := p75 + z75
+	if halfway(s75) {
+		s75 = toOdd(s75, p75, z75)
+	}
+	v75 := float32(s75)
+	p76, z76 := float64(float64(v68)*float64(v5)), float64(v75)
+	s76 := p76 + z76
+	if halfway(s76) {
+		s76 = toOdd(s76, p76, z76)
+	}
+	v76 := float32(s76)
+	p77, z77 := float64(float64(v4)*float64(v76)), float64(v4)
+	s77 := p77 + z77
+	if halfway(s77) {
+		s77 = toOdd(s77, p77, z77)
+	}
+	v77 := float32(s77)
 	v79 := v4 < float32(1)
 	v81 := float32(1) - v62
 	v82 := choose(v79, v77, v81)
@@ -1120,7 +1925,12 @@ func hypot32(x, y float32) float32 {
 	v15 := float32(x * math.Float32frombits(v14))
 	v16 := float32(y * math.Float32frombits(v14))
 	v17 := float32(v16 * v16)
-	v18 := fma32(v15, v15, v17)
+	p18, z18 := float64(float64(v15)*float64(v15)), float64(v17)
+	s18 := p18 + z18
+	if halfway(s18) {
+		s18 = toOdd(s18, p18, z18)
+	}
+	v18 := float32(s18)
 	v19 := float32(math.Sqrt(float64(v18)))
 	v20 := float32(v19 * math.Float32frombits(v12))
 	v22 := math.Float32bits(y) & 0x7fffffff
@@ -1196,7 +2006,12 @@ func direction32(x, y float32) (float32, float32) {
 	v47 := 0x3f800000 | v46
 	v48 := choose(v43, math.Float32frombits(v47), v39)
 	v49 := float32(v48 * v48)
-	v50 := fma32(v32, v32, v49)
+	p50, z50 := float64(float64(v32)*float64(v32)), float64(v49)
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
+	}
+	v50 := float32(s50)
 	v52 := v50 == float32(0)
 	v55 := float32(math.Sqrt(float64(v50)))
 	v56 := float32(1) / v55
@@ -1647,22 +2462,77 @@ func atan232(x, y float32) float32 {
 	v22 := minOf(v21, v15)
 	v24 := float32(1) / v15
 	v25 := float32(v22 * v24)
-	v26 := fma32(-v25, v15, v22)
+	p26, z26 := float64(float64(-v25)*float64(v15)), float64(v22)
+	s26 := p26 + z26
+	if halfway(s26) {
+		s26 = toOdd(s26, p26, z26)
+	}
+	v26 := float32(s26)
 	v27 := float32(v26 * v24)
 	v28 := float32(v25 * v25)
 	v29 := float32(v28 * v28)
-	v32 := fma32(float32(-0.001738973194733262), v28, float32(0.010666740126907825))
-	v35 := fma32(float32(-0.030709004029631615), v28, float32(0.05747894197702408))
-	v36 := fma32(v32, v29, v35)
-	v39 := fma32(float32(-0.08374951034784317), v28, float32(0.10942219942808151))
-	v40 := fma32(v36, v29, v39)
-	v43 := fma32(float32(-0.1426229029893875), v28, float32(0.1999835968017578))
-	v44 := fma32(v40, v29, v43)
-	v46 := fma32(v44, v28, float32(-0.33333292603492737))
+	p32, z32 := float64(float64(float32(-0.001738973194733262))*float64(v28)), float64(float32(0.010666740126907825))
+	s32 := p32 + z32
+	if halfway(s32) {
+		s32 = toOdd(s32, p32, z32)
+	}
+	v32 := float32(s32)
+	p35, z35 := float64(float64(float32(-0.030709004029631615))*float64(v28)), float64(float32(0.05747894197702408))
+	s35 := p35 + z35
+	if halfway(s35) {
+		s35 = toOdd(s35, p35, z35)
+	}
+	v35 := float32(s35)
+	p36, z36 := float64(float64(v32)*float64(v29)), float64(v35)
+	s36 := p36 + z36
+	if halfway(s36) {
+		s36 = toOdd(s36, p36, z36)
+	}
+	v36 := float32(s36)
+	p39, z39 := float64(float64(float32(-0.08374951034784317))*float64(v28)), float64(float32(0.10942219942808151))
+	s39 := p39 + z39
+	if halfway(s39) {
+		s39 = toOdd(s39, p39, z39)
+	}
+	v39 := float32(s39)
+	p40, z40 := float64(float64(v36)*float64(v29)), float64(v39)
+	s40 := p40 + z40
+	if halfway(s40) {
+		s40 = toOdd(s40, p40, z40)
+	}
+	v40 := float32(s40)
+	p43, z43 := float64(float64(float32(-0.1426229029893875))*float64(v28)), float64(float32(0.1999835968017578))
+	s43 := p43 + z43
+	if halfway(s43) {
+		s43 = toOdd(s43, p43, z43)
+	}
+	v43 := float32(s43)
+	p44, z44 := float64(float64(v40)*float64(v29)), float64(v43)
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
+	}
+	v44 := float32(s44)
+	p46, z46 := float64(float64(v44)*float64(v28)), float64(float32(-0.33333292603492737))
+	s46 := p46 + z46
+	if halfway(s46) {
+		s46 = toOdd(s46, p46, z46)
+	}
+	v46 := float32(s46)
 	v47 := float32(v25 * v28)
-	v50 := fma32(-v28, float32(0.5), float32(1))
+	p50, z50 := float64(float64(-v28)*float64(float32(0.5))), float64(float32(1))
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
+	}
+	v50 := float32(s50)
 	v51 := float32(v27 * v50)
-	v52 := fma32(v46, v47, v51)
+	p52, z52 := float64(float64(v46)*float64(v47)), float64(v51)
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
+	}
+	v52 := float32(s52)
 	v56 := math.Float32bits(x) & 0x7fffffff
 	v58 := math.Float32bits(y) & 0x7fffffff
 	v59 := math.Float32frombits(v56) > math.Float32frombits(v58)
@@ -1788,22 +2658,77 @@ func atan2Slopes32(x, y float32) (float32, float32, float32) {
 	v22 := minOf(v21, v15)
 	v24 := float32(1) / v15
 	v25 := float32(v22 * v24)
-	v26 := fma32(-v25, v15, v22)
+	p26, z26 := float64(float64(-v25)*float64(v15)), float64(v22)
+	s26 := p26 + z26
+	if halfway(s26) {
+		s26 = toOdd(s26, p26, z26)
+	}
+	v26 := float32(s26)
 	v27 := float32(v26 * v24)
 	v28 := float32(v25 * v25)
 	v29 := float32(v28 * v28)
-	v32 := fma32(float32(-0.001738973194733262), v28, float32(0.010666740126907825))
-	v35 := fma32(float32(-0.030709004029631615), v28, float32(0.05747894197702408))
-	v36 := fma32(v32, v29, v35)
-	v39 := fma32(float32(-0.08374951034784317), v28, float32(0.10942219942808151))
-	v40 := fma32(v36, v29, v39)
-	v43 := fma32(float32(-0.1426229029893875), v28, float32(0.1999835968017578))
-	v44 := fma32(v40, v29, v43)
-	v46 := fma32(v44, v28, float32(-0.33333292603492737))
+	p32, z32 := float64(float64(float32(-0.001738973194733262))*float64(v28)), float64(float32(0.010666740126907825))
+	s32 := p32 + z32
+	if halfway(s32) {
+		s32 = toOdd(s32, p32, z32)
+	}
+	v32 := float32(s32)
+	p35, z35 := float64(float64(float32(-0.030709004029631615))*float64(v28)), float64(float32(0.05747894197702408))
+	s35 := p35 + z35
+	if halfway(s35) {
+		s35 = toOdd(s35, p35, z35)
+	}
+	v35 := float32(s35)
+	p36, z36 := float64(float64(v32)*float64(v29)), float64(v35)
+	s36 := p36 + z36
+	if halfway(s36) {
+		s36 = toOdd(s36, p36, z36)
+	}
+	v36 := float32(s36)
+	p39, z39 := float64(float64(float32(-0.08374951034784317))*float64(v28)), float64(float32(0.10942219942808151))
+	s39 := p39 + z39
+	if halfway(s39) {
+		s39 = toOdd(s39, p39, z39)
+	}
+	v39 := float32(s39)
+	p40, z40 := float64(float64(v36)*float64(v29)), float64(v39)
+	s40 := p40 + z40
+	if halfway(s40) {
+		s40 = toOdd(s40, p40, z40)
+	}
+	v40 := float32(s40)
+	p43, z43 := float64(float64(float32(-0.1426229029893875))*float64(v28)), float64(float32(0.1999835968017578))
+	s43 := p43 + z43
+	if halfway(s43) {
+		s43 = toOdd(s43, p43, z43)
+	}
+	v43 := float32(s43)
+	p44, z44 := float64(float64(v40)*float64(v29)), float64(v43)
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
+	}
+	v44 := float32(s44)
+	p46, z46 := float64(float64(v44)*float64(v28)), float64(float32(-0.33333292603492737))
+	s46 := p46 + z46
+	if halfway(s46) {
+		s46 = toOdd(s46, p46, z46)
+	}
+	v46 := float32(s46)
 	v47 := float32(v25 * v28)
-	v50 := fma32(-v28, float32(0.5), float32(1))
+	p50, z50 := float64(float64(-v28)*float64(float32(0.5))), float64(float32(1))
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
+	}
+	v50 := float32(s50)
 	v51 := float32(v27 * v50)
-	v52 := fma32(v46, v47, v51)
+	p52, z52 := float64(float64(v46)*float64(v47)), float64(v51)
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
+	}
+	v52 := float32(s52)
 	v56 := math.Float32bits(x) & 0x7fffffff
 	v58 := math.Float32bits(y) & 0x7fffffff
 	v59 := math.Float32frombits(v56) > math.Float32frombits(v58)
@@ -1835,7 +2760,12 @@ func atan2Slopes32(x, y float32) (float32, float32, float32) {
 	v99 := maxOf(float32(-3.4028234663852886e+38), v98)
 	v100 := float32(v99 * v12)
 	v103 := float32(v100 * v100)
-	v104 := fma32(v95, v95, v103)
+	p104, z104 := float64(float64(v95)*float64(v95)), float64(v103)
+	s104 := p104 + z104
+	if halfway(s104) {
+		s104 = toOdd(s104, p104, z104)
+	}
+	v104 := float32(s104)
 	v105 := maxOf(float32(7.52316384526264e-37), v104)
 	v106 := float32(4) / v105
 	v108 := float32(v12 * float32(0.25))
@@ -1959,7 +2889,12 @@ func atan2Curves32(x, y float32) (float32, float32, float32) {
 	v21 := maxOf(float32(-3.4028234663852886e+38), v20)
 	v22 := float32(v21 * v12)
 	v25 := float32(v22 * v22)
-	v26 := fma32(v17, v17, v25)
+	p26, z26 := float64(float64(v17)*float64(v17)), float64(v25)
+	s26 := p26 + z26
+	if halfway(s26) {
+		s26 = toOdd(s26, p26, z26)
+	}
+	v26 := float32(s26)
 	v27 := maxOf(float32(7.52316384526264e-37), v26)
 	v28 := float32(4) / v27
 	v30 := float32(v12 * float32(0.25))
@@ -2061,37 +2996,127 @@ func pow32(x, y float32) float32 {
 	v40 := float32(v33 * v39)
 	v42 := v37 - float32(1)
 	v43 := v35 - v42
-	v44 := fma32(-v40, v37, v33)
-	v45 := fma32(-v40, v43, v44)
+	p44, z44 := float64(float64(-v40)*float64(v37)), float64(v33)
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
+	}
+	v44 := float32(s44)
+	p45, z45 := float64(float64(-v40)*float64(v43)), float64(v44)
+	s45 := p45 + z45
+	if halfway(s45) {
+		s45 = toOdd(s45, p45, z45)
+	}
+	v45 := float32(s45)
 	v46 := float32(v40 * v40)
 	v47 := float32(v45 * v39)
-	v50 := fma32(v46, float32(0.06710000336170197), float32(0.24959999322891235))
-	v52 := fma32(v50, v46, float32(1))
+	p50, z50 := float64(float64(v46)*float64(float32(0.06710000336170197))), float64(float32(0.24959999322891235))
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
+	}
+	v50 := float32(s50)
+	p52, z52 := float64(float64(v50)*float64(v46)), float64(float32(1))
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
+	}
+	v52 := float32(s52)
 	v53 := float32(v47 * v52)
 	v54 := float32(v46 * v46)
-	v58 := fma32(float32(0.0004115775227546692), v46, float32(0.002235070103779435))
-	v59 := fma32(float32(0.0001514191390015185), v54, v58)
-	v61 := fma32(v59, v46, float32(0.012499847449362278))
-	v63 := fma32(v61, v46, float32(0.0833333358168602))
+	p58, z58 := float64(float64(float32(0.0004115775227546692))*float64(v46)), float64(float32(0.002235070103779435))
+	s58 := p58 + z58
+	if halfway(s58) {
+		s58 = toOdd(s58, p58, z58)
+	}
+	v58 := float32(s58)
+	p59, z59 := float64(float64(float32(0.0001514191390015185))*float64(v54)), float64(v58)
+	s59 := p59 + z59
+	if halfway(s59) {
+		s59 = toOdd(s59, p59, z59)
+	}
+	v59 := float32(s59)
+	p61, z61 := float64(float64(v59)*float64(v46)), float64(float32(0.012499847449362278))
+	s61 := p61 + z61
+	if halfway(s61) {
+		s61 = toOdd(s61, p61, z61)
+	}
+	v61 := float32(s61)
+	p63, z63 := float64(float64(v61)*float64(v46)), float64(float32(0.0833333358168602))
+	s63 := p63 + z63
+	if halfway(s63) {
+		s63 = toOdd(s63, p63, z63)
+	}
+	v63 := float32(s63)
 	v65 := float32(0.0833333358168602) - v63
-	v66 := fma32(v61, v46, v65)
+	p66, z66 := float64(float64(v61)*float64(v46)), float64(v65)
+	s66 := p66 + z66
+	if halfway(s66) {
+		s66 = toOdd(s66, p66, z66)
+	}
+	v66 := float32(s66)
 	v67 := float32(v46 * v63)
-	v68 := fma32(v40, v40, -v46)
-	v69 := fma32(v46, v63, -v67)
-	v70 := fma32(v46, v66, v69)
-	v71 := fma32(v68, v63, v70)
+	p68, z68 := float64(float64(v40)*float64(v40)), float64(-v46)
+	s68 := p68 + z68
+	if halfway(s68) {
+		s68 = toOdd(s68, p68, z68)
+	}
+	v68 := float32(s68)
+	p69, z69 := float64(float64(v46)*float64(v63)), float64(-v67)
+	s69 := p69 + z69
+	if halfway(s69) {
+		s69 = toOdd(s69, p69, z69)
+	}
+	v69 := float32(s69)
+	p70, z70 := float64(float64(v46)*float64(v66)), float64(v69)
+	s70 := p70 + z70
+	if halfway(s70) {
+		s70 = toOdd(s70, p70, z70)
+	}
+	v70 := float32(s70)
+	p71, z71 := float64(float64(v68)*float64(v63)), float64(v70)
+	s71 := p71 + z71
+	if halfway(s71) {
+		s71 = toOdd(s71, p71, z71)
+	}
+	v71 := float32(s71)
 	v72 := float32(v40 * v67)
-	v73 := fma32(v40, v67, -v72)
-	v74 := fma32(v40, v71, v73)
+	p73, z73 := float64(float64(v40)*float64(v67)), float64(-v72)
+	s73 := p73 + z73
+	if halfway(s73) {
+		s73 = toOdd(s73, p73, z73)
+	}
+	v73 := float32(s73)
+	p74, z74 := float64(float64(v40)*float64(v71)), float64(v73)
+	s74 := p74 + z74
+	if halfway(s74) {
+		s74 = toOdd(s74, p74, z74)
+	}
+	v74 := float32(s74)
 	v75 := v53 + v74
 	v76 := v40 + v72
 	v77 := v76 - v40
 	v78 := v72 - v77
 	v79 := v75 + v78
-	v82 := fma32(v31, float32(0.6931471824645996), v76)
-	v83 := fma32(-v31, float32(0.6931471824645996), v82)
+	p82, z82 := float64(float64(v31)*float64(float32(0.6931471824645996))), float64(v76)
+	s82 := p82 + z82
+	if halfway(s82) {
+		s82 = toOdd(s82, p82, z82)
+	}
+	v82 := float32(s82)
+	p83, z83 := float64(float64(-v31)*float64(float32(0.6931471824645996))), float64(v82)
+	s83 := p83 + z83
+	if halfway(s83) {
+		s83 = toOdd(s83, p83, z83)
+	}
+	v83 := float32(s83)
 	v84 := v76 - v83
-	v85 := fma32(v31, float32(-1.9046542121259336e-09), v79)
+	p85, z85 := float64(float64(v31)*float64(float32(-1.9046542121259336e-09))), float64(v79)
+	s85 := p85 + z85
+	if halfway(s85) {
+		s85 = toOdd(s85, p85, z85)
+	}
+	v85 := float32(s85)
 	v86 := v84 + v85
 	v90 := math.Float32bits(y) & 0x7fffffff
 	v91 := minOf(float32(1.099511627776e+12), math.Float32frombits(v90))
@@ -2099,25 +3124,70 @@ func pow32(x, y float32) float32 {
 	v94 := math.Float32bits(y) & 0x80000000
 	v95 := math.Float32bits(v92) | v94
 	v96 := float32(math.Float32frombits(v95) * v82)
-	v97 := fma32(-math.Float32frombits(v95), v82, v96)
-	v98 := fma32(-math.Float32frombits(v95), v86, v97)
+	p97, z97 := float64(float64(-math.Float32frombits(v95))*float64(v82)), float64(v96)
+	s97 := p97 + z97
+	if halfway(s97) {
+		s97 = toOdd(s97, p97, z97)
+	}
+	v97 := float32(s97)
+	p98, z98 := float64(float64(-math.Float32frombits(v95))*float64(v86)), float64(v97)
+	s98 := p98 + z98
+	if halfway(s98) {
+		s98 = toOdd(s98, p98, z98)
+	}
+	v98 := float32(s98)
 	v101 := minOf(float32(0.009999999776482582), v98)
 	v102 := maxOf(float32(-0.009999999776482582), v101)
 	v106 := minOf(float32(90), v96)
 	v107 := maxOf(float32(-105), v106)
-	v109 := fma32(v107, float32(1.4426950216293335), float32(1.573118e+06))
+	p109, z109 := float64(float64(v107)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s109 := p109 + z109
+	if halfway(s109) {
+		s109 = toOdd(s109, p109, z109)
+	}
+	v109 := float32(s109)
 	v110 := v109 - float32(1.573118e+06)
-	v112 := fma32(-v110, float32(0.6931471824645996), v107)
-	v114 := fma32(-v110, float32(-1.9046542121259336e-09), v112)
+	p112, z112 := float64(float64(-v110)*float64(float32(0.6931471824645996))), float64(v107)
+	s112 := p112 + z112
+	if halfway(s112) {
+		s112 = toOdd(s112, p112, z112)
+	}
+	v112 := float32(s112)
+	p114, z114 := float64(float64(-v110)*float64(float32(-1.9046542121259336e-09))), float64(v112)
+	s114 := p114 + z114
+	if halfway(s114) {
+		s114 = toOdd(s114, p114, z114)
+	}
+	v114 := float32(s114)
 	v115 := v114 - v102
-	v118 := fma32(float32(0.04166891425848007), v115, float32(0.16668032109737396))
-	v120 := fma32(v118, v115, float32(0.5))
+	p118, z118 := float64(float64(float32(0.04166891425848007))*float64(v115)), float64(float32(0.16668032109737396))
+	s118 := p118 + z118
+	if halfway(s118) {
+		s118 = toOdd(s118, p118, z118)
+	}
+	v118 := float32(s118)
+	p120, z120 := float64(float64(v118)*float64(v115)), float64(float32(0.5))
+	s120 := p120 + z120
+	if halfway(s120) {
+		s120 = toOdd(s120, p120, z120)
+	}
+	v120 := float32(s120)
 	v121 := float32(v115 * v115)
 	v122 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v109)&7]
 	v123 := v115 + math.Float32frombits(v122)
-	v124 := fma32(v120, v121, v123)
+	p124, z124 := float64(float64(v120)*float64(v121)), float64(v123)
+	s124 := p124 + z124
+	if halfway(s124) {
+		s124 = toOdd(s124, p124, z124)
+	}
+	v124 := float32(s124)
 	v125 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v109)&7]
-	v126 := fma32(math.Float32frombits(v125), v124, math.Float32frombits(v125))
+	p126, z126 := float64(float64(math.Float32frombits(v125))*float64(v124)), float64(math.Float32frombits(v125))
+	s126 := p126 + z126
+	if halfway(s126) {
+		s126 = toOdd(s126, p126, z126)
+	}
+	v126 := float32(s126)
 	v127 := math.Float32bits(v109) >> 3
 	v128 := v127 >> 1
 	v129 := v128 << 23
@@ -2304,37 +3374,127 @@ func powSlopes32(x, y float32) (float32, float32, float32) {
 	v40 := float32(v33 * v39)
 	v42 := v37 - float32(1)
 	v43 := v35 - v42
-	v44 := fma32(-v40, v37, v33)
-	v45 := fma32(-v40, v43, v44)
+	p44, z44 := float64(float64(-v40)*float64(v37)), float64(v33)
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
+	}
+	v44 := float32(s44)
+	p45, z45 := float64(float64(-v40)*float64(v43)), float64(v44)
+	s45 := p45 + z45
+	if halfway(s45) {
+		s45 = toOdd(s45, p45, z45)
+	}
+	v45 := float32(s45)
 	v46 := float32(v40 * v40)
 	v47 := float32(v45 * v39)
-	v50 := fma32(v46, float32(0.06710000336170197), float32(0.24959999322891235))
-	v52 := fma32(v50, v46, float32(1))
+	p50, z50 := float64(float64(v46)*float64(float32(0.06710000336170197))), float64(float32(0.24959999322891235))
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
+	}
+	v50 := float32(s50)
+	p52, z52 := float64(float64(v50)*float64(v46)), float64(float32(1))
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
+	}
+	v52 := float32(s52)
 	v53 := float32(v47 * v52)
 	v54 := float32(v46 * v46)
-	v58 := fma32(float32(0.0004115775227546692), v46, float32(0.002235070103779435))
-	v59 := fma32(float32(0.0001514191390015185), v54, v58)
-	v61 := fma32(v59, v46, float32(0.012499847449362278))
-	v63 := fma32(v61, v46, float32(0.0833333358168602))
+	p58, z58 := float64(float64(float32(0.0004115775227546692))*float64(v46)), float64(float32(0.002235070103779435))
+	s58 := p58 + z58
+	if halfway(s58) {
+		s58 = toOdd(s58, p58, z58)
+	}
+	v58 := float32(s58)
+	p59, z59 := float64(float64(float32(0.0001514191390015185))*float64(v54)), float64(v58)
+	s59 := p59 + z59
+	if halfway(s59) {
+		s59 = toOdd(s59, p59, z59)
+	}
+	v59 := float32(s59)
+	p61, z61 := float64(float64(v59)*float64(v46)), float64(float32(0.012499847449362278))
+	s61 := p61 + z61
+	if halfway(s61) {
+		s61 = toOdd(s61, p61, z61)
+	}
+	v61 := float32(s61)
+	p63, z63 := float64(float64(v61)*float64(v46)), float64(float32(0.0833333358168602))
+	s63 := p63 + z63
+	if halfway(s63) {
+		s63 = toOdd(s63, p63, z63)
+	}
+	v63 := float32(s63)
 	v65 := float32(0.0833333358168602) - v63
-	v66 := fma32(v61, v46, v65)
+	p66, z66 := float64(float64(v61)*float64(v46)), float64(v65)
+	s66 := p66 + z66
+	if halfway(s66) {
+		s66 = toOdd(s66, p66, z66)
+	}
+	v66 := float32(s66)
 	v67 := float32(v46 * v63)
-	v68 := fma32(v40, v40, -v46)
-	v69 := fma32(v46, v63, -v67)
-	v70 := fma32(v46, v66, v69)
-	v71 := fma32(v68, v63, v70)
+	p68, z68 := float64(float64(v40)*float64(v40)), float64(-v46)
+	s68 := p68 + z68
+	if halfway(s68) {
+		s68 = toOdd(s68, p68, z68)
+	}
+	v68 := float32(s68)
+	p69, z69 := float64(float64(v46)*float64(v63)), float64(-v67)
+	s69 := p69 + z69
+	if halfway(s69) {
+		s69 = toOdd(s69, p69, z69)
+	}
+	v69 := float32(s69)
+	p70, z70 := float64(float64(v46)*float64(v66)), float64(v69)
+	s70 := p70 + z70
+	if halfway(s70) {
+		s70 = toOdd(s70, p70, z70)
+	}
+	v70 := float32(s70)
+	p71, z71 := float64(float64(v68)*float64(v63)), float64(v70)
+	s71 := p71 + z71
+	if halfway(s71) {
+		s71 = toOdd(s71, p71, z71)
+	}
+	v71 := float32(s71)
 	v72 := float32(v40 * v67)
-	v73 := fma32(v40, v67, -v72)
-	v74 := fma32(v40, v71, v73)
+	p73, z73 := float64(float64(v40)*float64(v67)), float64(-v72)
+	s73 := p73 + z73
+	if halfway(s73) {
+		s73 = toOdd(s73, p73, z73)
+	}
+	v73 := float32(s73)
+	p74, z74 := float64(float64(v40)*float64(v71)), float64(v73)
+	s74 := p74 + z74
+	if halfway(s74) {
+		s74 = toOdd(s74, p74, z74)
+	}
+	v74 := float32(s74)
 	v75 := v53 + v74
 	v76 := v40 + v72
 	v77 := v76 - v40
 	v78 := v72 - v77
 	v79 := v75 + v78
-	v82 := fma32(v31, float32(0.6931471824645996), v76)
-	v83 := fma32(-v31, float32(0.6931471824645996), v82)
+	p82, z82 := float64(float64(v31)*float64(float32(0.6931471824645996))), float64(v76)
+	s82 := p82 + z82
+	if halfway(s82) {
+		s82 = toOdd(s82, p82, z82)
+	}
+	v82 := float32(s82)
+	p83, z83 := float64(float64(-v31)*float64(float32(0.6931471824645996))), float64(v82)
+	s83 := p83 + z83
+	if halfway(s83) {
+		s83 = toOdd(s83, p83, z83)
+	}
+	v83 := float32(s83)
 	v84 := v76 - v83
-	v85 := fma32(v31, float32(-1.9046542121259336e-09), v79)
+	p85, z85 := float64(float64(v31)*float64(float32(-1.9046542121259336e-09))), float64(v79)
+	s85 := p85 + z85
+	if halfway(s85) {
+		s85 = toOdd(s85, p85, z85)
+	}
+	v85 := float32(s85)
 	v86 := v84 + v85
 	v90 := math.Float32bits(y) & 0x7fffffff
 	v91 := minOf(float32(1.099511627776e+12), math.Float32frombits(v90))
@@ -2342,25 +3502,70 @@ func powSlopes32(x, y float32) (float32, float32, float32) {
 	v94 := math.Float32bits(y) & 0x80000000
 	v95 := math.Float32bits(v92) | v94
 	v96 := float32(math.Float32frombits(v95) * v82)
-	v97 := fma32(-math.Float32frombits(v95), v82, v96)
-	v98 := fma32(-math.Float32frombits(v95), v86, v97)
+	p97, z97 := float64(float64(-math.Float32frombits(v95))*float64(v82)), float64(v96)
+	s97 := p97 + z97
+	if halfway(s97) {
+		s97 = toOdd(s97, p97, z97)
+	}
+	v97 := float32(s97)
+	p98, z98 := float64(float64(-math.Float32frombits(v95))*float64(v86)), float64(v97)
+	s98 := p98 + z98
+	if halfway(s98) {
+		s98 = toOdd(s98, p98, z98)
+	}
+	v98 := float32(s98)
 	v101 := minOf(float32(0.009999999776482582), v98)
 	v102 := maxOf(float32(-0.009999999776482582), v101)
 	v106 := minOf(float32(90), v96)
 	v107 := maxOf(float32(-105), v106)
-	v109 := fma32(v107, float32(1.4426950216293335), float32(1.573118e+06))
+	p109, z109 := float64(float64(v107)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s109 := p109 + z109
+	if halfway(s109) {
+		s109 = toOdd(s109, p109, z109)
+	}
+	v109 := float32(s109)
 	v110 := v109 - float32(1.573118e+06)
-	v112 := fma32(-v110, float32(0.6931471824645996), v107)
-	v114 := fma32(-v110, float32(-1.9046542121259336e-09), v112)
+	p112, z112 := float64(float64(-v110)*float64(float32(0.6931471824645996))), float64(v107)
+	s112 := p112 + z112
+	if halfway(s112) {
+		s112 = toOdd(s112, p112, z112)
+	}
+	v112 := float32(s112)
+	p114, z114 := float64(float64(-v110)*float64(float32(-1.9046542121259336e-09))), float64(v112)
+	s114 := p114 + z114
+	if halfway(s114) {
+		s114 = toOdd(s114, p114, z114)
+	}
+	v114 := float32(s114)
 	v115 := v114 - v102
-	v118 := fma32(float32(0.04166891425848007), v115, float32(0.16668032109737396))
-	v120 := fma32(v118, v115, float32(0.5))
+	p118, z118 := float64(float64(float32(0.04166891425848007))*float64(v115)), float64(float32(0.16668032109737396))
+	s118 := p118 + z118
+	if halfway(s118) {
+		s118 = toOdd(s118, p118, z118)
+	}
+	v118 := float32(s118)
+	p120, z120 := float64(float64(v118)*float64(v115)), float64(float32(0.5))
+	s120 := p120 + z120
+	if halfway(s120) {
+		s120 = toOdd(s120, p120, z120)
+	}
+	v120 := float32(s120)
 	v121 := float32(v115 * v115)
 	v122 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v109)&7]
 	v123 := v115 + math.Float32frombits(v122)
-	v124 := fma32(v120, v121, v123)
+	p124, z124 := float64(float64(v120)*float64(v121)), float64(v123)
+	s124 := p124 + z124
+	if halfway(s124) {
+		s124 = toOdd(s124, p124, z124)
+	}
+	v124 := float32(s124)
 	v125 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v109)&7]
-	v126 := fma32(math.Float32frombits(v125), v124, math.Float32frombits(v125))
+	p126, z126 := float64(float64(math.Float32frombits(v125))*float64(v124)), float64(math.Float32frombits(v125))
+	s126 := p126 + z126
+	if halfway(s126) {
+		s126 = toOdd(s126, p126, z126)
+	}
+	v126 := float32(s126)
 	v127 := math.Float32bits(v109) >> 3
 	v128 := v127 >> 1
 	v129 := v128 << 23
@@ -2400,19 +3605,54 @@ func powSlopes32(x, y float32) (float32, float32, float32) {
 	v180 := maxOf(float32(-0.009999999776482582), v179)
 	v184 := minOf(float32(90), v169)
 	v185 := maxOf(float32(-105), v184)
-	v187 := fma32(v185, float32(1.4426950216293335), float32(1.573118e+06))
+	p187, z187 := float64(float64(v185)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s187 := p187 + z187
+	if halfway(s187) {
+		s187 = toOdd(s187, p187, z187)
+	}
+	v187 := float32(s187)
 	v188 := v187 - float32(1.573118e+06)
-	v190 := fma32(-v188, float32(0.6931471824645996), v185)
-	v192 := fma32(-v188, float32(-1.9046542121259336e-09), v190)
+	p190, z190 := float64(float64(-v188)*float64(float32(0.6931471824645996))), float64(v185)
+	s190 := p190 + z190
+	if halfway(s190) {
+		s190 = toOdd(s190, p190, z190)
+	}
+	v190 := float32(s190)
+	p192, z192 := float64(float64(-v188)*float64(float32(-1.9046542121259336e-09))), float64(v190)
+	s192 := p192 + z192
+	if halfway(s192) {
+		s192 = toOdd(s192, p192, z192)
+	}
+	v192 := float32(s192)
 	v193 := v192 - v180
-	v196 := fma32(float32(0.04166891425848007), v193, float32(0.16668032109737396))
-	v198 := fma32(v196, v193, float32(0.5))
+	p196, z196 := float64(float64(float32(0.04166891425848007))*float64(v193)), float64(float32(0.16668032109737396))
+	s196 := p196 + z196
+	if halfway(s196) {
+		s196 = toOdd(s196, p196, z196)
+	}
+	v196 := float32(s196)
+	p198, z198 := float64(float64(v196)*float64(v193)), float64(float32(0.5))
+	s198 := p198 + z198
+	if halfway(s198) {
+		s198 = toOdd(s198, p198, z198)
+	}
+	v198 := float32(s198)
 	v199 := float32(v193 * v193)
 	v200 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v187)&7]
 	v201 := v193 + math.Float32frombits(v200)
-	v202 := fma32(v198, v199, v201)
+	p202, z202 := float64(float64(v198)*float64(v199)), float64(v201)
+	s202 := p202 + z202
+	if halfway(s202) {
+		s202 = toOdd(s202, p202, z202)
+	}
+	v202 := float32(s202)
 	v203 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v187)&7]
-	v204 := fma32(math.Float32frombits(v203), v202, math.Float32frombits(v203))
+	p204, z204 := float64(float64(math.Float32frombits(v203))*float64(v202)), float64(math.Float32frombits(v203))
+	s204 := p204 + z204
+	if halfway(s204) {
+		s204 = toOdd(s204, p204, z204)
+	}
+	v204 := float32(s204)
 	v205 := math.Float32bits(v187) >> 3
 	v206 := v205 >> 1
 	v207 := v206 << 23
@@ -2686,37 +3926,127 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 	v40 := float32(v33 * v39)
 	v42 := v37 - float32(1)
 	v43 := v35 - v42
-	v44 := fma32(-v40, v37, v33)
-	v45 := fma32(-v40, v43, v44)
+	p44, z44 := float64(float64(-v40)*float64(v37)), float64(v33)
+	s44 := p44 + z44
+	if halfway(s44) {
+		s44 = toOdd(s44, p44, z44)
+	}
+	v44 := float32(s44)
+	p45, z45 := float64(float64(-v40)*float64(v43)), float64(v44)
+	s45 := p45 + z45
+	if halfway(s45) {
+		s45 = toOdd(s45, p45, z45)
+	}
+	v45 := float32(s45)
 	v46 := float32(v40 * v40)
 	v47 := float32(v45 * v39)
-	v50 := fma32(v46, float32(0.06710000336170197), float32(0.24959999322891235))
-	v52 := fma32(v50, v46, float32(1))
+	p50, z50 := float64(float64(v46)*float64(float32(0.06710000336170197))), float64(float32(0.24959999322891235))
+	s50 := p50 + z50
+	if halfway(s50) {
+		s50 = toOdd(s50, p50, z50)
+	}
+	v50 := float32(s50)
+	p52, z52 := float64(float64(v50)*float64(v46)), float64(float32(1))
+	s52 := p52 + z52
+	if halfway(s52) {
+		s52 = toOdd(s52, p52, z52)
+	}
+	v52 := float32(s52)
 	v53 := float32(v47 * v52)
 	v54 := float32(v46 * v46)
-	v58 := fma32(float32(0.0004115775227546692), v46, float32(0.002235070103779435))
-	v59 := fma32(float32(0.0001514191390015185), v54, v58)
-	v61 := fma32(v59, v46, float32(0.012499847449362278))
-	v63 := fma32(v61, v46, float32(0.0833333358168602))
+	p58, z58 := float64(float64(float32(0.0004115775227546692))*float64(v46)), float64(float32(0.002235070103779435))
+	s58 := p58 + z58
+	if halfway(s58) {
+		s58 = toOdd(s58, p58, z58)
+	}
+	v58 := float32(s58)
+	p59, z59 := float64(float64(float32(0.0001514191390015185))*float64(v54)), float64(v58)
+	s59 := p59 + z59
+	if halfway(s59) {
+		s59 = toOdd(s59, p59, z59)
+	}
+	v59 := float32(s59)
+	p61, z61 := float64(float64(v59)*float64(v46)), float64(float32(0.012499847449362278))
+	s61 := p61 + z61
+	if halfway(s61) {
+		s61 = toOdd(s61, p61, z61)
+	}
+	v61 := float32(s61)
+	p63, z63 := float64(float64(v61)*float64(v46)), float64(float32(0.0833333358168602))
+	s63 := p63 + z63
+	if halfway(s63) {
+		s63 = toOdd(s63, p63, z63)
+	}
+	v63 := float32(s63)
 	v65 := float32(0.0833333358168602) - v63
-	v66 := fma32(v61, v46, v65)
+	p66, z66 := float64(float64(v61)*float64(v46)), float64(v65)
+	s66 := p66 + z66
+	if halfway(s66) {
+		s66 = toOdd(s66, p66, z66)
+	}
+	v66 := float32(s66)
 	v67 := float32(v46 * v63)
-	v68 := fma32(v40, v40, -v46)
-	v69 := fma32(v46, v63, -v67)
-	v70 := fma32(v46, v66, v69)
-	v71 := fma32(v68, v63, v70)
+	p68, z68 := float64(float64(v40)*float64(v40)), float64(-v46)
+	s68 := p68 + z68
+	if halfway(s68) {
+		s68 = toOdd(s68, p68, z68)
+	}
+	v68 := float32(s68)
+	p69, z69 := float64(float64(v46)*float64(v63)), float64(-v67)
+	s69 := p69 + z69
+	if halfway(s69) {
+		s69 = toOdd(s69, p69, z69)
+	}
+	v69 := float32(s69)
+	p70, z70 := float64(float64(v46)*float64(v66)), float64(v69)
+	s70 := p70 + z70
+	if halfway(s70) {
+		s70 = toOdd(s70, p70, z70)
+	}
+	v70 := float32(s70)
+	p71, z71 := float64(float64(v68)*float64(v63)), float64(v70)
+	s71 := p71 + z71
+	if halfway(s71) {
+		s71 = toOdd(s71, p71, z71)
+	}
+	v71 := float32(s71)
 	v72 := float32(v40 * v67)
-	v73 := fma32(v40, v67, -v72)
-	v74 := fma32(v40, v71, v73)
+	p73, z73 := float64(float64(v40)*float64(v67)), float64(-v72)
+	s73 := p73 + z73
+	if halfway(s73) {
+		s73 = toOdd(s73, p73, z73)
+	}
+	v73 := float32(s73)
+	p74, z74 := float64(float64(v40)*float64(v71)), float64(v73)
+	s74 := p74 + z74
+	if halfway(s74) {
+		s74 = toOdd(s74, p74, z74)
+	}
+	v74 := float32(s74)
 	v75 := v53 + v74
 	v76 := v40 + v72
 	v77 := v76 - v40
 	v78 := v72 - v77
 	v79 := v75 + v78
-	v82 := fma32(v31, float32(0.6931471824645996), v76)
-	v83 := fma32(-v31, float32(0.6931471824645996), v82)
+	p82, z82 := float64(float64(v31)*float64(float32(0.6931471824645996))), float64(v76)
+	s82 := p82 + z82
+	if halfway(s82) {
+		s82 = toOdd(s82, p82, z82)
+	}
+	v82 := float32(s82)
+	p83, z83 := float64(float64(-v31)*float64(float32(0.6931471824645996))), float64(v82)
+	s83 := p83 + z83
+	if halfway(s83) {
+		s83 = toOdd(s83, p83, z83)
+	}
+	v83 := float32(s83)
 	v84 := v76 - v83
-	v85 := fma32(v31, float32(-1.9046542121259336e-09), v79)
+	p85, z85 := float64(float64(v31)*float64(float32(-1.9046542121259336e-09))), float64(v79)
+	s85 := p85 + z85
+	if halfway(s85) {
+		s85 = toOdd(s85, p85, z85)
+	}
+	v85 := float32(s85)
 	v86 := v84 + v85
 	v90 := math.Float32bits(y) & 0x7fffffff
 	v91 := minOf(float32(1.099511627776e+12), math.Float32frombits(v90))
@@ -2724,8 +4054,18 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 	v94 := math.Float32bits(y) & 0x80000000
 	v95 := math.Float32bits(v92) | v94
 	v96 := float32(math.Float32frombits(v95) * v82)
-	v97 := fma32(-math.Float32frombits(v95), v82, v96)
-	v98 := fma32(-math.Float32frombits(v95), v86, v97)
+	p97, z97 := float64(float64(-math.Float32frombits(v95))*float64(v82)), float64(v96)
+	s97 := p97 + z97
+	if halfway(s97) {
+		s97 = toOdd(s97, p97, z97)
+	}
+	v97 := float32(s97)
+	p98, z98 := float64(float64(-math.Float32frombits(v95))*float64(v86)), float64(v97)
+	s98 := p98 + z98
+	if halfway(s98) {
+		s98 = toOdd(s98, p98, z98)
+	}
+	v98 := float32(s98)
 	v100 := y - float32(1)
 	v101 := float32(y * v100)
 	v102 := v82 + v82
@@ -2742,19 +4082,54 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 	v115 := maxOf(float32(-0.009999999776482582), v114)
 	v119 := minOf(float32(90), v104)
 	v120 := maxOf(float32(-105), v119)
-	v122 := fma32(v120, float32(1.4426950216293335), float32(1.573118e+06))
+	p122, z122 := float64(float64(v120)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s122 := p122 + z122
+	if halfway(s122) {
+		s122 = toOdd(s122, p122, z122)
+	}
+	v122 := float32(s122)
 	v123 := v122 - float32(1.573118e+06)
-	v125 := fma32(-v123, float32(0.6931471824645996), v120)
-	v127 := fma32(-v123, float32(-1.9046542121259336e-09), v125)
+	p125, z125 := float64(float64(-v123)*float64(float32(0.6931471824645996))), float64(v120)
+	s125 := p125 + z125
+	if halfway(s125) {
+		s125 = toOdd(s125, p125, z125)
+	}
+	v125 := float32(s125)
+	p127, z127 := float64(float64(-v123)*float64(float32(-1.9046542121259336e-09))), float64(v125)
+	s127 := p127 + z127
+	if halfway(s127) {
+		s127 = toOdd(s127, p127, z127)
+	}
+	v127 := float32(s127)
 	v128 := v127 - v115
-	v131 := fma32(float32(0.04166891425848007), v128, float32(0.16668032109737396))
-	v133 := fma32(v131, v128, float32(0.5))
+	p131, z131 := float64(float64(float32(0.04166891425848007))*float64(v128)), float64(float32(0.16668032109737396))
+	s131 := p131 + z131
+	if halfway(s131) {
+		s131 = toOdd(s131, p131, z131)
+	}
+	v131 := float32(s131)
+	p133, z133 := float64(float64(v131)*float64(v128)), float64(float32(0.5))
+	s133 := p133 + z133
+	if halfway(s133) {
+		s133 = toOdd(s133, p133, z133)
+	}
+	v133 := float32(s133)
 	v134 := float32(v128 * v128)
 	v135 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v122)&7]
 	v136 := v128 + math.Float32frombits(v135)
-	v137 := fma32(v133, v134, v136)
+	p137, z137 := float64(float64(v133)*float64(v134)), float64(v136)
+	s137 := p137 + z137
+	if halfway(s137) {
+		s137 = toOdd(s137, p137, z137)
+	}
+	v137 := float32(s137)
 	v138 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v122)&7]
-	v139 := fma32(math.Float32frombits(v138), v137, math.Float32frombits(v138))
+	p139, z139 := float64(float64(math.Float32frombits(v138))*float64(v137)), float64(math.Float32frombits(v138))
+	s139 := p139 + z139
+	if halfway(s139) {
+		s139 = toOdd(s139, p139, z139)
+	}
+	v139 := float32(s139)
 	v140 := math.Float32bits(v122) >> 3
 	v141 := v140 >> 1
 	v142 := v141 << 23
@@ -2793,7 +4168,12 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 	v201 := !(x < math.Float32frombits(0x7f800000))
 	v203 := v82 + v86
 	v204 := choose(v201, x, v203)
-	v205 := fma32(y, v204, float32(1))
+	p205, z205 := float64(float64(y)*float64(v204)), float64(float32(1))
+	s205 := p205 + z205
+	if halfway(s205) {
+		s205 = toOdd(s205, p205, z205)
+	}
+	v205 := float32(s205)
 	v206 := choose(v197, float32(1), v205)
 	v207 := v96 - v82
 	v208 := v207 - v96
@@ -2807,19 +4187,54 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 	v218 := maxOf(float32(-0.009999999776482582), v217)
 	v222 := minOf(float32(90), v207)
 	v223 := maxOf(float32(-105), v222)
-	v225 := fma32(v223, float32(1.4426950216293335), float32(1.573118e+06))
+	p225, z225 := float64(float64(v223)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s225 := p225 + z225
+	if halfway(s225) {
+		s225 = toOdd(s225, p225, z225)
+	}
+	v225 := float32(s225)
 	v226 := v225 - float32(1.573118e+06)
-	v228 := fma32(-v226, float32(0.6931471824645996), v223)
-	v230 := fma32(-v226, float32(-1.9046542121259336e-09), v228)
+	p228, z228 := float64(float64(-v226)*float64(float32(0.6931471824645996))), float64(v223)
+	s228 := p228 + z228
+	if halfway(s228) {
+		s228 = toOdd(s228, p228, z228)
+	}
+	v228 := float32(s228)
+	p230, z230 := float64(float64(-v226)*float64(float32(-1.9046542121259336e-09))), float64(v228)
+	s230 := p230 + z230
+	if halfway(s230) {
+		s230 = toOdd(s230, p230, z230)
+	}
+	v230 := float32(s230)
 	v231 := v230 - v218
-	v234 := fma32(float32(0.04166891425848007), v231, float32(0.16668032109737396))
-	v236 := fma32(v234, v231, float32(0.5))
+	p234, z234 := float64(float64(float32(0.04166891425848007))*float64(v231)), float64(float32(0.16668032109737396))
+	s234 := p234 + z234
+	if halfway(s234) {
+		s234 = toOdd(s234, p234, z234)
+	}
+	v234 := float32(s234)
+	p236, z236 := float64(float64(v234)*float64(v231)), float64(float32(0.5))
+	s236 := p236 + z236
+	if halfway(s236) {
+		s236 = toOdd(s236, p236, z236)
+	}
+	v236 := float32(s236)
 	v237 := float32(v231 * v231)
 	v238 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v225)&7]
 	v239 := v231 + math.Float32frombits(v238)
-	v240 := fma32(v236, v237, v239)
+	p240, z240 := float64(float64(v236)*float64(v237)), float64(v239)
+	s240 := p240 + z240
+	if halfway(s240) {
+		s240 = toOdd(s240, p240, z240)
+	}
+	v240 := float32(s240)
 	v241 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v225)&7]
-	v242 := fma32(math.Float32frombits(v241), v240, math.Float32frombits(v241))
+	p242, z242 := float64(float64(math.Float32frombits(v241))*float64(v240)), float64(math.Float32frombits(v241))
+	s242 := p242 + z242
+	if halfway(s242) {
+		s242 = toOdd(s242, p242, z242)
+	}
+	v242 := float32(s242)
 	v243 := math.Float32bits(v225) >> 3
 	v244 := v243 >> 1
 	v245 := v244 << 23
@@ -2863,19 +4278,54 @@ func powCurves32(x, y float32) (float32, float32, float32) {
 	v308 := maxOf(float32(-0.009999999776482582), v307)
 	v312 := minOf(float32(90), v96)
 	v313 := maxOf(float32(-105), v312)
-	v315 := fma32(v313, float32(1.4426950216293335), float32(1.573118e+06))
+	p315, z315 := float64(float64(v313)*float64(float32(1.4426950216293335))), float64(float32(1.573118e+06))
+	s315 := p315 + z315
+	if halfway(s315) {
+		s315 = toOdd(s315, p315, z315)
+	}
+	v315 := float32(s315)
 	v316 := v315 - float32(1.573118e+06)
-	v318 := fma32(-v316, float32(0.6931471824645996), v313)
-	v320 := fma32(-v316, float32(-1.9046542121259336e-09), v318)
+	p318, z318 := float64(float64(-v316)*float64(float32(0.6931471824645996))), float64(v313)
+	s318 := p318 + z318
+	if halfway(s318) {
+		s318 = toOdd(s318, p318, z318)
+	}
+	v318 := float32(s318)
+	p320, z320 := float64(float64(-v316)*float64(float32(-1.9046542121259336e-09))), float64(v318)
+	s320 := p320 + z320
+	if halfway(s320) {
+		s320 = toOdd(s320, p320, z320)
+	}
+	v320 := float32(s320)
 	v321 := v320 - v308
-	v324 := fma32(float32(0.04166891425848007), v321, float32(0.16668032109737396))
-	v326 := fma32(v324, v321, float32(0.5))
+	p324, z324 := float64(float64(float32(0.04166891425848007))*float64(v321)), float64(float32(0.16668032109737396))
+	s324 := p324 + z324
+	if halfway(s324) {
+		s324 = toOdd(s324, p324, z324)
+	}
+	v324 := float32(s324)
+	p326, z326 := float64(float64(v324)*float64(v321)), float64(float32(0.5))
+	s326 := p326 + z326
+	if halfway(s326) {
+		s326 = toOdd(s326, p326, z326)
+	}
+	v326 := float32(s326)
 	v327 := float32(v321 * v321)
 	v328 := [8]uint32{0x0, 0xb24e0611, 0x33092801, 0xb3051aa8, 0x329302ae, 0x31b3d0e5, 0xb27ce182, 0xb1d290be}[math.Float32bits(v315)&7]
 	v329 := v321 + math.Float32frombits(v328)
-	v330 := fma32(v326, v327, v329)
+	p330, z330 := float64(float64(v326)*float64(v327)), float64(v329)
+	s330 := p330 + z330
+	if halfway(s330) {
+		s330 = toOdd(s330, p330, z330)
+	}
+	v330 := float32(s330)
 	v331 := [8]uint32{0x3f800000, 0x3f8b95c2, 0x3f9837f0, 0x3fa5fed7, 0x3fb504f3, 0x3fc5672a, 0x3fd744fd, 0x3feac0c7}[math.Float32bits(v315)&7]
-	v332 := fma32(math.Float32frombits(v331), v330, math.Float32frombits(v331))
+	p332, z332 := float64(float64(math.Float32frombits(v331))*float64(v330)), float64(math.Float32frombits(v331))
+	s332 := p332 + z332
+	if halfway(s332) {
+		s332 = toOdd(s332, p332, z332)
+	}
+	v332 := float32(s332)
 	v333 := math.Float32bits(v315) >> 3
 	v334 := v333 >> 1
 	v335 := v334 << 23

@@ -158,7 +158,15 @@ func (p *core) goText(name string, inputs []string, out []val) string {
 		f := func(j int) string { return text(s.args[j], false) }
 		w := func(j int) string { return text(s.args[j], true) }
 		var e string
-		fma := pick(p, "math.FMA", "fma32")
+		// fma returns x·y + z. Over float32 it first writes the sum in float64: see lanes.go.
+		fma := func(x, y, z string) string {
+			if p.size == 8 {
+				return fmt.Sprintf("math.FMA(%s, %s, %s)", x, y, z)
+			}
+			fmt.Fprintf(&b, "p%[1]d, z%[1]d := float64(float64(%[2]s)*float64(%[3]s)), float64(%[4]s)\n", i, x, y, z)
+			fmt.Fprintf(&b, "s%[1]d := p%[1]d + z%[1]d\nif halfway(s%[1]d) {\ns%[1]d = toOdd(s%[1]d, p%[1]d, z%[1]d)\n}\n", i)
+			return fmt.Sprintf("float32(s%d)", i)
+		}
 		switch s.op {
 		case "in", "const":
 			continue
@@ -173,11 +181,11 @@ func (p *core) goText(name string, inputs []string, out []val) string {
 		case "min", "max":
 			e = fmt.Sprintf("%sOf(%s, %s)", s.op, f(0), f(1))
 		case "fma":
-			e = fmt.Sprintf("%s(%s, %s, %s)", fma, f(0), f(1), f(2))
+			e = fma(f(0), f(1), f(2))
 		case "fnma":
-			e = fmt.Sprintf("%s(-%s, %s, %s)", fma, f(0), f(1), f(2))
+			e = fma("-"+f(0), f(1), f(2))
 		case "fms":
-			e = fmt.Sprintf("%s(%s, %s, -%s)", fma, f(0), f(1), f(2))
+			e = fma(f(0), f(1), "-"+f(2))
 		case "and":
 			e, word[i] = w(0)+" & "+w(1), true
 		case "or":
