@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -22,8 +20,8 @@ func newFigures() *cobra.Command {
 
   memory.svg   memory of a gradient over the length of the program: with all states kept, as a
                tape does, with snapshots, and by reversible steps. It is measured now.
-  speed.svg    times of GradBench's C++ tools over ours. They are in FOLDER/evals.csv, which
-               benchmarks/compare/evals.py measures.`,
+  speed.svg    times of GradBench's tools over ours. They are in FOLDER/evals.csv, which
+               "peers evals" measures.`,
 		Example: `  go run ./benchmarks figures docs`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,21 +39,11 @@ func newFigures() *cobra.Command {
 			if err := report.SaveMemory(filepath.Join(args[0], "memory.svg")); err != nil {
 				return err
 			}
-			return writeRatios(cmd.OutOrStdout(), rows)
+			return evals.WriteRatios(cmd.OutOrStdout(), evals.Ratios(rows))
 		},
 	}
 	program.TimeFlag(cmd, &budget, 10*time.Millisecond, "time to measure each gradient for")
 	return cmd
-}
-
-// writeRatios writes what speed.svg shows.
-func writeRatios(w io.Writer, rows []evals.Row) error {
-	for _, r := range evals.Ratios(rows) {
-		if _, err := fmt.Fprintf(w, "%s %s: %.2g to %.2g times as fast as C++\n", r.Eval, r.Function, r.Least, r.Most); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // lengths returns 1, 4, 16 and so on, up to most.

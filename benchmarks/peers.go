@@ -20,14 +20,18 @@ import (
 )
 
 func newPeers() *cobra.Command {
+	return program.Group("peers", "Measure revnum beside what users would take instead", newKernels(), newEvals())
+}
+
+func newKernels() *cobra.Command {
 	var python, only, out string
 	var rounds, threads int
 	var budget time.Duration
 	types := []string{"float64", "float32", "complex128"}
 	cmd := &cobra.Command{
-		Use:   "peers",
+		Use:   "kernels",
 		Short: "Measure every kernel beside NumPy, SciPy, PyTorch, FFTW and loops in C",
-		Long: `peers measures every kernel, and the functions that users would call instead: those of
+		Long: `kernels measures every kernel, and the functions that users would call instead: those of
 NumPy, SciPy, PyTorch and pyFFTW, as far as the Python of --python has them, and loops in C as far as
 there is a cc. All get the same operands. Values are compared, but for those that have no one answer, such as
 eigenvectors; gradients are not.
@@ -41,8 +45,8 @@ peers store them. For a kernel in place, "value" is the mean of Forward and Inve
   of peak  of the multiply-add peak of the threads, measured in the same run, where arithmetic
            bounds the kernel`,
 		Example: `  python -m venv VENV && VENV/bin/pip install numpy scipy torch pyfftw
-  go run ./benchmarks peers --python VENV/bin/python
-  go run ./benchmarks peers --python VENV/bin/python --run 'FFT|SVD'`,
+  go run ./benchmarks peers kernels --python VENV/bin/python
+  go run ./benchmarks peers kernels --python VENV/bin/python --run 'FFT|SVD'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			re, err := regexp.Compile(only)

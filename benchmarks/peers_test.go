@@ -25,7 +25,7 @@ func TestPeersInterrupt(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	cmd := exec.Command(exe, "peers", "--python", python, "--run", "Dot", "--time", "1ms")
+	cmd := exec.Command(exe, "peers", "kernels", "--python", python, "--run", "Dot", "--time", "1ms")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	err = interrupt(t, cmd, dir)

@@ -3,19 +3,24 @@ package evals
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 const table = header + `
-gmm,objective,d2,revnum,10,30,10,20
-gmm,objective,d64,revnum,10,30,10,40
-gmm,jacobian,d2,revnum,10,30,10,10
-hello,square,3,revnum,10,30,10,10
-gmm,objective,d2,manual,10,30,10,100
-gmm,objective,d2,other,10,30,10,60
-gmm,objective,d64,manual,10,30,10,40
-gmm,jacobian,d2,manual,10,30,10,50
+gmm,objective,d2,revnum,1,10,30,5,20,valid
+gmm,objective,d64,revnum,1,10,30,10,40,valid
+gmm,jacobian,d2,revnum,1,10,30,10,10,valid
+hello,square,3,revnum,0,1,30,10,10,valid
+gmm,objective,d2,manual,1,10,60,10,100,valid
+gmm,objective,d2,other,1,10,90,30,60,valid
+gmm,objective,d2,wrong,1,10,1,1,1,invalid
+gmm,objective,d64,manual,1,10,30,10,40,valid
+gmm,objective,d64,dead,1,0,0,0,0,silent
+gmm,jacobian,d2,manual,1,10,30,10,50,valid
+gmm,jacobian,d2,revgen,1,10,30,10,100,valid
+gmm,jacobian,d2,revgen-minors,1,10,30,10,25,unjudged
 `
 
 func load(t *testing.T, text string) ([]Row, error) {
@@ -26,17 +31,29 @@ func load(t *testing.T, text string) ([]Row, error) {
 	return Load(path)
 }
 
-// TestRatios wants the fastest other tool, the range over the sizes, and nothing for an eval
-// that no other tool has.
+// TestRatios wants the fastest other tool by each time, the range over the sizes, nothing for an
+// eval that no other tool has, and nothing of evaluations that are not valid.
 func TestRatios(t *testing.T) {
 	rows, err := load(t, table)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := Ratios(rows)
-	want := []Ratio{{"gmm", "objective", 1, 3}, {"gmm", "jacobian", 5, 5}}
-	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("%v, want %v", got, want)
+	want := []Ratio{
+		{"gmm", "objective", "revnum", Range{1, 3}, Range{1, 2}, Range{1, 2}, "d64, manual"},
+		{"gmm", "jacobian", "revnum", Range{5, 5}, Range{1, 1}, Range{1, 1}, "d2, manual"},
+		{"gmm", "jacobian", "revgen", Range{0.5, 0.5}, Range{1, 1}, Range{1, 1}, "d2, manual"},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	var text strings.Builder
+	if err := WriteRatios(&text, got); err != nil || !strings.Contains(text.String(), "revnum: gmm objective") || !strings.Contains(text.String(), "1 to 3") {
+		t.Errorf("%s (%v)", &text, err)
+	}
+	var csv strings.Builder
+	if err := Write(&csv, rows); err != nil || csv.String() != table {
+		t.Errorf("written again, the table is\n%s (%v)", &csv, err)
 	}
 	path := filepath.Join(t.TempDir(), "speed.svg")
 	if err := SaveFigure(rows, path); err != nil {
@@ -51,7 +68,7 @@ func TestLoadErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "evals.csv:1: expected eval,function"},
 		{"a,b\n", "evals.csv:1: expected eval,function"},
-		{header + "\ngmm,objective,d2,revnum,10,30,0,20\n", `evals.csv:2: expected a number of nanoseconds, found "0"`},
+		{header + "\ngmm,objective,d2,revnum,1,10,30,-1,20,valid\n", `evals.csv:2: expected a number, found "-1"`},
 		{header + "\ngmm,objective\n", "wrong number of fields"},
 	} {
 		if _, err := load(t, c.text); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,4 +109,17 @@ func cpuName() string {
 		}
 	}
 	return runtime.GOARCH
+}
+
+// Environ returns the environment for programs of other projects that are measured beside ours, with
+// the given number of threads. Variables that make OpenBLAS take code for another processor than
+// this one are left out.
+func Environ(threads int) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "OPENBLAS_CORETYPE=") || strings.HasPrefix(v, "OPENBLAS_L2_SIZE=")
+	})
+	for _, name := range []string{"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} {
+		env = append(env, fmt.Sprintf("%s=%d", name, threads))
+	}
+	return env
 }

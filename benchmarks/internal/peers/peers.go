@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -72,12 +71,7 @@ func Start(ctx context.Context, python string, threads int) (*Session, error) {
 	}
 	s.process = exec.CommandContext(ctx, python, filepath.Join(folder, "peers.py"))
 	s.process.Stderr = os.Stderr
-	n := strconv.Itoa(threads)
-	s.process.Env = append(os.Environ(), "TMPDIR="+folder, "OMP_NUM_THREADS="+n, "OPENBLAS_NUM_THREADS="+n, "MKL_NUM_THREADS="+n)
-	// These choose code for another processor than this one.
-	s.process.Env = slices.DeleteFunc(s.process.Env, func(v string) bool {
-		return strings.HasPrefix(v, "OPENBLAS_CORETYPE=") || strings.HasPrefix(v, "OPENBLAS_L2_SIZE=")
-	})
+	s.process.Env = append(machine.Environ(threads), "TMPDIR="+folder)
 	if s.in, err = s.process.StdinPipe(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
