@@ -42,7 +42,8 @@ run, of the fastest and of the mean, and the outcome:
   failed          the tool says that it failed
   silent          the tool ended without an answer, or it took longer than --timeout
 
-An interrupt ends all programs, and no file is written.
+An interrupt ends all programs, and no file is written. The logs of ba take up to 5 GB in the folder
+for temporary files while it runs.
 
 Our tools are ` + strings.Join(ourNames(), ", ") + `. Of GradBench's, manual
 has derivatives by hand, and the evals compare answers with it. tapenade has what Tapenade wrote; only
@@ -181,7 +182,7 @@ func chooseTools(checkout *evals.Checkout, names []string) ([]evals.Tool, error)
 // missing or not valid: a line for each tool and reason, with the evals.
 func measureEvals(ctx context.Context, cmd *cobra.Command, checkout *evals.Checkout, chosen []evals.Eval, tools []evals.Tool) ([]evals.Row, error) {
 	bar := program.Bar(cmd.ErrOrStderr(), len(chosen)*len(tools)+1)
-	defer bar.Finish()
+	defer func() { _ = bar.Finish() }()
 	bar.Describe("building GradBench")
 	if err := checkout.Build(ctx); err != nil {
 		return nil, err
@@ -207,7 +208,7 @@ func measureEvals(ctx context.Context, cmd *cobra.Command, checkout *evals.Check
 			_ = bar.Add(1)
 		}
 	}
-	_ = bar.Clear()
+	_ = bar.Clear() // for the lines that follow
 	// The reasons of a tool that could not be built are alike.
 	slices.SortStableFunc(failures, func(a, b evals.Failure) int {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Reason, b.Reason))
