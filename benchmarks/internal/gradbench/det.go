@@ -22,60 +22,88 @@ import (
 //
 // revlinalg.DetMinors computes each minor once.
 type recursion struct {
-	n        int
-	a        []float64
-	value    float64
-	gradient []float64
+	n           int
+	a, gradient []row
+	value       float64
 }
 
 // maxRecursion is the largest number of rows. 14! products take minutes.
 const maxRecursion = 14
 
-// minor returns D(set), of s columns.
-func (r *recursion) minor(s int, set uint) float64 {
-	row := r.a[(r.n-s)*r.n:][:r.n]
-	switch s {
+// A row has room for all columns. An index modulo its length needs no check.
+type row [16]float64
+
+// first and last return the first and the last column of a set.
+func first(set uint) int { return bits.TrailingZeros(set) % len(row{}) }
+func last(set uint) int  { return (bits.Len(set) - 1) % len(row{}) }
+
+// three returns the minor of columns i, j and k of three rows.
+func three(x, y, z *row, i, j, k int) float64 {
+	return x[i]*(y[j]*z[k]-y[k]*z[j]) - x[j]*(y[i]*z[k]-y[k]*z[i]) + x[k]*(y[i]*z[j]-y[j]*z[i])
+}
+
+// minor returns D(set), where a has the rows of the minor.
+func minor(a []row, set uint) float64 {
+	switch len(a) {
 	case 1:
-		return row[bits.TrailingZeros(set)]
+		return a[0][first(set)]
 	case 2:
-		next, j, k := r.a[(r.n-1)*r.n:][:r.n], bits.TrailingZeros(set), bits.Len(set)-1
-		return row[j]*next[k] - row[k]*next[j]
+		x, y, j, k := &a[0], &a[1], first(set), last(set)
+		return x[j]*y[k] - x[k]*y[j]
 	case 3:
-		y, z := r.a[(r.n-2)*r.n:][:r.n], r.a[(r.n-1)*r.n:][:r.n]
-		i, j, k := bits.TrailingZeros(set), bits.TrailingZeros(set&(set-1)), bits.Len(set)-1
-		return row[i]*(y[j]*z[k]-y[k]*z[j]) - row[j]*(y[i]*z[k]-y[k]*z[i]) + row[k]*(y[i]*z[j]-y[j]*z[i])
+		return three(&a[0], &a[1], &a[2], first(set), first(set&(set-1)), last(set))
+	case 4: // The loop below, written out. Compilers may share products that occur twice here.
+		x, y, z, w := &a[0], &a[1], &a[2], &a[3]
+		rest := set & (set - 1)
+		i, j, k, l := first(set), first(rest), first(rest&(rest-1)), last(set)
+		return x[i]*three(y, z, w, j, k, l) - x[j]*three(y, z, w, i, k, l) + x[k]*three(y, z, w, i, j, l) - x[l]*three(y, z, w, i, j, k)
 	}
 	sum, sign := 0.0, 1.0
 	for rest := set; rest != 0; rest &= rest - 1 {
-		sum += sign * row[bits.TrailingZeros(rest)] * r.minor(s-1, set^rest&-rest)
+		sum += sign * a[0][first(rest)] * minor(a[1:], set^rest&-rest)
 		sign = -sign
 	}
 	return sum
 }
 
-// adjoint returns D(set), of s columns, and adds what its cotangent bar gives to the gradient.
-func (r *recursion) adjoint(s int, set uint, bar float64) float64 {
-	row, grow := r.a[(r.n-s)*r.n:][:r.n], r.gradient[(r.n-s)*r.n:][:r.n]
-	switch s {
+// adjoint returns D(set), and adds what its cotangent bar gives to the gradient g. a and g have the rows
+// of the minor.
+func adjoint(a, g []row, set uint, bar float64) float64 {
+	g = g[:len(a)]
+	switch len(a) {
 	case 1:
-		j := bits.TrailingZeros(set)
-		grow[j] += bar
-		return row[j]
+		g[0][first(set)] += bar
+		return a[0][first(set)]
 	case 2:
-		j, k := bits.TrailingZeros(set), bits.Len(set)-1
-		next, gnext := r.a[(r.n-1)*r.n:][:r.n], r.gradient[(r.n-1)*r.n:][:r.n]
-		grow[j] += bar * next[k]
-		grow[k] -= bar * next[j]
-		gnext[j] -= bar * row[k]
-		gnext[k] += bar * row[j]
-		return row[j]*next[k] - row[k]*next[j]
+		x, y, gx, gy, j, k := &a[0], &a[1], &g[0], &g[1], first(set), last(set)
+		gx[j] += bar * y[k]
+		gx[k] -= bar * y[j]
+		gy[j] -= bar * x[k]
+		gy[k] += bar * x[j]
+		return x[j]*y[k] - x[k]*y[j]
+	case 3:
+		gx, gy, gz := &g[0], &g[1], &g[2]
+		i, j, k := first(set), first(set&(set-1)), last(set)
+		x0, x1, x2, y0, y1, y2, z0, z1, z2 := a[0][i], a[0][j], a[0][k], a[1][i], a[1][j], a[1][k], a[2][i], a[2][j], a[2][k]
+		m0, m1, m2 := y1*z2-y2*z1, y0*z2-y2*z0, y0*z1-y1*z0
+		gx[i] += bar * m0
+		gx[j] -= bar * m1
+		gx[k] += bar * m2
+		b0, b1, b2 := bar*x0, bar*x1, bar*x2 // D̄ of the three minors, but for the sign
+		gy[i] += b2*z1 - b1*z2
+		gy[j] += b0*z2 - b2*z0
+		gy[k] += b1*z0 - b0*z1
+		gz[i] += b1*y2 - b2*y1
+		gz[j] += b2*y0 - b0*y2
+		gz[k] += b0*y1 - b1*y0
+		return x0*m0 - x1*m1 + x2*m2
 	}
 	sum, sign := 0.0, 1.0
 	for rest := set; rest != 0; rest &= rest - 1 {
-		j := bits.TrailingZeros(rest)
-		v := sign * r.adjoint(s-1, set^rest&-rest, sign*bar*row[j])
-		grow[j] += bar * v
-		sum += row[j] * v
+		j := first(rest)
+		v := sign * adjoint(a[1:], g[1:], set^rest&-rest, sign*bar*a[0][j])
+		g[0][j] += bar * v
+		sum += a[0][j] * v
 		sign = -sign
 	}
 	return sum
@@ -87,7 +115,7 @@ func detPrimal(input json.RawMessage, _ int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	return toNumber(func() { r.value = r.minor(r.n, 1<<r.n-1) }, &r.value), nil
+	return toNumber(func() { r.value = minor(r.a, 1<<r.n-1) }, &r.value), nil
 }
 
 // detGradient evaluates the gradient of the determinant with respect to the elements.
@@ -96,17 +124,28 @@ func detGradient(input json.RawMessage, _ int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	r.gradient = make([]float64, len(r.a))
+	r.gradient = make([]row, r.n)
+	out := make([]float64, r.n*r.n)
 	call := func() {
 		clear(r.gradient)
-		r.value = r.adjoint(r.n, 1<<r.n-1, 1)
+		r.value = adjoint(r.a, r.gradient, 1<<r.n-1, 1)
+		for i := range r.gradient {
+			copy(out[i*r.n:][:r.n], r.gradient[i][:])
+		}
 	}
-	return toNumbers(call, r.gradient), nil
+	return toNumbers(call, out), nil
 }
 
 func parseRecursion(input json.RawMessage) (*recursion, error) {
 	n, a, err := parseDet(input, maxRecursion, "ell!")
-	return &recursion{n: n, a: a}, err
+	if err != nil {
+		return nil, err
+	}
+	r := &recursion{n: n, a: make([]row, n)}
+	for i := range r.a {
+		copy(r.a[i][:n], a[i*n:])
+	}
+	return r, nil
 }
 
 // minorsPrimal evaluates the determinant by shared minors.
