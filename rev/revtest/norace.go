@@ -1,5 +1,5 @@
-//go:build !race
+//go:build !race && !mutants
 
 package revtest
 
-const raceDetector = false
+const instrumented = false

@@ -10,9 +10,10 @@
 //
 // All mutants are in one test binary, and the environment variable REVNUM_MUTANT chooses one.
 // The changed files are in a temporary folder, which go test -overlay puts in place of the
-// package's. Generated files, functions that cmd/revgen writes kernels of, and files of cgo stay as
-// they are. A mutant whose tests take three times as long as without it, and ten seconds more,
-// counts as found.
+// package's. The binary has the build tag mutants, without the tests that count allocations:
+// mutants move variables to the heap. Generated files, functions that cmd/revgen writes kernels
+// of, and files of cgo stay as they are. A mutant whose tests take three times as long as without
+// it, and ten seconds more, counts as found.
 //
 // The status is 1 if a mutant survives, and 130 after an interrupt.
 package main
@@ -48,7 +49,7 @@ func main() {
 	only := regexp.MustCompile("")
 	flag.TextVar(only, "only", only, "test only mutants whose printed line matches the `regexp`, such as file.go:110:")
 	tests := flag.String("run", "", "run only the `tests` that match, as in go test")
-	skip := flag.String("skip", "", "skip the `tests` that match, such as those that count allocations")
+	skip := flag.String("skip", "", "skip the `tests` that match")
 	flag.Parse()
 	if flag.NArg() != 1 || *n < 0 {
 		flag.Usage()
@@ -372,7 +373,7 @@ func (p *source) build(ctx context.Context, dir, binary string) error {
 		if err := os.WriteFile(list, overlay, 0o666); err != nil {
 			return err
 		}
-		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, p.ImportPath).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-tags=mutants", "-overlay", list, "-o", binary, p.ImportPath).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}
 		return nil
