@@ -76,8 +76,6 @@ type batchTask struct {
 func (b *batchTask) Block(worker, block int) {
 	t := &b.s.scratch[worker]
 	which := b.which[block*panel : min((block+1)*panel, len(b.which))]
-	for p, i := range which {
-		b.s.gather(t, p, i)
-	}
-	b.s.label(t, t.points, len(which))
+	b.s.gather(t, which)
+	b.s.label(t, t.points, which)
 }

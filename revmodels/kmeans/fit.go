@@ -20,8 +20,8 @@ import (
 // Options are the options of Fit. The zero value is ready to use.
 type Options struct {
 	// Starts is the number of starts from different centroids. The best is kept. 0
-	// means 1 to 4, more if there are few points. With Init or Batch it means 1. With
-	// Init there is only one.
+	// means 1 to 16, more if there are few points, and no more once three have ended at
+	// the same least cost. With Init or Batch it means 1. With Init there is only one.
 	Starts int
 
 	// MaxIter is the largest number of iterations of a start; 0 means 300.
@@ -88,6 +88,9 @@ func (r *Report) String() string {
 	return b.String()
 }
 
+// enough starts at the least cost suggest that it is the least of all.
+const enough = 3
+
 // Fit returns k centroids with a small sum of squared distances from the rows of x, and
 // a report. It reads x in place if x is a mat.RawMatrixer or a *mat.VecDense, and
 // otherwise copies it. A nil opts means the defaults.
@@ -96,10 +99,11 @@ func (r *Report) String() string {
 // makes steps of Lloyd's algorithm, with Hamerly's bounds (2010). A centroid that has
 // lost its points moves to the point farthest from its own centroid. Then, as long as
 // the cost falls, the centroid whose removal costs least moves to the cluster that
-// gains most from a second one, and Lloyd's algorithm continues. If there are many
-// points, a sample of max(2048, 64·k) goes through all this first, and all points
-// continue from its result. This finds a local minimum, usually a good one. A fit that
-// has not converged is not an error: see the report.
+// gains most from a second one, and Lloyd's algorithm continues. Early in a start a swap
+// that only may lower the cost is tried, too. If there are many points, a sample of
+// max(2048, 64·k) goes through the rest first, and all points continue from its result.
+// This finds a local minimum, usually a good one. A fit that has not converged is not an
+// error: see the report.
 //
 // It returns an error if k < 1, if x has no columns or fewer rows than k, if x has a
 // NaN, an infinity or numbers whose squares overflow (the error names row and column,
@@ -123,7 +127,7 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	case opts.Init != nil || starts == 0 && opts.Batch > 0:
 		starts = 1
 	case starts == 0:
-		starts = int(min(max(1, 5e4/(float64(points.Rows)*float64(k)*float64(points.Cols))), 4))
+		starts = int(min(max(1, math.Cbrt(6e5/(float64(points.Rows)*float64(k)*float64(points.Cols)))), 16))
 	}
 
 	s := newSearch(points, opts.Weights, k, opts.Workers)
@@ -135,12 +139,19 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	}
 	report := &Report{Best: -1}
 	var best *Clustering
-	for i := 0; i < starts && ctx.Err() == nil; i++ {
+	same := 0 // starts that ended at the least cost
+	for i := 0; i < starts && ctx.Err() == nil && (opts.Starts > 0 || same < enough); i++ {
 		r, ok := s.start(ctx, opts, rnd)
 		if !ok {
 			break
 		}
 		report.Starts = append(report.Starts, r)
+		switch {
+		case best == nil || r.Cost < best.cost*(1-1e-9):
+			same = 1
+		case r.Cost <= best.cost*(1+1e-9):
+			same++
+		}
 		if best == nil || r.Cost < best.cost {
 			report.Best = i
 			best = &Clustering{

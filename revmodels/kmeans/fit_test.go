@@ -184,6 +184,31 @@ func TestFitOptions(t *testing.T) {
 	}
 }
 
+// TestFitStarts counts the starts by default: few where the optimum is found at once, and more
+// for fewer points.
+func TestFitStarts(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(2, 6))
+	apart := mat.NewDense(300, 2, nil)
+	for i := range 300 {
+		apart.SetRow(i, []float64{rnd.NormFloat64() + 100*float64(i%3), rnd.NormFloat64()})
+	}
+	if _, r := mustFit(t, apart, 3, nil); len(r.Starts) != 3 {
+		t.Errorf("%d starts for clusters that lie apart, want 3", len(r.Starts))
+	}
+	if _, r := mustFit(t, apart, 3, &Options{Starts: 5}); len(r.Starts) != 5 {
+		t.Errorf("%d starts, want 5", len(r.Starts))
+	}
+	for _, c := range []struct{ n, want int }{{40, 9}, {400, 4}, {4000, 1}, {100000, 1}} {
+		x := mat.NewDense(c.n, 2, nil)
+		for i := range c.n {
+			x.SetRow(i, []float64{rnd.NormFloat64(), rnd.NormFloat64()})
+		}
+		if _, r := mustFit(t, x, 10, nil); len(r.Starts) != c.want {
+			t.Errorf("%d starts for %d points, want %d", len(r.Starts), c.n, c.want)
+		}
+	}
+}
+
 func TestFitErrors(t *testing.T) {
 	x := mat.NewDense(3, 2, []float64{1, 2, 3, 4, 5, 6})
 	with := func(v float64) *mat.Dense {

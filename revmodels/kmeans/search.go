@@ -3,6 +3,7 @@ package kmeans
 import (
 	"context"
 	"math"
+	"revnum/internal/simd/dense"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
@@ -31,7 +32,8 @@ type search struct {
 	w       []float64 // weights of the points, nil if all are 1
 	n, d, k int
 	workers int
-	parts   int // number of parts: runs of panels with their own sums
+	sampled bool // the points are some of many
+	parts   int  // number of parts: runs of panels with their own sums
 
 	scores scores[float64] // shifted by the mean of some points
 
@@ -53,18 +55,19 @@ type search struct {
 	counts, sums, base []float64
 	stale              bool // whether a label has changed since then
 
-	moved           []float64 // how far each centroid moved
-	apart           []float64 // half the distance of each from the nearest other one
-	farthest, after float64   // the largest two of moved
-	mover           int       // the centroid that moved most
+	moved  []float64 // how far each centroid moved
+	others []float64 // the farthest move of another centroid
+	apart  []float64 // half the distance of each from the nearest other one
 
 	scratch []searchScratch // of each worker
 }
 
 // searchScratch is the scratch memory of a worker.
 type searchScratch struct {
-	points, tile []float64 // points whose bounds did not decide, D×stride; scores
-	which        [panel]int
+	points, rows []float64  // some points by coordinate, D×stride, and by row
+	tile         []float64  // scores
+	which        [panel]int // the points
+	unclear      [panel]int // points of a panel whose bounds do not decide
 	least        twoLeast[float64]
 	before       [panel]int32
 }
@@ -82,14 +85,14 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	n, d := x.Rows, x.Cols
 	blocks := (n + panel - 1) / panel
 	s := workspace.Get[search]()
-	s.x, s.w, s.n, s.d, s.k, s.workers = x, w, n, d, k, parallel.Workers(workers)
+	s.x, s.w, s.n, s.d, s.k, s.workers, s.sampled = x, w, n, d, k, parallel.Workers(workers), false
 	// Few parts, so that their sums are small compared with the points.
 	s.parts = min(max(n/(4*k), 8), 32, blocks)
 	s.panels, s.norms = workspace.Grow(s.panels, blocks*d*stride), workspace.Grow(s.norms, n)
 	s.labels, s.upper, s.lower = workspace.Grow(s.labels, n), workspace.Grow(s.upper, blocks*panel), workspace.Grow(s.lower, blocks*panel)
 	s.centroids = rev.NewGeneral(k, d, workspace.Grow(s.centroids.Data, k*d))
 	s.scores.scored, s.scores.halves = workspace.Grow(s.scores.scored, k*d), workspace.Grow(s.scores.halves, k)
-	s.moved, s.apart = workspace.Grow(s.moved, k), workspace.Grow(s.apart, k)
+	s.moved, s.others, s.apart = workspace.Grow(s.moved, k), workspace.Grow(s.others, k), workspace.Grow(s.apart, k)
 	s.squares = workspace.Grow(s.squares, s.parts)
 	s.changed, s.base = workspace.Grow(s.changed, s.parts), workspace.Grow(s.base, k*d)
 	s.counts, s.sums = workspace.Grow(s.counts, s.parts*k), workspace.Grow(s.sums, s.parts*k*d)
@@ -199,10 +202,13 @@ func (s *search) total(first int, v []float64, n int) float64 {
 	return vec.Dot(s.w[first:first+n], v[:n])
 }
 
-// label sets the labels and bounds of the n points t.which. x holds them by coordinate.
-func (s *search) label(t *searchScratch, x []float64, n int) {
-	best, second, label := s.scores.leastScores(&t.least, x, n)
-	for p, i := range t.which[:n] {
+// label sets the labels and bounds of the points in which. x holds them by coordinate.
+func (s *search) label(t *searchScratch, x []float64, which []int) {
+	if len(which) == 0 {
+		return
+	}
+	best, second, label := s.scores.leastScores(&t.least, x, len(which))
+	for p, i := range which {
 		norm := s.norms[i]
 		m := s.scores.margin(norm)
 		if s.labels[i] = int32(label[p]); !(second[p]-best[p] > m) {
@@ -228,7 +234,7 @@ func (s *search) assign() {
 			for p := range n {
 				t.which[p] = first + p
 			}
-			s.label(t, s.block(first), n)
+			s.label(t, s.block(first), t.which[:n])
 		}
 	})
 	s.stale = true
@@ -274,7 +280,8 @@ func (s *search) forget() {
 // update moves each centroid to the mean of its points. It returns the sum of the
 // squares of the moves. A centroid without points stays.
 func (s *search) update() (squares float64) {
-	s.farthest, s.after, s.mover = 0, 0, 0
+	var farthest, after float64 // the largest two moves
+	mover := 0                  // the centroid that moved most
 	mean := make([]float64, s.d)
 	for k := range s.k {
 		count := s.count(k)
@@ -298,12 +305,16 @@ func (s *search) update() (squares float64) {
 		if squares += square; square > 0 {
 			s.moved[k] = sqrtAbove(square)
 		}
-		if s.moved[k] > s.farthest {
-			s.farthest, s.after, s.mover = s.moved[k], s.farthest, k
+		if s.moved[k] > farthest {
+			farthest, after, mover = s.moved[k], farthest, k
 		} else {
-			s.after = max(s.after, s.moved[k])
+			after = max(after, s.moved[k])
 		}
 	}
+	for k := range s.others {
+		s.others[k] = farthest
+	}
+	s.others[mover] = after
 	s.scores.set(s.centroids)
 	return squares
 }
@@ -347,58 +358,72 @@ func (s *search) stepPart(worker, part, first, end int) {
 	t := &s.scratch[worker]
 	s.changed[part] = 0
 	n := 0
-	for i := first; i < end; i++ {
-		k := int(s.labels[i])
-		u, l := s.upper[i], s.lower[i]
-		if m := s.moved[k]; m > 0 {
-			u = float64((u + m) * (1 + slack))
-			s.upper[i] = u
-		}
-		m := s.farthest
-		if k == s.mover {
-			m = s.after
-		}
-		if m > 0 {
-			l -= m
-			l -= float64(slack * math.Abs(l))
-			s.lower[i] = l
-		}
-		if l = max(l, s.apart[k]); u < l {
+	for ; first < end; first += panel {
+		size := min(panel, end-first)
+		unclear := t.unclear[:s.unclear(&t.unclear, first, size)]
+		if 2*len(unclear) > size { // cheaper than to copy the points
+			for p := range size {
+				t.unclear[p] = first + p
+			}
+			s.recompute(t, part, s.block(first), t.unclear[:size])
 			continue
 		}
-		u = sqrtAbove(distance(s.x.Row(i), s.centroids.Row(k)))
-		s.upper[i] = u
-		if u < l {
-			continue
-		}
-		s.gather(t, n, i)
-		if n++; n == panel {
-			s.recompute(t, part, n)
-			n = 0
+		for _, i := range unclear {
+			k := int(s.labels[i])
+			u := sqrtAbove(distance(s.x.Row(i), s.centroids.Row(k)))
+			if s.upper[i] = u; u < max(s.lower[i], s.apart[k]) {
+				continue
+			}
+			t.which[n] = i
+			if n++; n == panel {
+				s.recompute(t, part, nil, t.which[:n])
+				n = 0
+			}
 		}
 	}
-	s.recompute(t, part, n)
+	s.recompute(t, part, nil, t.which[:n])
 }
 
-// gather stores x' of point i as number n of t.points.
-func (s *search) gather(t *searchScratch, n, i int) {
-	t.which[n] = i
-	shift := s.scores.shift[:s.d]
-	for j, v := range s.x.Row(i)[:s.d] {
-		t.points[j*stride+n] = v - shift[j]
+// unclear changes the bounds of size points from point first on by the moves of the centroids. It
+// stores in list the points whose bounds no longer decide, and returns their number.
+func (s *search) unclear(list *[panel]int, first, size int) (n int) {
+	labels, upper := s.labels[first:first+size], s.upper[first:first+size]
+	lower, moved, others, apart := s.lower[first:first+size], s.moved, s.others, s.apart
+	for p, k := range labels {
+		u, l := float64((upper[p]+moved[k])*(1+slack)), lower[p]-others[k]
+		l -= float64(slack * math.Abs(l))
+		upper[p], lower[p] = u, l
+		list[n] = first + p
+		if !(u < max(l, apart[k])) {
+			n++
+		}
 	}
+	return n
 }
 
-// recompute finds the centroids of the n points in t.points and moves those that changed.
-func (s *search) recompute(t *searchScratch, part, n int) {
-	if n == 0 {
-		return
+// gather stores x' of the points in which by coordinate in t.points.
+func (s *search) gather(t *searchScratch, which []int) {
+	n := len(which)
+	t.rows = workspace.Grow(t.rows, n*s.d)
+	for p, i := range which {
+		copy(t.rows[p*s.d:(p+1)*s.d], s.x.Row(i))
 	}
-	for p, i := range t.which[:n] {
+	dense.Transpose(t.points, stride, t.rows, s.d, n, s.d)
+	vec.SubColumn(n, t.points, stride, t.points, stride, s.scores.shift)
+}
+
+// recompute finds the centroids of the points in which, and moves those that changed. If x is
+// not nil, it holds the points by coordinate.
+func (s *search) recompute(t *searchScratch, part int, x []float64, which []int) {
+	if x == nil {
+		s.gather(t, which)
+		x = t.points
+	}
+	for p, i := range which {
 		t.before[p] = s.labels[i]
 	}
-	s.label(t, t.points, n)
-	for p, i := range t.which[:n] {
+	s.label(t, x, which)
+	for p, i := range which {
 		if k := s.labels[i]; k != t.before[p] {
 			s.add(part, i, t.before[p], -s.weight(i))
 			s.add(part, i, k, s.weight(i))

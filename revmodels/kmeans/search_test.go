@@ -152,7 +152,7 @@ func TestSwap(t *testing.T) {
 	var r Start
 	s.lloyd(t.Context(), &r, 100, 0)
 	stuck, before := s.cost(nil), r.Iterations
-	got := s.improve(t.Context(), &r, rand.New(rand.NewPCG(5, 4)), 100, 0)
+	got := s.improve(t.Context(), &r, rand.New(rand.NewPCG(5, 4)), 100, 0, false)
 	// The two parts of the split cluster are right already, so one iteration changes nothing.
 	if steps := r.Iterations - before; steps != 1 {
 		t.Errorf("%d iterations after the swap, want 1", steps)
@@ -176,10 +176,51 @@ func TestFailedSwap(t *testing.T) {
 		var r Start
 		s.lloyd(t.Context(), &r, 100, 0)
 		before := s.cost(nil)
-		if got := s.improve(t.Context(), &r, rnd, 100, 0); got != s.cost(nil) || got > before {
+		if got := s.improve(t.Context(), &r, rnd, 100, 0, seed%2 == 1); got != s.cost(nil) || got > before {
 			t.Errorf("the cost is %v, improve returned %v, and it was %v before", s.cost(nil), got, before)
 		}
 		s.close()
+	}
+}
+
+// TestTrial looks for swaps that may not lower the cost. In points without clusters, most
+// states have one that does.
+func TestTrial(t *testing.T) {
+	better := 0
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(6, seed))
+		x := rev.NewGeneral[float64](400, 17, nil) // more dimensions than flat
+		for i := range x.Data {
+			x.Data[i] = rnd.NormFloat64() * float64(1+i%17)
+		}
+		s := newSearch(x, nil, 8, 1)
+		s.seed(t.Context(), rnd)
+		var r Start
+		s.lloyd(t.Context(), &r, 1000, 1e-2*s.variance)
+		before := s.improve(t.Context(), &r, rnd, 1000, 1e-2*s.variance, false)
+		swaps := r.Swaps
+		got := s.improve(t.Context(), &r, rnd, 1000, 1e-2*s.variance, true)
+		_, labels, _, _ := reference(s.centroids, x)
+		for i, label := range labels {
+			if int(s.labels[i]) != label {
+				t.Fatalf("point %d belongs to %d, want %d", i, s.labels[i], label)
+			}
+		}
+		if got != s.cost(nil) || got > before || got < before != (r.Swaps > swaps) {
+			t.Errorf("%d swaps take the cost from %v to %v, which is %v", r.Swaps-swaps, before, got, s.cost(nil))
+		}
+		if got < before {
+			better++
+		}
+		// A start that has no iterations left stays.
+		most := r.Iterations
+		if again := s.improve(t.Context(), &r, rnd, most, 0, true); again != got || r.Iterations != most {
+			t.Errorf("%d iterations of %d, cost %v, want %v", r.Iterations, most, again, got)
+		}
+		s.close()
+	}
+	if better < 10 {
+		t.Errorf("%d of 20 states got better", better)
 	}
 }
 

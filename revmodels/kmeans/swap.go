@@ -21,6 +21,10 @@ import (
 // computed. If a centroid is removed, the cost of its points rises at most to that of their
 // second nearest centroid. The gain of a second centroid comes from clustering the points
 // in two. See Patanè and Russo, The enhanced LBG algorithm, Neural Networks 14, 2001.
+//
+// The rise is an upper bound. If it exceeds the gain of all swaps, some may lower the cost all
+// the same, after some steps of Lloyd's algorithm. The one that promises most is tried, but not
+// in a sample: with many points certain swaps suffice.
 
 // clusterSplit divides the points of one centroid into two clusters.
 type clusterSplit struct {
@@ -33,6 +37,9 @@ type clusterSplit struct {
 // loose times the mean variance is the tolerance of searches before swaps and in samples.
 // Two centroids in one cluster would otherwise take many small steps.
 const loose = 1e-2
+
+// trial is the number of steps after which a swap that may not lower the cost is judged.
+const trial = 3
 
 // find moves the centroids to a minimum of the cost that no swap lowers. It returns the
 // cost. If there are many points, it begins with a sample, where most steps and swaps are
@@ -49,11 +56,11 @@ func (s *search) find(ctx context.Context, r *Start, rnd *rand.Rand, most int, t
 		}
 		if rough := loose * s.variance; tolerance < rough {
 			s.lloyd(ctx, r, most, rough)
-			s.improve(ctx, r, rnd, most, rough)
+			s.improve(ctx, r, rnd, most, rough, !s.sampled)
 		}
 	}
 	s.lloyd(ctx, r, most, tolerance)
-	return s.improve(ctx, r, rnd, most, tolerance), true
+	return s.improve(ctx, r, rnd, most, tolerance, false), true
 }
 
 // sample draws points with probabilities proportional to their weights. It cuts the points
@@ -85,6 +92,7 @@ func (s *search) sample(rnd *rand.Rand, size int) []int {
 func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []int, weights []float64, most int, tolerance float64) []float64 {
 	in := newSearch(s.points(which), weights, s.k, s.workers)
 	defer in.close()
+	in.sampled = true
 	start := new(Start)
 	if _, ok := in.find(ctx, start, rnd, most, tolerance); !ok {
 		return nil
@@ -118,14 +126,19 @@ func (s *search) weights(which []int) (w []float64) {
 }
 
 // improve makes swaps, each followed by Lloyd's algorithm, until it finds none that lowers
-// the cost. It returns the cost.
-func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64) float64 {
+// the cost. If try is set, it then tries the one that promises most. It returns the cost.
+func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64, try bool) float64 {
 	dists := make([]float64, s.n)
 	splits := make([]clusterSplit, s.k)
 	kept := slices.Clone(s.centroids.Data)
 	cost := s.cost(dists)
 	for s.k > 1 && r.Iterations < most && ctx.Err() == nil {
 		from, to := s.bestSwap(ctx, rnd, dists, splits)
+		steps := most
+		if from < 0 && try {
+			from, to = s.promisingSwap(ctx, rnd, dists, splits)
+			steps = min(r.Iterations+trial, most)
+		}
 		if from < 0 {
 			break
 		}
@@ -133,9 +146,9 @@ func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int
 		copy(s.centroids.Row(from), splits[to].two.Row(0))
 		copy(s.centroids.Row(to), splits[to].two.Row(1))
 		s.assign()
-		s.lloyd(ctx, r, most, tolerance)
+		s.lloyd(ctx, r, steps, tolerance)
 		swapped := s.cost(dists)
-		if !(swapped < cost*(1-1e-9)) { // rounding misled the bounds, or ctx was done
+		if !(swapped < cost*(1-1e-9)) { // it was a trial, rounding misled the bounds, or ctx was done
 			copy(s.centroids.Data, kept)
 			s.assign()
 			break
@@ -185,6 +198,36 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 	return from, to
 }
 
+// promisingSwap returns the swap for which the gain of the second centroid exceeds the rise most,
+// or -1 and -1 if no cluster can be split.
+func (s *search) promisingSwap(ctx context.Context, rnd *rand.Rand, dists []float64, splits []clusterSplit) (from, to int) {
+	s.assign() // sharp bounds
+	rises := s.rises(dists)
+	first := floats.MinIdx(rises)
+	second := -1 // the cheapest but for first
+	for k, rise := range rises {
+		if k != first && (second < 0 || rise < rises[second]) {
+			second = k
+		}
+	}
+	from, to = -1, -1
+	best := math.Inf(-1)
+	costs, members := s.costs(dists), s.members()
+	for k := range splits {
+		if s.isNew(&splits[k], k, costs[k]) || math.IsInf(splits[k].gain, 1) {
+			s.trySplit(ctx, rnd, &splits[k], members[k], costs[k])
+		}
+		remove := first
+		if k == first {
+			remove = second
+		}
+		if more := splits[k].gain - rises[remove]; splits[k].gain > 0 && more > best {
+			from, to, best = remove, k, more
+		}
+	}
+	return from, to
+}
+
 // costs returns the cost of the points of each centroid.
 func (s *search) costs(dists []float64) []float64 {
 	costs := make([]float64, s.k)
@@ -202,8 +245,8 @@ func (s *search) candidates(members [][]int, costs []float64, splits []clusterSp
 		if costs[k] <= least {
 			continue
 		}
-		if !slices.Equal(splits[k].of, s.centroids.Row(k)) {
-			splits[k] = clusterSplit{of: slices.Clone(s.centroids.Row(k)), gain: math.Inf(1), most: s.scatter(points, k)}
+		if s.isNew(&splits[k], k, costs[k]) && s.d <= flat {
+			splits[k].most = s.scatter(points, k)
 		}
 		if splits[k].most > least {
 			list = append(list, k)
@@ -213,16 +256,36 @@ func (s *search) candidates(members [][]int, costs []float64, splits []clusterSp
 	return list
 }
 
+// flat is the most dimensions for which scatter costs less than a split.
+const flat = 16
+
+// isNew reports whether the split is that of another centroid than k is now. Such a split is
+// replaced by one that is not yet computed.
+func (s *search) isNew(split *clusterSplit, k int, cost float64) bool {
+	if slices.Equal(split.of, s.centroids.Row(k)) {
+		return false
+	}
+	*split = clusterSplit{of: slices.Clone(s.centroids.Row(k)), gain: math.Inf(1), most: cost}
+	return true
+}
+
+// rises returns by how much the removal of each centroid raises the cost at most. Where lower is
+// not sharp, it is less.
+func (s *search) rises(dists []float64) []float64 {
+	rises := make([]float64, s.k)
+	for i, label := range s.labels {
+		l := max(0, s.lower[i])
+		rises[label] += float64(s.weight(i) * max(0, float64(l*l)-dists[i]))
+	}
+	return rises
+}
+
 // cheapestRemoval returns the centroid k whose removal raises the cost least, and that rise. Where
 // lower is not sharp, these are a guess and a lower bound.
 func (s *search) cheapestRemoval(dists []float64) (least float64, k int) {
-	more := make([]float64, s.k)
-	for i, label := range s.labels {
-		l := max(0, s.lower[i])
-		more[label] += float64(s.weight(i) * max(0, float64(l*l)-dists[i]))
-	}
-	k = floats.MinIdx(more)
-	return more[k], k
+	rises := s.rises(dists)
+	k = floats.MinIdx(rises)
+	return rises[k], k
 }
 
 // members lists the points of each centroid.
@@ -252,8 +315,8 @@ func (s *search) scatter(points []int, k int) float64 {
 	c := s.scores.scored[k*d : (k+1)*d]
 	for first := 0; first < len(points); first += panel {
 		part := points[first:min(first+panel, len(points))]
+		s.gather(t, part)
 		for p, i := range part {
-			s.gather(t, p, i)
 			w[p] = s.weight(i)
 		}
 		vec.SubColumn(len(part), t.points, stride, t.points, stride, c)
