@@ -634,3 +634,20 @@ func TestSVDHessianOfSum(t *testing.T) {
 		}
 	}
 }
+
+// TestSVDVanishingRounding has a singular value of 0 with a cotangent that is 0 up to rounding.
+func TestSVDVanishingRounding(t *testing.T) {
+	k := SVD[float64]{S: rev.ViewSlice(make([]float64, 3)), A: rev.NewGeneral(3, 3, []float64{2, 0, 0, 0, 1, 0, 0, 0, 0})}
+	if err := k.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	g := SVD[float64]{S: rev.ViewSlice([]float64{1, 1, 1e-18}), A: rev.NewGeneral[float64](3, 3, nil)}
+	if err := k.Adjoint(g); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []float64{1, 0, 0, 0, 1, 0, 0, 0, 0} {
+		if !(math.Abs(g.A.Data[i]-want) <= 1e-15) {
+			t.Fatalf("gradient %v, want that of the others", g.A.Data)
+		}
+	}
+}

@@ -465,3 +465,25 @@ func BenchmarkSymEig(b *testing.B) {
 		}
 	}
 }
+
+// TestSymEigZeroCotangents has equal eigenvalues, and cotangents that do not depend on them.
+func TestSymEigZeroCotangents(t *testing.T) {
+	for _, value := range []float64{0, 1} {
+		for _, w := range []rev.Vector[float64]{{}, rev.ViewSlice(make([]float64, 3))} {
+			a := rev.NewGeneral(3, 3, []float64{value, 0, 0, 0, value, 0, 0, 0, value})
+			k := SymEig[float64]{W: rev.ViewSlice(make([]float64, 3)), V: rev.NewGeneral[float64](3, 3, nil), A: a}
+			if err := k.Forward(); err != nil {
+				t.Fatal(err)
+			}
+			g := SymEig[float64]{W: w, V: rev.NewGeneral[float64](3, 3, nil), A: rev.NewGeneral[float64](3, 3, nil)}
+			if err := k.Adjoint(g); err != nil {
+				t.Error(err)
+			}
+			for _, v := range g.A.Data {
+				if v != 0 {
+					t.Fatalf("the gradient of %v·I is %v, want 0", value, g.A.Data)
+				}
+			}
+		}
+	}
+}
