@@ -3,9 +3,9 @@ package kmeans
 import (
 	"context"
 	"math"
-	"revnum/internal/simd/dense"
 
 	"revnum/internal/parallel"
+	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
