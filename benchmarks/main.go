@@ -20,7 +20,7 @@ const invocation = "go run ./benchmarks"
 // newRoot returns the command with all its subcommands.
 func newRoot() *cobra.Command {
 	root := newSuite()
-	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newFigures(), newNBody(), newWave(), newForkJoin(), newFlow(), newConsistency(), newPeers())
+	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newFigures(), newNBody(), newExactness(), newWave(), newForkJoin(), newFlow(), newConsistency(), newPeers())
 	return root
 }
 

@@ -32,9 +32,18 @@ const Days = 4
 // Row is the result of one run of n steps. For a round trip, Series names the number
 // type. For energy, it names the method.
 type Row struct {
-	Series string
-	Steps  int
-	Error  float64 // of positions, in astronomical units, or relative, of the energy
+	Series  string
+	Steps   int
+	Error   float64 // of positions, in astronomical units, or relative, of the energy
+	Seconds float64 // of a round trip
+}
+
+// Off returns the error of a round trip as text.
+func (x Row) Off() string {
+	if x.Error == 0 {
+		return "0, every bit"
+	}
+	return fmt.Sprintf("%.2g", x.Error)
 }
 
 // Report holds the results of all runs.
@@ -59,20 +68,9 @@ func lengths(most int) []int {
 // Measure makes runs of up to most steps.
 func Measure(ctx context.Context, most int) (*Report, error) {
 	r := new(Report)
-	for _, n := range lengths(most) {
-		for _, trip := range []struct {
-			name string
-			run  func(n int) (float64, error)
-		}{{"float32", roundTrip[float32]}, {"float64", roundTrip[float64]}, {"fixed.Q43", roundTrip[fixed.Q43]}} {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			e, err := trip.run(n)
-			if err != nil {
-				return nil, err
-			}
-			r.RoundTrips = append(r.RoundTrips, Row{trip.name, n, e})
-		}
+	var err error
+	if r.RoundTrips, err = RoundTrips(ctx, most); err != nil {
+		return nil, err
 	}
 	for _, m := range nbody.Methods() {
 		if err := ctx.Err(); err != nil {
@@ -85,6 +83,27 @@ func Measure(ctx context.Context, most int) (*Report, error) {
 		r.Energies = append(r.Energies, rows...)
 	}
 	return r, r.gradient(most)
+}
+
+// RoundTrips takes the planets up to most steps ahead and back, over three number types.
+func RoundTrips(ctx context.Context, most int) (rows []Row, err error) {
+	for _, n := range lengths(most) {
+		for _, trip := range []struct {
+			name string
+			run  func(n int) (float64, error)
+		}{{"float32", roundTrip[float32]}, {"float64", roundTrip[float64]}, {"fixed.Q43", roundTrip[fixed.Q43]}} {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			begin := time.Now()
+			e, err := trip.run(n)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, Row{trip.name, n, e, time.Since(begin).Seconds()})
+		}
+	}
+	return rows, nil
 }
 
 // roundTrip returns how far the planets are from their start after n steps ahead and n
@@ -126,7 +145,7 @@ func energies(m nbody.Method, most int) ([]Row, error) {
 			return nil, err
 		}
 		worst = max(worst, math.Abs(e/start-1))
-		rows = append(rows, Row{m.String(), n, worst})
+		rows = append(rows, Row{Series: m.String(), Steps: n, Error: worst})
 	}
 	return rows, nil
 }
@@ -160,11 +179,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "steps ahead and back\tnumbers\toff by (au)")
 	for _, x := range r.RoundTrips {
-		off := fmt.Sprintf("%.2g", x.Error)
-		if x.Error == 0 {
-			off = "0, every bit"
-		}
-		fmt.Fprintf(t, "%d\t%s\t%s\n", x.Steps, x.Series, off)
+		fmt.Fprintf(t, "%d\t%s\t%s\n", x.Steps, x.Series, x.Off())
 	}
 	fmt.Fprintln(t, "\nmethod\tsteps\tlargest relative error of the energy")
 	for i, x := range r.Energies {
@@ -203,26 +218,9 @@ func (r *Report) SaveFigures(dir string) error {
 		{"roundoff", "The planets, ahead and back again", "off by (au; 0 is drawn as 1e-18)", r.RoundTrips},
 		{"energy", fmt.Sprintf("Energy of the planets, steps of %d days", Days), "largest relative error so far", r.Energies},
 	} {
-		p := figure.New(f.title, "steps", f.unit)
-		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-		decades := figure.Decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
-		p.X.Tick.Marker, p.Y.Tick.Marker = decades, decades
-		var names []string
-		series := map[string]plotter.XYs{}
-		for _, x := range f.rows {
-			if series[x.Series] == nil {
-				names = append(names, x.Series)
-			}
-			series[x.Series] = append(series[x.Series], plotter.XY{X: float64(x.Steps), Y: max(x.Error, 1e-18)})
-		}
-		for i, name := range names {
-			line, err := plotter.NewLine(series[name])
-			if err != nil {
-				return err
-			}
-			line.Color = figure.Color(i)
-			p.Add(line)
-			p.Legend.Add(name, line)
+		p, err := Draw(f.title, f.unit, f.rows)
+		if err != nil {
+			return err
 		}
 		for _, ext := range []string{".png", ".svg"} {
 			if err := figure.Save(p, 18*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.file+ext)); err != nil {
@@ -231,4 +229,34 @@ func (r *Report) SaveFigures(dir string) error {
 		}
 	}
 	return nil
+}
+
+// Draw plots the errors of rows against the steps. An error of 0 is drawn as 1e-18, and one
+// that is not finite is left out.
+func Draw(title, unit string, rows []Row) (*plot.Plot, error) {
+	p := figure.New(title, "steps", unit)
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	decades := figure.Decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+	p.X.Tick.Marker, p.Y.Tick.Marker = decades, decades
+	var names []string
+	series := map[string]plotter.XYs{}
+	for _, x := range rows {
+		if math.IsNaN(x.Error) || math.IsInf(x.Error, 0) {
+			continue
+		}
+		if series[x.Series] == nil {
+			names = append(names, x.Series)
+		}
+		series[x.Series] = append(series[x.Series], plotter.XY{X: float64(x.Steps), Y: max(x.Error, 1e-18)})
+	}
+	for i, name := range names {
+		line, err := plotter.NewLine(series[name])
+		if err != nil {
+			return nil, err
+		}
+		line.Color = figure.Color(i)
+		p.Add(line)
+		p.Legend.Add(name, line)
+	}
+	return p, nil
 }
