@@ -10,13 +10,17 @@ They work under jit, grad, jvp, vmap (all problems in one call of the library) a
 derivatives of second order in every mode. Derivatives of third order are not there. Operands and
 parameters are those of revnum.numpy. A sparse matrix is a BCSR or BCOO of jax.experimental.sparse
 or a CSR of (shape, ptr, ind, data), and its gradient is that of its data. The entries of a BCOO
-are sorted in each call. The shape
-of an output that the inputs do not tell is given by an array or ShapeDtypeStruct.
+are sorted in each call. A sparse output is given by a matrix of its structure: for a BCSR or BCOO it is
+one, for a CSR it is the data. The shape of an output that the inputs do not tell is given by an array or ShapeDtypeStruct.
 
 The kernels run on the CPU. Under jit XLA calls the library without Python, by jax.ffi; where
 that is not there, uses_ffi is False and the calls go through jax.pure_callback. A second
 derivative forward over forward takes a pass for each element of the outputs, as kernels
 have second derivatives backward.
+
+Calls work in a shard_map. Under jit a vmap of problems that are sharded by their axis stays so: each
+device computes its own. (Where the axis of the mesh is Explicit, gradients are gathered.) A sharded
+array of a single problem is gathered.
 
 jax.export takes a call as any custom call: with
 disabled_checks=[export.DisabledSafetyCheck.custom_call("revnum")].
@@ -33,8 +37,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.custom_partitioning import custom_partitioning
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
+
+try:
+    from jax._src.dispatch import prim_requires_devices_during_lowering as _see_devices
+except ImportError:  # a call is then made on whole arrays, also where they are sharded
+    _see_devices = None
 
 from . import _library, _steps
 from . import numpy as rn
@@ -87,11 +97,42 @@ def _register():
 uses_ffi = _register()
 
 
+def _varying(args):
+    """The arguments as arrays that vary over the same mesh axes of a shard_map, if there is one."""
+    if not hasattr(jax.core.ShapedArray, "manual_axis_type"):  # of an older JAX
+        return args
+    axes = [jax.typeof(a).manual_axis_type.varying for a in args]
+    every = frozenset().union(*axes)
+    if not every:
+        return args
+    return [jax.lax.pcast(a, tuple(every - own), to="varying") if every - own else a for a, own in zip(args, axes)]
+
+
+class _Primitive(Primitive):
+    multiple_results = True
+
+    def bind(self, *args, spec):
+        return super().bind(*_varying(args), spec=spec)
+
+    def def_results(self, results):
+        """Results have the shapes and types of results(spec, *avals), and vary over a mesh as the
+        arguments do."""
+
+        def types(*avals, spec):
+            out = [jax.core.ShapedArray(a.shape, a.dtype) for a in results(spec, *avals)]
+            varies = getattr(avals[0], "manual_axis_type", None)
+            if varies is None or varies.empty:
+                return out
+            at = lambda a: avals[0].sharding.update(spec=jax.sharding.PartitionSpec(*[None] * a.ndim))
+            return [a.update(sharding=at(a), manual_axis_type=varies) for a in out]
+
+        self.def_abstract_eval(types)
+
+
 def _primitive(name, write, results):
     """A primitive with the steps that write writes, and with results(spec, *avals)."""
-    p = Primitive(name)
-    p.multiple_results = True
-    p.def_abstract_eval(lambda *avals, spec: [jax.core.ShapedArray(a.shape, a.dtype) for a in results(spec, *avals)])
+    p = _Primitive(name)
+    p.def_results(results)
 
     def eager(*args, spec):
         args = [np.ascontiguousarray(a).reshape(np.shape(a)) for a in args]
@@ -104,13 +145,48 @@ def _primitive(name, write, results):
         steps = _written(write, spec, _key(args), _key(out))
         return jax.ffi.ffi_call("revnum", out, vmap_method="sequential")(*args, steps=steps)
 
+    @functools.lru_cache(4096)
+    def partitioned(spec, ranks, out):
+        """compiled for many devices: each has a part of the problems."""
+        keys = [*spec.inputs, *[None] * (len(ranks) - spec.n - len(spec.constants)), *spec.constants]
+        apart = [k is None or k not in spec.shared for k in keys]
+        first = apart.index(True)
+        letters, whole = iter(range(10**6)), []
+
+        def axes(rank, apart):
+            names = ["problem"] * apart + [f"a{next(letters)}" for _ in range(rank - apart)]
+            whole.extend(names[apart:])
+            return " ".join(names)
+
+        rule = ", ".join(map(axes, ranks, apart)) + " -> " + ", ".join(axes(n, True) for n in out)
+
+        def partition(mesh, arguments, outputs):
+            along = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*arguments[first].sharding.spec[:1]))
+            same = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+            run = lambda *args: tuple(compiled(*args, spec=spec._replace(batch=args[first].shape[0])))
+            return mesh, run, (along,) * len(out), tuple(along if a else same for a in apart)
+
+        f = custom_partitioning(lambda *args: tuple(compiled(*args, spec=spec)))
+        f.def_partition(partition, sharding_rule=rule, need_replication_factors=tuple(whole))
+        return f
+
+    def lower(ctx, *args, spec):
+        devices = getattr(ctx.module_context.axis_context, "num_devices", 1)
+        if spec.batch < 0 or devices in (None, 1) or _see_devices is None:
+            f = functools.partial(compiled, spec=spec)
+        else:
+            f = partitioned(spec, tuple(a.ndim for a in ctx.avals_in), tuple(a.ndim for a in ctx.avals_out))
+        return mlir.lower_fun(f, multiple_results=True)(ctx, *args)
+
     def callback(*args, spec):
         return jax.pure_callback(functools.partial(eager, spec=spec), results(spec, *args), *args, vmap_method="sequential")
 
     p.def_impl(lambda *args, spec: [jnp.asarray(a) for a in eager(*args, spec=spec)])
     mlir.register_lowering(p, mlir.lower_fun(callback, multiple_results=True))
     if uses_ffi:
-        mlir.register_lowering(p, mlir.lower_fun(compiled, multiple_results=True), platform="cpu")
+        mlir.register_lowering(p, lower, platform="cpu")
+        if _see_devices is not None:
+            _see_devices.add(p)  # for custom_partitioning
     batching.primitive_batchers[p] = functools.partial(_batch, p)
     return p
 
@@ -190,9 +266,8 @@ def _each_second_tangent(*args, spec):
     return outs
 
 
-_second_tangent = Primitive("revnum_second_tangent")
-_second_tangent.multiple_results = True
-_second_tangent.def_abstract_eval(lambda *avals, spec: [jax.core.ShapedArray(*a) for a in spec.results()])
+_second_tangent = _Primitive("revnum_second_tangent")
+_second_tangent.def_results(_outputs)
 _second_tangent.def_impl(_each_second_tangent)
 mlir.register_lowering(_second_tangent, mlir.lower_fun(_each_second_tangent, multiple_results=True))
 batching.primitive_batchers[_second_tangent] = functools.partial(_each, _second_tangent)
@@ -272,8 +347,8 @@ def _known(args):
     return not any(ad.is_undefined_primal(a) for a in args)
 
 
-def _cotangents(ct, avals):
-    return [jnp.zeros(a.shape, a.dtype) if type(g) is ad.Zero else g for g, a in zip(ct, avals)]
+def _cotangents(ct):
+    return [ad.instantiate_zeros(g) if type(g) is ad.Zero else g for g in ct]
 
 
 def _place(n, at, values):
@@ -285,20 +360,20 @@ def _place(n, at, values):
 
 def _transpose_jvp(ct, *args, spec):
     (x, _), c = _split(spec, args, spec.n, spec.n)
-    g = _vjp.bind(*x, *_cotangents(ct, _outputs(spec)), *c, spec=spec)
+    g = _vjp.bind(*x, *_cotangents(ct), *c, spec=spec)
     return _place(len(args), spec.n, g)
 
 
 def _transpose_vjp(ct, *args, spec):
     (x, _), c = _split(spec, args, spec.n, len(spec.outputs))
-    g = _jvp.bind(*x, *_cotangents(ct, _inputs(spec, *x)), *c, spec=spec)
+    g = _jvp.bind(*x, *_cotangents(ct), *c, spec=spec)
     return _place(len(args), spec.n, g)
 
 
 def _transpose_second(ct, *args, spec):
     m = len(spec.outputs)
     (x, y, v), c = _split(spec, args, spec.n, m, spec.n)
-    w = _cotangents(ct, _inputs(spec, *x))
+    w = _cotangents(ct)
     if not _known(y):
         return _place(len(args), spec.n, _second_tangent.bind(*x, *w, *v, *c, spec=spec))
     return _place(len(args), spec.n + m, _second.bind(*x, *y, *w, *c, spec=spec))
@@ -306,7 +381,7 @@ def _transpose_second(ct, *args, spec):
 
 def _transpose_second_tangent(ct, *args, spec):
     (x, u, v), c = _split(spec, args, spec.n, spec.n, spec.n)
-    y = _cotangents(ct, _outputs(spec))
+    y = _cotangents(ct)
     if not _known(u):
         return _place(len(args), spec.n, _second.bind(*x, *y, *v, *c, spec=spec))
     return _place(len(args), 2 * spec.n, _second.bind(*x, *y, *u, *c, spec=spec))
@@ -331,6 +406,15 @@ def _sparse(m):
 
         return _sparse(BCSR.from_bcoo(m))  # sorts the entries, under jit too
     raise ArgumentError(f"revnum: want a sparse matrix, a BCSR, BCOO or CSR, found {type(m).__name__}")
+
+
+def _like(m):
+    """A function that makes a matrix like m, which is a BCSR or BCOO, of entries in order."""
+    from jax.experimental.sparse import BCSR
+
+    shape, ptr, ind, _ = _sparse(m)
+    make = lambda data: BCSR((data, ind, ptr), shape=shape)
+    return make if hasattr(m, "indptr") else lambda data: make(data).to_bcoo()
 
 
 def _is_sparse(m):
@@ -360,12 +444,14 @@ def call(kernel, *args, **kwargs):
     if rule.type == "Q43":
         raise ArgumentError("revnum: numbers of fixed point have no derivatives in JAX")
     operands, params = bind(rule, args, kwargs)
-    inputs, x, constants, c, shapes = [], [], [], [], {}
+    inputs, x, constants, c, shapes, sparse = [], [], [], [], {}, {}
     for o in rule.operands:
         a = operands.get(o.name)
         if a is None:
             continue
         if o.sparse:
+            if o.role == "acc" and not isinstance(a, (CSR, rn.CSR)):
+                sparse[o.name] = _like(a)
             shape, ptr, ind, a = _sparse(a)
             shapes[o.name] = shape
             constants += [(o.name, "ptr"), (o.name, "ind")]
@@ -399,7 +485,7 @@ def call(kernel, *args, **kwargs):
     settings = tuple(sorted((k, float(v)) for k, v in params.items()))
     rule.settings(dict(settings))  # refuses what is unknown
     spec = Spec(rule.name, tuple(inputs), tuple(constants), tuple(sorted(shapes.items())), settings, tuple(outputs))
-    out = _value.bind(*x, *c, spec=spec)
+    out = [sparse[o.name](a) if o.name in sparse else a for o, a in zip(rule.outputs, _value.bind(*x, *c, spec=spec))]
     return out[0] if len(out) == 1 else tuple(out)
 
 

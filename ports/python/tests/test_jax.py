@@ -135,6 +135,65 @@ def test_bcoo():
     check_grads(f, [data, b], order=1, modes=("rev",), atol=1e-5, rtol=1e-5)
 
 
+def test_sparse_output():
+    """A sparse output is a matrix of the kind that gives its structure."""
+    from jax.experimental import sparse
+
+    pattern, a, b = np.array([[0, 1.0, 0], [1, 0, 1]]), x(2, 4), x(3, 4)
+    want = np.where(pattern, a @ b.T, 0)
+    for kind in (sparse.BCOO, sparse.BCSR):
+        s = kind.fromdense(jnp.asarray(pattern))
+        if kind is sparse.BCOO:
+            s = sparse.BCOO((s.data, s.indices[::-1]), shape=s.shape)
+        f = lambda a, b: rj.revsparse.SampledMul(a, b, S=s)
+        for g in (f, jax.jit(f)):
+            y = g(a, b)
+            assert type(y) is kind
+            np.testing.assert_allclose(y.todense(), want, rtol=1e-13)
+        check_grads(lambda a, b: f(a, b).todense(), [a, b], order=2, modes=("fwd", "rev"), atol=1e-5, rtol=1e-5)
+
+
+def test_sharding():
+    """Problems that are sharded stay so, under jit and shard_map, also in derivatives."""
+    code = """
+import os
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+import jax, jax.numpy as jnp, numpy as np
+jax.config.update("jax_enable_x64", True)
+import revnum.jax as rj
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+
+a, w = np.random.default_rng(1).normal(size=(8, 3, 2)), np.random.default_rng(2).normal(size=(2, 5))
+f = jax.vmap(rj.revlinalg.MatMul, in_axes=(0, None))
+square = lambda f: lambda a, w: jnp.sum(f(a, w) ** 2)
+
+def close(got, want):
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-12), got, want)
+
+gradient = lambda f: jax.grad(square(f), (0, 1))
+tangent = lambda f: lambda a, w: jax.jvp(f, (a, w), (a, w))[1]
+second = lambda f: tangent(gradient(f))
+for kind in (AxisType.Auto, AxisType.Explicit):
+    mesh = jax.make_mesh((4,), ("b",), axis_types=(kind,))
+    jax.set_mesh(mesh)
+    by = NamedSharding(mesh, P("b"))
+    s, whole = jax.device_put(a, by), jax.device_put(w, NamedSharding(mesh, P()))
+    g = jax.shard_map(f, in_specs=(P("b"), P()), out_specs=P("b"))
+    for transform in (lambda f: f, gradient, tangent, second):
+        close(jax.jit(transform(f))(s, whole), transform(jnp.matmul)(a, w))
+        close(jax.jit(transform(g))(s, whole), transform(jnp.matmul)(a, w))
+    close(g(s, whole), a @ w)
+    if kind == AxisType.Explicit:
+        break  # gradients gather
+    for transform in (lambda f: f, tangent, lambda f: lambda a, w: gradient(f)(a, w)[0]):
+        compiled = jax.jit(transform(f)).lower(s, whole).compile()
+        assert "all-gather" not in compiled.as_text()
+        assert compiled(s, whole).sharding.is_equivalent_to(by, 3)
+"""
+    r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+
+
 def test_export():
     f, y = jax.jit(jax.grad(rj.revlinalg.Norm2)), x(8)
     check = jax.export.DisabledSafetyCheck.custom_call("revnum")
