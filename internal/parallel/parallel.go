@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"errors"
 	"runtime"
 	"slices"
 	"sync"
@@ -36,6 +37,19 @@ func Workers(w int) int {
 	return min(w, perProcessor*processors)
 }
 
+// Interrupt ends the calls of Run if it is not 0: they panic with ErrInterrupted before their next
+// block, and so does a Wait. It is for a handler of signals in C (ports/capi), whose calls recover.
+var Interrupt atomic.Int32
+
+// ErrInterrupted is what Run and Wait panic with because of Interrupt.
+var ErrInterrupted = errors.New("interrupted")
+
+func checkInterrupt() {
+	if Interrupt.Load() != 0 {
+		panic(ErrInterrupted)
+	}
+}
+
 // Run runs the blocks 0, 1, ..., blocks-1 of t on at most the given number of
 // workers, and returns when all are done. With one worker the blocks run in the
 // calling goroutine, in this order. With more, the caller is worker 0, and each
@@ -55,6 +69,7 @@ func Run(workers, blocks int, t Task) {
 	workers = min(workers, blocks)
 	if workers <= 1 {
 		for b := range blocks {
+			checkInterrupt()
 			t.Block(0, b)
 		}
 		return
@@ -134,6 +149,7 @@ type Wait struct{ looked, most int }
 
 // Pause lets some time pass.
 func (w *Wait) Pause() {
+	checkInterrupt()
 	if w.most == 0 {
 		w.most = spins()
 	}
@@ -265,6 +281,7 @@ func (j *job) work(worker int) {
 				break
 			}
 			inBlock = true
+			checkInterrupt()
 			j.task.Block(worker, int(b))
 			inBlock = false
 		}

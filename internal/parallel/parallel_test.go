@@ -199,6 +199,42 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// An interrupt ends Run at its next block, and a block that waits for one that will not run.
+func TestInterrupt(t *testing.T) {
+	defer Interrupt.Store(0)
+	for _, workers := range []int{1, 2, 7} {
+		for range 50 {
+			var blocks atomic.Int32
+			Interrupt.Store(0)
+			v := caught(func() {
+				Run(workers, 1000, blockFunc(func(_, block int) {
+					if blocks.Add(1) == 10 {
+						Interrupt.Store(1)
+					}
+				}))
+			})
+			if n := int(blocks.Load()); v != any(ErrInterrupted) || n < 10 || n > 10+workers {
+				t.Fatalf("workers=%d: panicked with %v after %d blocks", workers, v, n)
+			}
+			Interrupt.Store(0)
+			v = caught(func() {
+				Run(workers, 20, blockFunc(func(_, block int) {
+					Interrupt.Store(1)
+					for w := (Wait{}); ; w.Pause() {
+					}
+				}))
+			})
+			if v != any(ErrInterrupted) {
+				t.Fatalf("workers=%d: panicked with %v in a wait", workers, v)
+			}
+			Interrupt.Store(0)
+			if err := checkRun(workers, 20); err != nil {
+				t.Fatalf("after an interrupt: %v", err)
+			}
+		}
+	}
+}
+
 func TestGoexit(t *testing.T) {
 	for trial := range 50 {
 		done := make(chan any)

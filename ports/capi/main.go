@@ -22,6 +22,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"revnum/internal/parallel"
 	"revnum/rev"
 	"revnum/rules"
 )
@@ -44,7 +45,7 @@ func guard(message *C.char, size C.int64_t, f func() error) (status C.int32_t) {
 	defer func() {
 		if v := recover(); v != nil {
 			status = C.REV_INTERNAL
-			if err, ok := v.(*rev.OperandError); ok {
+			if err, ok := v.(error); ok && (errors.As(err, new(*rev.OperandError)) || errors.Is(err, parallel.ErrInterrupted)) {
 				status = statusOf(err)
 			}
 			report(message, size, fmt.Sprintf("revnum: %v", v))
@@ -66,10 +67,10 @@ func statusOf(err error) C.int32_t {
 		return C.REV_ARGUMENT
 	case errors.Is(err, rev.ErrUnsupported):
 		return C.REV_UNSUPPORTED
+	case errors.Is(err, context.Canceled), errors.Is(err, parallel.ErrInterrupted):
+		return C.REV_INTERRUPTED
 	case errors.As(err, &panicked):
 		return C.REV_INTERNAL
-	case errors.Is(err, context.Canceled):
-		return C.REV_INTERRUPTED
 	}
 	return C.REV_NO_RESULT
 }
@@ -162,6 +163,12 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *
 		return nil
 	})
 }
+
+// goInterruptFlag returns the address of parallel.Interrupt, which C may keep because variables of
+// packages do not move.
+//
+//export goInterruptFlag
+func goInterruptFlag() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(&parallel.Interrupt))) }
 
 // move moves the arguments to the next problem.
 func (a *arguments) move(args []C.rev_arg, moves []C.int64_t) {

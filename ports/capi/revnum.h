@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library of another one must not be called. */
-#define REV_ABI_VERSION 3
+#define REV_ABI_VERSION 4
 
 /* The room for the message of a call, with the zero at its end. */
 #define REV_MESSAGE_SIZE 1024
@@ -42,7 +42,7 @@ enum rev_status {
 	REV_UNSUPPORTED = 3, /* the kernel does not have the pass: nothing was written */
 	REV_INTERNAL = 4,    /* the kernel failed in another way: outputs may have changed */
 	REV_FORKED = 5,      /* the process was forked after the library was loaded: nothing was written */
-	REV_INTERRUPTED = 6  /* rev_interrupt ended the task: outputs may have changed */
+	REV_INTERRUPTED = 6  /* rev_interrupt, or SIGINT, ended the call: outputs may have changed */
 };
 
 enum rev_pass { /* of a kernel y += f(x) with the Jacobian J */
@@ -145,9 +145,14 @@ void *rev_xla(void *frame);
  * error if it does not fit in size bytes. ports/capi/models.go has the tasks. */
 int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size);
 
-/* rev_interrupt ends the tasks of rev_model that other threads run now, each before its next
- * iteration. It does not end kernels. */
+/* rev_interrupt ends the calls that other threads run now: kernels before their next block of
+ * work, mostly within milliseconds, and tasks of rev_model before their next iteration. */
 void rev_interrupt(void);
+
+/* rev_watch_interrupts lets SIGINT, or Ctrl-C on Windows, end the kernels that run then. It puts a
+ * handler before the one of your program, which is called as before, and does so again if your
+ * program has changed its handler. An ignored SIGINT stays ignored. */
+void rev_watch_interrupts(void);
 
 /* rev_ba_snavely evaluates an observation of bundle adjustment as a residual block of
  * Ceres is evaluated: parameters are those of a camera (9) and of a point (3), residuals

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int32_t fork_status(char *text); /* revnum.c */
+/* revnum.c */
+int32_t fork_status(char *text);
+int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text);
 
 int64_t rev_rules_hash(void) {
 	static _Atomic int64_t known;
@@ -63,7 +65,7 @@ static int32_t call(const memory *m, const int64_t *step, int64_t words, int bat
 			*place[k] = b == 0 ? NULL : m->at[b - 1];
 		}
 	}
-	return goCall((int32_t)step[2], (int32_t)step[3], args, n, count, (int64_t *)moves, text, REV_MESSAGE_SIZE);
+	return make_call((int32_t)step[2], (int32_t)step[3], args, n, count, (int64_t *)moves, text);
 }
 
 /* rev_run, for buffers whose sizes are known or bytes is NULL. */

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,8 +311,51 @@ static void overhead(void) {
 	printf("%.0f ns a call of the inner product with gradient\n", best);
 }
 
+enum { side = 300 };
+static double a[side * side], b[side * side], c[side * side];
+static _Atomic int ended;
+
+/* Products until one is interrupted. Returns its status. */
+static void *products(void *status) {
+	rev_linalg_MatMul k = {.C = {c, side, side, 0}, .A = {a, side, side, 0}, .B = {b, side, side, 0}};
+	for (int i = 0; i < 10000 && *(int32_t *)status == REV_OK; i++) *(int32_t *)status = rev_linalg_MatMul_run(REV_FORWARD, &k, NULL, NULL, NULL);
+	ended = 1;
+	return NULL;
+}
+
+static _Atomic int signals;
+
+static void count_signal(int sig) {
+	(void)sig;
+	signals++;
+}
+
+/* rev_interrupt and SIGINT end a call, and the next one goes on. */
+static void interrupts(void) {
+	signal(SIGINT, count_signal);
+	rev_watch_interrupts();
+	signal(SIGINT, count_signal); /* the next call sees that */
+	for (int by_signal = 0; by_signal < 2; by_signal++) {
+		int32_t status = REV_OK;
+		pthread_t thread;
+		ended = 0;
+		pthread_create(&thread, NULL, products, &status);
+		while (!ended) {
+			usleep(1000);
+			if (by_signal) kill(getpid(), SIGINT);
+			else rev_interrupt();
+		}
+		pthread_join(thread, NULL);
+		CHECK(status == REV_INTERRUPTED);
+		CHECK(by_signal == (signals > 0));
+		values();
+	}
+	signal(SIGINT, SIG_DFL);
+}
+
 int main(int argc, char **argv) {
 	values();
+	interrupts();
 	errors();
 	forks();
 	steps();

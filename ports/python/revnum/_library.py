@@ -5,11 +5,12 @@ import functools
 import json
 import os
 import re
+import signal
 import struct
 import sys
 import threading
 
-ABI_VERSION = 3
+ABI_VERSION = 4
 
 FORWARD, INVERSE, ADJOINT, TANGENT, ADJOINT_TANGENT, GRADIENT = range(6)
 OPERAND, COTANGENT, TANGENT_PART, COTANGENT_TANGENT, PARAMETER = range(5)
@@ -38,7 +39,7 @@ class InternalError(RevnumError, RuntimeError):
     """The kernel failed in another way."""
 
 
-_errors = {1: ArgumentError, 2: NoResultError, 3: UnsupportedError}
+_errors = {1: ArgumentError, 2: NoResultError, 3: UnsupportedError, 6: KeyboardInterrupt}
 
 
 class _Library:
@@ -80,6 +81,8 @@ class _Library:
         lib.rev_rules_json(buf, n + 1)
         if buf.value != self._rules_json:
             raise ImportError(f"revnum: {self._path} has other kernels than this package")
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            lib.rev_watch_interrupts()
         self.call, self.run, self.hash, self.lib = lib.rev_call, lib.rev_run, lib.rev_rules_hash(), lib
 
     def set_forked(self):

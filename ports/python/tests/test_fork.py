@@ -1,4 +1,5 @@
-"""In a process that was forked after the import, every call raises an error. None waits for ever."""
+"""In a process that was forked after the import, every call raises an error. Ctrl-C ends a call. None waits
+for ever."""
 
 import subprocess
 import sys
@@ -65,3 +66,37 @@ print(q.recv())
 """
     r = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
     assert r.returncode == 0 and r.stdout == "2.0\n", r.stderr
+
+
+INTERRUPTED = {
+    "numpy": ("import revnum.numpy as rn\nsteps = rn.nbody.Steps", "steps(q, v, mu, N=10**9, Dt=1e-3)"),
+    "torch": ("import torch, revnum.torch as rt\nq, v, mu = map(torch.from_numpy, (q, v, mu))\nsteps = rt.nbody.Steps", "steps(q, v, mu, N=10**9, Dt=1e-3)"),
+    "jax": ("import jax, revnum.jax as rj\njax.config.update('jax_enable_x64', True)\nq, v, mu = map(jax.numpy.asarray, (q, v, mu))\nsteps = rj.nbody.Steps", "jax.block_until_ready(jax.jit(lambda q: steps(q, v, mu, N=10**9, Dt=1e-3))(q))"),
+}
+
+
+@pytest.mark.parametrize("name", INTERRUPTED)
+def test_interrupt(name):
+    """Ctrl-C ends a kernel that would run for hours, also where the handler was set anew since."""
+    setup, call = INTERRUPTED[name]
+    pytest.importorskip(name)
+    code = f"""
+import os, signal, threading
+import numpy as np
+rng = np.random.default_rng(1)
+q, v, mu = rng.normal(size=(9, 3)), rng.normal(size=(9, 3)), rng.random(9)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
+{setup}
+want = steps(q, v, mu, N=3, Dt=1e-3)
+for _ in range(2):
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        {call}
+    except KeyboardInterrupt:
+        print("interrupted")
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+for a, b in zip(want, steps(q, v, mu, N=3, Dt=1e-3)):  # other calls go on
+    np.testing.assert_array_equal(a, b)
+"""
+    r = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=300)
+    assert r.returncode == 0 and r.stdout == "interrupted\ninterrupted\n", r.stderr
