@@ -1,3 +1,4 @@
+import json
 import pathlib
 import sys
 
@@ -29,6 +30,24 @@ def test_realnvp():
     torch.set_num_threads(1)  # the products are small
     first, last = realnvp.train(layers=8, hidden=16, batch=128, iterations=40)
     assert last < first - 0.3
+
+
+def test_tour():
+    """The cells of the notebook run, one after the other, and draw four pictures."""
+    pytest.importorskip("torch")
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    path = pathlib.Path(__file__).parents[1] / "examples" / "tour.ipynb"
+    names = {}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+            drawn = len(pyplot.get_fignums())
+            pyplot.close("all")
+            assert drawn == any("image/png" in o["data"] for o in cell["outputs"])
+    assert names["found"][2]["final_cost"] < 100 < names["found"][2]["initial_cost"]
 
 
 def test_gmm_optax():
