@@ -2,6 +2,7 @@
 
     python speed.py             # all
     python speed.py overhead
+    python speed.py calls       # large calls beside NumPy, PyTorch and JAX
 
 Times are the least of several runs. Memory is by how much a process of
 its own grows during its first call, with what JAX compiles then.
@@ -66,6 +67,79 @@ def overhead():
         ("jax, gradient under jit", lambda: gradient(jx).block_until_ready()),
     ]:
         print(f"{name:30} {least(f) * 1e6:8.1f} µs")
+
+
+def calls():
+    """Values of large problems, in NumPy's arrays, beside what the hosts have. One thread each."""
+    os.environ["GOMAXPROCS"] = "1"
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    import torch
+    from scipy.special import logsumexp
+
+    import revnum.numpy as rn
+
+    torch.set_num_threads(1)
+    jax, jnp = jax64()
+    rng = np.random.default_rng(1)
+    random = lambda *shape: rng.normal(size=shape)
+    t, j = torch.from_numpy, jnp.asarray
+
+    def row(f, hosts, *arrays):
+        """f of the arrays, and hosts by name: functions of the arrays of each."""
+        host = {"NumPy": lambda g: lambda: g(*arrays)}
+        tensors, values = [t(a) for a in arrays], [j(a) for a in arrays]
+        host["PyTorch"] = lambda g: lambda: g(*tensors)
+        host["JAX"] = lambda g: (lambda h: lambda: jax.block_until_ready(h(*values)))(jax.jit(g))
+        return {"revnum": lambda: f(*arrays)} | {name: host[name](g) for name, g in hosts.items()}
+
+    x, y, a, b = random(10**6), random(10**6), random(400, 400), random(400, 400)
+    image, filters = random(8, 16, 64, 64), random(32, 16, 3, 3)
+    z = random(1 << 16) + 1j * random(1 << 16)
+    sym = random(300, 300)
+    sym += sym.T
+    points, weights, means, factors = random(20_000, 10), random(10), random(10, 10), 0.1 * random(10, 55)
+
+    def mixture(weights, means, factors, points, np=np, logsumexp=logsumexp):
+        """The log likelihood of a mixture by loops over its 10 components."""
+        total = []
+        rows, columns = np.tril_indices(10, -1) if np is not torch else torch.tril_indices(10, 10, -1)
+        for k in range(10):
+            lower = np.zeros((10, 10), dtype=points.dtype)
+            q = factors[k]
+            if np is jnp:
+                lower = lower.at[rows, columns].set(q[10:])
+            else:
+                lower[rows, columns] = q[10:]
+            u = (points - means[k]) @ (lower + np.diag(np.exp(q[:10]))).T
+            total.append(weights[k] + q[:10].sum() - 0.5 * (u * u).sum(1))
+        return logsumexp(np.stack(total), 0).sum() - len(points) * logsumexp(weights, 0)
+
+    columns = image.reshape(8, 16 * 64 * 64), filters.reshape(32, 16 * 9)
+    conv = lambda x, w: rn.revnn.Conv2D(X=x, W=w, Channels=16, Height=64, Width=64, KernelHeight=3, KernelWidth=3, StrideHeight=1, StrideWidth=1, PadHeight=1, PadWidth=1)
+    fixed = [np.rint(m * 2.0**43).astype(np.int64) for m in (a, b)]
+    out = np.zeros((400, 400), np.int64)
+    rows = {
+        "dot of 10⁶": row(rn.revlinalg.Dot, {"NumPy": np.dot, "PyTorch": torch.dot, "JAX": jnp.dot}, x, y),
+        "norm of 10⁶": row(rn.revlinalg.Norm2, {"NumPy": np.linalg.norm, "PyTorch": torch.linalg.vector_norm, "JAX": jnp.linalg.norm}, x),
+        "product of 400²": row(rn.revlinalg.MatMul, {"NumPy": np.matmul, "PyTorch": torch.matmul, "JAX": jnp.matmul}, a, b),
+        "product of 400² over Q43, in NumPy of int64": {"revnum": rn.prepare("revlinalg.MatMul[Q43]", "Forward", {"C": out, "A": fixed[0], "B": fixed[1]}), "NumPy": lambda: np.matmul(*fixed)},
+        "convolution, 8 images of 16×64×64, 32 filters of 3×3": {
+            "revnum": lambda: conv(*columns), "PyTorch": (lambda p, q: lambda: torch.nn.functional.conv2d(p, q, padding=1))(t(image), t(filters)),
+            "JAX": (lambda f, p, q: lambda: f(p, q).block_until_ready())(jax.jit(lambda p, q: jax.lax.conv(p, q, (1, 1), "SAME")), j(image), j(filters)),
+        },
+        "Fourier transform of 2¹⁶": row(rn.revlinalg.FFT, {"NumPy": np.fft.fft, "PyTorch": torch.fft.fft, "JAX": jnp.fft.fft}, z),
+        "eigenvalues and vectors of 300²": row(rn.revlinalg.SymEig, {"NumPy": np.linalg.eigh, "PyTorch": torch.linalg.eigh, "JAX": jnp.linalg.eigh}, sym),
+        "mixture, 20,000 points, D = 10, K = 10": row(rn.gmm.LogPosterior, {
+            "NumPy": mixture, "PyTorch": lambda *p: mixture(*p, np=torch, logsumexp=torch.logsumexp), "JAX": lambda *p: mixture(*p, np=jnp, logsumexp=jax.nn.logsumexp)}, weights, means, factors, points),
+    }
+    hosts = ["revnum", "NumPy", "PyTorch", "JAX"]
+    print(f"| | {' | '.join(hosts)} |\n|---|---|---|---|---|")
+    for name, by in rows.items():
+        best = dict.fromkeys(by, float("inf"))
+        for _ in range(10):  # in turns
+            for host, f in by.items():
+                best[host] = min(best[host], least(f, 0.05))
+        print(f"| {name} | {' | '.join(f'{best[h] * 1e3:.3g} ms' if h in best else '' for h in hosts)} |", flush=True)
 
 
 def problems():
@@ -229,9 +303,13 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["one"]:
         one(sys.argv[2], sys.argv[3] == "rule")
         sys.exit()
+    if sys.argv[1:2] == ["calls"]:
+        calls()
+        sys.exit()
     overhead()
     if sys.argv[1:2] == ["overhead"]:
         sys.exit()
+    subprocess.run([sys.executable, __file__, "calls"], check=True)  # with one thread
     print("| gradient | host alone | with the rule |\n|---|---|---|")
     for name in problems():
         cells = []
