@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"unsafe"
 )
@@ -14,6 +15,17 @@ import (
 func TestHugePages(t *testing.T) {
 	if !hugePages() {
 		t.Skip("no transparent huge pages")
+	}
+	asked, err := syscall.Mmap(-1, 0, hugePage, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Munmap(asked) }()
+	if err := syscall.Madvise(asked, syscall.MADV_HUGEPAGE); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(vmFlags(t, uintptr(unsafe.Pointer(&asked[0]))), "hg") {
+		t.Skip("an emulator that does not show what was asked for")
 	}
 	for _, n := range []int{1, hugePage, 2*hugePage - 1, 2 * hugePage, 5*hugePage + 3} {
 		b := Grow[byte](nil, n)

@@ -8,6 +8,7 @@ package main
 
 /*
 #cgo CFLAGS: -std=c11 -Wall -Wextra
+#cgo windows CFLAGS: -DREV_BUILD
 #cgo linux LDFLAGS: ${SRCDIR}/exports.so
 #include "revnum.h"
 */

@@ -87,28 +87,34 @@ typedef struct rev_arg {
 	int32_t axes;  /* 0 of a number, 1 of a vector, 2 of a matrix */
 } rev_arg;
 
+#if defined(_WIN32) && defined(REV_BUILD) /* a DLL shows what is named so when it is built */
+#define REV_API __declspec(dllexport)
+#else
+#define REV_API
+#endif
+
 /* rev_abi_version returns the REV_ABI_VERSION of the library. */
-int32_t rev_abi_version(void);
+REV_API int32_t rev_abi_version(void);
 
 /* rev_last_error returns the message of the last call in this thread that did not
  * return REV_OK. It is valid until the next call in this thread. */
-const char *rev_last_error(void);
+REV_API const char *rev_last_error(void);
 
 /* rev_rules_json copies the list of kernels to buf, which has room for size bytes, with
  * a zero at the end. It returns the length without the zero: if that is not less than
  * size, nothing was copied. buf may be NULL if size is 0. It returns -1 after a fork. */
-int64_t rev_rules_json(char *buf, int64_t size);
+REV_API int64_t rev_rules_json(char *buf, int64_t size);
 
 /* rev_kernel returns the number of the kernel with a name such as
  * "revlinalg.Dot[float64]", or -1. The number is not the same in all versions. */
-int32_t rev_kernel(const char *name);
+REV_API int32_t rev_kernel(const char *name);
 
 /* rev_call makes a pass over a kernel. */
-int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
+REV_API int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
 
 /* rev_rules_hash returns a number that changes with the list of kernels. Numbers of
  * kernels and operands that somebody kept are valid where the hash is the same. */
-int64_t rev_rules_hash(void);
+REV_API int64_t rev_rules_hash(void);
 
 /* rev_run makes a list of steps on n buffers, and stops at the first that fails. The
  * list is numbers:
@@ -123,7 +129,7 @@ int64_t rev_rules_hash(void);
  * an error. A batch has, before the rev_args of its first problem, the number of problems and
  * for each argument how many bytes its data is after that of the problem before: 0 if all
  * problems share it. The structure of a sparse matrix is shared. */
-int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
+REV_API int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
 
 enum rev_step {
 	REV_STEP_CALL = 0,      /* kernel, pass: rev_call */
@@ -137,30 +143,30 @@ enum rev_step {
 /* rev_xla is a handler of XLA's foreign function interface. It makes the steps of
  * rev_run that are its only attribute, an array of int64, on the arguments and then the
  * results. ports/python registers it with JAX. */
-void *rev_xla(void *frame);
+REV_API void *rev_xla(void *frame);
 
 /* rev_model fits a model, or applies one. task is such as "gmm.fit". options is a JSON
  * object, and args are arrays that the task reads or writes, by their index. What else
  * there is to say is copied to report as a JSON object, with a zero at the end; it is an
  * error if it does not fit in size bytes. ports/capi/models.go has the tasks. */
-int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size);
+REV_API int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size);
 
 /* rev_interrupt ends the calls that other threads run now: kernels before their next block of
  * work, mostly within milliseconds, and tasks of rev_model before their next iteration. */
-void rev_interrupt(void);
+REV_API void rev_interrupt(void);
 
 /* rev_watch_interrupts lets SIGINT, or Ctrl-C on Windows, end the kernels that run then. It puts a
  * handler before the one of your program, which is called as before, and does so again if your
  * program has changed its handler. An ignored SIGINT stays ignored. */
-void rev_watch_interrupts(void);
+REV_API void rev_watch_interrupts(void);
 
 /* rev_ba_snavely evaluates an observation of bundle adjustment as a residual block of
  * Ceres is evaluated: parameters are those of a camera (9) and of a point (3), residuals
  * are 2, and jacobians, if not NULL, has a matrix by rows for each block of parameters,
  * or NULL. rev_ba_weighted is the same for a camera (11), a point (3) and a weight (1),
  * with 3 residuals. See revmodels/ba for the cameras. */
-int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians);
-int32_t rev_ba_weighted(const double *feature, const double *const *parameters, double *residuals, double **jacobians);
+REV_API int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians);
+REV_API int32_t rev_ba_weighted(const double *feature, const double *const *parameters, double *residuals, double **jacobians);
 
 #ifdef __cplusplus
 }

@@ -191,7 +191,7 @@ func TestWeightedJacobian(t *testing.T) {
 		w := k.Weights.Data[i]
 		params = append(params, w)
 		checkDual(t, "Weighted", params, k.Features.Row(i), [2]float64(k.R.Data[2*i:]), [2][]float64{j.Row(2 * i), j.Row(2*i + 1)})
-		if k.Z.Data[i] != 1-w*w || z.Data[i] != -2*w {
+		if k.Z.Data[i] != 1-float64(w*w) || z.Data[i] != -2*w {
 			t.Errorf("Z is %v and its derivative %v for the weight %v", k.Z.Data[i], z.Data[i], w)
 		}
 	}
