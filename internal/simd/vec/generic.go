@@ -33,7 +33,7 @@ func genericSumSquares[T cpu.Float](x []T) T { return genericDot(x, x) }
 func genericMax[T cpu.Float](x []T) T {
 	m := T(math.Inf(-1))
 	for _, v := range x {
-		if v >= m || v != v { // the chain of max takes five times as long
+		if v >= m || math.IsNaN(float64(v)) { // the chain of max takes five times as long
 			m = max(m, v)
 		}
 	}
@@ -77,7 +77,7 @@ func signOf[T cpu.Float](x T) T {
 func genericMaxAbs[T cpu.Float](x []T) T {
 	var m T
 	for _, v := range x {
-		if v := magnitude(v); v >= m || v != v {
+		if v := magnitude(v); v >= m || math.IsNaN(float64(v)) {
 			m = max(m, v)
 		}
 	}
