@@ -219,10 +219,14 @@ func (s *search) label(t *searchScratch, x []float64, which []int) {
 	}
 }
 
-// sqrtAbove returns an upper bound of √square, and below returns a lower bound.
+// sqrtAbove returns an upper bound of √square.
 func sqrtAbove(square float64) float64 { return float64(math.Sqrt(max(square, 0))*(1+slack)) + tiny }
 
-func sqrtBelow(square float64) float64 { return float64(math.Sqrt(max(square, 0))*(1-slack)) - tiny }
+// sqrtBelow returns a lower bound of √square. It is finite even where there is no other centroid
+// and square is +Inf: an infinite bound would become NaN in unclear.
+func sqrtBelow(square float64) float64 {
+	return float64(math.Sqrt(min(max(square, 0), math.MaxFloat64))*(1-slack)) - tiny
+}
 
 // assign finds the centroid of every point.
 func (s *search) assign() {

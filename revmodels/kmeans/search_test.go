@@ -138,6 +138,21 @@ func TestStep(t *testing.T) {
 	}
 }
 
+// TestOneCentroid checks that bounds decide where there is no other centroid.
+func TestOneCentroid(t *testing.T) {
+	x := mat.NewDense(3, 1, []float64{1, 2, 6})
+	s := newSearch(rev.ViewDense(x), nil, 1, 1)
+	defer s.close()
+	s.seed(t.Context(), rand.New(rand.NewPCG(5, 7)))
+	s.resum()
+	s.update()
+	s.step()
+	var list [panel]int
+	if n := s.unclear(&list, 0, s.n); n != 0 || s.centroids.Data[0] != 3 {
+		t.Errorf("%d points are unclear, and the centroid is %v", n, s.centroids.Data)
+	}
+}
+
 // TestSwap starts with two centroids in one cluster and one for two, which Lloyd's
 // algorithm does not leave.
 func TestSwap(t *testing.T) {

@@ -214,7 +214,7 @@ func (s *search) promisingSwap(ctx context.Context, rnd *rand.Rand, dists []floa
 	best := math.Inf(-1)
 	costs, members := s.costs(dists), s.members()
 	for k := range splits {
-		if s.isNew(&splits[k], k, costs[k]) || math.IsInf(splits[k].gain, 1) {
+		if s.renew(&splits[k], k, costs[k]) || math.IsInf(splits[k].gain, 1) {
 			s.trySplit(ctx, rnd, &splits[k], members[k], costs[k])
 		}
 		remove := first
@@ -245,7 +245,7 @@ func (s *search) candidates(members [][]int, costs []float64, splits []clusterSp
 		if costs[k] <= least {
 			continue
 		}
-		if s.isNew(&splits[k], k, costs[k]) && s.d <= flat {
+		if s.renew(&splits[k], k, costs[k]) && s.d <= flat {
 			splits[k].most = s.scatter(points, k)
 		}
 		if splits[k].most > least {
@@ -259,9 +259,9 @@ func (s *search) candidates(members [][]int, costs []float64, splits []clusterSp
 // flat is the most dimensions for which scatter costs less than a split.
 const flat = 16
 
-// isNew reports whether the split is that of another centroid than k is now. Such a split is
-// replaced by one that is not yet computed.
-func (s *search) isNew(split *clusterSplit, k int, cost float64) bool {
+// renew replaces the split by one that is not yet computed if it is that of another centroid than
+// k is now. It reports whether it was.
+func (s *search) renew(split *clusterSplit, k int, cost float64) bool {
 	if slices.Equal(split.of, s.centroids.Row(k)) {
 		return false
 	}
