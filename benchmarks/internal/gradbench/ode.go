@@ -21,8 +21,10 @@ import (
 // A chain knows which elements of y and λ may differ from 0: those of y up to end, and those of λ
 // from begin on. A step computes four elements more, and moves the bound by as many, less those at the
 // bound that are 0 then. Smaller numbers than the least normal one count as 0 there: they take processors
-// a hundred times as long. x̄_i is nonzero only where both bounds meet. If they cannot meet even after
-// all steps, no step is undone. Nothing else is skipped.
+// a hundred times as long. x̄_i is nonzero only where both bounds meet. If there are more than four
+// elements to a step, they never meet, and no step is undone. Nothing else is skipped.
+//
+// The diagonals of B are products of up to four elements of h·x. If one overflows, the answer may be NaN.
 
 // least is the least normal number.
 const least = 0x1p-1022
@@ -71,7 +73,7 @@ func (k *chain) gradient() {
 	band.Zero(la[k.begin:])
 	band.Zero(next[k.begin:])
 	la[last], k.begin = 1, last
-	meet := last-4*k.steps < k.end
+	meet := last-4*k.steps < band.Pad
 	k.c.Set(k.x, h, max(last-4*k.steps, band.Pad), last+1)
 	for range k.steps {
 		if meet {
