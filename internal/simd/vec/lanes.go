@@ -16,13 +16,14 @@ func halfway(s float64) bool {
 	return b<<35 == 1<<63 || b<<1 < 0x381<<53
 }
 
-// toOdd returns s = p + z, whose lowest bits are 0, with the lowest bit set unless s is exact.
+// toOdd returns s = p + z rounded to odd: an s that is not exact, and has an even last bit, becomes its
+// neighbour on the side of the exact sum.
 func toOdd(s, p, z float64) float64 {
 	t := s - p
 	e := (p - (s - t)) + (z - t) // the rounding error of s
 	b := math.Float64bits(s)
 	switch {
-	case e == 0 || e != e:
+	case e == 0 || e != e || b&1 != 0:
 	case (e > 0) == (s > 0):
 		b++
 	default:

@@ -2,6 +2,8 @@ package vec
 
 import (
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"revnum/internal/long"
@@ -105,6 +107,53 @@ func TestLanes(t *testing.T) {
 		t.Logf("%s: %.4f units at %v, derivative %.4f at %v", f.name, worst, at, worstSlope, atSlope)
 		if !(worst <= f.value && worstSlope <= f.slope) {
 			t.Errorf("%s is off by %.4f units at %v, bound %v; its derivative by %.4f at %v, bound %v", f.name, worst, at, f.value, worstSlope, atSlope, f.slope)
+		}
+	}
+}
+
+// TestMultiplyAdd compares the multiply-adds of zgeneric.go over float32 with sums that are rounded once.
+func TestMultiplyAdd(t *testing.T) {
+	check := func(x, y, z float32) {
+		p, z64 := float64(x)*float64(y), float64(z) // as _gen writes it
+		s := p + z64
+		want := float32(s)
+		if exact := new(big.Float).SetPrec(1000); s != 0 && s-s == 0 { // otherwise one rounding is enough
+			want, _ = exact.Add(exact.SetFloat64(p), big.NewFloat(z64)).Float32()
+		}
+		if halfway(s) {
+			s = toOdd(s, p, z64)
+		}
+		if got := float32(s); !simdtest.Same(got, want) || math.Signbit(float64(got)) != math.Signbit(float64(want)) && want == want {
+			t.Fatalf("%x·%x + %x is %x, want %x", x, y, z, got, want)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	number := func() float32 {
+		edges := [...]uint32{0, 0x00400000, 0x00800000, 0x3f800000, 0x7f000000, 0x7f800000} // 0, subnormal and normal, 1, large, Inf
+		switch b := rnd.Uint32(); rnd.IntN(3) {
+		case 0:
+			return math.Float32frombits(b)
+		case 1:
+			return math.Float32frombits(edges[rnd.IntN(len(edges))] + b%9 - 4)
+		default:
+			return math.Float32frombits(0x3f000000 + b%(1<<24)) // 0.5 to 2
+		}
+	}
+	for range 200_000 {
+		sign := float32(1 - 2*rnd.IntN(2))
+		check(sign*number(), number(), float32(1-2*rnd.IntN(2))*number())
+	}
+	// The product is 2^e·(1 - 2a²/2⁴⁷), where 2^e is half a unit of some z.
+	for a := range 3000 {
+		for e := -153; e <= -145; e++ {
+			x, y := float32(math.Ldexp(float64(1<<23+a), -90)), float32(math.Ldexp(float64(1<<24-2*a), e-47+90))
+			for _, z := range []float32{
+				0x1p-149, 0x1p-127, 0x1p-127 + 0x1p-149,
+				float32(math.Ldexp(1<<23, e+1)), float32(math.Ldexp(1<<23+1, e+1)),
+			} {
+				check(x, y, z)
+				check(-x, y, z)
+			}
 		}
 	}
 }
