@@ -50,9 +50,9 @@
 // # Products that are added
 //
 // On arm64 and some other machines Go may compute a*b + c with one rounding over floats: in Forward
-// and not in Inverse, so that what should cancel does not. Amd64 never does, so tests there do not
-// find it. In your own kernels, write T(a*b) + c, or math.FMA(a, b, c). A command of the library
-// finds the places, from the folder of your module:
+// and not in Inverse, so that what should cancel does not. Amd64 does so only with GOAMD64=v3 or v4, so
+// tests there do not find it by default. In your own kernels, write T(a*b) + c, or math.FMA(a, b, c). A
+// command of the library finds the places, from the folder of your module:
 //
 //	go build -C ../revnum/tools/vet -o "$PWD/revvet" .
 //	./revvet -fused -raw ./...

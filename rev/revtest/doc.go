@@ -35,8 +35,8 @@
 // 2⁻⁴³ there. The property FixedPoint finds it, because the kernel over float64 then gives
 // other numbers. Write fixed.Of[T](1).
 //
-// A product that is added without a conversion is rounded otherwise on arm64. No test on amd64
-// can find it; a command does, which the documentation of package rev names.
+// A product that is added without a conversion is rounded otherwise on arm64. Tests on amd64 cannot
+// find it, unless GOAMD64 is v3; a command does, which the documentation of package rev names.
 //
 // The kernel gets copies of the operands that New returns. Poison lies in the gaps and
 // on both sides of each operand. It is NaN, or for fixed-point elements the largest

@@ -199,9 +199,9 @@ func SaveFigure(rows []Row, path string) error {
 	for i, r := range ratios {
 		kind, hue := "", 0
 		switch {
-		case r.Tool != ours[0]:
+		case strings.HasPrefix(r.Tool, "revgen"):
 			kind, hue = ", written by revgen", 2
-		case slices.Contains(others, r.Eval):
+		case slices.Contains(others, r.Eval) || r.Tool != ours[0]: // revnum-minors
 			kind, hue = ", another algorithm", 1
 		}
 		for _, l := range []struct {

@@ -62,6 +62,18 @@ func TestRatios(t *testing.T) {
 	if svg, err := os.ReadFile(path); err != nil || !strings.Contains(string(svg), "gmm jacobian") {
 		t.Errorf("the figure does not name gmm jacobian (%v)", err)
 	}
+	minors := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Tool == "revnum" || r.Tool == "revgen" })
+	for i := range minors {
+		if minors[i].Tool == "revgen-minors" {
+			minors[i].Tool, minors[i].Outcome = "revnum-minors", valid
+		}
+	}
+	if err := SaveFigure(minors, path); err != nil {
+		t.Fatal(err)
+	}
+	if svg, err := os.ReadFile(path); err != nil || !strings.Contains(string(svg), "another algorithm") || strings.Contains(string(svg), "revgen") {
+		t.Errorf("the figure says that revgen wrote revnum-minors (%v)", err)
+	}
 }
 
 func TestLoadErrors(t *testing.T) {

@@ -141,7 +141,7 @@ func TestEnvironment(t *testing.T) {
 		values[name] = value
 	}
 	for name, want := range map[string]string{
-		"OPENBLAS_CORETYPE": "", "OPENBLAS_L2_SIZE": "", "OMP_NUM_THREADS": "1", "ENZYME_LIB": "/enzyme", "TMPDIR": "/tmp/x",
+		"OPENBLAS_CORETYPE": "", "OPENBLAS_L2_SIZE": "", "OMP_NUM_THREADS": "1", "NPROC": "1", "ENZYME_LIB": "/enzyme", "TMPDIR": "/tmp/x",
 		"CPLUS_INCLUDE_PATH": strings.Join([]string{"/gb/cpp", "/usr/include/nlohmann", "/codi/include", "/mine"}, string(os.PathListSeparator)),
 	} {
 		if values[name] != want {

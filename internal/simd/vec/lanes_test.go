@@ -114,7 +114,7 @@ func TestLanes(t *testing.T) {
 // TestMultiplyAdd compares the multiply-adds of zgeneric.go over float32 with sums that are rounded once.
 func TestMultiplyAdd(t *testing.T) {
 	check := func(x, y, z float32) {
-		p, z64 := float64(x)*float64(y), float64(z) // as _gen writes it
+		p, z64 := float64(float64(x)*float64(y)), float64(z) // as _gen writes it
 		s := p + z64
 		want := float32(s)
 		if exact := new(big.Float).SetPrec(1000); s != 0 && s-s == 0 { // otherwise one rounding is enough
