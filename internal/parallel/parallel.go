@@ -341,6 +341,10 @@ func (h *follower) leave() bool {
 		return false
 	}
 	pool.idle = slices.Delete(pool.idle, i, i+1)
+	select {
+	case <-h.wake: // of a request that was taken back, and would wake the follower later
+	default:
+	}
 	pool.ended = append(pool.ended, h)
 	pool.followers--
 	return true

@@ -340,6 +340,42 @@ func TestFollowersEndingAndCalled(t *testing.T) {
 	}
 }
 
+// A follower that ends just when a request to it was taken back keeps no token. With one it would later
+// wake up without a job, and be idle twice.
+func TestFollowerEndsAfterRequestTakenBack(t *testing.T) {
+	for {
+		pool.Lock()
+		n := pool.followers
+		pool.Unlock()
+		if n == 0 {
+			break
+		}
+		time.Sleep(idleTime / 10)
+	}
+	h := &follower{wake: make(chan struct{}, 1)}
+	h.start = h.run
+	h.wake <- struct{}{}
+	pool.Lock()
+	pool.followers++
+	pool.Unlock()
+	h.rest()
+	if !h.leave() {
+		t.Fatal("the follower was not idle")
+	}
+	if err := checkRun(2, 9); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		time.Sleep(idleTime / 20) // the follower sleeps
+		pool.Lock()
+		idle, followers := len(pool.idle), pool.followers
+		pool.Unlock()
+		if idle > followers {
+			t.Fatalf("%d of %d followers are idle", idle, followers)
+		}
+	}
+}
+
 func TestWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	if got := Workers(0); got != 3 {
