@@ -288,7 +288,7 @@ func (p *polisher) round() {
 	}
 	method := &optimize.LBFGS{Store: iterations, GradStopThreshold: math.NaN()}
 	// An error means that the line search cannot continue. EM can.
-	if result, _ := optimize.Minimize(problem, make([]float64, size), settings, method); result != nil {
+	if result, _ := objective.Minimize(problem, make([]float64, size), settings, method); result != nil {
 		p.local.params(p.x, result.X)
 	}
 }

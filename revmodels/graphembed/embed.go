@@ -307,7 +307,7 @@ func lbfgs(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 		}
 		return optimize.NotTerminated, nil
 	}
-	r, err := optimize.Minimize(optimize.Problem{Func: m.Func, Grad: m.Grad, Status: status}, x, set, &optimize.LBFGS{})
+	r, err := objective.Minimize(optimize.Problem{Func: m.Func, Grad: m.Grad, Status: status}, x, set, &optimize.LBFGS{})
 	if r == nil {
 		return 0, err
 	}
