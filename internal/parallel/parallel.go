@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -37,15 +38,36 @@ func Workers(w int) int {
 	return min(w, perProcessor*processors)
 }
 
-// Interrupt ends the calls of Run if it is not 0: they panic with ErrInterrupted before their next
-// block, and so does a Wait. It is for a handler of signals in C (ports/capi), whose calls recover.
-var Interrupt atomic.Int32
+// Calls is how many calls of the library for C (ports/capi) run. An interrupt, which may be a handler
+// of signals in C, adds math.MinInt32 if there are any. Run and Wait then panic with ErrInterrupted
+// before their next block, until all these calls have ended. They recover.
+var Calls atomic.Int32
 
-// ErrInterrupted is what Run and Wait panic with because of Interrupt.
+// ErrInterrupted is what Run and Wait panic with because of an interrupt.
 var ErrInterrupted = errors.New("interrupted")
 
+// Begin counts a call. It waits for the end of those that an interrupt ends, as it is to end no others.
+func Begin() {
+	for {
+		n := Calls.Load()
+		if n >= 0 && Calls.CompareAndSwap(n, n+1) {
+			return
+		}
+		if n < 0 {
+			time.Sleep(nap)
+		}
+	}
+}
+
+// End ends a call.
+func End() {
+	if Calls.Add(-1) == math.MinInt32 {
+		Calls.Store(0) // nothing else changes it now
+	}
+}
+
 func checkInterrupt() {
-	if Interrupt.Load() != 0 {
+	if Calls.Load() < 0 {
 		panic(ErrInterrupted)
 	}
 }

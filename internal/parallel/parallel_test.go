@@ -199,27 +199,36 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// interrupt is what interrupt_calls of ports/capi does.
+func interrupt() {
+	for {
+		if n := Calls.Load(); n <= 0 || Calls.CompareAndSwap(n, n+math.MinInt32) {
+			return
+		}
+	}
+}
+
 // An interrupt ends Run at its next block, and a block that waits for one that will not run.
 func TestInterrupt(t *testing.T) {
-	defer Interrupt.Store(0)
 	for _, workers := range []int{1, 2, 7} {
 		for range 50 {
 			var blocks atomic.Int32
-			Interrupt.Store(0)
+			Begin()
 			v := caught(func() {
 				Run(workers, 1000, blockFunc(func(_, block int) {
 					if blocks.Add(1) == 10 {
-						Interrupt.Store(1)
+						interrupt()
 					}
 				}))
 			})
 			if n := int(blocks.Load()); v != any(ErrInterrupted) || n < 10 || n > 10+workers {
 				t.Fatalf("workers=%d: panicked with %v after %d blocks", workers, v, n)
 			}
-			Interrupt.Store(0)
+			End()
+			Begin()
 			v = caught(func() {
 				Run(workers, 20, blockFunc(func(_, block int) {
-					Interrupt.Store(1)
+					interrupt()
 					for w := (Wait{}); ; w.Pause() {
 					}
 				}))
@@ -227,11 +236,64 @@ func TestInterrupt(t *testing.T) {
 			if v != any(ErrInterrupted) {
 				t.Fatalf("workers=%d: panicked with %v in a wait", workers, v)
 			}
-			Interrupt.Store(0)
+			End()
 			if err := checkRun(workers, 20); err != nil {
 				t.Fatalf("after an interrupt: %v", err)
 			}
 		}
+	}
+}
+
+// An interrupt ends all calls that run, and none that begins later or while there is none.
+func TestInterruptEndsCallsThatRun(t *testing.T) {
+	interrupt()
+	Begin()
+	Begin()
+	checkInterrupt()
+	interrupt()
+	interrupt()
+	begun := make(chan any)
+	go func() {
+		Begin()
+		defer End()
+		begun <- caught(checkInterrupt)
+	}()
+	End() // the other call still runs, and is to end
+	select {
+	case <-begun:
+		t.Error("a call began before those that were to end had ended")
+	case <-time.After(10 * time.Millisecond):
+	}
+	if v := caught(checkInterrupt); v != any(ErrInterrupted) {
+		t.Errorf("when another call had ended, a call found %v", v)
+	}
+	End()
+	if v := <-begun; v != nil {
+		t.Errorf("a later call panicked with %v", v)
+	}
+}
+
+// Interrupts at any time leave no call to be ended.
+func TestInterruptsAtAnyTime(t *testing.T) {
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for !stop.Load() {
+				Begin()
+				_ = caught(func() { Run(2, 4, blockFunc(func(_, _ int) {})) })
+				End()
+			}
+		})
+	}
+	for range 200 {
+		interrupt()
+		time.Sleep(nap)
+	}
+	stop.Store(true)
+	wg.Wait()
+	if n := Calls.Load(); n != 0 {
+		t.Errorf("%d calls are left", n)
 	}
 }
 

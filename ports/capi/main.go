@@ -43,6 +43,8 @@ var errArgument = errors.New("revnum")
 // guard turns the error or panic of a function into a status and a message.
 func guard(message *C.char, size C.int64_t, f func() error) (status C.int32_t) {
 	debug.SetPanicOnFault(true) // a bad pointer then panics
+	parallel.Begin()
+	defer parallel.End()
 	defer func() {
 		if v := recover(); v != nil {
 			status = C.REV_INTERNAL
@@ -165,11 +167,11 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *
 	})
 }
 
-// goInterruptFlag returns the address of parallel.Interrupt, which C may keep because variables of
-// packages do not move.
+// goCalls returns the address of parallel.Calls, which C may keep because variables of packages do not
+// move.
 //
-//export goInterruptFlag
-func goInterruptFlag() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(&parallel.Interrupt))) }
+//export goCalls
+func goCalls() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(&parallel.Calls))) }
 
 // move moves the arguments to the next problem.
 func (a *arguments) move(args []C.rev_arg, moves []C.int64_t) {

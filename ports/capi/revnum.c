@@ -40,18 +40,19 @@ int32_t rev_kernel(const char *name) {
 	return fork_status(message) ? -1 : goKernel((char *)name, message, sizeof message);
 }
 
-/* The calls that run now, and how many of those that an interrupt is to end have not ended. Go
- * looks at the flag before each block of its work. */
-static _Atomic int32_t running, ending;
-static _Atomic int32_t *_Atomic flag;
+/* parallel.Calls, which is NULL before the first call that may be interrupted. */
+static _Atomic int32_t *_Atomic calls;
 
-/* What a handler of signals may do. */
+static void find_calls(void) {
+	if (calls == NULL) calls = (_Atomic int32_t *)goCalls();
+}
+
+/* What a handler of signals may do: ends the calls that run now, if there are any. */
 static void interrupt_calls(void) {
-	_Atomic int32_t *f = flag;
-	int32_t n = running;
-	if (f == NULL || n <= 0) return;
-	ending = n;
-	*f = 1;
+	_Atomic int32_t *c = calls;
+	if (c == NULL) return;
+	int32_t n = *c;
+	while (n > 0 && !atomic_compare_exchange_weak(c, &n, n + INT32_MIN)) continue;
 }
 
 #ifdef _WIN32
@@ -63,42 +64,67 @@ static BOOL WINAPI on_interrupt(DWORD event) {
 static void watch(void) {}
 
 void rev_watch_interrupts(void) {
-	flag = (_Atomic int32_t *)goInterruptFlag();
+	find_calls();
 	SetConsoleCtrlHandler(on_interrupt, TRUE);
 }
 #else
-static _Atomic int watching;
-static struct sigaction before;
+/* Handlers of SIGINT, each of which calls the one of the program that it was put before. A program
+ * that changes its handler gets another of ours before it, because its new handler may call what
+ * it found, which is one of ours. */
+enum { handlers = 4 };
+static struct sigaction before[handlers];
 
-static void on_interrupt(int sig, siginfo_t *info, void *context) {
+static void on_interrupt(const struct sigaction *b, int sig, siginfo_t *info, void *context) {
 	interrupt_calls();
-	if (before.sa_flags & SA_SIGINFO) {
-		before.sa_sigaction(sig, info, context);
-	} else if (before.sa_handler == SIG_DFL) {
-		sigaction(sig, &before, NULL);
+	if (b->sa_flags & SA_SIGINFO) {
+		b->sa_sigaction(sig, info, context);
+	} else if (b->sa_handler == SIG_DFL) {
+		sigaction(sig, b, NULL);
 		raise(sig);
-	} else if (before.sa_handler != SIG_IGN) {
-		before.sa_handler(sig);
+	} else if (b->sa_handler != SIG_IGN) {
+		b->sa_handler(sig);
 	}
 }
 
-/* Puts on_interrupt before the handler that there is. Others may have set one since the last call. */
+static void handler0(int sig, siginfo_t *info, void *context) { on_interrupt(&before[0], sig, info, context); }
+static void handler1(int sig, siginfo_t *info, void *context) { on_interrupt(&before[1], sig, info, context); }
+static void handler2(int sig, siginfo_t *info, void *context) { on_interrupt(&before[2], sig, info, context); }
+static void handler3(int sig, siginfo_t *info, void *context) { on_interrupt(&before[3], sig, info, context); }
+static void (*const ours[handlers])(int, siginfo_t *, void *) = {handler0, handler1, handler2, handler3};
+
+/* Whether a calls the handler of b. */
+static int same(const struct sigaction *a, const struct sigaction *b) {
+	if ((a->sa_flags ^ b->sa_flags) & SA_SIGINFO) return 0;
+	return a->sa_flags & SA_SIGINFO ? a->sa_sigaction == b->sa_sigaction : a->sa_handler == b->sa_handler;
+}
+
+static _Atomic int watching;
+
+/* Puts a handler of ours before the one that there is. Others may have set one since the last call. */
 static void watch(void) {
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+	static int used;
 	struct sigaction now;
 	if (!watching || sigaction(SIGINT, NULL, &now) != 0) return;
-	int ours = (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_interrupt;
-	if (ours || (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_IGN) || pthread_mutex_trylock(&one) != 0) return;
-	before = now;
-	now.sa_sigaction = on_interrupt;
-	now.sa_flags |= SA_SIGINFO | SA_ONSTACK;
-	sigaction(SIGINT, &now, NULL);
+	if (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_IGN) return;
+	for (int i = 0; i < handlers && now.sa_flags & SA_SIGINFO; i++) {
+		if (now.sa_sigaction == ours[i]) return;
+	}
+	if (pthread_mutex_trylock(&one) != 0) return;
+	int i = 0;
+	while (i < used && !same(&before[i], &now)) i++;
+	if (i == used && used < handlers) before[used++] = now;
+	if (i < used) {
+		now.sa_sigaction = ours[i];
+		now.sa_flags |= SA_SIGINFO | SA_ONSTACK;
+		sigaction(SIGINT, &now, NULL);
+	}
 	pthread_mutex_unlock(&one);
 }
 
 void rev_watch_interrupts(void) {
 	if (forked) return;
-	flag = (_Atomic int32_t *)goInterruptFlag();
+	find_calls();
 	watching = 1;
 	watch();
 }
@@ -107,12 +133,7 @@ void rev_watch_interrupts(void) {
 /* A call of a kernel. steps.c makes calls too. */
 int32_t make_call(int32_t kernel, int32_t pass, rev_arg *args, int64_t n, int64_t count, int64_t *moves, char *text) {
 	watch();
-	running++;
-	int32_t status = goCall(kernel, pass, args, n, count, moves, text, REV_MESSAGE_SIZE);
-	running--;
-	_Atomic int32_t *f = flag;
-	if (f != NULL && *f && --ending <= 0) *f = 0;
-	return status;
+	return goCall(kernel, pass, args, n, count, moves, text, REV_MESSAGE_SIZE);
 }
 
 int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
@@ -128,12 +149,14 @@ int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64
 
 int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size) {
 	int32_t status = fork_status(message);
-	return status ? status : goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
+	if (status) return status;
+	watch();
+	return goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
 }
 
 void rev_interrupt(void) {
 	if (forked) return;
-	flag = (_Atomic int32_t *)goInterruptFlag();
+	find_calls();
 	interrupt_calls();
 	goInterrupt();
 }

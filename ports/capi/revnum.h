@@ -151,13 +151,13 @@ REV_API void *rev_xla(void *frame);
  * error if it does not fit in size bytes. ports/capi/models.go has the tasks. */
 REV_API int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size);
 
-/* rev_interrupt ends the calls that other threads run now: kernels before their next block of
- * work, mostly within milliseconds, and tasks of rev_model before their next iteration. */
+/* rev_interrupt ends the calls that other threads run now before their next block of work, mostly
+ * within milliseconds. A call that begins meanwhile waits for their end, and then runs. */
 REV_API void rev_interrupt(void);
 
-/* rev_watch_interrupts lets SIGINT, or Ctrl-C on Windows, end the kernels that run then. It puts a
- * handler before the one of your program, which is called as before, and does so again if your
- * program has changed its handler. An ignored SIGINT stays ignored. */
+/* rev_watch_interrupts lets SIGINT, or Ctrl-C on Windows, end the calls that run then. It puts a
+ * handler before the one of your program, which is called as before. The next call does so again if your
+ * program has changed its handler, for up to four different ones. An ignored SIGINT stays ignored. */
 REV_API void rev_watch_interrupts(void);
 
 /* rev_ba_snavely evaluates an observation of bundle adjustment as a residual block of

@@ -330,6 +330,13 @@ static void count_signal(int sig) {
 	signals++;
 }
 
+static void (*older)(int);
+
+static void chained_signal(int sig) {
+	signals++;
+	if (signals < 10) older(sig);
+}
+
 /* rev_interrupt and SIGINT end a call, and the next one goes on. */
 static void interrupts(void) {
 	signal(SIGINT, count_signal);
@@ -348,6 +355,16 @@ static void interrupts(void) {
 		pthread_join(thread, NULL);
 		CHECK(status == REV_INTERRUPTED);
 		CHECK(by_signal == (signals > 0));
+		values();
+	}
+	/* A handler may call the one that was there before it. */
+	for (int i = 0; i < 2; i++) {
+		signals = 0;
+		older = signal(SIGINT, chained_signal);
+		values();
+		raise(SIGINT);
+		CHECK(signals == 2);
+		signal(SIGINT, count_signal);
 		values();
 	}
 	signal(SIGINT, SIG_DFL);
