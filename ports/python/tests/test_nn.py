@@ -48,6 +48,91 @@ def test_chain(name):
     torch.testing.assert_close(torch.autograd.grad(loss(y, logdet), inputs), torch.autograd.grad(loss(*tape), inputs, materialize_grads=True))
 
 
+def gradients(f, module, x):
+    """The gradients of the parameters of a module that has f."""
+    module.zero_grad()
+    y, logdet = f(x)
+    ((y.double() ** 3).sum() + logdet.double().sum()).backward()
+    return [p.grad.clone() for p in module.parameters()]
+
+
+def test_hooks():
+    """Hooks of parameters see the sum of the gradients once, as with a tape."""
+    chain, seen = nn.Chain(*(b := blocks()), *b), []
+    for p in chain.parameters():
+        p.register_hook(lambda g: seen.append(1) or 2 * g)
+    x = torch.randn(4, 5, dtype=torch.float64)
+    ours = gradients(chain, chain, x)
+    assert len(seen) == len(ours)
+    torch.testing.assert_close(ours, gradients(lambda x: nn._chain(chain.blocks, x), chain, x))
+
+
+def test_autocast():
+    """The gradient computes in the type of the forward pass."""
+    torch.manual_seed(1)
+    chain, x = nn.Chain(*[nn.Coupling(4, mlp(2, 4).float(), swap=i % 2) for i in range(6)]), torch.randn(8, 4)
+
+    def cast(f):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return f(x)
+
+    ours = gradients(lambda x: cast(chain), chain, x)
+    torch.testing.assert_close(ours, gradients(lambda x: cast(lambda x: nn._chain(chain.blocks, x)), chain, x))
+
+
+def test_more_axes():
+    """The determinant is that of all elements of a row."""
+    chain, x = nn.Chain(*[b for b in blocks() if isinstance(b, nn.Coupling)]), torch.randn(4, 4, 5, dtype=torch.float64)
+    torch.testing.assert_close(chain(x)[1], chain(x.flatten(0, 1))[1].reshape(4, 4).sum(1))
+
+
+class Noise(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.dropout(x, training=self.training)
+
+
+class Mean(torch.nn.Module):
+    """Has a state that changes with each call."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(3, dtype=torch.float64))
+
+    def forward(self, x):
+        self.mean.lerp_(x.mean(0), 0.5)
+        return x - self.mean
+
+
+def test_changed():
+    """What computes something else in the gradient than before gives an error, and no wrong number."""
+    x = torch.randn(4, 6, dtype=torch.float64)
+    changes = [
+        lambda chain: torch.nn.init.zeros_(chain.blocks[0].f[0].weight),
+        lambda chain: torch.optim.SGD(chain.parameters(), 0.1).step(),
+        lambda chain: setattr(chain.blocks[0].f[0], "weight", torch.nn.Parameter(torch.zeros(8, 3, dtype=torch.float64))),
+    ]
+    for change in changes:
+        chain = nn.Chain(nn.Residual(mlp(3, 3), mlp(3, 3)))
+        chain(x)[0].sum().backward()
+        y = chain(x)[0]
+        change(chain)
+        with pytest.raises(RuntimeError, match="were changed"):
+            y.sum().backward()
+    chain = nn.Chain(nn.Residual(mlp(3, 3), mlp(3, 3))).requires_grad_(False)
+    others = {name: p.clone().requires_grad_() for name, p in chain.named_parameters()}
+    with pytest.raises(RuntimeError, match="were changed"):
+        torch.func.functional_call(chain, others, (x,))[0].sum().backward()
+    for net, error in ((Noise(), "differ by"), (Mean(), "were changed")):
+        chain = nn.Chain(nn.Residual(torch.nn.Sequential(mlp(3, 3), net), mlp(3, 3)))
+        with pytest.raises((revnum.ArgumentError, RuntimeError), match=error):
+            chain(x)[0].sum().backward()
+    chain = nn.Chain(nn.Residual(torch.nn.Sequential(mlp(3, 3), torch.nn.Dropout()), mlp(3, 3))).eval()
+    y = chain(x)[0]
+    chain.train()
+    with pytest.raises(revnum.ArgumentError, match="Dropout"):
+        y.sum().backward()
+
+
 def kept(f):
     """The bytes that autograd keeps for the gradient of f."""
     sizes = []

@@ -16,7 +16,9 @@ from those with a tape by rounding. A block, such as Coupling, Residual and Unit
     y, logdet = block(x)                 # for each row of x, the log of the determinant of the Jacobian
     x = block.inverse(y)
 
-Its networks must compute the same each time: dropout and the statistics of a batch are refused.
+Its networks must compute the same each time: dropout and the statistics of a batch are refused. So is
+the gradient if parameters or buffers have changed since the forward pass, or if a block and its inverse
+do not agree.
 """
 
 import math
@@ -39,9 +41,7 @@ class Chain(nn.Module):
         self.blocks = nn.ModuleList(blocks)
 
     def forward(self, x):
-        for m in self.modules():
-            if m.training and isinstance(m, (_DropoutNd, _BatchNorm)):
-                raise ArgumentError(f"revnum: {type(m).__name__} computes something else each time, and cannot be in a Chain that is trained")
+        _refuse(self.blocks)
         parameters = list(self.parameters())
         if torch.is_grad_enabled() and (x.requires_grad or any(p.requires_grad for p in parameters)):
             return _Walk.apply(self.blocks, x, *parameters)
@@ -62,11 +62,25 @@ def _chain(blocks, x):
     return x, total
 
 
+def _refuse(blocks):
+    for m in blocks.modules():
+        if m.training and isinstance(m, (_DropoutNd, _BatchNorm)):
+            raise ArgumentError(f"revnum: {type(m).__name__} computes something else each time, and cannot be in a Chain that is trained")
+
+
+def _versions(blocks):
+    """The parameters and buffers, each with a number that grows when it is changed in place."""
+    return [(a, a._version) for a in (*blocks.parameters(), *blocks.buffers())]
+
+
 class _Walk(torch.autograd.Function):
     """The blocks of a Chain. The parameters are arguments so that they get gradients."""
 
     @staticmethod
     def forward(ctx, blocks, x, *parameters):
+        ctx.versions = _versions(blocks)
+        kind = x.device.type
+        ctx.autocast = dict(device_type=kind, enabled=torch.is_autocast_enabled(kind), dtype=torch.get_autocast_dtype(kind))
         y, logdet = _chain(blocks, x)
         ctx.blocks, ctx.parameters = blocks, parameters
         ctx.save_for_backward(y)
@@ -76,20 +90,35 @@ class _Walk(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, gy, glogdet):
         (y,) = ctx.saved_tensors
+        now = _versions(ctx.blocks)
+        if len(now) != len(ctx.versions) or any(a is not b or m != n for (a, m), (b, n) in zip(now, ctx.versions)):
+            raise RuntimeError("revnum: parameters or buffers of a Chain were changed after the forward pass began, and the gradient computes with them again")
+        _refuse(ctx.blocks)
         # Made first: among the temporary tensors of the blocks they would keep freed memory in pieces.
         gradients = {p: torch.zeros_like(p) if p.requires_grad else None for p in ctx.parameters}
-        for block in reversed(ctx.blocks):
-            x = block.inverse(y)
-            with torch.enable_grad():
-                x = x.detach().requires_grad_()
-                out = block(x)
-            mine = [p for p in block.parameters() if p.requires_grad]
-            out, g = zip(*[(a, g) for a, g in zip(out, (gy, glogdet)) if a.requires_grad])  # logdet may be constant
-            gx, *gp = torch.autograd.grad(out, [x, *mine], g, allow_unused=True)
-            for p, g in zip(mine, gp):
-                if g is not None:
-                    gradients[p] += g
-            y, gy = x.detach(), gx
+        off, limits = torch.zeros((), device=y.device), torch.finfo(y.dtype)
+        with torch.autocast(**ctx.autocast):
+            for block in reversed(ctx.blocks):
+                x = block.inverse(y)
+                parameters = dict(block.named_parameters())
+                # Their own hooks are for the sum of the gradients.
+                copies = {name: p.detach().requires_grad_(p.requires_grad) for name, p in parameters.items()}
+                with torch.enable_grad():
+                    x = x.detach().requires_grad_()
+                    out = torch.func.functional_call(block, copies, (x,))
+                if y.numel():
+                    again = out[0].detach()
+                    size = torch.maximum(again.abs().amax(), x.detach().abs().amax()) + limits.tiny
+                    off = torch.maximum(off, (again - y).abs().amax() / size)
+                mine = [name for name, p in copies.items() if p.requires_grad]
+                out, g = zip(*[(a, g) for a, g in zip(out, (gy, glogdet)) if a.requires_grad])  # logdet may be constant
+                gx, *gp = torch.autograd.grad(out, [x, *[copies[name] for name in mine]], g, allow_unused=True)
+                for name, g in zip(mine, gp):
+                    if g is not None:
+                        gradients[parameters[name]] += g
+                y, gy = x.detach(), gx
+        if off > math.sqrt(limits.eps):
+            raise ArgumentError(f"revnum: a block of a Chain and its inverse differ by {off:.1g} of its rows: its networks must compute the same each time")
         return None, gy, *gradients.values()
 
 
@@ -136,12 +165,12 @@ class Coupling(nn.Module):
         s, t = self._moves(a, b)
         if s is None:
             return self._joined(a, b + t), x.new_zeros(x.shape[:1])
-        return self._joined(a, b * torch.exp(s) + t), s.sum(-1)
+        return self._joined(a, b * torch.exp(s) + t), s.flatten(1).sum(1)
 
     def inverse(self, y):
         a, b = self._parts(y)
         s, t = self._moves(a, b)
-        return self._joined(a, b - t if s is None else (b - t) * torch.exp(-s))
+        return self._joined(a, b - t if s is None else (b - t) / torch.exp(s))
 
 
 class Residual(nn.Module):
