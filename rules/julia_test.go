@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ bycolumns(a::AbstractVector) = a
 bycolumns(a::AbstractMatrix) = collect(transpose(a))
 
 function pass(kernel, which, arrays, args)
-    @ccall(library.rev_abi_version()::Int32) == 3 || error("revnum: the library has another version of the interface")
+    @ccall(library.rev_abi_version()::Int32) == ABI || error("revnum: the library has another version of the interface")
     GC.@preserve arrays begin
         id = @ccall library.rev_kernel(kernel::Cstring)::Int32
         status = @ccall library.rev_call(id::Int32, which::Int32, args::Ptr{Arg}, length(args)::Int64)::Int32
@@ -106,7 +107,13 @@ end
 // outputs whose shapes their operands tell.
 func TestJulia(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(juliaHead)
+	header, err := os.ReadFile("../ports/capi/revnum.h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, version, _ := strings.Cut(string(header), "#define REV_ABI_VERSION ")
+	version, _, _ = strings.Cut(version, "\n")
+	b.WriteString(strings.ReplaceAll(juliaHead, "ABI", version))
 	var missing strings.Builder
 	n := 0
 	for _, r := range All() {
