@@ -161,7 +161,8 @@ def _primitive(name, write, results):
         rule = ", ".join(map(axes, ranks, apart)) + " -> " + ", ".join(axes(n, True) for n in out)
 
         def partition(mesh, arguments, outputs):
-            along = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*arguments[first].sharding.spec[:1]))
+            spec_of = getattr(arguments[first].sharding, "spec", ())  # without a mesh, whole arrays
+            along = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec_of[:1]))
             same = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
             run = lambda *args: tuple(compiled(*args, spec=spec._replace(batch=args[first].shape[0])))
             return mesh, run, (along,) * len(out), tuple(along if a else same for a in apart)

@@ -183,6 +183,7 @@ for kind in (AxisType.Auto, AxisType.Explicit):
         close(jax.jit(transform(f))(s, whole), transform(jnp.matmul)(a, w))
         close(jax.jit(transform(g))(s, whole), transform(jnp.matmul)(a, w))
     close(g(s, whole), a @ w)
+    close(jax.jit(gradient(f))(a, w), gradient(jnp.matmul)(a, w))  # under a mesh, but not sharded
     if kind == AxisType.Explicit:
         break  # gradients gather
     for transform in (lambda f: f, tangent, lambda f: lambda a, w: gradient(f)(a, w)[0]):
