@@ -20,7 +20,8 @@ have second derivatives backward.
 
 Calls work in a shard_map. Under jit a vmap of problems that are sharded by their axis stays so: each
 device computes its own. (Where the axis of the mesh is Explicit, gradients are gathered.) A sharded
-array of a single problem is gathered.
+array of a single problem is gathered, and so are problems whose number the devices do not divide. If data has
+no result on one device, and others wait for it in a collective operation, XLA ends the process.
 
 jax.export takes a call as any custom call: with
 disabled_checks=[export.DisabledSafetyCheck.custom_call("revnum")].
@@ -161,9 +162,11 @@ def _primitive(name, write, results):
         rule = ", ".join(map(axes, ranks, apart)) + " -> " + ", ".join(axes(n, True) for n in out)
 
         def partition(mesh, arguments, outputs):
-            spec_of = getattr(arguments[first].sharding, "spec", ())  # without a mesh, whole arrays
-            along = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec_of[:1]))
-            same = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec())
+            by = getattr(arguments[first].sharding, "spec", ())[:1]  # there is none without a mesh
+            parts = math.prod(mesh.shape[name] for names in by if names for name in (names if isinstance(names, tuple) else [names]))
+            if arguments[first].shape[0] % parts:
+                by = ()  # else XLA adds problems of zeros
+            along, same = (jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*p)) for p in (by, ()))
             run = lambda *args: tuple(compiled(*args, spec=spec._replace(batch=args[first].shape[0])))
             return mesh, run, (along,) * len(out), tuple(along if a else same for a in apart)
 

@@ -186,6 +186,9 @@ for kind in (AxisType.Auto, AxisType.Explicit):
     close(jax.jit(gradient(f))(a, w), gradient(jnp.matmul)(a, w))  # under a mesh, but not sharded
     if kind == AxisType.Explicit:
         break  # gradients gather
+    solve = lambda a, b: jax.vmap(rj.revlinalg.Solve)(jax.lax.with_sharding_constraint(a, by), b)
+    m = np.random.default_rng(3).normal(size=(7, 2, 2))  # a padded problem would be singular
+    close(jax.jit(solve)(m, m), jnp.linalg.solve(m, m))
     for transform in (lambda f: f, tangent, lambda f: lambda a, w: gradient(f)(a, w)[0]):
         compiled = jax.jit(transform(f)).lower(s, whole).compile()
         assert "all-gather" not in compiled.as_text()
