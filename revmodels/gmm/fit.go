@@ -525,6 +525,12 @@ func (f *fit) most() float64 {
 	return f.report.Starts[f.report.Best].LogPosterior
 }
 
+// sound reports whether the best mixture so far has no collapsed components. One with them may not be
+// better than one with a smaller log posterior.
+func (f *fit) sound() bool {
+	return f.best != nil && (f.opts.RegCovar > 0 || len(f.report.Starts[f.report.Best].Collapsed) == 0)
+}
+
 // sameClusters reports whether labels below k divide the points in the same way.
 func sameClusters(a, b []int, k int) bool {
 	other, used := make([]int, k), make([]bool, k) // the label in b for one in a, from 1
@@ -629,7 +635,7 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 		if r.Iterations >= f.maxIter || ctx.Err() != nil {
 			return nil
 		}
-		if !r.Converged && r.Iterations >= 3 && posterior+float64(20*r.Gain) < f.most() {
+		if !r.Converged && r.Iterations >= 3 && f.sound() && posterior+float64(20*r.Gain) < f.most() {
 			return nil // other starts are better
 		}
 		if f.opts.Progress != nil {
