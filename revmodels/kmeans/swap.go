@@ -130,13 +130,14 @@ func (s *search) weights(which []int) (w []float64) {
 func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64, try bool) float64 {
 	dists := make([]float64, s.n)
 	splits := make([]clusterSplit, s.k)
+	seed := rnd.Uint64()
 	kept := slices.Clone(s.centroids.Data)
 	cost := s.cost(dists)
 	for s.k > 1 && r.Iterations < most && ctx.Err() == nil {
-		from, to := s.bestSwap(ctx, rnd, dists, splits)
+		from, to := s.bestSwap(ctx, seed, dists, splits)
 		steps := most
 		if from < 0 && try {
-			from, to = s.promisingSwap(ctx, rnd, dists, splits)
+			from, to = s.promisingSwap(ctx, seed, dists, splits)
 			steps = min(r.Iterations+trial, most)
 		}
 		if from < 0 {
@@ -161,7 +162,7 @@ func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int
 
 // bestSwap returns the swap that lowers the cost most: it removes centroid from and splits
 // the points of centroid to. Both are -1 if no swap lowers the cost.
-func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, splits []clusterSplit) (from, to int) {
+func (s *search) bestSwap(ctx context.Context, seed uint64, dists []float64, splits []clusterSplit) (from, to int) {
 	// The bounds on distances give a lower bound on the rise of the cost. They are made
 	// sharp only if some cluster may gain more.
 	without, _ := s.cheapestRemoval(dists)
@@ -186,7 +187,7 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 			continue
 		}
 		if math.IsInf(splits[k].gain, 1) {
-			s.trySplit(ctx, rnd, &splits[k], members[k], costs[k])
+			s.trySplit(ctx, rand.New(rand.NewPCG(seed, uint64(k))), &splits[k], members[k], costs[k])
 		}
 		if gain := splits[k].gain - without; gain > best {
 			to, best = k, gain
@@ -200,7 +201,7 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 
 // promisingSwap returns the swap for which the gain of the second centroid exceeds the rise most,
 // or -1 and -1 if no cluster can be split.
-func (s *search) promisingSwap(ctx context.Context, rnd *rand.Rand, dists []float64, splits []clusterSplit) (from, to int) {
+func (s *search) promisingSwap(ctx context.Context, seed uint64, dists []float64, splits []clusterSplit) (from, to int) {
 	s.assign() // sharp bounds
 	rises := s.rises(dists)
 	first := floats.MinIdx(rises)
@@ -215,7 +216,7 @@ func (s *search) promisingSwap(ctx context.Context, rnd *rand.Rand, dists []floa
 	costs, members := s.costs(dists), s.members()
 	for k := range splits {
 		if s.renew(&splits[k], k, costs[k]) || math.IsInf(splits[k].gain, 1) {
-			s.trySplit(ctx, rnd, &splits[k], members[k], costs[k])
+			s.trySplit(ctx, rand.New(rand.NewPCG(seed, uint64(k))), &splits[k], members[k], costs[k])
 		}
 		remove := first
 		if k == first {
@@ -341,7 +342,9 @@ func (s *search) scatter(points []int, k int) float64 {
 	return size * logs.Pow(vec.SumSquares(m), 0.125) * (1 + slack)
 }
 
-// trySplit divides the points of a centroid into two clusters. cost is their present cost.
+// trySplit divides the points of a centroid into two clusters. cost is their present cost. Each
+// centroid has random numbers of its own: whether rounding moved another one, so that its split is
+// computed again, changes nothing here.
 func (s *search) trySplit(ctx context.Context, rnd *rand.Rand, into *clusterSplit, members []int, cost float64) {
 	into.gain = 0
 	if len(members) < 2 {

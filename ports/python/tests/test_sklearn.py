@@ -19,7 +19,6 @@ SKIPPED = {
     "cluster": {
         "test_dense_sparse and KMeans and not MiniBatch": "sparse points go to the engine of scikit-learn, which draws other starts",
         "test_kmeans_results and dense": "n_iter_ counts the iterations that move centres, and not the last, which only looks",
-        "test_float_precision and dense": "one start for 8 clusters of 3 blobs: points that float32 rounds may lead it to another minimum",
         "MiniBatchKMeans": "there is none of ours",
     },
 }
