@@ -97,6 +97,7 @@ func (r *Range) add(v float64) {
 	r.Low, r.High = min(r.Low, v), max(r.High, v)
 }
 
+// String returns the bounds in words, as in "2.8 to 14".
 func (r Range) String() string {
 	digits := func(v float64) string {
 		if v >= 100 {

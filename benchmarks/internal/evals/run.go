@@ -234,6 +234,7 @@ const (
 // brief is a JSON value in its text, if that is short.
 type brief string
 
+// UnmarshalJSON keeps the text of a short value.
 func (b *brief) UnmarshalJSON(text []byte) error {
 	if len(text) < 32 {
 		*b = brief(text)

@@ -136,12 +136,12 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("CPLUS_INCLUDE_PATH", "/mine")
 	c := Checkout{Dir: "/gb", Codipack: "/codi", Enzyme: "/enzyme"}
 	values := map[string]string{}
-	for _, v := range c.environment("/tmp/x") {
+	for _, v := range c.environment("/logs") {
 		name, value, _ := strings.Cut(v, "=")
 		values[name] = value
 	}
 	for name, want := range map[string]string{
-		"OPENBLAS_CORETYPE": "", "OPENBLAS_L2_SIZE": "", "OMP_NUM_THREADS": "1", "NPROC": "1", "ENZYME_LIB": "/enzyme", "TMPDIR": "/tmp/x",
+		"OPENBLAS_CORETYPE": "", "OPENBLAS_L2_SIZE": "", "OMP_NUM_THREADS": "1", "NPROC": "1", "ENZYME_LIB": "/enzyme", "TMPDIR": "/logs",
 		"CPLUS_INCLUDE_PATH": strings.Join([]string{"/gb/cpp", "/usr/include/nlohmann", "/codi/include", "/mine"}, string(os.PathListSeparator)),
 	} {
 		if values[name] != want {

@@ -89,18 +89,9 @@ var parts = []func(*Report, context.Context) error{
 	(*Report).ratesKept,
 }
 
-// lengths returns 1, 10, 100 and so on, and most.
-func lengths(most int) []int {
-	var all []int
-	for n := 1; n < most; n *= 10 {
-		all = append(all, n)
-	}
-	return append(all, most)
-}
-
 func (r *Report) trainFloats(ctx context.Context) error {
 	loss := newNetwork[float64](points, hidden, 1, 1)
-	for _, n := range lengths(r.Sizes.Training) {
+	for _, n := range orbits.Lengths(r.Sizes.Training) {
 		f := newFloatRun(loss)
 		first := slices.Clone(f.w)
 		begin := time.Now()
@@ -127,7 +118,7 @@ func furthest[T rev.Real](x, y []T) float64 {
 }
 
 func (r *Report) trainFixed(ctx context.Context) error {
-	for _, n := range lengths(r.Sizes.Training) {
+	for _, n := range orbits.Lengths(r.Sizes.Training) {
 		row, hash, err := r.train(ctx, n, 1)
 		if err != nil {
 			return err

@@ -56,13 +56,13 @@ type Report struct {
 	Bytes          int     // allocated by the adjoint
 }
 
-// lengths returns 1, 10, 100, ... up to most.
-func lengths(most int) []int {
+// Lengths returns 1, 10, 100 and so on, and most.
+func Lengths(most int) []int {
 	var all []int
-	for n := 1; n <= most; n *= 10 {
+	for n := 1; n < most; n *= 10 {
 		all = append(all, n)
 	}
-	return all
+	return append(all, most)
 }
 
 // Measure makes runs of up to most steps.
@@ -87,7 +87,7 @@ func Measure(ctx context.Context, most int) (*Report, error) {
 
 // RoundTrips takes the planets up to most steps ahead and back, over three number types.
 func RoundTrips(ctx context.Context, most int) (rows []Row, err error) {
-	for _, n := range lengths(most) {
+	for _, n := range Lengths(most) {
 		for _, trip := range []struct {
 			name string
 			run  func(n int) (float64, error)
