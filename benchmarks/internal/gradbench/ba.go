@@ -19,6 +19,11 @@ func baObjective(input json.RawMessage, workers int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
+	return toErrors(o, o.Value), nil
+}
+
+// toErrors returns the evaluation that runs call, which stores the errors of o.
+func toErrors(o *problem.BAObjective[float64], call func()) evaluation {
 	output := func() (any, error) {
 		type reprojection struct {
 			Elements numbers `json:"elements"`
@@ -35,7 +40,7 @@ func baObjective(input json.RawMessage, workers int) (evaluation, error) {
 		}{reprojection{r[:2], len(z)}, weight{number(z[0]), len(z)}}
 		return out, finite(r[0], r[1], z[0])
 	}
-	return evaluation{call: o.Value, output: output}, nil
+	return evaluation{call: call, output: output}
 }
 
 // baJacobian evaluates the Jacobian of the errors. The answer describes one
@@ -47,6 +52,11 @@ func baJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
+	return toSparse(o, o.ValueJacobian), nil
+}
+
+// toSparse returns the evaluation that runs call, which stores the Jacobian of o.
+func toSparse(o *problem.BAObjective[float64], call func()) evaluation {
 	output := func() (any, error) {
 		a := o.Jacobian
 		out := struct {
@@ -56,7 +66,7 @@ func baJacobian(input json.RawMessage, workers int) (evaluation, error) {
 		}{ends(a.Ptr), ends(a.Ind), ends(a.Data)}
 		return out, finite(out.Values...)
 	}
-	return evaluation{call: o.ValueJacobian, output: output, values: func() time.Duration { return o.Values }}, nil
+	return evaluation{call: call, output: output, values: func() time.Duration { return o.Values }}
 }
 
 // ends returns the first baSent elements of x, or all if there are fewer, and the last

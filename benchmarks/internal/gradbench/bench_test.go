@@ -44,6 +44,25 @@ func BenchmarkEvals(b *testing.B) {
 			run(&Revnum, "det", fmt.Sprint(n), f, map[string]any{"A": uniform(n * n), "ell": n})
 		}
 	}
+	rows := func(n, d int) (out [][]float64) {
+		for range n {
+			out = append(out, uniform(d))
+		}
+		return out
+	}
+	d, k, n := 10, 25, 1000
+	inputs := map[string]any{
+		"gmm":  map[string]any{"d": d, "k": k, "n": n, "m": 0, "gamma": 1, "x": rows(n, d), "alpha": uniform(k), "mu": rows(k, d), "q": rows(k, d), "l": rows(k, d*(d-1)/2)},
+		"ba":   map[string]any{"n": 21, "m": 500, "p": 2000, "cam": uniform(11), "x": []float64{1, 2, 10}, "w": 0.5, "feat": uniform(2)},
+		"lstm": map[string]any{"main_params": rows(4, 56), "extra_params": rows(3, 14), "state": rows(4, 14), "sequence": rows(1024, 14)},
+	}
+	for _, module := range []string{"ba", "gmm", "lstm"} {
+		for _, f := range []string{"objective", "jacobian"} {
+			for _, tool := range []*Tool{&Revnum, &Revgen} {
+				run(tool, module, tool.Name, f, inputs[module])
+			}
+		}
+	}
 	run(&Revgen, "particle", "w=0", "ff", map[string]any{"w": 0})
 	run(&Revgen, "saddle", "start=1,1", "ff", map[string]any{"start": []float64{1, 1}})
 }

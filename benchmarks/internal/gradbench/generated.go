@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/bits"
+	"time"
 
 	"revnum/benchmarks/internal/gradbench/generated"
+	"revnum/benchmarks/internal/problem"
 	"revnum/rev"
 	"revnum/revlinalg"
+	"revnum/revmodels/ba"
 	"revnum/revmodels/hand"
 )
 
@@ -18,6 +21,9 @@ var Revgen = Tool{"revgen", map[string]map[string]function{
 	"lse":      {"primal": generatedLSE, "gradient": generatedLSEGradient},
 	"llsq":     {"primal": generatedLLSQ, "gradient": generatedLLSQGradient},
 	"kmeans":   {"cost": generatedCost, "dir": generatedDirection},
+	"gmm":      {"objective": generatedGMM, "jacobian": generatedGMMJacobian},
+	"ba":       {"objective": generatedBA, "jacobian": generatedBAJacobian},
+	"lstm":     {"objective": generatedLSTM, "jacobian": generatedLSTMJacobian},
 	"ode":      {"primal": generatedODE, "gradient": generatedODEGradient},
 	"ht":       {"objective": generatedHT, "jacobian": generatedHTJacobian},
 	"particle": {"rr": particle(reverse, reverse), "rf": particle(reverse, forward), "fr": particle(forward, reverse), "ff": particle(forward, forward)},
@@ -101,6 +107,126 @@ func generatedDirection(input json.RawMessage, workers int) (evaluation, error) 
 			}
 		}
 	}, dir), nil
+}
+
+// cut returns the next n rows of d numbers of x, which it takes from x.
+func cut(x *[]float64, n, d int) (out [][]float64) {
+	for range n {
+		out, *x = append(out, (*x)[:d:d]), (*x)[d:]
+	}
+	return out
+}
+
+// A mixture has the parameters of a problem of gmm, or its gradient.
+type mixture struct {
+	alpha    []float64
+	mu, q, l [][]float64
+}
+
+// newMixture returns views of parameters in the order of problem.GMM.
+func newMixture(p *problem.GMM, x []float64) mixture {
+	m := mixture{alpha: x[:p.K]}
+	x = x[p.K:]
+	m.mu = cut(&x, p.K, p.D)
+	for range p.K {
+		m.q = append(m.q, cut(&x, 1, p.D)...)
+		m.l = append(m.l, cut(&x, 1, p.D*(p.D-1)/2)...)
+	}
+	return m
+}
+
+func generatedGMM(input json.RawMessage, _ int) (evaluation, error) {
+	p, err := parseGMM(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	m, points, value := newMixture(p, p.Params), rev.NewGeneral(p.N, p.D, p.X), 0.0
+	x := rows(points)
+	return toNumber(func() { value = generated.GMM(m.alpha, m.mu, m.q, m.l, x, p.M, p.Gamma) }, &value), nil
+}
+
+func generatedGMMJacobian(input json.RawMessage, _ int) (evaluation, error) {
+	p, err := parseGMM(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	grad := make([]float64, len(p.Params))
+	m, g, x := newMixture(p, p.Params), newMixture(p, grad), rows(rev.NewGeneral(p.N, p.D, p.X))
+	call := func() {
+		generated.GMMGradient(g.alpha, g.mu, g.q, g.l, m.alpha, m.mu, m.q, m.l, x, p.M, p.Gamma)
+	}
+	return toMixture(call, grad, g.alpha, g.mu, g.q, g.l), nil
+}
+
+// generatedBA computes the errors of observations one by one.
+func generatedBA(input json.RawMessage, workers int) (evaluation, error) {
+	o, err := parseBA(input, workers)
+	if err != nil {
+		return evaluation{}, err
+	}
+	k, x := &o.Kernel, make([]float64, 15)
+	return toErrors(o, func() {
+		for i, w := range k.Weights.Data {
+			gather(x, k, i)
+			generated.Reprojection(k.R.Data[2*i:2*i+2], x, k.Features.Row(i))
+			k.Z.Data[i] = generated.WeightError(w)
+		}
+	}), nil
+}
+
+// gather stores the camera, the point and the weight of observation i in x.
+func gather(x []float64, k *ba.Weighted[float64], i int) {
+	copy(x, k.Cameras.Row(k.Camera[i]))
+	copy(x[11:], k.Points.Row(k.Point[i]))
+	x[14] = k.Weights.Data[i]
+}
+
+// generatedBAJacobian computes the rows of an observation, which have 15 numbers and one that are not
+// zero.
+func generatedBAJacobian(input json.RawMessage, workers int) (evaluation, error) {
+	o, err := parseBA(input, workers)
+	if err != nil {
+		return evaluation{}, err
+	}
+	k, x, first, second := &o.Kernel, make([]float64, 15), []float64{1, 0}, []float64{0, 1}
+	return toSparse(o, func() {
+		j, z := k.CSRTo(&o.Jacobian)
+		start := time.Now()
+		for i, w := range k.Weights.Data {
+			gather(x, k, i)
+			generated.ReprojectionVJP(j.Row(2*i), x, first, k.Features.Row(i))
+			generated.ReprojectionVJP(j.Row(2*i+1), x, second, k.Features.Row(i))
+			generated.WeightErrorGradient(&z.Data[i], w)
+		}
+		o.Values = time.Since(start)
+	}), nil
+}
+
+func generatedLSTM(input json.RawMessage, _ int) (evaluation, error) {
+	p, err := parseLSTM(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	main, extra, state, sequence := lstmRows(p)
+	value := 0.0
+	return toNumber(func() { value = generated.LSTM(main, extra, state, sequence) }, &value), nil
+}
+
+func generatedLSTMJacobian(input json.RawMessage, _ int) (evaluation, error) {
+	p, err := parseLSTM(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	main, extra, state, sequence := lstmRows(p)
+	grad := make([]float64, len(p.Main)+len(p.Extra))
+	rest := grad
+	mainGrad, extraGrad := cut(&rest, 2*p.L, 4*p.B), cut(&rest, 3, p.B)
+	return toNumbers(func() { generated.LSTMGradient(mainGrad, extraGrad, main, extra, state, sequence) }, grad), nil
+}
+
+func lstmRows(p *problem.LSTM) (main, extra, state, sequence [][]float64) {
+	return rows(rev.NewGeneral(2*p.L, 4*p.B, p.Main)), rows(rev.NewGeneral(3, p.B, p.Extra)),
+		rows(rev.NewGeneral(2*p.L, p.B, p.State)), rows(rev.NewGeneral(p.C, p.B, p.Sequence))
 }
 
 // generatedChain returns the factors and the state of a system.

@@ -27,25 +27,33 @@ func gmmJacobian(input json.RawMessage, workers int) (evaluation, error) {
 		return evaluation{}, err
 	}
 	o := problem.NewGMMObjective[float64](p, gmm.GradBench, workers)
-	output := func() (any, error) {
-		if err := finite(o.Gradient...); err != nil {
-			return nil, err
+	g := o.Cotangent
+	var mu, q, l [][]float64
+	for k := range p.K {
+		f := g.Factors.Row(k)
+		mu, q, l = append(mu, g.Means.Row(k)), append(q, f[:p.D]), append(l, f[p.D:])
+	}
+	return toMixture(func() { o.ValueGradient() }, o.Gradient, g.Alpha.Data, mu, q, l), nil
+}
+
+// toMixture returns the evaluation that runs call, which stores a gradient in parts of grad.
+func toMixture(call func(), grad, alpha []float64, mu, q, l [][]float64) evaluation {
+	list := func(rows [][]float64) (out []numbers) {
+		for _, row := range rows {
+			out = append(out, row)
 		}
-		g := o.Cotangent
+		return out
+	}
+	output := func() (any, error) {
 		out := struct {
 			Alpha numbers   `json:"alpha"`
 			Mu    []numbers `json:"mu"`
 			Q     []numbers `json:"q"`
 			L     []numbers `json:"l"`
-		}{Alpha: g.Alpha.Data}
-		for k := range p.K {
-			out.Mu = append(out.Mu, g.Means.Row(k))
-			f := g.Factors.Row(k)
-			out.Q, out.L = append(out.Q, f[:p.D]), append(out.L, f[p.D:])
-		}
-		return out, nil
+		}{alpha, list(mu), list(q), list(l)}
+		return out, finite(grad...)
 	}
-	return evaluation{call: func() { o.ValueGradient() }, output: output}, nil
+	return evaluation{call: call, output: output}
 }
 
 // parseGMM reads a problem. Its sizes d, k and n must match its arrays.
