@@ -2,9 +2,10 @@ package revtropical
 
 import (
 	"math"
+	"unsafe"
 
-	"revnum/fixed"
 	"revnum/internal/parallel"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revtropical/internal/paths"
@@ -73,7 +74,7 @@ const stripe = 16
 type product[T rev.Real] struct {
 	k, g, t, gt MatMul[T]
 	sign        T
-	careful     bool    // a sum may be NaN
+	careful     bool    // a sum may be NaN, or there is none
 	labels      bool    // winners are needed
 	winners     []int32 // of all places, if not nil
 	kept        []int32
@@ -91,7 +92,7 @@ func (w *product[T]) begin(k MatMul[T], p rev.Pass[MatMul[T]]) {
 	if k.A.Cols >= mostColumns {
 		panic(rev.ShapeError[MatMul[T]]("A", "has %d columns, want fewer than %d", k.A.Cols, mostColumns))
 	}
-	w.careful = isSpecial(k.A, k.Min) || isSpecial(k.B, k.Min)
+	w.careful = k.A.Cols == 0 || isSpecial(k.A, k.Min) || isSpecial(k.B, k.Min)
 }
 
 // end returns w to the pool, without the caller's storage.
@@ -118,7 +119,13 @@ func isSpecial[T rev.Real](m rev.General[T], least bool) bool {
 	if least {
 		sign = -1
 	}
+	if m.Stride == m.Cols && m.Rows > 0 {
+		m = rev.NewGeneral(1, m.Rows*m.Cols, m.Data[:m.Rows*m.Cols])
+	}
 	for i := range m.Rows {
+		if sum := float64(vector.Sum(vector.Row(m, i))); !math.IsNaN(sum) && !math.IsInf(sum, sign) {
+			continue // an element of the kind would make the sum so too
+		}
 		for _, v := range m.Row(i) {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, sign) {
 				return true
@@ -128,33 +135,53 @@ func isSpecial[T rev.Real](m rev.General[T], least bool) bool {
 	return false
 }
 
+// mostCached is up to how many bytes of B a panel is not copied: its rows stay in the first cache
+// where they lie.
+const mostCached = 1 << 16
+
 // Block works on a panel of columns.
 func (w *product[T]) Block(worker, block int) {
 	width := paths.Width[T]()
 	m, k, j0 := w.k.A.Rows, w.k.A.Cols, block*width
 	n := min(width, w.k.B.Cols-j0)
 	s := &w.scratch[worker]
+	b, ldb := w.k.B.Data[min(j0, len(w.k.B.Data)):], w.k.B.Stride
+	if n < width || k*ldb > mostCached/int(unsafe.Sizeof(T(0))) {
+		s.b = workspace.Grow(s.b, k*width)
+		for l := range k {
+			row := s.b[l*width:][:width]
+			if copy(row, b[l*ldb:][:n]); n < width {
+				clear(row[n:])
+			}
+		}
+		b, ldb = s.b, width
+	}
 	s.best, s.label = workspace.Grow(s.best, stripe*width), workspace.Grow(s.label, stripe*width)
-	s.b = workspace.Grow(s.b, k*width)
-	for l := range k {
-		row := s.b[l*width:][:width]
-		clear(row[copy(row, w.k.B.Row(l)[j0:j0+n]):])
+	values := !w.careful && !w.labels
+	if values && n == width {
+		paths.AddBest(w.k.C.Data[j0:], w.k.C.Stride, w.sign, w.k.A.Data, w.k.A.Stride, b, ldb, m, k, w.k.Min)
+		return
 	}
 	for i0 := 0; i0 < m; i0 += stripe {
 		rows := min(stripe, m-i0)
 		best, label := s.best[:rows*width], s.label[:rows*width]
-		for i := range best {
-			best[i] = worst[T](w.k.Min)
-			label[i] = T(int8(none)) // raw: a label
+		a, lda := w.k.A.Data[min(i0*w.k.A.Stride, len(w.k.A.Data)):], w.k.A.Stride
+		if values {
+			for i := range rows {
+				copy(best[i*width:], w.k.C.Row(i0 + i)[j0:])
+			}
+			paths.AddBest(best, width, w.sign, a, lda, b, ldb, rows, k, w.k.Min)
+			for i := range rows {
+				copy(w.k.C.Row(i0 + i)[j0:], best[i*width:])
+			}
+			continue
 		}
-		switch {
-		case k == 0:
-		case w.careful:
-			w.search(s, i0, rows)
-		case w.labels:
-			paths.Best(best, label, w.k.A.Data[i0*w.k.A.Stride:], w.k.A.Stride, s.b, rows, k, w.k.Min)
-		default:
-			paths.Best(best, nil, w.k.A.Data[i0*w.k.A.Stride:], w.k.A.Stride, s.b, rows, k, w.k.Min)
+		fill(best, paths.Worst[T](w.k.Min))
+		fill(label, T(int8(none))) // raw: a label
+		if w.careful {
+			w.search(best, label, b, ldb, i0, rows)
+		} else {
+			paths.Best(best, label, a, lda, b, ldb, rows, k, w.k.Min)
 		}
 		for i := range rows {
 			w.use(best[i*width:][:n], label[i*width:][:n], i0+i, j0)
@@ -162,33 +189,25 @@ func (w *product[T]) Block(worker, block int) {
 	}
 }
 
-const none = -1
-
-// worst returns what is best over no sums.
-func worst[T rev.Real](least bool) T {
-	v := fixed.Min
-	if T(1)/2 != 0 {
-		inf := math.Inf(-1)
-		if least {
-			inf = -inf
-		}
-		return T(inf)
+// fill sets all elements of x to v.
+func fill[T any](x []T, v T) {
+	x[0] = v
+	for n := 1; n < len(x); n *= 2 {
+		copy(x[n:], x[:n])
 	}
-	if least {
-		v = fixed.Max
-	}
-	return T(v)
 }
 
+const none = -1
+
 // search does what paths.Best does, with sums that are NaN.
-func (w *product[T]) search(s *panel[T], i0, rows int) {
+func (w *product[T]) search(best, label, b []T, ldb, i0, rows int) {
 	width := paths.Width[T]()
 	for i := range rows {
 		for l, a := range w.k.A.Row(i0 + i) {
-			for j, b := range s.b[l*width:][:width] {
+			for j, b := range b[l*ldb:][:width] {
 				p := i*width + j
-				if better(a+b, s.best[p], w.k.Min) {
-					s.best[p], s.label[p] = a+b, T(l)
+				if better(a+b, best[p], w.k.Min) {
+					best[p], label[p] = a+b, T(l)
 				}
 			}
 		}
@@ -205,8 +224,9 @@ func isNaN[T rev.Real](v T) bool { return math.IsNaN(float64(v)) }
 // use adds the best sums of row i, from column j0 on, and what belongs to the winners.
 func (w *product[T]) use(best, label []T, i, j0 int) {
 	if w.k.C.Data != nil {
-		for j, c := 0, w.k.C.Row(i)[j0:]; j < len(best); j++ {
-			c[j] += T(w.sign * best[j])
+		sign, c := w.sign, w.k.C.Row(i)[j0:][:len(best)]
+		for j, v := range best {
+			c[j] += T(sign * v)
 		}
 	}
 	if !w.labels {

@@ -8,6 +8,7 @@ import (
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revsparse"
+	"revnum/revtropical/internal/paths"
 )
 
 // SparseMul is the kernel
@@ -145,7 +146,7 @@ func (w *sparseGradients[T, I]) Block(_, block int) {
 // search finds the best sums of row i.
 func (k *SparseMul[T, I]) search(i int, best []T, label []int) {
 	for j := range best {
-		best[j], label[j] = worst[T](k.Min), none
+		best[j], label[j] = paths.Worst[T](k.Min), none
 	}
 	for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
 		a := k.A.Data[p]

@@ -24,8 +24,8 @@ func TestEnds(t *testing.T) {
 			for rows := 1; rows < 12; rows++ {
 				for k := 1; k < 5; k++ {
 					for _, least := range []bool{false, true} {
-						Best(part(0, rows*w), nil, part(1, rows*k), k, part(2, k*w), rows, k, least)
-						Best(part(0, rows*w), part(3, rows*w), part(1, rows*k), k, part(2, k*w), rows, k, least)
+						AddBest(part(0, rows*w), w, 1, part(1, rows*k), k, part(2, k*w), w, rows, k, least)
+						Best(part(0, rows*w), part(3, rows*w), part(1, rows*k), k, part(2, k*w), w, rows, k, least)
 					}
 				}
 			}

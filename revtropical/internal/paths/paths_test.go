@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"revnum/fixed"
@@ -23,33 +24,38 @@ func integers[T fixed.Number](rnd *rand.Rand, n int, none T) []T {
 	return x
 }
 
-// check compares Best with the definition.
-func check[T fixed.Number](t *testing.T, worst, none T, least bool) {
+// compare compares Best and AddBest with the definition.
+func compare[T fixed.Number](t *testing.T, worst, none T, least bool) {
 	w := Width[T]()
 	for rows := 0; rows < 20; rows++ {
 		for _, k := range []int{1, 2, 3, 7, 100} {
 			rnd := rand.New(rand.NewPCG(uint64(rows), uint64(k)))
-			lda := k + rows%3
-			a, b := integers(rnd, max(rows*lda, 1), none), integers(rnd, k*w, none)
+			lda, ldb, ldc := k+rows%3, w+rows%4, w+rows%5
+			a, b := integers(rnd, max(rows*lda, 1), none), integers(rnd, k*ldb, none)
 			best, label := make([]T, rows*w), make([]T, rows*w)
 			for i := range best {
 				best[i], label[i] = worst, T(int8(-1))
 			}
-			values := append([]T(nil), best...)
-			Best(values, nil, a, lda, b, rows, k, least)
-			Best(best, label, a, lda, b, rows, k, least)
+			Best(best, label, a, lda, b, ldb, rows, k, least)
+			sums := integers[T](rnd, rows*ldc, 0)
+			before := slices.Clone(sums)
+			AddBest(sums, ldc, T(int8(-1)), a, lda, b, ldb, rows, k, least)
 			for i := range rows {
 				for j := range w {
 					want, at := worst, -1
 					for l := range k {
-						if s := a[i*lda+l] + b[l*w+j]; s > want && !least || s < want && least {
+						if s := a[i*lda+l] + b[l*ldb+j]; s > want && !least || s < want && least {
 							want, at = s, l
 						}
 					}
-					if p := i*w + j; best[p] != want || values[p] != want || int(label[p]) != at {
-						t.Fatalf("%d rows, k = %d, least = %v: (%d, %d) is %v and %v of %v, want %v of %d", rows, k, least, i, j, best[p], values[p], label[p], want, at)
+					if p := i*w + j; best[p] != want || int(label[p]) != at {
+						t.Fatalf("%d rows, k = %d, least = %v: (%d, %d) is %v of %v, want %v of %d", rows, k, least, i, j, best[p], label[p], want, at)
 					}
+					before[i*ldc+j] -= want
 				}
+			}
+			if !slices.Equal(sums, before) {
+				t.Fatalf("%d rows, k = %d, least = %v: differences are\n%v\nwant\n%v", rows, k, least, sums, before)
 			}
 		}
 	}
@@ -57,28 +63,34 @@ func check[T fixed.Number](t *testing.T, worst, none T, least bool) {
 
 func checkFloat[T cpu.Float](t *testing.T) {
 	inf := T(math.Inf(1))
-	check(t, -inf, -inf, false)
-	check(t, inf, inf, true)
+	compare(t, -inf, -inf, false)
+	compare(t, inf, inf, true)
 }
 
 func TestBest(t *testing.T) {
 	simdtest.ForEachType(t, &tier, checkFloat[float64], checkFloat[float32])
-	check(t, fixed.Min, 0, false)
-	check(t, fixed.Max, 0, true)
+	compare(t, fixed.Min, 0, false)
+	compare(t, fixed.Max, 0, true)
 }
 
 func TestShapes(t *testing.T) {
 	w := Width[float64]()
 	x := make([]float64, 4*w)
 	for name, f := range map[string]func(){
-		shortResult: func() { Best(x[:w], nil, x, 2, x, 2, 2, false) },
-		shortA:      func() { Best(x, nil, x[:3], 2, x, 2, 2, false) },
-		shortB:      func() { Best(x, nil, x, 2, x[:w], 2, 2, false) },
+		"best":  func() { Best(x[:w], x, x, 2, x, w, 2, 2, false) },
+		"label": func() { Best(x, x[:w], x, 2, x, w, 2, 2, false) },
+		"c":     func() { AddBest(x[:w+1], 2, 1, x, 2, x, w, 2, 2, false) },
+		"a":     func() { Best(x, x, x[:3], 2, x, w, 2, 2, false) },
+		"b":     func() { Best(x, x, x, 2, x[:w], w, 2, 2, false) },
 	} {
 		func() {
 			defer func() {
-				if got := recover(); got != name {
-					t.Errorf("panics with %v, want %q", got, name)
+				want := map[string]string{"a": shortA, "b": shortB}[name]
+				if want == "" {
+					want = shortResult
+				}
+				if got := recover(); got != want {
+					t.Errorf("short %s: panics with %v, want %q", name, got, want)
 				}
 			}()
 			f()
@@ -99,9 +111,6 @@ func BenchmarkBest(b *testing.B) {
 				w := Width[float64]()
 				rnd := rand.New(rand.NewPCG(1, 1))
 				best, label := make([]float64, rows*w), make([]float64, rows*w)
-				if !winners {
-					label = nil
-				}
 				a, c := make([]float64, rows*k), make([]float64, k*w)
 				for i := range a {
 					a[i] = rnd.Float64()
@@ -110,10 +119,14 @@ func BenchmarkBest(b *testing.B) {
 					c[i] = rnd.Float64()
 				}
 				for b.Loop() {
+					if !winners {
+						AddBest(best, w, 1, a, k, c, w, rows, k, false)
+						continue
+					}
 					for i := range best {
 						best[i] = math.Inf(-1)
 					}
-					Best(best, label, a, k, c, rows, k, false)
+					Best(best, label, a, k, c, w, rows, k, false)
 				}
 				b.ReportMetric(float64(b.N)*2*float64(rows*k*w)/b.Elapsed().Seconds()/1e9, "Gop/s")
 			})

@@ -7,62 +7,62 @@ package paths
 import "unsafe"
 import "revnum/internal/simd/cpu"
 
-// vectorMaxBest is Best for the maximum.
-func vectorMaxBest[T cpu.Float](best *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMaxPlus is AddBest for the maximum.
+func vectorMaxPlus[T cpu.Float](c *T, ldc int, sign T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		maxBestF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), k)
+		maxPlusF64((*float64)(unsafe.Pointer(c)), ldc, float64(sign), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), ldb, k)
 	} else {
-		maxBestF32((*float32)(unsafe.Pointer(best)), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), k)
+		maxPlusF32((*float32)(unsafe.Pointer(c)), ldc, float32(sign), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), ldb, k)
 	}
 }
 
 //go:noescape
-func maxBestF64(best *float64, a *float64, lda int, rows int, b *float64, k int)
+func maxPlusF64(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
 
 //go:noescape
-func maxBestF32(best *float32, a *float32, lda int, rows int, b *float32, k int)
+func maxPlusF32(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
 
-// vectorMaxWinners is Best with labels, for the maximum.
-func vectorMaxWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMaxWinners is Best for the maximum.
+func vectorMaxWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		maxWinnersF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(label)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), k)
+		maxWinnersF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(label)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), ldb, k)
 	} else {
-		maxWinnersF32((*float32)(unsafe.Pointer(best)), (*float32)(unsafe.Pointer(label)), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), k)
+		maxWinnersF32((*float32)(unsafe.Pointer(best)), (*float32)(unsafe.Pointer(label)), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), ldb, k)
 	}
 }
 
 //go:noescape
-func maxWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
+func maxWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
 
 //go:noescape
-func maxWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
+func maxWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
 
-// vectorMinBest is Best for the minimum.
-func vectorMinBest[T cpu.Float](best *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMinPlus is AddBest for the minimum.
+func vectorMinPlus[T cpu.Float](c *T, ldc int, sign T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		minBestF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), k)
+		minPlusF64((*float64)(unsafe.Pointer(c)), ldc, float64(sign), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), ldb, k)
 	} else {
-		minBestF32((*float32)(unsafe.Pointer(best)), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), k)
+		minPlusF32((*float32)(unsafe.Pointer(c)), ldc, float32(sign), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), ldb, k)
 	}
 }
 
 //go:noescape
-func minBestF64(best *float64, a *float64, lda int, rows int, b *float64, k int)
+func minPlusF64(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
 
 //go:noescape
-func minBestF32(best *float32, a *float32, lda int, rows int, b *float32, k int)
+func minPlusF32(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
 
-// vectorMinWinners is Best with labels, for the minimum.
-func vectorMinWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMinWinners is Best for the minimum.
+func vectorMinWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	if unsafe.Sizeof(T(0)) == 8 {
-		minWinnersF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(label)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), k)
+		minWinnersF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(label)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), ldb, k)
 	} else {
-		minWinnersF32((*float32)(unsafe.Pointer(best)), (*float32)(unsafe.Pointer(label)), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), k)
+		minWinnersF32((*float32)(unsafe.Pointer(best)), (*float32)(unsafe.Pointer(label)), (*float32)(unsafe.Pointer(a)), lda, rows, (*float32)(unsafe.Pointer(b)), ldb, k)
 	}
 }
 
 //go:noescape
-func minWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
+func minWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
 
 //go:noescape
-func minWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
+func minWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)

@@ -4,521 +4,923 @@
 
 #include "textflag.h"
 
-// func maxBestAVX512F64<>(best *float64, a *float64, lda int, rows int, b *float64, k int)
+// func maxPlusAVX512F64<>(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
 // Requires: AVX, AVX512F
-TEXT ·maxBestAVX512F64<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x03, BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (BX)(BX*4), DI
-	LEAQ (SI)(BX*4), R8
-	MOVQ rows+24(FP), R9
+TEXT ·maxPlusAVX512F64<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x03, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x03, SI
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x03, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	MOVQ         rows+40(FP), R11
 
 rows8:
-	CMPQ    R9, $0x08
+	CMPQ    R11, $0x08
 	JL      below8
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS 512(AX), Z8
-	VMOVUPS 576(AX), Z9
-	VMOVUPS 640(AX), Z10
-	VMOVUPS 704(AX), Z11
-	VMOVUPS 768(AX), Z12
-	VMOVUPS 832(AX), Z13
-	VMOVUPS 896(AX), Z14
-	VMOVUPS 960(AX), Z15
-	MOVQ    k+40(FP), R12
-	MOVQ    CX, R10
-	MOVQ    DX, R11
+	VMOVUPS constants<>+0(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	VMOVUPS Z1, Z9
+	VMOVUPS Z1, Z10
+	VMOVUPS Z1, Z11
+	VMOVUPS Z1, Z12
+	VMOVUPS Z1, Z13
+	VMOVUPS Z1, Z14
+	VMOVUPS Z1, Z15
+	VMOVUPS Z1, Z16
+	MOVQ    k+64(FP), R14
+	MOVQ    AX, R12
+	MOVQ    CX, R13
 
 loop1:
-	VMOVUPS      (R11), Z16
-	VMOVUPS      64(R11), Z17
-	VBROADCASTSD (R10), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z0, Z19, Z0
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z1, Z19, Z1
-	VBROADCASTSD (R10)(BX*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z2, Z19, Z2
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z3, Z19, Z3
-	VBROADCASTSD (R10)(BX*2), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z4, Z19, Z4
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z5, Z19, Z5
-	VBROADCASTSD (R10)(SI*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z6, Z19, Z6
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z7, Z19, Z7
-	VBROADCASTSD (R10)(BX*4), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z8, Z19, Z8
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z9, Z19, Z9
-	VBROADCASTSD (R10)(DI*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z10, Z19, Z10
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z11, Z19, Z11
-	VBROADCASTSD (R10)(SI*2), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z12, Z19, Z12
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z13, Z19, Z13
-	VBROADCASTSD (R10)(R8*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMAXPD       Z14, Z19, Z14
-	VADDPD       Z17, Z18, Z19
-	VMAXPD       Z15, Z19, Z15
-	ADDQ         $0x08, R10
-	ADDQ         $+128, R11
-	DECQ         R12
+	VMOVUPS      (R13), Z17
+	VMOVUPS      64(R13), Z18
+	VBROADCASTSD (R12), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z1, Z20, Z1
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z2, Z20, Z2
+	VBROADCASTSD (R12)(DI*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z3, Z20, Z3
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z4, Z20, Z4
+	VBROADCASTSD (R12)(DI*2), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z5, Z20, Z5
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z6, Z20, Z6
+	VBROADCASTSD (R12)(R8*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z7, Z20, Z7
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z8, Z20, Z8
+	VBROADCASTSD (R12)(DI*4), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z9, Z20, Z9
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z10, Z20, Z10
+	VBROADCASTSD (R12)(R9*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z11, Z20, Z11
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z12, Z20, Z12
+	VBROADCASTSD (R12)(R8*2), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z13, Z20, Z13
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z14, Z20, Z14
+	VBROADCASTSD (R12)(R10*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMAXPD       Z15, Z20, Z15
+	VADDPD       Z18, Z19, Z20
+	VMAXPD       Z16, Z20, Z16
+	ADDQ         $0x08, R12
+	ADDQ         DX, R13
+	DECQ         R14
 	JNZ          loop1
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	VMOVUPS      Z8, 512(AX)
-	VMOVUPS      Z9, 576(AX)
-	VMOVUPS      Z10, 640(AX)
-	VMOVUPS      Z11, 704(AX)
-	VMOVUPS      Z12, 768(AX)
-	VMOVUPS      Z13, 832(AX)
-	VMOVUPS      Z14, 896(AX)
-	VMOVUPS      Z15, 960(AX)
-	ADDQ         $+1024, AX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x08, R9
+	VMOVUPS      (BX), Z17
+	VFMADD231PD  Z0, Z1, Z17
+	VMOVUPS      Z17, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z9, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z10, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z11, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z12, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z13, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z14, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z15, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z16, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*8), AX
+	SUBQ         $0x08, R11
 	JMP          rows8
 
 below8:
-rows1:
-	CMPQ    R9, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	MOVQ    k+40(FP), R8
-	MOVQ    CX, SI
-	MOVQ    DX, DI
+rows4:
+	CMPQ    R11, $0x04
+	JL      below4
+	VMOVUPS constants<>+0(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	MOVQ    k+64(FP), R12
+	MOVQ    AX, R9
+	MOVQ    CX, R10
 
 loop2:
-	VMOVUPS      (DI), Z2
-	VMOVUPS      64(DI), Z3
-	VBROADCASTSD (SI), Z4
-	VADDPD       Z2, Z4, Z2
-	VMAXPD       Z0, Z2, Z0
-	VADDPD       Z3, Z4, Z2
-	VMAXPD       Z1, Z2, Z1
-	ADDQ         $0x08, SI
-	ADDQ         $+128, DI
-	DECQ         R8
+	VMOVUPS      (R10), Z9
+	VMOVUPS      64(R10), Z10
+	VBROADCASTSD (R9), Z11
+	VADDPD       Z9, Z11, Z12
+	VMAXPD       Z1, Z12, Z1
+	VADDPD       Z10, Z11, Z12
+	VMAXPD       Z2, Z12, Z2
+	VBROADCASTSD (R9)(DI*1), Z11
+	VADDPD       Z9, Z11, Z12
+	VMAXPD       Z3, Z12, Z3
+	VADDPD       Z10, Z11, Z12
+	VMAXPD       Z4, Z12, Z4
+	VBROADCASTSD (R9)(DI*2), Z11
+	VADDPD       Z9, Z11, Z12
+	VMAXPD       Z5, Z12, Z5
+	VADDPD       Z10, Z11, Z12
+	VMAXPD       Z6, Z12, Z6
+	VBROADCASTSD (R9)(R8*1), Z11
+	VADDPD       Z9, Z11, Z12
+	VMAXPD       Z7, Z12, Z7
+	VADDPD       Z10, Z11, Z12
+	VMAXPD       Z8, Z12, Z8
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R12
 	JNZ          loop2
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, R9
-	JMP          rows1
+	VMOVUPS      (BX), Z9
+	VFMADD231PD  Z0, Z1, Z9
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R11
+	JMP          rows4
 
-below1:
-	VZEROUPPER
-	RET
-
-// func maxBestAVX2F64<>(best *float64, a *float64, lda int, rows int, b *float64, k int)
-// Requires: AVX
-TEXT ·maxBestAVX2F64<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x03, BX
-	MOVQ rows+24(FP), SI
-
+below4:
 rows2:
-	CMPQ    SI, $0x02
+	CMPQ    R11, $0x02
 	JL      below2
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
+	VMOVUPS constants<>+0(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
 
 loop3:
-	VBROADCASTSD (DI), Y8
-	VADDPD       (R8), Y8, Y9
-	VMAXPD       Y0, Y9, Y0
-	VADDPD       32(R8), Y8, Y9
-	VMAXPD       Y1, Y9, Y1
-	VADDPD       64(R8), Y8, Y9
-	VMAXPD       Y2, Y9, Y2
-	VADDPD       96(R8), Y8, Y9
-	VMAXPD       Y3, Y9, Y3
-	VBROADCASTSD (DI)(BX*1), Y8
-	VADDPD       (R8), Y8, Y9
-	VMAXPD       Y4, Y9, Y4
-	VADDPD       32(R8), Y8, Y9
-	VMAXPD       Y5, Y9, Y5
-	VADDPD       64(R8), Y8, Y9
-	VMAXPD       Y6, Y9, Y6
-	VADDPD       96(R8), Y8, Y9
-	VMAXPD       Y7, Y9, Y7
-	ADDQ         $0x08, DI
-	ADDQ         $+128, R8
-	DECQ         R9
+	VMOVUPS      (R9), Z5
+	VMOVUPS      64(R9), Z6
+	VBROADCASTSD (R8), Z7
+	VADDPD       Z5, Z7, Z8
+	VMAXPD       Z1, Z8, Z1
+	VADDPD       Z6, Z7, Z8
+	VMAXPD       Z2, Z8, Z2
+	VBROADCASTSD (R8)(DI*1), Z7
+	VADDPD       Z5, Z7, Z8
+	VMAXPD       Z3, Z8, Z3
+	VADDPD       Z6, Z7, Z8
+	VMAXPD       Z4, Z8, Z4
+	ADDQ         $0x08, R8
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          loop3
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 128(AX)
-	VMOVUPS      Y5, 160(AX)
-	VMOVUPS      Y6, 192(AX)
-	VMOVUPS      Y7, 224(AX)
-	ADDQ         $+256, AX
-	LEAQ         (CX)(BX*2), CX
-	SUBQ         $0x02, SI
+	VMOVUPS      (BX), Z5
+	VFMADD231PD  Z0, Z1, Z5
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R11
 	JMP          rows2
 
 below2:
 rows1:
-	CMPQ    SI, $0x01
+	CMPQ    R11, $0x01
 	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
+	VMOVUPS constants<>+0(SB), Z1
+	VMOVUPS Z1, Z2
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
 
 loop4:
-	VBROADCASTSD (DI), Y4
-	VADDPD       (R8), Y4, Y5
-	VMAXPD       Y0, Y5, Y0
-	VADDPD       32(R8), Y4, Y5
-	VMAXPD       Y1, Y5, Y1
-	VADDPD       64(R8), Y4, Y5
-	VMAXPD       Y2, Y5, Y2
-	VADDPD       96(R8), Y4, Y5
-	VMAXPD       Y3, Y5, Y3
-	ADDQ         $0x08, DI
-	ADDQ         $+128, R8
-	DECQ         R9
+	VMOVUPS      (R9), Z3
+	VMOVUPS      64(R9), Z4
+	VBROADCASTSD (R8), Z5
+	VADDPD       Z3, Z5, Z3
+	VMAXPD       Z1, Z3, Z1
+	VADDPD       Z4, Z5, Z3
+	VMAXPD       Z2, Z3, Z2
+	ADDQ         $0x08, R8
+	ADDQ         DX, R9
+	DECQ         R10
 	JNZ          loop4
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, SI
+	VMOVUPS      (BX), Z3
+	VFMADD231PD  Z0, Z1, Z3
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R11
 	JMP          rows1
 
 below1:
 	VZEROUPPER
 	RET
 
-// func maxBestAVX512F32<>(best *float32, a *float32, lda int, rows int, b *float32, k int)
-// Requires: AVX, AVX512F
-TEXT ·maxBestAVX512F32<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x02, BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (BX)(BX*4), DI
-	LEAQ (SI)(BX*4), R8
-	MOVQ rows+24(FP), R9
+// func maxPlusAVX2F64<>(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+// Requires: AVX, FMA3
+TEXT ·maxPlusAVX2F64<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x03, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x03, SI
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         rows+40(FP), R8
 
-rows8:
-	CMPQ    R9, $0x08
-	JL      below8
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS 512(AX), Z8
-	VMOVUPS 576(AX), Z9
-	VMOVUPS 640(AX), Z10
-	VMOVUPS 704(AX), Z11
-	VMOVUPS 768(AX), Z12
-	VMOVUPS 832(AX), Z13
-	VMOVUPS 896(AX), Z14
-	VMOVUPS 960(AX), Z15
-	MOVQ    k+40(FP), R12
+rows2:
+	CMPQ    R8, $0x02
+	JL      below2
+	VMOVUPS constants<>+0(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	VMOVUPS Y1, Y5
+	VMOVUPS Y1, Y6
+	VMOVUPS Y1, Y7
+	VMOVUPS Y1, Y8
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
 	MOVQ    CX, R10
-	MOVQ    DX, R11
 
 loop5:
-	VMOVUPS      (R11), Z16
-	VMOVUPS      64(R11), Z17
-	VBROADCASTSS (R10), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z0, Z19, Z0
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z1, Z19, Z1
-	VBROADCASTSS (R10)(BX*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z2, Z19, Z2
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z3, Z19, Z3
-	VBROADCASTSS (R10)(BX*2), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z4, Z19, Z4
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z5, Z19, Z5
-	VBROADCASTSS (R10)(SI*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z6, Z19, Z6
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z7, Z19, Z7
-	VBROADCASTSS (R10)(BX*4), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z8, Z19, Z8
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z9, Z19, Z9
-	VBROADCASTSS (R10)(DI*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z10, Z19, Z10
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z11, Z19, Z11
-	VBROADCASTSS (R10)(SI*2), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z12, Z19, Z12
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z13, Z19, Z13
-	VBROADCASTSS (R10)(R8*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMAXPS       Z14, Z19, Z14
-	VADDPS       Z17, Z18, Z19
-	VMAXPS       Z15, Z19, Z15
-	ADDQ         $0x04, R10
-	ADDQ         $+128, R11
-	DECQ         R12
+	VBROADCASTSD (R9), Y9
+	VADDPD       (R10), Y9, Y10
+	VMAXPD       Y1, Y10, Y1
+	VADDPD       32(R10), Y9, Y10
+	VMAXPD       Y2, Y10, Y2
+	VADDPD       64(R10), Y9, Y10
+	VMAXPD       Y3, Y10, Y3
+	VADDPD       96(R10), Y9, Y10
+	VMAXPD       Y4, Y10, Y4
+	VBROADCASTSD (R9)(DI*1), Y9
+	VADDPD       (R10), Y9, Y10
+	VMAXPD       Y5, Y10, Y5
+	VADDPD       32(R10), Y9, Y10
+	VMAXPD       Y6, Y10, Y6
+	VADDPD       64(R10), Y9, Y10
+	VMAXPD       Y7, Y10, Y7
+	VADDPD       96(R10), Y9, Y10
+	VMAXPD       Y8, Y10, Y8
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R11
 	JNZ          loop5
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	VMOVUPS      Z8, 512(AX)
-	VMOVUPS      Z9, 576(AX)
-	VMOVUPS      Z10, 640(AX)
-	VMOVUPS      Z11, 704(AX)
-	VMOVUPS      Z12, 768(AX)
-	VMOVUPS      Z13, 832(AX)
-	VMOVUPS      Z14, 896(AX)
-	VMOVUPS      Z15, 960(AX)
-	ADDQ         $+1024, AX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x08, R9
+	VMOVUPS      (BX), Y9
+	VFMADD231PD  Y0, Y1, Y9
+	VMOVUPS      Y9, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Y1
+	VFMADD231PD  Y0, Y5, Y1
+	VMOVUPS      Y1, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PD  Y0, Y6, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PD  Y0, Y7, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PD  Y0, Y8, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R8
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS constants<>+0(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop6:
+	VBROADCASTSD (R9), Y5
+	VADDPD       (R10), Y5, Y6
+	VMAXPD       Y1, Y6, Y1
+	VADDPD       32(R10), Y5, Y6
+	VMAXPD       Y2, Y6, Y2
+	VADDPD       64(R10), Y5, Y6
+	VMAXPD       Y3, Y6, Y3
+	VADDPD       96(R10), Y5, Y6
+	VMAXPD       Y4, Y6, Y4
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop6
+	VMOVUPS      (BX), Y5
+	VFMADD231PD  Y0, Y1, Y5
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R8
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func maxPlusAVX512F32<>(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+// Requires: AVX, AVX512F
+TEXT ·maxPlusAVX512F32<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x02, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x02, SI
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	MOVQ         rows+40(FP), R11
+
+rows8:
+	CMPQ    R11, $0x08
+	JL      below8
+	VMOVUPS constants<>+64(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	VMOVUPS Z1, Z9
+	VMOVUPS Z1, Z10
+	VMOVUPS Z1, Z11
+	VMOVUPS Z1, Z12
+	VMOVUPS Z1, Z13
+	VMOVUPS Z1, Z14
+	VMOVUPS Z1, Z15
+	VMOVUPS Z1, Z16
+	MOVQ    k+64(FP), R14
+	MOVQ    AX, R12
+	MOVQ    CX, R13
+
+loop7:
+	VMOVUPS      (R13), Z17
+	VMOVUPS      64(R13), Z18
+	VBROADCASTSS (R12), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z1, Z20, Z1
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z2, Z20, Z2
+	VBROADCASTSS (R12)(DI*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z3, Z20, Z3
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z4, Z20, Z4
+	VBROADCASTSS (R12)(DI*2), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z5, Z20, Z5
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z6, Z20, Z6
+	VBROADCASTSS (R12)(R8*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z7, Z20, Z7
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z8, Z20, Z8
+	VBROADCASTSS (R12)(DI*4), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z9, Z20, Z9
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z10, Z20, Z10
+	VBROADCASTSS (R12)(R9*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z11, Z20, Z11
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z12, Z20, Z12
+	VBROADCASTSS (R12)(R8*2), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z13, Z20, Z13
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z14, Z20, Z14
+	VBROADCASTSS (R12)(R10*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMAXPS       Z15, Z20, Z15
+	VADDPS       Z18, Z19, Z20
+	VMAXPS       Z16, Z20, Z16
+	ADDQ         $0x04, R12
+	ADDQ         DX, R13
+	DECQ         R14
+	JNZ          loop7
+	VMOVUPS      (BX), Z17
+	VFMADD231PS  Z0, Z1, Z17
+	VMOVUPS      Z17, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z9, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z10, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z11, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z12, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z13, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z14, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z15, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z16, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*8), AX
+	SUBQ         $0x08, R11
 	JMP          rows8
 
 below8:
-rows1:
-	CMPQ    R9, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	MOVQ    k+40(FP), R8
-	MOVQ    CX, SI
-	MOVQ    DX, DI
+rows4:
+	CMPQ    R11, $0x04
+	JL      below4
+	VMOVUPS constants<>+64(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	MOVQ    k+64(FP), R12
+	MOVQ    AX, R9
+	MOVQ    CX, R10
 
-loop6:
-	VMOVUPS      (DI), Z2
-	VMOVUPS      64(DI), Z3
-	VBROADCASTSS (SI), Z4
-	VADDPS       Z2, Z4, Z2
-	VMAXPS       Z0, Z2, Z0
-	VADDPS       Z3, Z4, Z2
-	VMAXPS       Z1, Z2, Z1
-	ADDQ         $0x04, SI
-	ADDQ         $+128, DI
-	DECQ         R8
-	JNZ          loop6
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, R9
-	JMP          rows1
+loop8:
+	VMOVUPS      (R10), Z9
+	VMOVUPS      64(R10), Z10
+	VBROADCASTSS (R9), Z11
+	VADDPS       Z9, Z11, Z12
+	VMAXPS       Z1, Z12, Z1
+	VADDPS       Z10, Z11, Z12
+	VMAXPS       Z2, Z12, Z2
+	VBROADCASTSS (R9)(DI*1), Z11
+	VADDPS       Z9, Z11, Z12
+	VMAXPS       Z3, Z12, Z3
+	VADDPS       Z10, Z11, Z12
+	VMAXPS       Z4, Z12, Z4
+	VBROADCASTSS (R9)(DI*2), Z11
+	VADDPS       Z9, Z11, Z12
+	VMAXPS       Z5, Z12, Z5
+	VADDPS       Z10, Z11, Z12
+	VMAXPS       Z6, Z12, Z6
+	VBROADCASTSS (R9)(R8*1), Z11
+	VADDPS       Z9, Z11, Z12
+	VMAXPS       Z7, Z12, Z7
+	VADDPS       Z10, Z11, Z12
+	VMAXPS       Z8, Z12, Z8
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R12
+	JNZ          loop8
+	VMOVUPS      (BX), Z9
+	VFMADD231PS  Z0, Z1, Z9
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R11
+	JMP          rows4
 
-below1:
-	VZEROUPPER
-	RET
-
-// func maxBestAVX2F32<>(best *float32, a *float32, lda int, rows int, b *float32, k int)
-// Requires: AVX
-TEXT ·maxBestAVX2F32<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x02, BX
-	MOVQ rows+24(FP), SI
-
+below4:
 rows2:
-	CMPQ    SI, $0x02
+	CMPQ    R11, $0x02
 	JL      below2
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
+	VMOVUPS constants<>+64(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
 
-loop7:
-	VBROADCASTSS (DI), Y8
-	VADDPS       (R8), Y8, Y9
-	VMAXPS       Y0, Y9, Y0
-	VADDPS       32(R8), Y8, Y9
-	VMAXPS       Y1, Y9, Y1
-	VADDPS       64(R8), Y8, Y9
-	VMAXPS       Y2, Y9, Y2
-	VADDPS       96(R8), Y8, Y9
-	VMAXPS       Y3, Y9, Y3
-	VBROADCASTSS (DI)(BX*1), Y8
-	VADDPS       (R8), Y8, Y9
-	VMAXPS       Y4, Y9, Y4
-	VADDPS       32(R8), Y8, Y9
-	VMAXPS       Y5, Y9, Y5
-	VADDPS       64(R8), Y8, Y9
-	VMAXPS       Y6, Y9, Y6
-	VADDPS       96(R8), Y8, Y9
-	VMAXPS       Y7, Y9, Y7
-	ADDQ         $0x04, DI
-	ADDQ         $+128, R8
-	DECQ         R9
-	JNZ          loop7
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 128(AX)
-	VMOVUPS      Y5, 160(AX)
-	VMOVUPS      Y6, 192(AX)
-	VMOVUPS      Y7, 224(AX)
-	ADDQ         $+256, AX
-	LEAQ         (CX)(BX*2), CX
-	SUBQ         $0x02, SI
+loop9:
+	VMOVUPS      (R9), Z5
+	VMOVUPS      64(R9), Z6
+	VBROADCASTSS (R8), Z7
+	VADDPS       Z5, Z7, Z8
+	VMAXPS       Z1, Z8, Z1
+	VADDPS       Z6, Z7, Z8
+	VMAXPS       Z2, Z8, Z2
+	VBROADCASTSS (R8)(DI*1), Z7
+	VADDPS       Z5, Z7, Z8
+	VMAXPS       Z3, Z8, Z3
+	VADDPS       Z6, Z7, Z8
+	VMAXPS       Z4, Z8, Z4
+	ADDQ         $0x04, R8
+	ADDQ         DX, R9
+	DECQ         R10
+	JNZ          loop9
+	VMOVUPS      (BX), Z5
+	VFMADD231PS  Z0, Z1, Z5
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R11
 	JMP          rows2
 
 below2:
 rows1:
-	CMPQ    SI, $0x01
+	CMPQ    R11, $0x01
 	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
+	VMOVUPS constants<>+64(SB), Z1
+	VMOVUPS Z1, Z2
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
 
-loop8:
-	VBROADCASTSS (DI), Y4
-	VADDPS       (R8), Y4, Y5
-	VMAXPS       Y0, Y5, Y0
-	VADDPS       32(R8), Y4, Y5
-	VMAXPS       Y1, Y5, Y1
-	VADDPS       64(R8), Y4, Y5
-	VMAXPS       Y2, Y5, Y2
-	VADDPS       96(R8), Y4, Y5
-	VMAXPS       Y3, Y5, Y3
-	ADDQ         $0x04, DI
-	ADDQ         $+128, R8
-	DECQ         R9
-	JNZ          loop8
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, SI
+loop10:
+	VMOVUPS      (R9), Z3
+	VMOVUPS      64(R9), Z4
+	VBROADCASTSS (R8), Z5
+	VADDPS       Z3, Z5, Z3
+	VMAXPS       Z1, Z3, Z1
+	VADDPS       Z4, Z5, Z3
+	VMAXPS       Z2, Z3, Z2
+	ADDQ         $0x04, R8
+	ADDQ         DX, R9
+	DECQ         R10
+	JNZ          loop10
+	VMOVUPS      (BX), Z3
+	VFMADD231PS  Z0, Z1, Z3
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R11
 	JMP          rows1
 
 below1:
 	VZEROUPPER
 	RET
 
-// func maxWinnersAVX512F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
+// func maxPlusAVX2F32<>(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+// Requires: AVX, FMA3
+TEXT ·maxPlusAVX2F32<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x02, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x02, SI
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x02, DI
+	MOVQ         rows+40(FP), R8
+
+rows2:
+	CMPQ    R8, $0x02
+	JL      below2
+	VMOVUPS constants<>+64(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	VMOVUPS Y1, Y5
+	VMOVUPS Y1, Y6
+	VMOVUPS Y1, Y7
+	VMOVUPS Y1, Y8
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop11:
+	VBROADCASTSS (R9), Y9
+	VADDPS       (R10), Y9, Y10
+	VMAXPS       Y1, Y10, Y1
+	VADDPS       32(R10), Y9, Y10
+	VMAXPS       Y2, Y10, Y2
+	VADDPS       64(R10), Y9, Y10
+	VMAXPS       Y3, Y10, Y3
+	VADDPS       96(R10), Y9, Y10
+	VMAXPS       Y4, Y10, Y4
+	VBROADCASTSS (R9)(DI*1), Y9
+	VADDPS       (R10), Y9, Y10
+	VMAXPS       Y5, Y10, Y5
+	VADDPS       32(R10), Y9, Y10
+	VMAXPS       Y6, Y10, Y6
+	VADDPS       64(R10), Y9, Y10
+	VMAXPS       Y7, Y10, Y7
+	VADDPS       96(R10), Y9, Y10
+	VMAXPS       Y8, Y10, Y8
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop11
+	VMOVUPS      (BX), Y9
+	VFMADD231PS  Y0, Y1, Y9
+	VMOVUPS      Y9, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Y1
+	VFMADD231PS  Y0, Y5, Y1
+	VMOVUPS      Y1, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PS  Y0, Y6, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PS  Y0, Y7, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PS  Y0, Y8, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R8
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS constants<>+64(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop12:
+	VBROADCASTSS (R9), Y5
+	VADDPS       (R10), Y5, Y6
+	VMAXPS       Y1, Y6, Y1
+	VADDPS       32(R10), Y5, Y6
+	VMAXPS       Y2, Y6, Y2
+	VADDPS       64(R10), Y5, Y6
+	VMAXPS       Y3, Y6, Y3
+	VADDPS       96(R10), Y5, Y6
+	VMAXPS       Y4, Y6, Y4
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop12
+	VMOVUPS      (BX), Y5
+	VFMADD231PS  Y0, Y1, Y5
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R8
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func maxWinnersAVX512F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
 // Requires: AVX, AVX512F
-TEXT ·maxWinnersAVX512F64<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ rows+32(FP), R8
+TEXT ·maxWinnersAVX512F64<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x03, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ rows+32(FP), R9
 
 rows4:
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JL      below4
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS (BX), Z10
-	VMOVUPS 64(BX), Z11
-	VMOVUPS 128(BX), Z12
-	VMOVUPS 192(BX), Z13
-	VMOVUPS 256(BX), Z14
-	VMOVUPS 320(BX), Z15
-	VMOVUPS 384(BX), Z16
-	VMOVUPS 448(BX), Z17
-	VMOVUPS constants<>+0(SB), Z8
-	VMOVUPS constants<>+64(SB), Z9
-	MOVQ    k+48(FP), R11
-	MOVQ    CX, R9
-	MOVQ    DX, R10
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS 256(BX), Z4
+	VMOVUPS 320(BX), Z5
+	VMOVUPS 384(BX), Z6
+	VMOVUPS 448(BX), Z7
+	VMOVUPS (SI), Z10
+	VMOVUPS 64(SI), Z11
+	VMOVUPS 128(SI), Z12
+	VMOVUPS 192(SI), Z13
+	VMOVUPS 256(SI), Z14
+	VMOVUPS 320(SI), Z15
+	VMOVUPS 384(SI), Z16
+	VMOVUPS 448(SI), Z17
+	VMOVUPS constants<>+128(SB), Z8
+	VMOVUPS constants<>+192(SB), Z9
+	MOVQ    k+56(FP), R12
+	MOVQ    AX, R10
+	MOVQ    CX, R11
 
-loop9:
-	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R10), Z19
-	VBROADCASTSD (R9), Z20
+loop13:
+	VMOVUPS      (R11), Z18
+	VMOVUPS      64(R11), Z19
+	VBROADCASTSD (R10), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x1e, Z0, Z21, K1
 	VMOVUPD      Z21, K1, Z0
@@ -527,7 +929,7 @@ loop9:
 	VCMPPD       $0x1e, Z1, Z21, K1
 	VMOVUPD      Z21, K1, Z1
 	VMOVUPD      Z8, K1, Z11
-	VBROADCASTSD (R9)(SI*1), Z20
+	VBROADCASTSD (R10)(DI*1), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x1e, Z2, Z21, K1
 	VMOVUPD      Z21, K1, Z2
@@ -536,7 +938,7 @@ loop9:
 	VCMPPD       $0x1e, Z3, Z21, K1
 	VMOVUPD      Z21, K1, Z3
 	VMOVUPD      Z8, K1, Z13
-	VBROADCASTSD (R9)(SI*2), Z20
+	VBROADCASTSD (R10)(DI*2), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x1e, Z4, Z21, K1
 	VMOVUPD      Z21, K1, Z4
@@ -545,7 +947,7 @@ loop9:
 	VCMPPD       $0x1e, Z5, Z21, K1
 	VMOVUPD      Z21, K1, Z5
 	VMOVUPD      Z8, K1, Z15
-	VBROADCASTSD (R9)(DI*1), Z20
+	VBROADCASTSD (R10)(R8*1), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x1e, Z6, Z21, K1
 	VMOVUPD      Z21, K1, Z6
@@ -555,50 +957,108 @@ loop9:
 	VMOVUPD      Z21, K1, Z7
 	VMOVUPD      Z8, K1, Z17
 	VADDPD       Z9, Z8, Z8
-	ADDQ         $0x08, R9
-	ADDQ         $+128, R10
-	DECQ         R11
-	JNZ          loop9
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	ADDQ         $+512, AX
-	VMOVUPS      Z10, (BX)
-	VMOVUPS      Z11, 64(BX)
-	VMOVUPS      Z12, 128(BX)
-	VMOVUPS      Z13, 192(BX)
-	VMOVUPS      Z14, 256(BX)
-	VMOVUPS      Z15, 320(BX)
-	VMOVUPS      Z16, 384(BX)
-	VMOVUPS      Z17, 448(BX)
+	ADDQ         $0x08, R10
+	ADDQ         DX, R11
+	DECQ         R12
+	JNZ          loop13
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	VMOVUPS      Z4, 256(BX)
+	VMOVUPS      Z5, 320(BX)
+	VMOVUPS      Z6, 384(BX)
+	VMOVUPS      Z7, 448(BX)
 	ADDQ         $+512, BX
-	LEAQ         (CX)(SI*4), CX
-	SUBQ         $0x04, R8
+	VMOVUPS      Z10, (SI)
+	VMOVUPS      Z11, 64(SI)
+	VMOVUPS      Z12, 128(SI)
+	VMOVUPS      Z13, 192(SI)
+	VMOVUPS      Z14, 256(SI)
+	VMOVUPS      Z15, 320(SI)
+	VMOVUPS      Z16, 384(SI)
+	VMOVUPS      Z17, 448(SI)
+	ADDQ         $+512, SI
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R9
 	JMP          rows4
 
 below4:
-rows1:
-	CMPQ    R8, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS (BX), Z4
-	VMOVUPS 64(BX), Z5
-	VMOVUPS constants<>+0(SB), Z2
-	VMOVUPS constants<>+64(SB), Z3
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, DI
-	MOVQ    DX, R9
+rows2:
+	CMPQ    R9, $0x02
+	JL      below2
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS 128(SI), Z8
+	VMOVUPS 192(SI), Z9
+	VMOVUPS constants<>+128(SB), Z4
+	VMOVUPS constants<>+192(SB), Z5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
 
-loop10:
-	VMOVUPS      (R9), Z6
-	VMOVUPS      64(R9), Z7
-	VBROADCASTSD (DI), Z8
+loop14:
+	VMOVUPS      (R10), Z10
+	VMOVUPS      64(R10), Z11
+	VBROADCASTSD (R8), Z12
+	VADDPD       Z10, Z12, Z13
+	VCMPPD       $0x1e, Z0, Z13, K1
+	VMOVUPD      Z13, K1, Z0
+	VMOVUPD      Z4, K1, Z6
+	VADDPD       Z11, Z12, Z13
+	VCMPPD       $0x1e, Z1, Z13, K1
+	VMOVUPD      Z13, K1, Z1
+	VMOVUPD      Z4, K1, Z7
+	VBROADCASTSD (R8)(DI*1), Z12
+	VADDPD       Z10, Z12, Z13
+	VCMPPD       $0x1e, Z2, Z13, K1
+	VMOVUPD      Z13, K1, Z2
+	VMOVUPD      Z4, K1, Z8
+	VADDPD       Z11, Z12, Z13
+	VCMPPD       $0x1e, Z3, Z13, K1
+	VMOVUPD      Z13, K1, Z3
+	VMOVUPD      Z4, K1, Z9
+	VADDPD       Z5, Z4, Z4
+	ADDQ         $0x08, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop14
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	ADDQ         $+256, BX
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, 128(SI)
+	VMOVUPS      Z9, 192(SI)
+	ADDQ         $+256, SI
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R9
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R9, $0x01
+	JL      below1
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS (SI), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS constants<>+128(SB), Z2
+	VMOVUPS constants<>+192(SB), Z3
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
+
+loop15:
+	VMOVUPS      (R10), Z6
+	VMOVUPS      64(R10), Z7
+	VBROADCASTSD (R8), Z8
 	VADDPD       Z6, Z8, Z6
 	VCMPPD       $0x1e, Z0, Z6, K1
 	VMOVUPD      Z6, K1, Z0
@@ -608,17 +1068,88 @@ loop10:
 	VMOVUPD      Z6, K1, Z1
 	VMOVUPD      Z2, K1, Z5
 	VADDPD       Z3, Z2, Z2
-	ADDQ         $0x08, DI
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop10
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Z4, (BX)
-	VMOVUPS      Z5, 64(BX)
+	ADDQ         $0x08, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop15
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
 	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z5, 64(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R9
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func maxWinnersAVX2F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+// Requires: AVX
+TEXT ·maxWinnersAVX2F64<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x03, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x03, DI
+	MOVQ rows+32(FP), R8
+
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVUPS (SI), Y6
+	VMOVUPS 32(SI), Y7
+	VMOVUPS 64(SI), Y8
+	VMOVUPS 96(SI), Y9
+	VMOVUPS constants<>+128(SB), Y4
+	VMOVUPS constants<>+192(SB), Y5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop16:
+	VBROADCASTSD (R9), Y10
+	VADDPD       (R10), Y10, Y11
+	VCMPPD       $0x1e, Y0, Y11, Y12
+	VBLENDVPD    Y12, Y11, Y0, Y0
+	VBLENDVPD    Y12, Y4, Y6, Y6
+	VADDPD       32(R10), Y10, Y11
+	VCMPPD       $0x1e, Y1, Y11, Y12
+	VBLENDVPD    Y12, Y11, Y1, Y1
+	VBLENDVPD    Y12, Y4, Y7, Y7
+	VADDPD       64(R10), Y10, Y11
+	VCMPPD       $0x1e, Y2, Y11, Y12
+	VBLENDVPD    Y12, Y11, Y2, Y2
+	VBLENDVPD    Y12, Y4, Y8, Y8
+	VADDPD       96(R10), Y10, Y11
+	VCMPPD       $0x1e, Y3, Y11, Y10
+	VBLENDVPD    Y10, Y11, Y3, Y3
+	VBLENDVPD    Y10, Y4, Y9, Y9
+	VADDPD       Y5, Y4, Y4
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop16
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	VMOVUPS      Y3, 96(BX)
+	ADDQ         $+128, BX
+	VMOVUPS      Y6, (SI)
+	VMOVUPS      Y7, 32(SI)
+	VMOVUPS      Y8, 64(SI)
+	VMOVUPS      Y9, 96(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
 	SUBQ         $0x01, R8
 	JMP          rows1
 
@@ -626,116 +1157,49 @@ below1:
 	VZEROUPPER
 	RET
 
-// func maxWinnersAVX2F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
-// Requires: AVX
-TEXT ·maxWinnersAVX2F64<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x03, SI
-	MOVQ rows+32(FP), DI
-
-rows1:
-	CMPQ    DI, $0x01
-	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS constants<>+0(SB), Y4
-	VMOVUPS constants<>+64(SB), Y5
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, R8
-	MOVQ    DX, R9
-
-loop11:
-	VBROADCASTSD (R8), Y10
-	VADDPD       (R9), Y10, Y11
-	VCMPPD       $0x1e, Y0, Y11, Y12
-	VBLENDVPD    Y12, Y11, Y0, Y0
-	VBLENDVPD    Y12, Y4, Y6, Y6
-	VADDPD       32(R9), Y10, Y11
-	VCMPPD       $0x1e, Y1, Y11, Y12
-	VBLENDVPD    Y12, Y11, Y1, Y1
-	VBLENDVPD    Y12, Y4, Y7, Y7
-	VADDPD       64(R9), Y10, Y11
-	VCMPPD       $0x1e, Y2, Y11, Y12
-	VBLENDVPD    Y12, Y11, Y2, Y2
-	VBLENDVPD    Y12, Y4, Y8, Y8
-	VADDPD       96(R9), Y10, Y11
-	VCMPPD       $0x1e, Y3, Y11, Y10
-	VBLENDVPD    Y10, Y11, Y3, Y3
-	VBLENDVPD    Y10, Y4, Y9, Y9
-	VADDPD       Y5, Y4, Y4
-	ADDQ         $0x08, R8
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop11
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Y6, (BX)
-	VMOVUPS      Y7, 32(BX)
-	VMOVUPS      Y8, 64(BX)
-	VMOVUPS      Y9, 96(BX)
-	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
-	SUBQ         $0x01, DI
-	JMP          rows1
-
-below1:
-	VZEROUPPER
-	RET
-
-// func maxWinnersAVX512F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
+// func maxWinnersAVX512F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
 // Requires: AVX, AVX512F
-TEXT ·maxWinnersAVX512F32<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ rows+32(FP), R8
+TEXT ·maxWinnersAVX512F32<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x02, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ rows+32(FP), R9
 
 rows4:
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JL      below4
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS (BX), Z10
-	VMOVUPS 64(BX), Z11
-	VMOVUPS 128(BX), Z12
-	VMOVUPS 192(BX), Z13
-	VMOVUPS 256(BX), Z14
-	VMOVUPS 320(BX), Z15
-	VMOVUPS 384(BX), Z16
-	VMOVUPS 448(BX), Z17
-	VMOVUPS constants<>+128(SB), Z8
-	VMOVUPS constants<>+192(SB), Z9
-	MOVQ    k+48(FP), R11
-	MOVQ    CX, R9
-	MOVQ    DX, R10
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS 256(BX), Z4
+	VMOVUPS 320(BX), Z5
+	VMOVUPS 384(BX), Z6
+	VMOVUPS 448(BX), Z7
+	VMOVUPS (SI), Z10
+	VMOVUPS 64(SI), Z11
+	VMOVUPS 128(SI), Z12
+	VMOVUPS 192(SI), Z13
+	VMOVUPS 256(SI), Z14
+	VMOVUPS 320(SI), Z15
+	VMOVUPS 384(SI), Z16
+	VMOVUPS 448(SI), Z17
+	VMOVUPS constants<>+256(SB), Z8
+	VMOVUPS constants<>+320(SB), Z9
+	MOVQ    k+56(FP), R12
+	MOVQ    AX, R10
+	MOVQ    CX, R11
 
-loop12:
-	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R10), Z19
-	VBROADCASTSS (R9), Z20
+loop17:
+	VMOVUPS      (R11), Z18
+	VMOVUPS      64(R11), Z19
+	VBROADCASTSS (R10), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x1e, Z0, Z21, K1
 	VMOVUPS      Z21, K1, Z0
@@ -744,7 +1208,7 @@ loop12:
 	VCMPPS       $0x1e, Z1, Z21, K1
 	VMOVUPS      Z21, K1, Z1
 	VMOVUPS      Z8, K1, Z11
-	VBROADCASTSS (R9)(SI*1), Z20
+	VBROADCASTSS (R10)(DI*1), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x1e, Z2, Z21, K1
 	VMOVUPS      Z21, K1, Z2
@@ -753,7 +1217,7 @@ loop12:
 	VCMPPS       $0x1e, Z3, Z21, K1
 	VMOVUPS      Z21, K1, Z3
 	VMOVUPS      Z8, K1, Z13
-	VBROADCASTSS (R9)(SI*2), Z20
+	VBROADCASTSS (R10)(DI*2), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x1e, Z4, Z21, K1
 	VMOVUPS      Z21, K1, Z4
@@ -762,7 +1226,7 @@ loop12:
 	VCMPPS       $0x1e, Z5, Z21, K1
 	VMOVUPS      Z21, K1, Z5
 	VMOVUPS      Z8, K1, Z15
-	VBROADCASTSS (R9)(DI*1), Z20
+	VBROADCASTSS (R10)(R8*1), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x1e, Z6, Z21, K1
 	VMOVUPS      Z21, K1, Z6
@@ -772,50 +1236,108 @@ loop12:
 	VMOVUPS      Z21, K1, Z7
 	VMOVUPS      Z8, K1, Z17
 	VADDPS       Z9, Z8, Z8
-	ADDQ         $0x04, R9
-	ADDQ         $+128, R10
-	DECQ         R11
-	JNZ          loop12
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	ADDQ         $+512, AX
-	VMOVUPS      Z10, (BX)
-	VMOVUPS      Z11, 64(BX)
-	VMOVUPS      Z12, 128(BX)
-	VMOVUPS      Z13, 192(BX)
-	VMOVUPS      Z14, 256(BX)
-	VMOVUPS      Z15, 320(BX)
-	VMOVUPS      Z16, 384(BX)
-	VMOVUPS      Z17, 448(BX)
+	ADDQ         $0x04, R10
+	ADDQ         DX, R11
+	DECQ         R12
+	JNZ          loop17
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	VMOVUPS      Z4, 256(BX)
+	VMOVUPS      Z5, 320(BX)
+	VMOVUPS      Z6, 384(BX)
+	VMOVUPS      Z7, 448(BX)
 	ADDQ         $+512, BX
-	LEAQ         (CX)(SI*4), CX
-	SUBQ         $0x04, R8
+	VMOVUPS      Z10, (SI)
+	VMOVUPS      Z11, 64(SI)
+	VMOVUPS      Z12, 128(SI)
+	VMOVUPS      Z13, 192(SI)
+	VMOVUPS      Z14, 256(SI)
+	VMOVUPS      Z15, 320(SI)
+	VMOVUPS      Z16, 384(SI)
+	VMOVUPS      Z17, 448(SI)
+	ADDQ         $+512, SI
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R9
 	JMP          rows4
 
 below4:
-rows1:
-	CMPQ    R8, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS (BX), Z4
-	VMOVUPS 64(BX), Z5
-	VMOVUPS constants<>+128(SB), Z2
-	VMOVUPS constants<>+192(SB), Z3
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, DI
-	MOVQ    DX, R9
+rows2:
+	CMPQ    R9, $0x02
+	JL      below2
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS 128(SI), Z8
+	VMOVUPS 192(SI), Z9
+	VMOVUPS constants<>+256(SB), Z4
+	VMOVUPS constants<>+320(SB), Z5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
 
-loop13:
-	VMOVUPS      (R9), Z6
-	VMOVUPS      64(R9), Z7
-	VBROADCASTSS (DI), Z8
+loop18:
+	VMOVUPS      (R10), Z10
+	VMOVUPS      64(R10), Z11
+	VBROADCASTSS (R8), Z12
+	VADDPS       Z10, Z12, Z13
+	VCMPPS       $0x1e, Z0, Z13, K1
+	VMOVUPS      Z13, K1, Z0
+	VMOVUPS      Z4, K1, Z6
+	VADDPS       Z11, Z12, Z13
+	VCMPPS       $0x1e, Z1, Z13, K1
+	VMOVUPS      Z13, K1, Z1
+	VMOVUPS      Z4, K1, Z7
+	VBROADCASTSS (R8)(DI*1), Z12
+	VADDPS       Z10, Z12, Z13
+	VCMPPS       $0x1e, Z2, Z13, K1
+	VMOVUPS      Z13, K1, Z2
+	VMOVUPS      Z4, K1, Z8
+	VADDPS       Z11, Z12, Z13
+	VCMPPS       $0x1e, Z3, Z13, K1
+	VMOVUPS      Z13, K1, Z3
+	VMOVUPS      Z4, K1, Z9
+	VADDPS       Z5, Z4, Z4
+	ADDQ         $0x04, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop18
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	ADDQ         $+256, BX
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, 128(SI)
+	VMOVUPS      Z9, 192(SI)
+	ADDQ         $+256, SI
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R9
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R9, $0x01
+	JL      below1
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS (SI), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS constants<>+256(SB), Z2
+	VMOVUPS constants<>+320(SB), Z3
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
+
+loop19:
+	VMOVUPS      (R10), Z6
+	VMOVUPS      64(R10), Z7
+	VBROADCASTSS (R8), Z8
 	VADDPS       Z6, Z8, Z6
 	VCMPPS       $0x1e, Z0, Z6, K1
 	VMOVUPS      Z6, K1, Z0
@@ -825,17 +1347,88 @@ loop13:
 	VMOVUPS      Z6, K1, Z1
 	VMOVUPS      Z2, K1, Z5
 	VADDPS       Z3, Z2, Z2
-	ADDQ         $0x04, DI
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop13
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Z4, (BX)
-	VMOVUPS      Z5, 64(BX)
+	ADDQ         $0x04, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop19
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
 	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z5, 64(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R9
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func maxWinnersAVX2F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+// Requires: AVX
+TEXT ·maxWinnersAVX2F32<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x02, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x02, DI
+	MOVQ rows+32(FP), R8
+
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVUPS (SI), Y6
+	VMOVUPS 32(SI), Y7
+	VMOVUPS 64(SI), Y8
+	VMOVUPS 96(SI), Y9
+	VMOVUPS constants<>+256(SB), Y4
+	VMOVUPS constants<>+320(SB), Y5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop20:
+	VBROADCASTSS (R9), Y10
+	VADDPS       (R10), Y10, Y11
+	VCMPPS       $0x1e, Y0, Y11, Y12
+	VBLENDVPS    Y12, Y11, Y0, Y0
+	VBLENDVPS    Y12, Y4, Y6, Y6
+	VADDPS       32(R10), Y10, Y11
+	VCMPPS       $0x1e, Y1, Y11, Y12
+	VBLENDVPS    Y12, Y11, Y1, Y1
+	VBLENDVPS    Y12, Y4, Y7, Y7
+	VADDPS       64(R10), Y10, Y11
+	VCMPPS       $0x1e, Y2, Y11, Y12
+	VBLENDVPS    Y12, Y11, Y2, Y2
+	VBLENDVPS    Y12, Y4, Y8, Y8
+	VADDPS       96(R10), Y10, Y11
+	VCMPPS       $0x1e, Y3, Y11, Y10
+	VBLENDVPS    Y10, Y11, Y3, Y3
+	VBLENDVPS    Y10, Y4, Y9, Y9
+	VADDPS       Y5, Y4, Y4
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop20
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	VMOVUPS      Y3, 96(BX)
+	ADDQ         $+128, BX
+	VMOVUPS      Y6, (SI)
+	VMOVUPS      Y7, 32(SI)
+	VMOVUPS      Y8, 64(SI)
+	VMOVUPS      Y9, 96(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
 	SUBQ         $0x01, R8
 	JMP          rows1
 
@@ -843,590 +1436,923 @@ below1:
 	VZEROUPPER
 	RET
 
-// func maxWinnersAVX2F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
-// Requires: AVX
-TEXT ·maxWinnersAVX2F32<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x02, SI
-	MOVQ rows+32(FP), DI
-
-rows1:
-	CMPQ    DI, $0x01
-	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS constants<>+128(SB), Y4
-	VMOVUPS constants<>+192(SB), Y5
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, R8
-	MOVQ    DX, R9
-
-loop14:
-	VBROADCASTSS (R8), Y10
-	VADDPS       (R9), Y10, Y11
-	VCMPPS       $0x1e, Y0, Y11, Y12
-	VBLENDVPS    Y12, Y11, Y0, Y0
-	VBLENDVPS    Y12, Y4, Y6, Y6
-	VADDPS       32(R9), Y10, Y11
-	VCMPPS       $0x1e, Y1, Y11, Y12
-	VBLENDVPS    Y12, Y11, Y1, Y1
-	VBLENDVPS    Y12, Y4, Y7, Y7
-	VADDPS       64(R9), Y10, Y11
-	VCMPPS       $0x1e, Y2, Y11, Y12
-	VBLENDVPS    Y12, Y11, Y2, Y2
-	VBLENDVPS    Y12, Y4, Y8, Y8
-	VADDPS       96(R9), Y10, Y11
-	VCMPPS       $0x1e, Y3, Y11, Y10
-	VBLENDVPS    Y10, Y11, Y3, Y3
-	VBLENDVPS    Y10, Y4, Y9, Y9
-	VADDPS       Y5, Y4, Y4
-	ADDQ         $0x04, R8
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop14
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Y6, (BX)
-	VMOVUPS      Y7, 32(BX)
-	VMOVUPS      Y8, 64(BX)
-	VMOVUPS      Y9, 96(BX)
-	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
-	SUBQ         $0x01, DI
-	JMP          rows1
-
-below1:
-	VZEROUPPER
-	RET
-
-// func minBestAVX512F64<>(best *float64, a *float64, lda int, rows int, b *float64, k int)
+// func minPlusAVX512F64<>(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
 // Requires: AVX, AVX512F
-TEXT ·minBestAVX512F64<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x03, BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (BX)(BX*4), DI
-	LEAQ (SI)(BX*4), R8
-	MOVQ rows+24(FP), R9
+TEXT ·minPlusAVX512F64<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x03, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x03, SI
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x03, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	MOVQ         rows+40(FP), R11
 
 rows8:
-	CMPQ    R9, $0x08
+	CMPQ    R11, $0x08
 	JL      below8
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS 512(AX), Z8
-	VMOVUPS 576(AX), Z9
-	VMOVUPS 640(AX), Z10
-	VMOVUPS 704(AX), Z11
-	VMOVUPS 768(AX), Z12
-	VMOVUPS 832(AX), Z13
-	VMOVUPS 896(AX), Z14
-	VMOVUPS 960(AX), Z15
-	MOVQ    k+40(FP), R12
-	MOVQ    CX, R10
-	MOVQ    DX, R11
-
-loop15:
-	VMOVUPS      (R11), Z16
-	VMOVUPS      64(R11), Z17
-	VBROADCASTSD (R10), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z0, Z19, Z0
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z1, Z19, Z1
-	VBROADCASTSD (R10)(BX*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z2, Z19, Z2
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z3, Z19, Z3
-	VBROADCASTSD (R10)(BX*2), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z4, Z19, Z4
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z5, Z19, Z5
-	VBROADCASTSD (R10)(SI*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z6, Z19, Z6
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z7, Z19, Z7
-	VBROADCASTSD (R10)(BX*4), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z8, Z19, Z8
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z9, Z19, Z9
-	VBROADCASTSD (R10)(DI*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z10, Z19, Z10
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z11, Z19, Z11
-	VBROADCASTSD (R10)(SI*2), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z12, Z19, Z12
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z13, Z19, Z13
-	VBROADCASTSD (R10)(R8*1), Z18
-	VADDPD       Z16, Z18, Z19
-	VMINPD       Z14, Z19, Z14
-	VADDPD       Z17, Z18, Z19
-	VMINPD       Z15, Z19, Z15
-	ADDQ         $0x08, R10
-	ADDQ         $+128, R11
-	DECQ         R12
-	JNZ          loop15
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	VMOVUPS      Z8, 512(AX)
-	VMOVUPS      Z9, 576(AX)
-	VMOVUPS      Z10, 640(AX)
-	VMOVUPS      Z11, 704(AX)
-	VMOVUPS      Z12, 768(AX)
-	VMOVUPS      Z13, 832(AX)
-	VMOVUPS      Z14, 896(AX)
-	VMOVUPS      Z15, 960(AX)
-	ADDQ         $+1024, AX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x08, R9
-	JMP          rows8
-
-below8:
-rows1:
-	CMPQ    R9, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	MOVQ    k+40(FP), R8
-	MOVQ    CX, SI
-	MOVQ    DX, DI
-
-loop16:
-	VMOVUPS      (DI), Z2
-	VMOVUPS      64(DI), Z3
-	VBROADCASTSD (SI), Z4
-	VADDPD       Z2, Z4, Z2
-	VMINPD       Z0, Z2, Z0
-	VADDPD       Z3, Z4, Z2
-	VMINPD       Z1, Z2, Z1
-	ADDQ         $0x08, SI
-	ADDQ         $+128, DI
-	DECQ         R8
-	JNZ          loop16
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, R9
-	JMP          rows1
-
-below1:
-	VZEROUPPER
-	RET
-
-// func minBestAVX2F64<>(best *float64, a *float64, lda int, rows int, b *float64, k int)
-// Requires: AVX
-TEXT ·minBestAVX2F64<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x03, BX
-	MOVQ rows+24(FP), SI
-
-rows2:
-	CMPQ    SI, $0x02
-	JL      below2
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
-
-loop17:
-	VBROADCASTSD (DI), Y8
-	VADDPD       (R8), Y8, Y9
-	VMINPD       Y0, Y9, Y0
-	VADDPD       32(R8), Y8, Y9
-	VMINPD       Y1, Y9, Y1
-	VADDPD       64(R8), Y8, Y9
-	VMINPD       Y2, Y9, Y2
-	VADDPD       96(R8), Y8, Y9
-	VMINPD       Y3, Y9, Y3
-	VBROADCASTSD (DI)(BX*1), Y8
-	VADDPD       (R8), Y8, Y9
-	VMINPD       Y4, Y9, Y4
-	VADDPD       32(R8), Y8, Y9
-	VMINPD       Y5, Y9, Y5
-	VADDPD       64(R8), Y8, Y9
-	VMINPD       Y6, Y9, Y6
-	VADDPD       96(R8), Y8, Y9
-	VMINPD       Y7, Y9, Y7
-	ADDQ         $0x08, DI
-	ADDQ         $+128, R8
-	DECQ         R9
-	JNZ          loop17
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 128(AX)
-	VMOVUPS      Y5, 160(AX)
-	VMOVUPS      Y6, 192(AX)
-	VMOVUPS      Y7, 224(AX)
-	ADDQ         $+256, AX
-	LEAQ         (CX)(BX*2), CX
-	SUBQ         $0x02, SI
-	JMP          rows2
-
-below2:
-rows1:
-	CMPQ    SI, $0x01
-	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
-
-loop18:
-	VBROADCASTSD (DI), Y4
-	VADDPD       (R8), Y4, Y5
-	VMINPD       Y0, Y5, Y0
-	VADDPD       32(R8), Y4, Y5
-	VMINPD       Y1, Y5, Y1
-	VADDPD       64(R8), Y4, Y5
-	VMINPD       Y2, Y5, Y2
-	VADDPD       96(R8), Y4, Y5
-	VMINPD       Y3, Y5, Y3
-	ADDQ         $0x08, DI
-	ADDQ         $+128, R8
-	DECQ         R9
-	JNZ          loop18
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, SI
-	JMP          rows1
-
-below1:
-	VZEROUPPER
-	RET
-
-// func minBestAVX512F32<>(best *float32, a *float32, lda int, rows int, b *float32, k int)
-// Requires: AVX, AVX512F
-TEXT ·minBestAVX512F32<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x02, BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (BX)(BX*4), DI
-	LEAQ (SI)(BX*4), R8
-	MOVQ rows+24(FP), R9
-
-rows8:
-	CMPQ    R9, $0x08
-	JL      below8
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS 512(AX), Z8
-	VMOVUPS 576(AX), Z9
-	VMOVUPS 640(AX), Z10
-	VMOVUPS 704(AX), Z11
-	VMOVUPS 768(AX), Z12
-	VMOVUPS 832(AX), Z13
-	VMOVUPS 896(AX), Z14
-	VMOVUPS 960(AX), Z15
-	MOVQ    k+40(FP), R12
-	MOVQ    CX, R10
-	MOVQ    DX, R11
-
-loop19:
-	VMOVUPS      (R11), Z16
-	VMOVUPS      64(R11), Z17
-	VBROADCASTSS (R10), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z0, Z19, Z0
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z1, Z19, Z1
-	VBROADCASTSS (R10)(BX*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z2, Z19, Z2
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z3, Z19, Z3
-	VBROADCASTSS (R10)(BX*2), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z4, Z19, Z4
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z5, Z19, Z5
-	VBROADCASTSS (R10)(SI*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z6, Z19, Z6
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z7, Z19, Z7
-	VBROADCASTSS (R10)(BX*4), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z8, Z19, Z8
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z9, Z19, Z9
-	VBROADCASTSS (R10)(DI*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z10, Z19, Z10
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z11, Z19, Z11
-	VBROADCASTSS (R10)(SI*2), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z12, Z19, Z12
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z13, Z19, Z13
-	VBROADCASTSS (R10)(R8*1), Z18
-	VADDPS       Z16, Z18, Z19
-	VMINPS       Z14, Z19, Z14
-	VADDPS       Z17, Z18, Z19
-	VMINPS       Z15, Z19, Z15
-	ADDQ         $0x04, R10
-	ADDQ         $+128, R11
-	DECQ         R12
-	JNZ          loop19
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	VMOVUPS      Z8, 512(AX)
-	VMOVUPS      Z9, 576(AX)
-	VMOVUPS      Z10, 640(AX)
-	VMOVUPS      Z11, 704(AX)
-	VMOVUPS      Z12, 768(AX)
-	VMOVUPS      Z13, 832(AX)
-	VMOVUPS      Z14, 896(AX)
-	VMOVUPS      Z15, 960(AX)
-	ADDQ         $+1024, AX
-	LEAQ         (CX)(BX*8), CX
-	SUBQ         $0x08, R9
-	JMP          rows8
-
-below8:
-rows1:
-	CMPQ    R9, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	MOVQ    k+40(FP), R8
-	MOVQ    CX, SI
-	MOVQ    DX, DI
-
-loop20:
-	VMOVUPS      (DI), Z2
-	VMOVUPS      64(DI), Z3
-	VBROADCASTSS (SI), Z4
-	VADDPS       Z2, Z4, Z2
-	VMINPS       Z0, Z2, Z0
-	VADDPS       Z3, Z4, Z2
-	VMINPS       Z1, Z2, Z1
-	ADDQ         $0x04, SI
-	ADDQ         $+128, DI
-	DECQ         R8
-	JNZ          loop20
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, R9
-	JMP          rows1
-
-below1:
-	VZEROUPPER
-	RET
-
-// func minBestAVX2F32<>(best *float32, a *float32, lda int, rows int, b *float32, k int)
-// Requires: AVX
-TEXT ·minBestAVX2F32<>(SB), NOSPLIT, $0-48
-	MOVQ best+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+32(FP), DX
-	MOVQ lda+16(FP), BX
-	SHLQ $0x02, BX
-	MOVQ rows+24(FP), SI
-
-rows2:
-	CMPQ    SI, $0x02
-	JL      below2
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 128(AX), Y4
-	VMOVUPS 160(AX), Y5
-	VMOVUPS 192(AX), Y6
-	VMOVUPS 224(AX), Y7
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
+	VMOVUPS constants<>+384(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	VMOVUPS Z1, Z9
+	VMOVUPS Z1, Z10
+	VMOVUPS Z1, Z11
+	VMOVUPS Z1, Z12
+	VMOVUPS Z1, Z13
+	VMOVUPS Z1, Z14
+	VMOVUPS Z1, Z15
+	VMOVUPS Z1, Z16
+	MOVQ    k+64(FP), R14
+	MOVQ    AX, R12
+	MOVQ    CX, R13
 
 loop21:
-	VBROADCASTSS (DI), Y8
-	VADDPS       (R8), Y8, Y9
-	VMINPS       Y0, Y9, Y0
-	VADDPS       32(R8), Y8, Y9
-	VMINPS       Y1, Y9, Y1
-	VADDPS       64(R8), Y8, Y9
-	VMINPS       Y2, Y9, Y2
-	VADDPS       96(R8), Y8, Y9
-	VMINPS       Y3, Y9, Y3
-	VBROADCASTSS (DI)(BX*1), Y8
-	VADDPS       (R8), Y8, Y9
-	VMINPS       Y4, Y9, Y4
-	VADDPS       32(R8), Y8, Y9
-	VMINPS       Y5, Y9, Y5
-	VADDPS       64(R8), Y8, Y9
-	VMINPS       Y6, Y9, Y6
-	VADDPS       96(R8), Y8, Y9
-	VMINPS       Y7, Y9, Y7
-	ADDQ         $0x04, DI
-	ADDQ         $+128, R8
-	DECQ         R9
+	VMOVUPS      (R13), Z17
+	VMOVUPS      64(R13), Z18
+	VBROADCASTSD (R12), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z1, Z20, Z1
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z2, Z20, Z2
+	VBROADCASTSD (R12)(DI*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z3, Z20, Z3
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z4, Z20, Z4
+	VBROADCASTSD (R12)(DI*2), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z5, Z20, Z5
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z6, Z20, Z6
+	VBROADCASTSD (R12)(R8*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z7, Z20, Z7
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z8, Z20, Z8
+	VBROADCASTSD (R12)(DI*4), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z9, Z20, Z9
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z10, Z20, Z10
+	VBROADCASTSD (R12)(R9*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z11, Z20, Z11
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z12, Z20, Z12
+	VBROADCASTSD (R12)(R8*2), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z13, Z20, Z13
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z14, Z20, Z14
+	VBROADCASTSD (R12)(R10*1), Z19
+	VADDPD       Z17, Z19, Z20
+	VMINPD       Z15, Z20, Z15
+	VADDPD       Z18, Z19, Z20
+	VMINPD       Z16, Z20, Z16
+	ADDQ         $0x08, R12
+	ADDQ         DX, R13
+	DECQ         R14
 	JNZ          loop21
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      Y4, 128(AX)
-	VMOVUPS      Y5, 160(AX)
-	VMOVUPS      Y6, 192(AX)
-	VMOVUPS      Y7, 224(AX)
-	ADDQ         $+256, AX
-	LEAQ         (CX)(BX*2), CX
-	SUBQ         $0x02, SI
+	VMOVUPS      (BX), Z17
+	VFMADD231PD  Z0, Z1, Z17
+	VMOVUPS      Z17, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z9, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z10, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z11, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z12, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z13, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z14, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z15, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z16, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*8), AX
+	SUBQ         $0x08, R11
+	JMP          rows8
+
+below8:
+rows4:
+	CMPQ    R11, $0x04
+	JL      below4
+	VMOVUPS constants<>+384(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	MOVQ    k+64(FP), R12
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop22:
+	VMOVUPS      (R10), Z9
+	VMOVUPS      64(R10), Z10
+	VBROADCASTSD (R9), Z11
+	VADDPD       Z9, Z11, Z12
+	VMINPD       Z1, Z12, Z1
+	VADDPD       Z10, Z11, Z12
+	VMINPD       Z2, Z12, Z2
+	VBROADCASTSD (R9)(DI*1), Z11
+	VADDPD       Z9, Z11, Z12
+	VMINPD       Z3, Z12, Z3
+	VADDPD       Z10, Z11, Z12
+	VMINPD       Z4, Z12, Z4
+	VBROADCASTSD (R9)(DI*2), Z11
+	VADDPD       Z9, Z11, Z12
+	VMINPD       Z5, Z12, Z5
+	VADDPD       Z10, Z11, Z12
+	VMINPD       Z6, Z12, Z6
+	VBROADCASTSD (R9)(R8*1), Z11
+	VADDPD       Z9, Z11, Z12
+	VMINPD       Z7, Z12, Z7
+	VADDPD       Z10, Z11, Z12
+	VMINPD       Z8, Z12, Z8
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R12
+	JNZ          loop22
+	VMOVUPS      (BX), Z9
+	VFMADD231PD  Z0, Z1, Z9
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R11
+	JMP          rows4
+
+below4:
+rows2:
+	CMPQ    R11, $0x02
+	JL      below2
+	VMOVUPS constants<>+384(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+
+loop23:
+	VMOVUPS      (R9), Z5
+	VMOVUPS      64(R9), Z6
+	VBROADCASTSD (R8), Z7
+	VADDPD       Z5, Z7, Z8
+	VMINPD       Z1, Z8, Z1
+	VADDPD       Z6, Z7, Z8
+	VMINPD       Z2, Z8, Z2
+	VBROADCASTSD (R8)(DI*1), Z7
+	VADDPD       Z5, Z7, Z8
+	VMINPD       Z3, Z8, Z3
+	VADDPD       Z6, Z7, Z8
+	VMINPD       Z4, Z8, Z4
+	ADDQ         $0x08, R8
+	ADDQ         DX, R9
+	DECQ         R10
+	JNZ          loop23
+	VMOVUPS      (BX), Z5
+	VFMADD231PD  Z0, Z1, Z5
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PD  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R11
 	JMP          rows2
 
 below2:
 rows1:
-	CMPQ    SI, $0x01
+	CMPQ    R11, $0x01
 	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    k+40(FP), R9
-	MOVQ    CX, DI
-	MOVQ    DX, R8
+	VMOVUPS constants<>+384(SB), Z1
+	VMOVUPS Z1, Z2
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
 
-loop22:
-	VBROADCASTSS (DI), Y4
-	VADDPS       (R8), Y4, Y5
-	VMINPS       Y0, Y5, Y0
-	VADDPS       32(R8), Y4, Y5
-	VMINPS       Y1, Y5, Y1
-	VADDPS       64(R8), Y4, Y5
-	VMINPS       Y2, Y5, Y2
-	VADDPS       96(R8), Y4, Y5
-	VMINPS       Y3, Y5, Y3
-	ADDQ         $0x04, DI
-	ADDQ         $+128, R8
-	DECQ         R9
-	JNZ          loop22
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	LEAQ         (CX)(BX*1), CX
-	SUBQ         $0x01, SI
+loop24:
+	VMOVUPS      (R9), Z3
+	VMOVUPS      64(R9), Z4
+	VBROADCASTSD (R8), Z5
+	VADDPD       Z3, Z5, Z3
+	VMINPD       Z1, Z3, Z1
+	VADDPD       Z4, Z5, Z3
+	VMINPD       Z2, Z3, Z2
+	ADDQ         $0x08, R8
+	ADDQ         DX, R9
+	DECQ         R10
+	JNZ          loop24
+	VMOVUPS      (BX), Z3
+	VFMADD231PD  Z0, Z1, Z3
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PD  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R11
 	JMP          rows1
 
 below1:
 	VZEROUPPER
 	RET
 
-// func minWinnersAVX512F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
+// func minPlusAVX2F64<>(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+// Requires: AVX, FMA3
+TEXT ·minPlusAVX2F64<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x03, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x03, SI
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x03, DI
+	MOVQ         rows+40(FP), R8
+
+rows2:
+	CMPQ    R8, $0x02
+	JL      below2
+	VMOVUPS constants<>+384(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	VMOVUPS Y1, Y5
+	VMOVUPS Y1, Y6
+	VMOVUPS Y1, Y7
+	VMOVUPS Y1, Y8
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop25:
+	VBROADCASTSD (R9), Y9
+	VADDPD       (R10), Y9, Y10
+	VMINPD       Y1, Y10, Y1
+	VADDPD       32(R10), Y9, Y10
+	VMINPD       Y2, Y10, Y2
+	VADDPD       64(R10), Y9, Y10
+	VMINPD       Y3, Y10, Y3
+	VADDPD       96(R10), Y9, Y10
+	VMINPD       Y4, Y10, Y4
+	VBROADCASTSD (R9)(DI*1), Y9
+	VADDPD       (R10), Y9, Y10
+	VMINPD       Y5, Y10, Y5
+	VADDPD       32(R10), Y9, Y10
+	VMINPD       Y6, Y10, Y6
+	VADDPD       64(R10), Y9, Y10
+	VMINPD       Y7, Y10, Y7
+	VADDPD       96(R10), Y9, Y10
+	VMINPD       Y8, Y10, Y8
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop25
+	VMOVUPS      (BX), Y9
+	VFMADD231PD  Y0, Y1, Y9
+	VMOVUPS      Y9, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Y1
+	VFMADD231PD  Y0, Y5, Y1
+	VMOVUPS      Y1, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PD  Y0, Y6, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PD  Y0, Y7, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PD  Y0, Y8, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R8
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS constants<>+384(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop26:
+	VBROADCASTSD (R9), Y5
+	VADDPD       (R10), Y5, Y6
+	VMINPD       Y1, Y6, Y1
+	VADDPD       32(R10), Y5, Y6
+	VMINPD       Y2, Y6, Y2
+	VADDPD       64(R10), Y5, Y6
+	VMINPD       Y3, Y6, Y3
+	VADDPD       96(R10), Y5, Y6
+	VMINPD       Y4, Y6, Y4
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop26
+	VMOVUPS      (BX), Y5
+	VFMADD231PD  Y0, Y1, Y5
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PD  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PD  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PD  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R8
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func minPlusAVX512F32<>(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
 // Requires: AVX, AVX512F
-TEXT ·minWinnersAVX512F64<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x03, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ rows+32(FP), R8
+TEXT ·minPlusAVX512F32<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x02, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x02, SI
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x02, DI
+	LEAQ         (DI)(DI*2), R8
+	LEAQ         (DI)(DI*4), R9
+	LEAQ         (R8)(DI*4), R10
+	MOVQ         rows+40(FP), R11
+
+rows8:
+	CMPQ    R11, $0x08
+	JL      below8
+	VMOVUPS constants<>+448(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	VMOVUPS Z1, Z9
+	VMOVUPS Z1, Z10
+	VMOVUPS Z1, Z11
+	VMOVUPS Z1, Z12
+	VMOVUPS Z1, Z13
+	VMOVUPS Z1, Z14
+	VMOVUPS Z1, Z15
+	VMOVUPS Z1, Z16
+	MOVQ    k+64(FP), R14
+	MOVQ    AX, R12
+	MOVQ    CX, R13
+
+loop27:
+	VMOVUPS      (R13), Z17
+	VMOVUPS      64(R13), Z18
+	VBROADCASTSS (R12), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z1, Z20, Z1
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z2, Z20, Z2
+	VBROADCASTSS (R12)(DI*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z3, Z20, Z3
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z4, Z20, Z4
+	VBROADCASTSS (R12)(DI*2), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z5, Z20, Z5
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z6, Z20, Z6
+	VBROADCASTSS (R12)(R8*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z7, Z20, Z7
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z8, Z20, Z8
+	VBROADCASTSS (R12)(DI*4), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z9, Z20, Z9
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z10, Z20, Z10
+	VBROADCASTSS (R12)(R9*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z11, Z20, Z11
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z12, Z20, Z12
+	VBROADCASTSS (R12)(R8*2), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z13, Z20, Z13
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z14, Z20, Z14
+	VBROADCASTSS (R12)(R10*1), Z19
+	VADDPS       Z17, Z19, Z20
+	VMINPS       Z15, Z20, Z15
+	VADDPS       Z18, Z19, Z20
+	VMINPS       Z16, Z20, Z16
+	ADDQ         $0x04, R12
+	ADDQ         DX, R13
+	DECQ         R14
+	JNZ          loop27
+	VMOVUPS      (BX), Z17
+	VFMADD231PS  Z0, Z1, Z17
+	VMOVUPS      Z17, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z9, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z10, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z11, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z12, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z13, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z14, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z15, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z16, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*8), AX
+	SUBQ         $0x08, R11
+	JMP          rows8
+
+below8:
+rows4:
+	CMPQ    R11, $0x04
+	JL      below4
+	VMOVUPS constants<>+448(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	VMOVUPS Z1, Z5
+	VMOVUPS Z1, Z6
+	VMOVUPS Z1, Z7
+	VMOVUPS Z1, Z8
+	MOVQ    k+64(FP), R12
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop28:
+	VMOVUPS      (R10), Z9
+	VMOVUPS      64(R10), Z10
+	VBROADCASTSS (R9), Z11
+	VADDPS       Z9, Z11, Z12
+	VMINPS       Z1, Z12, Z1
+	VADDPS       Z10, Z11, Z12
+	VMINPS       Z2, Z12, Z2
+	VBROADCASTSS (R9)(DI*1), Z11
+	VADDPS       Z9, Z11, Z12
+	VMINPS       Z3, Z12, Z3
+	VADDPS       Z10, Z11, Z12
+	VMINPS       Z4, Z12, Z4
+	VBROADCASTSS (R9)(DI*2), Z11
+	VADDPS       Z9, Z11, Z12
+	VMINPS       Z5, Z12, Z5
+	VADDPS       Z10, Z11, Z12
+	VMINPS       Z6, Z12, Z6
+	VBROADCASTSS (R9)(R8*1), Z11
+	VADDPS       Z9, Z11, Z12
+	VMINPS       Z7, Z12, Z7
+	VADDPS       Z10, Z11, Z12
+	VMINPS       Z8, Z12, Z8
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R12
+	JNZ          loop28
+	VMOVUPS      (BX), Z9
+	VFMADD231PS  Z0, Z1, Z9
+	VMOVUPS      Z9, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z5, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z6, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z7, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z8, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R11
+	JMP          rows4
+
+below4:
+rows2:
+	CMPQ    R11, $0x02
+	JL      below2
+	VMOVUPS constants<>+448(SB), Z1
+	VMOVUPS Z1, Z2
+	VMOVUPS Z1, Z3
+	VMOVUPS Z1, Z4
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+
+loop29:
+	VMOVUPS      (R9), Z5
+	VMOVUPS      64(R9), Z6
+	VBROADCASTSS (R8), Z7
+	VADDPS       Z5, Z7, Z8
+	VMINPS       Z1, Z8, Z1
+	VADDPS       Z6, Z7, Z8
+	VMINPS       Z2, Z8, Z2
+	VBROADCASTSS (R8)(DI*1), Z7
+	VADDPS       Z5, Z7, Z8
+	VMINPS       Z3, Z8, Z3
+	VADDPS       Z6, Z7, Z8
+	VMINPS       Z4, Z8, Z4
+	ADDQ         $0x04, R8
+	ADDQ         DX, R9
+	DECQ         R10
+	JNZ          loop29
+	VMOVUPS      (BX), Z5
+	VFMADD231PS  Z0, Z1, Z5
+	VMOVUPS      Z5, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Z1
+	VFMADD231PS  Z0, Z3, Z1
+	VMOVUPS      Z1, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z4, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R11
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R11, $0x01
+	JL      below1
+	VMOVUPS constants<>+448(SB), Z1
+	VMOVUPS Z1, Z2
+	MOVQ    k+64(FP), R10
+	MOVQ    AX, R8
+	MOVQ    CX, R9
+
+loop30:
+	VMOVUPS      (R9), Z3
+	VMOVUPS      64(R9), Z4
+	VBROADCASTSS (R8), Z5
+	VADDPS       Z3, Z5, Z3
+	VMINPS       Z1, Z3, Z1
+	VADDPS       Z4, Z5, Z3
+	VMINPS       Z2, Z3, Z2
+	ADDQ         $0x04, R8
+	ADDQ         DX, R9
+	DECQ         R10
+	JNZ          loop30
+	VMOVUPS      (BX), Z3
+	VFMADD231PS  Z0, Z1, Z3
+	VMOVUPS      Z3, (BX)
+	VMOVUPS      64(BX), Z1
+	VFMADD231PS  Z0, Z2, Z1
+	VMOVUPS      Z1, 64(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R11
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func minPlusAVX2F32<>(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+// Requires: AVX, FMA3
+TEXT ·minPlusAVX2F32<>(SB), NOSPLIT, $0-72
+	MOVQ         a+24(FP), AX
+	MOVQ         b+48(FP), CX
+	MOVQ         ldb+56(FP), DX
+	SHLQ         $0x02, DX
+	MOVQ         c+0(FP), BX
+	MOVQ         ldc+8(FP), SI
+	SHLQ         $0x02, SI
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         lda+32(FP), DI
+	SHLQ         $0x02, DI
+	MOVQ         rows+40(FP), R8
+
+rows2:
+	CMPQ    R8, $0x02
+	JL      below2
+	VMOVUPS constants<>+448(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	VMOVUPS Y1, Y5
+	VMOVUPS Y1, Y6
+	VMOVUPS Y1, Y7
+	VMOVUPS Y1, Y8
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop31:
+	VBROADCASTSS (R9), Y9
+	VADDPS       (R10), Y9, Y10
+	VMINPS       Y1, Y10, Y1
+	VADDPS       32(R10), Y9, Y10
+	VMINPS       Y2, Y10, Y2
+	VADDPS       64(R10), Y9, Y10
+	VMINPS       Y3, Y10, Y3
+	VADDPS       96(R10), Y9, Y10
+	VMINPS       Y4, Y10, Y4
+	VBROADCASTSS (R9)(DI*1), Y9
+	VADDPS       (R10), Y9, Y10
+	VMINPS       Y5, Y10, Y5
+	VADDPS       32(R10), Y9, Y10
+	VMINPS       Y6, Y10, Y6
+	VADDPS       64(R10), Y9, Y10
+	VMINPS       Y7, Y10, Y7
+	VADDPS       96(R10), Y9, Y10
+	VMINPS       Y8, Y10, Y8
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop31
+	VMOVUPS      (BX), Y9
+	VFMADD231PS  Y0, Y1, Y9
+	VMOVUPS      Y9, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	VMOVUPS      (BX), Y1
+	VFMADD231PS  Y0, Y5, Y1
+	VMOVUPS      Y1, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PS  Y0, Y6, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PS  Y0, Y7, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PS  Y0, Y8, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R8
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS constants<>+448(SB), Y1
+	VMOVUPS Y1, Y2
+	VMOVUPS Y1, Y3
+	VMOVUPS Y1, Y4
+	MOVQ    k+64(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop32:
+	VBROADCASTSS (R9), Y5
+	VADDPS       (R10), Y5, Y6
+	VMINPS       Y1, Y6, Y1
+	VADDPS       32(R10), Y5, Y6
+	VMINPS       Y2, Y6, Y2
+	VADDPS       64(R10), Y5, Y6
+	VMINPS       Y3, Y6, Y3
+	VADDPS       96(R10), Y5, Y6
+	VMINPS       Y4, Y6, Y4
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop32
+	VMOVUPS      (BX), Y5
+	VFMADD231PS  Y0, Y1, Y5
+	VMOVUPS      Y5, (BX)
+	VMOVUPS      32(BX), Y1
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      64(BX), Y1
+	VFMADD231PS  Y0, Y3, Y1
+	VMOVUPS      Y1, 64(BX)
+	VMOVUPS      96(BX), Y1
+	VFMADD231PS  Y0, Y4, Y1
+	VMOVUPS      Y1, 96(BX)
+	ADDQ         SI, BX
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R8
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func minWinnersAVX512F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+// Requires: AVX, AVX512F
+TEXT ·minWinnersAVX512F64<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x03, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ rows+32(FP), R9
 
 rows4:
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JL      below4
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS (BX), Z10
-	VMOVUPS 64(BX), Z11
-	VMOVUPS 128(BX), Z12
-	VMOVUPS 192(BX), Z13
-	VMOVUPS 256(BX), Z14
-	VMOVUPS 320(BX), Z15
-	VMOVUPS 384(BX), Z16
-	VMOVUPS 448(BX), Z17
-	VMOVUPS constants<>+0(SB), Z8
-	VMOVUPS constants<>+64(SB), Z9
-	MOVQ    k+48(FP), R11
-	MOVQ    CX, R9
-	MOVQ    DX, R10
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS 256(BX), Z4
+	VMOVUPS 320(BX), Z5
+	VMOVUPS 384(BX), Z6
+	VMOVUPS 448(BX), Z7
+	VMOVUPS (SI), Z10
+	VMOVUPS 64(SI), Z11
+	VMOVUPS 128(SI), Z12
+	VMOVUPS 192(SI), Z13
+	VMOVUPS 256(SI), Z14
+	VMOVUPS 320(SI), Z15
+	VMOVUPS 384(SI), Z16
+	VMOVUPS 448(SI), Z17
+	VMOVUPS constants<>+128(SB), Z8
+	VMOVUPS constants<>+192(SB), Z9
+	MOVQ    k+56(FP), R12
+	MOVQ    AX, R10
+	MOVQ    CX, R11
 
-loop23:
-	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R10), Z19
-	VBROADCASTSD (R9), Z20
+loop33:
+	VMOVUPS      (R11), Z18
+	VMOVUPS      64(R11), Z19
+	VBROADCASTSD (R10), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x11, Z0, Z21, K1
 	VMOVUPD      Z21, K1, Z0
@@ -1435,7 +2361,7 @@ loop23:
 	VCMPPD       $0x11, Z1, Z21, K1
 	VMOVUPD      Z21, K1, Z1
 	VMOVUPD      Z8, K1, Z11
-	VBROADCASTSD (R9)(SI*1), Z20
+	VBROADCASTSD (R10)(DI*1), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x11, Z2, Z21, K1
 	VMOVUPD      Z21, K1, Z2
@@ -1444,7 +2370,7 @@ loop23:
 	VCMPPD       $0x11, Z3, Z21, K1
 	VMOVUPD      Z21, K1, Z3
 	VMOVUPD      Z8, K1, Z13
-	VBROADCASTSD (R9)(SI*2), Z20
+	VBROADCASTSD (R10)(DI*2), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x11, Z4, Z21, K1
 	VMOVUPD      Z21, K1, Z4
@@ -1453,7 +2379,7 @@ loop23:
 	VCMPPD       $0x11, Z5, Z21, K1
 	VMOVUPD      Z21, K1, Z5
 	VMOVUPD      Z8, K1, Z15
-	VBROADCASTSD (R9)(DI*1), Z20
+	VBROADCASTSD (R10)(R8*1), Z20
 	VADDPD       Z18, Z20, Z21
 	VCMPPD       $0x11, Z6, Z21, K1
 	VMOVUPD      Z21, K1, Z6
@@ -1463,50 +2389,108 @@ loop23:
 	VMOVUPD      Z21, K1, Z7
 	VMOVUPD      Z8, K1, Z17
 	VADDPD       Z9, Z8, Z8
-	ADDQ         $0x08, R9
-	ADDQ         $+128, R10
-	DECQ         R11
-	JNZ          loop23
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	ADDQ         $+512, AX
-	VMOVUPS      Z10, (BX)
-	VMOVUPS      Z11, 64(BX)
-	VMOVUPS      Z12, 128(BX)
-	VMOVUPS      Z13, 192(BX)
-	VMOVUPS      Z14, 256(BX)
-	VMOVUPS      Z15, 320(BX)
-	VMOVUPS      Z16, 384(BX)
-	VMOVUPS      Z17, 448(BX)
+	ADDQ         $0x08, R10
+	ADDQ         DX, R11
+	DECQ         R12
+	JNZ          loop33
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	VMOVUPS      Z4, 256(BX)
+	VMOVUPS      Z5, 320(BX)
+	VMOVUPS      Z6, 384(BX)
+	VMOVUPS      Z7, 448(BX)
 	ADDQ         $+512, BX
-	LEAQ         (CX)(SI*4), CX
-	SUBQ         $0x04, R8
+	VMOVUPS      Z10, (SI)
+	VMOVUPS      Z11, 64(SI)
+	VMOVUPS      Z12, 128(SI)
+	VMOVUPS      Z13, 192(SI)
+	VMOVUPS      Z14, 256(SI)
+	VMOVUPS      Z15, 320(SI)
+	VMOVUPS      Z16, 384(SI)
+	VMOVUPS      Z17, 448(SI)
+	ADDQ         $+512, SI
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R9
 	JMP          rows4
 
 below4:
-rows1:
-	CMPQ    R8, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS (BX), Z4
-	VMOVUPS 64(BX), Z5
-	VMOVUPS constants<>+0(SB), Z2
-	VMOVUPS constants<>+64(SB), Z3
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, DI
-	MOVQ    DX, R9
+rows2:
+	CMPQ    R9, $0x02
+	JL      below2
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS 128(SI), Z8
+	VMOVUPS 192(SI), Z9
+	VMOVUPS constants<>+128(SB), Z4
+	VMOVUPS constants<>+192(SB), Z5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
 
-loop24:
-	VMOVUPS      (R9), Z6
-	VMOVUPS      64(R9), Z7
-	VBROADCASTSD (DI), Z8
+loop34:
+	VMOVUPS      (R10), Z10
+	VMOVUPS      64(R10), Z11
+	VBROADCASTSD (R8), Z12
+	VADDPD       Z10, Z12, Z13
+	VCMPPD       $0x11, Z0, Z13, K1
+	VMOVUPD      Z13, K1, Z0
+	VMOVUPD      Z4, K1, Z6
+	VADDPD       Z11, Z12, Z13
+	VCMPPD       $0x11, Z1, Z13, K1
+	VMOVUPD      Z13, K1, Z1
+	VMOVUPD      Z4, K1, Z7
+	VBROADCASTSD (R8)(DI*1), Z12
+	VADDPD       Z10, Z12, Z13
+	VCMPPD       $0x11, Z2, Z13, K1
+	VMOVUPD      Z13, K1, Z2
+	VMOVUPD      Z4, K1, Z8
+	VADDPD       Z11, Z12, Z13
+	VCMPPD       $0x11, Z3, Z13, K1
+	VMOVUPD      Z13, K1, Z3
+	VMOVUPD      Z4, K1, Z9
+	VADDPD       Z5, Z4, Z4
+	ADDQ         $0x08, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop34
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	ADDQ         $+256, BX
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, 128(SI)
+	VMOVUPS      Z9, 192(SI)
+	ADDQ         $+256, SI
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R9
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R9, $0x01
+	JL      below1
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS (SI), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS constants<>+128(SB), Z2
+	VMOVUPS constants<>+192(SB), Z3
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
+
+loop35:
+	VMOVUPS      (R10), Z6
+	VMOVUPS      64(R10), Z7
+	VBROADCASTSD (R8), Z8
 	VADDPD       Z6, Z8, Z6
 	VCMPPD       $0x11, Z0, Z6, K1
 	VMOVUPD      Z6, K1, Z0
@@ -1516,17 +2500,88 @@ loop24:
 	VMOVUPD      Z6, K1, Z1
 	VMOVUPD      Z2, K1, Z5
 	VADDPD       Z3, Z2, Z2
-	ADDQ         $0x08, DI
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop24
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Z4, (BX)
-	VMOVUPS      Z5, 64(BX)
+	ADDQ         $0x08, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop35
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
 	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z5, 64(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R9
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func minWinnersAVX2F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+// Requires: AVX
+TEXT ·minWinnersAVX2F64<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x03, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x03, DI
+	MOVQ rows+32(FP), R8
+
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVUPS (SI), Y6
+	VMOVUPS 32(SI), Y7
+	VMOVUPS 64(SI), Y8
+	VMOVUPS 96(SI), Y9
+	VMOVUPS constants<>+128(SB), Y4
+	VMOVUPS constants<>+192(SB), Y5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop36:
+	VBROADCASTSD (R9), Y10
+	VADDPD       (R10), Y10, Y11
+	VCMPPD       $0x11, Y0, Y11, Y12
+	VBLENDVPD    Y12, Y11, Y0, Y0
+	VBLENDVPD    Y12, Y4, Y6, Y6
+	VADDPD       32(R10), Y10, Y11
+	VCMPPD       $0x11, Y1, Y11, Y12
+	VBLENDVPD    Y12, Y11, Y1, Y1
+	VBLENDVPD    Y12, Y4, Y7, Y7
+	VADDPD       64(R10), Y10, Y11
+	VCMPPD       $0x11, Y2, Y11, Y12
+	VBLENDVPD    Y12, Y11, Y2, Y2
+	VBLENDVPD    Y12, Y4, Y8, Y8
+	VADDPD       96(R10), Y10, Y11
+	VCMPPD       $0x11, Y3, Y11, Y10
+	VBLENDVPD    Y10, Y11, Y3, Y3
+	VBLENDVPD    Y10, Y4, Y9, Y9
+	VADDPD       Y5, Y4, Y4
+	ADDQ         $0x08, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop36
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	VMOVUPS      Y3, 96(BX)
+	ADDQ         $+128, BX
+	VMOVUPS      Y6, (SI)
+	VMOVUPS      Y7, 32(SI)
+	VMOVUPS      Y8, 64(SI)
+	VMOVUPS      Y9, 96(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
 	SUBQ         $0x01, R8
 	JMP          rows1
 
@@ -1534,116 +2589,49 @@ below1:
 	VZEROUPPER
 	RET
 
-// func minWinnersAVX2F64<>(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
-// Requires: AVX
-TEXT ·minWinnersAVX2F64<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x03, SI
-	MOVQ rows+32(FP), DI
-
-rows1:
-	CMPQ    DI, $0x01
-	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS constants<>+0(SB), Y4
-	VMOVUPS constants<>+64(SB), Y5
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, R8
-	MOVQ    DX, R9
-
-loop25:
-	VBROADCASTSD (R8), Y10
-	VADDPD       (R9), Y10, Y11
-	VCMPPD       $0x11, Y0, Y11, Y12
-	VBLENDVPD    Y12, Y11, Y0, Y0
-	VBLENDVPD    Y12, Y4, Y6, Y6
-	VADDPD       32(R9), Y10, Y11
-	VCMPPD       $0x11, Y1, Y11, Y12
-	VBLENDVPD    Y12, Y11, Y1, Y1
-	VBLENDVPD    Y12, Y4, Y7, Y7
-	VADDPD       64(R9), Y10, Y11
-	VCMPPD       $0x11, Y2, Y11, Y12
-	VBLENDVPD    Y12, Y11, Y2, Y2
-	VBLENDVPD    Y12, Y4, Y8, Y8
-	VADDPD       96(R9), Y10, Y11
-	VCMPPD       $0x11, Y3, Y11, Y10
-	VBLENDVPD    Y10, Y11, Y3, Y3
-	VBLENDVPD    Y10, Y4, Y9, Y9
-	VADDPD       Y5, Y4, Y4
-	ADDQ         $0x08, R8
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop25
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Y6, (BX)
-	VMOVUPS      Y7, 32(BX)
-	VMOVUPS      Y8, 64(BX)
-	VMOVUPS      Y9, 96(BX)
-	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
-	SUBQ         $0x01, DI
-	JMP          rows1
-
-below1:
-	VZEROUPPER
-	RET
-
-// func minWinnersAVX512F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
+// func minWinnersAVX512F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
 // Requires: AVX, AVX512F
-TEXT ·minWinnersAVX512F32<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x02, SI
-	LEAQ (SI)(SI*2), DI
-	MOVQ rows+32(FP), R8
+TEXT ·minWinnersAVX512F32<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x02, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x02, DI
+	LEAQ (DI)(DI*2), R8
+	MOVQ rows+32(FP), R9
 
 rows4:
-	CMPQ    R8, $0x04
+	CMPQ    R9, $0x04
 	JL      below4
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS 128(AX), Z2
-	VMOVUPS 192(AX), Z3
-	VMOVUPS 256(AX), Z4
-	VMOVUPS 320(AX), Z5
-	VMOVUPS 384(AX), Z6
-	VMOVUPS 448(AX), Z7
-	VMOVUPS (BX), Z10
-	VMOVUPS 64(BX), Z11
-	VMOVUPS 128(BX), Z12
-	VMOVUPS 192(BX), Z13
-	VMOVUPS 256(BX), Z14
-	VMOVUPS 320(BX), Z15
-	VMOVUPS 384(BX), Z16
-	VMOVUPS 448(BX), Z17
-	VMOVUPS constants<>+128(SB), Z8
-	VMOVUPS constants<>+192(SB), Z9
-	MOVQ    k+48(FP), R11
-	MOVQ    CX, R9
-	MOVQ    DX, R10
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS 256(BX), Z4
+	VMOVUPS 320(BX), Z5
+	VMOVUPS 384(BX), Z6
+	VMOVUPS 448(BX), Z7
+	VMOVUPS (SI), Z10
+	VMOVUPS 64(SI), Z11
+	VMOVUPS 128(SI), Z12
+	VMOVUPS 192(SI), Z13
+	VMOVUPS 256(SI), Z14
+	VMOVUPS 320(SI), Z15
+	VMOVUPS 384(SI), Z16
+	VMOVUPS 448(SI), Z17
+	VMOVUPS constants<>+256(SB), Z8
+	VMOVUPS constants<>+320(SB), Z9
+	MOVQ    k+56(FP), R12
+	MOVQ    AX, R10
+	MOVQ    CX, R11
 
-loop26:
-	VMOVUPS      (R10), Z18
-	VMOVUPS      64(R10), Z19
-	VBROADCASTSS (R9), Z20
+loop37:
+	VMOVUPS      (R11), Z18
+	VMOVUPS      64(R11), Z19
+	VBROADCASTSS (R10), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x11, Z0, Z21, K1
 	VMOVUPS      Z21, K1, Z0
@@ -1652,7 +2640,7 @@ loop26:
 	VCMPPS       $0x11, Z1, Z21, K1
 	VMOVUPS      Z21, K1, Z1
 	VMOVUPS      Z8, K1, Z11
-	VBROADCASTSS (R9)(SI*1), Z20
+	VBROADCASTSS (R10)(DI*1), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x11, Z2, Z21, K1
 	VMOVUPS      Z21, K1, Z2
@@ -1661,7 +2649,7 @@ loop26:
 	VCMPPS       $0x11, Z3, Z21, K1
 	VMOVUPS      Z21, K1, Z3
 	VMOVUPS      Z8, K1, Z13
-	VBROADCASTSS (R9)(SI*2), Z20
+	VBROADCASTSS (R10)(DI*2), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x11, Z4, Z21, K1
 	VMOVUPS      Z21, K1, Z4
@@ -1670,7 +2658,7 @@ loop26:
 	VCMPPS       $0x11, Z5, Z21, K1
 	VMOVUPS      Z21, K1, Z5
 	VMOVUPS      Z8, K1, Z15
-	VBROADCASTSS (R9)(DI*1), Z20
+	VBROADCASTSS (R10)(R8*1), Z20
 	VADDPS       Z18, Z20, Z21
 	VCMPPS       $0x11, Z6, Z21, K1
 	VMOVUPS      Z21, K1, Z6
@@ -1680,50 +2668,108 @@ loop26:
 	VMOVUPS      Z21, K1, Z7
 	VMOVUPS      Z8, K1, Z17
 	VADDPS       Z9, Z8, Z8
-	ADDQ         $0x04, R9
-	ADDQ         $+128, R10
-	DECQ         R11
-	JNZ          loop26
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	VMOVUPS      Z4, 256(AX)
-	VMOVUPS      Z5, 320(AX)
-	VMOVUPS      Z6, 384(AX)
-	VMOVUPS      Z7, 448(AX)
-	ADDQ         $+512, AX
-	VMOVUPS      Z10, (BX)
-	VMOVUPS      Z11, 64(BX)
-	VMOVUPS      Z12, 128(BX)
-	VMOVUPS      Z13, 192(BX)
-	VMOVUPS      Z14, 256(BX)
-	VMOVUPS      Z15, 320(BX)
-	VMOVUPS      Z16, 384(BX)
-	VMOVUPS      Z17, 448(BX)
+	ADDQ         $0x04, R10
+	ADDQ         DX, R11
+	DECQ         R12
+	JNZ          loop37
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	VMOVUPS      Z4, 256(BX)
+	VMOVUPS      Z5, 320(BX)
+	VMOVUPS      Z6, 384(BX)
+	VMOVUPS      Z7, 448(BX)
 	ADDQ         $+512, BX
-	LEAQ         (CX)(SI*4), CX
-	SUBQ         $0x04, R8
+	VMOVUPS      Z10, (SI)
+	VMOVUPS      Z11, 64(SI)
+	VMOVUPS      Z12, 128(SI)
+	VMOVUPS      Z13, 192(SI)
+	VMOVUPS      Z14, 256(SI)
+	VMOVUPS      Z15, 320(SI)
+	VMOVUPS      Z16, 384(SI)
+	VMOVUPS      Z17, 448(SI)
+	ADDQ         $+512, SI
+	LEAQ         (AX)(DI*4), AX
+	SUBQ         $0x04, R9
 	JMP          rows4
 
 below4:
-rows1:
-	CMPQ    R8, $0x01
-	JL      below1
-	VMOVUPS (AX), Z0
-	VMOVUPS 64(AX), Z1
-	VMOVUPS (BX), Z4
-	VMOVUPS 64(BX), Z5
-	VMOVUPS constants<>+128(SB), Z2
-	VMOVUPS constants<>+192(SB), Z3
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, DI
-	MOVQ    DX, R9
+rows2:
+	CMPQ    R9, $0x02
+	JL      below2
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS 128(BX), Z2
+	VMOVUPS 192(BX), Z3
+	VMOVUPS (SI), Z6
+	VMOVUPS 64(SI), Z7
+	VMOVUPS 128(SI), Z8
+	VMOVUPS 192(SI), Z9
+	VMOVUPS constants<>+256(SB), Z4
+	VMOVUPS constants<>+320(SB), Z5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
 
-loop27:
-	VMOVUPS      (R9), Z6
-	VMOVUPS      64(R9), Z7
-	VBROADCASTSS (DI), Z8
+loop38:
+	VMOVUPS      (R10), Z10
+	VMOVUPS      64(R10), Z11
+	VBROADCASTSS (R8), Z12
+	VADDPS       Z10, Z12, Z13
+	VCMPPS       $0x11, Z0, Z13, K1
+	VMOVUPS      Z13, K1, Z0
+	VMOVUPS      Z4, K1, Z6
+	VADDPS       Z11, Z12, Z13
+	VCMPPS       $0x11, Z1, Z13, K1
+	VMOVUPS      Z13, K1, Z1
+	VMOVUPS      Z4, K1, Z7
+	VBROADCASTSS (R8)(DI*1), Z12
+	VADDPS       Z10, Z12, Z13
+	VCMPPS       $0x11, Z2, Z13, K1
+	VMOVUPS      Z13, K1, Z2
+	VMOVUPS      Z4, K1, Z8
+	VADDPS       Z11, Z12, Z13
+	VCMPPS       $0x11, Z3, Z13, K1
+	VMOVUPS      Z13, K1, Z3
+	VMOVUPS      Z4, K1, Z9
+	VADDPS       Z5, Z4, Z4
+	ADDQ         $0x04, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop38
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
+	VMOVUPS      Z2, 128(BX)
+	VMOVUPS      Z3, 192(BX)
+	ADDQ         $+256, BX
+	VMOVUPS      Z6, (SI)
+	VMOVUPS      Z7, 64(SI)
+	VMOVUPS      Z8, 128(SI)
+	VMOVUPS      Z9, 192(SI)
+	ADDQ         $+256, SI
+	LEAQ         (AX)(DI*2), AX
+	SUBQ         $0x02, R9
+	JMP          rows2
+
+below2:
+rows1:
+	CMPQ    R9, $0x01
+	JL      below1
+	VMOVUPS (BX), Z0
+	VMOVUPS 64(BX), Z1
+	VMOVUPS (SI), Z4
+	VMOVUPS 64(SI), Z5
+	VMOVUPS constants<>+256(SB), Z2
+	VMOVUPS constants<>+320(SB), Z3
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R8
+	MOVQ    CX, R10
+
+loop39:
+	VMOVUPS      (R10), Z6
+	VMOVUPS      64(R10), Z7
+	VBROADCASTSS (R8), Z8
 	VADDPS       Z6, Z8, Z6
 	VCMPPS       $0x11, Z0, Z6, K1
 	VMOVUPS      Z6, K1, Z0
@@ -1733,17 +2779,88 @@ loop27:
 	VMOVUPS      Z6, K1, Z1
 	VMOVUPS      Z2, K1, Z5
 	VADDPS       Z3, Z2, Z2
-	ADDQ         $0x04, DI
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop27
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Z4, (BX)
-	VMOVUPS      Z5, 64(BX)
+	ADDQ         $0x04, R8
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop39
+	VMOVUPS      Z0, (BX)
+	VMOVUPS      Z1, 64(BX)
 	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
+	VMOVUPS      Z4, (SI)
+	VMOVUPS      Z5, 64(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
+	SUBQ         $0x01, R9
+	JMP          rows1
+
+below1:
+	VZEROUPPER
+	RET
+
+// func minWinnersAVX2F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+// Requires: AVX
+TEXT ·minWinnersAVX2F32<>(SB), NOSPLIT, $0-64
+	MOVQ a+16(FP), AX
+	MOVQ b+40(FP), CX
+	MOVQ ldb+48(FP), DX
+	SHLQ $0x02, DX
+	MOVQ best+0(FP), BX
+	MOVQ label+8(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x02, DI
+	MOVQ rows+32(FP), R8
+
+rows1:
+	CMPQ    R8, $0x01
+	JL      below1
+	VMOVUPS (BX), Y0
+	VMOVUPS 32(BX), Y1
+	VMOVUPS 64(BX), Y2
+	VMOVUPS 96(BX), Y3
+	VMOVUPS (SI), Y6
+	VMOVUPS 32(SI), Y7
+	VMOVUPS 64(SI), Y8
+	VMOVUPS 96(SI), Y9
+	VMOVUPS constants<>+256(SB), Y4
+	VMOVUPS constants<>+320(SB), Y5
+	MOVQ    k+56(FP), R11
+	MOVQ    AX, R9
+	MOVQ    CX, R10
+
+loop40:
+	VBROADCASTSS (R9), Y10
+	VADDPS       (R10), Y10, Y11
+	VCMPPS       $0x11, Y0, Y11, Y12
+	VBLENDVPS    Y12, Y11, Y0, Y0
+	VBLENDVPS    Y12, Y4, Y6, Y6
+	VADDPS       32(R10), Y10, Y11
+	VCMPPS       $0x11, Y1, Y11, Y12
+	VBLENDVPS    Y12, Y11, Y1, Y1
+	VBLENDVPS    Y12, Y4, Y7, Y7
+	VADDPS       64(R10), Y10, Y11
+	VCMPPS       $0x11, Y2, Y11, Y12
+	VBLENDVPS    Y12, Y11, Y2, Y2
+	VBLENDVPS    Y12, Y4, Y8, Y8
+	VADDPS       96(R10), Y10, Y11
+	VCMPPS       $0x11, Y3, Y11, Y10
+	VBLENDVPS    Y10, Y11, Y3, Y3
+	VBLENDVPS    Y10, Y4, Y9, Y9
+	VADDPS       Y5, Y4, Y4
+	ADDQ         $0x04, R9
+	ADDQ         DX, R10
+	DECQ         R11
+	JNZ          loop40
+	VMOVUPS      Y0, (BX)
+	VMOVUPS      Y1, 32(BX)
+	VMOVUPS      Y2, 64(BX)
+	VMOVUPS      Y3, 96(BX)
+	ADDQ         $+128, BX
+	VMOVUPS      Y6, (SI)
+	VMOVUPS      Y7, 32(SI)
+	VMOVUPS      Y8, 64(SI)
+	VMOVUPS      Y9, 96(SI)
+	ADDQ         $+128, SI
+	LEAQ         (AX)(DI*1), AX
 	SUBQ         $0x01, R8
 	JMP          rows1
 
@@ -1751,145 +2868,124 @@ below1:
 	VZEROUPPER
 	RET
 
-// func minWinnersAVX2F32<>(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
-// Requires: AVX
-TEXT ·minWinnersAVX2F32<>(SB), NOSPLIT, $0-56
-	MOVQ best+0(FP), AX
-	MOVQ a+16(FP), CX
-	MOVQ b+40(FP), DX
-	MOVQ label+8(FP), BX
-	MOVQ lda+24(FP), SI
-	SHLQ $0x02, SI
-	MOVQ rows+32(FP), DI
+DATA constants<>+0(SB)/8, $0xfff0000000000000
+DATA constants<>+8(SB)/8, $0xfff0000000000000
+DATA constants<>+16(SB)/8, $0xfff0000000000000
+DATA constants<>+24(SB)/8, $0xfff0000000000000
+DATA constants<>+32(SB)/8, $0xfff0000000000000
+DATA constants<>+40(SB)/8, $0xfff0000000000000
+DATA constants<>+48(SB)/8, $0xfff0000000000000
+DATA constants<>+56(SB)/8, $0xfff0000000000000
+DATA constants<>+64(SB)/4, $0xff800000
+DATA constants<>+68(SB)/4, $0xff800000
+DATA constants<>+72(SB)/4, $0xff800000
+DATA constants<>+76(SB)/4, $0xff800000
+DATA constants<>+80(SB)/4, $0xff800000
+DATA constants<>+84(SB)/4, $0xff800000
+DATA constants<>+88(SB)/4, $0xff800000
+DATA constants<>+92(SB)/4, $0xff800000
+DATA constants<>+96(SB)/4, $0xff800000
+DATA constants<>+100(SB)/4, $0xff800000
+DATA constants<>+104(SB)/4, $0xff800000
+DATA constants<>+108(SB)/4, $0xff800000
+DATA constants<>+112(SB)/4, $0xff800000
+DATA constants<>+116(SB)/4, $0xff800000
+DATA constants<>+120(SB)/4, $0xff800000
+DATA constants<>+124(SB)/4, $0xff800000
+DATA constants<>+128(SB)/8, $0x0000000000000000
+DATA constants<>+136(SB)/8, $0x0000000000000000
+DATA constants<>+144(SB)/8, $0x0000000000000000
+DATA constants<>+152(SB)/8, $0x0000000000000000
+DATA constants<>+160(SB)/8, $0x0000000000000000
+DATA constants<>+168(SB)/8, $0x0000000000000000
+DATA constants<>+176(SB)/8, $0x0000000000000000
+DATA constants<>+184(SB)/8, $0x0000000000000000
+DATA constants<>+192(SB)/8, $0x3ff0000000000000
+DATA constants<>+200(SB)/8, $0x3ff0000000000000
+DATA constants<>+208(SB)/8, $0x3ff0000000000000
+DATA constants<>+216(SB)/8, $0x3ff0000000000000
+DATA constants<>+224(SB)/8, $0x3ff0000000000000
+DATA constants<>+232(SB)/8, $0x3ff0000000000000
+DATA constants<>+240(SB)/8, $0x3ff0000000000000
+DATA constants<>+248(SB)/8, $0x3ff0000000000000
+DATA constants<>+256(SB)/4, $0x00000000
+DATA constants<>+260(SB)/4, $0x00000000
+DATA constants<>+264(SB)/4, $0x00000000
+DATA constants<>+268(SB)/4, $0x00000000
+DATA constants<>+272(SB)/4, $0x00000000
+DATA constants<>+276(SB)/4, $0x00000000
+DATA constants<>+280(SB)/4, $0x00000000
+DATA constants<>+284(SB)/4, $0x00000000
+DATA constants<>+288(SB)/4, $0x00000000
+DATA constants<>+292(SB)/4, $0x00000000
+DATA constants<>+296(SB)/4, $0x00000000
+DATA constants<>+300(SB)/4, $0x00000000
+DATA constants<>+304(SB)/4, $0x00000000
+DATA constants<>+308(SB)/4, $0x00000000
+DATA constants<>+312(SB)/4, $0x00000000
+DATA constants<>+316(SB)/4, $0x00000000
+DATA constants<>+320(SB)/4, $0x3f800000
+DATA constants<>+324(SB)/4, $0x3f800000
+DATA constants<>+328(SB)/4, $0x3f800000
+DATA constants<>+332(SB)/4, $0x3f800000
+DATA constants<>+336(SB)/4, $0x3f800000
+DATA constants<>+340(SB)/4, $0x3f800000
+DATA constants<>+344(SB)/4, $0x3f800000
+DATA constants<>+348(SB)/4, $0x3f800000
+DATA constants<>+352(SB)/4, $0x3f800000
+DATA constants<>+356(SB)/4, $0x3f800000
+DATA constants<>+360(SB)/4, $0x3f800000
+DATA constants<>+364(SB)/4, $0x3f800000
+DATA constants<>+368(SB)/4, $0x3f800000
+DATA constants<>+372(SB)/4, $0x3f800000
+DATA constants<>+376(SB)/4, $0x3f800000
+DATA constants<>+380(SB)/4, $0x3f800000
+DATA constants<>+384(SB)/8, $0x7ff0000000000000
+DATA constants<>+392(SB)/8, $0x7ff0000000000000
+DATA constants<>+400(SB)/8, $0x7ff0000000000000
+DATA constants<>+408(SB)/8, $0x7ff0000000000000
+DATA constants<>+416(SB)/8, $0x7ff0000000000000
+DATA constants<>+424(SB)/8, $0x7ff0000000000000
+DATA constants<>+432(SB)/8, $0x7ff0000000000000
+DATA constants<>+440(SB)/8, $0x7ff0000000000000
+DATA constants<>+448(SB)/4, $0x7f800000
+DATA constants<>+452(SB)/4, $0x7f800000
+DATA constants<>+456(SB)/4, $0x7f800000
+DATA constants<>+460(SB)/4, $0x7f800000
+DATA constants<>+464(SB)/4, $0x7f800000
+DATA constants<>+468(SB)/4, $0x7f800000
+DATA constants<>+472(SB)/4, $0x7f800000
+DATA constants<>+476(SB)/4, $0x7f800000
+DATA constants<>+480(SB)/4, $0x7f800000
+DATA constants<>+484(SB)/4, $0x7f800000
+DATA constants<>+488(SB)/4, $0x7f800000
+DATA constants<>+492(SB)/4, $0x7f800000
+DATA constants<>+496(SB)/4, $0x7f800000
+DATA constants<>+500(SB)/4, $0x7f800000
+DATA constants<>+504(SB)/4, $0x7f800000
+DATA constants<>+508(SB)/4, $0x7f800000
+GLOBL constants<>(SB), RODATA|NOPTR, $512
 
-rows1:
-	CMPQ    DI, $0x01
-	JL      below1
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	VMOVUPS 64(BX), Y8
-	VMOVUPS 96(BX), Y9
-	VMOVUPS constants<>+128(SB), Y4
-	VMOVUPS constants<>+192(SB), Y5
-	MOVQ    k+48(FP), R10
-	MOVQ    CX, R8
-	MOVQ    DX, R9
-
-loop28:
-	VBROADCASTSS (R8), Y10
-	VADDPS       (R9), Y10, Y11
-	VCMPPS       $0x11, Y0, Y11, Y12
-	VBLENDVPS    Y12, Y11, Y0, Y0
-	VBLENDVPS    Y12, Y4, Y6, Y6
-	VADDPS       32(R9), Y10, Y11
-	VCMPPS       $0x11, Y1, Y11, Y12
-	VBLENDVPS    Y12, Y11, Y1, Y1
-	VBLENDVPS    Y12, Y4, Y7, Y7
-	VADDPS       64(R9), Y10, Y11
-	VCMPPS       $0x11, Y2, Y11, Y12
-	VBLENDVPS    Y12, Y11, Y2, Y2
-	VBLENDVPS    Y12, Y4, Y8, Y8
-	VADDPS       96(R9), Y10, Y11
-	VCMPPS       $0x11, Y3, Y11, Y10
-	VBLENDVPS    Y10, Y11, Y3, Y3
-	VBLENDVPS    Y10, Y4, Y9, Y9
-	VADDPS       Y5, Y4, Y4
-	ADDQ         $0x04, R8
-	ADDQ         $+128, R9
-	DECQ         R10
-	JNZ          loop28
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      Y3, 96(AX)
-	ADDQ         $+128, AX
-	VMOVUPS      Y6, (BX)
-	VMOVUPS      Y7, 32(BX)
-	VMOVUPS      Y8, 64(BX)
-	VMOVUPS      Y9, 96(BX)
-	ADDQ         $+128, BX
-	LEAQ         (CX)(SI*1), CX
-	SUBQ         $0x01, DI
-	JMP          rows1
-
-below1:
-	VZEROUPPER
-	RET
-
-DATA constants<>+0(SB)/8, $0x0000000000000000
-DATA constants<>+8(SB)/8, $0x0000000000000000
-DATA constants<>+16(SB)/8, $0x0000000000000000
-DATA constants<>+24(SB)/8, $0x0000000000000000
-DATA constants<>+32(SB)/8, $0x0000000000000000
-DATA constants<>+40(SB)/8, $0x0000000000000000
-DATA constants<>+48(SB)/8, $0x0000000000000000
-DATA constants<>+56(SB)/8, $0x0000000000000000
-DATA constants<>+64(SB)/8, $0x3ff0000000000000
-DATA constants<>+72(SB)/8, $0x3ff0000000000000
-DATA constants<>+80(SB)/8, $0x3ff0000000000000
-DATA constants<>+88(SB)/8, $0x3ff0000000000000
-DATA constants<>+96(SB)/8, $0x3ff0000000000000
-DATA constants<>+104(SB)/8, $0x3ff0000000000000
-DATA constants<>+112(SB)/8, $0x3ff0000000000000
-DATA constants<>+120(SB)/8, $0x3ff0000000000000
-DATA constants<>+128(SB)/4, $0x00000000
-DATA constants<>+132(SB)/4, $0x00000000
-DATA constants<>+136(SB)/4, $0x00000000
-DATA constants<>+140(SB)/4, $0x00000000
-DATA constants<>+144(SB)/4, $0x00000000
-DATA constants<>+148(SB)/4, $0x00000000
-DATA constants<>+152(SB)/4, $0x00000000
-DATA constants<>+156(SB)/4, $0x00000000
-DATA constants<>+160(SB)/4, $0x00000000
-DATA constants<>+164(SB)/4, $0x00000000
-DATA constants<>+168(SB)/4, $0x00000000
-DATA constants<>+172(SB)/4, $0x00000000
-DATA constants<>+176(SB)/4, $0x00000000
-DATA constants<>+180(SB)/4, $0x00000000
-DATA constants<>+184(SB)/4, $0x00000000
-DATA constants<>+188(SB)/4, $0x00000000
-DATA constants<>+192(SB)/4, $0x3f800000
-DATA constants<>+196(SB)/4, $0x3f800000
-DATA constants<>+200(SB)/4, $0x3f800000
-DATA constants<>+204(SB)/4, $0x3f800000
-DATA constants<>+208(SB)/4, $0x3f800000
-DATA constants<>+212(SB)/4, $0x3f800000
-DATA constants<>+216(SB)/4, $0x3f800000
-DATA constants<>+220(SB)/4, $0x3f800000
-DATA constants<>+224(SB)/4, $0x3f800000
-DATA constants<>+228(SB)/4, $0x3f800000
-DATA constants<>+232(SB)/4, $0x3f800000
-DATA constants<>+236(SB)/4, $0x3f800000
-DATA constants<>+240(SB)/4, $0x3f800000
-DATA constants<>+244(SB)/4, $0x3f800000
-DATA constants<>+248(SB)/4, $0x3f800000
-DATA constants<>+252(SB)/4, $0x3f800000
-GLOBL constants<>(SB), RODATA|NOPTR, $256
-
-// func maxBestF64(best *float64, a *float64, lda int, rows int, b *float64, k int)
-TEXT ·maxBestF64(SB), NOSPLIT, $0-48
+// func maxPlusF64(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+TEXT ·maxPlusF64(SB), NOSPLIT, $0-72
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·maxBestAVX512F64<>(SB)
+	JMP  ·maxPlusAVX512F64<>(SB)
 
 avx2:
-	JMP ·maxBestAVX2F64<>(SB)
+	JMP ·maxPlusAVX2F64<>(SB)
 
-// func maxBestF32(best *float32, a *float32, lda int, rows int, b *float32, k int)
-TEXT ·maxBestF32(SB), NOSPLIT, $0-48
+// func maxPlusF32(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+TEXT ·maxPlusF32(SB), NOSPLIT, $0-72
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·maxBestAVX512F32<>(SB)
+	JMP  ·maxPlusAVX512F32<>(SB)
 
 avx2:
-	JMP ·maxBestAVX2F32<>(SB)
+	JMP ·maxPlusAVX2F32<>(SB)
 
-// func maxWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
-TEXT ·maxWinnersF64(SB), NOSPLIT, $0-56
+// func maxWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+TEXT ·maxWinnersF64(SB), NOSPLIT, $0-64
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·maxWinnersAVX512F64<>(SB)
@@ -1897,8 +2993,8 @@ TEXT ·maxWinnersF64(SB), NOSPLIT, $0-56
 avx2:
 	JMP ·maxWinnersAVX2F64<>(SB)
 
-// func maxWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
-TEXT ·maxWinnersF32(SB), NOSPLIT, $0-56
+// func maxWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+TEXT ·maxWinnersF32(SB), NOSPLIT, $0-64
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·maxWinnersAVX512F32<>(SB)
@@ -1906,26 +3002,26 @@ TEXT ·maxWinnersF32(SB), NOSPLIT, $0-56
 avx2:
 	JMP ·maxWinnersAVX2F32<>(SB)
 
-// func minBestF64(best *float64, a *float64, lda int, rows int, b *float64, k int)
-TEXT ·minBestF64(SB), NOSPLIT, $0-48
+// func minPlusF64(c *float64, ldc int, sign float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+TEXT ·minPlusF64(SB), NOSPLIT, $0-72
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·minBestAVX512F64<>(SB)
+	JMP  ·minPlusAVX512F64<>(SB)
 
 avx2:
-	JMP ·minBestAVX2F64<>(SB)
+	JMP ·minPlusAVX2F64<>(SB)
 
-// func minBestF32(best *float32, a *float32, lda int, rows int, b *float32, k int)
-TEXT ·minBestF32(SB), NOSPLIT, $0-48
+// func minPlusF32(c *float32, ldc int, sign float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+TEXT ·minPlusF32(SB), NOSPLIT, $0-72
 	CMPQ ·tier(SB), $2
 	JNE  avx2
-	JMP  ·minBestAVX512F32<>(SB)
+	JMP  ·minPlusAVX512F32<>(SB)
 
 avx2:
-	JMP ·minBestAVX2F32<>(SB)
+	JMP ·minPlusAVX2F32<>(SB)
 
-// func minWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, k int)
-TEXT ·minWinnersF64(SB), NOSPLIT, $0-56
+// func minWinnersF64(best *float64, label *float64, a *float64, lda int, rows int, b *float64, ldb int, k int)
+TEXT ·minWinnersF64(SB), NOSPLIT, $0-64
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·minWinnersAVX512F64<>(SB)
@@ -1933,8 +3029,8 @@ TEXT ·minWinnersF64(SB), NOSPLIT, $0-56
 avx2:
 	JMP ·minWinnersAVX2F64<>(SB)
 
-// func minWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, k int)
-TEXT ·minWinnersF32(SB), NOSPLIT, $0-56
+// func minWinnersF32(best *float32, label *float32, a *float32, lda int, rows int, b *float32, ldb int, k int)
+TEXT ·minWinnersF32(SB), NOSPLIT, $0-64
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·minWinnersAVX512F32<>(SB)

@@ -6,22 +6,22 @@ package paths
 
 import "revnum/internal/simd/cpu"
 
-// vectorMaxBest is Best for the maximum.
-func vectorMaxBest[T cpu.Float](best *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMaxPlus is AddBest for the maximum.
+func vectorMaxPlus[T cpu.Float](c *T, ldc int, sign T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	panic("no assembly")
 }
 
-// vectorMaxWinners is Best with labels, for the maximum.
-func vectorMaxWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMaxWinners is Best for the maximum.
+func vectorMaxWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	panic("no assembly")
 }
 
-// vectorMinBest is Best for the minimum.
-func vectorMinBest[T cpu.Float](best *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMinPlus is AddBest for the minimum.
+func vectorMinPlus[T cpu.Float](c *T, ldc int, sign T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	panic("no assembly")
 }
 
-// vectorMinWinners is Best with labels, for the minimum.
-func vectorMinWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, k int) {
+// vectorMinWinners is Best for the minimum.
+func vectorMinWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, ldb int, k int) {
 	panic("no assembly")
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -18,8 +19,8 @@ func main() {
 	Files(func() {
 		for _, least := range []bool{false, true} {
 			name := map[bool]string{false: "max", true: "min"}[least]
-			Floats(name+"Best", "func(best, a *T, lda, rows int, b *T, k int)", "is Best for the "+name+"imum.", func(g ISA) { tile{ISA: g, least: least}.emit() })
-			Floats(name+"Winners", "func(best, label, a *T, lda, rows int, b *T, k int)", "is Best with labels, for the "+name+"imum.", func(g ISA) { tile{ISA: g, least: least, winners: true}.emit() })
+			Floats(name+"Plus", "func(c *T, ldc int, sign T, a *T, lda, rows int, b *T, ldb, k int)", "is AddBest for the "+name+"imum.", func(g ISA) { tile{ISA: g, least: least}.emit() })
+			Floats(name+"Winners", "func(best, label, a *T, lda, rows int, b *T, ldb, k int)", "is Best for the "+name+"imum.", func(g ISA) { tile{ISA: g, least: least, winners: true}.emit() })
 		}
 	})
 }
@@ -30,7 +31,9 @@ type tile struct {
 	ISA
 	least, winners bool
 
-	best, label, a, b GPVirtual
+	best, label, a, b GPVirtual // best is c without winners
+	ldb, ldc          GPVirtual
+	sign              VecVirtual
 	walk              Walk
 }
 
@@ -48,13 +51,15 @@ func (t tile) rows() int {
 }
 
 func (t tile) emit() {
-	t.best, t.a, t.b = Arg("best"), Arg("a"), Arg("b")
+	t.a, t.b, t.ldb = Arg("a"), Arg("b"), t.Stride("ldb")
 	if t.winners {
-		t.label = Arg("label")
+		t.best, t.label = Arg("best"), Arg("label")
+	} else {
+		t.best, t.ldc, t.sign = Arg("c"), t.Stride("ldc"), t.BroadcastArg("sign")
 	}
 	t.walk = NewWalk(t.Stride("lda"), t.rows())
 	left := Arg("rows")
-	for _, rows := range []int{t.rows(), 1} {
+	for rows := t.rows(); rows > 0; rows /= 2 {
 		Label(fmt.Sprint("rows", rows))
 		CMPQ(left, Imm(uint64(rows)))
 		JL(LabelRef(fmt.Sprint("below", rows)))
@@ -62,9 +67,6 @@ func (t tile) emit() {
 		SUBQ(Imm(uint64(rows)), left)
 		JMP(LabelRef(fmt.Sprint("rows", rows)))
 		Label(fmt.Sprint("below", rows))
-		if rows == 1 {
-			break
-		}
 	}
 }
 
@@ -83,13 +85,25 @@ func (t tile) some(rows int) {
 		}
 		ADDQ(I32(rows*width), p)
 	}
-	load(t.best, best)
 	at, one := t.Reg(), t.Reg()
 	if t.winners {
 		label = t.Regs(rows * n)
+		load(t.best, best)
 		load(t.label, label)
 		t.Mov(t.Const(0), at)
 		t.Mov(t.Const(1), one)
+	} else {
+		none := -1
+		if t.least {
+			none = 1
+		}
+		for i, r := range best {
+			if i == 0 {
+				t.Mov(t.Const(math.Inf(none)), r)
+			} else {
+				t.Mov(best[0], r)
+			}
+		}
 	}
 	better, bound := uint64(GT), Pick(t, VMAXPD, VMAXPS)
 	if t.least {
@@ -123,11 +137,21 @@ func (t tile) some(rows int) {
 			t.Add(one, at, at)
 		}
 		ADDQ(Imm(uint64(t.Size)), pa)
-		ADDQ(I32(width), pb)
+		ADDQ(t.ldb, pb)
 	})
-	store(best, t.best)
 	if t.winners {
+		store(best, t.best)
 		store(label, t.label)
+	} else {
+		for i := range rows {
+			for v := range n {
+				c, sum := Mem{Base: t.best, Disp: v * t.Width()}, t.Reg()
+				t.Mov(c, sum)
+				t.Fmadd231(t.sign, best[i*n+v], sum)
+				t.Mov(sum, c)
+			}
+			ADDQ(t.ldc, t.best)
+		}
 	}
 	t.walk.Skip(t.a, rows)
 }
