@@ -42,6 +42,7 @@ func BenchmarkEvals(b *testing.B) {
 	for _, n := range []int{5, 8, 11} {
 		for _, f := range []string{"primal", "gradient"} {
 			run(&Revnum, "det", fmt.Sprint(n), f, map[string]any{"A": uniform(n * n), "ell": n})
+			run(&Revgen, "det", "revgen,"+fmt.Sprint(n), f, map[string]any{"A": uniform(n * n), "ell": n})
 		}
 	}
 	rows := func(n, d int) (out [][]float64) {

@@ -14,12 +14,12 @@ import (
 	"revnum/revmodels/hand"
 )
 
-// Revgen answers with derivatives that cmd/revgen wrote from plain functions. det as described is for
-// recursion, and is a line here once cmd/revgen writes it.
+// Revgen answers with derivatives that cmd/revgen wrote from plain functions.
 var Revgen = Tool{"revgen", map[string]map[string]function{
 	"hello":    {"square": generatedSquare, "double": generatedDouble},
 	"lse":      {"primal": generatedLSE, "gradient": generatedLSEGradient},
 	"llsq":     {"primal": generatedLLSQ, "gradient": generatedLLSQGradient},
+	"det":      {"primal": generatedDet, "gradient": generatedDetGradient},
 	"kmeans":   {"cost": generatedCost, "dir": generatedDirection},
 	"gmm":      {"objective": generatedGMM, "jacobian": generatedGMMJacobian},
 	"ba":       {"objective": generatedBA, "jacobian": generatedBAJacobian},
@@ -32,7 +32,7 @@ var Revgen = Tool{"revgen", map[string]map[string]function{
 
 // RevgenMinors answers det by shared minors, with a kernel that cmd/revgen wrote.
 var RevgenMinors = Tool{"revgen-minors", map[string]map[string]function{
-	"det": {"primal": generatedDet, "gradient": generatedDetGradient},
+	"det": {"primal": sharedDet, "gradient": sharedDetGradient},
 }}
 
 func generatedSquare(input json.RawMessage, _ int) (evaluation, error) {
@@ -327,6 +327,18 @@ func saddle(outer, inner mode) function {
 	}
 }
 
+func generatedDet(input json.RawMessage, _ int) (evaluation, error) {
+	n, a, err := parseDet(input, maxRecursion, "ell!")
+	value := 0.0
+	return toNumber(func() { value = generated.Det(a, n) }, &value), err
+}
+
+func generatedDetGradient(input json.RawMessage, _ int) (evaluation, error) {
+	n, a, err := parseDet(input, maxRecursion, "ell!")
+	grad := make([]float64, len(a))
+	return toNumbers(func() { generated.DetGradient(grad, a, n) }, grad), err
+}
+
 // generatedMinors returns the kernel of the minors of a matrix, and its gradient.
 func generatedMinors(input json.RawMessage) (k, g generated.Minors[float64], err error) {
 	n, a, err := parseDet(input, revlinalg.MaxMinors, "ell·2^ell")
@@ -349,7 +361,7 @@ func expand(k generated.Minors[float64]) {
 	k.Forward()
 }
 
-func generatedDet(input json.RawMessage, _ int) (evaluation, error) {
+func sharedDet(input json.RawMessage, _ int) (evaluation, error) {
 	k, _, err := generatedMinors(input)
 	if err != nil {
 		return evaluation{}, err
@@ -357,7 +369,7 @@ func generatedDet(input json.RawMessage, _ int) (evaluation, error) {
 	return toNumber(func() { expand(k) }, &k.D.Data[len(k.D.Data)-1]), nil
 }
 
-func generatedDetGradient(input json.RawMessage, _ int) (evaluation, error) {
+func sharedDetGradient(input json.RawMessage, _ int) (evaluation, error) {
 	k, g, err := generatedMinors(input)
 	if err != nil {
 		return evaluation{}, err

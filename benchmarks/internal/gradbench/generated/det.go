@@ -1,5 +1,29 @@
 package generated
 
+import "math/bits"
+
+// Det is the determinant of the n×n matrix a, expanded by minors.
+//
+//revgen:gradient a
+func Det(a []float64, n int) float64 { return minor(a, n, 1<<n-1) }
+
+// minor is the determinant of some columns of a, a bit for each, and of as many of its first rows. It is
+// expanded along the first row.
+func minor(a []float64, n int, columns uint) float64 {
+	rest, count := columns, bits.OnesCount(columns)
+	if count == 1 {
+		return a[bits.TrailingZeros(rest)]
+	}
+	sum, sign := 0.0, 1.0
+	for range count {
+		j := bits.TrailingZeros(rest)
+		sum += sign * a[j] * minor(a[n:], n, columns&^(1<<j))
+		sign = -sign
+		rest &= rest - 1
+	}
+	return sum
+}
+
 // minors computes minors of the matrix a. d(S), for a set S of columns, is the minor of these
 // columns and of as many last rows. S is a number with a bit for each column, and first[S] is
 // the first of these rows. Laplace's expansion along it is

@@ -211,6 +211,10 @@ func (a *analysis) activate(list []stmt, result expr) {
 			case *product:
 				flow(a.key(s.a), a.key(s.c))
 				flow(a.key(s.b), a.key(s.c))
+			case *effect:
+				if e, ok := s.call.(*invocation); ok {
+					a.flowsInvocation(e, flow)
+				}
 			case *push:
 				for _, k := range a.held(s.x) {
 					flow(k, a.slotKey(s.slot))
@@ -254,6 +258,10 @@ func (a *analysis) flows(e expr, f func(from *key)) {
 		}
 		for _, x := range e.args {
 			a.flows(x, f)
+		}
+	case *invocation:
+		for _, x := range e.args {
+			a.passes(x, f)
 		}
 	}
 }
@@ -306,6 +314,13 @@ func (a *analysis) uses(e expr) (out []use) {
 			for _, x := range e.args {
 				read(x, e.fn == "len" || isMatrix(x.typeOf()))
 			}
+		case *invocation:
+			for _, x := range e.args {
+				read(x, isHeader(x.typeOf()))
+				for _, k := range a.reached(x) {
+					out = append(out, use{k: k})
+				}
+			}
 		default:
 			for _, c := range children(e) {
 				read(c, false)
@@ -355,6 +370,9 @@ func (a *analysis) changed(e expr, from, to int) bool {
 // expensive reports whether e is better kept than computed again.
 func expensive(e expr) (yes bool) {
 	visit(e, func(e expr) {
+		if _, ok := e.(*invocation); ok {
+			yes = true
+		}
 		if c, ok := e.(*call); ok {
 			d, known := derivativeOf(c)
 			switch {

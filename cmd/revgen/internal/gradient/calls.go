@@ -90,6 +90,8 @@ func (l *lowerer) operands(e *ast.BinaryExpr) (x, y expr) {
 	}
 	if e.Op != token.SHL && e.Op != token.SHR {
 		x, y = l.converted(x, t), l.converted(y, t)
+	} else if _, constant := x.(*literal); constant && !types.Identical(t, integer) {
+		x = &call{l.typeName(t), "", []expr{x}, t}
 	}
 	return x, y
 }
@@ -450,6 +452,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 		return values
 	}
 	if d := l.Funcs[obj]; d != nil && d.Body != nil {
+		if l.recursive(d) {
+			return []expr{l.recursion(c, d)}
+		}
 		return l.inline(c, d, d.Type, d.Recv, d.Body)
 	}
 	if d := l.Written[obj]; d != nil {

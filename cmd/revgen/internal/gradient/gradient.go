@@ -9,6 +9,7 @@
 //	memory.go           what is said about tapes
 //	extreme.go          running maxima and minima
 //	nest.go             calls of derivatives that are written
+//	recursion.go        calls of functions that call themselves
 //	derive.go           the derivatives of package math
 //	write.go            statements to Go
 package gradient
@@ -103,6 +104,8 @@ type function struct {
 	given   map[*variable]*variable // the cotangents of what the derivatives are by
 	pointed map[*variable]bool      // what parameters point to
 	before  int                     // the number of foreign calls before it
+
+	accumulates bool // its gradient is added to what is there
 }
 
 // attempt writes the derivatives of a function with write, and returns a Refusal as an error.
@@ -119,7 +122,13 @@ func (s *Source) attempt(w *writer, f *ast.FuncDecl, words []string, write func(
 			err = r
 		}
 	}()
-	write(s.read(w, f), words)
+	g := s.read(w, f)
+	write(g, words)
+	for len(g.queue) > 0 {
+		next := g.queue[0]
+		g.queue = g.queue[1:]
+		next(w)
+	}
 	return nil
 }
 
@@ -128,7 +137,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	f := &function{decl: decl, writer: w, named: map[string]*variable{}, lowerer: &lowerer{
 		Source: s, names: map[string]bool{}, bound: map[types.Object]expr{}, lits: map[types.Object]*ast.FuncLit{},
 		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
-		imports: w.imports,
+		imports: w.imports, recursions: &recursions{first: decl.Name.Name, variants: map[variant]string{}},
 	}}
 	for _, name := range []string{"tape", "scratch", "num", "math", "mat"} {
 		f.names[name] = true
@@ -257,7 +266,11 @@ func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) 
 	}
 	for _, v := range f.params { // numbers
 		if v.bar != nil && isFloat(v.typ) && r.grad[v] != nil {
-			back = append(back, &assignment{l: &target{ref(r.grad[v]), v.typ}, op: token.ASSIGN, r: ref(v.bar)})
+			op := token.ASSIGN
+			if f.accumulates {
+				op = token.ADD_ASSIGN
+			}
+			back = append(back, &assignment{l: &target{ref(r.grad[v]), v.typ}, op: op, r: ref(v.bar)})
 		}
 	}
 	return r, append(head, r.flat(forward)...), back

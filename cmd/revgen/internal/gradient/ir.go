@@ -387,6 +387,8 @@ func children(e expr) []expr {
 		return []expr{e.x, e.y}
 	case *call:
 		return e.args
+	case *invocation:
+		return e.args
 	case *view:
 		return append([]expr{e.x}, e.args...)
 	case *part:

@@ -54,7 +54,8 @@ type lowerer struct {
 	foreign  []foreignCall
 	fixed    []*assignment // vectors and matrices in fields of parameters
 	overlaps []*overlap
-	unsizes  []*unsized // that have got sizes in the present list of statements
+	*recursions
+	unsizes []*unsized // that have got sizes in the present list of statements
 }
 
 // A foreignCall is a call of a function of another package.

@@ -427,6 +427,10 @@ func (n *renamer) expr(e expr) expr {
 		return &binary{e.op, n.expr(e.x), n.expr(e.y), e.typ}
 	case *call:
 		return &call{e.fn, e.path, n.exprs(e.args), e.typ}
+	case *invocation:
+		c := *e
+		c.args = n.exprs(e.args)
+		return &c
 	case *part:
 		return &part{n.expr(e.x), n.expr(e.lo), n.expr(e.hi), e.bounded}
 	case *view:

@@ -173,6 +173,8 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 				expression(s.c)
 			case *cleared:
 				expression(s.x)
+			case *effect:
+				expression(s.call)
 			case *swap:
 				place(s.x)
 				place(s.y)

@@ -109,6 +109,10 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 		return r.pop(s)
 	case *cleared:
 		return r.cleared(s)
+	case *effect:
+		if e, ok := s.call.(*invocation); ok {
+			panic(Refusal{Msg: e.of.name + " calls itself: its derivatives have none in reverse"})
+		}
 	case *branch:
 		return r.branch(s)
 	case *ranged:
@@ -384,6 +388,8 @@ func (r *reverser) adjoint(e, g expr, value expr) {
 		}
 	case *call:
 		r.adjointCall(e, g, value)
+	case *invocation:
+		r.adjointInvocation(e, g)
 	}
 }
 

@@ -132,6 +132,8 @@ func (t *tangenter) statement(s stmt) {
 			t.put(&pop{d, s.define, t.slot(s.slot), s.whole, s.adds})
 		}
 		t.put(s)
+	case *effect:
+		t.effect(s)
 	default:
 		t.put(s)
 	}
@@ -156,6 +158,10 @@ func (t *tangenter) assignment(s *assignment) {
 	}
 	e := expr(lit("0", s.l.typeOf()))
 	if s.r != nil {
+		if e, ok := s.r.(*invocation); ok && t.active(e) {
+			t.invocation(s, e, d)
+			return
+		}
 		if c, ok := s.r.(*call); ok && (c.fn == "max" || c.fn == "min") {
 			t.extreme(s, c, d)
 			return

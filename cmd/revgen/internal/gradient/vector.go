@@ -497,6 +497,13 @@ func expanded(e expr, env map[*variable]expr) expr {
 			c.args[i] = expanded(a, env)
 		}
 		return &c
+	case *invocation:
+		c := *x
+		c.args = slices.Clone(x.args)
+		for i, a := range c.args {
+			c.args[i] = expanded(a, env)
+		}
+		return &c
 	}
 	return e
 }

@@ -380,6 +380,20 @@ func (w *writer) expr(e expr, above int) string {
 			fn = "(" + fn + ")"
 		}
 		return fn + "(" + strings.Join(args, ", ") + ")"
+	case *invocation:
+		name, args := e.name, e.args
+		if e.decl.Recv != nil {
+			x := args[0]
+			if u, ok := x.(*unary); ok && u.op == token.AND {
+				x = u.x
+			}
+			name, args = w.expr(x, 7)+"."+name, args[1:]
+		}
+		var texts []string
+		for _, x := range args {
+			texts = append(texts, w.expr(x, 0))
+		}
+		return name + "(" + strings.Join(texts, ", ") + ")"
 	}
 	panic(fmt.Sprintf("expression %T", e))
 }

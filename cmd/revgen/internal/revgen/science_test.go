@@ -44,6 +44,13 @@ type node struct {
 
 func helper(x float64) float64 { return x }
 
+func again(x float64, g func(float64) float64) float64 { return again(g(x), g) }
+
+//revgen:gradient x
+func powers(x []float64, n int) float64 { return power(x[0], n) }
+
+func power(x float64, n int) float64 { if n == 0 { return 1 }; return x*power(x, n-1) }
+
 //revgen:gradient x
 func grow(x []float64) float64 { var y []float64; for _, v := range x { y = append(y, v*v) }; return y[0]*y[1] }
 
@@ -85,7 +92,12 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x float64) {}", "p.go:6:1: a gradient is that of a number that the function returns, and f returns none"},
 		{gradient + "(x float64) (a, b float64) { return x, x }", "p.go:6:1: a gradient is that of one number, and f returns several"},
 		{gradient + "[T float64](x T) T { return x }", "p.go:6:1: a generic function has no derivatives of its own"},
-		{gradient + "(x float64) float64 { return f(x) }", "p.go:6:36: f calls itself, which is not differentiated"},
+		{gradient + "(x float64) (float64, error) { y, err := f(x); return y, err }", "p.go:6:48: f calls itself, and must return one float64 to have derivatives"},
+		{gradient + "(x []float64) float64 { x[0] = 1; return f(x) }", "p.go:6:1: f calls itself, and may not change what x points to: return a number"},
+		{gradient + "(x *mat.Dense) float64 { return f(x) }", "p.go:6:41: f calls itself: its parameters are numbers, slices and structs"},
+		{gradient + "(x float64) float64 { return again(x, helper) }", "p.go:6:45: again calls itself: its parameters are numbers, slices and structs"},
+		{gradient + "(x [2]float64) float64 { return f(x) }", "f calls itself, and gets a struct or an array that has derivatives: pass a slice"},
+		{gradient + "(x []float64) float64 { g := make([]float64, 1); powersGradient(g, x, 3); return g[0] }", "power calls itself: its derivatives have none in reverse"},
 		{gradient + "(x float64) float64 { go f(x); return x }", "p.go:6:29: a goroutine is not differentiated"},
 		{gradient + "(x float64) float64 { m := map[int]float64{}; return m[0] }", "p.go:6:34: a literal of map[int]float64 is not differentiated"},
 		{gradient + "(x float64) float64 { global = x; return x }", "p.go:6:29: global is a variable of the package, and may not change here"},

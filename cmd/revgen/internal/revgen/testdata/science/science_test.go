@@ -441,3 +441,24 @@ func TestNested(t *testing.T) {
 	check(t, "path", []float64{0.3}, func(x []float64) float64 { return path(x[0]) },
 		func(g, x []float64) float64 { return pathGradient(&g[0], x[0]) })
 }
+
+func TestRecursions(t *testing.T) {
+	x := random(16, -1, 1)
+	check(t, "determinant", x, func(x []float64) float64 { return determinant(x, 4) }, func(g, x []float64) float64 { return determinantGradient(g, x, 4) })
+	second(t, "determinant", x, func(g, x []float64) { determinantGradient(g, x, 4) },
+		func(dst, x, v []float64) { determinantHessVec(dst, x, v, 4) }, func(dst *mat.SymDense, x []float64) { determinantHessian(dst, x, 4) })
+	for n := range 6 {
+		check(t, "hermite", []float64{0.3}, func(x []float64) float64 { return hermite(x[0], n) }, func(g, x []float64) float64 { return hermiteGradient(&g[0], x[0], n) })
+		check(t, "cosines", []float64{0.3}, func(x []float64) float64 { return cosines(x[0], n) }, func(g, x []float64) float64 { return cosinesGradient(&g[0], x[0], n) })
+	}
+	spline := func(x []float64) *bSpline { return &bSpline{x[:8], x[8:12], 3} }
+	check(t, "bSpline", []float64{0, 0.4, 1.1, 1.9, 3, 3.7, 5, 6.2, 1, -2, 0.5, 3, 3.3}, func(x []float64) float64 { return spline(x).at(x[12]) },
+		func(g, x []float64) float64 { return spline(x).atGradient(spline(g), &g[12], x[12]) })
+	p := []float64{0.4, 1.5, 1.2}
+	check(t, "quadrature", p, func(p []float64) float64 { return quadrature(p, 3) }, func(g, p []float64) float64 { return quadratureGradient(g, p, 3) })
+	second(t, "quadrature", p, func(g, p []float64) { quadratureGradient(g, p, 3) },
+		func(dst, p, v []float64) { quadratureHessVec(dst, p, v, 3) }, func(dst *mat.SymDense, p []float64) { quadratureHessian(dst, p, 3) })
+	w := random(7, -1, 1)
+	jacobian(t, "tree", 5, random(7, -1, 1), func(dst, x []float64) { tree(dst, x, w) },
+		func(dst, x, v []float64) { treeJVP(dst, x, v, w) }, func(dst, x, v []float64) { treeVJP(dst, x, v, w) }, func(dst *mat.Dense, x []float64) { treeJacobian(dst, x, w) })
+}
