@@ -253,8 +253,9 @@ func (w *kickWork[T, F]) Block(worker, block int) {
 	}
 	for i := range lanes {
 		if w.out.Data != nil {
-			for c, v := range w.out.Row(first + i) {
-				w.out.Row(first + i)[c] = v + fixed.Of[T](float64(F(w.dt)*sums[c*gravity.Lanes+i]))
+			row, dt := w.out.Row(first+i), F(w.dt)
+			for c, v := range row {
+				row[c] = v + fixed.Of[T](float64(F(dt*sums[c*gravity.Lanes+i])))
 			}
 		}
 		if w.outMu.Data != nil {

@@ -11,6 +11,88 @@ TEXT ·attractAVX512F64<>(SB), NOSPLIT, $0-48
 	VBROADCASTSD soft2+40(FP), Z0
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
+	CMPQ         BX, $0x08
+	JLE          block1
+	MOVQ         sources+16(FP), CX
+	MOVQ         count+24(FP), SI
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+
+loop2:
+	VMOVUPS      Z0, Z10
+	VBROADCASTSD (CX), Z7
+	VSUBPD       (AX), Z7, Z7
+	VFMADD231PD  Z7, Z7, Z10
+	VBROADCASTSD 8(CX), Z8
+	VSUBPD       128(AX), Z8, Z8
+	VFMADD231PD  Z8, Z8, Z10
+	VBROADCASTSD 16(CX), Z9
+	VSUBPD       256(AX), Z9, Z9
+	VFMADD231PD  Z9, Z9, Z10
+	VRSQRT14PD   Z10, Z11
+	VMULPD       Z10, Z11, Z12
+	VMOVUPS      constants<>+0(SB), Z13
+	VFNMADD231PD Z11, Z12, Z13
+	VMOVUPS      constants<>+64(SB), Z12
+	VFMADD213PD  constants<>+128(SB), Z13, Z12
+	VFMADD213PD  constants<>+192(SB), Z13, Z12
+	VMULPD       Z13, Z12, Z12
+	VFMADD231PD  Z11, Z12, Z11
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z10, Z11
+	VMULPD       Z11, Z11, Z10
+	VMULPD       Z10, Z11, Z11
+	VBROADCASTSD 24(CX), Z10
+	VMULPD       Z10, Z11, Z11
+	VFMADD231PD  Z11, Z7, Z1
+	VFMADD231PD  Z11, Z8, Z2
+	VFMADD231PD  Z11, Z9, Z3
+	VMOVUPS      Z0, Z10
+	VBROADCASTSD (CX), Z7
+	VSUBPD       64(AX), Z7, Z7
+	VFMADD231PD  Z7, Z7, Z10
+	VBROADCASTSD 8(CX), Z8
+	VSUBPD       192(AX), Z8, Z8
+	VFMADD231PD  Z8, Z8, Z10
+	VBROADCASTSD 16(CX), Z9
+	VSUBPD       320(AX), Z9, Z9
+	VFMADD231PD  Z9, Z9, Z10
+	VRSQRT14PD   Z10, Z11
+	VMULPD       Z10, Z11, Z12
+	VMOVUPS      constants<>+0(SB), Z13
+	VFNMADD231PD Z11, Z12, Z13
+	VMOVUPS      constants<>+64(SB), Z12
+	VFMADD213PD  constants<>+128(SB), Z13, Z12
+	VFMADD213PD  constants<>+192(SB), Z13, Z12
+	VMULPD       Z13, Z12, Z12
+	VFMADD231PD  Z11, Z12, Z11
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z10, Z11
+	VMULPD       Z11, Z11, Z10
+	VMULPD       Z10, Z11, Z11
+	VBROADCASTSD 24(CX), Z10
+	VMULPD       Z10, Z11, Z11
+	VFMADD231PD  Z11, Z7, Z4
+	VFMADD231PD  Z11, Z8, Z5
+	VFMADD231PD  Z11, Z9, Z6
+	ADDQ         $0x20, CX
+	DECQ         SI
+	JNZ          loop2
+	VADDPD       (DX), Z1, Z1
+	VMOVUPS      Z1, (DX)
+	VADDPD       128(DX), Z2, Z2
+	VMOVUPS      Z2, 128(DX)
+	VADDPD       256(DX), Z3, Z3
+	VMOVUPS      Z3, 256(DX)
+	VADDPD       64(DX), Z4, Z4
+	VMOVUPS      Z4, 64(DX)
+	VADDPD       192(DX), Z5, Z5
+	VMOVUPS      Z5, 192(DX)
+	VADDPD       320(DX), Z6, Z6
+	VMOVUPS      Z6, 320(DX)
+	JMP          done3
 
 block1:
 	MOVQ   sources+16(FP), CX
@@ -19,7 +101,7 @@ block1:
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 
-loop2:
+loop4:
 	VMOVUPS      Z0, Z7
 	VBROADCASTSD (CX), Z4
 	VSUBPD       (AX), Z4, Z4
@@ -49,7 +131,7 @@ loop2:
 	VFMADD231PD  Z8, Z6, Z3
 	ADDQ         $0x20, CX
 	DECQ         SI
-	JNZ          loop2
+	JNZ          loop4
 	VADDPD       (DX), Z1, Z1
 	VMOVUPS      Z1, (DX)
 	VADDPD       128(DX), Z2, Z2
@@ -60,6 +142,8 @@ loop2:
 	ADDQ         $0x40, DX
 	SUBQ         $0x08, BX
 	JG           block1
+
+done3:
 	VZEROUPPER
 	RET
 
@@ -71,14 +155,14 @@ TEXT ·attractAVX2F64<>(SB), NOSPLIT, $0-48
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block3:
+block5:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
 
-loop4:
+loop6:
 	VMOVUPS      Y0, Y7
 	VBROADCASTSD (CX), Y4
 	VSUBPD       (AX), Y4, Y4
@@ -104,7 +188,7 @@ loop4:
 	VFMADD231PD  Y8, Y6, Y3
 	ADDQ         $0x20, CX
 	DECQ         SI
-	JNZ          loop4
+	JNZ          loop6
 	VADDPD       (DX), Y1, Y1
 	VMOVUPS      Y1, (DX)
 	VADDPD       128(DX), Y2, Y2
@@ -114,7 +198,7 @@ loop4:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, DX
 	SUBQ         $0x04, BX
-	JG           block3
+	JG           block5
 	VZEROUPPER
 	RET
 
@@ -126,14 +210,14 @@ TEXT ·attractAVX512F32<>(SB), NOSPLIT, $0-44
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block5:
+block7:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 
-loop6:
+loop8:
 	VMOVUPS      Z0, Z7
 	VBROADCASTSS (CX), Z4
 	VSUBPS       (AX), Z4, Z4
@@ -162,7 +246,7 @@ loop6:
 	VFMADD231PS  Z8, Z6, Z3
 	ADDQ         $0x10, CX
 	DECQ         SI
-	JNZ          loop6
+	JNZ          loop8
 	VADDPS       (DX), Z1, Z1
 	VMOVUPS      Z1, (DX)
 	VADDPS       64(DX), Z2, Z2
@@ -172,7 +256,7 @@ loop6:
 	ADDQ         $0x40, AX
 	ADDQ         $0x40, DX
 	SUBQ         $0x10, BX
-	JG           block5
+	JG           block7
 	VZEROUPPER
 	RET
 
@@ -184,14 +268,14 @@ TEXT ·attractAVX2F32<>(SB), NOSPLIT, $0-44
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block7:
+block9:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2
 	VXORPD Y3, Y3, Y3
 
-loop8:
+loop10:
 	VMOVUPS      Y0, Y7
 	VBROADCASTSS (CX), Y4
 	VSUBPS       (AX), Y4, Y4
@@ -217,7 +301,7 @@ loop8:
 	VFMADD231PS  Y8, Y6, Y3
 	ADDQ         $0x10, CX
 	DECQ         SI
-	JNZ          loop8
+	JNZ          loop10
 	VADDPS       (DX), Y1, Y1
 	VMOVUPS      Y1, (DX)
 	VADDPS       64(DX), Y2, Y2
@@ -227,7 +311,7 @@ loop8:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, DX
 	SUBQ         $0x08, BX
-	JG           block7
+	JG           block9
 	VZEROUPPER
 	RET
 
@@ -238,8 +322,148 @@ TEXT ·tidesAVX512F64<>(SB), NOSPLIT, $0-48
 	VBROADCASTSD soft2+40(FP), Z0
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
+	CMPQ         BX, $0x08
+	JLE          block11
+	MOVQ         sources+16(FP), CX
+	MOVQ         count+24(FP), SI
+	VPXORQ       Z1, Z1, Z1
+	VPXORQ       Z2, Z2, Z2
+	VPXORQ       Z3, Z3, Z3
+	VPXORQ       Z4, Z4, Z4
+	VPXORQ       Z5, Z5, Z5
+	VPXORQ       Z6, Z6, Z6
+	VPXORQ       Z7, Z7, Z7
+	VPXORQ       Z8, Z8, Z8
 
-block9:
+loop12:
+	VMOVUPS      Z0, Z12
+	VBROADCASTSD (CX), Z9
+	VSUBPD       (AX), Z9, Z9
+	VFMADD231PD  Z9, Z9, Z12
+	VBROADCASTSD 8(CX), Z10
+	VSUBPD       128(AX), Z10, Z10
+	VFMADD231PD  Z10, Z10, Z12
+	VBROADCASTSD 16(CX), Z11
+	VSUBPD       256(AX), Z11, Z11
+	VFMADD231PD  Z11, Z11, Z12
+	VRSQRT14PD   Z12, Z13
+	VMULPD       Z12, Z13, Z14
+	VMOVUPS      constants<>+0(SB), Z15
+	VFNMADD231PD Z13, Z14, Z15
+	VMOVUPS      constants<>+64(SB), Z14
+	VFMADD213PD  constants<>+128(SB), Z15, Z14
+	VFMADD213PD  constants<>+192(SB), Z15, Z14
+	VMULPD       Z15, Z14, Z14
+	VFMADD231PD  Z13, Z14, Z13
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z12, Z13
+	VMULPD       Z13, Z13, Z12
+	VMULPD       Z12, Z13, Z13
+	VBROADCASTSD 32(CX), Z15
+	VMULPD       Z9, Z15, Z14
+	VBROADCASTSD 40(CX), Z15
+	VFMADD231PD  Z10, Z15, Z14
+	VBROADCASTSD 48(CX), Z15
+	VFMADD231PD  Z11, Z15, Z14
+	VFMADD231PD  Z13, Z14, Z4
+	VBROADCASTSD 24(CX), Z19
+	VBROADCASTSD 32(CX), Z16
+	VMULPD       768(AX), Z16, Z16
+	VMULPD       384(AX), Z19, Z15
+	VSUBPD       Z15, Z16, Z16
+	VMULPD       Z9, Z16, Z14
+	VBROADCASTSD 40(CX), Z17
+	VMULPD       768(AX), Z17, Z17
+	VMULPD       512(AX), Z19, Z15
+	VSUBPD       Z15, Z17, Z17
+	VFMADD231PD  Z10, Z17, Z14
+	VBROADCASTSD 48(CX), Z18
+	VMULPD       768(AX), Z18, Z18
+	VMULPD       640(AX), Z19, Z15
+	VSUBPD       Z15, Z18, Z18
+	VFMADD231PD  Z11, Z18, Z14
+	VMULPD       constants<>+576(SB), Z12, Z12
+	VMULPD       Z12, Z14, Z14
+	VFMADD231PD  Z14, Z9, Z16
+	VFMADD231PD  Z13, Z16, Z1
+	VFMADD231PD  Z14, Z10, Z17
+	VFMADD231PD  Z13, Z17, Z2
+	VFMADD231PD  Z14, Z11, Z18
+	VFMADD231PD  Z13, Z18, Z3
+	VMOVUPS      Z0, Z12
+	VBROADCASTSD (CX), Z9
+	VSUBPD       64(AX), Z9, Z9
+	VFMADD231PD  Z9, Z9, Z12
+	VBROADCASTSD 8(CX), Z10
+	VSUBPD       192(AX), Z10, Z10
+	VFMADD231PD  Z10, Z10, Z12
+	VBROADCASTSD 16(CX), Z11
+	VSUBPD       320(AX), Z11, Z11
+	VFMADD231PD  Z11, Z11, Z12
+	VRSQRT14PD   Z12, Z13
+	VMULPD       Z12, Z13, Z14
+	VMOVUPS      constants<>+0(SB), Z15
+	VFNMADD231PD Z13, Z14, Z15
+	VMOVUPS      constants<>+64(SB), Z14
+	VFMADD213PD  constants<>+128(SB), Z15, Z14
+	VFMADD213PD  constants<>+192(SB), Z15, Z14
+	VMULPD       Z15, Z14, Z14
+	VFMADD231PD  Z13, Z14, Z13
+	VFIXUPIMMPD  $0x00, constants<>+256(SB), Z12, Z13
+	VMULPD       Z13, Z13, Z12
+	VMULPD       Z12, Z13, Z13
+	VBROADCASTSD 32(CX), Z15
+	VMULPD       Z9, Z15, Z14
+	VBROADCASTSD 40(CX), Z15
+	VFMADD231PD  Z10, Z15, Z14
+	VBROADCASTSD 48(CX), Z15
+	VFMADD231PD  Z11, Z15, Z14
+	VFMADD231PD  Z13, Z14, Z8
+	VBROADCASTSD 24(CX), Z19
+	VBROADCASTSD 32(CX), Z16
+	VMULPD       832(AX), Z16, Z16
+	VMULPD       448(AX), Z19, Z15
+	VSUBPD       Z15, Z16, Z16
+	VMULPD       Z9, Z16, Z14
+	VBROADCASTSD 40(CX), Z17
+	VMULPD       832(AX), Z17, Z17
+	VMULPD       576(AX), Z19, Z15
+	VSUBPD       Z15, Z17, Z17
+	VFMADD231PD  Z10, Z17, Z14
+	VBROADCASTSD 48(CX), Z18
+	VMULPD       832(AX), Z18, Z18
+	VMULPD       704(AX), Z19, Z15
+	VSUBPD       Z15, Z18, Z18
+	VFMADD231PD  Z11, Z18, Z14
+	VMULPD       constants<>+576(SB), Z12, Z12
+	VMULPD       Z12, Z14, Z14
+	VFMADD231PD  Z14, Z9, Z16
+	VFMADD231PD  Z13, Z16, Z5
+	VFMADD231PD  Z14, Z10, Z17
+	VFMADD231PD  Z13, Z17, Z6
+	VFMADD231PD  Z14, Z11, Z18
+	VFMADD231PD  Z13, Z18, Z7
+	ADDQ         $0x38, CX
+	DECQ         SI
+	JNZ          loop12
+	VADDPD       (DX), Z1, Z1
+	VMOVUPS      Z1, (DX)
+	VADDPD       128(DX), Z2, Z2
+	VMOVUPS      Z2, 128(DX)
+	VADDPD       256(DX), Z3, Z3
+	VMOVUPS      Z3, 256(DX)
+	VADDPD       384(DX), Z4, Z4
+	VMOVUPS      Z4, 384(DX)
+	VADDPD       64(DX), Z5, Z5
+	VMOVUPS      Z5, 64(DX)
+	VADDPD       192(DX), Z6, Z6
+	VMOVUPS      Z6, 192(DX)
+	VADDPD       320(DX), Z7, Z7
+	VMOVUPS      Z7, 320(DX)
+	VADDPD       448(DX), Z8, Z8
+	VMOVUPS      Z8, 448(DX)
+	JMP          done13
+
+block11:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VPXORQ Z1, Z1, Z1
@@ -247,7 +471,7 @@ block9:
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 
-loop10:
+loop14:
 	VMOVUPS      Z0, Z8
 	VBROADCASTSD (CX), Z5
 	VSUBPD       (AX), Z5, Z5
@@ -303,7 +527,7 @@ loop10:
 	VFMADD231PD  Z9, Z14, Z3
 	ADDQ         $0x38, CX
 	DECQ         SI
-	JNZ          loop10
+	JNZ          loop14
 	VADDPD       (DX), Z1, Z1
 	VMOVUPS      Z1, (DX)
 	VADDPD       128(DX), Z2, Z2
@@ -315,7 +539,9 @@ loop10:
 	ADDQ         $0x40, AX
 	ADDQ         $0x40, DX
 	SUBQ         $0x08, BX
-	JG           block9
+	JG           block11
+
+done13:
 	VZEROUPPER
 	RET
 
@@ -327,7 +553,7 @@ TEXT ·tidesAVX2F64<>(SB), NOSPLIT, $0-48
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block11:
+block15:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VXORPD Y1, Y1, Y1
@@ -335,7 +561,7 @@ block11:
 	VXORPD Y3, Y3, Y3
 	VXORPD Y4, Y4, Y4
 
-loop12:
+loop16:
 	VMOVUPS      Y0, Y8
 	VBROADCASTSD (CX), Y5
 	VSUBPD       (AX), Y5, Y5
@@ -387,7 +613,7 @@ loop12:
 	VFMADD231PD  Y9, Y14, Y3
 	ADDQ         $0x38, CX
 	DECQ         SI
-	JNZ          loop12
+	JNZ          loop16
 	VADDPD       (DX), Y1, Y1
 	VMOVUPS      Y1, (DX)
 	VADDPD       128(DX), Y2, Y2
@@ -399,7 +625,7 @@ loop12:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, DX
 	SUBQ         $0x04, BX
-	JG           block11
+	JG           block15
 	VZEROUPPER
 	RET
 
@@ -411,7 +637,7 @@ TEXT ·tidesAVX512F32<>(SB), NOSPLIT, $0-44
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block13:
+block17:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VPXORQ Z1, Z1, Z1
@@ -419,7 +645,7 @@ block13:
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 
-loop14:
+loop18:
 	VMOVUPS      Z0, Z8
 	VBROADCASTSS (CX), Z5
 	VSUBPS       (AX), Z5, Z5
@@ -474,7 +700,7 @@ loop14:
 	VFMADD231PS  Z9, Z14, Z3
 	ADDQ         $0x1c, CX
 	DECQ         SI
-	JNZ          loop14
+	JNZ          loop18
 	VADDPS       (DX), Z1, Z1
 	VMOVUPS      Z1, (DX)
 	VADDPS       64(DX), Z2, Z2
@@ -486,7 +712,7 @@ loop14:
 	ADDQ         $0x40, AX
 	ADDQ         $0x40, DX
 	SUBQ         $0x10, BX
-	JG           block13
+	JG           block17
 	VZEROUPPER
 	RET
 
@@ -498,7 +724,7 @@ TEXT ·tidesAVX2F32<>(SB), NOSPLIT, $0-44
 	MOVQ         acc+8(FP), DX
 	MOVQ         lanes+32(FP), BX
 
-block15:
+block19:
 	MOVQ   sources+16(FP), CX
 	MOVQ   count+24(FP), SI
 	VXORPD Y1, Y1, Y1
@@ -506,7 +732,7 @@ block15:
 	VXORPD Y3, Y3, Y3
 	VXORPD Y4, Y4, Y4
 
-loop16:
+loop20:
 	VMOVUPS      Y0, Y8
 	VBROADCASTSS (CX), Y5
 	VSUBPS       (AX), Y5, Y5
@@ -558,7 +784,7 @@ loop16:
 	VFMADD231PS  Y9, Y14, Y3
 	ADDQ         $0x1c, CX
 	DECQ         SI
-	JNZ          loop16
+	JNZ          loop20
 	VADDPS       (DX), Y1, Y1
 	VMOVUPS      Y1, (DX)
 	VADDPS       64(DX), Y2, Y2
@@ -570,7 +796,7 @@ loop16:
 	ADDQ         $0x20, AX
 	ADDQ         $0x20, DX
 	SUBQ         $0x08, BX
-	JG           block15
+	JG           block19
 	VZEROUPPER
 	RET
 

@@ -143,7 +143,7 @@ TEXT ·attractF64(SB), NOSPLIT, $0-48
 	MOVD acc+8(FP), R3
 	MOVD lanes+32(FP), R2
 
-block3:
+block5:
 	MOVD sources+16(FP), R1
 	MOVD count+24(FP), R0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
@@ -153,7 +153,7 @@ block3:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 
-loop4:
+loop6:
 	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
 	VLD1R (R1), [V9.D2]
 	WORD $0x4ea91d28 // MOV V8.16B, V9.16B
@@ -205,7 +205,7 @@ loop4:
 	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
 	ADD $32, R1, R1
 	SUBS $1, R0, R0
-	BNE loop4
+	BNE loop6
 	FLDPQ (R3), (F1, F0)
 	WORD $0x4e61d4e1 // FADD V1.2D, V7.2D, V1.2D
 	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
@@ -221,7 +221,7 @@ loop4:
 	ADD $32, R4, R4
 	ADD $32, R3, R3
 	SUBS $4, R2, R2
-	BGT block3
+	BGT block5
 	RET
 
 // func attractF32(target *float32, acc *float32, sources *float32, count int, lanes int, soft2 float32)
@@ -233,7 +233,7 @@ TEXT ·attractF32(SB), NOSPLIT, $0-44
 	MOVD acc+8(FP), R3
 	MOVD lanes+32(FP), R2
 
-block7:
+block9:
 	MOVD sources+16(FP), R1
 	MOVD count+24(FP), R0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
@@ -243,7 +243,7 @@ block7:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 
-loop8:
+loop10:
 	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
 	VLD1R (R1), [V9.S4]
 	WORD $0x4ea91d28 // MOV V8.16B, V9.16B
@@ -295,7 +295,7 @@ loop8:
 	WORD $0x4e20cda2 // FMLA V2.4S, V13.4S, V0.4S
 	ADD $16, R1, R1
 	SUBS $1, R0, R0
-	BNE loop8
+	BNE loop10
 	FLDPQ (R3), (F1, F0)
 	WORD $0x4e21d4e1 // FADD V1.4S, V7.4S, V1.4S
 	WORD $0x4e20d4c0 // FADD V0.4S, V6.4S, V0.4S
@@ -311,7 +311,7 @@ loop8:
 	ADD $32, R4, R4
 	ADD $32, R3, R3
 	SUBS $8, R2, R2
-	BGT block7
+	BGT block9
 	RET
 
 // func tidesF64(target *float64, acc *float64, sources *float64, count int, lanes int, soft2 float64)
@@ -323,7 +323,7 @@ TEXT ·tidesF64(SB), NOSPLIT, $0-48
 	MOVD acc+8(FP), R3
 	MOVD lanes+32(FP), R2
 
-block11:
+block15:
 	MOVD sources+16(FP), R1
 	MOVD count+24(FP), R0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
@@ -335,7 +335,7 @@ block11:
 	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e40f // MOVI V15.2D, 0
 
-loop12:
+loop16:
 	WORD $0x4eae1dcb // MOV V11.16B, V14.16B
 	VLD1R (R1), [V7.D2]
 	WORD $0x4ea71ce6 // MOV V6.16B, V7.16B
@@ -452,7 +452,7 @@ loop12:
 	WORD $0x4e73cc02 // FMLA V2.2D, V0.2D, V19.2D
 	ADD $56, R1, R1
 	SUBS $1, R0, R0
-	BNE loop12
+	BNE loop16
 	FLDPQ (R3), (F1, F0)
 	WORD $0x4e61d521 // FADD V1.2D, V9.2D, V1.2D
 	WORD $0x4e60d500 // FADD V0.2D, V8.2D, V0.2D
@@ -472,7 +472,7 @@ loop12:
 	ADD $32, R4, R4
 	ADD $32, R3, R3
 	SUBS $4, R2, R2
-	BGT block11
+	BGT block15
 	RET
 
 // func tidesF32(target *float32, acc *float32, sources *float32, count int, lanes int, soft2 float32)
@@ -484,7 +484,7 @@ TEXT ·tidesF32(SB), NOSPLIT, $0-44
 	MOVD acc+8(FP), R3
 	MOVD lanes+32(FP), R2
 
-block15:
+block19:
 	MOVD sources+16(FP), R1
 	MOVD count+24(FP), R0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
@@ -496,7 +496,7 @@ block15:
 	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e40f // MOVI V15.2D, 0
 
-loop16:
+loop20:
 	WORD $0x4eae1dcb // MOV V11.16B, V14.16B
 	VLD1R (R1), [V7.S4]
 	WORD $0x4ea71ce6 // MOV V6.16B, V7.16B
@@ -613,7 +613,7 @@ loop16:
 	WORD $0x4e33cc02 // FMLA V2.4S, V0.4S, V19.4S
 	ADD $28, R1, R1
 	SUBS $1, R0, R0
-	BNE loop16
+	BNE loop20
 	FLDPQ (R3), (F1, F0)
 	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
 	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
@@ -633,5 +633,5 @@ loop16:
 	ADD $32, R4, R4
 	ADD $32, R3, R3
 	SUBS $8, R2, R2
-	BGT block15
+	BGT block19
 	RET

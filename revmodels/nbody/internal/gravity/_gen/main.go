@@ -24,35 +24,56 @@ const blockLanes = 16
 type gravity struct {
 	ISA
 	target, source GPVirtual
+	vector         int // of the block
 	soft           VecVirtual
 }
 
 // row returns row c of a block at p.
 func (g gravity) row(p Register, c int) Mem {
-	return Mem{Base: p, Disp: c * blockLanes * g.Size}
+	return Mem{Base: p, Disp: c*blockLanes*g.Size + g.vector*g.Width()}
 }
 
 // of returns number c of the source.
 func (g gravity) of(c int) Mem { return Mem{Base: g.source, Disp: c * g.Size} }
 
 // overSources runs body for each vector of targets and each source, which has the given
-// number of fields, and adds sums to acc.
+// number of fields, and adds sums to acc. Two vectors of AVX-512 go together, because a few
+// sources are not enough to fill its units.
 func overSources(isa ISA, fields, sums int, body func(g gravity, sums []VecVirtual)) {
-	g := gravity{isa, Arg("target"), GP64(), isa.BroadcastArg("soft2")}
+	g := gravity{ISA: isa, target: Arg("target"), source: GP64(), soft: isa.BroadcastArg("soft2")}
 	acc, lanes, n := Arg("acc"), Arg("lanes"), GP64()
-	block := Unique("block")
-	Label(block)
-	MOVQ(ArgAddr("sources"), g.source)
-	MOVQ(ArgAddr("count"), n)
-	s := g.Zeros(sums)
-	Times(n, func() {
-		body(g, s)
-		ADDQ(Imm(uint64(fields*g.Size)), g.source)
-	})
-	for c, r := range s {
-		g.Add(g.row(acc, c), r, r)
-		g.Mov(r, g.row(acc, c))
+	some := func(vectors int) {
+		MOVQ(ArgAddr("sources"), g.source)
+		MOVQ(ArgAddr("count"), n)
+		s := make([][]VecVirtual, vectors)
+		for v := range s {
+			s[v] = g.Zeros(sums)
+		}
+		Times(n, func() {
+			for g.vector = range vectors {
+				body(g, s[g.vector])
+			}
+			ADDQ(Imm(uint64(fields*g.Size)), g.source)
+		})
+		for g.vector = range vectors {
+			for c, r := range s[g.vector] {
+				g.Add(g.row(acc, c), r, r)
+				g.Mov(r, g.row(acc, c))
+			}
+		}
+		g.vector = 0
 	}
+	block := Unique("block")
+	if g.Wide && blockLanes == 2*g.Lanes() {
+		CMPQ(lanes, Imm(uint64(g.Lanes())))
+		JLE(LabelRef(block))
+		some(2)
+		done := Unique("done")
+		JMP(LabelRef(done))
+		defer Label(done)
+	}
+	Label(block)
+	some(1)
 	ADDQ(Imm(uint64(g.Width())), g.target)
 	ADDQ(Imm(uint64(g.Width())), acc)
 	SUBQ(Imm(uint64(g.Lanes())), lanes)
