@@ -7,6 +7,9 @@ import (
 	"revnum/internal/logs"
 )
 
+// A Complex is a complex number as its parts, which have derivatives of their own.
+type Complex struct{ Re, Im float64 }
+
 // The derivatives of the inverse functions of package math/cmplx are the reciprocals of
 // these numbers. On a branch cut the sign of a zero says on which side z is, as in
 // math/cmplx.

@@ -127,6 +127,10 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		case token.AND:
 			return l.address(e)
 		case token.SUB:
+			if isComplex(l.Info.TypeOf(e.X)) {
+				x := l.expr(e.X)
+				return &complexPair{negative(re(x)), negative(im(x))}
+			}
 			return negative(l.expr(e.X))
 		case token.NOT, token.XOR:
 			return &unary{e.Op, l.expr(e.X)}
@@ -136,6 +140,9 @@ func (l *lowerer) expr(e ast.Expr) expr {
 			return l.shortcut(e)
 		}
 		x, y := l.operands(e)
+		if isComplex(l.Info.TypeOf(e.X)) || isComplex(l.Info.TypeOf(e.Y)) {
+			return l.complexOperation(e, e.Op, x, y)
+		}
 		return l.operation(e.Op, x, y, l.typeOf(e))
 	case *ast.StarExpr:
 		return l.deref(e.X)
@@ -241,6 +248,9 @@ func (l *lowerer) shortcut(e *ast.BinaryExpr) expr {
 }
 
 func (l *lowerer) constant(e ast.Expr, tv types.TypeAndValue) expr {
+	if isComplex(tv.Type) {
+		return complexConstant(tv.Value)
+	}
 	text := types.ExprString(e)
 	t := l.substituted(types.Default(tv.Type))
 	simple := true
@@ -433,6 +443,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if l.isBuiltin(c.Fun, "new") && isGonum(l.Info.TypeOf(c.Args[0])) {
 		return []expr{l.unsized(l.Info.TypeOf(c.Args[0]))}
 	}
+	if e := l.complexCall(c); e != nil {
+		return []expr{e}
+	}
 	for _, name := range []string{"len", "cap", "min", "max", "append", "new"} {
 		if l.isBuiltin(c.Fun, name) {
 			return []expr{l.builtin(name, c)}
@@ -466,6 +479,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 		}
 		if obj.Pkg().Path() == "math" {
 			return l.several(c, obj)
+		}
+		if obj.Pkg().Path() == "math/cmplx" {
+			return l.cmplxCall(c, obj.Name())
 		}
 		if f, ok := obj.(*types.Func); ok && obj.Pkg() != l.Pkg && f.Signature().Recv() == nil && f.Signature().Results().Len() == 1 {
 			e := l.verbatim(c)
@@ -603,7 +619,7 @@ func (l *lowerer) clone(x ast.Expr) expr {
 
 func (l *lowerer) conversion(c *ast.CallExpr, to types.Type) expr {
 	x := l.expr(c.Args[0])
-	if types.Identical(x.typeOf(), to) {
+	if types.Identical(x.typeOf(), to) || to == complexType {
 		return x
 	}
 	if isFloat(x.typeOf()) && isInteger(to) {

@@ -11,6 +11,7 @@
 //	nest.go             calls of derivatives that are written
 //	recursion.go        calls of functions that call themselves
 //	derive.go           the derivatives of package math
+//	complex.go          complex numbers, as their parts
 //	write.go            statements to Go
 package gradient
 
@@ -173,6 +174,9 @@ func (f *function) lower() {
 	}
 	f.separate()
 	for _, e := range f.results {
+		if e.typeOf() == complexType {
+			f.refuse(f.decl, "%s returns a complex number: return its real and its imaginary part", f.decl.Name.Name)
+		}
 		if isHeader(e.typeOf()) && hasFloats(e.typeOf()) {
 			f.refuse(f.decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", f.decl.Name.Name)
 		}

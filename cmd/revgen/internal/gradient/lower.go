@@ -119,6 +119,9 @@ func (l *lowerer) nested(f func()) []stmt {
 
 // define declares a variable with the value e, or the zero value if e is nil.
 func (l *lowerer) define(name string, t types.Type, e expr) *variable {
+	if e != nil && isHeader(t) && hasComplex(e.typeOf()) { // of a parameter
+		t = e.typeOf()
+	}
 	v := l.variable(name, t)
 	l.emit(&assignment{l: ref(v), op: token.ASSIGN, define: true})
 	if e == nil {
@@ -165,10 +168,16 @@ func (l *lowerer) assign(to, e expr) {
 		l.emit(&assignment{l: to, op: token.ASSIGN, r: e})
 		return
 	}
+	if isComplex(to.typeOf()) {
+		panic(Refusal{Msg: "a complex number of a parameter, or of a struct with names of its own, may not change here: use a local"})
+	}
+	if p, ok := e.(*complexPair); ok {
+		e = l.parted(to, p)
+	}
 	switch u := to.typeOf().Underlying().(type) {
 	case *types.Struct:
 		for f := range u.Fields() {
-			l.assign(&field{to, f.Name(), f.Type()}, &field{e, f.Name(), f.Type()})
+			l.assign(&field{to, f.Name(), f.Type()}, structField(e, f))
 		}
 	case *types.Array:
 		const few = 8
@@ -189,7 +198,7 @@ func (l *lowerer) typeOf(e ast.Expr) types.Type {
 }
 
 // substituted returns the type of a variable of type t in what is written.
-func (l *lowerer) substituted(t types.Type) types.Type { return memoryType(l.instance(t)) }
+func (l *lowerer) substituted(t types.Type) types.Type { return apart(memoryType(l.instance(t))) }
 
 // instance replaces the type parameters of functions that are inlined.
 func (l *lowerer) instance(t types.Type) types.Type {
@@ -655,11 +664,19 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		e := l.converted(l.expr(s.Rhs[0]), p.typeOf())
 		switch s.Tok {
 		case token.ADD_ASSIGN, token.SUB_ASSIGN:
+			if p.typeOf() == complexType {
+				l.complexSum(p, s.Tok, e)
+				break
+			}
 			l.emit(&assignment{l: p, op: s.Tok, r: e})
 		default:
 			op, ok := operators[s.Tok]
 			if !ok {
 				l.refuse(s, "%s is not differentiated", s.Tok)
+			}
+			if p.typeOf() == complexType {
+				l.assign(p, l.complexOperation(s, op, p, e))
+				break
 			}
 			l.assign(p, l.operation(op, p, e, p.typeOf()))
 		}
@@ -814,6 +831,8 @@ func (l *lowerer) zero(at ast.Node, t types.Type) expr {
 		return lit("0", t)
 	case isBoolean(t):
 		return lit("false", t)
+	case t == complexType:
+		return &complexPair{number("0"), number("0")}
 	}
 	l.refuse(at, "the zero of %s is not known here", t)
 	return nil

@@ -35,6 +35,8 @@ func TestGradientRefusals(t *testing.T) {
 	const jacobian = "//revgen:jacobian x\nfunc f"
 	const beside = `
 
+var _ = cmplx.Abs
+
 var global, text, act = math.Pi, "", math.Tanh
 
 type node struct {
@@ -142,10 +144,15 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x []float64) float64 { n := list{w: x}; g := list{w: make([]float64, 1)}; n.firstGradient(&g); return g.w[0] }", "p.go:6:82: n.firstGradient is not differentiated: the directive of first is refused"},
 		{gradient + "(x []float64) float64 { y := make([]float64, 1); bareJVP(y, x); return y[0] }", "p.go:6:56: bareJVP is not differentiated: the directive of bare is refused"},
 		{gradient + "(x []float64) float64 { y := make([]float64, 1); rightVJP(y, x, x); return y[0] }", "p.go:6:56: rightVJP is not differentiated"},
+		{gradient + "(x float64) complex128 { return complex(x, x) }", "p.go:6:1: f returns a complex number: return its real and its imaginary part"},
+		{gradient + "(x float64, z []complex128) float64 { z[0] *= 2; return x }", "p.go:6:1: a complex number of a parameter, or of a struct with names of its own, may not change here: use a local"},
+		{gradient + "(x float64) float64 { return float64(real(complex64(complex(x, 1)))) }", "p.go:6:1: complex64 is not differentiated: use complex128"},
+		{gradient + "(x float64) float64 { return real(cmplx.Asin(complex(x, 1))) }", "p.go:6:41: cmplx.Asin has no derivative here: those that have one are Abs, Conj, Phase, Polar, Cos, "},
+		{gradient + "(x float64) float64 { var z []complex128; z = append(z, complex(x, 1)); return real(z[0]) }", "append to a slice of"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
-		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -454,3 +454,97 @@ func DenseNorm2(a num.Matrix) float64 {
 	}
 	return math.Sqrt(sum)
 }
+
+// Functions of math/cmplx, of the parts of their arguments.
+
+func CmplxQuo(a, b, c, d float64) (float64, float64) {
+	if math.Abs(c) >= math.Abs(d) {
+		r := d / c
+		m := c + r*d
+		return (a + b*r) / m, (b - a*r) / m
+	}
+	r := c / d
+	m := d + r*c
+	return (a*r + b) / m, (b*r - a) / m
+}
+
+func CmplxExp(x, y float64) (float64, float64) {
+	r := math.Exp(x)
+	sin, cos := math.Sincos(y)
+	return r * cos, r * sin
+}
+
+func CmplxLog(x, y float64) (float64, float64) { return math.Log(math.Hypot(x, y)), math.Atan2(y, x) }
+
+func CmplxLog10(x, y float64) (float64, float64) {
+	return math.Log10(math.Hypot(x, y)), math.Log10E * math.Atan2(y, x)
+}
+
+// The real part is that of the principal root, t, or t is the absolute value of the imaginary part.
+func CmplxSqrt(x, y float64) (float64, float64) {
+	t := math.Sqrt((math.Hypot(x, y) + math.Abs(x)) / 2)
+	if t == 0 {
+		return 0, 0
+	}
+	if x >= 0 {
+		return t, y / (2 * t)
+	}
+	sign := math.Copysign(1, y)
+	return sign * y / (2 * t), sign * t
+}
+
+func CmplxPow(x, y, a, b float64) (float64, float64) {
+	m := math.Hypot(x, y)
+	if m == 0 {
+		if a == 0 && b == 0 {
+			return 1, 0
+		}
+		return 0, 0
+	}
+	phase, log := math.Atan2(y, x), math.Log(m)
+	r := math.Exp(a*log - b*phase)
+	sin, cos := math.Sincos(a*phase + b*log)
+	return r * cos, r * sin
+}
+
+func CmplxRect(r, phase float64) (float64, float64) {
+	sin, cos := math.Sincos(phase)
+	return r * cos, r * sin
+}
+
+func CmplxSin(x, y float64) (float64, float64) {
+	sin, cos := math.Sincos(x)
+	return sin * math.Cosh(y), cos * math.Sinh(y)
+}
+
+func CmplxCos(x, y float64) (float64, float64) {
+	sin, cos := math.Sincos(x)
+	return cos * math.Cosh(y), -sin * math.Sinh(y)
+}
+
+func CmplxSinh(x, y float64) (float64, float64) {
+	sin, cos := math.Sincos(y)
+	return cos * math.Sinh(x), sin * math.Cosh(x)
+}
+
+func CmplxCosh(x, y float64) (float64, float64) {
+	sin, cos := math.Sincos(y)
+	return cos * math.Cosh(x), sin * math.Sinh(x)
+}
+
+// Beyond 300 the tangents have reached their limits, where cosh overflows later.
+func CmplxTanh(x, y float64) (float64, float64) {
+	if math.Abs(x) > 300 {
+		return math.Copysign(1, x), 0
+	}
+	d := math.Cosh(2*x) + math.Cos(2*y)
+	return math.Sinh(2*x) / d, math.Sin(2*y) / d
+}
+
+func CmplxTan(x, y float64) (float64, float64) {
+	if math.Abs(y) > 300 {
+		return 0, math.Copysign(1, y)
+	}
+	d := math.Cos(2*x) + math.Cosh(2*y)
+	return math.Sin(2*x) / d, math.Sinh(2*y) / d
+}

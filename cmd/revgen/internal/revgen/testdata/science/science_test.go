@@ -462,3 +462,23 @@ func TestRecursions(t *testing.T) {
 	jacobian(t, "tree", 5, random(7, -1, 1), func(dst, x []float64) { tree(dst, x, w) },
 		func(dst, x, v []float64) { treeJVP(dst, x, v, w) }, func(dst, x, v []float64) { treeVJP(dst, x, v, w) }, func(dst *mat.Dense, x []float64) { treeJacobian(dst, x, w) })
 }
+
+func TestComplexes(t *testing.T) {
+	w := random(8, -1, 1)
+	f := func(x []float64) float64 { return spectrum(x, w) }
+	g := func(g, x []float64) float64 { return spectrumGradient(g, x, w) }
+	check(t, "spectrum", random(8, -1, 1), f, g)
+	second(t, "spectrum", random(8, -1, 1), func(d, x []float64) { g(d, x) },
+		func(dst, x, v []float64) { spectrumHessVec(dst, x, v, w) }, func(dst *mat.SymDense, x []float64) { spectrumHessian(dst, x, w) })
+	x := random(9, 0.5, 2)
+	check(t, "ladder", x, func(x []float64) float64 { return ladder(x, 1.3) }, func(g, x []float64) float64 { return ladderGradient(g, x, 1.3) })
+	second(t, "ladder", x, func(g, x []float64) { ladderGradient(g, x, 1.3) },
+		func(dst, x, v []float64) { ladderHessVec(dst, x, v, 1.3) }, func(dst *mat.SymDense, x []float64) { ladderHessian(dst, x, 1.3) })
+	jacobian(t, "roots", 6, []float64{-1.5, 2.5, -3.1}, roots, rootsJVP, rootsVJP, rootsJacobian)
+	for range 5 {
+		check(t, "analytic", random(4, -1, 1), analytic, analyticGradient)
+	}
+	h := &filter{1.5, []complex128{0.5 + 0.2i, 0.5 - 0.2i, 0.1}}
+	zeros := []complex128{1.1i, -1.1i}
+	check(t, "respond", random(4, -1, 1), func(x []float64) float64 { return h.respond(x, zeros) }, func(g, x []float64) float64 { return h.respondGradient(g, x, zeros) })
+}
