@@ -158,6 +158,14 @@ func SameShapes(a Matrix, others ...Matrix) {
 	}
 }
 
+// Ratio returns x/y, and 0 for y = 0, as Over does. It is float64 alone, so that it takes no call.
+func Ratio(x, y float64) float64 {
+	if y == 0 {
+		return 0
+	}
+	return x / y
+}
+
 // Where returns x if cond holds, and 0 if not. It takes no branch.
 func Where(cond bool, x float64) float64 {
 	var mask uint64

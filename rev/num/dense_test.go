@@ -128,3 +128,14 @@ func TestExponent(t *testing.T) {
 		}
 	}
 }
+
+func TestRatio(t *testing.T) {
+	for _, c := range [][3]float64{{1, 4, 0.25}, {1, 0, 0}, {math.Inf(1), math.Copysign(0, -1), 0}} {
+		if got := num.Ratio(c[0], c[1]); got != c[2] {
+			t.Errorf("%v/%v is %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+	if q := num.Ratio(0, math.NaN()); q == q {
+		t.Errorf("0/NaN is %v", q)
+	}
+}

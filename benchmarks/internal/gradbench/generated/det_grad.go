@@ -16,11 +16,9 @@ func DetGradient(grad []float64, a []float64, n int) float64 {
 	clear(grad)
 	x := uint(1)<<n - 1
 	minor1 := minor(a, n, x)
-	result := minor1
-	resultBar := 1.0
-	minor1Bar := resultBar
+	minor1Bar := 1.0
 	detMinorAdjoint(grad, a, n, x, minor1Bar)
-	return result
+	return minor1
 }
 
 // detMinorAdjoint adds g times the gradient of minor to what its first arguments point to.

@@ -51,26 +51,19 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	components := old
 	d := old1
 	n := components * d
-	make1 := scratch.Make(n)
-	make1Bar := scratch.Make(n)
-	make2 := scratch.Make(components)
-	make2Bar := scratch.Make(components)
-	diagonal := make1
-	diagonalBar := make1Bar
-	logDet := make2
-	logDetBar := make2Bar
+	diagonal := scratch.Make(n)
+	diagonalBar := scratch.Make(n)
+	logDet := scratch.Make(components)
+	logDetBar := scratch.Make(components)
 	old2 := float64(d + m + 1)
 	old3 := float64(d)
-	n1 := old2
-	p := old3
 	log := math.Log(gamma)
 	log1 := math.Log(math.Pi)
-	norm := n1*p/2*math.Ln2 - n1*p*log + p*(p-1)/4*log1
+	norm := old2*old3/2*math.Ln2 - old2*old3*log + old3*(old3-1)/4*log1
 	for j := range d {
-		x := (n1 - float64(j)) / 2
+		x := (old2 - float64(j)) / 2
 		lgamma := num.Lgamma(x)
-		log2 := lgamma
-		norm += log2
+		norm += lgamma
 	}
 	prior := -float64(components) * norm
 	for k := range q {
@@ -110,18 +103,12 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	log4 := math.Log(sum1)
 	LogSumExp1 := most + log4
 	likelihood := -float64(len(points)) * (float64(d)/2*log3 + LogSumExp1)
-	make3 := scratch.Make(d)
-	make3Bar := scratch.Make(d)
-	make4 := scratch.Make(d)
-	make4Bar := scratch.Make(d)
-	make5 := scratch.Make(components)
-	make5Bar := scratch.Make(components)
-	centered := make3
-	centeredBar := make3Bar
-	y := make4
-	yBar := make4Bar
-	exponents := make5
-	exponentsBar := make5Bar
+	centered := scratch.Make(d)
+	centeredBar := scratch.Make(d)
+	y := scratch.Make(d)
+	yBar := scratch.Make(d)
+	exponents := scratch.Make(components)
+	exponentsBar := scratch.Make(components)
 	for i4 := range points {
 		x3 := points[i4]
 		for k1 := range mu {
@@ -183,17 +170,13 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	}
 	result := likelihood + prior
 	resultBar := 1.0
-	likelihoodBar := resultBar
-	priorBar := resultBar
 	for i4 := len(points) - 1; i4 >= 0; i4-- {
 		sum2 := tape.Pop()
 		most1At := intTape.Pop()
 		most1 := tape.Pop()
 		x3 := points[i4]
-		LogSumExp2Bar := likelihoodBar
-		most1Bar := LogSumExp2Bar
-		log5Bar := LogSumExp2Bar
-		sum2Bar := log5Bar / sum2
+		most1Bar := resultBar
+		sum2Bar := resultBar / sum2
 		kept15 := tape.Take(len(exponents))
 		most1Bar -= sum2Bar * num.Sum(kept15)
 		num.Axpy(exponentsBar, sum2Bar, kept15)
@@ -255,10 +238,9 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			clear(centeredBar[:len(x3):len(centeredBar)])
 		}
 	}
-	LogSumExp1Bar := -(likelihoodBar * float64(len(points)))
+	LogSumExp1Bar := -(resultBar * float64(len(points)))
 	mostBar := LogSumExp1Bar
-	log4Bar := LogSumExp1Bar
-	sum1Bar := log4Bar / sum1
+	sum1Bar := LogSumExp1Bar / sum1
 	kept5 := tape.Take(len(alpha))
 	mostBar -= sum1Bar * num.Sum(kept5)
 	num.Axpy(alphaGrad, sum1Bar, kept5)
@@ -284,8 +266,8 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		logsBar := qGrad[k]
 		x1 := l[k]
 		x1Bar := lGrad[k]
-		sumBar := priorBar * float64(m)
-		squareBar := -(priorBar * (gamma * gamma / 2))
+		sumBar := resultBar * float64(m)
+		squareBar := -(resultBar * (gamma * gamma / 2))
 		g1 := logDetBar[k]
 		logDetBar[k] = 0
 		sumBar += g1

@@ -9,11 +9,11 @@ import (
 )
 
 // LSTMGradient returns LSTM, and stores its gradient by main, extra.
-// On tapes it saves copiedBar for each i, y[i2] for each t and i2, cell[i3] for each t and
-// layer and i3, hidden[i3] for each t and layer and i3, y[i3] for each t and layer and i3,
-// exp for each t and layer and i3, exp1 for each t and layer and i3, exp2 for each t and
-// layer and i3, change for each t and layer and i3, tanh for each t and layer and i3, y[i4]
-// for each t and i4, exp3 for each t and i4, sum for each t.
+// On tapes it saves copiedBar for each i, y[i2] for each t and i2, old3[i3] for each t and
+// layer and i3, old2[i3] for each t and layer and i3, y[i3] for each t and layer and i3, exp
+// for each t and layer and i3, exp1 for each t and layer and i3, exp2 for each t and layer
+// and i3, change for each t and layer and i3, tanh for each t and layer and i3, y[i4] for
+// each t and i4, exp3 for each t and i4, sum for each t.
 func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64, extra [][]float64, state [][]float64, sequence [][]float64) float64 {
 	float64sTape := num.NewStack[[]float64]()
 	defer float64sTape.Free()
@@ -66,37 +66,30 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 			old1 := main[layer+1]
 			old2 := now[layer]
 			old3 := now[layer+1]
-			w := old
-			bias := old1
-			hidden := old2
-			cell := old3
 			kept2 := tape.Extend(8 * b)
 			for i3 := range b {
-				x1 := y[i3]*w[i3] + bias[i3]
+				x1 := y[i3]*old[i3] + old1[i3]
 				x2 := -x1
 				exp := math.Exp(x2)
-				q := 1 / (1 + exp)
-				forget := q
-				x3 := hidden[i3]*w[b+i3] + bias[b+i3]
+				forget := 1 / (1 + exp)
+				x3 := old2[i3]*old[b+i3] + old1[b+i3]
 				x4 := -x3
 				exp1 := math.Exp(x4)
-				q1 := 1 / (1 + exp1)
-				in := q1
-				x5 := y[i3]*w[2*b+i3] + bias[2*b+i3]
+				in := 1 / (1 + exp1)
+				x5 := y[i3]*old[2*b+i3] + old1[2*b+i3]
 				x6 := -x5
 				exp2 := math.Exp(x6)
-				q2 := 1 / (1 + exp2)
-				out := q2
-				x7 := hidden[i3]*w[3*b+i3] + bias[3*b+i3]
+				out := 1 / (1 + exp2)
+				x7 := old2[i3]*old[3*b+i3] + old1[3*b+i3]
 				change := math.Tanh(x7)
-				kept2[8*i3] = cell[i3]
-				cell[i3] = cell[i3]*forget + in*change
-				x8 := cell[i3]
+				kept2[8*i3] = old3[i3]
+				old3[i3] = old3[i3]*forget + in*change
+				x8 := old3[i3]
 				tanh := math.Tanh(x8)
-				kept2[8*i3+1] = hidden[i3]
-				hidden[i3] = out * tanh
+				kept2[8*i3+1] = old2[i3]
+				old2[i3] = out * tanh
 				kept2[8*i3+2] = y[i3]
-				y[i3] = hidden[i3]
+				y[i3] = old2[i3]
 				kept2[8*i3+3] = exp
 				kept2[8*i3+4] = exp1
 				kept2[8*i3+5] = exp2
@@ -123,9 +116,7 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 		tape.Push(sum)
 	}
 	q3 := -total / float64((len(sequence)-1)*b)
-	result := q3
-	resultBar := 1.0
-	q3Bar := resultBar
+	q3Bar := 1.0
 	totalBar := -(q3Bar / float64((len(sequence)-1)*b))
 	for t := n2 - 1; t >= 0; t-- {
 		sum := tape.Pop()
@@ -137,15 +128,14 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 		kept5 := tape.Take(2 * b)
 		for i4 := b - 1; i4 >= 0; i4-- {
 			exp3 := kept5[2*i4+1]
-			exp3Bar := sumBar
-			x9Bar := exp3Bar * exp3
+			x9Bar := sumBar * exp3
 			yBar[i4] += x9Bar
 			y[i4] = kept5[2*i4]
-			g7 := yBar[i4]
+			g4 := yBar[i4]
 			yBar[i4] = 0
-			yBar[i4] += g7 * extra[1][i4]
-			extraGrad[1][i4] += g7 * y[i4]
-			extraGrad[2][i4] += g7
+			yBar[i4] += g4 * extra[1][i4]
+			extraGrad[1][i4] += g4 * y[i4]
+			extraGrad[2][i4] += g4
 		}
 		for layer := 0 + ((len(main)-0+1)/2-1)*2; layer >= 0; layer -= 2 {
 			old := main[layer]
@@ -155,13 +145,6 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 			old2Bar := nowBar[layer]
 			old3 := now[layer+1]
 			old3Bar := nowBar[layer+1]
-			w := old
-			wBar := oldBar
-			biasBar := old1Bar
-			hidden := old2
-			hiddenBar := old2Bar
-			cell := old3
-			cellBar := old3Bar
 			kept3 := tape.Take(8 * b)
 			for i3 := b - 1; i3 >= 0; i3-- {
 				tanh := kept3[8*i3+7]
@@ -169,58 +152,49 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 				exp2 := kept3[8*i3+5]
 				exp1 := kept3[8*i3+4]
 				exp := kept3[8*i3+3]
-				q := 1 / (1 + exp)
-				forget := q
-				q1 := 1 / (1 + exp1)
-				in := q1
-				q2 := 1 / (1 + exp2)
-				out := q2
+				forget := 1 / (1 + exp)
+				in := 1 / (1 + exp1)
+				out := 1 / (1 + exp2)
 				y[i3] = kept3[8*i3+2]
-				g6 := yBar[i3]
+				g3 := yBar[i3]
 				yBar[i3] = 0
-				hiddenBar[i3] += g6
-				hidden[i3] = kept3[8*i3+1]
-				g5 := hiddenBar[i3]
-				hiddenBar[i3] = 0
-				outBar := g5 * tanh
-				tanhBar := g5 * out
+				old2Bar[i3] += g3
+				old2[i3] = kept3[8*i3+1]
+				g2 := old2Bar[i3]
+				old2Bar[i3] = 0
+				outBar := g2 * tanh
+				tanhBar := g2 * out
 				x8Bar := tanhBar * (1 - tanh*tanh)
-				cellBar[i3] += x8Bar
-				cell[i3] = kept3[8*i3]
-				g4 := cellBar[i3]
-				cellBar[i3] = 0
-				cellBar[i3] += g4 * forget
-				forgetBar := g4 * cell[i3]
-				inBar := g4 * change
-				changeBar := g4 * in
+				old3Bar[i3] += x8Bar
+				old3[i3] = kept3[8*i3]
+				g1 := old3Bar[i3]
+				old3Bar[i3] = 0
+				old3Bar[i3] += g1 * forget
+				forgetBar := g1 * old3[i3]
+				inBar := g1 * change
+				changeBar := g1 * in
 				x7Bar := changeBar * (1 - change*change)
-				hiddenBar[i3] += x7Bar * w[3*b+i3]
-				wBar[3*b+i3] += x7Bar * hidden[i3]
-				biasBar[3*b+i3] += x7Bar
-				q2Bar := outBar
-				g3 := q2Bar / (1 + exp2)
-				exp2Bar := -(g3 * q2)
+				old2Bar[i3] += x7Bar * old[3*b+i3]
+				oldBar[3*b+i3] += x7Bar * old2[i3]
+				old1Bar[3*b+i3] += x7Bar
+				exp2Bar := -(outBar * out * out)
 				x6Bar := exp2Bar * exp2
 				x5Bar := -x6Bar
-				yBar[i3] += x5Bar * w[2*b+i3]
-				wBar[2*b+i3] += x5Bar * y[i3]
-				biasBar[2*b+i3] += x5Bar
-				q1Bar := inBar
-				g2 := q1Bar / (1 + exp1)
-				exp1Bar := -(g2 * q1)
+				yBar[i3] += x5Bar * old[2*b+i3]
+				oldBar[2*b+i3] += x5Bar * y[i3]
+				old1Bar[2*b+i3] += x5Bar
+				exp1Bar := -(inBar * in * in)
 				x4Bar := exp1Bar * exp1
 				x3Bar := -x4Bar
-				hiddenBar[i3] += x3Bar * w[b+i3]
-				wBar[b+i3] += x3Bar * hidden[i3]
-				biasBar[b+i3] += x3Bar
-				qBar := forgetBar
-				g1 := qBar / (1 + exp)
-				expBar := -(g1 * q)
+				old2Bar[i3] += x3Bar * old[b+i3]
+				oldBar[b+i3] += x3Bar * old2[i3]
+				old1Bar[b+i3] += x3Bar
+				expBar := -(forgetBar * forget * forget)
 				x2Bar := expBar * exp
 				x1Bar := -x2Bar
-				yBar[i3] += x1Bar * w[i3]
-				wBar[i3] += x1Bar * y[i3]
-				biasBar[i3] += x1Bar
+				yBar[i3] += x1Bar * old[i3]
+				oldBar[i3] += x1Bar * y[i3]
+				old1Bar[i3] += x1Bar
 			}
 		}
 		kept1 := tape.Take(len(x))
@@ -240,5 +214,5 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 			clear(copiedBar[:n1:len(copiedBar)])
 		}
 	}
-	return result
+	return q3
 }

@@ -20,38 +20,24 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 	clear(grad)
 	yBar := scratch.Make(len(y))
 	old := len(x)
-	q := 2 / float64(steps)
+	h := 2 / float64(steps)
 	n := old
-	h := q
-	make1 := scratch.Make(n)
-	make1Bar := scratch.Make(n)
-	make2 := scratch.Make(n)
-	make2Bar := scratch.Make(n)
-	make3 := scratch.Make(n)
-	make3Bar := scratch.Make(n)
-	make4 := scratch.Make(n)
-	make4Bar := scratch.Make(n)
-	make5 := scratch.Make(n)
-	make5Bar := scratch.Make(n)
-	k1 := make1
-	k1Bar := make1Bar
-	k2 := make2
-	k2Bar := make2Bar
-	k3 := make3
-	k3Bar := make3Bar
-	k4 := make4
-	k4Bar := make4Bar
-	at := make5
-	atBar := make5Bar
+	k1 := scratch.Make(n)
+	k1Bar := scratch.Make(n)
+	k2 := scratch.Make(n)
+	k2Bar := scratch.Make(n)
+	k3 := scratch.Make(n)
+	k3Bar := scratch.Make(n)
+	k4 := scratch.Make(n)
+	k4Bar := scratch.Make(n)
+	at := scratch.Make(n)
+	atBar := scratch.Make(n)
 	n1 := len(y)
 	clear(y[:n1:len(y)])
 	for range steps {
-		z := k1
-		x1 := x
-		y1 := y
-		z[0] = x1[0]
-		for i2 := 1; i2 < len(z); i2++ {
-			z[i2] = x1[i2] * y1[i2-1]
+		k1[0] = x[0]
+		for i2 := 1; i2 < len(k1); i2++ {
+			k1[i2] = x[i2] * y[i2-1]
 		}
 		kept := tape.Extend(len(y))
 		for i3 := range y {
@@ -59,12 +45,9 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 			kept[i3] = at[i3]
 			at[i3] = v + h*k1[i3]/2
 		}
-		z1 := k2
-		x2 := x
-		y2 := at
-		z1[0] = x2[0]
-		for i4 := 1; i4 < len(z1); i4++ {
-			z1[i4] = x2[i4] * y2[i4-1]
+		k2[0] = x[0]
+		for i4 := 1; i4 < len(k2); i4++ {
+			k2[i4] = x[i4] * at[i4-1]
 		}
 		kept2 := tape.Extend(len(y))
 		for i5 := range y {
@@ -72,23 +55,17 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 			kept2[i5] = at[i5]
 			at[i5] = v1 + h*k2[i5]/2
 		}
-		z2 := k3
-		x3 := x
-		y3 := at
-		z2[0] = x3[0]
-		for i6 := 1; i6 < len(z2); i6++ {
-			z2[i6] = x3[i6] * y3[i6-1]
+		k3[0] = x[0]
+		for i6 := 1; i6 < len(k3); i6++ {
+			k3[i6] = x[i6] * at[i6-1]
 		}
 		kept4 := tape.Extend(len(y))
 		copy(kept4, at[:len(y):len(at)])
 		copy(at[:len(y):len(at)], y)
 		num.Axpy(at, h, k3[:len(y):len(k3)])
-		z3 := k4
-		x4 := x
-		y4 := at
-		z3[0] = x4[0]
-		for i8 := 1; i8 < len(z3); i8++ {
-			z3[i8] = x4[i8] * y4[i8-1]
+		k4[0] = x[0]
+		for i8 := 1; i8 < len(k4); i8++ {
+			k4[i8] = x[i8] * at[i8-1]
 		}
 		kept6 := tape.Extend(len(y))
 		for i9 := range y {
@@ -100,30 +77,6 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 	resultBar := 1.0
 	yBar[n-1] += resultBar
 	for i1 := steps - 1; i1 >= 0; i1-- {
-		z := k1
-		zBar := k1Bar
-		x1 := x
-		x1Bar := grad
-		y1 := y
-		y1Bar := yBar
-		z1 := k2
-		z1Bar := k2Bar
-		x2 := x
-		x2Bar := grad
-		y2 := at
-		y2Bar := atBar
-		z2 := k3
-		z2Bar := k3Bar
-		x3 := x
-		x3Bar := grad
-		y3 := at
-		y3Bar := atBar
-		z3 := k4
-		z3Bar := k4Bar
-		x4 := x
-		x4Bar := grad
-		y4 := at
-		y4Bar := atBar
 		kept7 := tape.Take(len(y))
 		for i9 := len(y) - 1; i9 >= 0; i9-- {
 			y[i9] = kept7[i9]
@@ -135,65 +88,63 @@ func ODEGradient(grad []float64, y []float64, x []float64, steps int) float64 {
 			k3Bar[i9] += g13 * 2
 			k4Bar[i9] += g13
 		}
-		for i8 := len(z3) - 1; i8 >= 1; i8-- {
-			g10 := z3Bar[i8]
-			z3Bar[i8] = 0
-			x4Bar[i8] += g10 * y4[i8-1]
-			y4Bar[i8-1] += g10 * x4[i8]
+		for i8 := len(k4) - 1; i8 >= 1; i8-- {
+			g10 := k4Bar[i8]
+			k4Bar[i8] = 0
+			grad[i8] += g10 * at[i8-1]
+			atBar[i8-1] += g10 * x[i8]
 		}
-		g9 := z3Bar[0]
-		z3Bar[0] = 0
-		x4Bar[0] += g9
+		g9 := k4Bar[0]
+		k4Bar[0] = 0
+		grad[0] += g9
 		kept5 := tape.Take(len(y))
 		copy(at[:len(y):len(at)], kept5)
 		num.Axpy(k3Bar, h, atBar[:len(y):len(atBar)])
 		num.Axpy(yBar, 1, atBar[:len(y):len(atBar)])
 		clear(atBar[:len(y):len(atBar)])
-		for i6 := len(z2) - 1; i6 >= 1; i6-- {
-			g7 := z2Bar[i6]
-			z2Bar[i6] = 0
-			x3Bar[i6] += g7 * y3[i6-1]
-			y3Bar[i6-1] += g7 * x3[i6]
+		for i6 := len(k3) - 1; i6 >= 1; i6-- {
+			g7 := k3Bar[i6]
+			k3Bar[i6] = 0
+			grad[i6] += g7 * at[i6-1]
+			atBar[i6-1] += g7 * x[i6]
 		}
-		g6 := z2Bar[0]
-		z2Bar[0] = 0
-		x3Bar[0] += g6
+		g6 := k3Bar[0]
+		k3Bar[0] = 0
+		grad[0] += g6
 		kept3 := tape.Take(len(y))
 		for i5 := len(y) - 1; i5 >= 0; i5-- {
 			at[i5] = kept3[i5]
 			g5 := atBar[i5]
 			atBar[i5] = 0
-			v1Bar := g5
 			k2Bar[i5] += g5 / 2 * h
-			yBar[i5] += v1Bar
+			yBar[i5] += g5
 		}
-		for i4 := len(z1) - 1; i4 >= 1; i4-- {
-			g4 := z1Bar[i4]
-			z1Bar[i4] = 0
-			x2Bar[i4] += g4 * y2[i4-1]
-			y2Bar[i4-1] += g4 * x2[i4]
+		for i4 := len(k2) - 1; i4 >= 1; i4-- {
+			g4 := k2Bar[i4]
+			k2Bar[i4] = 0
+			grad[i4] += g4 * at[i4-1]
+			atBar[i4-1] += g4 * x[i4]
 		}
-		g3 := z1Bar[0]
-		z1Bar[0] = 0
-		x2Bar[0] += g3
+		g3 := k2Bar[0]
+		k2Bar[0] = 0
+		grad[0] += g3
 		kept1 := tape.Take(len(y))
 		for i3 := len(y) - 1; i3 >= 0; i3-- {
 			at[i3] = kept1[i3]
 			g2 := atBar[i3]
 			atBar[i3] = 0
-			vBar := g2
 			k1Bar[i3] += g2 / 2 * h
-			yBar[i3] += vBar
+			yBar[i3] += g2
 		}
-		for i2 := len(z) - 1; i2 >= 1; i2-- {
-			g1 := zBar[i2]
-			zBar[i2] = 0
-			x1Bar[i2] += g1 * y1[i2-1]
-			y1Bar[i2-1] += g1 * x1[i2]
+		for i2 := len(k1) - 1; i2 >= 1; i2-- {
+			g1 := k1Bar[i2]
+			k1Bar[i2] = 0
+			grad[i2] += g1 * y[i2-1]
+			yBar[i2-1] += g1 * x[i2]
 		}
-		g := zBar[0]
-		zBar[0] = 0
-		x1Bar[0] += g
+		g := k1Bar[0]
+		k1Bar[0] = 0
+		grad[0] += g
 	}
 	clear(yBar[:n1:len(yBar)])
 	return result

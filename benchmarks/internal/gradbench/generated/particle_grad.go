@@ -22,17 +22,13 @@ func potentialGradient(grad []float64, x []float64, w float64) float64 {
 	q1 := 1 / sqrt1
 	result := q + q1
 	resultBar := 1.0
-	qBar := resultBar
-	q1Bar := resultBar
-	g3 := q1Bar / sqrt1
-	sqrt1Bar := -(g3 * q1)
-	x2Bar := sqrt1Bar * num.Over(0.5, sqrt1)
+	sqrt1Bar := -(resultBar * q1 * q1)
+	x2Bar := sqrt1Bar * num.Ratio(0.5, sqrt1)
 	grad[0] += x2Bar * (x[0] - 10)
 	grad[0] += x2Bar * (x[0] - 10)
 	grad[1] += 2 * x2Bar * x[1]
-	g2 := qBar / sqrt
-	sqrtBar := -(g2 * q)
-	x1Bar := sqrtBar * num.Over(0.5, sqrt)
+	sqrtBar := -(resultBar * q * q)
+	x1Bar := sqrtBar * num.Ratio(0.5, sqrt)
 	grad[0] += x1Bar * (x[0] - 10)
 	grad[0] += x1Bar * (x[0] - 10)
 	g := x1Bar * (x[1] - 10 + w)
@@ -51,25 +47,23 @@ func PotentialsJVP(dst []float64, x []float64, v []float64, w float64) {
 	x1 := (x[0]-10)*(x[0]-10) + (x[1]-10+w)*(x[1]-10+w)
 	x1Dot := v[0]*(x[0]-10) + (x[0]-10)*v[0] + (v[1]*(x[1]-10+w) + (x[1]-10+w)*v[1])
 	sqrt := math.Sqrt(x1)
-	sqrtDot := x1Dot * num.Over(0.5, sqrt)
+	sqrtDot := x1Dot * num.Ratio(0.5, sqrt)
 	q := 1 / sqrt
-	qDot := -(q * sqrtDot / sqrt)
+	qDot := -(q * sqrtDot * q)
 	x2 := (x[0]-10)*(x[0]-10) + x[1]*x[1]
 	x2Dot := v[0]*(x[0]-10) + (x[0]-10)*v[0] + 2*x[1]*v[1]
 	sqrt1 := math.Sqrt(x2)
-	sqrt1Dot := x2Dot * num.Over(0.5, sqrt1)
+	sqrt1Dot := x2Dot * num.Ratio(0.5, sqrt1)
 	q1 := 1 / sqrt1
-	q1Dot := -(q1 * sqrt1Dot / sqrt1)
+	q1Dot := -(q1 * sqrt1Dot * q1)
 	potential1Dot := qDot + q1Dot
 	dst[0] = potential1Dot
 }
 
 // CrossingRGradient returns CrossingR, and stores its gradient by w.
-// On tapes it saves x[0] for each iteration, x[1] for each iteration, v[0] for each
-// iteration, v[1] for each iteration, x3 for each iteration, x4 for each iteration.
+// On tapes it saves x0 for each iteration, x11 for each iteration, v0 for each iteration, v1
+// for each iteration, x3 for each iteration, x4 for each iteration.
 func CrossingRGradient(grad1 []float64, w []float64) float64 {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
 	tape := num.NewTape[float64]()
 	defer tape.Free()
 	if len(grad1) != len(w) {
@@ -78,760 +72,499 @@ func CrossingRGradient(grad1 []float64, w []float64) float64 {
 	clear(grad1)
 	result1 := 0.0
 	returned1 := false
-	a1 := scratch.Make(2)
-	a1Bar := scratch.Make(2)
-	a1[0] = 0
-	a1[1] = 8
-	a3 := scratch.Make(2)
-	a3Bar := scratch.Make(2)
-	a3[0] = 0.75
-	a3[1] = 0
-	make1 := scratch.Make(2)
-	make1Bar := scratch.Make(2)
-	x := a1
-	xBar := a1Bar
-	v := a3
-	vBar := a3Bar
-	g := make1
-	gBar := make1Bar
+	x0 := 0.0
+	x11 := 8.0
+	v0 := 0.75
+	v1 := 0.0
+	g0 := 0.0
+	g11 := 0.0
 	count := 0
 	for ; !returned1; count++ {
-		g1 := g
-		x1 := x
-		x2 := x1
-		grad := g1
-		n := len(grad)
-		if n > 0 {
-			clear(grad[:n:len(grad)])
-		}
 		w1 := w[0]
-		x3 := (x2[0]-10)*(x2[0]-10) + (x2[1]-10+w1)*(x2[1]-10+w1)
+		x3 := (x0-10)*(x0-10) + (x11-10+w1)*(x11-10+w1)
 		sqrt := math.Sqrt(x3)
 		q := 1 / sqrt
-		x4 := (x2[0]-10)*(x2[0]-10) + x2[1]*x2[1]
+		x4 := (x0-10)*(x0-10) + x11*x11
 		sqrt1 := math.Sqrt(x4)
 		q1 := 1 / sqrt1
-		result2Bar := 1.0
-		qBar := result2Bar
-		q1Bar := result2Bar
-		g5 := q1Bar / sqrt1
-		sqrt1Bar := -(g5 * q1)
-		x4Bar := sqrt1Bar * num.Over(0.5, sqrt1)
-		grad[0] += x4Bar * (x2[0] - 10)
-		grad[0] += x4Bar * (x2[0] - 10)
-		grad[1] += 2 * x4Bar * x2[1]
-		g4 := qBar / sqrt
-		sqrtBar := -(g4 * q)
-		x3Bar := sqrtBar * num.Over(0.5, sqrt)
-		grad[0] += x3Bar * (x2[0] - 10)
-		grad[0] += x3Bar * (x2[0] - 10)
-		g2 := x3Bar * (x2[1] - 10 + w1)
-		grad[1] += g2
-		g3 := x3Bar * (x2[1] - 10 + w1)
-		grad[1] += g3
-		tape.Push(x[0])
-		x[0] += 0.1 * v[0]
-		tape.Push(x[1])
-		x[1] += 0.1 * v[1]
-		if x[1] <= 0 {
-			q2 := x[1] / v[1]
-			end := x[0] - q2*v[0]
+		sqrt1Bar := -(q1 * q1)
+		x4Bar := sqrt1Bar * num.Ratio(0.5, sqrt1)
+		g0 = x4Bar * (x0 - 10)
+		g0 += x4Bar * (x0 - 10)
+		g11 = 2 * x4Bar * x11
+		sqrtBar := -(q * q)
+		x3Bar := sqrtBar * num.Ratio(0.5, sqrt)
+		g0 += x3Bar * (x0 - 10)
+		g0 += x3Bar * (x0 - 10)
+		g2 := x3Bar * (x11 - 10 + w1)
+		g11 += g2
+		g11 += g2
+		tape.Push(x0)
+		x0 += 0.1 * v0
+		tape.Push(x11)
+		x11 += 0.1 * v1
+		if x11 <= 0 {
+			q2 := x11 / v1
+			end := x0 - q2*v0
 			result1 = end * end
 			returned1 = true
 		} else {
-			tape.Push(v[0])
-			v[0] -= 0.1 * g[0]
-			tape.Push(v[1])
-			v[1] -= 0.1 * g[1]
+			tape.Push(v0)
+			v0 -= 0.1 * g0
+			tape.Push(v1)
+			v1 -= 0.1 * g11
 		}
 		tape.Push(x3)
 		tape.Push(x4)
 	}
 	result := result1
+	x0Bar := 0.0
+	x11Bar := 0.0
+	v0Bar := 0.0
+	v1Bar := 0.0
+	g0Bar := 0.0
+	g11Bar := 0.0
 	resultBar := 1.0
 	result1Bar := resultBar
 	for range count {
 		x4 := tape.Pop()
 		x3 := tape.Pop()
-		g1 := g
-		g1Bar := gBar
-		x1 := x
-		x1Bar := xBar
-		x2 := x1
-		x2Bar := x1Bar
-		grad := g1
-		gradBar := g1Bar
-		n := len(grad)
 		w1 := w[0]
 		sqrt := math.Sqrt(x3)
 		q := 1 / sqrt
 		sqrt1 := math.Sqrt(x4)
 		q1 := 1 / sqrt1
-		result2Bar := 1.0
-		qBar := result2Bar
-		q1Bar := result2Bar
-		g5 := q1Bar / sqrt1
-		sqrt1Bar := -(g5 * q1)
-		x4Bar := sqrt1Bar * num.Over(0.5, sqrt1)
-		g4 := qBar / sqrt
-		sqrtBar := -(g4 * q)
-		x3Bar := sqrtBar * num.Over(0.5, sqrt)
-		if x[1] <= 0 {
-			q2 := x[1] / v[1]
-			end := x[0] - q2*v[0]
+		sqrt1Bar := -(q1 * q1)
+		ratio := num.Ratio(0.5, sqrt1)
+		x4Bar := sqrt1Bar * ratio
+		sqrtBar := -(q * q)
+		ratio1 := num.Ratio(0.5, sqrt)
+		x3Bar := sqrtBar * ratio1
+		if x11 <= 0 {
+			q2 := x11 / v1
+			end := x0 - q2*v0
 			endBar := 2 * result1Bar * end
 			result1Bar = 0
-			xBar[0] += endBar
-			q2Bar := -(endBar * v[0])
-			vBar[0] -= endBar * q2
-			g23 := q2Bar / v[1]
-			xBar[1] += g23
-			vBar[1] -= g23 * q2
+			x0Bar += endBar
+			q2Bar := -(endBar * v0)
+			v0Bar -= endBar * q2
+			g9 := q2Bar / v1
+			x11Bar += g9
+			v1Bar -= g9 * q2
 		} else {
-			v[1] = tape.Pop()
-			g25 := vBar[1]
-			gBar[1] -= g25 * 0.1
-			v[0] = tape.Pop()
-			g24 := vBar[0]
-			gBar[0] -= g24 * 0.1
+			v1 = tape.Pop()
+			g11Bar -= v1Bar * 0.1
+			v0 = tape.Pop()
+			g0Bar -= v0Bar * 0.1
 		}
-		x[1] = tape.Pop()
-		g22 := xBar[1]
-		vBar[1] += g22 * 0.1
-		x[0] = tape.Pop()
-		g21 := xBar[0]
-		vBar[0] += g21 * 0.1
-		g3Bar := gradBar[1]
-		x3BarBar := g3Bar * (x2[1] - 10 + w1)
-		g20 := g3Bar * x3Bar
-		x2Bar[1] += g20
-		w1Bar := g20
-		g2Bar := gradBar[1]
-		x3BarBar += g2Bar * (x2[1] - 10 + w1)
-		g19 := g2Bar * x3Bar
-		x2Bar[1] += g19
-		w1Bar += g19
-		g18 := gradBar[0]
-		x3BarBar += g18 * (x2[0] - 10)
-		x2Bar[0] += g18 * x3Bar
-		g17 := gradBar[0]
-		x3BarBar += g17 * (x2[0] - 10)
-		x2Bar[0] += g17 * x3Bar
-		sqrtBarBar := x3BarBar * num.Over(0.5, sqrt)
-		g16 := x3BarBar * sqrtBar
-		sqrtBar1 := -(g16 * num.Over(num.Over(0.5, sqrt), sqrt))
-		g4Bar := -(sqrtBarBar * q)
-		qBar1 := -(sqrtBarBar * g4)
-		g15 := g4Bar / sqrt
-		sqrtBar1 -= g15 * g4
-		g14 := gradBar[1]
-		x4BarBar := g14 * x2[1] * 2
-		x2Bar[1] += g14 * (2 * x4Bar)
-		g13 := gradBar[0]
-		x4BarBar += g13 * (x2[0] - 10)
-		x2Bar[0] += g13 * x4Bar
-		g12 := gradBar[0]
-		x4BarBar += g12 * (x2[0] - 10)
-		x2Bar[0] += g12 * x4Bar
-		sqrt1BarBar := x4BarBar * num.Over(0.5, sqrt1)
-		g11 := x4BarBar * sqrt1Bar
-		sqrt1Bar1 := -(g11 * num.Over(num.Over(0.5, sqrt1), sqrt1))
-		g5Bar := -(sqrt1BarBar * q1)
-		q1Bar1 := -(sqrt1BarBar * g5)
-		g10 := g5Bar / sqrt1
-		sqrt1Bar1 -= g10 * g5
-		g9 := q1Bar1 / sqrt1
-		sqrt1Bar1 -= g9 * q1
-		x4Bar1 := sqrt1Bar1 * num.Over(0.5, sqrt1)
-		x2Bar[0] += x4Bar1 * (x2[0] - 10)
-		x2Bar[0] += x4Bar1 * (x2[0] - 10)
-		x2Bar[1] += 2 * x4Bar1 * x2[1]
-		g8 := qBar1 / sqrt
-		sqrtBar1 -= g8 * q
-		x3Bar1 := sqrtBar1 * num.Over(0.5, sqrt)
-		x2Bar[0] += x3Bar1 * (x2[0] - 10)
-		x2Bar[0] += x3Bar1 * (x2[0] - 10)
-		g6 := x3Bar1 * (x2[1] - 10 + w1)
-		x2Bar[1] += g6
-		w1Bar += g6
-		g7 := x3Bar1 * (x2[1] - 10 + w1)
-		x2Bar[1] += g7
-		w1Bar += g7
+		x11 = tape.Pop()
+		v1Bar += x11Bar * 0.1
+		x0 = tape.Pop()
+		v0Bar += x0Bar * 0.1
+		g2Bar := g11Bar
+		g2Bar += g11Bar
+		x3BarBar := g2Bar * (x11 - 10 + w1)
+		g8 := g2Bar * x3Bar
+		x11Bar += g8
+		w1Bar := g8
+		x3BarBar += g0Bar * (x0 - 10)
+		x0Bar += g0Bar * x3Bar
+		x3BarBar += g0Bar * (x0 - 10)
+		x0Bar += g0Bar * x3Bar
+		sqrtBarBar := x3BarBar * ratio1
+		g7 := x3BarBar * sqrtBar
+		sqrtBar1 := -(g7 * (2 * (ratio1 * ratio1)))
+		qBar1 := -(sqrtBarBar * q)
+		qBar1 -= sqrtBarBar * q
+		x4BarBar := g11Bar * x11 * 2
+		x11Bar += g11Bar * (2 * x4Bar)
+		g11Bar = 0
+		x4BarBar += g0Bar * (x0 - 10)
+		x0Bar += g0Bar * x4Bar
+		x4BarBar += g0Bar * (x0 - 10)
+		x0Bar += g0Bar * x4Bar
+		g0Bar = 0
+		sqrt1BarBar := x4BarBar * ratio
+		g6 := x4BarBar * sqrt1Bar
+		sqrt1Bar1 := -(g6 * (2 * (ratio * ratio)))
+		q1Bar1 := -(sqrt1BarBar * q1)
+		q1Bar1 -= sqrt1BarBar * q1
+		sqrt1Bar1 -= q1Bar1 * q1 * q1
+		x4Bar1 := sqrt1Bar1 * ratio
+		x0Bar += x4Bar1 * (x0 - 10)
+		x0Bar += x4Bar1 * (x0 - 10)
+		x11Bar += 2 * x4Bar1 * x11
+		sqrtBar1 -= qBar1 * q * q
+		x3Bar1 := sqrtBar1 * ratio1
+		x0Bar += x3Bar1 * (x0 - 10)
+		x0Bar += x3Bar1 * (x0 - 10)
+		g4 := x3Bar1 * (x11 - 10 + w1)
+		x11Bar += g4
+		w1Bar += g4
+		x11Bar += g4
+		w1Bar += g4
 		grad1[0] += w1Bar
-		if n > 0 {
-			clear(gradBar[:n:len(gradBar)])
-		}
 	}
-	a3Bar[1] = 0
-	a3Bar[0] = 0
-	a1Bar[1] = 0
-	a1Bar[0] = 0
 	return result
 }
 
 // CrossingFGradient returns CrossingF, and stores its gradient by w.
-// On tapes it saves x[0] for each iteration, x[1] for each iteration, v[0] for each
-// iteration, v[1] for each iteration, x3 for each iteration, x3Dot for each iteration, x4 for
-// each iteration, x4Dot for each iteration, x6 for each iteration, x6Dot for each iteration,
-// x7 for each iteration, x7Dot for each iteration.
+// On tapes it saves x0 for each iteration, x11 for each iteration, v0 for each iteration, v1
+// for each iteration, x3 for each iteration, x3Dot for each iteration, x4 for each iteration,
+// x6Dot for each iteration, x7Dot for each iteration.
 func CrossingFGradient(grad []float64, w []float64) float64 {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
 	tape := num.NewTape[float64]()
 	defer tape.Free()
 	if len(grad) != len(w) {
 		panic("CrossingFGradient: grad and w have different lengths")
 	}
 	clear(grad)
-	make1 := scratch.Make(1)
-	make1Bar := scratch.Make(1)
-	a1 := scratch.Make(2)
-	a1[0] = 1
-	a1[1] = 0
-	a3 := scratch.Make(2)
-	a3[0] = 0
-	a3[1] = 1
-	d := make1
-	dBar := make1Bar
-	right := a1
-	up := a3
+	d0 := 0.0
 	result1 := 0.0
 	returned1 := false
-	a5 := scratch.Make(2)
-	a5Bar := scratch.Make(2)
-	a5[0] = 0
-	a5[1] = 8
-	a7 := scratch.Make(2)
-	a7Bar := scratch.Make(2)
-	a7[0] = 0.75
-	a7[1] = 0
-	make2 := scratch.Make(2)
-	make2Bar := scratch.Make(2)
-	x := a5
-	xBar := a5Bar
-	v := a7
-	vBar := a7Bar
-	g := make2
-	gBar := make2Bar
+	x0 := 0.0
+	x11 := 8.0
+	v0 := 0.75
+	v1 := 0.0
+	g0 := 0.0
+	g11 := 0.0
 	count := 0
 	for ; !returned1; count++ {
-		g1 := g
-		x1 := x
-		dst := d
-		n := len(dst)
-		if n > 0 {
-			clear(dst[:n:len(dst)])
-		}
-		x2 := x1
-		direction := right
+		d0 = 0
 		w1 := w[0]
-		x3 := (x2[0]-10)*(x2[0]-10) + (x2[1]-10+w1)*(x2[1]-10+w1)
-		x3Dot := direction[0]*(x2[0]-10) + (x2[0]-10)*direction[0] + (direction[1]*(x2[1]-10+w1) + (x2[1]-10+w1)*direction[1])
+		x3 := (x0-10)*(x0-10) + (x11-10+w1)*(x11-10+w1)
+		x3Dot := x0 - 10 + (x0 - 10)
 		sqrt := math.Sqrt(x3)
-		sqrtDot := x3Dot * num.Over(0.5, sqrt)
+		ratio := num.Ratio(0.5, sqrt)
+		sqrtDot := x3Dot * ratio
 		q := 1 / sqrt
-		qDot := -(q * sqrtDot / sqrt)
-		x4 := (x2[0]-10)*(x2[0]-10) + x2[1]*x2[1]
-		x4Dot := direction[0]*(x2[0]-10) + (x2[0]-10)*direction[0] + 2*x2[1]*direction[1]
+		qDot := -(q * sqrtDot * q)
+		x4 := (x0-10)*(x0-10) + x11*x11
 		sqrt1 := math.Sqrt(x4)
-		sqrt1Dot := x4Dot * num.Over(0.5, sqrt1)
+		ratio1 := num.Ratio(0.5, sqrt1)
+		sqrt1Dot := x3Dot * ratio1
 		q1 := 1 / sqrt1
-		q1Dot := -(q1 * sqrt1Dot / sqrt1)
+		q1Dot := -(q1 * sqrt1Dot * q1)
 		potential1Dot := qDot + q1Dot
-		dst[0] = potential1Dot
-		g1[0] = d[0]
-		dst2 := d
-		n1 := len(dst2)
-		if n1 > 0 {
-			clear(dst2[:n1:len(dst2)])
-		}
-		x5 := x1
-		direction1 := up
-		w2 := w[0]
-		x6 := (x5[0]-10)*(x5[0]-10) + (x5[1]-10+w2)*(x5[1]-10+w2)
-		x6Dot := direction1[0]*(x5[0]-10) + (x5[0]-10)*direction1[0] + (direction1[1]*(x5[1]-10+w2) + (x5[1]-10+w2)*direction1[1])
-		sqrt2 := math.Sqrt(x6)
-		sqrt2Dot := x6Dot * num.Over(0.5, sqrt2)
-		q2 := 1 / sqrt2
-		q2Dot := -(q2 * sqrt2Dot / sqrt2)
-		x7 := (x5[0]-10)*(x5[0]-10) + x5[1]*x5[1]
-		x7Dot := direction1[0]*(x5[0]-10) + (x5[0]-10)*direction1[0] + 2*x5[1]*direction1[1]
-		sqrt3 := math.Sqrt(x7)
-		sqrt3Dot := x7Dot * num.Over(0.5, sqrt3)
-		q3 := 1 / sqrt3
-		q3Dot := -(q3 * sqrt3Dot / sqrt3)
+		d0 = potential1Dot
+		g0 = d0
+		d0 = 0
+		x6Dot := x11 - 10 + w1 + (x11 - 10 + w1)
+		sqrt2Dot := x6Dot * ratio
+		q2Dot := -(q * sqrt2Dot * q)
+		x7Dot := 2 * x11
+		sqrt3Dot := x7Dot * ratio1
+		q3Dot := -(q1 * sqrt3Dot * q1)
 		potential2Dot := q2Dot + q3Dot
-		dst2[0] = potential2Dot
-		g1[1] = d[0]
-		tape.Push(x[0])
-		x[0] += 0.1 * v[0]
-		tape.Push(x[1])
-		x[1] += 0.1 * v[1]
-		if x[1] <= 0 {
-			q4 := x[1] / v[1]
-			end := x[0] - q4*v[0]
+		d0 = potential2Dot
+		g11 = d0
+		tape.Push(x0)
+		x0 += 0.1 * v0
+		tape.Push(x11)
+		x11 += 0.1 * v1
+		if x11 <= 0 {
+			q4 := x11 / v1
+			end := x0 - q4*v0
 			result1 = end * end
 			returned1 = true
 		} else {
-			tape.Push(v[0])
-			v[0] -= 0.1 * g[0]
-			tape.Push(v[1])
-			v[1] -= 0.1 * g[1]
+			tape.Push(v0)
+			v0 -= 0.1 * g0
+			tape.Push(v1)
+			v1 -= 0.1 * g11
 		}
 		tape.Push(x3)
 		tape.Push(x3Dot)
 		tape.Push(x4)
-		tape.Push(x4Dot)
-		tape.Push(x6)
 		tape.Push(x6Dot)
-		tape.Push(x7)
 		tape.Push(x7Dot)
 	}
 	result := result1
+	d0Bar := 0.0
+	x0Bar := 0.0
+	x11Bar := 0.0
+	v0Bar := 0.0
+	v1Bar := 0.0
+	g0Bar := 0.0
+	g11Bar := 0.0
 	resultBar := 1.0
 	result1Bar := resultBar
 	for range count {
 		x7Dot := tape.Pop()
-		x7 := tape.Pop()
 		x6Dot := tape.Pop()
-		x6 := tape.Pop()
-		x4Dot := tape.Pop()
 		x4 := tape.Pop()
 		x3Dot := tape.Pop()
 		x3 := tape.Pop()
-		g1Bar := gBar
-		x1 := x
-		x1Bar := xBar
-		dst := d
-		dstBar := dBar
-		n := len(dst)
-		x2 := x1
-		x2Bar := x1Bar
-		direction := right
 		w1 := w[0]
 		sqrt := math.Sqrt(x3)
-		sqrtDot := x3Dot * num.Over(0.5, sqrt)
+		ratio := num.Ratio(0.5, sqrt)
+		sqrtDot := x3Dot * ratio
 		q := 1 / sqrt
 		sqrt1 := math.Sqrt(x4)
-		sqrt1Dot := x4Dot * num.Over(0.5, sqrt1)
+		ratio1 := num.Ratio(0.5, sqrt1)
+		sqrt1Dot := x3Dot * ratio1
 		q1 := 1 / sqrt1
-		dst2 := d
-		dst2Bar := dBar
-		n1 := len(dst2)
-		x5 := x1
-		x5Bar := x1Bar
-		direction1 := up
-		w2 := w[0]
-		sqrt2 := math.Sqrt(x6)
-		sqrt2Dot := x6Dot * num.Over(0.5, sqrt2)
-		q2 := 1 / sqrt2
-		sqrt3 := math.Sqrt(x7)
-		sqrt3Dot := x7Dot * num.Over(0.5, sqrt3)
-		q3 := 1 / sqrt3
-		if x[1] <= 0 {
-			q4 := x[1] / v[1]
-			end := x[0] - q4*v[0]
+		sqrt2Dot := x6Dot * ratio
+		sqrt3Dot := x7Dot * ratio1
+		if x11 <= 0 {
+			q4 := x11 / v1
+			end := x0 - q4*v0
 			endBar := 2 * result1Bar * end
 			result1Bar = 0
-			xBar[0] += endBar
-			q4Bar := -(endBar * v[0])
-			vBar[0] -= endBar * q4
-			g28 := q4Bar / v[1]
-			xBar[1] += g28
-			vBar[1] -= g28 * q4
+			x0Bar += endBar
+			q4Bar := -(endBar * v0)
+			v0Bar -= endBar * q4
+			g8 := q4Bar / v1
+			x11Bar += g8
+			v1Bar -= g8 * q4
 		} else {
-			v[1] = tape.Pop()
-			g30 := vBar[1]
-			gBar[1] -= g30 * 0.1
-			v[0] = tape.Pop()
-			g29 := vBar[0]
-			gBar[0] -= g29 * 0.1
+			v1 = tape.Pop()
+			g11Bar -= v1Bar * 0.1
+			v0 = tape.Pop()
+			g0Bar -= v0Bar * 0.1
 		}
-		x[1] = tape.Pop()
-		g27 := xBar[1]
-		vBar[1] += g27 * 0.1
-		x[0] = tape.Pop()
-		g26 := xBar[0]
-		vBar[0] += g26 * 0.1
-		g25 := g1Bar[1]
-		g1Bar[1] = 0
-		dBar[0] += g25
-		g24 := dst2Bar[0]
-		dst2Bar[0] = 0
-		potential2DotBar := g24
-		q2DotBar := potential2DotBar
-		q3DotBar := potential2DotBar
-		g23 := q3DotBar / sqrt3
-		q3Bar := -(g23 * sqrt3Dot)
-		sqrt3DotBar := -(g23 * q3)
-		sqrt3Bar := g23 * (q3 * sqrt3Dot / sqrt3)
-		g22 := q3Bar / sqrt3
-		sqrt3Bar -= g22 * q3
-		x7DotBar := sqrt3DotBar * num.Over(0.5, sqrt3)
-		g21 := sqrt3DotBar * x7Dot
-		sqrt3Bar -= g21 * num.Over(num.Over(0.5, sqrt3), sqrt3)
-		x7Bar := sqrt3Bar * num.Over(0.5, sqrt3)
-		x5Bar[0] += x7DotBar * direction1[0]
-		x5Bar[0] += x7DotBar * direction1[0]
-		x5Bar[1] += x7DotBar * direction1[1] * 2
-		x5Bar[0] += x7Bar * (x5[0] - 10)
-		x5Bar[0] += x7Bar * (x5[0] - 10)
-		x5Bar[1] += 2 * x7Bar * x5[1]
-		g20 := q2DotBar / sqrt2
-		q2Bar := -(g20 * sqrt2Dot)
-		sqrt2DotBar := -(g20 * q2)
-		sqrt2Bar := g20 * (q2 * sqrt2Dot / sqrt2)
-		g19 := q2Bar / sqrt2
-		sqrt2Bar -= g19 * q2
-		x6DotBar := sqrt2DotBar * num.Over(0.5, sqrt2)
-		g18 := sqrt2DotBar * x6Dot
-		sqrt2Bar -= g18 * num.Over(num.Over(0.5, sqrt2), sqrt2)
-		x6Bar := sqrt2Bar * num.Over(0.5, sqrt2)
-		x5Bar[0] += x6DotBar * direction1[0]
-		x5Bar[0] += x6DotBar * direction1[0]
-		g16 := x6DotBar * direction1[1]
-		x5Bar[1] += g16
-		w2Bar := g16
-		g17 := x6DotBar * direction1[1]
-		x5Bar[1] += g17
-		w2Bar += g17
-		x5Bar[0] += x6Bar * (x5[0] - 10)
-		x5Bar[0] += x6Bar * (x5[0] - 10)
-		g14 := x6Bar * (x5[1] - 10 + w2)
-		x5Bar[1] += g14
-		w2Bar += g14
-		g15 := x6Bar * (x5[1] - 10 + w2)
-		x5Bar[1] += g15
-		w2Bar += g15
-		grad[0] += w2Bar
-		if n1 > 0 {
-			clear(dst2Bar[:n1:len(dst2Bar)])
-		}
-		g13 := g1Bar[0]
-		g1Bar[0] = 0
-		dBar[0] += g13
-		g12 := dstBar[0]
-		dstBar[0] = 0
-		potential1DotBar := g12
-		qDotBar := potential1DotBar
-		q1DotBar := potential1DotBar
-		g11 := q1DotBar / sqrt1
-		q1Bar := -(g11 * sqrt1Dot)
-		sqrt1DotBar := -(g11 * q1)
-		sqrt1Bar := g11 * (q1 * sqrt1Dot / sqrt1)
-		g10 := q1Bar / sqrt1
-		sqrt1Bar -= g10 * q1
-		x4DotBar := sqrt1DotBar * num.Over(0.5, sqrt1)
-		g9 := sqrt1DotBar * x4Dot
-		sqrt1Bar -= g9 * num.Over(num.Over(0.5, sqrt1), sqrt1)
-		x4Bar := sqrt1Bar * num.Over(0.5, sqrt1)
-		x2Bar[0] += x4DotBar * direction[0]
-		x2Bar[0] += x4DotBar * direction[0]
-		x2Bar[1] += x4DotBar * direction[1] * 2
-		x2Bar[0] += x4Bar * (x2[0] - 10)
-		x2Bar[0] += x4Bar * (x2[0] - 10)
-		x2Bar[1] += 2 * x4Bar * x2[1]
-		g8 := qDotBar / sqrt
-		qBar := -(g8 * sqrtDot)
-		sqrtDotBar := -(g8 * q)
-		sqrtBar := g8 * (q * sqrtDot / sqrt)
-		g7 := qBar / sqrt
-		sqrtBar -= g7 * q
-		x3DotBar := sqrtDotBar * num.Over(0.5, sqrt)
-		g6 := sqrtDotBar * x3Dot
-		sqrtBar -= g6 * num.Over(num.Over(0.5, sqrt), sqrt)
-		x3Bar := sqrtBar * num.Over(0.5, sqrt)
-		x2Bar[0] += x3DotBar * direction[0]
-		x2Bar[0] += x3DotBar * direction[0]
-		g4 := x3DotBar * direction[1]
-		x2Bar[1] += g4
-		w1Bar := g4
-		g5 := x3DotBar * direction[1]
-		x2Bar[1] += g5
-		w1Bar += g5
-		x2Bar[0] += x3Bar * (x2[0] - 10)
-		x2Bar[0] += x3Bar * (x2[0] - 10)
-		g2 := x3Bar * (x2[1] - 10 + w1)
-		x2Bar[1] += g2
+		x11 = tape.Pop()
+		v1Bar += x11Bar * 0.1
+		x0 = tape.Pop()
+		v0Bar += x0Bar * 0.1
+		d0Bar += g11Bar
+		g11Bar = 0
+		potential2DotBar := d0Bar
+		d0Bar = 0
+		g7 := potential2DotBar * q1
+		q1Bar := -(g7 * sqrt3Dot)
+		sqrt3DotBar := -(g7 * q1)
+		q1Bar -= potential2DotBar * (q1 * sqrt3Dot)
+		x7DotBar := sqrt3DotBar * ratio1
+		ratio1Bar := sqrt3DotBar * x7Dot
+		x11Bar += x7DotBar * 2
+		g6 := potential2DotBar * q
+		qBar := -(g6 * sqrt2Dot)
+		sqrt2DotBar := -(g6 * q)
+		qBar -= potential2DotBar * (q * sqrt2Dot)
+		x6DotBar := sqrt2DotBar * ratio
+		ratioBar := sqrt2DotBar * x6Dot
+		x11Bar += x6DotBar
+		w1Bar := x6DotBar
+		x11Bar += x6DotBar
+		w1Bar += x6DotBar
+		d0Bar = g0Bar
+		g0Bar = 0
+		potential1DotBar := d0Bar
+		d0Bar = 0
+		g5 := potential1DotBar * q1
+		q1Bar -= g5 * sqrt1Dot
+		sqrt1DotBar := -(g5 * q1)
+		q1Bar -= potential1DotBar * (q1 * sqrt1Dot)
+		sqrt1Bar := -(q1Bar * q1 * q1)
+		x3DotBar := sqrt1DotBar * ratio1
+		ratio1Bar += sqrt1DotBar * x3Dot
+		sqrt1Bar -= ratio1Bar * (2 * (ratio1 * ratio1))
+		x4Bar := sqrt1Bar * ratio1
+		x0Bar += x4Bar * (x0 - 10)
+		x0Bar += x4Bar * (x0 - 10)
+		x11Bar += 2 * x4Bar * x11
+		g4 := potential1DotBar * q
+		qBar -= g4 * sqrtDot
+		sqrtDotBar := -(g4 * q)
+		qBar -= potential1DotBar * (q * sqrtDot)
+		sqrtBar := -(qBar * q * q)
+		x3DotBar += sqrtDotBar * ratio
+		ratioBar += sqrtDotBar * x3Dot
+		sqrtBar -= ratioBar * (2 * (ratio * ratio))
+		x3Bar := sqrtBar * ratio
+		x0Bar += x3DotBar
+		x0Bar += x3DotBar
+		x0Bar += x3Bar * (x0 - 10)
+		x0Bar += x3Bar * (x0 - 10)
+		g2 := x3Bar * (x11 - 10 + w1)
+		x11Bar += g2
 		w1Bar += g2
-		g3 := x3Bar * (x2[1] - 10 + w1)
-		x2Bar[1] += g3
-		w1Bar += g3
+		x11Bar += g2
+		w1Bar += g2
 		grad[0] += w1Bar
-		if n > 0 {
-			clear(dstBar[:n:len(dstBar)])
-		}
+		d0Bar = 0
 	}
-	a7Bar[1] = 0
-	a7Bar[0] = 0
-	a5Bar[1] = 0
-	a5Bar[0] = 0
 	return result
 }
 
-// CrossingsRJVP stores J·v1 in dst, where J is the Jacobian of CrossingsR by w.
-func CrossingsRJVP(dst []float64, w []float64, v1 []float64) {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
-	if len(v1) != len(w) {
-		panic("CrossingsRJVP: v1 and w have different lengths")
+// CrossingsRJVP stores J·v2 in dst, where J is the Jacobian of CrossingsR by w.
+func CrossingsRJVP(dst []float64, w []float64, v2 []float64) {
+	if len(v2) != len(w) {
+		panic("CrossingsRJVP: v2 and w have different lengths")
 	}
 	clear(dst)
-	w1 := w
-	w1Dot := v1
 	resultDot := 0.0
 	returned1 := false
-	a1 := scratch.Make(2)
-	a1Dot := scratch.Make(2)
-	a1Dot[0] = 0
-	a1[0] = 0
-	a1Dot[1] = 0
-	a1[1] = 8
-	a3 := scratch.Make(2)
-	a3Dot := scratch.Make(2)
-	a3Dot[0] = 0
-	a3[0] = 0.75
-	a3Dot[1] = 0
-	a3[1] = 0
-	make1 := scratch.Make(2)
-	make1Dot := scratch.Make(2)
-	x := a1
-	xDot := a1Dot
-	v := a3
-	vDot := a3Dot
-	g := make1
-	gDot := make1Dot
+	x0 := 0.0
+	x0Dot := 0.0
+	x11 := 8.0
+	x11Dot := 0.0
+	v0 := 0.75
+	v0Dot := 0.0
+	v1 := 0.0
+	v1Dot := 0.0
+	g0Dot := 0.0
+	g0 := 0.0
+	g11Dot := 0.0
+	g11 := 0.0
 	for !returned1 {
-		g1 := g
-		g1Dot := gDot
-		x1 := x
-		x1Dot := xDot
-		x2 := x1
-		x2Dot := x1Dot
-		grad := g1
-		gradDot := g1Dot
-		n := len(grad)
-		for i := range n {
-			gradDot[i] = 0
-			grad[i] = 0
-		}
-		w2 := w1[0]
-		w2Dot := w1Dot[0]
-		x3 := (x2[0]-10)*(x2[0]-10) + (x2[1]-10+w2)*(x2[1]-10+w2)
-		x3Dot := x2Dot[0]*(x2[0]-10) + (x2[0]-10)*x2Dot[0] + ((x2Dot[1]+w2Dot)*(x2[1]-10+w2) + (x2[1]-10+w2)*(x2Dot[1]+w2Dot))
+		w2 := w[0]
+		w2Dot := v2[0]
+		x3 := (x0-10)*(x0-10) + (x11-10+w2)*(x11-10+w2)
+		x3Dot := x0Dot*(x0-10) + (x0-10)*x0Dot + ((x11Dot+w2Dot)*(x11-10+w2) + (x11-10+w2)*(x11Dot+w2Dot))
 		sqrt := math.Sqrt(x3)
-		sqrtDot := x3Dot * num.Over(0.5, sqrt)
+		ratio := num.Ratio(0.5, sqrt)
+		sqrtDot := x3Dot * ratio
 		q := 1 / sqrt
-		qDot := -(q * sqrtDot / sqrt)
-		x4 := (x2[0]-10)*(x2[0]-10) + x2[1]*x2[1]
-		x4Dot := x2Dot[0]*(x2[0]-10) + (x2[0]-10)*x2Dot[0] + 2*x2[1]*x2Dot[1]
+		qDot := -(q * sqrtDot * q)
+		x4 := (x0-10)*(x0-10) + x11*x11
+		x4Dot := x0Dot*(x0-10) + (x0-10)*x0Dot + 2*x11*x11Dot
 		sqrt1 := math.Sqrt(x4)
-		sqrt1Dot := x4Dot * num.Over(0.5, sqrt1)
+		ratio1 := num.Ratio(0.5, sqrt1)
+		sqrt1Dot := x4Dot * ratio1
 		q1 := 1 / sqrt1
-		q1Dot := -(q1 * sqrt1Dot / sqrt1)
-		result1Bar := 1.0
-		qBar := result1Bar
-		q1Bar := result1Bar
-		g5 := q1Bar / sqrt1
-		g5Dot := -(g5 * sqrt1Dot / sqrt1)
-		sqrt1Bar := -(g5 * q1)
-		sqrt1BarDot := -(g5Dot*q1 + g5*q1Dot)
-		x4Bar := sqrt1Bar * num.Over(0.5, sqrt1)
-		x4BarDot := sqrt1BarDot*num.Over(0.5, sqrt1) - sqrt1Bar*(sqrt1Dot*num.Over(num.Over(0.5, sqrt1), sqrt1))
-		gradDot[0] += x4BarDot*(x2[0]-10) + x4Bar*x2Dot[0]
-		grad[0] += x4Bar * (x2[0] - 10)
-		gradDot[0] += x4BarDot*(x2[0]-10) + x4Bar*x2Dot[0]
-		grad[0] += x4Bar * (x2[0] - 10)
-		gradDot[1] += 2*x4BarDot*x2[1] + 2*x4Bar*x2Dot[1]
-		grad[1] += 2 * x4Bar * x2[1]
-		g4 := qBar / sqrt
-		g4Dot := -(g4 * sqrtDot / sqrt)
-		sqrtBar := -(g4 * q)
-		sqrtBarDot := -(g4Dot*q + g4*qDot)
-		x3Bar := sqrtBar * num.Over(0.5, sqrt)
-		x3BarDot := sqrtBarDot*num.Over(0.5, sqrt) - sqrtBar*(sqrtDot*num.Over(num.Over(0.5, sqrt), sqrt))
-		gradDot[0] += x3BarDot*(x2[0]-10) + x3Bar*x2Dot[0]
-		grad[0] += x3Bar * (x2[0] - 10)
-		gradDot[0] += x3BarDot*(x2[0]-10) + x3Bar*x2Dot[0]
-		grad[0] += x3Bar * (x2[0] - 10)
-		g2 := x3Bar * (x2[1] - 10 + w2)
-		g2Dot := x3BarDot*(x2[1]-10+w2) + x3Bar*(x2Dot[1]+w2Dot)
-		gradDot[1] += g2Dot
-		grad[1] += g2
-		g3 := x3Bar * (x2[1] - 10 + w2)
-		g3Dot := x3BarDot*(x2[1]-10+w2) + x3Bar*(x2Dot[1]+w2Dot)
-		gradDot[1] += g3Dot
-		grad[1] += g3
-		xDot[0] += 0.1 * vDot[0]
-		x[0] += 0.1 * v[0]
-		xDot[1] += 0.1 * vDot[1]
-		x[1] += 0.1 * v[1]
-		if x[1] <= 0 {
-			q2 := x[1] / v[1]
-			q2Dot := (xDot[1] - q2*vDot[1]) / v[1]
-			end := x[0] - q2*v[0]
-			endDot := xDot[0] - (q2Dot*v[0] + q2*vDot[0])
+		q1Dot := -(q1 * sqrt1Dot * q1)
+		sqrt1Bar := -(q1 * q1)
+		sqrt1BarDot := -(q1Dot*q1 + q1*q1Dot)
+		x4Bar := sqrt1Bar * ratio1
+		x4BarDot := sqrt1BarDot*ratio1 - sqrt1Bar*(sqrt1Dot*(2*(ratio1*ratio1)))
+		g0Dot = x4BarDot*(x0-10) + x4Bar*x0Dot
+		g0 = x4Bar * (x0 - 10)
+		g0Dot += x4BarDot*(x0-10) + x4Bar*x0Dot
+		g0 += x4Bar * (x0 - 10)
+		g11Dot = 2*x4BarDot*x11 + 2*x4Bar*x11Dot
+		g11 = 2 * x4Bar * x11
+		sqrtBar := -(q * q)
+		sqrtBarDot := -(qDot*q + q*qDot)
+		x3Bar := sqrtBar * ratio
+		x3BarDot := sqrtBarDot*ratio - sqrtBar*(sqrtDot*(2*(ratio*ratio)))
+		g0Dot += x3BarDot*(x0-10) + x3Bar*x0Dot
+		g0 += x3Bar * (x0 - 10)
+		g0Dot += x3BarDot*(x0-10) + x3Bar*x0Dot
+		g0 += x3Bar * (x0 - 10)
+		g2 := x3Bar * (x11 - 10 + w2)
+		g2Dot := x3BarDot*(x11-10+w2) + x3Bar*(x11Dot+w2Dot)
+		g11Dot += g2Dot
+		g11 += g2
+		g11Dot += g2Dot
+		g11 += g2
+		x0Dot += 0.1 * v0Dot
+		x0 += 0.1 * v0
+		x11Dot += 0.1 * v1Dot
+		x11 += 0.1 * v1
+		if x11 <= 0 {
+			q2 := x11 / v1
+			q2Dot := (x11Dot - q2*v1Dot) / v1
+			end := x0 - q2*v0
+			endDot := x0Dot - (q2Dot*v0 + q2*v0Dot)
 			resultDot = 2 * end * endDot
 			returned1 = true
 		} else {
-			vDot[0] -= 0.1 * gDot[0]
-			v[0] -= 0.1 * g[0]
-			vDot[1] -= 0.1 * gDot[1]
-			v[1] -= 0.1 * g[1]
+			v0Dot -= 0.1 * g0Dot
+			v0 -= 0.1 * g0
+			v1Dot -= 0.1 * g11Dot
+			v1 -= 0.1 * g11
 		}
 	}
 	dst[0] = resultDot
 }
 
-// CrossingsFJVP stores J·v1 in dst, where J is the Jacobian of CrossingsF by w.
-func CrossingsFJVP(dst []float64, w []float64, v1 []float64) {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
-	if len(v1) != len(w) {
-		panic("CrossingsFJVP: v1 and w have different lengths")
+// CrossingsFJVP stores J·v2 in dst, where J is the Jacobian of CrossingsF by w.
+func CrossingsFJVP(dst []float64, w []float64, v2 []float64) {
+	if len(v2) != len(w) {
+		panic("CrossingsFJVP: v2 and w have different lengths")
 	}
 	clear(dst)
-	w1 := w
-	w1Dot := v1
-	make1 := scratch.Make(1)
-	make1Dot := scratch.Make(1)
-	a1 := scratch.Make(2)
-	a1[0] = 1
-	a1[1] = 0
-	a3 := scratch.Make(2)
-	a3[0] = 0
-	a3[1] = 1
-	d := make1
-	dDot := make1Dot
-	right := a1
-	up := a3
+	d0Dot := 0.0
+	d0 := 0.0
 	resultDot := 0.0
 	returned1 := false
-	a5 := scratch.Make(2)
-	a5Dot := scratch.Make(2)
-	a5Dot[0] = 0
-	a5[0] = 0
-	a5Dot[1] = 0
-	a5[1] = 8
-	a7 := scratch.Make(2)
-	a7Dot := scratch.Make(2)
-	a7Dot[0] = 0
-	a7[0] = 0.75
-	a7Dot[1] = 0
-	a7[1] = 0
-	make2 := scratch.Make(2)
-	make2Dot := scratch.Make(2)
-	x := a5
-	xDot := a5Dot
-	v := a7
-	vDot := a7Dot
-	g := make2
-	gDot := make2Dot
+	x0 := 0.0
+	x0Dot := 0.0
+	x11 := 8.0
+	x11Dot := 0.0
+	v0 := 0.75
+	v0Dot := 0.0
+	v1 := 0.0
+	v1Dot := 0.0
+	g0Dot := 0.0
+	g0 := 0.0
+	g11Dot := 0.0
+	g11 := 0.0
 	for !returned1 {
-		g1 := g
-		g1Dot := gDot
-		x1 := x
-		x1Dot := xDot
-		dst1 := d
-		dst1Dot := dDot
-		n := len(dst1)
-		for i := range n {
-			dst1Dot[i] = 0
-			dst1[i] = 0
-		}
-		x2 := x1
-		x2Dot := x1Dot
-		direction := right
-		w2 := w1[0]
-		w2Dot := w1Dot[0]
-		x3 := (x2[0]-10)*(x2[0]-10) + (x2[1]-10+w2)*(x2[1]-10+w2)
-		x3Dot1 := x2Dot[0]*(x2[0]-10) + (x2[0]-10)*x2Dot[0] + ((x2Dot[1]+w2Dot)*(x2[1]-10+w2) + (x2[1]-10+w2)*(x2Dot[1]+w2Dot))
-		x3Dot := direction[0]*(x2[0]-10) + (x2[0]-10)*direction[0] + (direction[1]*(x2[1]-10+w2) + (x2[1]-10+w2)*direction[1])
-		x3DotDot := direction[0]*x2Dot[0] + x2Dot[0]*direction[0] + (direction[1]*(x2Dot[1]+w2Dot) + (x2Dot[1]+w2Dot)*direction[1])
+		d0Dot = 0
+		d0 = 0
+		w2 := w[0]
+		w2Dot := v2[0]
+		x3 := (x0-10)*(x0-10) + (x11-10+w2)*(x11-10+w2)
+		x3Dot1 := x0Dot*(x0-10) + (x0-10)*x0Dot + ((x11Dot+w2Dot)*(x11-10+w2) + (x11-10+w2)*(x11Dot+w2Dot))
+		x3Dot := x0 - 10 + (x0 - 10)
+		x3DotDot := x0Dot + x0Dot
 		sqrt := math.Sqrt(x3)
-		sqrtDot1 := x3Dot1 * num.Over(0.5, sqrt)
-		sqrtDot := x3Dot * num.Over(0.5, sqrt)
-		sqrtDotDot := x3DotDot*num.Over(0.5, sqrt) - x3Dot*(sqrtDot1*num.Over(num.Over(0.5, sqrt), sqrt))
+		ratio2 := num.Ratio(0.5, sqrt)
+		sqrtDot1 := x3Dot1 * ratio2
+		ratioDot := -(sqrtDot1 * (2 * (ratio2 * ratio2)))
+		sqrtDot := x3Dot * ratio2
+		sqrtDotDot := x3DotDot*ratio2 + x3Dot*ratioDot
 		q := 1 / sqrt
-		qDot1 := -(q * sqrtDot1 / sqrt)
-		qDot := -(q * sqrtDot / sqrt)
-		qDotDot := -((qDot1*sqrtDot + q*sqrtDotDot - q*sqrtDot/sqrt*sqrtDot1) / sqrt)
-		x4 := (x2[0]-10)*(x2[0]-10) + x2[1]*x2[1]
-		x4Dot1 := x2Dot[0]*(x2[0]-10) + (x2[0]-10)*x2Dot[0] + 2*x2[1]*x2Dot[1]
-		x4Dot := direction[0]*(x2[0]-10) + (x2[0]-10)*direction[0] + 2*x2[1]*direction[1]
-		x4DotDot := direction[0]*x2Dot[0] + x2Dot[0]*direction[0] + 2*x2Dot[1]*direction[1]
+		qDot1 := -(q * sqrtDot1 * q)
+		qDot := -(q * sqrtDot * q)
+		qDotDot := -((qDot1*sqrtDot+q*sqrtDotDot)*q + q*sqrtDot*qDot1)
+		x4 := (x0-10)*(x0-10) + x11*x11
+		x4Dot1 := x0Dot*(x0-10) + (x0-10)*x0Dot + 2*x11*x11Dot
 		sqrt1 := math.Sqrt(x4)
-		sqrt1Dot1 := x4Dot1 * num.Over(0.5, sqrt1)
-		sqrt1Dot := x4Dot * num.Over(0.5, sqrt1)
-		sqrt1DotDot := x4DotDot*num.Over(0.5, sqrt1) - x4Dot*(sqrt1Dot1*num.Over(num.Over(0.5, sqrt1), sqrt1))
+		ratio3 := num.Ratio(0.5, sqrt1)
+		sqrt1Dot1 := x4Dot1 * ratio3
+		ratio1Dot := -(sqrt1Dot1 * (2 * (ratio3 * ratio3)))
+		sqrt1Dot := x3Dot * ratio3
+		sqrt1DotDot := x3DotDot*ratio3 + x3Dot*ratio1Dot
 		q1 := 1 / sqrt1
-		q1Dot1 := -(q1 * sqrt1Dot1 / sqrt1)
-		q1Dot := -(q1 * sqrt1Dot / sqrt1)
-		q1DotDot := -((q1Dot1*sqrt1Dot + q1*sqrt1DotDot - q1*sqrt1Dot/sqrt1*sqrt1Dot1) / sqrt1)
+		q1Dot1 := -(q1 * sqrt1Dot1 * q1)
+		q1Dot := -(q1 * sqrt1Dot * q1)
+		q1DotDot := -((q1Dot1*sqrt1Dot+q1*sqrt1DotDot)*q1 + q1*sqrt1Dot*q1Dot1)
 		potential1Dot := qDot + q1Dot
 		potential1DotDot := qDotDot + q1DotDot
-		dst1Dot[0] = potential1DotDot
-		dst1[0] = potential1Dot
-		g1Dot[0] = dDot[0]
-		g1[0] = d[0]
-		dst3 := d
-		dst3Dot := dDot
-		n1 := len(dst3)
-		for i1 := range n1 {
-			dst3Dot[i1] = 0
-			dst3[i1] = 0
-		}
-		x5 := x1
-		x5Dot := x1Dot
-		direction1 := up
-		w3 := w1[0]
-		w3Dot := w1Dot[0]
-		x6 := (x5[0]-10)*(x5[0]-10) + (x5[1]-10+w3)*(x5[1]-10+w3)
-		x6Dot1 := x5Dot[0]*(x5[0]-10) + (x5[0]-10)*x5Dot[0] + ((x5Dot[1]+w3Dot)*(x5[1]-10+w3) + (x5[1]-10+w3)*(x5Dot[1]+w3Dot))
-		x6Dot := direction1[0]*(x5[0]-10) + (x5[0]-10)*direction1[0] + (direction1[1]*(x5[1]-10+w3) + (x5[1]-10+w3)*direction1[1])
-		x6DotDot := direction1[0]*x5Dot[0] + x5Dot[0]*direction1[0] + (direction1[1]*(x5Dot[1]+w3Dot) + (x5Dot[1]+w3Dot)*direction1[1])
-		sqrt2 := math.Sqrt(x6)
-		sqrt2Dot1 := x6Dot1 * num.Over(0.5, sqrt2)
-		sqrt2Dot := x6Dot * num.Over(0.5, sqrt2)
-		sqrt2DotDot := x6DotDot*num.Over(0.5, sqrt2) - x6Dot*(sqrt2Dot1*num.Over(num.Over(0.5, sqrt2), sqrt2))
-		q2 := 1 / sqrt2
-		q2Dot1 := -(q2 * sqrt2Dot1 / sqrt2)
-		q2Dot := -(q2 * sqrt2Dot / sqrt2)
-		q2DotDot := -((q2Dot1*sqrt2Dot + q2*sqrt2DotDot - q2*sqrt2Dot/sqrt2*sqrt2Dot1) / sqrt2)
-		x7 := (x5[0]-10)*(x5[0]-10) + x5[1]*x5[1]
-		x7Dot1 := x5Dot[0]*(x5[0]-10) + (x5[0]-10)*x5Dot[0] + 2*x5[1]*x5Dot[1]
-		x7Dot := direction1[0]*(x5[0]-10) + (x5[0]-10)*direction1[0] + 2*x5[1]*direction1[1]
-		x7DotDot := direction1[0]*x5Dot[0] + x5Dot[0]*direction1[0] + 2*x5Dot[1]*direction1[1]
-		sqrt3 := math.Sqrt(x7)
-		sqrt3Dot1 := x7Dot1 * num.Over(0.5, sqrt3)
-		sqrt3Dot := x7Dot * num.Over(0.5, sqrt3)
-		sqrt3DotDot := x7DotDot*num.Over(0.5, sqrt3) - x7Dot*(sqrt3Dot1*num.Over(num.Over(0.5, sqrt3), sqrt3))
-		q3 := 1 / sqrt3
-		q3Dot1 := -(q3 * sqrt3Dot1 / sqrt3)
-		q3Dot := -(q3 * sqrt3Dot / sqrt3)
-		q3DotDot := -((q3Dot1*sqrt3Dot + q3*sqrt3DotDot - q3*sqrt3Dot/sqrt3*sqrt3Dot1) / sqrt3)
+		d0Dot = potential1DotDot
+		d0 = potential1Dot
+		g0Dot = d0Dot
+		g0 = d0
+		d0Dot = 0
+		d0 = 0
+		x6Dot := x11 - 10 + w2 + (x11 - 10 + w2)
+		x6DotDot := x11Dot + w2Dot + (x11Dot + w2Dot)
+		sqrt2Dot := x6Dot * ratio2
+		sqrt2DotDot := x6DotDot*ratio2 + x6Dot*ratioDot
+		q2Dot := -(q * sqrt2Dot * q)
+		q2DotDot := -((qDot1*sqrt2Dot+q*sqrt2DotDot)*q + q*sqrt2Dot*qDot1)
+		x7Dot := 2 * x11
+		x7DotDot := 2 * x11Dot
+		sqrt3Dot := x7Dot * ratio3
+		sqrt3DotDot := x7DotDot*ratio3 + x7Dot*ratio1Dot
+		q3Dot := -(q1 * sqrt3Dot * q1)
+		q3DotDot := -((q1Dot1*sqrt3Dot+q1*sqrt3DotDot)*q1 + q1*sqrt3Dot*q1Dot1)
 		potential2Dot := q2Dot + q3Dot
 		potential2DotDot := q2DotDot + q3DotDot
-		dst3Dot[0] = potential2DotDot
-		dst3[0] = potential2Dot
-		g1Dot[1] = dDot[0]
-		g1[1] = d[0]
-		xDot[0] += 0.1 * vDot[0]
-		x[0] += 0.1 * v[0]
-		xDot[1] += 0.1 * vDot[1]
-		x[1] += 0.1 * v[1]
-		if x[1] <= 0 {
-			q4 := x[1] / v[1]
-			q4Dot := (xDot[1] - q4*vDot[1]) / v[1]
-			end := x[0] - q4*v[0]
-			endDot := xDot[0] - (q4Dot*v[0] + q4*vDot[0])
+		d0Dot = potential2DotDot
+		d0 = potential2Dot
+		g11Dot = d0Dot
+		g11 = d0
+		x0Dot += 0.1 * v0Dot
+		x0 += 0.1 * v0
+		x11Dot += 0.1 * v1Dot
+		x11 += 0.1 * v1
+		if x11 <= 0 {
+			q4 := x11 / v1
+			q4Dot := (x11Dot - q4*v1Dot) / v1
+			end := x0 - q4*v0
+			endDot := x0Dot - (q4Dot*v0 + q4*v0Dot)
 			resultDot = 2 * end * endDot
 			returned1 = true
 		} else {
-			vDot[0] -= 0.1 * gDot[0]
-			v[0] -= 0.1 * g[0]
-			vDot[1] -= 0.1 * gDot[1]
-			v[1] -= 0.1 * g[1]
+			v0Dot -= 0.1 * g0Dot
+			v0 -= 0.1 * g0
+			v1Dot -= 0.1 * g11Dot
+			v1 -= 0.1 * g11
 		}
 	}
 	dst[0] = resultDot

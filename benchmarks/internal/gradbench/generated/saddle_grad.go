@@ -4,8 +4,6 @@ package generated
 
 import (
 	"math"
-
-	"revnum/rev/num"
 )
 
 // SaddleGradient returns Saddle, and stores its gradient by y.
@@ -15,9 +13,8 @@ func SaddleGradient(grad []float64, x []float64, y []float64) float64 {
 	}
 	clear(grad)
 	result := x[0]*x[0] + x[1]*x[1] - (y[0]*y[0] + y[1]*y[1])
-	resultBar := 1.0
-	grad[0] -= 2 * resultBar * y[0]
-	grad[1] -= 2 * resultBar * y[1]
+	grad[0] -= 2 * y[0]
+	grad[1] -= 2 * y[1]
 	return result
 }
 
@@ -33,45 +30,37 @@ func SaddlesJVP(dst []float64, y []float64, v []float64, x []float64) {
 
 // HighestRGradient returns HighestR, and stores its gradient by x.
 func HighestRGradient(grad2 []float64, x []float64, start []float64) float64 {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
 	if len(grad2) != len(x) {
 		panic("HighestRGradient: grad2 and x have different lengths")
 	}
 	clear(grad2)
-	y := scratch.Make(2)
-	n1 := min(len(y), len(start))
-	copy(y[:n1:len(y)], start[:n1:len(start)])
-	y1 := y
-	x1 := x
-	x2 := y1
+	y0 := 0.0
+	y11 := 0.0
+	n1 := min(2, len(start))
+	if 0 < n1 {
+		y0 = start[0]
+	}
+	if 1 < n1 {
+		y11 = start[1]
+	}
 	returned2 := false
-	n2 := len(x2)
-	make1 := scratch.Make(n2)
-	n3 := len(x2)
-	make2 := scratch.Make(n3)
-	g := make1
-	next := make2
-	Saddle1 := x1[0]*x1[0] + x1[1]*x1[1] - (x2[0]*x2[0] + x2[1]*x2[1])
-	f := -Saddle1
-	at := f
-	g1 := g
-	y2 := x2
-	y3 := y2
-	grad := g1
-	n4 := len(grad)
-	clear(grad[:n4:len(grad)])
-	result1Bar := 1.0
-	grad[0] -= 2 * result1Bar * y3[0]
-	grad[1] -= 2 * result1Bar * y3[1]
-	old1 := -g1[0]
-	old2 := -g1[1]
-	g1[0] = old1
-	g1[1] = old2
+	next0 := 0.0
+	next1 := 0.0
+	Saddle1 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	at := -Saddle1
+	g0 := -(2 * y0)
+	g11 := -(2 * y11)
+	old1 := -g0
+	old2 := -g11
+	g0 = old1
+	g11 = old2
 	eta := 1e-5
 	better := 0
 	sum := 0.0
-	sum += num.Inner(g, g)
+	v2 := g0
+	sum += v2 * v2
+	v3 := g11
+	sum += v3 * v3
 	sqrt := math.Sqrt(sum)
 	more := sqrt > 1e-5
 	for !returned2 && more {
@@ -81,36 +70,29 @@ func HighestRGradient(grad2 []float64, x []float64, start []float64) float64 {
 			better = 0
 		} else {
 			step := 0.0
-			for i4 := range x2 {
-				next[i4] = x2[i4] - eta*g[i4]
-				d := x2[i4] - next[i4]
-				step += d * d
-			}
+			next0 = y0 - eta*g0
+			d1 := y0 - next0
+			step += d1 * d1
+			next1 = y11 - eta*g11
+			d2 := y11 - next1
+			step += d2 * d2
 			sqrt1 := math.Sqrt(step)
 			if sqrt1 <= 1e-5 {
 				returned2 = true
 			} else {
-				Saddle2 := x1[0]*x1[0] + x1[1]*x1[1] - (next[0]*next[0] + next[1]*next[1])
-				f1 := -Saddle2
-				there := f1
+				Saddle2 := x[0]*x[0] + x[1]*x[1] - (next0*next0 + next1*next1)
+				there := -Saddle2
 				taken1 := there < at
 				if taken1 {
-					n6 := min(len(x2), len(next))
-					copy(x2[:n6:len(x2)], next[:n6:len(next)])
+					y0 = next0
+					y11 = next1
 					at = there
-					g2 := g
-					y4 := x2
-					y5 := y4
-					grad1 := g2
-					n7 := len(grad1)
-					clear(grad1[:n7:len(grad1)])
-					result2Bar := 1.0
-					grad1[0] -= 2 * result2Bar * y5[0]
-					grad1[1] -= 2 * result2Bar * y5[1]
-					old4 := -g2[0]
-					old5 := -g2[1]
-					g2[0] = old4
-					g2[1] = old5
+					g0 = -(2 * y0)
+					g11 = -(2 * y11)
+					old4 := -g0
+					old5 := -g11
+					g0 = old4
+					g11 = old5
 					better++
 				} else {
 					eta = eta / 2
@@ -120,76 +102,54 @@ func HighestRGradient(grad2 []float64, x []float64, start []float64) float64 {
 		}
 		if !returned2 {
 			sum1 := 0.0
-			sum1 += num.Inner(g, g)
+			v11 := g0
+			sum1 += v11 * v11
+			v12 := g11
+			sum1 += v12 * v12
 			sqrt2 := math.Sqrt(sum1)
 			more = sqrt2 > 1e-5
 		}
 	}
-	Saddle3 := x[0]*x[0] + x[1]*x[1] - (y[0]*y[0] + y[1]*y[1])
-	result := Saddle3
-	resultBar := 1.0
-	Saddle3Bar := resultBar
-	grad2[0] += 2 * Saddle3Bar * x[0]
-	grad2[1] += 2 * Saddle3Bar * x[1]
-	return result
+	Saddle3 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	grad2[0] += 2 * x[0]
+	grad2[1] += 2 * x[1]
+	return Saddle3
 }
 
 // HighestFGradient returns HighestF, and stores its gradient by x.
 func HighestFGradient(grad []float64, x []float64, start []float64) float64 {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
 	if len(grad) != len(x) {
 		panic("HighestFGradient: grad and x have different lengths")
 	}
 	clear(grad)
-	y := scratch.Make(2)
-	n1 := min(len(y), len(start))
-	copy(y[:n1:len(y)], start[:n1:len(start)])
-	y1 := y
-	x1 := x
-	make1 := scratch.Make(1)
-	a1 := scratch.Make(2)
-	a1[0] = 1
-	a1[1] = 0
-	a3 := scratch.Make(2)
-	a3[0] = 0
-	a3[1] = 1
-	d := make1
-	right := a1
-	up := a3
-	x2 := y1
+	y0 := 0.0
+	y11 := 0.0
+	n1 := min(2, len(start))
+	if 0 < n1 {
+		y0 = start[0]
+	}
+	if 1 < n1 {
+		y11 = start[1]
+	}
 	returned2 := false
-	n2 := len(x2)
-	make2 := scratch.Make(n2)
-	n3 := len(x2)
-	make3 := scratch.Make(n3)
-	g := make2
-	next := make3
-	Saddle1 := x1[0]*x1[0] + x1[1]*x1[1] - (x2[0]*x2[0] + x2[1]*x2[1])
-	f := -Saddle1
-	at := f
-	g1 := g
-	y2 := x2
-	dst := d
-	n4 := len(dst)
-	clear(dst[:n4:len(dst)])
-	y3 := y2
-	direction := right
-	Saddle2Dot := -(2*y3[0]*direction[0] + 2*y3[1]*direction[1])
-	dst[0] = Saddle2Dot
-	g1[0] = -d[0]
-	dst2 := d
-	n5 := len(dst2)
-	clear(dst2[:n5:len(dst2)])
-	y4 := y2
-	direction1 := up
-	Saddle3Dot := -(2*y4[0]*direction1[0] + 2*y4[1]*direction1[1])
-	dst2[0] = Saddle3Dot
-	g1[1] = -d[0]
+	next0 := 0.0
+	next1 := 0.0
+	Saddle1 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	at := -Saddle1
+	Saddle2Dot := -(2 * y0)
+	d0 := Saddle2Dot
+	g0 := -d0
+	d0 = 0
+	Saddle3Dot := -(2 * y11)
+	d0 = Saddle3Dot
+	g11 := -d0
 	eta := 1e-5
 	better := 0
 	sum := 0.0
-	sum += num.Inner(g, g)
+	v2 := g0
+	sum += v2 * v2
+	v3 := g11
+	sum += v3 * v3
 	sqrt := math.Sqrt(sum)
 	more := sqrt > 1e-5
 	for !returned2 && more {
@@ -199,41 +159,31 @@ func HighestFGradient(grad []float64, x []float64, start []float64) float64 {
 			better = 0
 		} else {
 			step := 0.0
-			for i5 := range x2 {
-				next[i5] = x2[i5] - eta*g[i5]
-				d1 := x2[i5] - next[i5]
-				step += d1 * d1
-			}
+			next0 = y0 - eta*g0
+			d11 := y0 - next0
+			step += d11 * d11
+			next1 = y11 - eta*g11
+			d12 := y11 - next1
+			step += d12 * d12
 			sqrt1 := math.Sqrt(step)
 			if sqrt1 <= 1e-5 {
 				returned2 = true
 			} else {
-				Saddle4 := x1[0]*x1[0] + x1[1]*x1[1] - (next[0]*next[0] + next[1]*next[1])
-				f1 := -Saddle4
-				there := f1
+				Saddle4 := x[0]*x[0] + x[1]*x[1] - (next0*next0 + next1*next1)
+				there := -Saddle4
 				taken1 := there < at
 				if taken1 {
-					n7 := min(len(x2), len(next))
-					copy(x2[:n7:len(x2)], next[:n7:len(next)])
+					y0 = next0
+					y11 = next1
 					at = there
-					g2 := g
-					y5 := x2
-					dst4 := d
-					n8 := len(dst4)
-					clear(dst4[:n8:len(dst4)])
-					y6 := y5
-					direction2 := right
-					Saddle5Dot := -(2*y6[0]*direction2[0] + 2*y6[1]*direction2[1])
-					dst4[0] = Saddle5Dot
-					g2[0] = -d[0]
-					dst6 := d
-					n9 := len(dst6)
-					clear(dst6[:n9:len(dst6)])
-					y7 := y5
-					direction3 := up
-					Saddle6Dot := -(2*y7[0]*direction3[0] + 2*y7[1]*direction3[1])
-					dst6[0] = Saddle6Dot
-					g2[1] = -d[0]
+					d0 = 0
+					Saddle5Dot := -(2 * y0)
+					d0 = Saddle5Dot
+					g0 = -d0
+					d0 = 0
+					Saddle6Dot := -(2 * y11)
+					d0 = Saddle6Dot
+					g11 = -d0
 					better++
 				} else {
 					eta = eta / 2
@@ -243,71 +193,53 @@ func HighestFGradient(grad []float64, x []float64, start []float64) float64 {
 		}
 		if !returned2 {
 			sum1 := 0.0
-			sum1 += num.Inner(g, g)
+			v11 := g0
+			sum1 += v11 * v11
+			v12 := g11
+			sum1 += v12 * v12
 			sqrt2 := math.Sqrt(sum1)
 			more = sqrt2 > 1e-5
 		}
 	}
-	Saddle7 := x[0]*x[0] + x[1]*x[1] - (y[0]*y[0] + y[1]*y[1])
-	result := Saddle7
-	resultBar := 1.0
-	Saddle7Bar := resultBar
-	grad[0] += 2 * Saddle7Bar * x[0]
-	grad[1] += 2 * Saddle7Bar * x[1]
-	return result
+	Saddle7 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	grad[0] += 2 * x[0]
+	grad[1] += 2 * x[1]
+	return Saddle7
 }
 
-// MaximaRJVP stores J·v2 in dst, where J is the Jacobian of MaximaR by x.
-func MaximaRJVP(dst []float64, x []float64, v2 []float64, start []float64) {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
-	if len(v2) != len(x) {
-		panic("MaximaRJVP: v2 and x have different lengths")
+// MaximaRJVP stores J·v4 in dst, where J is the Jacobian of MaximaR by x.
+func MaximaRJVP(dst []float64, x []float64, v4 []float64, start []float64) {
+	if len(v4) != len(x) {
+		panic("MaximaRJVP: v4 and x have different lengths")
 	}
 	clear(dst)
-	x1 := x
-	x1Dot := v2
-	start1 := start
-	y := scratch.Make(2)
-	n1 := min(len(y), len(start1))
-	for i1 := range n1 {
-		y[i1] = start1[i1]
+	y0 := 0.0
+	y11 := 0.0
+	n1 := min(2, len(start))
+	if 0 < n1 {
+		y0 = start[0]
 	}
-	y1 := y
-	x2 := x1
-	x3 := y1
+	if 1 < n1 {
+		y11 = start[1]
+	}
 	returned2 := false
-	n2 := len(x3)
-	make1 := scratch.Make(n2)
-	n3 := len(x3)
-	make2 := scratch.Make(n3)
-	g := make1
-	next := make2
-	Saddle1 := x2[0]*x2[0] + x2[1]*x2[1] - (x3[0]*x3[0] + x3[1]*x3[1])
-	f := -Saddle1
-	at := f
-	g1 := g
-	y2 := x3
-	y3 := y2
-	grad := g1
-	n4 := len(grad)
-	for i2 := range n4 {
-		grad[i2] = 0
-	}
-	resultBar := 1.0
-	grad[0] -= 2 * resultBar * y3[0]
-	grad[1] -= 2 * resultBar * y3[1]
-	old1 := -g1[0]
-	old2 := -g1[1]
-	g1[0] = old1
-	g1[1] = old2
+	next0 := 0.0
+	next1 := 0.0
+	Saddle1 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	at := -Saddle1
+	g0 := -(2 * y0)
+	g11 := -(2 * y11)
+	old1 := -g0
+	old2 := -g11
+	g0 = old1
+	g11 = old2
 	eta := 1e-5
 	better := 0
 	sum := 0.0
-	for i3 := range g {
-		v := g[i3]
-		sum += v * v
-	}
+	v2 := g0
+	sum += v2 * v2
+	v3 := g11
+	sum += v3 * v3
 	sqrt := math.Sqrt(sum)
 	more := sqrt > 1e-5
 	for !returned2 && more {
@@ -316,39 +248,28 @@ func MaximaRJVP(dst []float64, x []float64, v2 []float64, start []float64) {
 			better = 0
 		} else {
 			step := 0.0
-			for i4 := range x3 {
-				next[i4] = x3[i4] - eta*g[i4]
-				d := x3[i4] - next[i4]
-				step += d * d
-			}
+			next0 = y0 - eta*g0
+			d1 := y0 - next0
+			step += d1 * d1
+			next1 = y11 - eta*g11
+			d2 := y11 - next1
+			step += d2 * d2
 			sqrt1 := math.Sqrt(step)
 			if sqrt1 <= 1e-5 {
 				returned2 = true
 			} else {
-				Saddle2 := x2[0]*x2[0] + x2[1]*x2[1] - (next[0]*next[0] + next[1]*next[1])
-				f1 := -Saddle2
-				there := f1
+				Saddle2 := x[0]*x[0] + x[1]*x[1] - (next0*next0 + next1*next1)
+				there := -Saddle2
 				if there < at {
-					n6 := min(len(x3), len(next))
-					for i6 := range n6 {
-						x3[i6] = next[i6]
-					}
+					y0 = next0
+					y11 = next1
 					at = there
-					g2 := g
-					y4 := x3
-					y5 := y4
-					grad1 := g2
-					n7 := len(grad1)
-					for i7 := range n7 {
-						grad1[i7] = 0
-					}
-					result1Bar := 1.0
-					grad1[0] -= 2 * result1Bar * y5[0]
-					grad1[1] -= 2 * result1Bar * y5[1]
-					old4 := -g2[0]
-					old5 := -g2[1]
-					g2[0] = old4
-					g2[1] = old5
+					g0 = -(2 * y0)
+					g11 = -(2 * y11)
+					old4 := -g0
+					old5 := -g11
+					g0 = old4
+					g11 = old5
 					better++
 				} else {
 					eta = eta / 2
@@ -358,86 +279,52 @@ func MaximaRJVP(dst []float64, x []float64, v2 []float64, start []float64) {
 		}
 		if !returned2 {
 			sum1 := 0.0
-			for i8 := range g {
-				v1 := g[i8]
-				sum1 += v1 * v1
-			}
+			v11 := g0
+			sum1 += v11 * v11
+			v12 := g11
+			sum1 += v12 * v12
 			sqrt2 := math.Sqrt(sum1)
 			more = sqrt2 > 1e-5
 		}
 	}
-	Saddle3Dot := 2*x1[0]*x1Dot[0] + 2*x1[1]*x1Dot[1]
+	Saddle3Dot := 2*x[0]*v4[0] + 2*x[1]*v4[1]
 	dst[0] = Saddle3Dot
 }
 
-// MaximaFJVP stores J·v2 in dst, where J is the Jacobian of MaximaF by x.
-func MaximaFJVP(dst []float64, x []float64, v2 []float64, start []float64) {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
-	if len(v2) != len(x) {
-		panic("MaximaFJVP: v2 and x have different lengths")
+// MaximaFJVP stores J·v4 in dst, where J is the Jacobian of MaximaF by x.
+func MaximaFJVP(dst []float64, x []float64, v4 []float64, start []float64) {
+	if len(v4) != len(x) {
+		panic("MaximaFJVP: v4 and x have different lengths")
 	}
 	clear(dst)
-	x1 := x
-	x1Dot := v2
-	start1 := start
-	y := scratch.Make(2)
-	n1 := min(len(y), len(start1))
-	for i1 := range n1 {
-		y[i1] = start1[i1]
+	y0 := 0.0
+	y11 := 0.0
+	n1 := min(2, len(start))
+	if 0 < n1 {
+		y0 = start[0]
 	}
-	y1 := y
-	x2 := x1
-	make1 := scratch.Make(1)
-	a1 := scratch.Make(2)
-	a1[0] = 1
-	a1[1] = 0
-	a3 := scratch.Make(2)
-	a3[0] = 0
-	a3[1] = 1
-	d := make1
-	right := a1
-	up := a3
-	x3 := y1
+	if 1 < n1 {
+		y11 = start[1]
+	}
 	returned2 := false
-	n2 := len(x3)
-	make2 := scratch.Make(n2)
-	n3 := len(x3)
-	make3 := scratch.Make(n3)
-	g := make2
-	next := make3
-	Saddle1 := x2[0]*x2[0] + x2[1]*x2[1] - (x3[0]*x3[0] + x3[1]*x3[1])
-	f := -Saddle1
-	at := f
-	g1 := g
-	y2 := x3
-	dst1 := d
-	n4 := len(dst1)
-	for i2 := range n4 {
-		dst1[i2] = 0
-	}
-	y3 := y2
-	direction := right
-	Saddle2Dot := -(2*y3[0]*direction[0] + 2*y3[1]*direction[1])
-	dst1[0] = Saddle2Dot
-	g1[0] = -d[0]
-	dst3 := d
-	n5 := len(dst3)
-	for i3 := range n5 {
-		dst3[i3] = 0
-	}
-	y4 := y2
-	direction1 := up
-	Saddle3Dot := -(2*y4[0]*direction1[0] + 2*y4[1]*direction1[1])
-	dst3[0] = Saddle3Dot
-	g1[1] = -d[0]
+	next0 := 0.0
+	next1 := 0.0
+	Saddle1 := x[0]*x[0] + x[1]*x[1] - (y0*y0 + y11*y11)
+	at := -Saddle1
+	Saddle2Dot := -(2 * y0)
+	d0 := Saddle2Dot
+	g0 := -d0
+	d0 = 0
+	Saddle3Dot := -(2 * y11)
+	d0 = Saddle3Dot
+	g11 := -d0
 	eta := 1e-5
 	better := 0
 	sum := 0.0
-	for i4 := range g {
-		v := g[i4]
-		sum += v * v
-	}
+	v2 := g0
+	sum += v2 * v2
+	v3 := g11
+	sum += v3 * v3
 	sqrt := math.Sqrt(sum)
 	more := sqrt > 1e-5
 	for !returned2 && more {
@@ -446,46 +333,30 @@ func MaximaFJVP(dst []float64, x []float64, v2 []float64, start []float64) {
 			better = 0
 		} else {
 			step := 0.0
-			for i5 := range x3 {
-				next[i5] = x3[i5] - eta*g[i5]
-				d1 := x3[i5] - next[i5]
-				step += d1 * d1
-			}
+			next0 = y0 - eta*g0
+			d11 := y0 - next0
+			step += d11 * d11
+			next1 = y11 - eta*g11
+			d12 := y11 - next1
+			step += d12 * d12
 			sqrt1 := math.Sqrt(step)
 			if sqrt1 <= 1e-5 {
 				returned2 = true
 			} else {
-				Saddle4 := x2[0]*x2[0] + x2[1]*x2[1] - (next[0]*next[0] + next[1]*next[1])
-				f1 := -Saddle4
-				there := f1
+				Saddle4 := x[0]*x[0] + x[1]*x[1] - (next0*next0 + next1*next1)
+				there := -Saddle4
 				if there < at {
-					n7 := min(len(x3), len(next))
-					for i7 := range n7 {
-						x3[i7] = next[i7]
-					}
+					y0 = next0
+					y11 = next1
 					at = there
-					g2 := g
-					y5 := x3
-					dst5 := d
-					n8 := len(dst5)
-					for i8 := range n8 {
-						dst5[i8] = 0
-					}
-					y6 := y5
-					direction2 := right
-					Saddle5Dot := -(2*y6[0]*direction2[0] + 2*y6[1]*direction2[1])
-					dst5[0] = Saddle5Dot
-					g2[0] = -d[0]
-					dst7 := d
-					n9 := len(dst7)
-					for i9 := range n9 {
-						dst7[i9] = 0
-					}
-					y7 := y5
-					direction3 := up
-					Saddle6Dot := -(2*y7[0]*direction3[0] + 2*y7[1]*direction3[1])
-					dst7[0] = Saddle6Dot
-					g2[1] = -d[0]
+					d0 = 0
+					Saddle5Dot := -(2 * y0)
+					d0 = Saddle5Dot
+					g0 = -d0
+					d0 = 0
+					Saddle6Dot := -(2 * y11)
+					d0 = Saddle6Dot
+					g11 = -d0
 					better++
 				} else {
 					eta = eta / 2
@@ -495,14 +366,14 @@ func MaximaFJVP(dst []float64, x []float64, v2 []float64, start []float64) {
 		}
 		if !returned2 {
 			sum1 := 0.0
-			for i10 := range g {
-				v1 := g[i10]
-				sum1 += v1 * v1
-			}
+			v11 := g0
+			sum1 += v11 * v11
+			v12 := g11
+			sum1 += v12 * v12
 			sqrt2 := math.Sqrt(sum1)
 			more = sqrt2 > 1e-5
 		}
 	}
-	Saddle7Dot := 2*x1[0]*x1Dot[0] + 2*x1[1]*x1Dot[1]
+	Saddle7Dot := 2*x[0]*v4[0] + 2*x[1]*v4[1]
 	dst[0] = Saddle7Dot
 }

@@ -12,8 +12,7 @@ import (
 // SquareGradient returns Square, and stores its gradient by x.
 func SquareGradient(grad *float64, x float64) float64 {
 	result := x * x
-	resultBar := 1.0
-	xBar := 2 * resultBar * x
+	xBar := 2 * x
 	*grad = xBar
 	return result
 }
@@ -46,8 +45,7 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 	result := most + log
 	resultBar := 1.0
 	mostBar := resultBar
-	logBar := resultBar
-	sumBar := logBar / sum
+	sumBar := resultBar / sum
 	kept3 := tape.Take(len(x))
 	mostBar -= sumBar * num.Sum(kept3)
 	num.Axpy(grad, sumBar, kept3)
@@ -159,13 +157,12 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 	}
 	result := sum
 	resultBar := 1.0
-	sumBar := resultBar
 	for i := len(points) - 1; i >= 0; i-- {
 		count := intTape.Pop()
 		c := intTape.Pop()
 		best := tape.Pop()
 		p := points[i]
-		bestBar := sumBar
+		bestBar := resultBar
 		for range count {
 			d := tape.Pop()
 			dBar := 0.0
@@ -231,13 +228,12 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 		intTape.Push(count)
 	}
 	resultBar := 1.0
-	sumBar := resultBar
 	for i := len(points) - 1; i >= 0; i-- {
 		count := intTape.Pop()
 		c := intTape.Pop()
 		best := tape.Pop()
 		p := points[i]
-		bestBar := sumBar
+		bestBar := resultBar
 		for range count {
 			d := tape.Pop()
 			dBar := 0.0

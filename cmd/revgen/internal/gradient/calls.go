@@ -113,7 +113,7 @@ func (l *lowerer) expr(e ast.Expr) expr {
 				return p // the derivative needs no value
 			}
 		}
-		return ref(l.define(nameOf(p), p.typeOf(), p))
+		return l.valued(nameOf(p), p)
 	}
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -400,7 +400,7 @@ func (l *lowerer) composite(e *ast.CompositeLit) expr {
 		elem := elemOf(t)
 		v := ref(l.define("a", t, nil))
 		if _, ok := u.(*types.Slice); ok {
-			v = ref(l.define("a", t, &call{"make", "", []expr{integerLit(len(e.Elts))}, t}))
+			v = l.valued("a", &call{"make", "", []expr{integerLit(len(e.Elts))}, t})
 		}
 		for i, x := range e.Elts {
 			if _, ok := x.(*ast.KeyValueExpr); ok {
@@ -760,7 +760,9 @@ func (l *lowerer) valued(name string, e expr) expr {
 	if _, ok := e.(*literal); ok {
 		return e
 	}
-	return ref(l.define(name, e.typeOf(), e))
+	v := l.define(name, e.typeOf(), e)
+	v.unnamed = true
+	return ref(v)
 }
 
 // calleeName returns a name for what a call returns.

@@ -20,7 +20,7 @@ func of(f func(x, r expr) expr) func(x []expr, r expr) []expr {
 
 // overOrZero is x/y, and 0 for y = 0, where a derivative does not exist.
 func overOrZero(x, y expr) expr {
-	return &call{"num.Over", numPath, []expr{x, y}, float}
+	return &call{"num.Ratio", numPath, []expr{x, y}, float}
 }
 
 const numPath = "revnum/rev/num"
@@ -87,8 +87,15 @@ var derivatives = map[string]derivative{
 	}, false, true},
 	"Dim":   {func(x []expr, r expr) []expr { s := step(r); return []expr{s, negative(s)} }, true, true},
 	"Gamma": {of(func(x, r expr) expr { return times(r, &call{"num.Digamma", numPath, []expr{x}, float}) }), false, false},
-	"num.Over": {func(x []expr, r expr) []expr {
-		return []expr{overOrZero(number("1"), x[1]), negative(overOrZero(r, x[1]))}
+	"num.Ratio": {func(x []expr, r expr) []expr {
+		dy := overOrZero(r, x[1])
+		switch {
+		case isLit(x[0], "1"):
+			dy = square(r)
+		case isLit(x[0], "0.5"):
+			dy = times(number("2"), square(r))
+		}
+		return []expr{overOrZero(number("1"), x[1]), negative(dy)}
 	}, false, true},
 	"num.Digamma":  {of(func(x, r expr) expr { return &call{"num.Trigamma", numPath, []expr{x}, float} }), false, false},
 	"num.Sign":     {cheap: true},

@@ -3,6 +3,8 @@
 //
 //	lower.go, calls.go  syntax to statements (ir.go), with calls inlined and one way out
 //	gonum.go, models/   calls of gonum
+//	short.go            short slices to locals
+//	common.go           values that come twice
 //	analysis.go         which memory is shared, changes, and depends on the variables
 //	reverse.go          the forward and the backward sweep
 //	resolve.go          what is saved, what is computed again, and what is not needed
@@ -160,6 +162,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 		}
 	}
 	f.lower()
+	f.shorten()
 	return f
 }
 
@@ -321,7 +324,7 @@ func (f *function) gradient(words []string) {
 	})
 	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
-	forward, back = f.vectorized(forward, back)
+	forward, back = f.vectorized(f.common(forward, back))
 
 	name := f.decl.Name.Name + "Gradient"
 	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
@@ -431,7 +434,7 @@ func (f *function) write(name string, args []string, params []*variable, returns
 	}
 	for _, v := range params {
 		if v.outer != nil && inner.used[v] {
-			f.line("%s := %s", v.name, inner.expr(viewed(&reference{&variable{name: v.outer.name, typ: v.outer.typ}}), 0))
+			f.line("%s := %s", v.name, inner.expr(viewed(ref(&variable{name: v.outer.name, typ: v.outer.typ})), 0))
 		}
 	}
 	_, _ = f.Write(inner.Bytes())
@@ -477,7 +480,7 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	}
 	dst, dir := f.vectorOf("dst"), f.vectorOf("v")
 	forward, back = f.hessVec(r, p, dst, dir, forward, back)
-	forward, back = tidied(forward, back, 0)
+	forward, back = f.common(tidied(forward, back, 0))
 	name := f.decl.Name.Name + "HessVec"
 	params := beside(f.params, p, dir)
 	f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)
@@ -553,7 +556,7 @@ func (f *function) jacobian(words []string) {
 	y.name = f.unique("values")
 	rest := slices.DeleteFunc(slices.Clone(f.params), func(p *variable) bool { return p == y })
 
-	list, _ := tidied(f.jvp(x, y, dst, v), []stmt{&returned{}}, 0)
+	list, _ := f.common(tidied(f.jvp(x, y, dst, v), []stmt{&returned{}}, 0))
 	jvp := name + "JVP"
 	f.line("// %s stores J·%s in %s, where J is the Jacobian of %s by %s.", jvp, v.name, dst.name, name, x.name)
 	right := beside(rest, x, v)
@@ -567,7 +570,7 @@ func (f *function) jacobian(words []string) {
 	}
 
 	r, forward, back := f.vjp(by, y, w)
-	forward, back = tidied(forward, back, 0)
+	forward, back = f.common(tidied(forward, back, 0))
 	vjp := name + "VJP"
 	grad := r.grad[x]
 	f.line("// %s stores Jᵀ·%s in %s, where J is the Jacobian of %s by %s.", vjp, w.name, grad.name, name, x.name)

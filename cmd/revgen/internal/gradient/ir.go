@@ -1,6 +1,7 @@
 package gradient
 
 import (
+	"fmt"
 	"go/token"
 	"go/types"
 	"slices"
@@ -9,15 +10,17 @@ import (
 
 // A variable is a parameter or a local of the function, or of one that is inlined.
 type variable struct {
-	name   string
-	typ    types.Type
-	outer  *outer // how it is declared, if it is a parameter that is a vector or a matrix of gonum
-	param  bool
-	number int         // in the order of declarations
-	sink   bool        // what its elements are matters only if they are read here
-	scope  []*loopInfo // the loops that its declaration is in
-	bar    *variable   // its cotangent, if it has one
-	of     *variable   // the variable whose cotangent or tangent it is
+	name    string
+	typ     types.Type
+	outer   *outer // how it is declared, if it is a parameter that is a vector or a matrix of gonum
+	param   bool
+	number  int         // in the order of declarations
+	unnamed bool        // in the source
+	slope   bool        // it is a tangent of a derivative that is inlined
+	sink    bool        // what its elements are matters only if they are read here
+	scope   []*loopInfo // the loops that its declaration is in
+	bar     *variable   // its cotangent, if it has one
+	of      *variable   // the variable whose cotangent or tangent it is
 }
 
 // An outer is a parameter of a type of gonum.
@@ -38,8 +41,12 @@ type (
 		text string
 		typ  types.Type
 	}
-	// A reference is the value of a variable.
-	reference struct{ v *variable }
+	// A reference is the value of a variable. slope says that it stands for a tangent: a product with it
+	// is 0 if it is 0, whatever the other factor is.
+	reference struct {
+		v     *variable
+		slope bool
+	}
 	// An element is x[i] of a slice or an array.
 	element struct {
 		x, i expr
@@ -287,7 +294,7 @@ func lit(text string, t types.Type) expr { return &literal{text, t} }
 
 func integerLit(n int) expr { return &literal{strconv.Itoa(n), integer} }
 
-func ref(v *variable) expr { return &reference{v} }
+func ref(v *variable) expr { return &reference{v, v.slope} }
 
 func isLit(e expr, text string) bool {
 	l, ok := e.(*literal)
@@ -413,6 +420,96 @@ func visit(e expr, f func(expr)) {
 	for _, c := range children(e) {
 		visit(c, f)
 	}
+}
+
+// rewritten returns e with f applied to all that it consists of, from the inside out.
+func rewritten(e expr, f func(expr) expr) expr {
+	all := func(list []expr) []expr {
+		out := make([]expr, len(list))
+		for i, e := range list {
+			out[i] = rewritten(e, f)
+		}
+		return out
+	}
+	switch x := e.(type) {
+	case nil:
+		return nil
+	case *element:
+		e = &element{rewritten(x.x, f), rewritten(x.i, f), x.typ}
+	case *field:
+		e = &field{rewritten(x.x, f), x.name, x.typ}
+	case *target:
+		e = &target{rewritten(x.x, f), x.typ}
+	case *unary:
+		e = &unary{x.op, rewritten(x.x, f)}
+	case *binary:
+		e = &binary{x.op, rewritten(x.x, f), rewritten(x.y, f), x.typ}
+	case *call:
+		e = &call{x.fn, x.path, all(x.args), x.typ}
+	case *invocation:
+		c := *x
+		c.args = all(x.args)
+		e = &c
+	case *part:
+		e = &part{rewritten(x.x, f), rewritten(x.lo, f), rewritten(x.hi, f), x.bounded}
+	case *view:
+		e = &view{x.fn, rewritten(x.x, f), all(x.args), x.typ}
+	}
+	return f(e)
+}
+
+// rewrittenList returns statements with f applied to all expressions, and loop to the loops.
+func rewrittenList(list []stmt, f func(expr) expr, loop func(*loopInfo) *loopInfo) (out []stmt) {
+	of := func(e expr) expr { return rewritten(e, f) }
+	inner := func(list []stmt) []stmt { return rewrittenList(list, f, loop) }
+	variable := func(v *variable) *variable {
+		if v == nil {
+			return nil
+		}
+		return root(f(ref(v)))
+	}
+	for _, s := range list {
+		switch x := s.(type) {
+		case *assignment:
+			s = &assignment{of(x.l), x.op, of(x.r), x.define}
+		case *swap:
+			s = &swap{of(x.x), of(x.y)}
+		case *growth:
+			g := &growth{}
+			for _, e := range x.xs {
+				g.xs = append(g.xs, of(e))
+			}
+			s = g
+		case *fold:
+			s = &fold{of(x.x), x.slot}
+		case *branch:
+			s = &branch{of(x.cond), inner(x.then), inner(x.els)}
+		case *ranged:
+			s = &ranged{variable(x.v), of(x.lo), of(x.hi), x.step, inner(x.body), loop(x.info)}
+		case *while:
+			s = &while{of(x.cond), inner(x.body), variable(x.count), loop(x.info)}
+		case *effect:
+			s = &effect{of(x.call)}
+		case *push:
+			s = &push{of(x.x), x.slot, x.whole}
+		case *pop:
+			s = &pop{of(x.x), x.define, x.slot, x.whole, x.adds}
+		case *product:
+			s = &product{of(x.c), of(x.a), of(x.b), x.transA, x.transB, x.adds}
+		case *cleared:
+			s = &cleared{of(x.x)}
+		case *returned:
+			r := &returned{}
+			for _, e := range x.values {
+				r.values = append(r.values, of(e))
+			}
+			s = r
+		default:
+			panic(fmt.Sprintf("statement %T", s))
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // root returns the variable that a place belongs to, and nil if e is no place.

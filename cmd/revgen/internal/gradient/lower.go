@@ -180,7 +180,6 @@ func (l *lowerer) assign(to, e expr) {
 			l.assign(&field{to, f.Name(), f.Type()}, structField(e, f))
 		}
 	case *types.Array:
-		const few = 8
 		if u.Len() > few {
 			l.over(integerLit(int(u.Len())), func(i expr) { l.assign(&element{to, i, u.Elem()}, &element{e, i, u.Elem()}) })
 			return
@@ -600,6 +599,11 @@ func (l *lowerer) bind(id *ast.Ident, e expr) {
 	t := l.substituted(obj.Type())
 	if isPointer(t) {
 		l.bound[obj] = l.pinned(id, e)
+		return
+	}
+	if x, ok := e.(*reference); ok && x.v.unnamed && types.Identical(x.v.typ, t) {
+		x.v.name, x.v.unnamed = l.unique(id.Name), false
+		l.bound[obj] = e
 		return
 	}
 	l.bound[obj] = ref(l.define(id.Name, t, l.converted(e, t)))

@@ -200,6 +200,7 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 				l.refuse(c, "give what %s points to a name of its own: its derivatives are differentiated again", id.Name)
 			case d.end != "Gradient":
 				direction = vector("direction", args[0])
+				direction.slope = true
 				args = args[1:]
 			default:
 				stored[v] = f.storedIn(into[k], v)
@@ -376,7 +377,8 @@ func (l *lowerer) setZero(x expr) {
 // is written both sweeps have them by the same name.
 type renamer struct {
 	*lowerer
-	base  int // the number of loops around the call
+	base  int       // the number of loops around the statements
+	gone  *loopInfo // the loop that they were in, which is gone, if any
 	loops map[*loopInfo]*loopInfo
 	vars  map[*variable]*variable
 }
@@ -399,78 +401,21 @@ func (n *renamer) variable(v *variable) *variable {
 		for k := n.base; k < len(c.scope); k++ {
 			c.scope[k] = n.loop(c.scope[k])
 		}
+		if n.gone != nil {
+			c.scope = slices.Delete(c.scope, n.base, n.base+1)
+		}
 		n.vars[v] = &c
 	}
 	return n.vars[v]
 }
 
-func (n *renamer) exprs(list []expr) (out []expr) {
-	for _, e := range list {
-		out = append(out, n.expr(e))
-	}
-	return out
-}
-
-func (n *renamer) expr(e expr) expr {
-	switch e := e.(type) {
-	case *reference:
-		return ref(n.variable(e.v))
-	case *element:
-		return &element{n.expr(e.x), n.expr(e.i), e.typ}
-	case *field:
-		return &field{n.expr(e.x), e.name, e.typ}
-	case *target:
-		return &target{n.expr(e.x), e.typ}
-	case *unary:
-		return &unary{e.op, n.expr(e.x)}
-	case *binary:
-		return &binary{e.op, n.expr(e.x), n.expr(e.y), e.typ}
-	case *call:
-		return &call{e.fn, e.path, n.exprs(e.args), e.typ}
-	case *invocation:
-		c := *e
-		c.args = n.exprs(e.args)
-		return &c
-	case *part:
-		return &part{n.expr(e.x), n.expr(e.lo), n.expr(e.hi), e.bounded}
-	case *view:
-		return &view{e.fn, n.expr(e.x), n.exprs(e.args), e.typ}
-	}
-	return e
-}
-
-func (n *renamer) list(list []stmt) (out []stmt) {
-	for _, s := range list {
-		switch s := s.(type) {
-		case *assignment:
-			out = append(out, &assignment{n.expr(s.l), s.op, n.expr(s.r), s.define})
-		case *swap:
-			out = append(out, &swap{n.expr(s.x), n.expr(s.y)})
-		case *growth:
-			out = append(out, &growth{n.exprs(s.xs)})
-		case *fold:
-			out = append(out, &fold{n.expr(s.x), s.slot})
-		case *branch:
-			out = append(out, &branch{n.expr(s.cond), n.list(s.then), n.list(s.els)})
-		case *ranged:
-			out = append(out, &ranged{n.variable(s.v), n.expr(s.lo), n.expr(s.hi), s.step, n.list(s.body), n.loop(s.info)})
-		case *while:
-			out = append(out, &while{n.expr(s.cond), n.list(s.body), n.variable(s.count), n.loop(s.info)})
-		case *effect:
-			out = append(out, &effect{n.expr(s.call)})
-		case *push:
-			out = append(out, &push{n.expr(s.x), s.slot, s.whole})
-		case *pop:
-			out = append(out, &pop{x: n.expr(s.x), define: s.define, slot: s.slot, whole: s.whole, adds: s.adds})
-		case *product:
-			out = append(out, &product{n.expr(s.c), n.expr(s.a), n.expr(s.b), s.transA, s.transB, s.adds})
-		case *cleared:
-			out = append(out, &cleared{n.expr(s.x)})
-		default:
-			panic(fmt.Sprintf("statement %T", s))
+func (n *renamer) list(list []stmt) []stmt {
+	return rewrittenList(list, func(e expr) expr {
+		if x, ok := e.(*reference); ok {
+			return &reference{n.variable(x.v), x.slope}
 		}
-	}
-	return out
+		return e
+	}, n.loop)
 }
 
 // push returns the sweeps of a push.

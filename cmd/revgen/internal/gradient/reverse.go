@@ -375,6 +375,13 @@ func (r *reverser) adjoint(e, g expr, value expr) {
 				r.adjoint(e.y, times(g, e.x), nil)
 			}
 		case token.QUO:
+			if isLit(e.x, "1") {
+				if value == nil {
+					value = r.named("q", e)
+				}
+				r.adjoint(e.y, negative(times(times(g, value), value)), nil)
+				return
+			}
 			if y {
 				g = r.namedFactor(over(g, e.y))
 				r.adjoint(e.x, g, nil)
@@ -483,7 +490,7 @@ func scaled(g, d expr) expr {
 			return over(g, d.y)
 		}
 	case *call:
-		if d.fn == "num.Over" && isLit(d.args[0], "1") {
+		if d.fn == "num.Ratio" && isLit(d.args[0], "1") {
 			if u, ok := g.(*unary); ok {
 				return negative(scaled(u.x, d))
 			}

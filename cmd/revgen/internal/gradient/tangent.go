@@ -246,6 +246,9 @@ func (t *tangenter) derivative(e, value expr) expr {
 			if isLit(dy, "0") {
 				return over(dx, e.y)
 			}
+			if isLit(e.x, "1") {
+				return negative(times(times(value, dy), value))
+			}
 			if isLit(dx, "0") {
 				return negative(over(times(value, dy), e.y))
 			}

@@ -162,3 +162,58 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		}
 	}
 }
+
+// Short slices and arrays become locals, and values that come twice have names.
+func TestShort(t *testing.T) {
+	fset := token.NewFileSet()
+	imports, err := newImporter(fset, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const gradient = "//revgen:gradient x\nfunc f(x []float64, n int) float64 {\n"
+	for _, c := range []struct {
+		text       string
+		want, none []string
+	}{
+		{
+			gradient + "y := make([]float64, 2)\ncopy(y, x)\nz := y\nreturn z[0]*z[1]/float64(len(z)) }",
+			[]string{"if 1 < n2 {\n\t\ty1 = x[1]"}, []string{"scratch", "y["},
+		},
+		{
+			gradient + "var y [2][2]float64\nfor i := range y { for j := range y[i] { if j > 0 { y[i][j] = x[i]*y[i][j-1] } else { y[i][j] = x[j] } } }\nreturn y[0][1]*y[1][1] }",
+			[]string{"y01 := x[0] * y00"}, []string{"for ", "[i", "[j", "if i"},
+		},
+		{gradient + "y := []float64{x[0], 2}\nreturn y[n] }", []string{"y[n]"}, nil},
+		{gradient + "y := []float64{x[0], 2}\nfor i := range 3 { y[0] *= y[i] }\nreturn y[0] }", []string{"y[2]"}, nil},
+		{gradient + "y := make([]float64, 2)\nfor i := range n { y[i] = x[i] }\nreturn y[0] }", []string{"y := scratch.Make(2)"}, nil},
+		{gradient + "y, z := []float64{x[0], 2}, []float64{x[1], 3}\ny, z = z, y\nreturn y[0] }", []string{"y, z = z, y"}, nil},
+		{
+			gradient + "a := math.Sin(x[0])/x[1]\nx[1] += 1\nreturn a + math.Sin(x[0])*x[0] + math.Sin(x[0])/x[1] }",
+			[]string{"sin1 := math.Sin(x2)", "sin1*x[0] + q"}, []string{"sin2"},
+		},
+	} {
+		name := filepath.Join(t.TempDir(), "p.go")
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport \"math\"\n\nvar _ = math.Pi\n\n"+c.text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := []*ast.File{file}
+		written, err := load(fset, files, imports).written(files)
+		if err != nil {
+			t.Errorf("%s\n%v", c.text, err)
+			continue
+		}
+		for _, text := range written {
+			for _, want := range c.want {
+				if !strings.Contains(string(text), want) {
+					t.Errorf("%s\nhas no %q:\n%s", c.text, want, text)
+				}
+			}
+			for _, none := range c.none {
+				if strings.Contains(string(text), none) {
+					t.Errorf("%s\nhas %q:\n%s", c.text, none, text)
+				}
+			}
+		}
+	}
+}

@@ -60,18 +60,15 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 		tape.Push(sum)
 	}
 	q := loss / float64(n)
-	result := q
-	resultBar := 1.0
-	qBar := resultBar
+	qBar := 1.0
 	lossBar := qBar / float64(n)
 	for i1 := len(labels) - 1; i1 >= 0; i1-- {
 		sum := tape.Pop()
 		label := labels[i1]
 		row1 := num.Row(y, i1)
 		row1Bar := num.Row(yBar, i1)
-		log1Bar := lossBar
 		row1Bar[label] -= lossBar
-		sumBar := log1Bar / sum
+		sumBar := lossBar / sum
 		kept3 := tape.Take(len(row1))
 		num.Axpy(row1Bar, sumBar, kept3)
 		num.Axpy(b2Bar, 1, row1Bar[:len(row1):len(row1Bar)])
@@ -85,12 +82,11 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 			x1 := kept1[j]
 			g := rowBar[j]
 			rowBar[j] = 0
-			max1Bar := g
-			x1Bar := num.Where(!(0 >= x1), max1Bar)
+			x1Bar := num.Where(!(0 >= x1), g)
 			rowBar[j] += x1Bar
 			b1Bar[j] += x1Bar
 		}
 	}
 	num.Gemm(num.Trans, num.NoTrans, hBar, xData, 1, w1Bar)
-	return result
+	return q
 }

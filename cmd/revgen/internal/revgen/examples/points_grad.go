@@ -34,8 +34,7 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 		if abs < 0.5 {
 			result1 = r * r / 2
 		} else {
-			abs1 := math.Abs(r)
-			result1 = 0.5 * (abs1 - float64(0.5)/2)
+			result1 = 0.5 * (abs - float64(0.5)/2)
 		}
 		sum += result1
 		kept[2*i] = exp1
@@ -43,7 +42,6 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 	}
 	result := sum
 	resultBar := 1.0
-	sumBar := resultBar
 	kept1 := tape.Take(2 * len(x))
 	for i := len(x) - 1; i >= 0; i-- {
 		cos := kept1[2*i+1]
@@ -54,14 +52,14 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 		r := curve1 - d.Y[i]
 		abs := math.Abs(r)
 		rBar := 0.0
-		result1Bar := sumBar
+		absBar := 0.0
 		if abs < 0.5 {
-			g1 := result1Bar / 2
+			g1 := resultBar / 2
 			rBar += 2 * g1 * r
 		} else {
-			abs1Bar := result1Bar * 0.5
-			rBar += abs1Bar * num.Sign(r)
+			absBar += resultBar * 0.5
 		}
+		rBar += absBar * num.Sign(r)
 		curve1Bar := rBar
 		g := curve1Bar * cos
 		grad[0] += g * exp1
@@ -101,7 +99,6 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		tape.Push(cosDot)
 	}
 	resultBar := 1.0
-	sumBar := resultBar
 	for i := len(x) - 1; i >= 0; i-- {
 		cosDot := tape.Pop()
 		cos := tape.Pop()
@@ -113,19 +110,18 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		curve1 := p[0]*exp1*cos + p[3]
 		curve1Dot := (v[0]*exp1+p[0]*exp1Dot)*cos + p[0]*exp1*cosDot + v[3]
 		r := curve1 - d.Y[i]
-		rDot := curve1Dot
 		abs := math.Abs(r)
 		rBarDot := 0.0
 		rBar := 0.0
-		result1Bar := sumBar
+		absBar := 0.0
 		if abs < 0.5 {
-			g1 := result1Bar / 2
-			rBarDot += 2 * g1 * rDot
+			g1 := resultBar / 2
+			rBarDot += 2 * g1 * curve1Dot
 			rBar += 2 * g1 * r
 		} else {
-			abs1Bar := result1Bar * 0.5
-			rBar += abs1Bar * num.Sign(r)
+			absBar += resultBar * 0.5
 		}
+		rBar += absBar * num.Sign(r)
 		curve1Bar := rBar
 		curve1BarDot := rBarDot
 		g := curve1Bar * cos
