@@ -240,6 +240,8 @@ func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
 		return fmt.Errorf("has %d elements in memory", b.Len)
 	case uintptr(b.Data)%b.Type.align() != 0:
 		return fmt.Errorf("is at an address that is no multiple of %d", b.Type.align())
+	case b.Move%int(b.Type.align()) != 0:
+		return fmt.Errorf("moves by %d bytes, which is no multiple of %d", b.Move, b.Type.align())
 	}
 	data := unsafe.Slice((*byte)(b.Data), b.Len) // b.Len counts elements, not bytes
 	switch o.kind {

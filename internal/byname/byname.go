@@ -7,7 +7,19 @@ import "revnum/rev"
 // absent outputs of k their dimensions. Derivatives that the pass does not take may be nil. Run
 // returns rev.ErrUnsupported if there is no such pass.
 func Run[K rev.Kernel[K]](pass string, k, g, t, gt *K) error {
-	var p rev.Pass[K]
+	if pass == "Gradient" {
+		return rev.Gradient(*k, *g)
+	}
+	p, ok := named(pass, k, g, t, gt)
+	if !ok {
+		return rev.ErrUnsupported
+	}
+	return (*k).Run(p)
+}
+
+// named checks the operands and returns the pass with the given name. It knows no Gradient, which
+// may be several passes.
+func named[K any](pass string, k, g, t, gt *K) (p rev.Pass[K], ok bool) {
 	switch pass {
 	case "Forward":
 		p = rev.ForwardPass(k)
@@ -19,10 +31,45 @@ func Run[K rev.Kernel[K]](pass string, k, g, t, gt *K) error {
 		p = rev.TangentPass(k, t)
 	case "AdjointTangent":
 		p = rev.AdjointTangentPass(k, g, t, gt)
-	case "Gradient":
-		return rev.Gradient(*k, *g)
 	default:
+		return p, false
+	}
+	return p, true
+}
+
+// RunEach makes a pass as Run does for each of n kernels that have operands of the same shapes and in
+// the same places. It checks only the first. Before each of the others it calls next, which replaces the
+// data of the operands of k and its derivatives. RunEach returns the first error, and sets at to the number of
+// the kernel that it runs. It has no Gradient of kernels in place, which is many passes.
+func RunEach[K rev.Kernel[K]](pass string, n int, next func(), at *int, k, g, t, gt *K) error {
+	gradient := pass == "Gradient"
+	if gradient {
+		pass = "Adjoint"
+	}
+	p, ok := named(pass, k, g, t, gt)
+	if !ok {
 		return rev.ErrUnsupported
 	}
-	return (*k).Run(p)
+	p.Back = p.Back && !gradient
+	for i := range n {
+		kernel := *k
+		if p.Adjoint {
+			p.G = *g
+		}
+		if p.Tangent {
+			p.T = *t
+		}
+		if p.Adjoint && p.Tangent {
+			p.GT = *gt
+		}
+		// What next writes is read after the pass: a processor waits for a copy of what was just written.
+		if i+1 < n {
+			next()
+		}
+		*at = i
+		if err := kernel.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -147,23 +147,12 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *
 		}
 		a := calls.Get().(*arguments)
 		defer a.release()
-		if err := a.set(args, n); err != nil {
+		if err := a.set(args, n, moves); err != nil {
 			return err
 		}
-		for i := range int64(count) {
-			if err := all[kernel].Call(rules.Pass(pass), rules.Args{
-				Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params,
-			}); err != nil {
-				if count > 1 {
-					err = fmt.Errorf("problem %d of %d: %w", i, int64(count), err)
-				}
-				return err
-			}
-			if i+1 < int64(count) {
-				a.move(unsafe.Slice(args, n), unsafe.Slice(moves, n))
-			}
-		}
-		return nil
+		return all[kernel].CallEach(rules.Pass(pass), rules.Args{
+			Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params,
+		}, int(count))
 	})
 }
 
@@ -172,16 +161,6 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *
 //
 //export goCalls
 func goCalls() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(&parallel.Calls))) }
-
-// move moves the arguments to the next problem.
-func (a *arguments) move(args []C.rev_arg, moves []C.int64_t) {
-	for i, c := range args {
-		if c.part != C.REV_PARAMETER && moves[i] != 0 {
-			b := &a.parts[c.part][c.index]
-			b.Data = unsafe.Add(b.Data, moves[i])
-		}
-	}
-}
 
 // release drops all references to memory of the caller.
 func (a *arguments) release() {
@@ -196,8 +175,8 @@ func (a *arguments) release() {
 // maxIndex bounds the index of an argument, and maxArgs their number.
 const maxIndex, maxArgs = 64, 1 << 10
 
-// set takes the arguments of C.
-func (a *arguments) set(args *C.rev_arg, n C.int64_t) error {
+// set takes the arguments of C, which move from problem to problem unless moves is nil.
+func (a *arguments) set(args *C.rev_arg, n C.int64_t, moves *C.int64_t) error {
 	if n < 0 || n > maxArgs || args == nil && n > 0 {
 		return fmt.Errorf("%w: %d arguments", errArgument, int64(n))
 	}
@@ -220,6 +199,9 @@ func (a *arguments) set(args *C.rev_arg, n C.int64_t) error {
 		b, err := buffer(c)
 		if err != nil {
 			return fmt.Errorf("%w: argument %d: %w", errArgument, i, err)
+		}
+		if moves != nil {
+			b.Move = int(unsafe.Slice(moves, n)[i])
 		}
 		a.parts[part][index] = b
 	}

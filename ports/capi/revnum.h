@@ -128,7 +128,8 @@ REV_API int64_t rev_rules_hash(void);
  * numbers of buffers plus 1, and 0 for NULL. An argument that is longer than its buffer is
  * an error. A batch has, before the rev_args of its first problem, the number of problems and
  * for each argument how many bytes its data is after that of the problem before: 0 if all
- * problems share it. The structure of a sparse matrix is shared. */
+ * problems share it. The structure of a sparse matrix is shared. Only the first problem is checked,
+ * so buffers must not overlap. */
 REV_API int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
 
 enum rev_step {
@@ -137,7 +138,7 @@ enum rev_step {
 	REV_STEP_COPY = 2,      /* to, from; as often as it fits into a buffer that is longer */
 	REV_STEP_CONJUGATE = 3, /* buffer, 0: complex numbers are conjugated */
 	REV_STEP_WIDEN = 4,     /* to, from: int32_t to int64_t */
-	REV_STEP_BATCH = 5      /* kernel, pass: rev_call for each of many problems, one after the other */
+	REV_STEP_BATCH = 5      /* kernel, pass: rev_call for each of many problems */
 };
 
 /* rev_xla is a handler of XLA's foreign function interface. It makes the steps of

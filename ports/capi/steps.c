@@ -65,7 +65,7 @@ static int32_t call(const memory *m, const int64_t *step, int64_t words, int bat
 			*place[k] = b == 0 ? NULL : m->at[b - 1];
 		}
 	}
-	return make_call((int32_t)step[2], (int32_t)step[3], args, n, count, (int64_t *)moves, text);
+	return make_call((int32_t)step[2], (int32_t)step[3], args, n, count, batch ? (int64_t *)moves : NULL, text);
 }
 
 /* rev_run, for buffers whose sizes are known or bytes is NULL. */

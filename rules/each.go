@@ -1,0 +1,184 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
+	"revnum/rev"
+	"revnum/rules/internal/catalog"
+)
+
+// CallEach makes a pass over each of n problems, as n calls of Call do. Problems have the same shapes,
+// parameters and structure of sparse matrices. a has the first of them, and Buffer.Move of each operand and
+// derivative says where those of the others are. CallEach checks the first problem and no other, so an operand
+// that is written must overlap no operand of any problem.
+//
+// Workers share the problems if these take long together: as many as the parameter Workers says, if there is one.
+// If problems have errors, CallEach returns that of the first of these. Others may then have been computed.
+func (r *Rule) CallEach(p Pass, a Args, n int) error {
+	if n <= 1 || r.InPlace && p == Gradient || r.movesStructure(&a) {
+		return r.callOneByOne(p, a, n)
+	}
+	if err := r.callable(p); err != nil {
+		return err
+	}
+	w := workspace.Get[each]()
+	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
+	start, blocks := time.Now(), (n-1)/eachBlock
+	w.run(0, min(n, eachBlock))
+	workers := 0
+	if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
+		workers = int(a.Params[i])
+	}
+	if workers == 0 && time.Since(start)*time.Duration(blocks) < forkTime {
+		workers = 1
+	}
+	if w.err == nil {
+		parallel.Run(parallel.Workers(workers), blocks, w)
+	}
+	err := w.err
+	w.rule, w.args, w.err = nil, Args{}, nil
+	workspace.Put(w)
+	return err
+}
+
+// eachBlock is how many problems a worker takes at a time. forkTime is how long the problems must take for
+// one worker, as a second one may have to be woken up.
+const eachBlock, forkTime = 128, 100 * time.Microsecond
+
+// An each is a call of CallEach in progress.
+type each struct {
+	rule *Rule
+	pass Pass
+	args Args
+	n    int
+
+	mu     sync.Mutex
+	failed int // the first problem with an error, n if there is none
+	err    error
+}
+
+// Block works on the problems of a block. The first block is done.
+func (w *each) Block(_, b int) {
+	lo := (b + 1) * eachBlock
+	w.run(lo, min(w.n, lo+eachBlock))
+}
+
+// run makes the passes over the problems from lo to hi-1.
+func (w *each) run(lo, hi int) {
+	i, err := w.rule.callRange(w.pass, &w.args, lo, hi)
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i < w.failed {
+		w.failed, w.err = i, ofProblem(i, w.n, err)
+	}
+}
+
+// callRange makes a pass over the problems from lo to hi-1. It returns the first error, and the number of its
+// problem.
+func (r *Rule) callRange(p Pass, a *Args, lo, hi int) (at int, err error) {
+	f := r.frames.Get().(catalog.Frame)
+	m := workspace.Get[mover]()
+	defer func() {
+		at = lo + m.at
+		m.data = m.data[:0]
+		workspace.Put(m)
+	}()
+	defer r.end(f, &err)
+	m.at = 0
+	if err := r.set(f, a); err != nil {
+		return lo, err
+	}
+	for part := range catalog.Part(catalog.NumParts) {
+		for i, b := range a.part(part) {
+			if o := &r.Operands[i]; b.Move != 0 && b.Data != nil && (part == catalog.Primal || o.role != rev.Index) {
+				data := (*unsafe.Pointer)(unsafe.Add(f.At(part), o.offset+dataOffset(o.kind)))
+				*data = unsafe.Add(*data, lo*b.Move)
+				m.data = append(m.data, moved{data, b.Move})
+			}
+		}
+	}
+	if m.step == nil {
+		m.step = m.next
+	}
+	return lo, f.RunEach(p.String(), hi-lo, m.step, &m.at)
+}
+
+// A mover moves the operands in a frame from a problem to the next.
+type mover struct {
+	data []moved
+	at   int    // which problem runs
+	step func() // next, made once
+}
+
+// moved is where a frame has the address of the data of an operand, and how many bytes it moves.
+type moved struct {
+	data *unsafe.Pointer
+	by   int
+}
+
+func (m *mover) next() {
+	for _, d := range m.data {
+		*d.data = unsafe.Add(*d.data, d.by)
+	}
+}
+
+// dataOffset is where an operand of a kind has the address of its data.
+func dataOffset(k rev.Kind) uintptr {
+	switch k {
+	case rev.Vec:
+		return unsafe.Offsetof(vectorHeader{}.Data)
+	case rev.Gen:
+		return unsafe.Offsetof(matrixHeader{}.Data)
+	case rev.Sparse:
+		return unsafe.Offsetof(sparseHeader{}.Data)
+	}
+	return 0 // the operand is a pointer or a slice
+}
+
+// callOneByOne is CallEach with n calls.
+func (r *Rule) callOneByOne(p Pass, a Args, n int) error {
+	for i := range n {
+		if err := r.Call(p, a); err != nil {
+			return ofProblem(i, n, err)
+		}
+		if i+1 == n {
+			break
+		}
+		for _, list := range []*[]Buffer{&a.Operands, &a.Cotangents, &a.Tangents, &a.CotangentTangents} {
+			*list = slices.Clone(*list)
+			for j := range *list {
+				if b := &(*list)[j]; b.Move != 0 {
+					b.Data = unsafe.Add(b.Data, b.Move)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ofProblem says which of n problems has an error.
+func ofProblem(i, n int, err error) error {
+	if n == 1 {
+		return err
+	}
+	return fmt.Errorf("problem %d of %d: %w", i, n, err)
+}
+
+// movesStructure reports whether problems have other arrays for a field that is made from arrays.
+func (r *Rule) movesStructure(a *Args) bool {
+	for i := range min(len(a.Operands), len(r.Operands)) {
+		if r.Operands[i].structure && a.Operands[i].Move != 0 {
+			return true
+		}
+	}
+	return false
+}

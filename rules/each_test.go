@@ -1,0 +1,130 @@
+package rules
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
+
+// spread copies the operands and derivatives of a for n problems. The numbers of problem j are those of a, scaled.
+func spread(a Args, n int) Args {
+	for _, list := range []*[]Buffer{&a.Operands, &a.Cotangents, &a.Tangents, &a.CotangentTangents} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			b := &(*list)[i]
+			if b.Data == nil || b.Type == Int {
+				continue
+			}
+			all := reflect.MakeSlice(reflect.SliceOf(types[b.Type].typ), n*b.Len+1, n*b.Len+1) // has an address if b is empty
+			for j := range n {
+				reflect.Copy(all.Slice(j*b.Len, n*b.Len), reflect.NewAt(reflect.ArrayOf(b.Len, types[b.Type].typ), b.Data).Elem())
+				for k := range b.Len {
+					v := all.Index(j*b.Len + k)
+					switch scale := 1 + float64(j)/64; b.Type {
+					case Q43:
+						v.SetInt(int64(fixed.FromFloat64(scale * fixed.Q43(v.Int()).Float64())))
+					case Complex128:
+						v.SetComplex(v.Complex() * complex(scale, 0))
+					default:
+						v.SetFloat(v.Float() * scale)
+					}
+				}
+			}
+			b.Data, b.Move = all.UnsafePointer(), b.Len*int(b.Type.size())
+		}
+	}
+	return a
+}
+
+// only returns problem j of a.
+func only(a Args, j int) Args {
+	for _, list := range []*[]Buffer{&a.Operands, &a.Cotangents, &a.Tangents, &a.CotangentTangents} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			if b := &(*list)[i]; b.Move != 0 {
+				b.Data, b.Move = unsafe.Add(b.Data, j*b.Move), 0
+			}
+		}
+	}
+	return a
+}
+
+// content returns the bytes of all numbers of n problems.
+func content(a Args, n int) (all []byte) {
+	for _, list := range [][]Buffer{a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents} {
+		for _, b := range list {
+			all = append(all, unsafe.Slice((*byte)(b.Data), b.Move*n)...)
+		}
+	}
+	return all
+}
+
+// CallEach does what calls one after the other do, to the bit.
+func TestCallEach(t *testing.T) {
+	for _, r := range All() {
+		if r.Missing != "" {
+			continue
+		}
+		for _, p := range r.Passes {
+			n := 3
+			if r.Kernel == "revlinalg.Dot" || r.Kernel == "revlinalg.Unitary" {
+				n = 3 * eachBlock
+			}
+			got, want := spread(problem(r, 1), n), spread(problem(r, 1), n)
+			var wantErr error
+			for j := range n {
+				if wantErr = r.Call(p, only(want, j)); wantErr != nil {
+					break
+				}
+			}
+			err := r.CallEach(p, got, n)
+			if (err != nil) != (wantErr != nil) {
+				t.Errorf("%s: %v: %v, want %v", r.Name, p, err, wantErr)
+			}
+			if err == nil && !bytes.Equal(content(got, n), content(want, n)) {
+				t.Errorf("%s: %v has other results", r.Name, p)
+			}
+		}
+	}
+}
+
+// The error is that of the first problem that has one, also if workers share them.
+func TestCallEachErrors(t *testing.T) {
+	const n, size = 5 * eachBlock, 2
+	a, b, x := make([]float64, n*size*size), make([]float64, n*size), make([]float64, n*size)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for i := range a {
+		a[i] = rnd.NormFloat64()
+	}
+	clear(a[300*size*size:][:size*size])
+	clear(a[500*size*size:][:size*size])
+	matrix := func(x []float64, cols int) Buffer {
+		m := Matrix(rev.General[float64]{Rows: size, Cols: cols, Stride: cols, Data: x[:size*cols]})
+		m.Move = size * cols * 8
+		return m
+	}
+	r, err := Lookup("revlinalg.Solve[float64]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []float64{0, 1, 3} {
+		args := Args{Operands: []Buffer{matrix(x, 1), matrix(a, size), matrix(b, 1)}, Params: []float64{0, workers}}
+		if err := r.CallEach(Forward, args, n); err == nil || !strings.HasPrefix(err.Error(), "problem 300 of 640: ") {
+			t.Errorf("%v workers: %v", workers, err)
+		}
+		args.Operands[2].Move = 1
+		if err := r.CallEach(Forward, args, n); err == nil || !strings.Contains(err.Error(), "moves by 1 bytes") {
+			t.Errorf("%v workers: %v", workers, err)
+		}
+	}
+	if err := r.CallEach(Pass(9), Args{}, n); err == nil {
+		t.Error("there is a pass 9")
+	}
+}
