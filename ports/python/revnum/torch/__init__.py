@@ -25,6 +25,7 @@ run works in place, on tensors that are the caller's, outside of autograd.
 revnum.torch.nn has reversible modules, which train without a tape.
 """
 
+import contextlib
 import functools
 import importlib
 import itertools
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
+from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
 from .. import _library, _steps
@@ -55,7 +57,8 @@ _NUMPY = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float3
 _TORCH = {n: t for t, n in _NUMPY.items()}
 _library_ = _library.library
 _CPU = torch.device("cpu")  # a text takes longer
-_is_batched = torch._C._functorch.is_legacy_batchedtensor
+_functorch = torch._C._functorch
+_is_batched, _VMAP = _functorch.is_legacy_batchedtensor, _functorch.TransformType.Vmap
 
 
 @functools.lru_cache(4096)
@@ -263,6 +266,30 @@ def _each(operator, spec, counts, tensors):
         torch._C._vmapmode_increment_nesting()
 
 
+@contextlib.contextmanager
+def _without_transform():
+    """Without the innermost transform of torch.func."""
+    layer = _functorch.pop_dynamic_layer_stack()
+    try:
+        yield
+    finally:
+        _functorch.push_dynamic_layer_stack(layer)
+
+
+def _vmapped(operator, spec, counts, tensors, level):
+    """The call for all problems of the vmap of a level, as batches of it."""
+    ours = [_functorch.is_batchedtensor(a) and _functorch.maybe_get_level(a) == level for a in tensors]
+    dims = [_functorch.maybe_get_bdim(a) if is_ours else None for a, is_ours in zip(tensors, ours)]
+    parts = [_functorch.get_unwrapped(a) if is_ours else a for a, is_ours in zip(tensors, ours)]
+    size = next((a.shape[d] for a, d in zip(parts, dims) if d is not None), None)
+    call = lambda spec, counts, *tensors: operator(spec, *_split(tensors, counts))
+    with _without_transform():
+        if size is None:
+            return call(spec, counts, *parts)
+        out, _ = _batched_call(call, size, dims, spec, counts, parts)
+    return [_functorch._add_batch_dim(a, 0, level) for a in out]
+
+
 def _flat(lists):
     return [a for l in lists for a in l]
 
@@ -291,11 +318,15 @@ class _Operator:
     mode take nothing from torch.library, and no derivative there is zero without a word. So
     an autograd.Function stands for the operator there. torch.compile takes only the operator.
 
+    The innermost transform is made here, and then the call without it: a vmap as a batch, and grad and
+    jvp by a function of their level. torch.func does the same with an autograd.Function, and takes ten
+    times as long, because it looks for tensors in all arguments again and again.
+
     backward and jvp get a _Spec and the lists of tensors, and then the cotangents, or a list
     of tangents for each list but that of constants. Such a list is None if all are zero.
     backward returns a list of gradients for each list but that of constants."""
 
-    def __init__(self, op, backward, jvp):
+    def __init__(self, op, write, backward, jvp):
         def save(ctx, spec, lists, output):
             ctx.spec, ctx.counts, ctx.shapes = spec, [len(l) for l in lists], _shapes(output)
             ctx.save_for_backward(*_flat(lists))
@@ -313,44 +344,61 @@ class _Operator:
             return None, None, *gradients(ctx, ct), [None] * ctx.counts[-1], *numbers
 
         op.register_autograd(lists_of_gradients, setup_context=setup)
-        self.op = op
+        self.op, self.write = op, write
 
-        class Function(torch.autograd.Function):
+        class Rules:
             @staticmethod
-            def forward(spec, counts, *tensors):
-                return tuple(op(spec.rule, spec.layout, *_split(tensors, counts), spec.sizes, spec.params))
+            def forward(level, spec, counts, *tensors):
+                if level is None:
+                    return tuple(op(spec.rule, spec.layout, *_split(tensors, counts), spec.sizes, spec.params))
+                with torch.enable_grad(), forward_ad._set_fwd_grad_enabled(True), _without_transform():
+                    out = self(spec, *_split([_functorch._unwrap_for_grad(a, level) for a in tensors], counts))
+                return tuple(_functorch._wrap_for_grad(a, level) for a in out)
 
             @staticmethod
             def setup_context(ctx, inputs, output):
-                spec, counts, *tensors = inputs
+                _, spec, counts, *tensors = inputs
                 save(ctx, spec, _split(tensors, counts), output)
                 ctx.save_for_forward(*tensors)
                 ctx.set_materialize_grads(False)
 
             @staticmethod
             def backward(ctx, *ct):
-                return None, None, *_flat(gradients(ctx, ct)), *[None] * ctx.counts[-1]
+                return None, None, None, *_flat(gradients(ctx, ct)), *[None] * ctx.counts[-1]
 
             @staticmethod
-            def jvp(ctx, spec, counts, *tangents):
+            def jvp(ctx, level, spec, counts, *tangents):
                 lists = _split(ctx.saved_tensors, ctx.counts)
                 given = [None if all(a is None for a in t) else _filled(t, _shapes(l)) for t, l in zip(_split(tangents, ctx.counts), lists)]
                 return tuple(jvp(ctx.spec, *lists, *given[:-1]))
 
-            @staticmethod
-            def vmap(info, dims, spec, counts, *tensors):
-                return _batched_call(Function.apply, info.batch_size, dims[2:], spec, counts, tensors)
+        class Function(Rules, torch.autograd.Function):
+            pass
 
-        self.function = Function
+        class AtLevel(Rules, torch.autograd.function._SingleLevelFunction):
+            pass
+
+        self.function, self.at_level = Function, AtLevel
 
     def __call__(self, spec, *lists):
         if torch.compiler.is_compiling():
-            if _transformed():
-                torch._dynamo.graph_break(msg="revnum: torch.compile does not look into torch.func and forward-mode derivatives of kernels")
-        elif _batched(_flat(lists)):
-            return _each(self, spec, [len(l) for l in lists], _flat(lists))
-        if _transformed():
-            return list(self.function.apply(spec, [len(l) for l in lists], *_flat(lists)))
+            if not _transformed():
+                return self.op(spec.rule, spec.layout, *lists, spec.sizes, spec.params)
+            torch._dynamo.graph_break(msg="revnum: torch.compile does not look into torch.func and forward-mode derivatives of kernels")
+        tensors, counts = _functorch.unwrap_dead_wrappers(tuple(_flat(lists))), [len(l) for l in lists]  # saved ones may be of a transform that has ended
+        if _batched(tensors):
+            return _each(self, spec, counts, tensors)
+        if torch._C._are_functorch_transforms_active():
+            layer = _functorch.peek_interpreter_stack()
+            if layer.key() == _VMAP:
+                return _vmapped(self, spec, counts, tensors, layer.level())
+            with enable_single_level_autograd_function():
+                return list(self.at_level.apply(layer.level(), spec, counts, *tensors))
+        if forward_ad._current_level >= 0:
+            return list(self.function.apply(None, spec, counts, *tensors))
+        if _plain(tensors) and not (torch.is_grad_enabled() and True in [a.requires_grad for a in tensors]):
+            x, *others, constants = _split(tensors, counts)  # without the dispatcher, as _Value is
+            return _run(self.write, _parsed(spec.rule, spec.layout, tuple(spec.sizes), tuple(spec.params)), x, _flat(others), constants)
         return self.op(spec.rule, spec.layout, *lists, spec.sizes, spec.params)
 
 
@@ -419,10 +467,10 @@ def _second_jvp(spec, x, ct, v, constants, dx, dct, dv):
     return _sum(dct and _second(spec, x, dct, v, constants), dv and _second(spec, x, ct, dv, constants))
 
 
-_value = _Operator(_value_op, _value_backward, _value_jvp)
-_vjp = _Operator(_vjp_op, _vjp_backward, _vjp_jvp)
-_jvp = _Operator(_jvp_op, _jvp_backward, _jvp_jvp)
-_second = _Operator(_second_op, _second_backward, _second_jvp)
+_value = _Operator(_value_op, _steps.value, _value_backward, _value_jvp)
+_vjp = _Operator(_vjp_op, _steps.vjp, _vjp_backward, _vjp_jvp)
+_jvp = _Operator(_jvp_op, _steps.jvp, _jvp_backward, _jvp_jvp)
+_second = _Operator(_second_op, _steps.second, _second_backward, _second_jvp)
 
 
 class _Value(torch.autograd.Function):
