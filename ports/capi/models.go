@@ -26,7 +26,7 @@ import (
 // the task writes.
 var tasks = map[string]func(ctx context.Context, options []byte, a arrays) (any, error){
 	"gmm.fit":          fitMixture,      // points; weights of points, or nothing
-	"gmm.score":        scoreMixture,    // points; log densities, written; responsibilities, written, or nothing
+	"gmm.score":        scoreMixture,    // points; log densities, written, or nothing; responsibilities, written, or nothing; labels, written, or nothing
 	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written; centroids to start from, or nothing
 	"kmeans.predict":   predictClusters, // points; centroids; labels, written
 	"graphembed.embed": embedGraph,      // edges; positions, a vertex a row, written
@@ -53,7 +53,7 @@ func goModel(task, options *C.char, args *C.rev_arg, n C.int64_t, text *C.char, 
 			return fmt.Errorf("%w: no task %q", errArgument, textOf(task))
 		}
 		a := new(arguments)
-		if err := a.set(args, n); err != nil {
+		if err := a.set(args, n, nil); err != nil {
 			return err
 		}
 		json := []byte(textOf(options))
@@ -108,6 +108,9 @@ func (a arrays) array(i int, t rules.Type, axes int, optional bool) (rules.Buffe
 	b.Len = rows * cols
 	return b, nil
 }
+
+// has reports whether there is an argument i.
+func (a arrays) has(i int) bool { return i < len(a) && a[i].Data != nil }
 
 func (a arrays) vector(i int, optional bool) ([]float64, error) {
 	b, err := a.array(i, rules.Float64, 1, optional)
@@ -195,24 +198,33 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	scores, err := a.vector(1, false)
-	if err != nil {
-		return nil, err
+	rows, cols := x.Dims()
+	if cols != o.Mixture.Dim() {
+		return nil, fmt.Errorf("%w: points of %d coordinates, and a mixture of %d", errArgument, cols, o.Mixture.Dim())
 	}
-	if rows, cols := x.Dims(); cols != o.Mixture.Dim() || len(scores) != rows {
-		return nil, fmt.Errorf("%w: %d points of %d coordinates, %d scores, and a mixture of %d coordinates", errArgument, rows, cols, len(scores), o.Mixture.Dim())
+	if a.has(1) {
+		to, err := a.vector(1, false)
+		if err != nil || len(to) != rows {
+			return nil, fmt.Errorf("%w: %d points and %d scores: %w", errArgument, rows, len(to), err)
+		}
+		copy(to, o.Mixture.ScoreSamples(x))
 	}
-	copy(scores, o.Mixture.ScoreSamples(x))
-	if len(a) > 2 {
+	if a.has(2) {
 		to, err := a.matrix(2)
 		if err != nil {
 			return nil, err
 		}
-		r := o.Mixture.Responsibilities(x)
-		if rows, cols := r.Dims(); to.RawMatrix().Rows != rows || to.RawMatrix().Cols != cols {
-			return nil, fmt.Errorf("%w: responsibilities are %d×%d", errArgument, rows, cols)
+		if r, c := to.Dims(); r != rows || c != o.Mixture.Components() {
+			return nil, fmt.Errorf("%w: responsibilities are %d×%d, want %d×%d", errArgument, r, c, rows, o.Mixture.Components())
 		}
-		to.Copy(r)
+		to.Copy(o.Mixture.Responsibilities(x))
+	}
+	if a.has(3) {
+		to, err := a.ints(3)
+		if err != nil || len(to) != rows {
+			return nil, fmt.Errorf("%w: %d points and %d labels: %w", errArgument, rows, len(to), err)
+		}
+		copy(to, o.Mixture.Predict(x))
 	}
 	return struct{}{}, nil
 }

@@ -2,7 +2,9 @@
 solve_bundle, bundle adjustment.
 
 GaussianMixture and KMeans are scikit-learn's classes with other engines, so that their parameters,
-attributes, checks and other methods are those of scikit-learn.
+attributes, checks and other methods are those of scikit-learn. predict, transform, score and their kin go through the
+points in blocks: beside X and the result they take about 100 MB at most, however many points there are. There is no
+PCA and no FactorAnalysis: scikit-learn's also find a few components of large or sparse matrices, and ours would not.
 
 The engines are those of revmodels/gmm, kmeans, graphembed and ba.
 """
@@ -45,6 +47,12 @@ def _weights(sample_weight, X):
         return None
     w = _wide(_check_sample_weight(sample_weight, X))
     return None if (w == 1).all() else w
+
+
+def _blocks(X, columns):
+    """The rows of X in slices, such that columns numbers for each of them take 32 MB."""
+    step = max(1, 2**22 // max(1, columns))
+    return [slice(i, i + step) for i in range(0, X.shape[0], step)]
 
 
 class GaussianMixture(sklearn.mixture.GaussianMixture):
@@ -178,29 +186,30 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
             covariances = np.broadcast_to(covariances, (len(self.means_), d, d))
         return {"weights": np.asarray(self.weights_, np.float64).tolist(), "means": np.asarray(self.means_, np.float64).tolist(), "covariances": covariances.tolist()}
 
-    def _scores(self, X, responsibilities):
+    def _scores(self, X, index, *columns, dtype=None):
+        """What the library writes to argument index of gmm.score, for blocks of points one after the other."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        scores = np.empty(X.shape[0])
-        wide = _wide(X)
-        args = [rn.task_argument(0, wide), rn.task_argument(1, scores)]
-        r = np.empty((X.shape[0], len(self.weights_))) if responsibilities else None
-        if responsibilities:
-            args.append(rn.task_argument(2, r))
-        library.model("gmm.score", {"mixture": self._mixture()}, args, 64)
-        return (r if responsibilities else scores).astype(X.dtype, copy=False)
+        mixture, out = self._mixture(), np.empty((X.shape[0], *columns), dtype or X.dtype)
+        for rows in _blocks(X, max(X.shape[1], *columns, 1)):
+            wide = _wide(X[rows])
+            block = np.empty((len(wide), *columns), dtype or np.float64)
+            library.model("gmm.score", {"mixture": mixture}, [rn.task_argument(0, wide), rn.task_argument(index, block)], 64)
+            out[rows] = block
+        return out
 
     def score_samples(self, X):
         """The log density at each point."""
-        return self._scores(X, False)
+        return self._scores(X, 1)
 
     def predict_proba(self, X):
         """The responsibility of each component for each point."""
-        return self._scores(X, True)
+        check_is_fitted(self)
+        return self._scores(X, 2, len(self.weights_))
 
     def predict(self, X):
         """The component of each point that is most responsible for it."""
-        return self._scores(X, True).argmax(axis=1)
+        return self._scores(X, 3, dtype=np.int64)
 
 
 class KMeans(sklearn.cluster.KMeans):
@@ -269,15 +278,25 @@ class KMeans(sklearn.cluster.KMeans):
         for _ in range(self._n_init):
             yield _wide(self._init_centroids(X, row_norms(X, squared=True), init, random_state, weights))
 
+    def _transform(self, X):
+        out = np.empty((X.shape[0], len(self.cluster_centers_)), X.dtype)
+        for rows in _blocks(X, max(X.shape[1], out.shape[1])):
+            out[rows] = super()._transform(X[rows])
+        return out
+
     def predict(self, X):
         """The closest cluster of each point."""
         check_is_fitted(self)
         if sp.issparse(X):
             return super().predict(X)
         X = self._check_test_data(X)
-        labels, wide, centres = np.empty(X.shape[0], np.int64), _wide(X), _wide(self.cluster_centers_)
-        library.model("kmeans.predict", {}, [rn.task_argument(0, wide), rn.task_argument(1, centres), rn.task_argument(2, labels)], 64)
-        return labels.astype(np.int32)
+        labels, centres = np.empty(X.shape[0], np.int32), _wide(self.cluster_centers_)
+        for rows in _blocks(X, X.shape[1]):
+            wide = _wide(X[rows])
+            found = np.empty(len(wide), np.int64)
+            library.model("kmeans.predict", {}, [rn.task_argument(0, wide), rn.task_argument(1, centres), rn.task_argument(2, found)], 64)
+            labels[rows] = found
+        return labels
 
 
 class GraphEmbedding(BaseEstimator):

@@ -5,6 +5,7 @@ sklearn = pytest.importorskip("sklearn")
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import revnum
+from revnum import estimators
 from revnum.estimators import GaussianMixture, GraphEmbedding, KMeans, solve_bundle
 
 
@@ -192,3 +193,18 @@ def test_swaps_in():
     m = KMeans(3, init=centres).fit(x)
     np.testing.assert_allclose(m.cluster_centers_, centres, atol=0.5)
     assert list(m.get_feature_names_out()) == ["kmeans0", "kmeans1", "kmeans2"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_blocks(monkeypatch, dtype):
+    """What is computed of blocks of points is what is computed of all at once."""
+    x = np.random.default_rng(1).normal(size=(50, 3)).astype(dtype)
+    g, k = GaussianMixture(3, random_state=1).fit(x), KMeans(3, random_state=1).fit(x)
+    results = lambda: [g.predict(x), g.predict_proba(x), g.score_samples(x), g.score(x), k.predict(x), k.transform(x), k.score(x)]
+    want = results()
+    np.testing.assert_array_equal(want[0], want[1].argmax(1))
+    assert estimators._blocks(x, 3) == [slice(0, 2**22 // 3)]
+    monkeypatch.setattr(estimators, "_blocks", lambda X, columns: [slice(i, i + 7) for i in range(0, len(X), 7)])
+    for a, b in zip(want, results()):
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+        np.testing.assert_allclose(a, b, rtol=1e-5 if dtype == np.float32 else 1e-12)
