@@ -22,7 +22,15 @@ def blocks(n=1):
     return [b for _ in range(n) for b in once()]
 
 
+def contraction(features, **kwargs):
+    net = torch.nn.Sequential(torch.nn.Linear(features, 8), torch.nn.Tanh(), torch.nn.Linear(8, features)).double()
+    for m in net[::2]:
+        m.weight.data *= 5  # so that the constraint holds it
+    return nn.InvertibleResidual(net, **kwargs)
+
+
 CHAINS = {
+    "contractions": lambda: (nn.Chain(contraction(3), nn.Unitary(3, dtype=torch.float64), contraction(3, lipschitz=0.5)), 3),
     "flow": lambda: (nn.Chain(*blocks()), 5),
     "residual": lambda: (nn.Chain(nn.Residual(mlp(3, 3), mlp(3, 3)), nn.Unitary(6, dtype=torch.float64), nn.Residual(mlp(3, 3), mlp(3, 3))), 6),
     "shared": lambda: (lambda b: (nn.Chain(*b, *b), 5))(blocks()),
@@ -46,6 +54,34 @@ def test_chain(name):
     tape = nn._chain(chain.blocks, x)
     torch.testing.assert_close((y, logdet), tape)
     torch.testing.assert_close(torch.autograd.grad(loss(y, logdet), inputs), torch.autograd.grad(loss(*tape), inputs, materialize_grads=True))
+
+
+def test_invertible_residual():
+    """Layers have the norm that they may have, the inverse has its bound, and its gradient is that of the inverse function."""
+    torch.manual_seed(1)
+    conv = torch.nn.Sequential(torch.nn.Conv2d(2, 3, 3, padding=1), torch.nn.ELU(), torch.nn.Conv2d(3, 2, 3, padding=1)).double()
+    for m in conv[::2]:
+        m.weight.data *= 5
+    for block, x in ((contraction(3, lipschitz=0.9), torch.randn(5, 3, dtype=torch.float64)), (nn.InvertibleResidual(conv, lipschitz=0.8), torch.randn(2, 2, 4, 4, dtype=torch.float64))):
+        jacobian = torch.autograd.functional.jacobian(lambda v: block.net(v[None])[0], x[0]).reshape(x[0].numel(), -1)
+        assert 0.01 < torch.linalg.matrix_norm(jacobian, 2) <= block.lipschitz
+        for m in (m for m in block.net if hasattr(m, "weight")):
+            features = 3 * m.weight[0].numel() if m.weight.dim() > 2 else m.weight.shape[1]
+            row = torch.zeros(features if m.weight.dim() == 2 else (m.weight.shape[1], 6, 6), dtype=torch.float64)
+            linear = torch.autograd.functional.jacobian(lambda v: m(v[None])[0], row).flatten(0, m.weight.dim() - 2 if m.weight.dim() == 2 else 2)
+            assert torch.linalg.matrix_norm(linear.reshape(len(linear), -1), 2) <= block.lipschitz**0.5 * (1 + 1e-12)
+        y, logdet = block(x)
+        whole = torch.autograd.functional.jacobian(lambda v: block(v[None])[0][0], x[0]).reshape(x[0].numel(), -1)
+        torch.testing.assert_close(logdet[0], torch.linalg.slogdet(whole)[1])
+        norm = lambda a: a.flatten(1).norm(dim=1)
+        assert (norm(block.inverse(y) - x) <= 16 / (1 - block.lipschitz) * 2.2e-16 * norm(y)).all()
+        if x.dim() == 2:
+            assert torch.autograd.gradcheck(lambda y, *p: block.inverse(y), [y.detach().requires_grad_(), *block.parameters()])
+    with torch.no_grad():
+        assert block.double()(x)[1].isfinite().all() and nn.InvertibleResidual(torch.nn.Linear(3, 3), logdet=False)(torch.ones(2, 3))[1].isnan().all()
+    for net, lipschitz in ((torch.nn.SiLU(), 0.9), (torch.nn.Sequential(torch.nn.Dropout()), 0.9), (torch.nn.ELU(alpha=2.0), 0.9), (torch.nn.Linear(2, 2), 1.0)):
+        with pytest.raises(revnum.ArgumentError, match="Lipschitz|lipschitz"):
+            nn.InvertibleResidual(net, lipschitz=lipschitz)
 
 
 def gradients(f, module, x):

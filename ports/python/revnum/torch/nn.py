@@ -11,7 +11,8 @@
 
 The gradient walks back from the last state: it inverts a block, or a step, makes it again, and
 takes its gradient. It takes the time of a third pass. Inverses round, so that gradients differ
-from those with a tape by rounding. A block, such as Coupling, Residual and Unitary, is a module with
+from those with a tape by rounding. A block, such as Coupling, Residual,
+InvertibleResidual and Unitary, is a module with
 
     y, logdet = block(x)                 # for each row of x, the log of the determinant of the Jacobian
     x = block.inverse(y)
@@ -27,6 +28,7 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
+from torch.nn.utils import parametrize
 
 from . import ArgumentError, prepare, revlinalg
 
@@ -199,6 +201,120 @@ class Residual(nn.Module):
         a, b = self._halves(y)
         b = b - self.g(a)
         return torch.cat([a - self.f(b), b], dim=1)
+
+
+class AtMost(nn.Module):
+    """A parametrization: the weight of a layer, scaled so that the norm of the layer is at most c,
+
+        W·min(1, c/σ),  σ = √k·‖W‖
+
+    ‖W‖ is the largest singular value of the weight as a matrix with a row for each output. k is 1 for nn.Linear. A
+    convolution with a kernel of k places uses each input at most k times, so σ bounds its norm."""
+
+    def __init__(self, c):
+        super().__init__()
+        self.c = c
+
+    def forward(self, weight):
+        m = weight.flatten(1)
+        gram = m @ m.mH if m.shape[0] <= m.shape[1] else m.mH @ m
+        places = math.prod(weight.shape[2:])
+        norm = (places * torch.linalg.eigvalsh(gram)[-1]).clamp_min(torch.finfo(weight.dtype).tiny).sqrt()
+        return weight * (self.c / norm).clamp_max(1)
+
+
+_LAYERS = (nn.Linear, nn.Conv1d, nn.Conv2d, nn.Conv3d)
+# Functions of single elements, and arrangements, whose Lipschitz constant is 1.
+_NONEXPANSIVE = (nn.Tanh, nn.ReLU, nn.ReLU6, nn.Sigmoid, nn.Softplus, nn.Hardtanh, nn.Softsign, nn.LogSigmoid, nn.Identity, nn.Flatten, nn.Unflatten)
+
+
+class InvertibleResidual(nn.Module):
+    """The block of the invertible residual network,
+
+        y = x + g(x),  log det = log det(1 + ∂g/∂x)
+
+    for a g whose Lipschitz constant L is less than 1. net is g: an nn.Sequential of nn.Linear, convolutions that pad
+    with zeros, and activations of Lipschitz constant 1 (Tanh, ReLU, ELU with alpha ≤ 1, ...). Its layers get the
+    parametrization AtMost, so that L is lipschitz.
+
+    The inverse is the fixed point of x <- y - g(x), which begins with y. k iterations leave an error of at most
+    Lᵏ/(1-L)·‖g(y)‖ in a row. It stops when this, or L/(1-L) times the last change, is below ε·‖y‖, where ε is
+    the spacing of floating-point numbers at 1. Rounding in g adds 1/(1-L) times its own. With lipschitz=0.9 and float64 that takes
+    at most 380 iterations, and fewer where g is flatter. The gradient of the inverse is a fixed point too, and keeps one state.
+
+    The determinant is computed from the whole Jacobian, which takes a gradient for each feature. With
+    logdet=False it is not computed, and NaN.
+
+    Behrmann, Grathwohl, Chen, Duvenaud, Jacobsen, Invertible residual networks, 2019."""
+
+    def __init__(self, net, *, lipschitz=0.9, logdet=True):
+        super().__init__()
+        if not 0 < lipschitz < 1:
+            raise ArgumentError(f"revnum: lipschitz is {lipschitz}, want more than 0 and less than 1")
+        layers = [m for m in (net if isinstance(net, nn.Sequential) else [net]) if isinstance(m, _LAYERS)]
+        for m in net if isinstance(net, nn.Sequential) else [net]:
+            known = isinstance(m, (*_LAYERS, *_NONEXPANSIVE)) or isinstance(m, (nn.ELU, nn.CELU)) and 0 < m.alpha <= 1 or isinstance(m, nn.LeakyReLU) and abs(m.negative_slope) <= 1
+            if not known or getattr(m, "padding_mode", "zeros") != "zeros" or parametrize.is_parametrized(m):
+                raise ArgumentError(f"revnum: the Lipschitz constant of {m} is not known")
+        for m in layers:
+            parametrize.register_parametrization(m, "weight", AtMost(lipschitz ** (1 / len(layers))))
+        self.net, self.lipschitz, self.logdet = net, lipschitz, logdet
+
+    def extra_repr(self):
+        return f"lipschitz={self.lipschitz}, logdet={self.logdet}"
+
+    def forward(self, x):
+        y = x + self.net(x)
+        if not self.logdet:
+            return y, x.new_full(x.shape[:1], math.nan)
+        jacobian = torch.func.vmap(torch.func.jacrev(lambda row: self.net(row[None])[0].flatten()))(x).flatten(2)
+        return y, torch.linalg.slogdet(jacobian + torch.eye(jacobian.shape[1], dtype=x.dtype, device=x.device))[1]
+
+    def inverse(self, y):
+        parameters = list(self.parameters())
+        if torch.is_grad_enabled() and (y.requires_grad or any(p.requires_grad for p in parameters)):
+            return _FixedPoint.apply(self, y, *parameters)
+        return self._solve(y)
+
+    @torch.no_grad()
+    def _solve(self, y):
+        with parametrize.cached():
+            return self._fixed_point(self.net, y)
+
+    def _fixed_point(self, f, y):
+        """The x with x + f(x) = y, for an f of the Lipschitz constant of g."""
+        bound, eps = self.lipschitz / (1 - self.lipschitz), torch.finfo(y.dtype).eps
+        norm = lambda a: torch.linalg.vector_norm(a.flatten(1), dim=1)
+        enough = eps * norm(y)
+        x = y
+        for _ in range(math.ceil(math.log(eps * (1 - self.lipschitz), self.lipschitz))):
+            x, before = y - f(x), x
+            if (bound * norm(x - before) <= enough).all():
+                break
+        return x
+
+
+class _FixedPoint(torch.autograd.Function):
+    """The inverse of an InvertibleResidual. With v + (∂g/∂x)ᵀ·v = x̄, its gradients are v by y, and those of -<v, g(x)> by parameters."""
+
+    @staticmethod
+    def forward(ctx, block, y, *parameters):
+        x = block._solve(y)
+        ctx.block, ctx.parameters = block, parameters
+        ctx.save_for_backward(x)
+        return x
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, gx):
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            out = ctx.block.net(x)
+        v = ctx.block._fixed_point(lambda v: torch.autograd.grad(out, x, v, retain_graph=True)[0], gx)
+        wanted = [p for p in ctx.parameters if p.requires_grad]
+        given = iter(torch.autograd.grad(out, wanted, -v, allow_unused=True) if wanted else ())
+        return None, v, *[next(given) if p.requires_grad else None for p in ctx.parameters]
 
 
 def _angles(features, dtype):
