@@ -1,6 +1,8 @@
 package revlinalg
 
 import (
+	"slices"
+
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
@@ -39,13 +41,54 @@ var recipFunction = elementwise.Function{
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return 2 * v.Div(x).Mul(w.Div(x)).Div(x) },
 	},
 	Complex: elementwise.Pointwise[complex128]{
-		Value: func(x complex128) complex128 { return 1 / x },
-		Slope: func(x, v complex128) complex128 { return -v / x / x },
-		Curve: func(x, v, w complex128) complex128 { return 2 * number.Times(v/x, w/x) / x },
+		Value: complexRecip,
+		Slope: func(x, v complex128) complex128 { return number.Times(recipSlope(x), v) },
+		Curve: func(x, v, w complex128) complex128 {
+			r := complexRecip(x)
+			return 2 * number.Times(number.Times(number.Times(v, r), number.Times(w, r)), r)
+		},
+	},
+	ComplexLoops: elementwise.ComplexLoops{
+		Known: func(x []complex128) int {
+			if i := slices.Index(x, 0); i >= 0 {
+				return i
+			}
+			return len(x)
+		},
+		Add: func(y []complex128, sign float64, x []complex128) {
+			for i, v := range x {
+				r := complexRecip(v)
+				y[i] += complex(float64(sign*real(r)), float64(sign*imag(r)))
+			}
+		},
+		AddSlope: func(to []complex128, sign, turn float64, x, from []complex128) {
+			for i, v := range x {
+				d := recipSlope(v)
+				d = number.Times(complex(real(d), float64(turn*imag(d))), from[i])
+				to[i] += complex(float64(sign*real(d)), float64(sign*imag(d)))
+			}
+		},
 	},
 
 	Defined:        func(x float64, _ int) bool { return x != 0 },
 	DefinedComplex: func(x complex128, _ int) bool { return x != 0 },
+}
+
+// complexRecip returns 1/x.
+func complexRecip(x complex128) complex128 {
+	re, im := real(x), imag(x)
+	square := float64(re*re) + float64(im*im)
+	if square > 0x1p-960 && square < 0x1p960 { // nothing over- or underflows that matters
+		inv := 1 / square
+		return complex(float64(re*inv), float64(-im*inv))
+	}
+	return 1 / x
+}
+
+// recipSlope returns -1/x².
+func recipSlope(x complex128) complex128 {
+	r := complexRecip(x)
+	return -number.Times(r, r)
 }
 
 func recipLoops[T rev.Float]() elementwise.Loops[T] {

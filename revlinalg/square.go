@@ -30,6 +30,12 @@ var squareFunction = elementwise.Function{
 	Float32: squareLoops[float32](),
 	Q43:     squareOf[fixed.Q43](),
 	Complex: squareOf[complex128](),
+	ComplexLoops: elementwise.ComplexLoops{
+		Add: func(y []complex128, sign float64, x []complex128) { vec.ComplexAddProduct(y, sign, 1, x, x) },
+		AddSlope: func(to []complex128, sign, turn float64, x, from []complex128) {
+			vec.ComplexAddProduct(to, 2*sign, turn, x, from)
+		},
+	},
 }
 
 func squareLoops[T rev.Float]() elementwise.Loops[T] {

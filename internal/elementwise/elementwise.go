@@ -51,6 +51,8 @@ type Function struct {
 	Q43     Pointwise[fixed.Q43]
 	Complex Pointwise[complex128]
 
+	ComplexLoops ComplexLoops
+
 	// Defined reports whether f has a value and derivatives up to the order at a real x
 	// that is not positive. It is nil if f has all of them everywhere.
 	Defined func(x float64, order int) bool
@@ -79,6 +81,17 @@ type Loops[T rev.Float] struct {
 	// Curves computes d_i = f″(x_i). It is given f(x_i) and f′(x_i) in y and d, and may overwrite
 	// y. Without it, f″ is 0.
 	Curves func(d, x, y []T)
+}
+
+// ComplexLoops have the bits of a Pointwise. If Add is nil, there are none.
+type ComplexLoops struct {
+	// Known is that of Loops, and may be nil.
+	Known func(x []complex128) int
+
+	// Add computes y_i += sign·f(x_i), and AddSlope to_i += sign·f′(x_i)·from_i, or with
+	// conj(f′(x_i)) if turn is -1 and not 1.
+	Add      func(y []complex128, sign float64, x []complex128)
+	AddSlope func(to []complex128, sign, turn float64, x, from []complex128)
 }
 
 // A Pointwise has functions of single numbers: f(x), f′(x)·v and f″(x)·v·w.
@@ -169,8 +182,11 @@ func (p *pass[T]) checkDomain() error {
 		if p.f.DefinedComplex == nil {
 			return nil
 		}
-		order := p.order()
-		for i := range p.k.X.N {
+		order, i := p.order(), 0
+		if p.f.ComplexLoops.Known != nil && p.k.X.Inc == 1 {
+			i = p.f.ComplexLoops.Known(p.k.X.Data[:p.k.X.N])
+		}
+		for ; i < p.k.X.N; i++ {
 			if x := p.k.X.Data[i*p.k.X.Inc]; !p.f.DefinedComplex(x, order) {
 				return &rev.DomainError{Func: p.f.Name, Args: []float64{real(x), imag(x)}, Index: i, Order: order}
 			}
@@ -230,7 +246,9 @@ func (p *pass[T]) Block(worker, block int) {
 			applyPointwise(p, &p.f.Q43, lo, hi)
 		}
 	case *pass[complex128]:
-		applyPointwise(p, &p.f.Complex, lo, hi)
+		if p.f.ComplexLoops.Add == nil || !applyComplex(p, &p.f.ComplexLoops, lo, hi) {
+			applyPointwise(p, &p.f.Complex, lo, hi)
+		}
 	}
 }
 
@@ -342,6 +360,33 @@ func applyPointwise[T rev.Number](p *pass[T], f *Pointwise[T], lo, hi int) {
 			*at(p.gt.X, i) += number.Conj(f.Curve(x, *at(p.t.X, i), number.Conj(*at(p.g.Y, i))))
 		}
 	}
+}
+
+// applyComplex makes a pass without a second derivative of elements one after the other, and reports
+// whether it could.
+func applyComplex(p *pass[complex128], f *ComplexLoops, lo, hi int) bool {
+	for _, o := range [...]*Operands[complex128]{&p.k, &p.t, &p.g, &p.gt} {
+		if o.X.Data != nil && o.X.Inc != 1 || o.Y.Data != nil && o.Y.Inc != 1 {
+			return false
+		}
+	}
+	if p.curved() {
+		return false
+	}
+	sign, x := float64(p.sign), p.k.X.Data[lo:hi]
+	if p.k.Y.Data != nil {
+		f.Add(p.k.Y.Data[lo:hi], sign, x)
+	}
+	if p.tangent() {
+		f.AddSlope(p.t.Y.Data[lo:hi], sign, 1, x, p.t.X.Data[lo:hi])
+	}
+	if p.gradient() {
+		f.AddSlope(p.g.X.Data[lo:hi], 1, -1, x, p.g.Y.Data[lo:hi])
+	}
+	if p.gradientTangent() {
+		f.AddSlope(p.gt.X.Data[lo:hi], 1, -1, x, p.gt.Y.Data[lo:hi])
+	}
+	return true
 }
 
 // applyByFloat works on fixed-point elements with the functions over float64.

@@ -42,6 +42,7 @@ func TestComplexLoops(t *testing.T) {
 					{"Axpy", func(dst []complex128) { ComplexAxpy(c, x, dst) }},
 					{"AddProduct", func(dst []complex128) { ComplexAddProduct(dst, 1, 1, x, y) }},
 					{"AddProduct, subtracting", func(dst []complex128) { ComplexAddProduct(dst, -1, 1, x, y) }},
+					{"AddProduct twice", func(dst []complex128) { ComplexAddProduct(dst, -2, 1, x, y) }},
 					{"AddProduct of a conjugate", func(dst []complex128) { ComplexAddProduct(dst, 1, -1, x, y) }},
 				} {
 					got := complexes(n+2, 4, special)

@@ -509,7 +509,7 @@ func ComplexAxpy(alpha complex128, x []complex128, y []complex128) {
 func complexAxpyF64(alpha complex128, x *complex128, y *complex128, n int)
 
 // ComplexAddProduct computes dst_i += sign·x_i·y_i for a turn of 1, and sign·conj(x_i)·y_i for
-// -1. sign is 1 or -1.
+// -1. sign is a power of two, or the opposite of one.
 func ComplexAddProduct(dst []complex128, sign float64, turn float64, x []complex128, y []complex128) {
 	if len(x) != len(dst) || len(y) != len(dst) {
 		panic(badLength)

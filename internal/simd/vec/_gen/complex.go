@@ -30,7 +30,7 @@ func complexLoops() {
 	complexLoop("complexAddConstant", "func(dst *complex128, c complex128, n int)", "computes dst_i += c.", complexAddConstant)
 	complexLoop("complexAxpy", "func(alpha complex128, x, y *complex128, n int)", "computes y_i += alpha·x_i.", complexAxpy)
 	complexLoop("complexAddProduct", "func(dst *complex128, sign, turn float64, x, y *complex128, n int)",
-		"computes dst_i += sign·x_i·y_i for a turn of 1, and sign·conj(x_i)·y_i for\n-1. sign is 1 or -1.", complexAddProduct)
+		"computes dst_i += sign·x_i·y_i for a turn of 1, and sign·conj(x_i)·y_i for\n-1. sign is a power of two, or the opposite of one.", complexAddProduct)
 	eights("split", "func(re, im *float64, z *complex128, n int)", "computes re_i = Re z_i and im_i = Im z_i. n is a multiple of 8.", split)
 	eights("addParts", "func(z *complex128, re, im *float64, n int)", "computes z_i += re_i + i·im_i. n is a multiple of 8.", addParts)
 }
