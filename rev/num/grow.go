@@ -31,3 +31,14 @@ func Fold[E float32 | float64](old, now []E) []E {
 	}
 	return old
 }
+
+// FoldBy is Fold for slices of structs or arrays, which add adds.
+func FoldBy[E any](old, now []E, add func(old, now *E)) []E {
+	if len(old) == 0 || &old[0] == &now[0] {
+		return old
+	}
+	for i := range old {
+		add(&old[i], &now[i])
+	}
+	return old
+}

@@ -96,3 +96,18 @@ func TestGamma(t *testing.T) {
 		t.Error("the sign of Γ is wrong")
 	}
 }
+
+func TestFoldBy(t *testing.T) {
+	type pair struct{ a, b float64 }
+	add := func(old, now *pair) { old.a += now.a; old.b += now.b }
+	old, now := []pair{{1, 2}}, []pair{{10, 20}, {5, 6}}
+	if got := FoldBy(old, now, add); len(got) != 1 || got[0] != (pair{11, 22}) {
+		t.Errorf("%v, want 11 and 22", got)
+	}
+	if got := FoldBy(now[:1], now, add); got[0] != (pair{10, 20}) {
+		t.Errorf("%v: slices that share memory are added", got)
+	}
+	if got := FoldBy(nil, now, add); got != nil {
+		t.Errorf("%v of nothing", got)
+	}
+}

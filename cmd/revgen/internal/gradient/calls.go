@@ -419,6 +419,14 @@ func (l *lowerer) composite(e *ast.CompositeLit) expr {
 
 // callee returns the function that a call names, or nil.
 func (l *lowerer) callee(c *ast.CallExpr) types.Object {
+	obj := l.calledName(c)
+	if f := l.alias[obj]; f != nil {
+		return f
+	}
+	return obj
+}
+
+func (l *lowerer) calledName(c *ast.CallExpr) types.Object {
 	f := ast.Unparen(c.Fun)
 	switch x := f.(type) {
 	case *ast.IndexExpr:
@@ -579,7 +587,7 @@ func (l *lowerer) builtin(name string, c *ast.CallExpr) expr {
 		e := l.extreme(c)
 		return l.temporary(name, e)
 	case "append":
-		if e, ok := l.cloned(c); ok {
+		if e, ok := l.appendedTo(c); ok {
 			return e
 		}
 		l.refuse(c, "append stands alone: write x = append(x, e)")
@@ -588,25 +596,47 @@ func (l *lowerer) builtin(name string, c *ast.CallExpr) expr {
 	return nil
 }
 
-// cloned reads append([]float64(nil), x...), the copy of a slice.
-func (l *lowerer) cloned(c *ast.CallExpr) (expr, bool) {
-	empty := ast.Unparen(c.Args[0])
-	switch x := empty.(type) {
-	case *ast.CallExpr:
-		if tv := l.Info.Types[x.Fun]; !tv.IsType() || !l.Info.Types[x.Args[0]].IsNil() {
-			return nil, false
+// isFresh reports whether e is memory that nothing else has: nil or a literal.
+func isFresh(e ast.Expr) bool {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.CallExpr: // []float64(nil)
+		if len(x.Args) == 1 {
+			id, ok := ast.Unparen(x.Args[0]).(*ast.Ident)
+			return ok && id.Name == "nil"
 		}
 	case *ast.CompositeLit:
-		if len(x.Elts) > 0 {
-			return nil, false
-		}
-	default:
+		return true
+	}
+	return false
+}
+
+// appendedTo reads append of a literal, or of []float64(nil), and others, which is another slice.
+func (l *lowerer) appendedTo(c *ast.CallExpr) (expr, bool) {
+	if !isFresh(c.Args[0]) {
 		return nil, false
+	}
+	var parts []ast.Expr
+	if first, ok := ast.Unparen(c.Args[0]).(*ast.CompositeLit); ok {
+		parts = first.Elts
 	}
 	if !c.Ellipsis.IsValid() {
-		return nil, false
+		list := &ast.CompositeLit{Lbrace: c.Pos(), Elts: slices.Concat(parts, c.Args[1:])}
+		l.Info.Types[list] = types.TypeAndValue{Type: l.Info.TypeOf(c)}
+		return l.composite(list), true
 	}
-	return l.clone(c.Args[1]), true
+	if len(parts) == 0 {
+		return l.clone(c.Args[1]), true
+	}
+	head, tail := l.expr(c.Args[0]), l.header("x", l.expr(c.Args[1]))
+	t, n := head.typeOf(), integerLit(len(parts))
+	to := ref(l.define("joined", t, &call{"make", "", []expr{&binary{token.ADD, n, length(tail), integer}}, t}))
+	for k := range parts {
+		l.assign(&element{to, integerLit(k), elemOf(t)}, &element{head, integerLit(k), elemOf(t)})
+	}
+	l.over(length(tail), func(i expr) {
+		l.assign(&element{to, &binary{token.ADD, n, i, integer}, elemOf(t)}, &element{tail, i, elemOf(t)})
+	})
+	return to, true
 }
 
 func (l *lowerer) clone(x ast.Expr) expr {
@@ -667,16 +697,16 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 	if l.inlining[id] {
 		l.refuse(c, "%s calls itself, which is not differentiated", types.ExprString(c.Fun))
 	}
-	if c.Ellipsis.IsValid() {
-		l.refuse(c, "a call with ... is not differentiated")
-	}
 	defer l.instantiate(c)()
-	if n := len(sig.Params.List); n > 0 {
-		if _, variadic := sig.Params.List[n-1].Type.(*ast.Ellipsis); variadic {
-			l.refuse(c, "a function with ... is not differentiated: pass a slice")
+	args := c.Args
+	if n := len(sig.Params.List); n > 0 && !c.Ellipsis.IsValid() {
+		if last := sig.Params.List[n-1]; l.isVariadic(last) { // the others are a slice
+			before := sig.Params.NumFields() - 1
+			list := &ast.CompositeLit{Lbrace: c.Pos(), Elts: args[before:]}
+			l.Info.Types[list] = types.TypeAndValue{Type: l.Info.Defs[last.Names[0]].Type()}
+			args = append(slices.Clone(args[:before]), list)
 		}
 	}
-	args := c.Args
 	first := l.count
 	var path []int
 	var fields []*ast.Field
@@ -711,6 +741,12 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 		bind()
 	}
 	return l.inlined(c, id, sig, body, first)
+}
+
+// isVariadic reports whether a parameter takes all other arguments.
+func (l *lowerer) isVariadic(f *ast.Field) bool {
+	_, yes := f.Type.(*ast.Ellipsis)
+	return yes && len(f.Names) > 0
 }
 
 // inlined reads the body of a function whose parameters are bound. Variables up to first are those of
@@ -820,8 +856,8 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 // parameter.
 func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.BlockStmt) (bind func()) {
 	obj := l.Info.Defs[id]
-	if f := l.function(arg); f != nil {
-		return func() { l.lits[obj] = f }
+	if bind := l.functionValue(obj, arg); bind != nil {
+		return bind
 	}
 	if obj != nil && memoryType(obj.Type()) != obj.Type() {
 		return l.sharedArgument(id, obj, arg, body)

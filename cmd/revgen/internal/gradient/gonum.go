@@ -227,8 +227,8 @@ func (l *lowerer) use(c *ast.CallExpr, d *ast.FuncDecl, args ...any) []expr {
 		for _, id := range f.Names {
 			obj := l.Info.Defs[id]
 			switch a := args[k].(type) {
-			case *ast.FuncLit:
-				l.lits[obj] = a
+			case ast.Expr:
+				l.functionValue(obj, a)()
 			case expr:
 				if isHeader(obj.Type()) {
 					l.bound[obj] = l.header(id.Name, a)
@@ -575,12 +575,11 @@ func (l *lowerer) method(c *ast.CallExpr, f *types.Func) []expr {
 		l.use(c, l.model("DenseScale"), l.receiver(at, makeMatrix(dims(x, false))), a, x)
 		return none
 	case "Apply":
-		fn := l.function(c.Args[0])
-		if fn == nil {
+		if l.functionValue(nil, c.Args[0]) == nil {
 			l.refuse(c, "write a function literal here")
 		}
 		x := l.plainMatrix(c, c.Args[1])
-		l.use(c, l.model("DenseApply"), l.receiver(at, makeMatrix(dims(x, false))), fn, x)
+		l.use(c, l.model("DenseApply"), l.receiver(at, makeMatrix(dims(x, false))), c.Args[0], x)
 		return none
 	case "Outer":
 		a, x, y := arg(0), l.vector(c.Args[1]), l.vector(c.Args[2])
@@ -693,18 +692,30 @@ func (l *lowerer) multiply(c *ast.CallExpr, at, x, y ast.Expr) {
 	l.emit(&product{c: to, a: a, transA: transA, b: b, transB: transB})
 }
 
-// function returns the literal or the function of the package that an argument is, or nil.
-func (l *lowerer) function(arg ast.Expr) *ast.FuncLit {
+// functionValue returns what binds a variable to a function, and nil if the argument is none whose body
+// or derivative is known.
+func (l *lowerer) functionValue(obj types.Object, arg ast.Expr) (bind func()) {
+	to := func(f *ast.FuncLit, named types.Object) func() {
+		return func() { l.lits[obj], l.alias[obj] = f, named }
+	}
+	var id *ast.Ident
 	switch a := ast.Unparen(arg).(type) {
 	case *ast.FuncLit:
-		return a
+		return to(a, nil)
 	case *ast.Ident:
-		if f := l.lits[l.Info.Uses[a]]; f != nil {
-			return f
-		}
-		if d := l.Funcs[l.Info.Uses[a]]; d != nil {
-			return &ast.FuncLit{Type: d.Type, Body: d.Body}
-		}
+		id = a
+	case *ast.SelectorExpr:
+		id = a.Sel
+	}
+	use := l.Info.Uses[id]
+	if use == nil {
+		return nil
+	}
+	if l.lits[use] != nil || l.alias[use] != nil {
+		return to(l.lits[use], l.alias[use])
+	}
+	if f, ok := use.(*types.Func); ok && f.Signature().Recv() == nil && f.Signature().TypeParams() == nil {
+		return to(nil, f)
 	}
 	return nil
 }

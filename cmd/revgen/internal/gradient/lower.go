@@ -39,6 +39,7 @@ type lowerer struct {
 	names    map[string]bool
 	bound    map[types.Object]expr         // what an identifier stands for
 	lits     map[types.Object]*ast.FuncLit // functions in variables
+	alias    map[types.Object]types.Object // named functions in variables
 	global   map[types.Object]*variable
 	out      []stmt
 	loops    []*loopInfo
@@ -579,8 +580,8 @@ func (l *lowerer) decl(d *ast.GenDecl) {
 
 // bindTo declares id with the value of e.
 func (l *lowerer) bindTo(id *ast.Ident, e ast.Expr) {
-	if f, ok := ast.Unparen(e).(*ast.FuncLit); ok {
-		l.lits[l.Info.Defs[id]] = f
+	if bind := l.functionValue(l.Info.Defs[id], e); bind != nil {
+		bind()
 		return
 	}
 	l.bind(id, l.value(e))
@@ -691,6 +692,12 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 	}
 	values := make([]expr, len(s.Rhs))
 	for i, e := range s.Rhs {
+		if id, ok := s.Lhs[i].(*ast.Ident); ok && s.Tok == token.DEFINE {
+			if bind := l.functionValue(l.Info.Defs[id], e); bind != nil {
+				bind()
+				continue
+			}
+		}
 		values[i] = l.expr(e)
 		if _, ok := values[i].(*literal); ok {
 			continue
@@ -700,7 +707,9 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		}
 	}
 	for i, to := range s.Lhs {
-		l.set(s, to, values[i])
+		if values[i] != nil {
+			l.set(s, to, values[i])
+		}
 	}
 }
 
@@ -753,19 +762,29 @@ func (l *lowerer) appended(to, e ast.Expr) bool {
 	if !ok || !l.isBuiltin(c.Fun, "append") {
 		return false
 	}
-	if types.ExprString(c.Args[0]) != types.ExprString(to) || c.Ellipsis.IsValid() {
+	if isFresh(c.Args[0]) {
+		return false
+	}
+	if types.ExprString(c.Args[0]) != types.ExprString(to) {
 		l.refuse(e, "append makes another slice here: write x = append(x, e)")
 	}
 	x := l.place(to)
-	for _, a := range c.Args[1:] {
-		elem := x.typeOf().Underlying().(*types.Slice).Elem()
-		if isAggregate(elem) && hasFloats(elem) {
-			l.refuse(e, "append to a slice of %s is not differentiated: make the slice with its length, and set its elements", elem)
-		}
-		v := l.temporary("v", l.converted(l.expr(a), elem))
+	elem := elemOf(x.typeOf())
+	if isAggregate(elem) && hasHeaders(elem) && hasFloats(elem) {
+		l.refuse(e, "append to a slice of %s is not differentiated: make the slice with its length, and set its elements", elem)
+	}
+	grow := func(v expr) {
 		l.emit(&growth{[]expr{x}})
 		last := &binary{token.SUB, length(x), integerLit(1), integer}
 		l.assign(&element{x, last, elem}, v)
+	}
+	if c.Ellipsis.IsValid() {
+		from := ref(l.define("more", x.typeOf(), l.expr(c.Args[1]))) // x may be it
+		l.over(length(from), func(i expr) { grow(&element{from, i, elem}) })
+		return true
+	}
+	for _, a := range c.Args[1:] {
+		grow(l.temporary("v", l.converted(l.expr(a), elem)))
 	}
 	return true
 }

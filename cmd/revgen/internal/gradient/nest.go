@@ -298,8 +298,8 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 // to a part of one.
 func (f *function) argumentOf(id *ast.Ident, arg ast.Expr) *variable {
 	obj := f.Info.Defs[id]
-	if fn := f.function(arg); fn != nil {
-		f.lits[obj] = fn
+	if bind := f.functionValue(obj, arg); bind != nil {
+		bind()
 		return nil
 	}
 	e := f.parameter(id, f.substituted(obj.Type()), f.sized(arg, f.value(arg)), false)

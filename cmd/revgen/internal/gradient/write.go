@@ -69,6 +69,13 @@ func (w *writer) stmt(s stmt) {
 		w.line("num.Grow(%s)", strings.Join(xs, ", "))
 	case *fold:
 		x := w.expr(s.x, 0)
+		if elem := elemOf(s.x.typeOf()); isAggregate(elem) {
+			w.imports[numPath] = true
+			w.line("%s = num.FoldBy(%s.Pop(), %s, func(old, now *%s) {", x, w.tape(s.slot, s.x.typeOf()), x, w.typ(elem))
+			w.sumOf("old", "now", elem)
+			w.line("})")
+			return
+		}
 		if !isFloat(elemOf(s.x.typeOf())) { // slices share their elements
 			w.line("%s = %s.Pop()", x, w.tape(s.slot, s.x.typeOf()))
 			return
@@ -166,6 +173,24 @@ func (w *writer) stmt(s stmt) {
 		w.line("%s %s %s.Pop()", w.expr(s.x, 0), op, w.tape(s.slot, s.x.typeOf()))
 	default:
 		panic(fmt.Sprintf("statement %T", s))
+	}
+}
+
+// sumOf writes statements that add y to x, in all numbers of a struct or an array.
+func (w *writer) sumOf(x, y string, t types.Type) {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			w.sumOf(x+"."+f.Name(), y+"."+f.Name(), f.Type())
+		}
+	case *types.Array:
+		for i := range int(u.Len()) {
+			w.sumOf(fmt.Sprintf("%s[%d]", x, i), fmt.Sprintf("%s[%d]", y, i), u.Elem())
+		}
+	default:
+		if isFloat(t) {
+			w.line("%s += %s", x, y)
+		}
 	}
 }
 

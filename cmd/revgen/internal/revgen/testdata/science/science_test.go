@@ -482,3 +482,11 @@ func TestComplexes(t *testing.T) {
 	zeros := []complex128{1.1i, -1.1i}
 	check(t, "respond", random(4, -1, 1), func(x []float64) float64 { return h.respond(x, zeros) }, func(g, x []float64) float64 { return h.respondGradient(g, x, zeros) })
 }
+
+func TestValues(t *testing.T) {
+	check(t, "integrals", random(3, 0, 1), integrals, integralsGradient)
+	check(t, "several", random(4, -1, 1), several, severalGradient)
+	x := random(13, -1, 1)
+	check(t, "hull", x, hull, hullGradient)
+	second(t, "hull", x, func(g, x []float64) { hullGradient(g, x) }, hullHessVec, hullHessian)
+}
