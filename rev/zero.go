@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/bytype"
 )
 
 // ZeroLike returns a state with the shapes of s and all numbers zero. Use it for
@@ -262,12 +263,18 @@ func isNumberType(t reflect.Type) bool {
 	case reflect.Array:
 		return isNumberType(t.Elem())
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if !isNumberType(t.Field(i).Type) {
-				return false
-			}
+		if known := numberStructs.Load(t); known != nil {
+			return *known
 		}
-		return t.NumField() > 0
+		all := t.NumField() > 0
+		for i := range t.NumField() {
+			all = all && isNumberType(t.Field(i).Type)
+		}
+		return *numberStructs.LoadOrStore(t, &all)
 	}
 	return t == reflect.TypeFor[fixed.Q43]()
 }
+
+// numberStructs says of structs whether they are nothing but numbers. (Type.Field allocates under
+// js/wasm.)
+var numberStructs bytype.Map[bool]
