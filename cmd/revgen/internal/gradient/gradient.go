@@ -603,7 +603,7 @@ func (f *function) output(x *variable) (y *variable) {
 		if !ok || !isFloat(set.l.typeOf()) {
 			return
 		}
-		if v := root(set.l); v.param && v != x && v != y {
+		if v := root(set.l); v.param && !isFloat(v.typ) && v != x && v != y {
 			if y != nil {
 				f.refuse(f.decl, "%s stores to %s and to %s: a Jacobian is that of one of them", f.decl.Name.Name, y.name, v.name)
 			}

@@ -18,6 +18,7 @@ type tangenter struct {
 	dots  map[*variable]*variable
 	slots map[*slot]*slot
 	out   []stmt
+	start []stmt // the tangents of parameters that are numbers, which begin as zeros
 }
 
 // slot returns the slot of the tangents of what is in a slot.
@@ -37,7 +38,8 @@ func (l *lowerer) tangent(forward, back []stmt, dots map[*variable]*variable) (f
 	list := slices.Concat(forward, back)
 	t.share(list, nil)
 	t.activate(list, nil)
-	return t.list(forward), t.list(back)
+	first, second = t.list(forward), t.list(back)
+	return slices.Concat(t.start, first), second
 }
 
 func (t *tangenter) put(s stmt) { t.out = append(t.out, s) }
@@ -74,10 +76,13 @@ func (t *tangenter) dot(e expr) expr {
 func (t *tangenter) dotOf(v *variable) *variable {
 	d := t.dots[v]
 	if d == nil {
-		if v.param {
+		if v.param && !isFloat(v.typ) {
 			panic(Refusal{Msg: v.name + " gets values that depend on the direction, but has no tangent"})
 		}
 		d = &variable{name: t.unique(v.name + "Dot"), typ: v.typ, of: v, scope: v.scope}
+		if v.param {
+			t.start = append(t.start, &assignment{l: ref(d), op: token.ASSIGN, define: true})
+		}
 		t.dots[v] = d
 	}
 	return d

@@ -23,6 +23,7 @@ type scribe struct {
 	loops []string // their variables; "" for one without
 	vars  []string // locals that are float64
 	next  int
+	again string // a call of a function that calls itself, without its second argument, or ""
 }
 
 func (s *scribe) line(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
@@ -58,7 +59,7 @@ func (s *scribe) expr(depth int) string {
 		return s.pick(s.place(), s.place(), "x["+s.index()+"]", "0.5", "1.5")
 	}
 	e := func() string { return s.expr(depth - 1) }
-	switch s.rnd.IntN(13) {
+	switch s.rnd.IntN(16) {
 	case 0, 1:
 		return "(" + e() + " + " + e() + ")"
 	case 2:
@@ -79,6 +80,14 @@ func (s *scribe) expr(depth int) string {
 		return s.pick("max", "min", "math.Hypot") + "(" + e() + ", " + e() + ")"
 	case 11:
 		return "helper(" + e() + ", " + e() + ")"
+	case 12:
+		return s.pick("real(z)", "imag(z)", "real(zs["+s.index()+"])", "cmplx.Abs(z + 2i)", "imag(cmplx.Exp(complex(0, "+e()+"))/(z+3))")
+	case 13:
+		return s.pick("total("+e()+", "+e()+", "+e()+")", "total(a[:3]...)", "apply(helper, "+e()+", 0.5)", "apply(math.Hypot, 1, "+e()+")")
+	case 14:
+		if s.again != "" {
+			return fmt.Sprintf(s.again, e())
+		}
 	}
 	return "-" + s.place()
 }
@@ -99,7 +108,7 @@ func (s *scribe) block(n int) {
 
 func (s *scribe) stmt() {
 	inner := 1 + s.rnd.IntN(3)
-	switch k := s.rnd.IntN(20); {
+	switch k := s.rnd.IntN(22); {
 	case k < 6:
 		s.line("%s = math.Tanh(%s)", s.place(), s.expr(2))
 	case k < 9:
@@ -122,6 +131,12 @@ func (s *scribe) stmt() {
 			"v, w := mat.NewVecDense(4, b[:4]), mat.NewVecDense(4, nil)\nw.ScaleVec(0.5, v)\nw.MulElemVec(w, mat.NewVecDense(4, a[:4]))\nv.AddScaledVec(w, -0.5, v)",
 			"c := mat.NewDense(2, 2, b[:4])\nc.Mul(mat.NewDense(2, 2, a[:4]), c)\nc.Apply(func(_, _ int, v float64) float64 { return math.Tanh(v) }, c)",
 		))
+	case k == 20:
+		s.line("%s", s.pick("z = complex(math.Tanh(imag(z)), "+s.expr(1)+")", "zs["+s.index()+"] -= z*complex(0.5, math.Sin("+s.expr(1)+"))",
+			"z *= cmplx.Rect(0.9, "+s.expr(1)+")", "zs[1], zs[2] = zs[2]+z, zs[1]-z", "z = cmplx.Tanh(z) - zs["+s.index()+"]/2"))
+	case k == 21:
+		s.line("%s", s.pick("ps = append(ps, state{u: "+s.expr(1)+", w: s1})\nps[0].u += math.Sin(ps[len(ps)-1].w)", "ps[0].c["+s.index()+"] += ps[0].u*"+s.expr(1),
+			"b = append(b, a[:2]...)\nb[0] += b[len(b)-1]", "c := append([]float64{s0}, a[:3]...)\na["+s.index()+"] += c["+s.index()+"]"))
 	case k == 12:
 		s.line("b = append(b, %s)\nb[%s] += b[len(b)-1]", s.expr(1), s.index())
 	case k < 15 && s.depth < 4:
@@ -166,12 +181,13 @@ const fuzzHead = `package written
 
 import (
 	"math"
+	"math/cmplx"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-var _, _ = floats.Dot, mat.Dot
+var _, _, _ = floats.Dot, mat.Dot, cmplx.Abs
 
 type state struct {
 	u, w float64
@@ -184,6 +200,15 @@ func dot(x, y []float64) (s float64) {
 	}
 	return s
 }
+
+func total(x ...float64) (s float64) {
+	for i, v := range x {
+		s += v * float64(i+1) * 0.5
+	}
+	return s
+}
+
+func apply(f func(x, y float64) float64, x, y float64) float64 { return f(y, x) * 0.5 }
 
 func helper(x, y float64) float64 {
 	if x > y {
@@ -294,14 +319,28 @@ func TestRandomGradients(t *testing.T) {
 	var table strings.Builder
 	for k := range count {
 		from := s.out.Len()
+		const locals = "a, b := []float64{x[0], 1, x[1], 2}, make([]float64, 4)\nm := make([][]float64, 4)\n" +
+			"for i := range m {\nm[i] = make([]float64, 4)\nm[i][i] = x[i]\n}\np := state{u: x[2], w: 0.5}\n" +
+			"z, zs, ps := complex(x[1], 0.5), make([]complex128, 4), []state{{u: x[3]}}"
+		const result = "r := s0*s1 + p.u*p.w + real(z) + imag(zs[1]) + ps[0].u\nfor i := range 4 {\nr += a[i]*b[i]*0.5 + m[i][3-i]*p.c[i] + a[i]\n}\nreturn math.Sin(r)\n}\n"
+		s.vars, s.again = []string{"s0", "s1"}, ""
+		if s.rnd.IntN(3) == 0 { // it calls itself
+			s.line("func r%d(x []float64, s0 float64, n int) float64 {\ns1 := x[3]\n%s", k, locals)
+			s.block(2)
+			s.line("for i := range 2 {\nif n > 0 {\ns1 += 0.5 * r%d(a[:4], s0*b[i], n-1)\n}", k)
+			s.block(2)
+			s.line("}\n%s", result)
+			s.again = fmt.Sprintf("r%d(%s, %%s, 2)", k, s.pick("a[:4]", "m[1]", "b[:4]"))
+		}
 		s.line("//revgen:gradient x hessian\nfunc f%d(x []float64) float64 {", k)
-		s.line("s0, s1 := x[4], x[5]\na, b := []float64{x[0], 1, x[1], 2}, make([]float64, 4)\nm := make([][]float64, 4)")
-		s.line("for i := range m {\nm[i] = make([]float64, 4)\nm[i][i] = x[i]\n}\np := state{u: x[2], w: 0.5}")
-		s.vars = []string{"s0", "s1"}
+		s.line("s0, s1 := x[4], x[5]\n%s", locals)
+		if s.again != "" {
+			s.line("s0 += %s", fmt.Sprintf(s.again, "s1"))
+		}
 		s.block(5)
-		s.line("r := s0*s1 + p.u*p.w\nfor i := range 4 {\nr += a[i]*b[i]*0.5 + m[i][3-i]*p.c[i] + a[i]\n}\nreturn math.Sin(r)\n}\n")
+		s.line("%s", result)
 		s.line("//revgen:jacobian x\nfunc j%d(dst, x []float64) { dst[0] = f%d(x) }\n", k, k)
-		if text := s.out.String()[from:]; strings.Contains(text, "append(") {
+		if text := s.out.String()[from:]; strings.Contains(strings.ReplaceAll(text, "c := append(", ""), "append(") || s.again != "" {
 			fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP, nil, nil},\n", k, k, k, k)
 			continue
 		}

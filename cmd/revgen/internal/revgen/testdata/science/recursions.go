@@ -121,3 +121,19 @@ func smooth(x, weights []float64, sharp float64) float64 {
 	a, b := smooth(x[:n], weights[:n], sharp), smooth(x[n:], weights[n:], 1.5*sharp)
 	return math.Log(math.Exp(sharp*a)+math.Exp(sharp*b)) / sharp
 }
+
+// faded changes parameters that are numbers, which are not named.
+//
+//revgen:jacobian x
+func faded(dst, x []float64, s float64) {
+	s *= x[0]
+	dst[0] = s*x[1] + fade(x, s, 3)
+}
+
+func fade(x []float64, s float64, n int) float64 {
+	if n == 0 {
+		return s * x[1]
+	}
+	s *= x[n%2] + s
+	return s + fade(x, 0.5*s, n-1)
+}

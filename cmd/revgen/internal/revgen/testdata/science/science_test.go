@@ -458,6 +458,8 @@ func TestRecursions(t *testing.T) {
 	check(t, "quadrature", p, func(p []float64) float64 { return quadrature(p, 3) }, func(g, p []float64) float64 { return quadratureGradient(g, p, 3) })
 	second(t, "quadrature", p, func(g, p []float64) { quadratureGradient(g, p, 3) },
 		func(dst, p, v []float64) { quadratureHessVec(dst, p, v, 3) }, func(dst *mat.SymDense, p []float64) { quadratureHessian(dst, p, 3) })
+	jacobian(t, "faded", 1, random(2, -1, 1), func(dst, x []float64) { faded(dst, x, 0.7) },
+		func(dst, x, v []float64) { fadedJVP(dst, x, v, 0.7) }, func(dst, x, v []float64) { fadedVJP(dst, x, v, 0.7) }, func(dst *mat.Dense, x []float64) { fadedJacobian(dst, x, 0.7) })
 	w := random(7, -1, 1)
 	jacobian(t, "tree", 5, random(7, -1, 1), func(dst, x []float64) { tree(dst, x, w) },
 		func(dst, x, v []float64) { treeJVP(dst, x, v, w) }, func(dst, x, v []float64) { treeVJP(dst, x, v, w) }, func(dst *mat.Dense, x []float64) { treeJacobian(dst, x, w) })
