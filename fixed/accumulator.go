@@ -52,6 +52,9 @@ func (a *Accumulator) SubAcc(b Accumulator) {
 	a.hi, _ = bits.Sub64(a.hi, b.hi, c)
 }
 
+// AddWords computes a += (hi·2⁶⁴ + lo)·2⁻⁸⁶, for sums that other code has made.
+func (a *Accumulator) AddWords(hi, lo uint64) { a.AddAcc(Accumulator{hi, lo}) }
+
 // AddDot computes a += Σ x_i·y_i. It panics if y is shorter than x.
 func (a *Accumulator) AddDot(x, y []Q43) {
 	a.AddAcc(dot(x, y))

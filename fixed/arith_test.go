@@ -165,6 +165,11 @@ func TestAccumulatorOrder(t *testing.T) {
 		if parts != whole {
 			t.Fatalf("sum in parts %v, whole %v", parts, whole)
 		}
+		words := head
+		words.AddWords(tail.hi, tail.lo)
+		if words != whole {
+			t.Fatalf("sum with the words of a part %v, whole %v", words, whole)
+		}
 		parts.SubAcc(tail)
 		if parts != head {
 			t.Fatal("SubAcc does not undo AddAcc")

@@ -6,6 +6,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -186,9 +187,16 @@ func (k *norm[T]) value() T {
 
 // fixedValue is value in fixed point.
 func (k *norm[T]) fixedValue() T {
+	if k.isFlat() {
+		return T(fixedpoint.SumSquares(number.As[[]fixed.Q43](k.x.Data[:k.x.Rows*k.x.Cols])).Sqrt())
+	}
 	var s fixed.Accumulator
 	for i := range k.x.Rows {
 		x := k.row(i)
+		if x.Inc == 1 {
+			s.AddAcc(fixedpoint.SumSquares(number.As[[]fixed.Q43](x.Data[:x.N])))
+			continue
+		}
 		for j := range x.N {
 			v := fixed.Q43(x.Data[j*x.Inc])
 			s.AddMul(v, v)

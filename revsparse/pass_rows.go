@@ -189,27 +189,20 @@ type row[T rev.Number, I Index] struct {
 func (r *row[T, I]) run(s *scratch[T]) {
 	switch r := any(r).(type) {
 	case *row[fixed.Q43, I]:
-		fixedRow(r, s.exact[:len(r.out)])
+		fixedRow(r, s.exact[:])
 	case *row[complex128, I]:
 		complexRow(r)
 	}
 }
 
 func fixedRow[I Index](r *row[fixed.Q43, I], sums []fixed.Accumulator) {
-	clear(sums)
-	for q, i := range r.ind {
-		at := int(i) * r.ldu
-		if r.out != nil {
-			for c, y := range r.u[at : at+len(sums)] {
-				sums[c].AddMul(r.a[q], y)
-			}
-		}
-		if r.ga != nil {
-			r.ga[q] += r.gamma.Mul(fixedpoint.Dot(r.v, r.u[at:at+len(r.v)]))
-		}
+	if r.out != nil {
+		fixedpoint.AddRowSums(r.sign, r.alpha, r.a, r.ind, r.u, r.ldu, r.out, sums)
 	}
-	for c := range sums {
-		r.out[c] += number.Signed(r.sign, r.alpha.Mul(sums[c].Round()))
+	if r.ga != nil {
+		for q, i := range r.ind {
+			r.ga[q] += r.gamma.Mul(fixedpoint.Dot(r.v, r.u[int(i)*r.ldu:][:len(r.v)]))
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revlog"
+	"revnum/revsparse"
 	"revnum/ulog"
 )
 
@@ -274,12 +275,40 @@ func passes[T rev.Real](rnd *rand.Rand) []pass {
 	const n = 1000
 	x, y, z, alpha := vector(n), vector(n), vector(n), fixed.Of[T](0x1p-10)
 	var out T
-	return append(all,
+	return append(append(all, sparsePasses[T](rnd)...),
 		pass{"Dot over Q43, n=1000", 6, func() { revlinalg.Dot[T]{Out: &out, X: x, Y: y}.Forward() }},
 		pass{"Axpy over Q43, n=1000", 6, func() { revlinalg.Axpy[T]{Alpha: &alpha, X: x, Y: y}.Forward() }},
 		pass{"MulElem over Q43, n=1000", 6, func() { revlinalg.MulElem[T]{Z: z, X: x, Y: y, Workers: 1}.Forward() }},
 		pass{"Norm2 over Q43, n=1000", 6, func() { revlinalg.Norm2[T]{Out: &out, X: x}.Forward() }},
+		pass{"SumSquares over Q43, n=1000", 6, func() { revlinalg.SumSquares[T]{Out: &out, X: x}.Forward() }},
 	)
+}
+
+// sparsePasses returns products with a matrix of order 1000 that has 8 entries in a row.
+func sparsePasses[T rev.Real](rnd *rand.Rand) (all []pass) {
+	const n, perRow = 1000, 8
+	var row, col []int32
+	var val []T
+	for i := range n * perRow {
+		row, col, val = append(row, int32(i/perRow)), append(col, int32(rnd.IntN(n))), append(val, fixed.Of[T](rnd.NormFloat64()/1000))
+	}
+	m, err := revsparse.FromTriplets(n, n, row, col, val)
+	if err != nil {
+		panic(err)
+	}
+	for _, cols := range []int{1, 8, 64} {
+		dense := func() rev.General[T] {
+			x := make([]T, n*cols)
+			for i := range x {
+				x[i] = fixed.Of[T](rnd.NormFloat64())
+			}
+			return rev.NewGeneral(n, cols, x)
+		}
+		k, g := revsparse.Mul[T, int32]{C: dense(), A: m, B: dense(), Workers: 1}, revsparse.Mul[T, int32]{C: dense(), A: m.With(make([]T, len(m.Data))), B: dense(), Workers: 1}
+		name := fmt.Sprintf("sparse Mul over Q43, %d columns", cols)
+		all = append(all, pass{name, 8, func() { k.Forward() }}, pass{"adjoint of " + name, 8, func() { k.Adjoint(g) }})
+	}
+	return all
 }
 
 // besideFloat64 compares kernels over fixed point with the same over float64, and the product

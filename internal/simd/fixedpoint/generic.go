@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 )
 
 // genericGemm is Gemm without its checks.
@@ -155,5 +156,19 @@ func genericShears(t, s fixed.Q43, before, after bool, a, b []fixed.Q43) {
 			v, w = -v, -w
 		}
 		a[j], b[j] = v, w
+	}
+}
+
+// genericAddRowSums is AddRowSums in plain Go.
+func genericAddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43, sums []fixed.Accumulator) {
+	clear(sums)
+	for q, i := range ind {
+		at := int(i) * ldu
+		for c, y := range u[at : at+len(sums)] {
+			sums[c].AddMul(a[q], y)
+		}
+	}
+	for c := range sums {
+		out[c] += number.Signed(sign, alpha.Mul(sums[c].Round()))
 	}
 }

@@ -1,6 +1,8 @@
 package fixedpoint
 
 import (
+	"unsafe"
+
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/simd/cpu"
@@ -27,8 +29,56 @@ func Dot(x, y []fixed.Q43) fixed.Q43 {
 	return fixed.Q43(hi + (lo+1<<(fixed.FracBits-1)-1+hi&1)>>fixed.FracBits)
 }
 
+// SumSquares returns Σ x_i². It is exact.
+func SumSquares(x []fixed.Q43) (s fixed.Accumulator) {
+	if tier != cpu.AVX512 || len(x) < vectorLeast {
+		s.AddDot(x, x)
+		return s
+	}
+	for i := 0; i < len(x); i += cpu.Chunk {
+		var sums [3][8]uint64
+		vectorSquares(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), &sums[0][0])
+		for lane := range sums[0] {
+			s.AddWords(0, sums[0][lane])
+			s.AddWords(sums[1][lane]>>12, sums[1][lane]<<52)
+			s.AddWords(sums[2][lane]<<40, 0)
+		}
+	}
+	return s
+}
+
 // vectorLeast is the least length for which a call of assembly pays.
 const vectorLeast = 8
+
+// An Index is a type of indices of the entries of sparse matrices.
+type Index interface{ int | int32 }
+
+// AddRowSums computes out += alpha·s, or out -= alpha·s if sign is negative, with s = Σ a_q·u_q for
+// rows u_q of a matrix. The sum is exact and rounded once, and its product with alpha once more.
+// Row u_q begins at u[ind_q·ldu]. sums is scratch as long as out. It panics if a slice is too short.
+func AddRowSums[I Index](sign int, alpha fixed.Q43, a []fixed.Q43, ind []I, u []fixed.Q43, ldu int, out []fixed.Q43, sums []fixed.Accumulator) {
+	const most = 1 << 12 // entries of a call
+	if tier != cpu.AVX512 || len(out) < 2 || len(a) == 0 || len(a) > most {
+		genericAddRowSums(sign, alpha, a, ind, u, ldu, out, sums[:len(out)])
+		return
+	}
+	ind = ind[:len(a)]
+	for _, i := range ind {
+		_ = u[int(i)*ldu:][:len(out)]
+	}
+	rounded := unsafe.Slice((*fixed.Q43)(unsafe.Pointer(unsafe.SliceData(sums[:len(out)]))), len(out))
+	columns := max(2, most/len(a)&^1) * 8 // of a call
+	for c := 0; c < len(out); c += columns {
+		s := rounded[c:min(c+columns, len(out))]
+		switch ind := any(ind).(type) {
+		case []int:
+			vectorRowSumsI64(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), ldu, (*int64)(&s[0]))
+		case []int32:
+			vectorRowSumsI32(len(s), len(a), (*int64)(&a[0]), &ind[0], (*int64)(&u[c]), ldu, (*int64)(&s[0]))
+		}
+	}
+	Axpy(sign, alpha, rounded, out)
+}
 
 // Axpy computes y_i += alpha·x_i, or y_i -= alpha·x_i if sign is negative. Each product is
 // rounded. It panics if the lengths differ.

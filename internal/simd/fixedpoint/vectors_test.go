@@ -19,6 +19,11 @@ func testVectors(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixe
 	if got, want := Dot(x, y), fixed.Dot(x, y); got != want {
 		t.Fatalf("n=%d: Dot is %d, want %d", n, int64(got), int64(want))
 	}
+	var squares fixed.Accumulator
+	squares.AddDot(x, x)
+	if got := SumSquares(x); got != squares {
+		t.Fatalf("n=%d: SumSquares is %v, want %v", n, got, squares)
+	}
 	for _, sign := range []int{1, -1} {
 		for name, f := range map[string]struct {
 			run func(z []fixed.Q43)
@@ -39,6 +44,30 @@ func testVectors(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixe
 				}
 			}
 		}
+	}
+}
+
+// testRowSums compares AddRowSums with sums of an Accumulator.
+func testRowSums[I Index](t *testing.T, rnd *rand.Rand, n, entries int, from func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	const rows = 5
+	ldu := n + rnd.IntN(3)
+	sign, alpha := 2*rnd.IntN(2)-1, from(rnd)
+	a, u, out, ind := draw(rnd, entries, from), draw(rnd, rows*ldu, from), draw(rnd, n+1, from), make([]I, entries)
+	for q := range ind {
+		ind[q] = I(rnd.IntN(rows))
+	}
+	got := slices.Clone(out)
+	AddRowSums(sign, alpha, a, ind, u, ldu, got[:n], make([]fixed.Accumulator, n))
+	for c := range n {
+		var s fixed.Accumulator
+		for q, x := range a {
+			s.AddMul(x, u[int(ind[q])*ldu+c])
+		}
+		out[c] += fixed.Q43(sign) * alpha.Mul(s.Round())
+	}
+	if !slices.Equal(got, out) {
+		t.Fatalf("%d entries of %d columns: sums are %d, want %d", entries, n, got, out)
 	}
 }
 
@@ -80,7 +109,11 @@ func TestVectors(t *testing.T) {
 				for n := range 70 {
 					testVectors(t, rnd, n, number.draw)
 					testShears(t, rnd, n, number.draw)
+					testRowSums[int](t, rnd, n, rnd.IntN(20), number.draw)
+					testRowSums[int32](t, rnd, n, rnd.IntN(20), number.draw)
 				}
+				testRowSums[int32](t, rnd, 17, 1<<12, number.draw)
+				testRowSums[int](t, rnd, 9, 1<<12+1, number.draw)
 				for _, n := range []int{cpu.Chunk, 2*cpu.Chunk + 7} {
 					testVectors(t, rnd, n, number.draw)
 				}
@@ -95,7 +128,8 @@ func TestVectors(t *testing.T) {
 			n := rnd.IntN(1 << 12)
 			testVectors(t, rnd, n, numbers[rnd.IntN(3)].draw)
 			testShears(t, rnd, n, numbers[rnd.IntN(3)].draw)
-			products += 11 * n
+			testRowSums[int](t, rnd, 1+rnd.IntN(40), n/10, numbers[rnd.IntN(3)].draw)
+			products += 13 * n
 		}
 	})
 }
@@ -130,7 +164,7 @@ func TestTies(t *testing.T) {
 func TestVectorsPanic(t *testing.T) {
 	x, y := make([]fixed.Q43, 3), make([]fixed.Q43, 4)
 	for _, f := range []func(){
-		func() { Dot(x, y) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) }, func() { Shears(0, 0, false, x, y) },
+		func() { Dot(x, y) }, func() { AddRowSums(1, 1, y[:1], []int{1}, y, 2, x, nil) }, func() { AddRowSums(1, 1, y[:1], []int32{-1}, y, 1, x, nil) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) }, func() { Shears(0, 0, false, x, y) },
 	} {
 		if !simdtest.Panics(f) {
 			t.Error("no panic")
@@ -148,6 +182,7 @@ func BenchmarkVectors(b *testing.B) {
 			run   func()
 		}{
 			{"Dot", 16, func() { Dot(x, y) }},
+			{"SumSquares", 8, func() { SumSquares(x) }},
 			{"Axpy", 24, func() { Axpy(1, z[0], x, y) }},
 			{"Shears", 32, func() { Shears(fixed.One/3, fixed.One/2, false, x, y) }},
 			{"AddProducts", 32, func() { AddProducts(1, x, y, z) }},

@@ -1519,6 +1519,590 @@ done72:
 	VZEROUPPER
 	RET
 
+// func squaresAVX512<>(n int, x *int64, sums *uint64)
+// Requires: AVX, AVX512F, AVX512IFMA, BMI2
+TEXT ·squaresAVX512<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	XORQ   DX, DX
+	LEAQ   -16(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest75
+
+many73:
+	VMOVUPS     (CX)(DX*8), Z8
+	VPABSQ      Z8, Z8
+	VPSRLQ      $0x34, Z8, Z9
+	VPADDQ      Z9, Z9, Z10
+	VPMADD52LUQ Z8, Z8, Z0
+	VPMADD52HUQ Z8, Z8, Z1
+	VPMADD52LUQ Z8, Z10, Z2
+	VPMADD52HUQ Z8, Z10, Z3
+	VPMADD52LUQ Z9, Z9, Z3
+	VMOVUPS     64(CX)(DX*8), Z8
+	VPABSQ      Z8, Z8
+	VPSRLQ      $0x34, Z8, Z9
+	VPADDQ      Z9, Z9, Z10
+	VPMADD52LUQ Z8, Z8, Z4
+	VPMADD52HUQ Z8, Z8, Z5
+	VPMADD52LUQ Z8, Z10, Z6
+	VPMADD52HUQ Z8, Z10, Z7
+	VPMADD52LUQ Z9, Z9, Z7
+	ADDQ        $0x10, DX
+	CMPQ        DX, BX
+	JLE         many73
+	VPADDQ      Z4, Z0, Z0
+	VPADDQ      Z5, Z1, Z1
+	VPADDQ      Z6, Z2, Z2
+	VPADDQ      Z7, Z3, Z3
+
+oneTest75:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail76
+
+one74:
+	VMOVUPS     (CX)(DX*8), Z4
+	VPABSQ      Z4, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPADDQ      Z5, Z5, Z6
+	VPMADD52LUQ Z4, Z4, Z0
+	VPMADD52HUQ Z4, Z4, Z1
+	VPMADD52LUQ Z4, Z6, Z2
+	VPMADD52HUQ Z4, Z6, Z3
+	VPMADD52LUQ Z5, Z5, Z3
+	ADDQ        $0x08, DX
+	CMPQ        DX, BX
+	JLE         one74
+
+tail76:
+	SUBQ        DX, AX
+	JZ          done77
+	MOVQ        $-1, BX
+	SHLXQ       AX, BX, BX
+	NOTQ        BX
+	KMOVW       BX, K1
+	VMOVUPD.Z   (CX)(DX*8), K1, Z4
+	VPABSQ      Z4, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPADDQ      Z5, Z5, Z6
+	VPMADD52LUQ Z4, Z4, Z0
+	VPMADD52HUQ Z4, Z4, Z1
+	VPMADD52LUQ Z4, Z6, Z2
+	VPMADD52HUQ Z4, Z6, Z3
+	VPMADD52LUQ Z5, Z5, Z3
+
+done77:
+	MOVQ    sums+16(FP), AX
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS Z3, 128(AX)
+	VZEROUPPER
+	RET
+
+// func rowSumsI64AVX512<>(n int, entries int, a *int64, ind *int, u *int64, ldu int, sums *int64)
+// Requires: AVX, AVX512F, AVX512IFMA, BMI2
+TEXT ·rowSumsI64AVX512<>(SB), NOSPLIT, $0-56
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    u+32(FP), DX
+	MOVQ    ldu+40(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    sums+48(FP), SI
+	VMOVUPS constants<>+512(SB), Z0
+	VMOVUPS constants<>+768(SB), Z1
+	XORQ    DI, DI
+	LEAQ    -16(AX), R8
+	TESTQ   R8, R8
+	JL      oneTest80
+
+many78:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   entries+8(FP), R9
+	MOVQ   ind+24(FP), R11
+	MOVQ   CX, R10
+
+loop83:
+	MOVQ         (R11), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	VBROADCASTSD (R10), Z12
+	VPXORQ       Z0, Z12, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VMOVUPS      (R12)(DI*8), Z14
+	VPXORQ       Z0, Z14, Z16
+	VPSRLQ       $0x28, Z16, Z16
+	VPANDQ       Z1, Z14, Z15
+	VPADDQ       Z12, Z14, Z14
+	VPADDQ       Z14, Z6, Z6
+	VPMADD52LUQ  Z15, Z12, Z2
+	VPMADD52HUQ  Z15, Z12, Z3
+	VPMADD52LUQ  Z16, Z12, Z4
+	VPMADD52HUQ  Z16, Z12, Z5
+	VPMADD52LUQ  Z15, Z13, Z3
+	VPMADD52LUQ  Z16, Z13, Z5
+	VMOVUPS      64(R12)(DI*8), Z14
+	VPXORQ       Z0, Z14, Z16
+	VPSRLQ       $0x28, Z16, Z16
+	VPANDQ       Z1, Z14, Z15
+	VPADDQ       Z12, Z14, Z14
+	VPADDQ       Z14, Z11, Z11
+	VPMADD52LUQ  Z15, Z12, Z7
+	VPMADD52HUQ  Z15, Z12, Z8
+	VPMADD52LUQ  Z16, Z12, Z9
+	VPMADD52HUQ  Z16, Z12, Z10
+	VPMADD52LUQ  Z15, Z13, Z8
+	VPMADD52LUQ  Z16, Z13, Z10
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R9
+	JNZ          loop83
+	VPSRLQ       $0x2b, Z2, Z12
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VPSLLQ       $0x09, Z3, Z3
+	VPADDQ       Z3, Z12, Z12
+	VPSRLQ       $0x03, Z4, Z3
+	VPADDQ       Z3, Z12, Z12
+	VPSLLQ       $0x3d, Z4, Z4
+	VPSRLQ       $0x15, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSLLQ       $0x31, Z5, Z5
+	VPADDQ       Z5, Z12, Z12
+	VPSLLQ       $0x14, Z6, Z6
+	VPSUBQ       Z6, Z12, Z12
+	VPSRLQ       $0x2b, Z2, Z3
+	VPADDQ       Z3, Z12, Z12
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z12, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z12, Z12
+	VMOVUPS      Z12, (SI)(DI*8)
+	VPSRLQ       $0x2b, Z7, Z2
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VPSLLQ       $0x09, Z8, Z8
+	VPADDQ       Z8, Z2, Z2
+	VPSRLQ       $0x03, Z9, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPSLLQ       $0x3d, Z9, Z9
+	VPSRLQ       $0x15, Z9, Z9
+	VPADDQ       Z9, Z7, Z7
+	VPSLLQ       $0x31, Z10, Z10
+	VPADDQ       Z10, Z2, Z2
+	VPSLLQ       $0x14, Z11, Z11
+	VPSUBQ       Z11, Z2, Z2
+	VPSRLQ       $0x2b, Z7, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VMOVUPS      Z2, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPADDQ       constants<>+128(SB), Z7, Z7
+	VPSRLQ       $0x2b, Z7, Z7
+	VPADDQ       Z7, Z2, Z2
+	VMOVUPS      Z2, 64(SI)(DI*8)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many78
+
+oneTest80:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail81
+
+one79:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	MOVQ   entries+8(FP), R9
+	MOVQ   ind+24(FP), R11
+	MOVQ   CX, R10
+
+loop84:
+	MOVQ         (R11), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	VBROADCASTSD (R10), Z7
+	VPXORQ       Z0, Z7, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VMOVUPS      (R12)(DI*8), Z9
+	VPXORQ       Z0, Z9, Z11
+	VPSRLQ       $0x28, Z11, Z11
+	VPANDQ       Z1, Z9, Z10
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPMADD52LUQ  Z10, Z7, Z2
+	VPMADD52HUQ  Z10, Z7, Z3
+	VPMADD52LUQ  Z11, Z7, Z4
+	VPMADD52HUQ  Z11, Z7, Z5
+	VPMADD52LUQ  Z10, Z8, Z3
+	VPMADD52LUQ  Z11, Z8, Z5
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000008, R11
+	DECQ         R9
+	JNZ          loop84
+	VPSRLQ       $0x2b, Z2, Z7
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VPSLLQ       $0x09, Z3, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPSRLQ       $0x03, Z4, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPSLLQ       $0x3d, Z4, Z4
+	VPSRLQ       $0x15, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSLLQ       $0x31, Z5, Z5
+	VPADDQ       Z5, Z7, Z7
+	VPSLLQ       $0x14, Z6, Z6
+	VPSUBQ       Z6, Z7, Z7
+	VPSRLQ       $0x2b, Z2, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z7, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z7, Z7
+	VMOVUPS      Z7, (SI)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one79
+
+tail81:
+	SUBQ   DI, AX
+	JZ     done82
+	MOVQ   $-1, R8
+	SHLXQ  AX, R8, R8
+	NOTQ   R8
+	KMOVW  R8, K1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	MOVQ   entries+8(FP), AX
+	MOVQ   ind+24(FP), R8
+
+loop85:
+	MOVQ         (R8), R9
+	IMULQ        BX, R9
+	ADDQ         DX, R9
+	VBROADCASTSD (CX), Z7
+	VPXORQ       Z0, Z7, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VMOVUPD.Z    (R9)(DI*8), K1, Z9
+	VPXORQ       Z0, Z9, Z11
+	VPSRLQ       $0x28, Z11, Z11
+	VPANDQ       Z1, Z9, Z10
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPMADD52LUQ  Z10, Z7, Z2
+	VPMADD52HUQ  Z10, Z7, Z3
+	VPMADD52LUQ  Z11, Z7, Z4
+	VPMADD52HUQ  Z11, Z7, Z5
+	VPMADD52LUQ  Z10, Z8, Z3
+	VPMADD52LUQ  Z11, Z8, Z5
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000008, R8
+	DECQ         AX
+	JNZ          loop85
+	VPSRLQ       $0x2b, Z2, Z0
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VPSLLQ       $0x09, Z3, Z3
+	VPADDQ       Z3, Z0, Z0
+	VPSRLQ       $0x03, Z4, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSLLQ       $0x3d, Z4, Z4
+	VPSRLQ       $0x15, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSLLQ       $0x31, Z5, Z5
+	VPADDQ       Z5, Z0, Z0
+	VPSLLQ       $0x14, Z6, Z6
+	VPSUBQ       Z6, Z0, Z0
+	VPSRLQ       $0x2b, Z2, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z0, Z1
+	VPANDQ       constants<>+64(SB), Z1, Z1
+	VPADDQ       Z1, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VMOVUPD      Z0, K1, (SI)(DI*8)
+
+done82:
+	VZEROUPPER
+	RET
+
+// func rowSumsI32AVX512<>(n int, entries int, a *int64, ind *int32, u *int64, ldu int, sums *int64)
+// Requires: AVX, AVX512F, AVX512IFMA, BMI2
+TEXT ·rowSumsI32AVX512<>(SB), NOSPLIT, $0-56
+	MOVQ    n+0(FP), AX
+	MOVQ    a+16(FP), CX
+	MOVQ    u+32(FP), DX
+	MOVQ    ldu+40(FP), BX
+	SHLQ    $0x03, BX
+	MOVQ    sums+48(FP), SI
+	VMOVUPS constants<>+512(SB), Z0
+	VMOVUPS constants<>+768(SB), Z1
+	XORQ    DI, DI
+	LEAQ    -16(AX), R8
+	TESTQ   R8, R8
+	JL      oneTest88
+
+many86:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   entries+8(FP), R9
+	MOVQ   ind+24(FP), R11
+	MOVQ   CX, R10
+
+loop91:
+	MOVLQSX      (R11), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	VBROADCASTSD (R10), Z12
+	VPXORQ       Z0, Z12, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VMOVUPS      (R12)(DI*8), Z14
+	VPXORQ       Z0, Z14, Z16
+	VPSRLQ       $0x28, Z16, Z16
+	VPANDQ       Z1, Z14, Z15
+	VPADDQ       Z12, Z14, Z14
+	VPADDQ       Z14, Z6, Z6
+	VPMADD52LUQ  Z15, Z12, Z2
+	VPMADD52HUQ  Z15, Z12, Z3
+	VPMADD52LUQ  Z16, Z12, Z4
+	VPMADD52HUQ  Z16, Z12, Z5
+	VPMADD52LUQ  Z15, Z13, Z3
+	VPMADD52LUQ  Z16, Z13, Z5
+	VMOVUPS      64(R12)(DI*8), Z14
+	VPXORQ       Z0, Z14, Z16
+	VPSRLQ       $0x28, Z16, Z16
+	VPANDQ       Z1, Z14, Z15
+	VPADDQ       Z12, Z14, Z14
+	VPADDQ       Z14, Z11, Z11
+	VPMADD52LUQ  Z15, Z12, Z7
+	VPMADD52HUQ  Z15, Z12, Z8
+	VPMADD52LUQ  Z16, Z12, Z9
+	VPMADD52HUQ  Z16, Z12, Z10
+	VPMADD52LUQ  Z15, Z13, Z8
+	VPMADD52LUQ  Z16, Z13, Z10
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000004, R11
+	DECQ         R9
+	JNZ          loop91
+	VPSRLQ       $0x2b, Z2, Z12
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VPSLLQ       $0x09, Z3, Z3
+	VPADDQ       Z3, Z12, Z12
+	VPSRLQ       $0x03, Z4, Z3
+	VPADDQ       Z3, Z12, Z12
+	VPSLLQ       $0x3d, Z4, Z4
+	VPSRLQ       $0x15, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSLLQ       $0x31, Z5, Z5
+	VPADDQ       Z5, Z12, Z12
+	VPSLLQ       $0x14, Z6, Z6
+	VPSUBQ       Z6, Z12, Z12
+	VPSRLQ       $0x2b, Z2, Z3
+	VPADDQ       Z3, Z12, Z12
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z12, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z12, Z12
+	VMOVUPS      Z12, (SI)(DI*8)
+	VPSRLQ       $0x2b, Z7, Z2
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VPSLLQ       $0x09, Z8, Z8
+	VPADDQ       Z8, Z2, Z2
+	VPSRLQ       $0x03, Z9, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPSLLQ       $0x3d, Z9, Z9
+	VPSRLQ       $0x15, Z9, Z9
+	VPADDQ       Z9, Z7, Z7
+	VPSLLQ       $0x31, Z10, Z10
+	VPADDQ       Z10, Z2, Z2
+	VPSLLQ       $0x14, Z11, Z11
+	VPSUBQ       Z11, Z2, Z2
+	VPSRLQ       $0x2b, Z7, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPANDQ       constants<>+0(SB), Z7, Z7
+	VMOVUPS      Z2, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPADDQ       constants<>+128(SB), Z7, Z7
+	VPSRLQ       $0x2b, Z7, Z7
+	VPADDQ       Z7, Z2, Z2
+	VMOVUPS      Z2, 64(SI)(DI*8)
+	ADDQ         $0x10, DI
+	CMPQ         DI, R8
+	JLE          many86
+
+oneTest88:
+	LEAQ -8(AX), R8
+	CMPQ DI, R8
+	JG   tail89
+
+one87:
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	MOVQ   entries+8(FP), R9
+	MOVQ   ind+24(FP), R11
+	MOVQ   CX, R10
+
+loop92:
+	MOVLQSX      (R11), R12
+	IMULQ        BX, R12
+	ADDQ         DX, R12
+	VBROADCASTSD (R10), Z7
+	VPXORQ       Z0, Z7, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VMOVUPS      (R12)(DI*8), Z9
+	VPXORQ       Z0, Z9, Z11
+	VPSRLQ       $0x28, Z11, Z11
+	VPANDQ       Z1, Z9, Z10
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPMADD52LUQ  Z10, Z7, Z2
+	VPMADD52HUQ  Z10, Z7, Z3
+	VPMADD52LUQ  Z11, Z7, Z4
+	VPMADD52HUQ  Z11, Z7, Z5
+	VPMADD52LUQ  Z10, Z8, Z3
+	VPMADD52LUQ  Z11, Z8, Z5
+	ADDQ         $0x08, R10
+	ADDQ         $0x00000004, R11
+	DECQ         R9
+	JNZ          loop92
+	VPSRLQ       $0x2b, Z2, Z7
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VPSLLQ       $0x09, Z3, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPSRLQ       $0x03, Z4, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPSLLQ       $0x3d, Z4, Z4
+	VPSRLQ       $0x15, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSLLQ       $0x31, Z5, Z5
+	VPADDQ       Z5, Z7, Z7
+	VPSLLQ       $0x14, Z6, Z6
+	VPSUBQ       Z6, Z7, Z7
+	VPSRLQ       $0x2b, Z2, Z3
+	VPADDQ       Z3, Z7, Z7
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z7, Z3
+	VPANDQ       constants<>+64(SB), Z3, Z3
+	VPADDQ       Z3, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z7, Z7
+	VMOVUPS      Z7, (SI)(DI*8)
+	ADDQ         $0x08, DI
+	CMPQ         DI, R8
+	JLE          one87
+
+tail89:
+	SUBQ   DI, AX
+	JZ     done90
+	MOVQ   $-1, R8
+	SHLXQ  AX, R8, R8
+	NOTQ   R8
+	KMOVW  R8, K1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	MOVQ   entries+8(FP), AX
+	MOVQ   ind+24(FP), R8
+
+loop93:
+	MOVLQSX      (R8), R9
+	IMULQ        BX, R9
+	ADDQ         DX, R9
+	VBROADCASTSD (CX), Z7
+	VPXORQ       Z0, Z7, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VMOVUPD.Z    (R9)(DI*8), K1, Z9
+	VPXORQ       Z0, Z9, Z11
+	VPSRLQ       $0x28, Z11, Z11
+	VPANDQ       Z1, Z9, Z10
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z6, Z6
+	VPMADD52LUQ  Z10, Z7, Z2
+	VPMADD52HUQ  Z10, Z7, Z3
+	VPMADD52LUQ  Z11, Z7, Z4
+	VPMADD52HUQ  Z11, Z7, Z5
+	VPMADD52LUQ  Z10, Z8, Z3
+	VPMADD52LUQ  Z11, Z8, Z5
+	ADDQ         $0x08, CX
+	ADDQ         $0x00000004, R8
+	DECQ         AX
+	JNZ          loop93
+	VPSRLQ       $0x2b, Z2, Z0
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VPSLLQ       $0x09, Z3, Z3
+	VPADDQ       Z3, Z0, Z0
+	VPSRLQ       $0x03, Z4, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPSLLQ       $0x3d, Z4, Z4
+	VPSRLQ       $0x15, Z4, Z4
+	VPADDQ       Z4, Z2, Z2
+	VPSLLQ       $0x31, Z5, Z5
+	VPADDQ       Z5, Z0, Z0
+	VPSLLQ       $0x14, Z6, Z6
+	VPSUBQ       Z6, Z0, Z0
+	VPSRLQ       $0x2b, Z2, Z1
+	VPADDQ       Z1, Z0, Z0
+	VPANDQ       constants<>+0(SB), Z2, Z2
+	VMOVUPS      Z0, Z1
+	VPANDQ       constants<>+64(SB), Z1, Z1
+	VPADDQ       Z1, Z2, Z2
+	VPADDQ       constants<>+128(SB), Z2, Z2
+	VPSRLQ       $0x2b, Z2, Z2
+	VPADDQ       Z2, Z0, Z0
+	VMOVUPD      Z0, K1, (SI)(DI*8)
+
+done90:
+	VZEROUPPER
+	RET
+
 // func axpyAVX512<>(n int, alpha int64, x *int64, y *int64, minus int)
 // Requires: AVX, AVX512F, AVX512IFMA, BMI2
 TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
@@ -1541,9 +2125,9 @@ TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest75
+	JL           oneTest96
 
-many73:
+many94:
 	VMOVUPS     (CX)(BX*8), Z10
 	VPXORQ      Z1, Z10, Z11
 	VPSRLQ      $0x2b, Z11, Z11
@@ -1602,14 +2186,14 @@ many73:
 	VMOVUPS     Z13, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many73
+	JLE         many94
 
-oneTest75:
+oneTest96:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail76
+	JG   tail97
 
-one74:
+one95:
 	VMOVUPS     (CX)(BX*8), Z10
 	VPXORQ      Z1, Z10, Z11
 	VPSRLQ      $0x2b, Z11, Z11
@@ -1640,11 +2224,11 @@ one74:
 	VMOVUPS     Z13, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one74
+	JLE         one95
 
-tail76:
+tail97:
 	SUBQ        BX, AX
-	JZ          done77
+	JZ          done98
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -1678,7 +2262,7 @@ tail76:
 	VPADDQ      Z0, Z2, Z2
 	VMOVUPD     Z2, K1, (DX)(BX*8)
 
-done77:
+done98:
 	VZEROUPPER
 	RET
 
@@ -1713,9 +2297,9 @@ TEXT ·shearRowsAVX512<>(SB), NOSPLIT, $0-64
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest80
+	JL           oneTest101
 
-many78:
+many99:
 	VMOVUPS     (CX)(BX*8), Z9
 	VMOVUPS     (DX)(BX*8), Z10
 	VPXORQ      Z7, Z9, Z9
@@ -1838,14 +2422,14 @@ many78:
 	VMOVUPS     Z12, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many78
+	JLE         many99
 
-oneTest80:
+oneTest101:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail81
+	JG   tail102
 
-one79:
+one100:
 	VMOVUPS     (CX)(BX*8), Z9
 	VMOVUPS     (DX)(BX*8), Z10
 	VPXORQ      Z7, Z9, Z9
@@ -1908,11 +2492,11 @@ one79:
 	VMOVUPS     Z10, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one79
+	JLE         one100
 
-tail81:
+tail102:
 	SUBQ        BX, AX
-	JZ          done82
+	JZ          done103
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -1978,16 +2562,16 @@ tail81:
 	VMOVUPD     Z9, K1, (CX)(BX*8)
 	VMOVUPD     Z10, K1, (DX)(BX*8)
 
-done82:
+done103:
 	JMP done
 
 back:
 	XORQ  BX, BX
 	LEAQ  -16(AX), SI
 	TESTQ SI, SI
-	JL    oneTest85
+	JL    oneTest106
 
-many83:
+many104:
 	VMOVUPS     (CX)(BX*8), Z9
 	VMOVUPS     (DX)(BX*8), Z10
 	VPXORQ      Z7, Z9, Z9
@@ -2110,14 +2694,14 @@ many83:
 	VMOVUPS     Z12, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many83
+	JLE         many104
 
-oneTest85:
+oneTest106:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail86
+	JG   tail107
 
-one84:
+one105:
 	VMOVUPS     (CX)(BX*8), Z9
 	VMOVUPS     (DX)(BX*8), Z10
 	VPXORQ      Z7, Z9, Z9
@@ -2180,11 +2764,11 @@ one84:
 	VMOVUPS     Z10, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one84
+	JLE         one105
 
-tail86:
+tail107:
 	SUBQ        BX, AX
-	JZ          done87
+	JZ          done108
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -2250,7 +2834,7 @@ tail86:
 	VMOVUPD     Z9, K1, (CX)(BX*8)
 	VMOVUPD     Z10, K1, (DX)(BX*8)
 
-done87:
+done108:
 done:
 	VZEROUPPER
 	RET
@@ -2271,9 +2855,9 @@ TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest90
+	JL           oneTest111
 
-many88:
+many109:
 	VMOVUPS     (CX)(SI*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPXORQ      Z1, Z5, Z7
@@ -2344,14 +2928,14 @@ many88:
 	VMOVUPS     Z12, 64(BX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many88
+	JLE         many109
 
-oneTest90:
+oneTest111:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail91
+	JG   tail112
 
-one89:
+one110:
 	VMOVUPS     (CX)(SI*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPXORQ      Z1, Z5, Z7
@@ -2388,11 +2972,11 @@ one89:
 	VMOVUPS     Z12, (BX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one89
+	JLE         one110
 
-tail91:
+tail112:
 	SUBQ        SI, AX
-	JZ          done92
+	JZ          done113
 	MOVQ        $-1, DI
 	SHLXQ       AX, DI, DI
 	NOTQ        DI
@@ -2432,7 +3016,7 @@ tail91:
 	VPADDQ      Z0, Z2, Z2
 	VMOVUPD     Z2, K1, (BX)(SI*8)
 
-done92:
+done113:
 	VZEROUPPER
 	RET
 
@@ -2651,6 +3235,18 @@ TEXT ·madds(SB), NOSPLIT, $0-16
 // func dot(n int, x *int64, y *int64, sum *uint64)
 TEXT ·dot(SB), NOSPLIT, $0-32
 	JMP ·dotAVX512<>(SB)
+
+// func squares(n int, x *int64, sums *uint64)
+TEXT ·squares(SB), NOSPLIT, $0-24
+	JMP ·squaresAVX512<>(SB)
+
+// func rowSumsI64(n int, entries int, a *int64, ind *int, u *int64, ldu int, sums *int64)
+TEXT ·rowSumsI64(SB), NOSPLIT, $0-56
+	JMP ·rowSumsI64AVX512<>(SB)
+
+// func rowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, ldu int, sums *int64)
+TEXT ·rowSumsI32(SB), NOSPLIT, $0-56
+	JMP ·rowSumsI32AVX512<>(SB)
 
 // func axpy(n int, alpha int64, x *int64, y *int64, minus int)
 TEXT ·axpy(SB), NOSPLIT, $0-40

@@ -62,6 +62,21 @@ func vectorDot(n int, x *int64, y *int64, sum *uint64) {
 	panic("no assembly")
 }
 
+// vectorSquares sets sums to what Σ x_i² has of the weights 1, 2⁵² and 2¹⁰⁴, eight of each. n is at most 2¹⁴.
+func vectorSquares(n int, x *int64, sums *uint64) {
+	panic("no assembly")
+}
+
+// vectorRowSumsI64 sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. There are at most 2¹² entries, and at least one.
+func vectorRowSumsI64(n int, entries int, a *int64, ind *int, u *int64, ldu int, sums *int64) {
+	panic("no assembly")
+}
+
+// vectorRowSumsI32 sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. There are at most 2¹² entries, and at least one.
+func vectorRowSumsI32(n int, entries int, a *int64, ind *int32, u *int64, ldu int, sums *int64) {
+	panic("no assembly")
+}
+
 // vectorAxpy computes y_i += alpha·x_i, or -= if minus is -1 and not 0.
 func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
 	panic("no assembly")

@@ -180,21 +180,14 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	VPADDQ(at(sums, 0), lo, lo)
 	VPADDQ(at(sums, line), hi, hi)
 	Label(first)
-	VPSRLQ(Imm(fraction), lo, tmp)
-	VPADDQ(tmp, hi, hi)
-	f.and(Bits(1<<fraction-1), lo)
+	f.carry(hi, lo, tmp)
 	TESTQ(U32(2), flags)
 	JZ(LabelRef(last))
 	f.Mov(lo, at(sums, 0))
 	f.Mov(hi, at(sums, line))
 	JMP(LabelRef(done))
 	Label(last)
-	f.Mov(hi, tmp)
-	f.and(Bits(1), tmp)
-	VPADDQ(tmp, lo, lo)
-	VPADDQ(Bits(1<<(fraction-1)-1), lo, lo)
-	VPSRLQ(Imm(fraction), lo, lo)
-	VPADDQ(lo, hi, hi)
+	f.roundLow(hi, lo, tmp)
 	sign := f.Reg()
 	minus := Arg("minus")
 	if f.Wide {
@@ -209,6 +202,29 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	VPADDQ(at(c, 0), hi, hi)
 	f.Mov(hi, at(c, 0))
 	Label(done)
+}
+
+// round makes hi the value of the sum hi·2⁴³ + lo. It destroys lo and tmp.
+func (f form) round(hi, lo, tmp VecVirtual) {
+	f.carry(hi, lo, tmp)
+	f.roundLow(hi, lo, tmp)
+}
+
+// carry moves all of lo but 43 bits to hi.
+func (f form) carry(hi, lo, tmp VecVirtual) {
+	VPSRLQ(Imm(fraction), lo, tmp)
+	VPADDQ(tmp, hi, hi)
+	f.and(Bits(1<<fraction-1), lo)
+}
+
+// roundLow is round for a lo of 43 bits.
+func (f form) roundLow(hi, lo, tmp VecVirtual) {
+	f.Mov(hi, tmp)
+	f.and(Bits(1), tmp)
+	VPADDQ(tmp, lo, lo)
+	VPADDQ(Bits(1<<(fraction-1)-1), lo, lo)
+	VPSRLQ(Imm(fraction), lo, lo)
+	VPADDQ(lo, hi, hi)
 }
 
 // join returns the high words and the low bits, and some more, of the sums. It destroys these.

@@ -15,6 +15,12 @@ func vectors() {
 		Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
 	}
 	only("dot", "func(n int, x, y *int64, sum *uint64)", "sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.", dot)
+	only("squares", "func(n int, x *int64, sums *uint64)", "sets sums to what Σ x_i² has of the weights 1, 2⁵² and 2¹⁰⁴, eight of each. n is at most 2¹⁴.", squares)
+	for _, x := range Indices {
+		only("rowSums"+x.Suffix(), "func(n, entries int, a *int64, ind *"+string(x)+", u *int64, ldu int, sums *int64)",
+			"sets n sums to Σ a_q·u_cq, rounded, where u_cq is element c of row ind_q of u. There are at most 2¹² entries, and at least one.",
+			func() { rowSums(x) })
+	}
 	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
 	only("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
 		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 1. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
@@ -56,6 +62,84 @@ func dot() {
 		g.Reduce(v, func(b, a, dst Op) { VPADDQ(b, a, dst) })
 		VMOVQ(v.AsX(), Mem{Base: sum, Disp: 8 * i})
 	}
+}
+
+// squares sums products of the limbs x₁·2⁵² + x₀ of |x|. With x₁ <= 2¹¹,
+//
+//	x² = x₀² + 2⁵²·x₀·(2·x₁) + 2¹⁰⁴·x₁².
+//
+// A sum gets at most 2·2¹¹ terms below 2⁵².
+func squares() {
+	g := ifma
+	n, x := Arg("n"), Arg("x")
+	const unroll = 2
+	acc := make([][]VecVirtual, unroll)
+	for u := range acc {
+		acc[u] = g.Zeros(4)
+	}
+	g.Loop(n, unroll, func(l Step, u int) {
+		x0, x1, twice, t := l.Load(x), g.Reg(), g.Reg(), acc[u]
+		VPABSQ(x0, x0)
+		VPSRLQ(Imm(52), x0, x1)
+		VPADDQ(x1, x1, twice)
+		VPMADD52LUQ(x0, x0, t[0])
+		VPMADD52HUQ(x0, x0, t[1])
+		VPMADD52LUQ(x0, twice, t[2])
+		VPMADD52HUQ(x0, twice, t[3])
+		VPMADD52LUQ(x1, x1, t[3])
+	}, func() {
+		for i, t := range acc[1] {
+			VPADDQ(t, acc[0][i], acc[0][i])
+		}
+	})
+	t, sums := acc[0], Arg("sums")
+	VPADDQ(t[2], t[1], t[1])
+	for i, v := range []VecVirtual{t[0], t[1], t[3]} {
+		g.Mov(v, Mem{Base: sums, Disp: line * i})
+	}
+}
+
+// rowSums sums products of limbs as dot does, for 16 columns at a time.
+func rowSums(x IndexType) {
+	g := ifma
+	f := newForm(g, false)
+	n, a, u, ldu, sums := Arg("n"), Arg("a"), Arg("u"), g.Stride("ldu"), Arg("sums")
+	sign, low := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<40-1))
+	g.Groups(n, 2, func(ls []Step) {
+		acc := make([][]VecVirtual, len(ls))
+		for v := range acc {
+			acc[v] = g.Zeros(len(f.weight) + 1) // and the sum of both factors
+		}
+		left, pa, ind, row := Arg("entries"), GP64(), Arg("ind"), GP64()
+		MOVQ(a, pa)
+		Times(left, func() {
+			x.LoadIndex(Mem{Base: ind}, row)
+			IMULQ(ldu, row)
+			ADDQ(u, row)
+			x0, x1 := g.Broadcast(Mem{Base: pa}), g.Reg()
+			VPXORQ(sign, x0, x1)
+			VPSRLQ(Imm(52), x1, x1)
+			for v, l := range ls {
+				y, y0, y1, t := l.Load(row), g.Reg(), g.Reg(), acc[v]
+				VPXORQ(sign, y, y1)
+				VPSRLQ(Imm(40), y1, y1)
+				VPANDQ(low, y, y0)
+				VPADDQ(x0, y, y)
+				VPADDQ(y, t[4], t[4])
+				addLimbs(t, x0, x1, y0, y1)
+			}
+			ADDQ(Imm(8), pa)
+			ADDQ(U32(x.Bytes()), ind)
+		})
+		for v, l := range ls {
+			t, tmp := acc[v], g.Reg()
+			hi, lo := f.join(t[:4])
+			VPSLLQ(Imm(63-fraction), t[4], t[4])
+			VPSUBQ(t[4], hi, hi)
+			f.round(hi, lo, tmp)
+			l.Store(hi, sums)
+		}
+	}, nil)
 }
 
 // addLimbs adds the products of the limbs of 8 numbers each.
