@@ -1,6 +1,10 @@
 package fixed
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"revnum/internal/fixedtables"
+)
 
 //go:generate go test -run TestTables -update
 
@@ -41,7 +45,7 @@ func exp(x Q43) (uint64, bool) {
 	// u = x + 32, with 57 fraction bits, is positive. Then t = x·log2(e) + 64 =
 	// u + u·(log2(e)-1) + 64 - 32·log2(e), with 121, is in [19, 85).
 	u := uint64(x+32*One) << (57 - FracBits)
-	t := log2eLess1Q128.mul64(u).add(expOffsetQ121)
+	t := uint128Of(fixedtables.Log2eLess1Q128).mul64(u).add(uint128Of(fixedtables.ExpOffsetQ121))
 	t.hi += u
 	return exp2(int(t.hi>>57)-64, t.shl(7))
 }
@@ -65,11 +69,11 @@ func exp2(k int, f uint128) (uint64, bool) {
 	if k >= 20 {
 		return 0, false
 	}
-	a := exp2Coarse[f.hi>>56]
-	b := exp2Fine[f.hi>>48&0xff] // 72 fraction bits
-	r := f.hi<<16 | f.lo>>48     // 80
+	a := uint128Of(fixedtables.Exp2Coarse[f.hi>>56])
+	b := fixedtables.Exp2Fine[f.hi>>48&0xff] // 72 fraction bits
+	r := f.hi<<16 | f.lo>>48                 // 80
 
-	z := mulHi(r, ln2Q64)                // 80
+	z := mulHi(r, fixedtables.Ln2Q64)    // 80
 	z2 := mulHi(z, z)                    // 96
 	z3 := mulHi(z2, z)                   // 112
 	p := z + z2>>17 + z3>>32/6           // 80

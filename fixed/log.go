@@ -1,6 +1,10 @@
 package fixed
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"revnum/internal/fixedtables"
+)
 
 // Log returns ln x, with an error below 0.51 unit in the last place. It panics
 // with ErrDomain if x is not positive.
@@ -9,7 +13,7 @@ func Log(x Q43) Q43 {
 		panic(ErrDomain)
 	}
 	e, ln := logParts(x)
-	return (Q43(e)*ln2Q57 + Q43(ln>>7) + 1<<(56-FracBits)) >> (57 - FracBits)
+	return (Q43(e)*fixedtables.Ln2Q57 + Q43(ln>>7) + 1<<(56-FracBits)) >> (57 - FracBits)
 }
 
 // LogChecked returns ln x as Log does, or ErrDomain.
@@ -27,7 +31,7 @@ func Log2(x Q43) Q43 {
 		panic(ErrDomain)
 	}
 	e, ln := logParts(x)
-	return Q43(e)<<FracBits + Q43((mulHi(ln, log2eQ63)+1<<(62-FracBits))>>(63-FracBits))
+	return Q43(e)<<FracBits + Q43((mulHi(ln, fixedtables.Log2eQ63)+1<<(62-FracBits))>>(63-FracBits))
 }
 
 // Log2Checked returns log2 x as Log2 does, or ErrDomain.
@@ -55,13 +59,13 @@ func normalise(x uint64) (e int, m uint64) {
 //	ln(1+u) = u - u²·(1/2 - u/3 + u²·(1/4 - u/5))
 func logParts(x Q43) (e int, ln uint64) {
 	e, m := normalise(uint64(x))
-	t := &logTable[m>>55&0xff]
-	hi, lo := bits.Mul64(m, t.inv) // 126 fraction bits
+	t := &fixedtables.Log[m>>55&0xff]
+	hi, lo := bits.Mul64(m, t.Inv) // 126 fraction bits
 	u := hi<<10 | lo>>54           // 72: the leading one is shifted out
 
 	w := mulHi(u, u)                     // 80
 	p := 1<<62 - u>>8/5                  // 64
 	p = 1<<63 - u>>8/3 + mulHi(w, p)>>16 // 64
 	u -= mulHi(w, p) >> 8                // 72
-	return e, t.ln.hi + u>>8
+	return e, t.Ln[0] + u>>8
 }

@@ -1,6 +1,10 @@
 package fixed
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"revnum/internal/fixedtables"
+)
 
 // Pow returns xʸ, with an error below 0.51 unit in the last place. x may be
 // negative if y is an integer, and zero if y is not negative (0⁰ = 1). It panics
@@ -57,7 +61,7 @@ func pow(x uint64, y Q43) (uint64, bool) {
 	}
 	if k == 20 {
 		// 2^f < 1 + 2⁻⁶⁴ rounds to 1.
-		return 1 << 63, f.hi == 0 || f.hi == 1 && f.lo < log2eLess1Q128.hi
+		return 1 << 63, f.hi == 0 || f.hi == 1 && f.lo < fixedtables.Log2eLess1Q128[0]
 	}
 	return exp2(k, f)
 }
@@ -75,13 +79,13 @@ func negate(i int, f uint128) (int, uint128) {
 // and the power series of ln(1+u) up to u¹²/12.
 func log2Parts(x uint64) (e int, log uint128) {
 	e, m := normalise(x)
-	t := &logTable[m>>55&0xff]
-	hi, lo := bits.Mul64(m, t.inv)           // 126 fraction bits
+	t := &fixedtables.Log[m>>55&0xff]
+	hi, lo := bits.Mul64(m, t.Inv)           // 126 fraction bits
 	u := uint128{hi &^ (1 << 62), lo}.shl(2) // 128
 	var p uint128
 	for k := 12; k >= 1; k-- {
-		p = reciprocal[k].sub(u.mul(p))
+		p = uint128Of(fixedtables.Reciprocal[k]).sub(u.mul(p))
 	}
-	ln := t.ln.add(u.mul(p))
-	return e, ln.add(ln.mul(log2eLess1Q128))
+	ln := uint128Of(t.Ln).add(u.mul(p))
+	return e, ln.add(ln.mul(uint128Of(fixedtables.Log2eLess1Q128)))
 }

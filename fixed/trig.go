@@ -1,6 +1,10 @@
 package fixed
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"revnum/internal/fixedtables"
+)
 
 // Sin returns sin x, x in radians, with an error below 0.51 unit in the last place
 // for all x. The reduction modulo 2π is exact enough even at ±2²⁰.
@@ -29,19 +33,19 @@ func SinCos(x Q43) (sin, cos Q43) { return sinCos(x) }
 //
 // They leave out less than θ¹⁷/17! < 2⁻⁵⁴.
 func sinCos(x Q43) (sin, cos Q43) {
-	t := invTauQ128.mul64(magnitude(x)).shl(64 - FracBits).hi // turns, 64 fraction bits
+	t := uint128Of(fixedtables.InvTauQ128).mul64(magnitude(x)).shl(64 - FracBits).hi // turns, 64 fraction bits
 	q := (t + 1<<61) >> 62
 	rest := t - q<<62
 	back := int64(rest) < 0
 	if back {
 		rest = -rest
 	}
-	theta := mulHi(rest<<2, tauQ61)     // 63
-	z := mulHi(theta, theta) << 2       // 64
-	c, s := invFactorial[16], uint64(0) // 64
+	theta := mulHi(rest<<2, fixedtables.TauQ61)     // 63
+	z := mulHi(theta, theta) << 2                   // 64
+	c, s := fixedtables.InvFactorial[16], uint64(0) // 64
 	for k := 15; k >= 3; k -= 2 {
-		s = invFactorial[k] - mulHi(z, s)
-		c = invFactorial[k-1] - mulHi(z, c)
+		s = fixedtables.InvFactorial[k] - mulHi(z, s)
+		c = fixedtables.InvFactorial[k-1] - mulHi(z, c)
 	}
 	s = mulHi(theta, 1<<63-mulHi(z, s)>>1) // 62
 	c = 1<<63 - mulHi(z, c)>>1             // 63
@@ -100,7 +104,7 @@ func Atan2(y, x Q43) Q43 {
 	p := third - mulHi(z, fifth-mulHi(z, seventh))
 	t -= mulHi(t, mulHi(z, p))
 
-	angle := atanTable[i] // 63
+	angle := fixedtables.Atan[i] // 63
 	if back {
 		angle -= t >> 1
 	} else {
@@ -108,10 +112,10 @@ func Atan2(y, x Q43) Q43 {
 	}
 	angle >>= 2 // 61
 	if steep {
-		angle = piQ61/2 - angle
+		angle = fixedtables.PiQ61/2 - angle
 	}
 	if x < 0 {
-		angle = piQ61 - angle
+		angle = fixedtables.PiQ61 - angle
 	}
 	v := Q43((angle + 1<<(60-FracBits)) >> (61 - FracBits))
 	if y < 0 {

@@ -5,6 +5,9 @@ import "math/bits"
 // uint128 is an unsigned integer of 128 bits.
 type uint128 struct{ hi, lo uint64 }
 
+// uint128Of returns the number with the given high and low word.
+func uint128Of(w [2]uint64) uint128 { return uint128{w[0], w[1]} }
+
 func (x uint128) add(y uint128) uint128 {
 	lo, c := bits.Add64(x.lo, y.lo, 0)
 	hi, _ := bits.Add64(x.hi, y.hi, c)
