@@ -115,3 +115,43 @@ func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
 
 //go:noescape
 func addProducts(n int, x *int64, y *int64, z *int64, minus int)
+
+// vectorAddQuotients computes z_i += x_i/y_i, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddQuotients(n int, x *int64, y *int64, z *int64, minus int) int {
+	return addQuotients(n, x, y, z, minus)
+}
+
+//go:noescape
+func addQuotients(n int, x *int64, y *int64, z *int64, minus int) int
+
+// vectorAddSqrt computes y_i += √x_i, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddSqrt(n int, x *int64, y *int64, minus int) int {
+	return addSqrt(n, x, y, minus)
+}
+
+//go:noescape
+func addSqrt(n int, x *int64, y *int64, minus int) int
+
+// vectorAddExp computes y_i += exp(x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddExp(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int {
+	return addExp(n, x, y, minus, coarse, fine)
+}
+
+//go:noescape
+func addExp(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int
+
+// vectorAddLog computes y_i += log(x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddLog(n int, x *int64, y *int64, minus int, table *uint64) int {
+	return addLog(n, x, y, minus, table)
+}
+
+//go:noescape
+func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
+
+// vectorAddSine computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.
+func vectorAddSine(n int, x *int64, y *int64, minus int, quarter int) int {
+	return addSine(n, x, y, minus, quarter)
+}
+
+//go:noescape
+func addSine(n int, x *int64, y *int64, minus int, quarter int) int

@@ -3020,6 +3020,1435 @@ done113:
 	VZEROUPPER
 	RET
 
+// func addQuotientsAVX512<>(n int, x *int64, y *int64, z *int64, minus int) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         y+16(FP), CX
+	VMOVUPS      constants<>+1216(SB), Z0
+	VPXORQ       Z1, Z1, Z1
+	MOVQ         n+0(FP), DX
+	MOVQ         z+24(FP), BX
+	MOVQ         minus+32(FP), SI
+	VPBROADCASTQ SI, Z2
+	XORQ         SI, SI
+	LEAQ         -8(DX), DI
+	CMPQ         SI, DI
+	JG           tail117
+
+one115:
+	VMOVUPS    (AX)(SI*8), Z3
+	VMOVUPS    (CX)(SI*8), Z4
+	VPABSQ     Z3, Z5
+	VPABSQ     Z4, Z6
+	VPXORQ     Z3, Z4, Z3
+	VCVTUQQ2PD Z6, Z4
+	VDIVPD     Z4, Z0, Z4
+	VCVTUQQ2PD Z5, Z7
+	VMULPD     constants<>+1280(SB), Z7, Z7
+	VMULPD     Z4, Z7, Z7
+	VCMPPD     $0x15, constants<>+1344(SB), Z7, K1
+	VPTESTMQ   constants<>+1408(SB), Z6, K2
+	KORB       K2, K1, K1
+	VCVTPD2QQ  Z7, Z7
+	VPSLLQ     $0x2b, Z5, Z5
+	VPMULLQ    Z6, Z7, Z8
+	VPSUBQ     Z8, Z5, Z5
+	VCVTQQ2PD  Z5, Z8
+	VMULPD     Z4, Z8, Z8
+	VCVTPD2QQ  Z8, Z8
+	VPADDQ     Z8, Z7, Z7
+	VPMULLQ    Z6, Z8, Z4
+	VPSUBQ     Z4, Z5, Z5
+	VPANDQ     constants<>+64(SB), Z7, Z4
+	VPADDQ     Z4, Z5, Z8
+	VPSUBQ     Z5, Z6, Z9
+	VPCMPQ     $0x06, Z9, Z8, K2
+	VPSUBQ     Z5, Z4, Z4
+	VPADDQ     Z5, Z6, Z5
+	VPCMPQ     $0x06, Z5, Z4, K3
+	VPSUBQ     constants<>+1472(SB), Z7, K2, Z7
+	VPADDQ     constants<>+1472(SB), Z7, K3, Z7
+	VPCMPQ     $0x01, Z1, Z3, K2
+	VPSUBQ     Z7, Z1, K2, Z7
+	KTESTB     K1, K1
+	JZ         good119
+	MOVQ       SI, AX
+	JMP        stopped
+
+good119:
+	VPXORQ  Z2, Z7, Z7
+	VPSUBQ  Z2, Z7, Z7
+	VMOVUPS (BX)(SI*8), Z3
+	VPADDQ  Z3, Z7, Z7
+	VMOVUPS Z7, (BX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one115
+
+tail117:
+	MOVQ       DX, DI
+	SUBQ       SI, DI
+	JZ         done118
+	MOVQ       $-1, R8
+	SHLXQ      DI, R8, R8
+	NOTQ       R8
+	KMOVW      R8, K1
+	VMOVUPD.Z  (AX)(SI*8), K1, Z3
+	VMOVUPD.Z  (CX)(SI*8), K1, Z4
+	VPABSQ     Z3, Z5
+	VPABSQ     Z4, Z6
+	VPXORQ     Z3, Z4, Z3
+	VCVTUQQ2PD Z6, Z4
+	VDIVPD     Z4, Z0, Z4
+	VCVTUQQ2PD Z5, Z0
+	VMULPD     constants<>+1280(SB), Z0, Z0
+	VMULPD     Z4, Z0, Z0
+	VCMPPD     $0x15, constants<>+1344(SB), Z0, K2
+	VPTESTMQ   constants<>+1408(SB), Z6, K3
+	KORB       K3, K2, K2
+	VCVTPD2QQ  Z0, Z0
+	VPSLLQ     $0x2b, Z5, Z5
+	VPMULLQ    Z6, Z0, Z7
+	VPSUBQ     Z7, Z5, Z5
+	VCVTQQ2PD  Z5, Z7
+	VMULPD     Z4, Z7, Z7
+	VCVTPD2QQ  Z7, Z7
+	VPADDQ     Z7, Z0, Z0
+	VPMULLQ    Z6, Z7, Z4
+	VPSUBQ     Z4, Z5, Z5
+	VPANDQ     constants<>+64(SB), Z0, Z4
+	VPADDQ     Z4, Z5, Z7
+	VPSUBQ     Z5, Z6, Z8
+	VPCMPQ     $0x06, Z8, Z7, K3
+	VPSUBQ     Z5, Z4, Z4
+	VPADDQ     Z5, Z6, Z5
+	VPCMPQ     $0x06, Z5, Z4, K4
+	VPSUBQ     constants<>+1472(SB), Z0, K3, Z0
+	VPADDQ     constants<>+1472(SB), Z0, K4, Z0
+	VPCMPQ     $0x01, Z1, Z3, K3
+	VPSUBQ     Z0, Z1, K3, Z0
+	KANDB      K1, K2, K2
+	KTESTB     K2, K2
+	JZ         good120
+	MOVQ       SI, AX
+	JMP        stopped
+
+good120:
+	VPXORQ    Z2, Z0, Z0
+	VPSUBQ    Z2, Z0, Z0
+	VMOVUPD.Z (BX)(SI*8), K1, Z1
+	VPADDQ    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (BX)(SI*8)
+
+done118:
+	MOVQ DX, AX
+
+stopped:
+	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func addSqrtAVX512<>(n int, x *int64, y *int64, minus int) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
+	MOVQ         x+8(FP), AX
+	MOVQ         n+0(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         minus+24(FP), BX
+	VPBROADCASTQ BX, Z0
+	XORQ         BX, BX
+	LEAQ         -8(CX), SI
+	CMPQ         BX, SI
+	JG           tail124
+
+one122:
+	VMOVUPS   (AX)(BX*8), Z1
+	VPXORQ    Z2, Z2, Z2
+	VPCMPQ    $0x01, Z2, Z1, K1
+	VCVTQQ2PD Z1, Z3
+	VMULPD    constants<>+1280(SB), Z3, Z3
+	VSQRTPD   Z3, Z3
+	VCVTPD2QQ Z3, Z3
+	VPSLLQ    $0x2b, Z1, Z1
+	VPMULLQ   Z3, Z3, Z4
+	VPSUBQ    Z4, Z1, Z1
+	VPCMPQ    $0x06, Z3, Z1, K2
+	VPCMPQ    $0x06, Z2, Z3, K3
+	VPADDQ    Z3, Z1, Z1
+	VPCMPQ    $0x02, Z2, Z1, K3, K3
+	VPSUBQ    constants<>+1472(SB), Z3, K2, Z3
+	VPADDQ    constants<>+1472(SB), Z3, K3, Z3
+	KTESTB    K1, K1
+	JZ        good126
+	MOVQ      BX, AX
+	JMP       stopped
+
+good126:
+	VPXORQ  Z0, Z3, Z3
+	VPSUBQ  Z0, Z3, Z3
+	VMOVUPS (DX)(BX*8), Z1
+	VPADDQ  Z1, Z3, Z3
+	VMOVUPS Z3, (DX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one122
+
+tail124:
+	MOVQ      CX, SI
+	SUBQ      BX, SI
+	JZ        done125
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (AX)(BX*8), K1, Z1
+	VPXORQ    Z2, Z2, Z2
+	VPCMPQ    $0x01, Z2, Z1, K2
+	VCVTQQ2PD Z1, Z3
+	VMULPD    constants<>+1280(SB), Z3, Z3
+	VSQRTPD   Z3, Z3
+	VCVTPD2QQ Z3, Z3
+	VPSLLQ    $0x2b, Z1, Z1
+	VPMULLQ   Z3, Z3, Z4
+	VPSUBQ    Z4, Z1, Z1
+	VPCMPQ    $0x06, Z3, Z1, K3
+	VPCMPQ    $0x06, Z2, Z3, K4
+	VPADDQ    Z3, Z1, Z1
+	VPCMPQ    $0x02, Z2, Z1, K4, K4
+	VPSUBQ    constants<>+1472(SB), Z3, K3, Z3
+	VPADDQ    constants<>+1472(SB), Z3, K4, Z3
+	KANDB     K1, K2, K2
+	KTESTB    K2, K2
+	JZ        good127
+	MOVQ      BX, AX
+	JMP       stopped
+
+good127:
+	VPXORQ    Z0, Z3, Z3
+	VPSUBQ    Z0, Z3, Z3
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPADDQ    Z0, Z3, Z3
+	VMOVUPD   Z3, K1, (DX)(BX*8)
+
+done125:
+	MOVQ CX, AX
+
+stopped:
+	MOVQ AX, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func addExpAVX512<>(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
+	MOVQ         x+8(FP), AX
+	MOVQ         n+0(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         minus+24(FP), BX
+	VPBROADCASTQ BX, Z0
+	XORQ         BX, BX
+	LEAQ         -8(CX), SI
+	CMPQ         BX, SI
+	JG           tail131
+
+one129:
+	VMOVUPS     (AX)(BX*8), Z1
+	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
+	VPMAXSQ     constants<>+1600(SB), Z1, Z1
+	VPADDQ      constants<>+1664(SB), Z1, Z1
+	VPSLLQ      $0x0e, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+1728(SB), Z1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52LUQ constants<>+1792(SB), Z1, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z1, Z4
+	VPMADD52LUQ constants<>+1728(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1728(SB), Z2, Z4
+	VPMADD52LUQ constants<>+1792(SB), Z2, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
+	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
+	VPMADD52LUQ constants<>+1856(SB), Z2, Z4
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
+	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPMULLQ     constants<>+1856(SB), Z1, Z2
+	VPADDQ      Z3, Z2, Z3
+	VPCMPUQ     $0x01, Z2, Z3, K2
+	VPSUBQ      constants<>+1472(SB), Z4, K2, Z4
+	VPADDQ      constants<>+1984(SB), Z4, Z4
+	VMOVUPS     constants<>+2048(SB), Z2
+	VPADDQ      Z3, Z2, Z3
+	VPCMPUQ     $0x01, Z2, Z3, K2
+	VPSUBQ      constants<>+1472(SB), Z4, K2, Z4
+	VPADDQ      Z1, Z4, Z4
+	VPSRLQ      $0x39, Z4, Z1
+	VMOVUPS     constants<>+2112(SB), Z2
+	VPSUBQ      Z1, Z2, Z1
+	VPSLLQ      $0x07, Z4, Z2
+	VPSRLQ      $0x39, Z3, Z4
+	VPORQ       Z4, Z2, Z2
+	VPSLLQ      $0x07, Z3, Z3
+	MOVQ        coarse+32(FP), DI
+	MOVQ        fine+40(FP), R8
+	VPSRLQ      $0x38, Z2, Z4
+	VPADDQ      Z4, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x05, Z5, Z5, K2
+	VPGATHERQQ  (DI)(Z4*8), K2, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K2
+	VPGATHERQQ  8(DI)(Z4*8), K2, Z6
+	VPSRLQ      $0x30, Z2, Z4
+	VPANDQ      constants<>+2176(SB), Z4, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K2
+	VPGATHERQQ  (R8)(Z4*8), K2, Z7
+	VPSLLQ      $0x10, Z2, Z2
+	VPSRLQ      $0x30, Z3, Z3
+	VPORQ       Z3, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+2240(SB), Z2, Z4
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ constants<>+2304(SB), Z2, Z4
+	VPMADD52HUQ constants<>+2304(SB), Z2, Z8
+	VPMADD52LUQ constants<>+2240(SB), Z3, Z4
+	VPMADD52HUQ constants<>+2240(SB), Z3, Z8
+	VPMADD52LUQ constants<>+2304(SB), Z3, Z8
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z4, Z4, Z3
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ Z2, Z4, Z3
+	VPMADD52HUQ Z2, Z4, Z8
+	VPMADD52LUQ Z4, Z2, Z3
+	VPMADD52HUQ Z4, Z2, Z8
+	VPMADD52LUQ Z2, Z2, Z8
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z4, Z3, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z2, Z3, Z9
+	VPMADD52HUQ Z2, Z3, Z10
+	VPMADD52LUQ Z4, Z8, Z9
+	VPMADD52HUQ Z4, Z8, Z10
+	VPMADD52LUQ Z2, Z8, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x20, Z9, Z2
+	VPMULUDQ    constants<>+2368(SB), Z2, Z2
+	VPSRLQ      $0x11, Z3, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPSRLQ      $0x22, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x08, Z2, Z3
+	VPADDQ      Z3, Z7, Z3
+	VPSRLQ      $0x34, Z7, Z4
+	VPSRLQ      $0x34, Z2, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z2, Z7, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z8, Z7, Z9
+	VPMADD52HUQ Z8, Z7, Z10
+	VPMADD52LUQ Z2, Z4, Z9
+	VPMADD52HUQ Z2, Z4, Z10
+	VPMADD52LUQ Z8, Z4, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x10, Z9, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z5, Z3
+	VPSRLQ      $0x34, Z2, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z2, Z5, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z2, Z3, Z7
+	VPMADD52HUQ Z2, Z3, Z8
+	VPMADD52LUQ Z4, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPSLLQ      $0x38, Z7, Z3
+	VPADDQ      Z3, Z6, Z3
+	VPCMPUQ     $0x01, Z6, Z3, K2
+	VPSUBQ      constants<>+1472(SB), Z2, K2, Z2
+	VPSRLVQ     Z1, Z2, Z3
+	VPSUBQ      constants<>+64(SB), Z1, Z1
+	VPSRLVQ     Z1, Z2, Z1
+	VPANDQ      constants<>+64(SB), Z1, Z1
+	VPADDQ      Z1, Z3, Z1
+	KTESTB      K1, K1
+	JZ          good133
+	MOVQ        BX, AX
+	JMP         stopped
+
+good133:
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS (DX)(BX*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, (DX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one129
+
+tail131:
+	MOVQ        CX, SI
+	SUBQ        BX, SI
+	JZ          done132
+	MOVQ        $-1, DI
+	SHLXQ       SI, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K2
+	VPMAXSQ     constants<>+1600(SB), Z1, Z1
+	VPADDQ      constants<>+1664(SB), Z1, Z1
+	VPSLLQ      $0x0e, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+1728(SB), Z1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52LUQ constants<>+1792(SB), Z1, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z1, Z4
+	VPMADD52LUQ constants<>+1728(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1728(SB), Z2, Z4
+	VPMADD52LUQ constants<>+1792(SB), Z2, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
+	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
+	VPMADD52LUQ constants<>+1856(SB), Z2, Z4
+	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
+	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z5, Z5
+	VPADDQ      Z5, Z4, Z4
+	VPMULLQ     constants<>+1856(SB), Z1, Z2
+	VPADDQ      Z3, Z2, Z3
+	VPCMPUQ     $0x01, Z2, Z3, K3
+	VPSUBQ      constants<>+1472(SB), Z4, K3, Z4
+	VPADDQ      constants<>+1984(SB), Z4, Z4
+	VMOVUPS     constants<>+2048(SB), Z2
+	VPADDQ      Z3, Z2, Z3
+	VPCMPUQ     $0x01, Z2, Z3, K3
+	VPSUBQ      constants<>+1472(SB), Z4, K3, Z4
+	VPADDQ      Z1, Z4, Z4
+	VPSRLQ      $0x39, Z4, Z1
+	VMOVUPS     constants<>+2112(SB), Z2
+	VPSUBQ      Z1, Z2, Z1
+	VPSLLQ      $0x07, Z4, Z2
+	VPSRLQ      $0x39, Z3, Z4
+	VPORQ       Z4, Z2, Z2
+	VPSLLQ      $0x07, Z3, Z3
+	MOVQ        coarse+32(FP), AX
+	MOVQ        fine+40(FP), SI
+	VPSRLQ      $0x38, Z2, Z4
+	VPADDQ      Z4, Z4, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x05, Z5, Z5, K3
+	VPGATHERQQ  (AX)(Z4*8), K3, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPCMPQ      $0x05, Z6, Z6, K3
+	VPGATHERQQ  8(AX)(Z4*8), K3, Z6
+	VPSRLQ      $0x30, Z2, Z4
+	VPANDQ      constants<>+2176(SB), Z4, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPCMPQ      $0x05, Z7, Z7, K3
+	VPGATHERQQ  (SI)(Z4*8), K3, Z7
+	VPSLLQ      $0x10, Z2, Z2
+	VPSRLQ      $0x30, Z3, Z3
+	VPORQ       Z3, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+2240(SB), Z2, Z4
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ constants<>+2304(SB), Z2, Z4
+	VPMADD52HUQ constants<>+2304(SB), Z2, Z8
+	VPMADD52LUQ constants<>+2240(SB), Z3, Z4
+	VPMADD52HUQ constants<>+2240(SB), Z3, Z8
+	VPMADD52LUQ constants<>+2304(SB), Z3, Z8
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ Z4, Z4, Z3
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ Z2, Z4, Z3
+	VPMADD52HUQ Z2, Z4, Z8
+	VPMADD52LUQ Z4, Z2, Z3
+	VPMADD52HUQ Z4, Z2, Z8
+	VPMADD52LUQ Z2, Z2, Z8
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z4, Z3, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z2, Z3, Z9
+	VPMADD52HUQ Z2, Z3, Z10
+	VPMADD52LUQ Z4, Z8, Z9
+	VPMADD52HUQ Z4, Z8, Z10
+	VPMADD52LUQ Z2, Z8, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x20, Z9, Z2
+	VPMULUDQ    constants<>+2368(SB), Z2, Z2
+	VPSRLQ      $0x11, Z3, Z3
+	VPADDQ      Z3, Z4, Z3
+	VPSRLQ      $0x22, Z2, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x08, Z2, Z3
+	VPADDQ      Z3, Z7, Z3
+	VPSRLQ      $0x34, Z7, Z4
+	VPSRLQ      $0x34, Z2, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z2, Z7, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z8, Z7, Z9
+	VPMADD52HUQ Z8, Z7, Z10
+	VPMADD52LUQ Z2, Z4, Z9
+	VPMADD52HUQ Z2, Z4, Z10
+	VPMADD52LUQ Z8, Z4, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x10, Z9, Z2
+	VPADDQ      Z2, Z3, Z2
+	VPSRLQ      $0x34, Z5, Z3
+	VPSRLQ      $0x34, Z2, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z2, Z5, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z2, Z3, Z7
+	VPMADD52HUQ Z2, Z3, Z8
+	VPMADD52LUQ Z4, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSRLQ      $0x08, Z7, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPSLLQ      $0x38, Z7, Z3
+	VPADDQ      Z3, Z6, Z3
+	VPCMPUQ     $0x01, Z6, Z3, K3
+	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
+	VPSRLVQ     Z1, Z2, Z3
+	VPSUBQ      constants<>+64(SB), Z1, Z1
+	VPSRLVQ     Z1, Z2, Z1
+	VPANDQ      constants<>+64(SB), Z1, Z1
+	VPADDQ      Z1, Z3, Z1
+	KANDB       K1, K2, K2
+	KTESTB      K2, K2
+	JZ          good134
+	MOVQ        BX, AX
+	JMP         stopped
+
+good134:
+	VPXORQ    Z0, Z1, Z1
+	VPSUBQ    Z0, Z1, Z1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPADDQ    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (DX)(BX*8)
+
+done132:
+	MOVQ CX, AX
+
+stopped:
+	MOVQ AX, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func addLogAVX512<>(n int, x *int64, y *int64, minus int, table *uint64) int
+// Requires: AVX, AVX512CD, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         n+0(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         minus+24(FP), BX
+	VPBROADCASTQ BX, Z0
+	XORQ         BX, BX
+	LEAQ         -8(CX), SI
+	CMPQ         BX, SI
+	JG           tail138
+
+one136:
+	VMOVUPS     (AX)(BX*8), Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x02, Z2, Z1, K1
+	VPLZCNTQ    Z1, Z2
+	VPSLLVQ     Z2, Z1, Z1
+	VMOVUPS     constants<>+2432(SB), Z3
+	VPSUBQ      Z2, Z3, Z2
+	MOVQ        table+32(FP), DI
+	VPSRLQ      $0x37, Z1, Z3
+	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPADDQ      Z3, Z3, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K2
+	VPGATHERQQ  (DI)(Z3*8), K2, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x05, Z5, Z5, K2
+	VPGATHERQQ  8(DI)(Z3*8), K2, Z5
+	VPSRLQ      $0x34, Z1, Z3
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z1, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ Z6, Z1, Z7
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z4, Z3, Z7
+	VPMADD52HUQ Z4, Z3, Z8
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSLLQ      $0x0a, Z7, Z3
+	VPMULLQ     Z4, Z1, Z1
+	VPSRLQ      $0x36, Z1, Z1
+	VPORQ       Z1, Z3, Z1
+	VPSRLQ      $0x34, Z1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z1, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52LUQ Z3, Z1, Z4
+	VPMADD52HUQ Z3, Z1, Z6
+	VPMADD52LUQ Z1, Z3, Z4
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z3, Z3, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x08, Z1, Z6
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+2496(SB), Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ constants<>+2560(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2560(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2496(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2496(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2560(SB), Z7, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x02, Z8, Z8
+	VMOVUPS     constants<>+2624(SB), Z9
+	VPSUBQ      Z8, Z9, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ constants<>+2752(SB), Z6, Z9
+	VPMADD52HUQ constants<>+2752(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
+	VPMADD52HUQ constants<>+2688(SB), Z7, Z10
+	VPMADD52LUQ constants<>+2752(SB), Z7, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x01, Z9, Z6
+	VMOVUPS     constants<>+512(SB), Z7
+	VPSUBQ      Z6, Z7, Z6
+	VPSRLQ      $0x34, Z8, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z8, Z4, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z7, Z4, Z9
+	VPMADD52HUQ Z7, Z4, Z10
+	VPMADD52LUQ Z8, Z3, Z9
+	VPMADD52HUQ Z8, Z3, Z10
+	VPMADD52LUQ Z7, Z3, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x10, Z9, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ Z7, Z4, Z8
+	VPMADD52HUQ Z7, Z4, Z9
+	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52HUQ Z6, Z3, Z9
+	VPMADD52LUQ Z7, Z3, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x08, Z8, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPSRLQ      $0x08, Z1, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPMULLQ     constants<>+2816(SB), Z2, Z2
+	VPSRLQ      $0x07, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPADDQ      constants<>+2880(SB), Z1, Z1
+	VPSRAQ      $0x0e, Z1, Z1
+	KTESTB      K1, K1
+	JZ          good140
+	MOVQ        BX, AX
+	JMP         stopped
+
+good140:
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS (DX)(BX*8), Z2
+	VPADDQ  Z2, Z1, Z1
+	VMOVUPS Z1, (DX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one136
+
+tail138:
+	MOVQ        CX, SI
+	SUBQ        BX, SI
+	JZ          done139
+	MOVQ        $-1, DI
+	SHLXQ       SI, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x02, Z2, Z1, K2
+	VPLZCNTQ    Z1, Z2
+	VPSLLVQ     Z2, Z1, Z1
+	VMOVUPS     constants<>+2432(SB), Z3
+	VPSUBQ      Z2, Z3, Z2
+	MOVQ        table+32(FP), AX
+	VPSRLQ      $0x37, Z1, Z3
+	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPADDQ      Z3, Z3, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K3
+	VPGATHERQQ  (AX)(Z3*8), K3, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPCMPQ      $0x05, Z5, Z5, K3
+	VPGATHERQQ  8(AX)(Z3*8), K3, Z5
+	VPSRLQ      $0x34, Z1, Z3
+	VPSRLQ      $0x34, Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z4, Z1, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ Z6, Z1, Z7
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z4, Z3, Z7
+	VPMADD52HUQ Z4, Z3, Z8
+	VPMADD52LUQ Z6, Z3, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPSLLQ      $0x0a, Z7, Z3
+	VPMULLQ     Z4, Z1, Z1
+	VPSRLQ      $0x36, Z1, Z1
+	VPORQ       Z1, Z3, Z1
+	VPSRLQ      $0x34, Z1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z1, Z1, Z4
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52LUQ Z3, Z1, Z4
+	VPMADD52HUQ Z3, Z1, Z6
+	VPMADD52LUQ Z1, Z3, Z4
+	VPMADD52HUQ Z1, Z3, Z6
+	VPMADD52LUQ Z3, Z3, Z6
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z6, Z6
+	VPADDQ      Z6, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z3
+	VPSRLQ      $0x08, Z1, Z6
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+2496(SB), Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ constants<>+2560(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2560(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2496(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2496(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2560(SB), Z7, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x02, Z8, Z8
+	VMOVUPS     constants<>+2624(SB), Z9
+	VPSUBQ      Z8, Z9, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ constants<>+2752(SB), Z6, Z9
+	VPMADD52HUQ constants<>+2752(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
+	VPMADD52HUQ constants<>+2688(SB), Z7, Z10
+	VPMADD52LUQ constants<>+2752(SB), Z7, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x01, Z9, Z6
+	VMOVUPS     constants<>+512(SB), Z7
+	VPSUBQ      Z6, Z7, Z6
+	VPSRLQ      $0x34, Z8, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z8, Z4, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z7, Z4, Z9
+	VPMADD52HUQ Z7, Z4, Z10
+	VPMADD52LUQ Z8, Z3, Z9
+	VPMADD52HUQ Z8, Z3, Z10
+	VPMADD52LUQ Z7, Z3, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSRLQ      $0x10, Z9, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ Z7, Z4, Z8
+	VPMADD52HUQ Z7, Z4, Z9
+	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52HUQ Z6, Z3, Z9
+	VPMADD52LUQ Z7, Z3, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x08, Z8, Z3
+	VPSUBQ      Z3, Z1, Z1
+	VPSRLQ      $0x08, Z1, Z1
+	VPADDQ      Z1, Z5, Z1
+	VPMULLQ     constants<>+2816(SB), Z2, Z2
+	VPSRLQ      $0x07, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPADDQ      constants<>+2880(SB), Z1, Z1
+	VPSRAQ      $0x0e, Z1, Z1
+	KANDB       K1, K2, K2
+	KTESTB      K2, K2
+	JZ          good141
+	MOVQ        BX, AX
+	JMP         stopped
+
+good141:
+	VPXORQ    Z0, Z1, Z1
+	VPSUBQ    Z0, Z1, Z1
+	VMOVUPD.Z (DX)(BX*8), K1, Z0
+	VPADDQ    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (DX)(BX*8)
+
+done139:
+	MOVQ CX, AX
+
+stopped:
+	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
+// func addSineAVX512<>(n int, x *int64, y *int64, minus int, quarter int) int
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
+	MOVQ         x+8(FP), AX
+	MOVQ         quarter+32(FP), CX
+	VPBROADCASTQ CX, Z0
+	VPSUBQ       constants<>+64(SB), Z0, Z1
+	MOVQ         n+0(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         minus+24(FP), BX
+	VPBROADCASTQ BX, Z2
+	XORQ         BX, BX
+	LEAQ         -8(CX), SI
+	CMPQ         BX, SI
+	JG           tail145
+
+one143:
+	VMOVUPS     (AX)(BX*8), Z3
+	VPXORQ      Z4, Z4, Z4
+	VPABSQ      Z3, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2944(SB), Z5, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ constants<>+3008(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3008(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2944(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2944(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3008(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3072(SB), Z6, Z8
+	VPMADD52HUQ constants<>+3072(SB), Z6, Z9
+	VPMADD52LUQ constants<>+3136(SB), Z6, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPMULLQ     constants<>+3072(SB), Z5, Z5
+	VPADDQ      Z7, Z5, Z6
+	VPCMPUQ     $0x01, Z5, Z6, K1
+	VPSUBQ      constants<>+1472(SB), Z8, K1, Z8
+	VPSLLQ      $0x15, Z8, Z5
+	VPSRLQ      $0x2b, Z6, Z6
+	VPORQ       Z6, Z5, Z5
+	VPADDQ      constants<>+3200(SB), Z5, Z6
+	VPSRLQ      $0x3e, Z6, Z6
+	VPSLLQ      $0x3e, Z6, Z7
+	VPSUBQ      Z7, Z5, Z5
+	VPCMPQ      $0x01, Z4, Z5, K1
+	VPABSQ      Z5, Z5
+	VPSLLQ      $0x02, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+3264(SB), Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ constants<>+3328(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3264(SB), Z7, Z8
+	VPMADD52HUQ constants<>+3264(SB), Z7, Z9
+	VPMADD52LUQ constants<>+3328(SB), Z7, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x34, Z8, Z5
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z8, Z8, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ Z5, Z8, Z7
+	VPMADD52HUQ Z5, Z8, Z9
+	VPMADD52LUQ Z8, Z5, Z7
+	VPMADD52HUQ Z8, Z5, Z9
+	VPMADD52LUQ Z5, Z5, Z9
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSLLQ      $0x02, Z7, Z7
+	VPSRLQ      $0x34, Z7, Z9
+	VMOVUPS     constants<>+3392(SB), Z10
+	VMOVUPS     constants<>+3456(SB), Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z13
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VMOVUPS     constants<>+3520(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z12, Z7, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z12, Z9, Z10
+	VPMADD52HUQ Z12, Z9, Z13
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z10, Z10
+	VMOVUPS     constants<>+3584(SB), Z12
+	VPSUBQ      Z10, Z12, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z13
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VMOVUPS     constants<>+3648(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z12, Z7, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z12, Z9, Z10
+	VPMADD52HUQ Z12, Z9, Z13
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z10, Z10
+	VMOVUPS     constants<>+3712(SB), Z12
+	VPSUBQ      Z10, Z12, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z13
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VMOVUPS     constants<>+3776(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPSRLQ      $0x34, Z12, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z12, Z7, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z10, Z7, Z13
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z12, Z9, Z13
+	VPMADD52HUQ Z12, Z9, Z14
+	VPMADD52LUQ Z10, Z9, Z14
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z13, Z13
+	VMOVUPS     constants<>+3840(SB), Z10
+	VPSUBQ      Z13, Z10, Z13
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z11, Z7, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z10
+	VPMADD52HUQ Z11, Z9, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+3904(SB), Z11
+	VPSUBQ      Z10, Z11, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z10, Z7, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z10, Z9, Z11
+	VPMADD52HUQ Z10, Z9, Z12
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VMOVUPS     constants<>+3968(SB), Z10
+	VPSUBQ      Z11, Z10, Z11
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z11, Z7, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z10
+	VPMADD52HUQ Z11, Z9, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4032(SB), Z11
+	VPSUBQ      Z10, Z11, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z10, Z7, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z10, Z9, Z11
+	VPMADD52HUQ Z10, Z9, Z12
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VMOVUPS     constants<>+4096(SB), Z10
+	VPSUBQ      Z11, Z10, Z11
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z11, Z7, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z10
+	VPMADD52HUQ Z11, Z9, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4160(SB), Z11
+	VPSUBQ      Z10, Z11, Z10
+	VPSRLQ      $0x34, Z10, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z11, Z7, Z12
+	VPMADD52HUQ Z11, Z7, Z14
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z14
+	VPMADD52LUQ Z11, Z9, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VMOVUPS     constants<>+4224(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPSRLQ      $0x34, Z12, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z12, Z7, Z11
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z10, Z7, Z11
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z12, Z9, Z11
+	VPMADD52HUQ Z12, Z9, Z14
+	VPMADD52LUQ Z10, Z9, Z14
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z11, Z11
+	VMOVUPS     constants<>+512(SB), Z10
+	VPSUBQ      Z11, Z10, Z11
+	VPSRLQ      $0x34, Z13, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z13, Z7, Z12
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z13, Z9, Z12
+	VPMADD52HUQ Z13, Z9, Z14
+	VPMADD52LUQ Z10, Z9, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VPSRLQ      $0x01, Z12, Z10
+	VMOVUPS     constants<>+512(SB), Z12
+	VPSUBQ      Z10, Z12, Z10
+	VPSRLQ      $0x34, Z10, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z10, Z8, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z12, Z8, Z13
+	VPMADD52HUQ Z12, Z8, Z14
+	VPMADD52LUQ Z10, Z5, Z13
+	VPMADD52HUQ Z10, Z5, Z14
+	VPMADD52LUQ Z12, Z5, Z14
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z13, Z13
+	VPSRLQ      $0x34, Z11, Z5
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z11, Z7, Z8
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z5, Z7, Z8
+	VPMADD52HUQ Z5, Z7, Z10
+	VPMADD52LUQ Z11, Z9, Z8
+	VPMADD52HUQ Z11, Z9, Z10
+	VPMADD52LUQ Z5, Z9, Z10
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x01, Z8, Z5
+	VMOVUPS     constants<>+512(SB), Z7
+	VPSUBQ      Z5, Z7, Z5
+	VPADDQ      constants<>+4288(SB), Z13, Z7
+	VPSRLQ      $0x13, Z7, Z7
+	VPADDQ      constants<>+4352(SB), Z5, Z5
+	VPSRLQ      $0x14, Z5, Z5
+	VPSUBQ      Z7, Z4, K1, Z7
+	VPADDQ      Z0, Z6, Z6
+	VPANDQ      Z1, Z3, Z3
+	VPTESTMQ    constants<>+64(SB), Z6, K1
+	VPTESTMQ    constants<>+4416(SB), Z6, K2
+	VMOVUPD     Z5, K1, Z7
+	VPSUBQ      Z7, Z4, K2, Z7
+	VPCMPQ      $0x01, Z4, Z3, K1
+	VPSUBQ      Z7, Z4, K1, Z7
+	VPXORQ      Z2, Z7, Z7
+	VPSUBQ      Z2, Z7, Z7
+	VMOVUPS     (DX)(BX*8), Z3
+	VPADDQ      Z3, Z7, Z7
+	VMOVUPS     Z7, (DX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one143
+
+tail145:
+	MOVQ        CX, SI
+	SUBQ        BX, SI
+	JZ          done146
+	MOVQ        $-1, DI
+	SHLXQ       SI, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPABSQ      Z3, Z5
+	VPSRLQ      $0x34, Z5, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+2944(SB), Z5, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52LUQ constants<>+3008(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3008(SB), Z5, Z8
+	VPMADD52LUQ constants<>+2944(SB), Z6, Z7
+	VPMADD52HUQ constants<>+2944(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3008(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z8, Z8
+	VPADDQ      Z8, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3072(SB), Z6, Z8
+	VPMADD52HUQ constants<>+3072(SB), Z6, Z9
+	VPMADD52LUQ constants<>+3136(SB), Z6, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPMULLQ     constants<>+3072(SB), Z5, Z5
+	VPADDQ      Z7, Z5, Z6
+	VPCMPUQ     $0x01, Z5, Z6, K2
+	VPSUBQ      constants<>+1472(SB), Z8, K2, Z8
+	VPSLLQ      $0x15, Z8, Z5
+	VPSRLQ      $0x2b, Z6, Z6
+	VPORQ       Z6, Z5, Z5
+	VPADDQ      constants<>+3200(SB), Z5, Z6
+	VPSRLQ      $0x3e, Z6, Z6
+	VPSLLQ      $0x3e, Z6, Z7
+	VPSUBQ      Z7, Z5, Z5
+	VPCMPQ      $0x01, Z4, Z5, K2
+	VPABSQ      Z5, Z5
+	VPSLLQ      $0x02, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+3264(SB), Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ constants<>+3328(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3264(SB), Z7, Z8
+	VPMADD52HUQ constants<>+3264(SB), Z7, Z9
+	VPMADD52LUQ constants<>+3328(SB), Z7, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x34, Z8, Z5
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z8, Z8, Z7
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52LUQ Z5, Z8, Z7
+	VPMADD52HUQ Z5, Z8, Z9
+	VPMADD52LUQ Z8, Z5, Z7
+	VPMADD52HUQ Z8, Z5, Z9
+	VPMADD52LUQ Z5, Z5, Z9
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z7, Z7
+	VPSLLQ      $0x02, Z7, Z7
+	VPSRLQ      $0x34, Z7, Z9
+	VMOVUPS     constants<>+3392(SB), Z10
+	VMOVUPS     constants<>+3456(SB), Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z13
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VMOVUPS     constants<>+3520(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z12, Z7, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z12, Z9, Z10
+	VPMADD52HUQ Z12, Z9, Z13
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z10, Z10
+	VMOVUPS     constants<>+3584(SB), Z12
+	VPSUBQ      Z10, Z12, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z13
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VMOVUPS     constants<>+3648(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z12, Z7, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z12, Z9, Z10
+	VPMADD52HUQ Z12, Z9, Z13
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z10, Z10
+	VMOVUPS     constants<>+3712(SB), Z12
+	VPSUBQ      Z10, Z12, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z13
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VMOVUPS     constants<>+3776(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPSRLQ      $0x34, Z12, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z12, Z7, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z10, Z7, Z13
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z12, Z9, Z13
+	VPMADD52HUQ Z12, Z9, Z14
+	VPMADD52LUQ Z10, Z9, Z14
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z13, Z13
+	VMOVUPS     constants<>+3840(SB), Z10
+	VPSUBQ      Z13, Z10, Z13
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z11, Z7, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z10
+	VPMADD52HUQ Z11, Z9, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+3904(SB), Z11
+	VPSUBQ      Z10, Z11, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z10, Z7, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z10, Z9, Z11
+	VPMADD52HUQ Z10, Z9, Z12
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VMOVUPS     constants<>+3968(SB), Z10
+	VPSUBQ      Z11, Z10, Z11
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z11, Z7, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z10
+	VPMADD52HUQ Z11, Z9, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4032(SB), Z11
+	VPSUBQ      Z10, Z11, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z10, Z7, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z10, Z9, Z11
+	VPMADD52HUQ Z10, Z9, Z12
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VMOVUPS     constants<>+4096(SB), Z10
+	VPSUBQ      Z11, Z10, Z11
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z11, Z7, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52LUQ Z11, Z9, Z10
+	VPMADD52HUQ Z11, Z9, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VMOVUPS     constants<>+4160(SB), Z11
+	VPSUBQ      Z10, Z11, Z10
+	VPSRLQ      $0x34, Z10, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z7, Z12
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z11, Z7, Z12
+	VPMADD52HUQ Z11, Z7, Z14
+	VPMADD52LUQ Z10, Z9, Z12
+	VPMADD52HUQ Z10, Z9, Z14
+	VPMADD52LUQ Z11, Z9, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VMOVUPS     constants<>+4224(SB), Z10
+	VPSUBQ      Z12, Z10, Z12
+	VPSRLQ      $0x34, Z12, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z12, Z7, Z11
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z10, Z7, Z11
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z12, Z9, Z11
+	VPMADD52HUQ Z12, Z9, Z14
+	VPMADD52LUQ Z10, Z9, Z14
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z11, Z11
+	VMOVUPS     constants<>+512(SB), Z10
+	VPSUBQ      Z11, Z10, Z11
+	VPSRLQ      $0x34, Z13, Z10
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z13, Z7, Z12
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z13, Z9, Z12
+	VPMADD52HUQ Z13, Z9, Z14
+	VPMADD52LUQ Z10, Z9, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VPSRLQ      $0x01, Z12, Z10
+	VMOVUPS     constants<>+512(SB), Z12
+	VPSUBQ      Z10, Z12, Z10
+	VPSRLQ      $0x34, Z10, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPMADD52HUQ Z10, Z8, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52LUQ Z12, Z8, Z13
+	VPMADD52HUQ Z12, Z8, Z14
+	VPMADD52LUQ Z10, Z5, Z13
+	VPMADD52HUQ Z10, Z5, Z14
+	VPMADD52LUQ Z12, Z5, Z14
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z13, Z13
+	VPSRLQ      $0x34, Z11, Z5
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z11, Z7, Z8
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52LUQ Z5, Z7, Z8
+	VPMADD52HUQ Z5, Z7, Z10
+	VPMADD52LUQ Z11, Z9, Z8
+	VPMADD52HUQ Z11, Z9, Z10
+	VPMADD52LUQ Z5, Z9, Z10
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x01, Z8, Z5
+	VMOVUPS     constants<>+512(SB), Z7
+	VPSUBQ      Z5, Z7, Z5
+	VPADDQ      constants<>+4288(SB), Z13, Z7
+	VPSRLQ      $0x13, Z7, Z7
+	VPADDQ      constants<>+4352(SB), Z5, Z5
+	VPSRLQ      $0x14, Z5, Z5
+	VPSUBQ      Z7, Z4, K2, Z7
+	VPADDQ      Z0, Z6, Z0
+	VPANDQ      Z1, Z3, Z1
+	VPTESTMQ    constants<>+64(SB), Z0, K2
+	VPTESTMQ    constants<>+4416(SB), Z0, K3
+	VMOVUPD     Z5, K2, Z7
+	VPSUBQ      Z7, Z4, K3, Z7
+	VPCMPQ      $0x01, Z4, Z1, K2
+	VPSUBQ      Z7, Z4, K2, Z7
+	VPXORQ      Z2, Z7, Z7
+	VPSUBQ      Z2, Z7, Z7
+	VMOVUPD.Z   (DX)(BX*8), K1, Z0
+	VPADDQ      Z0, Z7, Z7
+	VMOVUPD     Z7, K1, (DX)(BX*8)
+
+done146:
+	MOVQ CX, AX
+	MOVQ AX, ret+40(FP)
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x000007ffffffffff
 DATA constants<>+8(SB)/8, $0x000007ffffffffff
 DATA constants<>+16(SB)/8, $0x000007ffffffffff
@@ -3172,7 +4601,415 @@ DATA constants<>+1184(SB)/8, $0x0007ffffffffffff
 DATA constants<>+1192(SB)/8, $0x0007ffffffffffff
 DATA constants<>+1200(SB)/8, $0x0007ffffffffffff
 DATA constants<>+1208(SB)/8, $0x0007ffffffffffff
-GLOBL constants<>(SB), RODATA|NOPTR, $1216
+DATA constants<>+1216(SB)/8, $0x3ff0000000000000
+DATA constants<>+1224(SB)/8, $0x3ff0000000000000
+DATA constants<>+1232(SB)/8, $0x3ff0000000000000
+DATA constants<>+1240(SB)/8, $0x3ff0000000000000
+DATA constants<>+1248(SB)/8, $0x3ff0000000000000
+DATA constants<>+1256(SB)/8, $0x3ff0000000000000
+DATA constants<>+1264(SB)/8, $0x3ff0000000000000
+DATA constants<>+1272(SB)/8, $0x3ff0000000000000
+DATA constants<>+1280(SB)/8, $0x42a0000000000000
+DATA constants<>+1288(SB)/8, $0x42a0000000000000
+DATA constants<>+1296(SB)/8, $0x42a0000000000000
+DATA constants<>+1304(SB)/8, $0x42a0000000000000
+DATA constants<>+1312(SB)/8, $0x42a0000000000000
+DATA constants<>+1320(SB)/8, $0x42a0000000000000
+DATA constants<>+1328(SB)/8, $0x42a0000000000000
+DATA constants<>+1336(SB)/8, $0x42a0000000000000
+DATA constants<>+1344(SB)/8, $0x43d0000000000000
+DATA constants<>+1352(SB)/8, $0x43d0000000000000
+DATA constants<>+1360(SB)/8, $0x43d0000000000000
+DATA constants<>+1368(SB)/8, $0x43d0000000000000
+DATA constants<>+1376(SB)/8, $0x43d0000000000000
+DATA constants<>+1384(SB)/8, $0x43d0000000000000
+DATA constants<>+1392(SB)/8, $0x43d0000000000000
+DATA constants<>+1400(SB)/8, $0x43d0000000000000
+DATA constants<>+1408(SB)/8, $0xc000000000000000
+DATA constants<>+1416(SB)/8, $0xc000000000000000
+DATA constants<>+1424(SB)/8, $0xc000000000000000
+DATA constants<>+1432(SB)/8, $0xc000000000000000
+DATA constants<>+1440(SB)/8, $0xc000000000000000
+DATA constants<>+1448(SB)/8, $0xc000000000000000
+DATA constants<>+1456(SB)/8, $0xc000000000000000
+DATA constants<>+1464(SB)/8, $0xc000000000000000
+DATA constants<>+1472(SB)/8, $0xffffffffffffffff
+DATA constants<>+1480(SB)/8, $0xffffffffffffffff
+DATA constants<>+1488(SB)/8, $0xffffffffffffffff
+DATA constants<>+1496(SB)/8, $0xffffffffffffffff
+DATA constants<>+1504(SB)/8, $0xffffffffffffffff
+DATA constants<>+1512(SB)/8, $0xffffffffffffffff
+DATA constants<>+1520(SB)/8, $0xffffffffffffffff
+DATA constants<>+1528(SB)/8, $0xffffffffffffffff
+DATA constants<>+1536(SB)/8, $0x00006e6666666666
+DATA constants<>+1544(SB)/8, $0x00006e6666666666
+DATA constants<>+1552(SB)/8, $0x00006e6666666666
+DATA constants<>+1560(SB)/8, $0x00006e6666666666
+DATA constants<>+1568(SB)/8, $0x00006e6666666666
+DATA constants<>+1576(SB)/8, $0x00006e6666666666
+DATA constants<>+1584(SB)/8, $0x00006e6666666666
+DATA constants<>+1592(SB)/8, $0x00006e6666666666
+DATA constants<>+1600(SB)/8, $0xffff080000000000
+DATA constants<>+1608(SB)/8, $0xffff080000000000
+DATA constants<>+1616(SB)/8, $0xffff080000000000
+DATA constants<>+1624(SB)/8, $0xffff080000000000
+DATA constants<>+1632(SB)/8, $0xffff080000000000
+DATA constants<>+1640(SB)/8, $0xffff080000000000
+DATA constants<>+1648(SB)/8, $0xffff080000000000
+DATA constants<>+1656(SB)/8, $0xffff080000000000
+DATA constants<>+1664(SB)/8, $0x0001000000000000
+DATA constants<>+1672(SB)/8, $0x0001000000000000
+DATA constants<>+1680(SB)/8, $0x0001000000000000
+DATA constants<>+1688(SB)/8, $0x0001000000000000
+DATA constants<>+1696(SB)/8, $0x0001000000000000
+DATA constants<>+1704(SB)/8, $0x0001000000000000
+DATA constants<>+1712(SB)/8, $0x0001000000000000
+DATA constants<>+1720(SB)/8, $0x0001000000000000
+DATA constants<>+1728(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1736(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1744(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1752(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1760(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1768(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1776(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1784(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1792(SB)/8, $0x00000000000007d0
+DATA constants<>+1800(SB)/8, $0x00000000000007d0
+DATA constants<>+1808(SB)/8, $0x00000000000007d0
+DATA constants<>+1816(SB)/8, $0x00000000000007d0
+DATA constants<>+1824(SB)/8, $0x00000000000007d0
+DATA constants<>+1832(SB)/8, $0x00000000000007d0
+DATA constants<>+1840(SB)/8, $0x00000000000007d0
+DATA constants<>+1848(SB)/8, $0x00000000000007d0
+DATA constants<>+1856(SB)/8, $0x71547652b82fe177
+DATA constants<>+1864(SB)/8, $0x71547652b82fe177
+DATA constants<>+1872(SB)/8, $0x71547652b82fe177
+DATA constants<>+1880(SB)/8, $0x71547652b82fe177
+DATA constants<>+1888(SB)/8, $0x71547652b82fe177
+DATA constants<>+1896(SB)/8, $0x71547652b82fe177
+DATA constants<>+1904(SB)/8, $0x71547652b82fe177
+DATA constants<>+1912(SB)/8, $0x71547652b82fe177
+DATA constants<>+1920(SB)/8, $0x0000000000000715
+DATA constants<>+1928(SB)/8, $0x0000000000000715
+DATA constants<>+1936(SB)/8, $0x0000000000000715
+DATA constants<>+1944(SB)/8, $0x0000000000000715
+DATA constants<>+1952(SB)/8, $0x0000000000000715
+DATA constants<>+1960(SB)/8, $0x0000000000000715
+DATA constants<>+1968(SB)/8, $0x0000000000000715
+DATA constants<>+1976(SB)/8, $0x0000000000000715
+DATA constants<>+1984(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+1992(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2000(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2008(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2016(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2024(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2032(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2040(SB)/8, $0x23aae26b51f407a2
+DATA constants<>+2048(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2056(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2064(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2072(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2080(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2088(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2096(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2104(SB)/8, $0x20bc0097cb7160bc
+DATA constants<>+2112(SB)/8, $0x0000000000000054
+DATA constants<>+2120(SB)/8, $0x0000000000000054
+DATA constants<>+2128(SB)/8, $0x0000000000000054
+DATA constants<>+2136(SB)/8, $0x0000000000000054
+DATA constants<>+2144(SB)/8, $0x0000000000000054
+DATA constants<>+2152(SB)/8, $0x0000000000000054
+DATA constants<>+2160(SB)/8, $0x0000000000000054
+DATA constants<>+2168(SB)/8, $0x0000000000000054
+DATA constants<>+2176(SB)/8, $0x00000000000000ff
+DATA constants<>+2184(SB)/8, $0x00000000000000ff
+DATA constants<>+2192(SB)/8, $0x00000000000000ff
+DATA constants<>+2200(SB)/8, $0x00000000000000ff
+DATA constants<>+2208(SB)/8, $0x00000000000000ff
+DATA constants<>+2216(SB)/8, $0x00000000000000ff
+DATA constants<>+2224(SB)/8, $0x00000000000000ff
+DATA constants<>+2232(SB)/8, $0x00000000000000ff
+DATA constants<>+2240(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2248(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2256(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2264(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2272(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2280(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2288(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2296(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2304(SB)/8, $0x0000000000000b17
+DATA constants<>+2312(SB)/8, $0x0000000000000b17
+DATA constants<>+2320(SB)/8, $0x0000000000000b17
+DATA constants<>+2328(SB)/8, $0x0000000000000b17
+DATA constants<>+2336(SB)/8, $0x0000000000000b17
+DATA constants<>+2344(SB)/8, $0x0000000000000b17
+DATA constants<>+2352(SB)/8, $0x0000000000000b17
+DATA constants<>+2360(SB)/8, $0x0000000000000b17
+DATA constants<>+2368(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2376(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2384(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2392(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2400(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2408(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2416(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2424(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2432(SB)/8, $0x0000000000000014
+DATA constants<>+2440(SB)/8, $0x0000000000000014
+DATA constants<>+2448(SB)/8, $0x0000000000000014
+DATA constants<>+2456(SB)/8, $0x0000000000000014
+DATA constants<>+2464(SB)/8, $0x0000000000000014
+DATA constants<>+2472(SB)/8, $0x0000000000000014
+DATA constants<>+2480(SB)/8, $0x0000000000000014
+DATA constants<>+2488(SB)/8, $0x0000000000000014
+DATA constants<>+2496(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2504(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2512(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2520(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2528(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2536(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2544(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2552(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2560(SB)/8, $0x0000000000000ccc
+DATA constants<>+2568(SB)/8, $0x0000000000000ccc
+DATA constants<>+2576(SB)/8, $0x0000000000000ccc
+DATA constants<>+2584(SB)/8, $0x0000000000000ccc
+DATA constants<>+2592(SB)/8, $0x0000000000000ccc
+DATA constants<>+2600(SB)/8, $0x0000000000000ccc
+DATA constants<>+2608(SB)/8, $0x0000000000000ccc
+DATA constants<>+2616(SB)/8, $0x0000000000000ccc
+DATA constants<>+2624(SB)/8, $0x4000000000000000
+DATA constants<>+2632(SB)/8, $0x4000000000000000
+DATA constants<>+2640(SB)/8, $0x4000000000000000
+DATA constants<>+2648(SB)/8, $0x4000000000000000
+DATA constants<>+2656(SB)/8, $0x4000000000000000
+DATA constants<>+2664(SB)/8, $0x4000000000000000
+DATA constants<>+2672(SB)/8, $0x4000000000000000
+DATA constants<>+2680(SB)/8, $0x4000000000000000
+DATA constants<>+2688(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2696(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2704(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2712(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2720(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2728(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2736(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2744(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2752(SB)/8, $0x0000000000000aaa
+DATA constants<>+2760(SB)/8, $0x0000000000000aaa
+DATA constants<>+2768(SB)/8, $0x0000000000000aaa
+DATA constants<>+2776(SB)/8, $0x0000000000000aaa
+DATA constants<>+2784(SB)/8, $0x0000000000000aaa
+DATA constants<>+2792(SB)/8, $0x0000000000000aaa
+DATA constants<>+2800(SB)/8, $0x0000000000000aaa
+DATA constants<>+2808(SB)/8, $0x0000000000000aaa
+DATA constants<>+2816(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2824(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2832(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2840(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2848(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2856(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2864(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2872(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2880(SB)/8, $0x0000000000002000
+DATA constants<>+2888(SB)/8, $0x0000000000002000
+DATA constants<>+2896(SB)/8, $0x0000000000002000
+DATA constants<>+2904(SB)/8, $0x0000000000002000
+DATA constants<>+2912(SB)/8, $0x0000000000002000
+DATA constants<>+2920(SB)/8, $0x0000000000002000
+DATA constants<>+2928(SB)/8, $0x0000000000002000
+DATA constants<>+2936(SB)/8, $0x0000000000002000
+DATA constants<>+2944(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+2952(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+2960(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+2968(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+2976(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+2984(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+2992(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3000(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3008(SB)/8, $0x00000000000007f0
+DATA constants<>+3016(SB)/8, $0x00000000000007f0
+DATA constants<>+3024(SB)/8, $0x00000000000007f0
+DATA constants<>+3032(SB)/8, $0x00000000000007f0
+DATA constants<>+3040(SB)/8, $0x00000000000007f0
+DATA constants<>+3048(SB)/8, $0x00000000000007f0
+DATA constants<>+3056(SB)/8, $0x00000000000007f0
+DATA constants<>+3064(SB)/8, $0x00000000000007f0
+DATA constants<>+3072(SB)/8, $0x28be60db9391054a
+DATA constants<>+3080(SB)/8, $0x28be60db9391054a
+DATA constants<>+3088(SB)/8, $0x28be60db9391054a
+DATA constants<>+3096(SB)/8, $0x28be60db9391054a
+DATA constants<>+3104(SB)/8, $0x28be60db9391054a
+DATA constants<>+3112(SB)/8, $0x28be60db9391054a
+DATA constants<>+3120(SB)/8, $0x28be60db9391054a
+DATA constants<>+3128(SB)/8, $0x28be60db9391054a
+DATA constants<>+3136(SB)/8, $0x000000000000028b
+DATA constants<>+3144(SB)/8, $0x000000000000028b
+DATA constants<>+3152(SB)/8, $0x000000000000028b
+DATA constants<>+3160(SB)/8, $0x000000000000028b
+DATA constants<>+3168(SB)/8, $0x000000000000028b
+DATA constants<>+3176(SB)/8, $0x000000000000028b
+DATA constants<>+3184(SB)/8, $0x000000000000028b
+DATA constants<>+3192(SB)/8, $0x000000000000028b
+DATA constants<>+3200(SB)/8, $0x2000000000000000
+DATA constants<>+3208(SB)/8, $0x2000000000000000
+DATA constants<>+3216(SB)/8, $0x2000000000000000
+DATA constants<>+3224(SB)/8, $0x2000000000000000
+DATA constants<>+3232(SB)/8, $0x2000000000000000
+DATA constants<>+3240(SB)/8, $0x2000000000000000
+DATA constants<>+3248(SB)/8, $0x2000000000000000
+DATA constants<>+3256(SB)/8, $0x2000000000000000
+DATA constants<>+3264(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3272(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3280(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3288(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3296(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3304(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3312(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3320(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3328(SB)/8, $0x0000000000000c90
+DATA constants<>+3336(SB)/8, $0x0000000000000c90
+DATA constants<>+3344(SB)/8, $0x0000000000000c90
+DATA constants<>+3352(SB)/8, $0x0000000000000c90
+DATA constants<>+3360(SB)/8, $0x0000000000000c90
+DATA constants<>+3368(SB)/8, $0x0000000000000c90
+DATA constants<>+3376(SB)/8, $0x0000000000000c90
+DATA constants<>+3384(SB)/8, $0x0000000000000c90
+DATA constants<>+3392(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3400(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3408(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3416(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3424(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3432(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3440(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3448(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3456(SB)/8, $0x00000000000d73fa
+DATA constants<>+3464(SB)/8, $0x00000000000d73fa
+DATA constants<>+3472(SB)/8, $0x00000000000d73fa
+DATA constants<>+3480(SB)/8, $0x00000000000d73fa
+DATA constants<>+3488(SB)/8, $0x00000000000d73fa
+DATA constants<>+3496(SB)/8, $0x00000000000d73fa
+DATA constants<>+3504(SB)/8, $0x00000000000d73fa
+DATA constants<>+3512(SB)/8, $0x00000000000d73fa
+DATA constants<>+3520(SB)/8, $0x00000000b092309d
+DATA constants<>+3528(SB)/8, $0x00000000b092309d
+DATA constants<>+3536(SB)/8, $0x00000000b092309d
+DATA constants<>+3544(SB)/8, $0x00000000b092309d
+DATA constants<>+3552(SB)/8, $0x00000000b092309d
+DATA constants<>+3560(SB)/8, $0x00000000b092309d
+DATA constants<>+3568(SB)/8, $0x00000000b092309d
+DATA constants<>+3576(SB)/8, $0x00000000b092309d
+DATA constants<>+3584(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3592(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3600(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3608(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3616(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3624(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3632(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3640(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3648(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3656(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3664(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3672(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3680(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3688(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3696(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3704(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3712(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3720(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3728(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3736(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3744(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3752(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3760(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3768(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3776(SB)/8, $0x0222222222222222
+DATA constants<>+3784(SB)/8, $0x0222222222222222
+DATA constants<>+3792(SB)/8, $0x0222222222222222
+DATA constants<>+3800(SB)/8, $0x0222222222222222
+DATA constants<>+3808(SB)/8, $0x0222222222222222
+DATA constants<>+3816(SB)/8, $0x0222222222222222
+DATA constants<>+3824(SB)/8, $0x0222222222222222
+DATA constants<>+3832(SB)/8, $0x0222222222222222
+DATA constants<>+3840(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3848(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3856(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3864(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3872(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3880(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3888(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3896(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+3904(SB)/8, $0x000000000c9cba54
+DATA constants<>+3912(SB)/8, $0x000000000c9cba54
+DATA constants<>+3920(SB)/8, $0x000000000c9cba54
+DATA constants<>+3928(SB)/8, $0x000000000c9cba54
+DATA constants<>+3936(SB)/8, $0x000000000c9cba54
+DATA constants<>+3944(SB)/8, $0x000000000c9cba54
+DATA constants<>+3952(SB)/8, $0x000000000c9cba54
+DATA constants<>+3960(SB)/8, $0x000000000c9cba54
+DATA constants<>+3968(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3976(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3984(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3992(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4000(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4008(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4016(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4024(SB)/8, $0x00000008f76c77fc
+DATA constants<>+4032(SB)/8, $0x0000049f93edde28
+DATA constants<>+4040(SB)/8, $0x0000049f93edde28
+DATA constants<>+4048(SB)/8, $0x0000049f93edde28
+DATA constants<>+4056(SB)/8, $0x0000049f93edde28
+DATA constants<>+4064(SB)/8, $0x0000049f93edde28
+DATA constants<>+4072(SB)/8, $0x0000049f93edde28
+DATA constants<>+4080(SB)/8, $0x0000049f93edde28
+DATA constants<>+4088(SB)/8, $0x0000049f93edde28
+DATA constants<>+4096(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4104(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4112(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4120(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4128(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4136(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4144(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4152(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4160(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4168(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4176(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4184(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4192(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4200(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4208(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4216(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4224(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4232(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4240(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4248(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4256(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4264(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4272(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4280(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4288(SB)/8, $0x0000000000040000
+DATA constants<>+4296(SB)/8, $0x0000000000040000
+DATA constants<>+4304(SB)/8, $0x0000000000040000
+DATA constants<>+4312(SB)/8, $0x0000000000040000
+DATA constants<>+4320(SB)/8, $0x0000000000040000
+DATA constants<>+4328(SB)/8, $0x0000000000040000
+DATA constants<>+4336(SB)/8, $0x0000000000040000
+DATA constants<>+4344(SB)/8, $0x0000000000040000
+DATA constants<>+4352(SB)/8, $0x0000000000080000
+DATA constants<>+4360(SB)/8, $0x0000000000080000
+DATA constants<>+4368(SB)/8, $0x0000000000080000
+DATA constants<>+4376(SB)/8, $0x0000000000080000
+DATA constants<>+4384(SB)/8, $0x0000000000080000
+DATA constants<>+4392(SB)/8, $0x0000000000080000
+DATA constants<>+4400(SB)/8, $0x0000000000080000
+DATA constants<>+4408(SB)/8, $0x0000000000080000
+DATA constants<>+4416(SB)/8, $0x0000000000000002
+DATA constants<>+4424(SB)/8, $0x0000000000000002
+DATA constants<>+4432(SB)/8, $0x0000000000000002
+DATA constants<>+4440(SB)/8, $0x0000000000000002
+DATA constants<>+4448(SB)/8, $0x0000000000000002
+DATA constants<>+4456(SB)/8, $0x0000000000000002
+DATA constants<>+4464(SB)/8, $0x0000000000000002
+DATA constants<>+4472(SB)/8, $0x0000000000000002
+GLOBL constants<>(SB), RODATA|NOPTR, $4480
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72
@@ -3259,3 +5096,23 @@ TEXT ·shearRows(SB), NOSPLIT, $0-64
 // func addProducts(n int, x *int64, y *int64, z *int64, minus int)
 TEXT ·addProducts(SB), NOSPLIT, $0-40
 	JMP ·addProductsAVX512<>(SB)
+
+// func addQuotients(n int, x *int64, y *int64, z *int64, minus int) int
+TEXT ·addQuotients(SB), NOSPLIT, $0-48
+	JMP ·addQuotientsAVX512<>(SB)
+
+// func addSqrt(n int, x *int64, y *int64, minus int) int
+TEXT ·addSqrt(SB), NOSPLIT, $0-40
+	JMP ·addSqrtAVX512<>(SB)
+
+// func addExp(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int
+TEXT ·addExp(SB), NOSPLIT, $0-56
+	JMP ·addExpAVX512<>(SB)
+
+// func addLog(n int, x *int64, y *int64, minus int, table *uint64) int
+TEXT ·addLog(SB), NOSPLIT, $0-48
+	JMP ·addLogAVX512<>(SB)
+
+// func addSine(n int, x *int64, y *int64, minus int, quarter int) int
+TEXT ·addSine(SB), NOSPLIT, $0-48
+	JMP ·addSineAVX512<>(SB)

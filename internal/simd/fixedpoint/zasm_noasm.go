@@ -73,3 +73,28 @@ func vectorShearRows(n int, t int64, s int64, a *int64, b *int64, back int, befo
 func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
 	panic("no assembly")
 }
+
+// vectorAddQuotients computes z_i += x_i/y_i, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddQuotients(n int, x *int64, y *int64, z *int64, minus int) int {
+	panic("no assembly")
+}
+
+// vectorAddSqrt computes y_i += √x_i, or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddSqrt(n int, x *int64, y *int64, minus int) int {
+	panic("no assembly")
+}
+
+// vectorAddExp computes y_i += exp(x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddExp(n int, x *int64, y *int64, minus int, coarse *uint64, fine *uint64) int {
+	panic("no assembly")
+}
+
+// vectorAddLog computes y_i += log(x_i), or -= if minus is -1 and not 0. It stops before a vector with a number that it does not handle, and returns how many numbers are done.
+func vectorAddLog(n int, x *int64, y *int64, minus int, table *uint64) int {
+	panic("no assembly")
+}
+
+// vectorAddSine computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.
+func vectorAddSine(n int, x *int64, y *int64, minus int, quarter int) int {
+	panic("no assembly")
+}

@@ -10,6 +10,7 @@ func main() {
 	Files(func() {
 		gemm()
 		vectors()
+		functions()
 	})
 }
 

@@ -1,0 +1,153 @@
+package fixedpoint
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/internal/long"
+	"revnum/internal/simd/simdtest"
+)
+
+var functions = []struct {
+	name string
+	f    Function
+	of   func(fixed.Q43) fixed.Q43
+	from func(fixed.Q43) fixed.Q43 // of the domain, near any number
+}{
+	{"Sqrt", Sqrt, fixed.Sqrt, func(x fixed.Q43) fixed.Q43 { return x &^ fixed.Min }},
+	{"Exp", Exp, func(x fixed.Q43) fixed.Q43 {
+		y, err := fixed.ExpChecked(x)
+		if err != nil {
+			return fixed.Max
+		}
+		return y
+	}, func(x fixed.Q43) fixed.Q43 { return x }},
+	{"Log", Log, fixed.Log, func(x fixed.Q43) fixed.Q43 { return max(x&^fixed.Min, 1) }},
+	{"Sin", Sin, fixed.Sin, func(x fixed.Q43) fixed.Q43 { return x }},
+	{"Cos", Cos, fixed.Cos, func(x fixed.Q43) fixed.Q43 { return x }},
+}
+
+// operands are ways to draw operands of functions: numbers of all lengths, and those near which
+// the code of a function changes its way.
+var operands = append(slices.Clone(numbers), struct {
+	name string
+	draw func(rnd *rand.Rand) fixed.Q43
+}{"all lengths", func(rnd *rand.Rand) fixed.Q43 { return fixed.Q43(rnd.Uint64()) >> rnd.IntN(64) }}, struct {
+	name string
+	draw func(rnd *rand.Rand) fixed.Q43
+}{"near boundaries", func(rnd *rand.Rand) fixed.Q43 {
+	at := []fixed.Q43{
+		fixed.Pi / 4, fixed.Pi / 2, fixed.Pi, 3 * fixed.Pi / 4, 1000 * fixed.Pi, -31 * fixed.One, -30 * fixed.One,
+		fixed.FromFloat64(13.8), 14 * fixed.One, fixed.FromFloat64(13.863), fixed.Ln2, 0, fixed.One, 2 * fixed.One,
+	}
+	x := at[rnd.IntN(len(at))] + fixed.Q43(rnd.IntN(9)-4)
+	if rnd.IntN(2) == 0 {
+		return -x
+	}
+	return x
+}}, struct {
+	name string
+	draw func(rnd *rand.Rand) fixed.Q43
+}{"squares", func(rnd *rand.Rand) fixed.Q43 { // whose roots are near halves
+	s := fixed.Q43(rnd.Uint64() >> 11 >> rnd.IntN(50))
+	return s.Mul(s) + fixed.Q43(rnd.IntN(3)-1)
+}})
+
+func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	x, y := draw(rnd, n, from), draw(rnd, n, other)
+	for _, f := range functions {
+		x, got := slices.Clone(x), slices.Clone(y)
+		sign := 2*rnd.IntN(2) - 1
+		for i := range x {
+			x[i] = f.from(x[i])
+		}
+		f.f.Add(sign, x, got)
+		for i, v := range y {
+			if want := v + fixed.Q43(sign)*f.of(x[i]); got[i] != want {
+				t.Fatalf("n=%d: %s of %d: %d, want %d", n, f.name, int64(x[i]), int64(got[i]-v), int64(want-v))
+			}
+		}
+	}
+	sign, got := 2*rnd.IntN(2)-1, draw(rnd, n, other)
+	for i := range y {
+		if y[i] == 0 {
+			y[i] = 1
+		}
+		if rnd.IntN(4) == 0 { // a tie, or near one
+			y[i] = y[i] >> 1 << 1
+			q := fixed.Q43(rnd.Int64()) >> rnd.IntN(60)
+			if y[i] == 0 {
+				y[i] = 2
+			}
+			x[i] = q.Mul(y[i])
+		}
+	}
+	want := slices.Clone(got)
+	AddQuotients(sign, x, y, got)
+	for i := range want {
+		want[i] += fixed.Q43(sign) * x[i].Div(y[i])
+		if got[i] != want[i] {
+			t.Fatalf("n=%d: %d/%d differs by %d", n, int64(x[i]), int64(y[i]), int64(got[i]-want[i]))
+		}
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(9, 10))
+		for _, from := range operands {
+			t.Run(from.name, func(t *testing.T) {
+				for n := range 35 {
+					testFunctions(t, rnd, n, from.draw, operands[rnd.IntN(len(operands))].draw)
+				}
+			})
+		}
+		most := 1 << 14
+		if long.Tests() {
+			most = 1e7
+		}
+		for done := 0; done < most; done += 1000 {
+			testFunctions(t, rnd, 1000, operands[rnd.IntN(len(operands))].draw, operands[rnd.IntN(len(operands))].draw)
+		}
+	})
+}
+
+func TestFunctionsPanic(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		x, y := make([]fixed.Q43, 9), make([]fixed.Q43, 9)
+		for i := range x {
+			x[i], y[i] = 1, 1
+		}
+		y[8] = -1
+		for _, f := range []func(){
+			func() { Log.Add(1, y, x) }, func() { Sqrt.Add(1, y, x) }, func() { Sin.Add(1, x, y[1:]) },
+			func() { AddQuotients(1, x, make([]fixed.Q43, 9), y) }, func() { AddQuotients(1, x, y, y[1:]) },
+		} {
+			if !simdtest.Panics(f) {
+				t.Error("no panic")
+			}
+		}
+	})
+}
+
+func BenchmarkFunctions(b *testing.B) {
+	const n = 1000
+	rnd := rand.New(rand.NewPCG(1, 2))
+	x, y, z := make([]fixed.Q43, n), make([]fixed.Q43, n), make([]fixed.Q43, n)
+	for i := range x {
+		x[i], y[i] = fixed.FromFloat64(rnd.ExpFloat64()), fixed.FromFloat64(rnd.ExpFloat64())
+	}
+	run := func(name string, f func()) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportMetric(simdtest.LeastTime(b.Loop, f)/n, "ns/number")
+		})
+	}
+	for _, f := range functions {
+		run(fmt.Sprint(f.name), func() { f.f.Add(1, x, z) })
+	}
+	run("Quotients", func() { AddQuotients(1, x, y, z) })
+}
