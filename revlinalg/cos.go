@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -33,6 +34,10 @@ var cosFunction = elementwise.Function{
 		Value: fixed.Cos,
 		Slope: fixed.CosAdjoint,
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Cos(x).Mul(v).Mul(w) },
+	},
+	Fixed: elementwise.FixedLoops{
+		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Cos.Add(sign, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.Sin.AddProducts(-sign, x, v, to) },
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -68,6 +69,10 @@ type quotientRoom[T rev.Real] struct {
 func (w *quotients[T]) Block(worker, block int) {
 	lo := block * elementwise.BlockSize
 	hi := min(lo+elementwise.BlockSize, w.k.X.N)
+	if w, ok := any(w).(*quotients[fixed.Q43]); ok && hi-lo >= 16 && w.isFlat() {
+		addFixedQuotients(w, lo, hi)
+		return
+	}
 	if number.IsFixed[T]() || hi-lo < 16 { // calls take longer than so few quotients
 		w.addEach(lo, hi)
 		return
@@ -138,6 +143,77 @@ func addQuotients[T rev.Float](w *quotients[T], r *quotientRoom[T], lo, hi int) 
 			vec.AddTo(v, v, omega)
 		}
 		add(gt.Y, -1, v)
+	}
+}
+
+// isFlat reports whether no operand has gaps.
+func (w *quotients[T]) isFlat() bool {
+	for _, k := range [...]*binaryOperands[T]{&w.k, &w.g, &w.t, &w.gt} {
+		for _, v := range [...]*rev.Vector[T]{&k.X, &k.Y, &k.Z} {
+			if v.Data != nil && v.Inc != 1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// addFixedQuotients works on fixed-point numbers without gaps, with the bits of addEach.
+func addFixedQuotients(w *quotients[fixed.Q43], lo, hi int) {
+	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
+	tangent, second := w.derivatives()
+	var room [5][64]fixed.Q43
+	for ; lo < hi; lo += len(room[0]) {
+		n := min(len(room[0]), hi-lo)
+		at := func(v rev.Vector[fixed.Q43]) []fixed.Q43 {
+			if v.Data == nil {
+				return nil
+			}
+			return v.Data[lo : lo+n]
+		}
+		y, q, dq, omega, domega, v := at(k.Y), room[0][:n], room[1][:n], room[2][:n], room[3][:n], room[4][:n]
+		// divide sets dst to (a - b·c)/y. A nil operand counts as 0.
+		divide := func(dst, a, b, c []fixed.Q43) {
+			clear(dst)
+			if b != nil && c != nil {
+				clear(v)
+				copy(v, a)
+				fixedpoint.AddProducts(-1, b, c, v)
+				a = v
+			}
+			if a != nil {
+				fixedpoint.AddQuotients(1, a, y, dst)
+			}
+		}
+		if k.Z.Data != nil && !tangent && !second && g.Z.Data == nil {
+			fixedpoint.AddQuotients(w.sign, at(k.X), y, at(k.Z))
+			continue
+		}
+		divide(q, at(k.X), nil, nil)
+		if k.Z.Data != nil {
+			vector.AddScaled(w.sign, fixed.One, rev.ViewSlice(q), rev.ViewSlice(at(k.Z)))
+		}
+		divide(dq, at(t.X), q, at(t.Y))
+		if t.Z.Data != nil {
+			vector.AddScaled(w.sign, fixed.One, rev.ViewSlice(dq), rev.ViewSlice(at(t.Z)))
+		}
+		divide(omega, at(g.Z), nil, nil)
+		addTo := func(o *binaryOperands[fixed.Q43], x, b, c []fixed.Q43) {
+			if o.X.Data != nil && x != nil {
+				vector.AddScaled(1, fixed.One, rev.ViewSlice(x), rev.ViewSlice(at(o.X)))
+			}
+			if o.Y.Data != nil {
+				fixedpoint.AddProducts(-1, b, c, at(o.Y))
+			}
+		}
+		if g.Z.Data != nil {
+			addTo(g, omega, omega, q)
+		}
+		if second {
+			divide(domega, at(gt.Z), omega, at(t.Y))
+			addTo(gt, domega, domega, q)
+			addTo(gt, nil, omega, dq)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -33,6 +34,10 @@ var expFunction = elementwise.Function{
 		Value: expSat,
 		Slope: func(x, v fixed.Q43) fixed.Q43 { return expSat(x).Mul(v) },
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return expSat(x).Mul(v).Mul(w) },
+	},
+	Fixed: elementwise.FixedLoops{
+		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Exp.Add(sign, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.Exp.AddProducts(sign, x, v, to) },
 	},
 }
 

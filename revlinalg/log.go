@@ -5,6 +5,7 @@ import (
 	"revnum/internal/elementwise"
 	"revnum/internal/logs"
 	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -44,6 +45,10 @@ var logFunction = elementwise.Function{
 		Value: fixed.Log,
 		Slope: fixed.LogAdjoint,
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -v.Div(x).Mul(w.Div(x)) },
+	},
+	Fixed: elementwise.FixedLoops{
+		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Log.Add(sign, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.AddQuotients(sign, v, x, to) },
 	},
 
 	Complex: elementwise.Pointwise[complex128]{

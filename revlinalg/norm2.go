@@ -134,8 +134,27 @@ func addUnit[T rev.Real](alpha T, x rev.Vector[T], r T, y rev.Vector[T]) {
 	if y.Data == nil {
 		return
 	}
+	if number.IsFixed[T]() && x.Inc == 1 && y.Inc == 1 {
+		addFixedUnit(fixed.Q43(alpha), number.As[[]fixed.Q43](x.Data[:x.N]), fixed.Q43(r), number.As[[]fixed.Q43](y.Data[:x.N]))
+		return
+	}
 	for i := range x.N {
 		y.Data[i*y.Inc] += fixed.Product(alpha, fixed.Quotient(x.Data[i*x.Inc], r))
+	}
+}
+
+// addFixedUnit is addUnit for vectors without gaps.
+func addFixedUnit(alpha fixed.Q43, x []fixed.Q43, r fixed.Q43, y []fixed.Q43) {
+	var norms, unit [64]fixed.Q43
+	for i := range norms[:min(len(x), len(norms))] {
+		norms[i] = r
+	}
+	for lo := 0; lo < len(x); lo += len(unit) {
+		hi := min(lo+len(unit), len(x))
+		u := unit[:hi-lo]
+		clear(u)
+		fixedpoint.AddQuotients(1, x[lo:hi], norms[:hi-lo], u)
+		fixedpoint.Axpy(1, alpha, u, y[lo:hi])
 	}
 }
 

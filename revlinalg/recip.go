@@ -6,6 +6,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -39,6 +40,10 @@ var recipFunction = elementwise.Function{
 		Value: func(x fixed.Q43) fixed.Q43 { return fixed.One.Div(x) },
 		Slope: func(x, v fixed.Q43) fixed.Q43 { return -v.Div(x).Div(x) },
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return 2 * v.Div(x).Mul(w.Div(x)).Div(x) },
+	},
+	Fixed: elementwise.FixedLoops{
+		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.AddReciprocals(sign, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.AddQuotientsTwice(-sign, v, x, to) },
 	},
 	Complex: elementwise.Pointwise[complex128]{
 		Value: complexRecip,

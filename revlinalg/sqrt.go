@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -34,6 +35,10 @@ var sqrtFunction = elementwise.Function{
 		Value: fixed.Sqrt,
 		Slope: fixed.SqrtAdjoint,
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.SqrtAdjoint(x, v).Mul(w.Div(2 * x)) },
+	},
+	Fixed: elementwise.FixedLoops{
+		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Sqrt.Add(sign, x, y) },
+		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.AddRootQuotients(sign, v, x, to) },
 	},
 
 	Defined: func(x float64, order int) bool { return !(x < 0) && !(x == 0 && order > 0) },

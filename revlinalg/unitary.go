@@ -689,12 +689,22 @@ func (c *unitaryColumns[T]) turn(x rev.General[T], p place, back bool) {
 // lift replaces angles by the tangents of their halves. It sets their sines, and
 // whether half a turn follows.
 func lift(angles, s []fixed.Q43, half []bool) {
-	for i, angle := range angles {
-		sin, cos := fixed.SinCos(angle)
-		half[i] = cos < 0
-		if half[i] {
-			sin, cos = -sin, -cos
+	var room [64]fixed.Q43
+	for lo := 0; lo < len(angles); lo += len(room) {
+		hi := min(lo+len(room), len(angles))
+		t, sin, cos := angles[lo:hi], s[lo:hi], room[:hi-lo]
+		clear(sin)
+		clear(cos)
+		fixedpoint.Sin.Add(1, t, sin)
+		fixedpoint.Cos.Add(1, t, cos)
+		for i, c := range cos {
+			half[lo+i] = c < 0
+			if c < 0 {
+				sin[i], c = -sin[i], -c
+			}
+			cos[i] = fixed.One + c
 		}
-		angles[i], s[i] = sin.Div(fixed.One+cos), sin
+		clear(t)
+		fixedpoint.AddQuotients(1, sin, cos, t)
 	}
 }

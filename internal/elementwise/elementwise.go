@@ -49,6 +49,7 @@ type Function struct {
 	ByFloat, Rest bool
 
 	Q43     Pointwise[fixed.Q43]
+	Fixed   FixedLoops
 	Complex Pointwise[complex128]
 
 	ComplexLoops ComplexLoops
@@ -92,6 +93,13 @@ type ComplexLoops struct {
 	// conj(f′(x_i)) if turn is -1 and not 1.
 	Add      func(y []complex128, sign float64, x []complex128)
 	AddSlope func(to []complex128, sign, turn float64, x, from []complex128)
+}
+
+// FixedLoops compute y_i += f(x_i) and to_i += f′(x_i)·from_i, or the differences if sign is negative,
+// with the bits of Q43. They may be nil.
+type FixedLoops struct {
+	Add      func(y []fixed.Q43, sign int, x []fixed.Q43)
+	AddSlope func(to []fixed.Q43, sign int, x, from []fixed.Q43)
 }
 
 // A Pointwise has functions of single numbers: f(x), f′(x)·v and f″(x)·v·w.
@@ -202,8 +210,11 @@ func checkDomain[T rev.Real](p *pass[T]) error {
 	}
 	order := p.order()
 	for i := known(p); i < p.k.X.N; i++ {
-		// All functions are defined at positive numbers.
-		if x := fixed.Float(p.k.X.Data[i*p.k.X.Inc]); !(x > 0) && !p.f.Defined(x, order) {
+		x := p.k.X.Data[i*p.k.X.Inc]
+		if x > 0 { // all functions are defined there
+			continue
+		}
+		if x := fixed.Float(x); !p.f.Defined(x, order) {
 			return &rev.DomainError{Func: p.f.Name, Args: []float64{x}, Index: i, Order: order}
 		}
 	}
@@ -243,7 +254,7 @@ func (p *pass[T]) Block(worker, block int) {
 		if p.f.ByFloat {
 			applyByFloat(p, &p.wide[worker], lo, hi)
 		} else {
-			applyPointwise(p, &p.f.Q43, lo, hi)
+			applyFixed(p, lo, hi)
 		}
 	case *pass[complex128]:
 		if p.f.ComplexLoops.Add == nil || !applyComplex(p, &p.f.ComplexLoops, lo, hi) {
@@ -387,6 +398,33 @@ func applyComplex(p *pass[complex128], f *ComplexLoops, lo, hi int) bool {
 		f.AddSlope(p.gt.X.Data[lo:hi], 1, -1, x, p.gt.Y.Data[lo:hi])
 	}
 	return true
+}
+
+// applyFixed works on fixed-point elements without gaps by loops, and on others one by one.
+func applyFixed(p *pass[fixed.Q43], lo, hi int) {
+	k, g, t, gt, f := &p.k, &p.g, &p.t, &p.gt, &p.f.Fixed
+	for _, v := range [...]*rev.Vector[fixed.Q43]{&k.X, &k.Y, &g.X, &g.Y, &t.X, &t.Y, &gt.X, &gt.Y} {
+		if f.Add == nil || v.Data != nil && v.Inc != 1 {
+			applyPointwise(p, &p.f.Q43, lo, hi)
+			return
+		}
+	}
+	x := k.X.Data[lo:hi]
+	if k.Y.Data != nil {
+		f.Add(k.Y.Data[lo:hi], p.sign, x)
+	}
+	if p.tangent() {
+		f.AddSlope(t.Y.Data[lo:hi], p.sign, x, t.X.Data[lo:hi])
+	}
+	if p.gradient() {
+		f.AddSlope(g.X.Data[lo:hi], 1, x, g.Y.Data[lo:hi])
+	}
+	if p.gradientTangent() {
+		f.AddSlope(gt.X.Data[lo:hi], 1, x, gt.Y.Data[lo:hi])
+	}
+	for i := lo; p.curved() && i < hi; i++ {
+		gt.X.Data[i] += p.f.Q43.Curve(k.X.Data[i], t.X.Data[i], g.Y.Data[i])
+	}
 }
 
 // applyByFloat works on fixed-point elements with the functions over float64.

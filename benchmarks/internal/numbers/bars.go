@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"revnum/fixed"
@@ -275,13 +276,41 @@ func passes[T rev.Real](rnd *rand.Rand) []pass {
 	const n = 1000
 	x, y, z, alpha := vector(n), vector(n), vector(n), fixed.Of[T](0x1p-10)
 	var out T
-	return append(append(all, sparsePasses[T](rnd)...),
+	all = append(append(all, sparsePasses[T](rnd)...), elementPasses[T](rnd)...)
+	return append(all,
 		pass{"Dot over Q43, n=1000", 6, func() { revlinalg.Dot[T]{Out: &out, X: x, Y: y}.Forward() }},
 		pass{"Axpy over Q43, n=1000", 6, func() { revlinalg.Axpy[T]{Alpha: &alpha, X: x, Y: y}.Forward() }},
 		pass{"MulElem over Q43, n=1000", 6, func() { revlinalg.MulElem[T]{Z: z, X: x, Y: y, Workers: 1}.Forward() }},
 		pass{"Norm2 over Q43, n=1000", 6, func() { revlinalg.Norm2[T]{Out: &out, X: x}.Forward() }},
 		pass{"SumSquares over Q43, n=1000", 6, func() { revlinalg.SumSquares[T]{Out: &out, X: x}.Forward() }},
 	)
+}
+
+// elementPasses returns the functions of single elements, and their adjoints.
+func elementPasses[T rev.Real](rnd *rand.Rand) (all []pass) {
+	const n = 1000
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](rnd.ExpFloat64() + 1e-3)
+	}
+	vector := func() rev.Vector[T] { return rev.ViewSlice(slices.Clone(x)) }
+	add := func(name string, forward, adjoint func()) {
+		name = fmt.Sprintf("%s over Q43, n=%d", name, n)
+		all = append(all, pass{name, 6, forward}, pass{"adjoint of " + name, 6, adjoint})
+	}
+	u, v, w, gu, gv, gw := vector(), vector(), vector(), vector(), vector(), vector()
+	div, sqrt, recip := revlinalg.DivElem[T]{Z: w, X: u, Y: v, Workers: 1}, revlinalg.Sqrt[T]{Y: w, X: u, Workers: 1}, revlinalg.Recip[T]{Y: w, X: u, Workers: 1}
+	exp, log := revlinalg.Exp[T]{Y: w, X: u, Workers: 1}, revlinalg.Log[T]{Y: w, X: u, Workers: 1}
+	sin, cos, atan2 := revlinalg.Sin[T]{Y: w, X: u, Workers: 1}, revlinalg.Cos[T]{Y: w, X: u, Workers: 1}, revlinalg.Atan2[T]{Z: w, X: u, Y: v, Workers: 1}
+	add("DivElem", func() { _ = div.Forward() }, func() { _ = div.Adjoint(revlinalg.DivElem[T]{Z: gw, X: gu, Y: gv}) })
+	add("Recip", func() { _ = recip.Forward() }, func() { _ = recip.Adjoint(revlinalg.Recip[T]{Y: gw, X: gu}) })
+	add("Sqrt", func() { _ = sqrt.Forward() }, func() { _ = sqrt.Adjoint(revlinalg.Sqrt[T]{Y: gw, X: gu}) })
+	add("Exp", func() { exp.Forward() }, func() { exp.Adjoint(revlinalg.Exp[T]{Y: gw, X: gu}) })
+	add("Log", func() { _ = log.Forward() }, func() { _ = log.Adjoint(revlinalg.Log[T]{Y: gw, X: gu}) })
+	add("Sin", func() { sin.Forward() }, func() { sin.Adjoint(revlinalg.Sin[T]{Y: gw, X: gu}) })
+	add("Cos", func() { cos.Forward() }, func() { cos.Adjoint(revlinalg.Cos[T]{Y: gw, X: gu}) })
+	add("Atan2", func() { _ = atan2.Forward() }, func() { _ = atan2.Adjoint(revlinalg.Atan2[T]{Z: gw, X: gu, Y: gv}) })
+	return all
 }
 
 // sparsePasses returns products with a matrix of order 1000 that has 8 entries in a row.

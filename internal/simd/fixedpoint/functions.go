@@ -42,6 +42,25 @@ func (f Function) Add(sign int, x, y []fixed.Q43) {
 	}
 }
 
+// AddProducts computes y_i += f(x_i)·v_i, or y_i -= f(x_i)·v_i if sign is negative, rounding f(x_i)
+// and the product. It panics as Add does.
+func (f Function) AddProducts(sign int, x, v, y []fixed.Q43) {
+	if len(x) != len(y) || len(v) != len(y) {
+		panic(badLength)
+	}
+	var values [pieceSize]fixed.Q43
+	for lo := 0; lo < len(x); lo += pieceSize {
+		hi := min(lo+pieceSize, len(x))
+		d := values[:hi-lo]
+		clear(d)
+		f.Add(1, x[lo:hi], d)
+		AddProducts(sign, d, v[lo:hi], y[lo:hi])
+	}
+}
+
+// pieceSize is how many values are computed before they are used.
+const pieceSize = 128
+
 func (f Function) vector(n int, x, y *int64, minus int) int {
 	switch f {
 	case Sqrt:
@@ -72,6 +91,59 @@ func (f Function) value(x fixed.Q43) fixed.Q43 {
 		return fixed.Sin(x)
 	}
 	return fixed.Cos(x)
+}
+
+// AddRootQuotients computes y_i += v_i/(2·√x_i), or y_i -= v_i/(2·√x_i) if sign is negative, rounding the
+// root and the quotient. It panics if the lengths differ, and if x_i is not positive.
+func AddRootQuotients(sign int, v, x, y []fixed.Q43) {
+	if len(x) != len(y) || len(v) != len(y) {
+		panic(badLength)
+	}
+	var roots [pieceSize]fixed.Q43
+	for lo := 0; lo < len(x); lo += pieceSize {
+		hi := min(lo+pieceSize, len(x))
+		d := roots[:hi-lo]
+		clear(d)
+		Sqrt.Add(1, x[lo:hi], d)
+		for i := range d {
+			d[i] *= 2
+		}
+		AddQuotients(sign, v[lo:hi], d, y[lo:hi])
+	}
+}
+
+// AddReciprocals computes y_i += 1/x_i, or y_i -= 1/x_i if sign is negative, as AddQuotients does.
+func AddReciprocals(sign int, x, y []fixed.Q43) {
+	if len(x) != len(y) {
+		panic(badLength)
+	}
+	for lo := 0; lo < len(x); lo += pieceSize {
+		hi := min(lo+pieceSize, len(x))
+		AddQuotients(sign, ones[:hi-lo], x[lo:hi], y[lo:hi])
+	}
+}
+
+var ones = func() (x [pieceSize]fixed.Q43) {
+	for i := range x {
+		x[i] = fixed.One
+	}
+	return x
+}()
+
+// AddQuotientsTwice computes y_i += v_i/x_i/x_i, or y_i -= v_i/x_i/x_i if sign is negative, rounding
+// twice, as AddQuotients does.
+func AddQuotientsTwice(sign int, v, x, y []fixed.Q43) {
+	if len(x) != len(y) || len(v) != len(y) {
+		panic(badLength)
+	}
+	var quotients [pieceSize]fixed.Q43
+	for lo := 0; lo < len(x); lo += pieceSize {
+		hi := min(lo+pieceSize, len(x))
+		d := quotients[:hi-lo]
+		clear(d)
+		AddQuotients(1, v[lo:hi], x[lo:hi], d)
+		AddQuotients(sign, d, x[lo:hi], y[lo:hi])
+	}
 }
 
 // AddQuotients computes z_i += x_i/y_i, or z_i -= x_i/y_i if sign is negative. Each quotient is
