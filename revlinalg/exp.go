@@ -36,8 +36,7 @@ var expFunction = elementwise.Function{
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return expSat(x).Mul(v).Mul(w) },
 	},
 	Fixed: elementwise.FixedLoops{
-		Add:      func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Exp.Add(sign, x, y) },
-		AddSlope: func(to []fixed.Q43, sign int, x, v []fixed.Q43) { fixedpoint.Exp.AddProducts(sign, x, v, to) },
+		Add: func(y []fixed.Q43, sign int, x []fixed.Q43) { fixedpoint.Exp.Add(sign, x, y) },
 	},
 }
 

@@ -14,6 +14,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -96,7 +97,7 @@ type ComplexLoops struct {
 }
 
 // FixedLoops compute y_i += f(x_i) and to_i += f′(x_i)·from_i, or the differences if sign is negative,
-// with the bits of Q43. They may be nil.
+// with the bits of Q43. They may be nil. If f′ is f, AddSlope is not needed.
 type FixedLoops struct {
 	Add      func(y []fixed.Q43, sign int, x []fixed.Q43)
 	AddSlope func(to []fixed.Q43, sign int, x, from []fixed.Q43)
@@ -410,6 +411,10 @@ func applyFixed(p *pass[fixed.Q43], lo, hi int) {
 		}
 	}
 	x := k.X.Data[lo:hi]
+	if f.AddSlope == nil && p.order() > 0 {
+		applyOwnSlope(p, lo, hi)
+		return
+	}
 	if k.Y.Data != nil {
 		f.Add(k.Y.Data[lo:hi], p.sign, x)
 	}
@@ -422,6 +427,37 @@ func applyFixed(p *pass[fixed.Q43], lo, hi int) {
 	if p.gradientTangent() {
 		f.AddSlope(gt.X.Data[lo:hi], 1, x, gt.Y.Data[lo:hi])
 	}
+	addCurves(p, lo, hi)
+}
+
+// applyOwnSlope is applyFixed for derivatives of a function that is its own.
+func applyOwnSlope(p *pass[fixed.Q43], lo, hi int) {
+	var values [128]fixed.Q43
+	k, g, t, gt := &p.k, &p.g, &p.t, &p.gt
+	addCurves(p, lo, hi)
+	for ; lo < hi; lo += len(values) {
+		to := min(lo+len(values), hi)
+		v := values[:to-lo]
+		clear(v)
+		p.f.Fixed.Add(v, 1, k.X.Data[lo:to])
+		if k.Y.Data != nil {
+			fixedpoint.Axpy(p.sign, fixed.One, v, k.Y.Data[lo:to])
+		}
+		if p.tangent() {
+			fixedpoint.AddProducts(p.sign, v, t.X.Data[lo:to], t.Y.Data[lo:to])
+		}
+		if p.gradient() {
+			fixedpoint.AddProducts(1, v, g.Y.Data[lo:to], g.X.Data[lo:to])
+		}
+		if p.gradientTangent() {
+			fixedpoint.AddProducts(1, v, gt.Y.Data[lo:to], gt.X.Data[lo:to])
+		}
+	}
+}
+
+// addCurves adds f″(x)·ẋ·ȳ to ġx.
+func addCurves(p *pass[fixed.Q43], lo, hi int) {
+	k, g, t, gt := &p.k, &p.g, &p.t, &p.gt
 	for i := lo; p.curved() && i < hi; i++ {
 		gt.X.Data[i] += p.f.Q43.Curve(k.X.Data[i], t.X.Data[i], g.Y.Data[i])
 	}

@@ -51,6 +51,12 @@
 // 2²⁰·(y₀ + x) is subtracted from H. The value is H + ⌊(2⁹·L + 2⁵¹-1 + (H mod 2))/2⁵²⌋, because
 // 2⁹·L is a multiple of 2⁹.
 //
+// # Functions
+//
+// Square roots, exponentials, logarithms and sines are those of package fixed, step by step. Quotients
+// are made of two estimates in float64 and an exact remainder. If a vector has a number that the code does
+// not handle, such as an exponential out of range, plain Go does that vector.
+//
 // # AVX2
 //
 // AVX2 has products of float64. For integers x and y with |x·y| <= 2¹⁰², and with C = 1.5·2¹⁰³

@@ -3026,62 +3026,62 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         x+8(FP), AX
 	MOVQ         y+16(FP), CX
 	VMOVUPS      constants<>+1216(SB), Z0
-	VPXORQ       Z1, Z1, Z1
 	MOVQ         n+0(FP), DX
 	MOVQ         z+24(FP), BX
 	MOVQ         minus+32(FP), SI
-	VPBROADCASTQ SI, Z2
+	VPBROADCASTQ SI, Z1
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
 	JG           tail117
 
 one115:
-	VMOVUPS    (AX)(SI*8), Z3
-	VMOVUPS    (CX)(SI*8), Z4
+	VMOVUPS    (AX)(SI*8), Z2
+	VMOVUPS    (CX)(SI*8), Z3
+	VPABSQ     Z2, Z4
 	VPABSQ     Z3, Z5
-	VPABSQ     Z4, Z6
-	VPXORQ     Z3, Z4, Z3
-	VCVTUQQ2PD Z6, Z4
-	VDIVPD     Z4, Z0, Z4
-	VCVTUQQ2PD Z5, Z7
+	VCVTUQQ2PD Z5, Z6
+	VDIVPD     Z6, Z0, Z6
+	VCVTUQQ2PD Z4, Z7
 	VMULPD     constants<>+1280(SB), Z7, Z7
-	VMULPD     Z4, Z7, Z7
-	VCMPPD     $0x15, constants<>+1344(SB), Z7, K1
-	VPTESTMQ   constants<>+1408(SB), Z6, K2
-	KORB       K2, K1, K1
+	VMULPD     Z6, Z7, Z7
+	VCMPPD     $0x15, constants<>+1344(SB), Z7, K2
+	VPTESTMQ   constants<>+1408(SB), Z5, K1
+	KORB       K1, K2, K2
 	VCVTPD2QQ  Z7, Z7
-	VPSLLQ     $0x2b, Z5, Z5
-	VPMULLQ    Z6, Z7, Z8
-	VPSUBQ     Z8, Z5, Z5
-	VCVTQQ2PD  Z5, Z8
-	VMULPD     Z4, Z8, Z8
+	VPSLLQ     $0x2b, Z4, Z4
+	VPMULLQ    Z5, Z7, Z8
+	VPSUBQ     Z8, Z4, Z4
+	VCVTQQ2PD  Z4, Z8
+	VMULPD     Z6, Z8, Z8
 	VCVTPD2QQ  Z8, Z8
-	VPADDQ     Z8, Z7, Z7
-	VPMULLQ    Z6, Z8, Z4
-	VPSUBQ     Z4, Z5, Z5
-	VPANDQ     constants<>+64(SB), Z7, Z4
-	VPADDQ     Z4, Z5, Z8
-	VPSUBQ     Z5, Z6, Z9
-	VPCMPQ     $0x06, Z9, Z8, K2
-	VPSUBQ     Z5, Z4, Z4
-	VPADDQ     Z5, Z6, Z5
-	VPCMPQ     $0x06, Z5, Z4, K3
-	VPSUBQ     constants<>+1472(SB), Z7, K2, Z7
-	VPADDQ     constants<>+1472(SB), Z7, K3, Z7
-	VPCMPQ     $0x01, Z1, Z3, K2
-	VPSUBQ     Z7, Z1, K2, Z7
-	KTESTB     K1, K1
+	VPADDQ     Z8, Z7, Z6
+	VPMULLQ    Z5, Z8, Z7
+	VPSUBQ     Z7, Z4, Z4
+	VPANDQ     constants<>+64(SB), Z6, Z7
+	VPADDQ     Z7, Z4, Z8
+	VPSUBQ     Z4, Z5, Z9
+	VPCMPQ     $0x06, Z9, Z8, K1
+	VPSUBQ     Z4, Z7, Z7
+	VPADDQ     Z4, Z5, Z4
+	VPCMPQ     $0x06, Z4, Z7, K3
+	VPADDQ     constants<>+64(SB), Z6, K1, Z6
+	VPADDQ     constants<>+1472(SB), Z6, K3, Z6
+	VPXORQ     Z2, Z3, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPMOVQ2M   Z2, K1
+	VPSUBQ     Z6, Z3, K1, Z6
+	KTESTB     K2, K2
 	JZ         good119
 	MOVQ       SI, AX
 	JMP        stopped
 
 good119:
-	VPXORQ  Z2, Z7, Z7
-	VPSUBQ  Z2, Z7, Z7
-	VMOVUPS (BX)(SI*8), Z3
-	VPADDQ  Z3, Z7, Z7
-	VMOVUPS Z7, (BX)(SI*8)
+	VPXORQ  Z1, Z6, Z6
+	VPSUBQ  Z1, Z6, Z6
+	VMOVUPS (BX)(SI*8), Z2
+	VPADDQ  Z2, Z6, Z6
+	VMOVUPS Z6, (BX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
 	JLE     one115
@@ -3094,49 +3094,50 @@ tail117:
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
 	KMOVW      R8, K1
-	VMOVUPD.Z  (AX)(SI*8), K1, Z3
-	VMOVUPD.Z  (CX)(SI*8), K1, Z4
+	VMOVUPD.Z  (AX)(SI*8), K1, Z2
+	VMOVUPD.Z  (CX)(SI*8), K1, Z3
+	VPABSQ     Z2, Z4
 	VPABSQ     Z3, Z5
-	VPABSQ     Z4, Z6
-	VPXORQ     Z3, Z4, Z3
-	VCVTUQQ2PD Z6, Z4
-	VDIVPD     Z4, Z0, Z4
-	VCVTUQQ2PD Z5, Z0
+	VCVTUQQ2PD Z5, Z6
+	VDIVPD     Z6, Z0, Z6
+	VCVTUQQ2PD Z4, Z0
 	VMULPD     constants<>+1280(SB), Z0, Z0
-	VMULPD     Z4, Z0, Z0
-	VCMPPD     $0x15, constants<>+1344(SB), Z0, K2
-	VPTESTMQ   constants<>+1408(SB), Z6, K3
-	KORB       K3, K2, K2
+	VMULPD     Z6, Z0, Z0
+	VCMPPD     $0x15, constants<>+1344(SB), Z0, K3
+	VPTESTMQ   constants<>+1408(SB), Z5, K2
+	KORB       K2, K3, K3
 	VCVTPD2QQ  Z0, Z0
-	VPSLLQ     $0x2b, Z5, Z5
-	VPMULLQ    Z6, Z0, Z7
-	VPSUBQ     Z7, Z5, Z5
-	VCVTQQ2PD  Z5, Z7
-	VMULPD     Z4, Z7, Z7
+	VPSLLQ     $0x2b, Z4, Z4
+	VPMULLQ    Z5, Z0, Z7
+	VPSUBQ     Z7, Z4, Z4
+	VCVTQQ2PD  Z4, Z7
+	VMULPD     Z6, Z7, Z7
 	VCVTPD2QQ  Z7, Z7
 	VPADDQ     Z7, Z0, Z0
-	VPMULLQ    Z6, Z7, Z4
-	VPSUBQ     Z4, Z5, Z5
-	VPANDQ     constants<>+64(SB), Z0, Z4
-	VPADDQ     Z4, Z5, Z7
-	VPSUBQ     Z5, Z6, Z8
-	VPCMPQ     $0x06, Z8, Z7, K3
-	VPSUBQ     Z5, Z4, Z4
-	VPADDQ     Z5, Z6, Z5
-	VPCMPQ     $0x06, Z5, Z4, K4
-	VPSUBQ     constants<>+1472(SB), Z0, K3, Z0
+	VPMULLQ    Z5, Z7, Z6
+	VPSUBQ     Z6, Z4, Z4
+	VPANDQ     constants<>+64(SB), Z0, Z6
+	VPADDQ     Z6, Z4, Z7
+	VPSUBQ     Z4, Z5, Z8
+	VPCMPQ     $0x06, Z8, Z7, K2
+	VPSUBQ     Z4, Z6, Z6
+	VPADDQ     Z4, Z5, Z4
+	VPCMPQ     $0x06, Z4, Z6, K4
+	VPADDQ     constants<>+64(SB), Z0, K2, Z0
 	VPADDQ     constants<>+1472(SB), Z0, K4, Z0
-	VPCMPQ     $0x01, Z1, Z3, K3
-	VPSUBQ     Z0, Z1, K3, Z0
-	KANDB      K1, K2, K2
-	KTESTB     K2, K2
+	VPXORQ     Z2, Z3, Z2
+	VPXORQ     Z3, Z3, Z3
+	VPMOVQ2M   Z2, K2
+	VPSUBQ     Z0, Z3, K2, Z0
+	KANDB      K1, K3, K3
+	KTESTB     K3, K3
 	JZ         good120
 	MOVQ       SI, AX
 	JMP        stopped
 
 good120:
-	VPXORQ    Z2, Z0, Z0
-	VPSUBQ    Z2, Z0, Z0
+	VPXORQ    Z1, Z0, Z0
+	VPSUBQ    Z1, Z0, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
 	VPADDQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (BX)(SI*8)
@@ -3158,9 +3159,67 @@ TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 	MOVQ         minus+24(FP), BX
 	VPBROADCASTQ BX, Z0
 	XORQ         BX, BX
-	LEAQ         -8(CX), SI
-	CMPQ         BX, SI
-	JG           tail124
+	LEAQ         -16(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest123
+
+many121:
+	VMOVUPS   (AX)(BX*8), Z1
+	VMOVUPS   64(AX)(BX*8), Z2
+	VPXORQ    Z3, Z3, Z3
+	VPCMPQ    $0x01, Z3, Z1, K1
+	VPCMPQ    $0x01, Z3, Z2, K2
+	VCVTQQ2PD Z1, Z4
+	VMULPD    constants<>+1280(SB), Z4, Z4
+	VSQRTPD   Z4, Z4
+	VCVTPD2QQ Z4, Z4
+	VCVTQQ2PD Z2, Z5
+	VMULPD    constants<>+1280(SB), Z5, Z5
+	VSQRTPD   Z5, Z5
+	VCVTPD2QQ Z5, Z5
+	VPSLLQ    $0x2b, Z1, Z1
+	VPSLLQ    $0x2b, Z2, Z2
+	VPMULLQ   Z4, Z4, Z6
+	VPMULLQ   Z5, Z5, Z7
+	VPSUBQ    Z6, Z1, Z1
+	VPSUBQ    Z7, Z2, Z2
+	VPADDQ    Z4, Z1, Z6
+	VPADDQ    Z5, Z2, Z7
+	VPCMPQ    $0x06, Z4, Z1, K3
+	VPTESTMQ  Z4, Z4, K4
+	VPCMPQ    $0x02, Z3, Z6, K4, K4
+	VPSUBQ    constants<>+1472(SB), Z4, K3, Z4
+	VPADDQ    constants<>+1472(SB), Z4, K4, Z4
+	VPCMPQ    $0x06, Z5, Z2, K3
+	VPTESTMQ  Z5, Z5, K4
+	VPCMPQ    $0x02, Z3, Z7, K4, K4
+	VPSUBQ    constants<>+1472(SB), Z5, K3, Z5
+	VPADDQ    constants<>+1472(SB), Z5, K4, Z5
+	KORB      K2, K1, K1
+	KTESTB    K1, K1
+	JZ        good126
+	MOVQ      BX, AX
+	JMP       stopped
+
+good126:
+	VPXORQ  Z0, Z4, Z4
+	VPSUBQ  Z0, Z4, Z4
+	VMOVUPS (DX)(BX*8), Z1
+	VPADDQ  Z1, Z4, Z4
+	VMOVUPS Z4, (DX)(BX*8)
+	VPXORQ  Z0, Z5, Z5
+	VPSUBQ  Z0, Z5, Z5
+	VMOVUPS 64(DX)(BX*8), Z1
+	VPADDQ  Z1, Z5, Z5
+	VMOVUPS Z5, 64(DX)(BX*8)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     many121
+
+oneTest123:
+	LEAQ -8(CX), SI
+	CMPQ BX, SI
+	JG   tail124
 
 one122:
 	VMOVUPS   (AX)(BX*8), Z1
@@ -3173,18 +3232,18 @@ one122:
 	VPSLLQ    $0x2b, Z1, Z1
 	VPMULLQ   Z3, Z3, Z4
 	VPSUBQ    Z4, Z1, Z1
+	VPADDQ    Z3, Z1, Z4
 	VPCMPQ    $0x06, Z3, Z1, K2
-	VPCMPQ    $0x06, Z2, Z3, K3
-	VPADDQ    Z3, Z1, Z1
-	VPCMPQ    $0x02, Z2, Z1, K3, K3
+	VPTESTMQ  Z3, Z3, K3
+	VPCMPQ    $0x02, Z2, Z4, K3, K3
 	VPSUBQ    constants<>+1472(SB), Z3, K2, Z3
 	VPADDQ    constants<>+1472(SB), Z3, K3, Z3
 	KTESTB    K1, K1
-	JZ        good126
+	JZ        good127
 	MOVQ      BX, AX
 	JMP       stopped
 
-good126:
+good127:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (DX)(BX*8), Z1
@@ -3212,19 +3271,19 @@ tail124:
 	VPSLLQ    $0x2b, Z1, Z1
 	VPMULLQ   Z3, Z3, Z4
 	VPSUBQ    Z4, Z1, Z1
+	VPADDQ    Z3, Z1, Z4
 	VPCMPQ    $0x06, Z3, Z1, K3
-	VPCMPQ    $0x06, Z2, Z3, K4
-	VPADDQ    Z3, Z1, Z1
-	VPCMPQ    $0x02, Z2, Z1, K4, K4
+	VPTESTMQ  Z3, Z3, K4
+	VPCMPQ    $0x02, Z2, Z4, K4, K4
 	VPSUBQ    constants<>+1472(SB), Z3, K3, Z3
 	VPADDQ    constants<>+1472(SB), Z3, K4, Z3
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good127
+	JZ        good128
 	MOVQ      BX, AX
 	JMP       stopped
 
-good127:
+good128:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
@@ -3248,163 +3307,456 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 	MOVQ         minus+24(FP), BX
 	VPBROADCASTQ BX, Z0
 	XORQ         BX, BX
-	LEAQ         -8(CX), SI
-	CMPQ         BX, SI
-	JG           tail131
+	LEAQ         -16(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest131
 
-one129:
+many129:
+	VMOVUPS     (AX)(BX*8), Z1
+	VMOVUPS     64(AX)(BX*8), Z2
+	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
+	VPCMPQ      $0x05, constants<>+1536(SB), Z2, K2
+	VPMAXSQ     constants<>+1600(SB), Z1, Z1
+	VPMAXSQ     constants<>+1600(SB), Z2, Z2
+	VPADDQ      constants<>+1664(SB), Z1, Z1
+	VPADDQ      constants<>+1664(SB), Z2, Z2
+	VPSLLQ      $0x0e, Z1, Z1
+	VPSLLQ      $0x0e, Z2, Z2
+	VPSRLQ      $0x0c, Z1, Z3
+	VPSRLQ      $0x0c, Z2, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+1728(SB), Z3, Z5
+	VPMADD52LUQ constants<>+1792(SB), Z3, Z5
+	VPMADD52HUQ constants<>+1792(SB), Z3, Z7
+	VPMADD52HUQ constants<>+1728(SB), Z4, Z6
+	VPMADD52LUQ constants<>+1792(SB), Z4, Z6
+	VPMADD52HUQ constants<>+1792(SB), Z4, Z8
+	VPSLLQ      $0x34, Z7, Z7
+	VPSLLQ      $0x34, Z8, Z8
+	VPADDQ      Z7, Z5, Z5
+	VPADDQ      Z8, Z6, Z6
+	VPMULLQ     constants<>+1728(SB), Z1, Z7
+	VPMULLQ     constants<>+1728(SB), Z2, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+1856(SB), Z3, Z9
+	VPMADD52LUQ constants<>+1920(SB), Z3, Z9
+	VPMADD52HUQ constants<>+1920(SB), Z3, Z11
+	VPMADD52HUQ constants<>+1856(SB), Z4, Z10
+	VPMADD52LUQ constants<>+1920(SB), Z4, Z10
+	VPMADD52HUQ constants<>+1920(SB), Z4, Z12
+	VPSLLQ      $0x34, Z11, Z3
+	VPSLLQ      $0x34, Z12, Z4
+	VPADDQ      Z3, Z9, Z3
+	VPADDQ      Z4, Z10, Z4
+	VPADDQ      Z3, Z7, Z3
+	VPADDQ      Z4, Z8, Z4
+	VPCMPUQ     $0x01, Z7, Z3, K3
+	VPSUBQ      constants<>+1472(SB), Z5, K3, Z5
+	VPCMPUQ     $0x01, Z8, Z4, K3
+	VPSUBQ      constants<>+1472(SB), Z6, K3, Z6
+	VPADDQ      constants<>+1984(SB), Z5, Z5
+	VPADDQ      constants<>+1984(SB), Z6, Z6
+	VMOVUPS     constants<>+2048(SB), Z7
+	VMOVUPS     constants<>+2048(SB), Z8
+	VPADDQ      Z3, Z7, Z3
+	VPADDQ      Z4, Z8, Z4
+	VPCMPUQ     $0x01, Z7, Z3, K3
+	VPSUBQ      constants<>+1472(SB), Z5, K3, Z5
+	VPCMPUQ     $0x01, Z8, Z4, K3
+	VPSUBQ      constants<>+1472(SB), Z6, K3, Z6
+	VPADDQ      Z1, Z5, Z1
+	VPADDQ      Z2, Z6, Z2
+	VPSRLQ      $0x39, Z1, Z5
+	VPSRLQ      $0x39, Z2, Z6
+	VMOVUPS     constants<>+2112(SB), Z7
+	VPSUBQ      Z5, Z7, Z7
+	VMOVUPS     constants<>+2112(SB), Z5
+	VPSUBQ      Z6, Z5, Z5
+	VPSLLQ      $0x07, Z1, Z1
+	VPSLLQ      $0x07, Z2, Z2
+	VPSRLQ      $0x39, Z3, Z6
+	VPSRLQ      $0x39, Z4, Z8
+	VPORQ       Z6, Z1, Z1
+	VPORQ       Z8, Z2, Z2
+	VPSLLQ      $0x07, Z3, Z3
+	VPSLLQ      $0x07, Z4, Z4
+	MOVQ        coarse+32(FP), DI
+	MOVQ        fine+40(FP), R8
+	VPSRLQ      $0x38, Z1, Z6
+	VPSRLQ      $0x38, Z2, Z8
+	VPADDQ      Z6, Z6, Z6
+	VPADDQ      Z8, Z8, Z8
+	VPSRLQ      $0x30, Z1, Z9
+	VPSRLQ      $0x30, Z2, Z10
+	VPANDQ      constants<>+2176(SB), Z9, Z9
+	VPANDQ      constants<>+2176(SB), Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPCMPQ      $0x05, Z11, Z11, K3
+	VPGATHERQQ  (R8)(Z9*8), K3, Z11
+	VPCMPQ      $0x05, Z12, Z12, K3
+	VPGATHERQQ  (R8)(Z10*8), K3, Z12
+	VPSLLQ      $0x10, Z1, Z1
+	VPSLLQ      $0x10, Z2, Z2
+	VPSRLQ      $0x30, Z3, Z3
+	VPSRLQ      $0x30, Z4, Z4
+	VPORQ       Z3, Z1, Z1
+	VPORQ       Z4, Z2, Z2
+	VPSRLQ      $0x34, Z1, Z3
+	VPSRLQ      $0x34, Z2, Z4
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ constants<>+2240(SB), Z1, Z9
+	VPMADD52HUQ constants<>+2240(SB), Z2, Z10
+	VPMADD52LUQ constants<>+2304(SB), Z1, Z9
+	VPMADD52LUQ constants<>+2304(SB), Z2, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ constants<>+2304(SB), Z1, Z13
+	VPMADD52HUQ constants<>+2304(SB), Z2, Z14
+	VPMADD52LUQ constants<>+2240(SB), Z3, Z9
+	VPMADD52LUQ constants<>+2240(SB), Z4, Z10
+	VPMADD52HUQ constants<>+2240(SB), Z3, Z13
+	VPMADD52HUQ constants<>+2240(SB), Z4, Z14
+	VPMADD52LUQ constants<>+2304(SB), Z3, Z13
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z9, Z9
+	VPMADD52LUQ constants<>+2304(SB), Z4, Z14
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z10, Z10
+	VPSRLQ      $0x34, Z9, Z1
+	VPSRLQ      $0x34, Z10, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z9, Z9, Z3
+	VPMADD52HUQ Z10, Z10, Z4
+	VPMADD52LUQ Z1, Z9, Z3
+	VPMADD52LUQ Z2, Z10, Z4
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z1, Z9, Z13
+	VPMADD52HUQ Z2, Z10, Z14
+	VPMADD52LUQ Z9, Z1, Z3
+	VPMADD52LUQ Z10, Z2, Z4
+	VPMADD52HUQ Z9, Z1, Z13
+	VPMADD52HUQ Z10, Z2, Z14
+	VPMADD52LUQ Z1, Z1, Z13
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z3, Z3
+	VPMADD52LUQ Z2, Z2, Z14
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z4, Z4
+	VPSRLQ      $0x34, Z3, Z13
+	VPSRLQ      $0x34, Z4, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z9, Z3, Z15
+	VPMADD52HUQ Z10, Z4, Z16
+	VPMADD52LUQ Z1, Z3, Z15
+	VPMADD52LUQ Z2, Z4, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z1, Z3, Z17
+	VPMADD52HUQ Z2, Z4, Z18
+	VPMADD52LUQ Z9, Z13, Z15
+	VPMADD52LUQ Z10, Z14, Z16
+	VPMADD52HUQ Z9, Z13, Z17
+	VPMADD52HUQ Z10, Z14, Z18
+	VPMADD52LUQ Z1, Z13, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPMADD52LUQ Z2, Z14, Z18
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x20, Z15, Z1
+	VPSRLQ      $0x20, Z16, Z2
+	VPMULUDQ    constants<>+2368(SB), Z1, Z1
+	VPMULUDQ    constants<>+2368(SB), Z2, Z2
+	VPSRLQ      $0x11, Z3, Z3
+	VPSRLQ      $0x11, Z4, Z4
+	VPADDQ      Z3, Z9, Z3
+	VPADDQ      Z4, Z10, Z4
+	VPSRLQ      $0x22, Z1, Z1
+	VPSRLQ      $0x22, Z2, Z2
+	VPADDQ      Z1, Z3, Z1
+	VPADDQ      Z2, Z4, Z2
+	VPSRLQ      $0x08, Z1, Z3
+	VPSRLQ      $0x08, Z2, Z4
+	VPADDQ      Z3, Z11, Z3
+	VPADDQ      Z4, Z12, Z4
+	VPSRLQ      $0x34, Z11, Z9
+	VPSRLQ      $0x34, Z12, Z10
+	VPSRLQ      $0x34, Z1, Z13
+	VPSRLQ      $0x34, Z2, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z1, Z11, Z15
+	VPMADD52HUQ Z2, Z12, Z16
+	VPMADD52LUQ Z13, Z11, Z15
+	VPMADD52LUQ Z14, Z12, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z11, Z17
+	VPMADD52HUQ Z14, Z12, Z18
+	VPMADD52LUQ Z1, Z9, Z15
+	VPMADD52LUQ Z2, Z10, Z16
+	VPMADD52HUQ Z1, Z9, Z17
+	VPMADD52HUQ Z2, Z10, Z18
+	VPMADD52LUQ Z13, Z9, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPMADD52LUQ Z14, Z10, Z18
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x10, Z15, Z1
+	VPSRLQ      $0x10, Z16, Z2
+	VPADDQ      Z1, Z3, Z1
+	VPADDQ      Z2, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  (DI)(Z6*8), K3, Z3
+	VPCMPQ      $0x05, Z4, Z4, K3
+	VPGATHERQQ  (DI)(Z8*8), K3, Z4
+	VPSRLQ      $0x34, Z3, Z9
+	VPSRLQ      $0x34, Z4, Z10
+	VPSRLQ      $0x34, Z1, Z11
+	VPSRLQ      $0x34, Z2, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z1, Z3, Z13
+	VPMADD52HUQ Z2, Z4, Z14
+	VPMADD52LUQ Z11, Z3, Z13
+	VPMADD52LUQ Z12, Z4, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z11, Z3, Z15
+	VPMADD52HUQ Z12, Z4, Z16
+	VPMADD52LUQ Z1, Z9, Z13
+	VPMADD52LUQ Z2, Z10, Z14
+	VPMADD52HUQ Z1, Z9, Z15
+	VPMADD52HUQ Z2, Z10, Z16
+	VPMADD52LUQ Z11, Z9, Z15
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z15, Z15
+	VPADDQ      Z15, Z13, Z13
+	VPMADD52LUQ Z12, Z10, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPSRLQ      $0x08, Z13, Z1
+	VPSRLQ      $0x08, Z14, Z2
+	VPADDQ      Z1, Z3, Z1
+	VPADDQ      Z2, Z4, Z2
+	VPXORQ      Z3, Z3, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z3, Z3, K3
+	VPGATHERQQ  8(DI)(Z6*8), K3, Z3
+	VPCMPQ      $0x05, Z4, Z4, K3
+	VPGATHERQQ  8(DI)(Z8*8), K3, Z4
+	VPSLLQ      $0x38, Z13, Z6
+	VPSLLQ      $0x38, Z14, Z8
+	VPADDQ      Z6, Z3, Z6
+	VPADDQ      Z8, Z4, Z8
+	VPCMPUQ     $0x01, Z3, Z6, K3
+	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPCMPUQ     $0x01, Z4, Z8, K3
+	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
+	VPSRLVQ     Z7, Z1, Z3
+	VPSRLVQ     Z5, Z2, Z4
+	VPSUBQ      constants<>+64(SB), Z7, Z6
+	VPSUBQ      constants<>+64(SB), Z5, Z5
+	VPSRLVQ     Z6, Z1, Z1
+	VPSRLVQ     Z5, Z2, Z2
+	VPANDQ      constants<>+64(SB), Z1, Z1
+	VPANDQ      constants<>+64(SB), Z2, Z2
+	VPADDQ      Z1, Z3, Z1
+	VPADDQ      Z2, Z4, Z2
+	KORB        K2, K1, K1
+	KTESTB      K1, K1
+	JZ          good134
+	MOVQ        BX, AX
+	JMP         stopped
+
+good134:
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS (DX)(BX*8), Z3
+	VPADDQ  Z3, Z1, Z1
+	VMOVUPS Z1, (DX)(BX*8)
+	VPXORQ  Z0, Z2, Z2
+	VPSUBQ  Z0, Z2, Z2
+	VMOVUPS 64(DX)(BX*8), Z1
+	VPADDQ  Z1, Z2, Z2
+	VMOVUPS Z2, 64(DX)(BX*8)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     many129
+
+oneTest131:
+	LEAQ -8(CX), SI
+	CMPQ BX, SI
+	JG   tail132
+
+one130:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
 	VPMAXSQ     constants<>+1600(SB), Z1, Z1
 	VPADDQ      constants<>+1664(SB), Z1, Z1
 	VPSLLQ      $0x0e, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPSRLQ      $0x0c, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+1728(SB), Z1, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52LUQ constants<>+1792(SB), Z1, Z3
-	VPMADD52HUQ constants<>+1792(SB), Z1, Z4
-	VPMADD52LUQ constants<>+1728(SB), Z2, Z3
-	VPMADD52HUQ constants<>+1728(SB), Z2, Z4
-	VPMADD52LUQ constants<>+1792(SB), Z2, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
+	VPMADD52HUQ constants<>+1728(SB), Z2, Z3
+	VPMADD52LUQ constants<>+1792(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
+	VPSLLQ      $0x34, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
+	VPMULLQ     constants<>+1728(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
-	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
-	VPMADD52LUQ constants<>+1856(SB), Z2, Z4
+	VPXORQ      Z6, Z6, Z6
 	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
 	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPMULLQ     constants<>+1856(SB), Z1, Z2
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K2
-	VPSUBQ      constants<>+1472(SB), Z4, K2, Z4
-	VPADDQ      constants<>+1984(SB), Z4, Z4
-	VMOVUPS     constants<>+2048(SB), Z2
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K2
-	VPSUBQ      constants<>+1472(SB), Z4, K2, Z4
-	VPADDQ      Z1, Z4, Z4
-	VPSRLQ      $0x39, Z4, Z1
-	VMOVUPS     constants<>+2112(SB), Z2
-	VPSUBQ      Z1, Z2, Z1
-	VPSLLQ      $0x07, Z4, Z2
-	VPSRLQ      $0x39, Z3, Z4
-	VPORQ       Z4, Z2, Z2
-	VPSLLQ      $0x07, Z3, Z3
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z6
+	VPSLLQ      $0x34, Z6, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K2
+	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+	VPADDQ      constants<>+1984(SB), Z3, Z3
+	VMOVUPS     constants<>+2048(SB), Z4
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K2
+	VPSUBQ      constants<>+1472(SB), Z3, K2, Z3
+	VPADDQ      Z1, Z3, Z1
+	VPSRLQ      $0x39, Z1, Z3
+	VMOVUPS     constants<>+2112(SB), Z4
+	VPSUBQ      Z3, Z4, Z4
+	VPSLLQ      $0x07, Z1, Z1
+	VPSRLQ      $0x39, Z2, Z3
+	VPORQ       Z3, Z1, Z1
+	VPSLLQ      $0x07, Z2, Z2
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSRLQ      $0x38, Z2, Z4
-	VPADDQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K2
-	VPGATHERQQ  (DI)(Z4*8), K2, Z5
+	VPSRLQ      $0x38, Z1, Z3
+	VPADDQ      Z3, Z3, Z3
+	VPSRLQ      $0x30, Z1, Z5
+	VPANDQ      constants<>+2176(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K2
-	VPGATHERQQ  8(DI)(Z4*8), K2, Z6
-	VPSRLQ      $0x30, Z2, Z4
-	VPANDQ      constants<>+2176(SB), Z4, Z4
+	VPGATHERQQ  (R8)(Z5*8), K2, Z6
+	VPSLLQ      $0x10, Z1, Z1
+	VPSRLQ      $0x30, Z2, Z2
+	VPORQ       Z2, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+2240(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2304(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPCMPQ      $0x05, Z7, Z7, K2
-	VPGATHERQQ  (R8)(Z4*8), K2, Z7
-	VPSLLQ      $0x10, Z2, Z2
-	VPSRLQ      $0x30, Z3, Z3
-	VPORQ       Z3, Z2, Z2
-	VPSRLQ      $0x34, Z2, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2240(SB), Z2, Z4
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z4
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z8
-	VPMADD52LUQ constants<>+2240(SB), Z3, Z4
-	VPMADD52HUQ constants<>+2240(SB), Z3, Z8
-	VPMADD52LUQ constants<>+2304(SB), Z3, Z8
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z4, Z4, Z3
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52LUQ Z2, Z4, Z3
-	VPMADD52HUQ Z2, Z4, Z8
-	VPMADD52LUQ Z4, Z2, Z3
-	VPMADD52HUQ Z4, Z2, Z8
-	VPMADD52LUQ Z2, Z2, Z8
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z3, Z3
-	VPSRLQ      $0x34, Z3, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z4, Z3, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z2, Z3, Z9
-	VPMADD52HUQ Z2, Z3, Z10
-	VPMADD52LUQ Z4, Z8, Z9
-	VPMADD52HUQ Z4, Z8, Z10
-	VPMADD52LUQ Z2, Z8, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x20, Z9, Z2
-	VPMULUDQ    constants<>+2368(SB), Z2, Z2
-	VPSRLQ      $0x11, Z3, Z3
-	VPADDQ      Z3, Z4, Z3
-	VPSRLQ      $0x22, Z2, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x08, Z2, Z3
-	VPADDQ      Z3, Z7, Z3
-	VPSRLQ      $0x34, Z7, Z4
-	VPSRLQ      $0x34, Z2, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z2, Z7, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z8, Z7, Z9
-	VPMADD52HUQ Z8, Z7, Z10
-	VPMADD52LUQ Z2, Z4, Z9
-	VPMADD52HUQ Z2, Z4, Z10
-	VPMADD52LUQ Z8, Z4, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x10, Z9, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x34, Z5, Z3
-	VPSRLQ      $0x34, Z2, Z4
+	VPMADD52HUQ constants<>+2304(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2240(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2240(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2304(SB), Z2, Z7
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z5, Z5, Z2
+	VPMADD52LUQ Z1, Z5, Z2
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z2, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z7
+	VPMADD52LUQ Z5, Z1, Z2
+	VPMADD52HUQ Z5, Z1, Z7
+	VPMADD52LUQ Z1, Z1, Z7
+	VPSRLQ      $0x0c, Z2, Z2
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z2, Z3, Z7
-	VPMADD52HUQ Z2, Z3, Z8
-	VPMADD52LUQ Z4, Z3, Z8
+	VPMADD52HUQ Z5, Z2, Z8
+	VPMADD52LUQ Z1, Z2, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z2, Z9
+	VPMADD52LUQ Z5, Z7, Z8
+	VPMADD52HUQ Z5, Z7, Z9
+	VPMADD52LUQ Z1, Z7, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x20, Z8, Z1
+	VPMULUDQ    constants<>+2368(SB), Z1, Z1
+	VPSRLQ      $0x11, Z2, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z6, Z2
+	VPSRLQ      $0x34, Z6, Z5
+	VPSRLQ      $0x34, Z1, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z1, Z6, Z8
+	VPMADD52LUQ Z7, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z6, Z9
+	VPMADD52LUQ Z1, Z5, Z8
+	VPMADD52HUQ Z1, Z5, Z9
+	VPMADD52LUQ Z7, Z5, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x10, Z8, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x05, Z2, Z2, K2
+	VPGATHERQQ  (DI)(Z3*8), K2, Z2
+	VPSRLQ      $0x34, Z2, Z5
+	VPSRLQ      $0x34, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z1, Z2, Z7
+	VPMADD52LUQ Z6, Z2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z2
-	VPADDQ      Z2, Z5, Z2
+	VPSRLQ      $0x08, Z7, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x05, Z2, Z2, K2
+	VPGATHERQQ  8(DI)(Z3*8), K2, Z2
 	VPSLLQ      $0x38, Z7, Z3
-	VPADDQ      Z3, Z6, Z3
-	VPCMPUQ     $0x01, Z6, Z3, K2
-	VPSUBQ      constants<>+1472(SB), Z2, K2, Z2
-	VPSRLVQ     Z1, Z2, Z3
-	VPSUBQ      constants<>+64(SB), Z1, Z1
-	VPSRLVQ     Z1, Z2, Z1
+	VPADDQ      Z3, Z2, Z3
+	VPCMPUQ     $0x01, Z2, Z3, K2
+	VPSUBQ      constants<>+1472(SB), Z1, K2, Z1
+	VPSRLVQ     Z4, Z1, Z2
+	VPSUBQ      constants<>+64(SB), Z4, Z3
+	VPSRLVQ     Z3, Z1, Z1
 	VPANDQ      constants<>+64(SB), Z1, Z1
-	VPADDQ      Z1, Z3, Z1
+	VPADDQ      Z1, Z2, Z1
 	KTESTB      K1, K1
-	JZ          good133
+	JZ          good135
 	MOVQ        BX, AX
 	JMP         stopped
 
-good133:
+good135:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(BX*8), Z2
@@ -3412,12 +3764,12 @@ good133:
 	VMOVUPS Z1, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one129
+	JLE     one130
 
-tail131:
+tail132:
 	MOVQ        CX, SI
 	SUBQ        BX, SI
-	JZ          done132
+	JZ          done133
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -3427,161 +3779,153 @@ tail131:
 	VPMAXSQ     constants<>+1600(SB), Z1, Z1
 	VPADDQ      constants<>+1664(SB), Z1, Z1
 	VPSLLQ      $0x0e, Z1, Z1
-	VPSRLQ      $0x34, Z1, Z2
+	VPSRLQ      $0x0c, Z1, Z2
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+1728(SB), Z1, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52LUQ constants<>+1792(SB), Z1, Z3
-	VPMADD52HUQ constants<>+1792(SB), Z1, Z4
-	VPMADD52LUQ constants<>+1728(SB), Z2, Z3
-	VPMADD52HUQ constants<>+1728(SB), Z2, Z4
-	VPMADD52LUQ constants<>+1792(SB), Z2, Z4
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z4, Z4
+	VPMADD52HUQ constants<>+1728(SB), Z2, Z3
+	VPMADD52LUQ constants<>+1792(SB), Z2, Z3
+	VPMADD52HUQ constants<>+1792(SB), Z2, Z4
+	VPSLLQ      $0x34, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+1856(SB), Z1, Z4
+	VPMULLQ     constants<>+1728(SB), Z1, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52LUQ constants<>+1920(SB), Z1, Z4
-	VPMADD52HUQ constants<>+1920(SB), Z1, Z5
-	VPMADD52LUQ constants<>+1856(SB), Z2, Z4
+	VPXORQ      Z6, Z6, Z6
 	VPMADD52HUQ constants<>+1856(SB), Z2, Z5
 	VPMADD52LUQ constants<>+1920(SB), Z2, Z5
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z5, Z5
-	VPADDQ      Z5, Z4, Z4
-	VPMULLQ     constants<>+1856(SB), Z1, Z2
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K3
-	VPSUBQ      constants<>+1472(SB), Z4, K3, Z4
-	VPADDQ      constants<>+1984(SB), Z4, Z4
-	VMOVUPS     constants<>+2048(SB), Z2
-	VPADDQ      Z3, Z2, Z3
-	VPCMPUQ     $0x01, Z2, Z3, K3
-	VPSUBQ      constants<>+1472(SB), Z4, K3, Z4
-	VPADDQ      Z1, Z4, Z4
-	VPSRLQ      $0x39, Z4, Z1
-	VMOVUPS     constants<>+2112(SB), Z2
-	VPSUBQ      Z1, Z2, Z1
-	VPSLLQ      $0x07, Z4, Z2
-	VPSRLQ      $0x39, Z3, Z4
-	VPORQ       Z4, Z2, Z2
-	VPSLLQ      $0x07, Z3, Z3
+	VPMADD52HUQ constants<>+1920(SB), Z2, Z6
+	VPSLLQ      $0x34, Z6, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K3
+	VPSUBQ      constants<>+1472(SB), Z3, K3, Z3
+	VPADDQ      constants<>+1984(SB), Z3, Z3
+	VMOVUPS     constants<>+2048(SB), Z4
+	VPADDQ      Z2, Z4, Z2
+	VPCMPUQ     $0x01, Z4, Z2, K3
+	VPSUBQ      constants<>+1472(SB), Z3, K3, Z3
+	VPADDQ      Z1, Z3, Z1
+	VPSRLQ      $0x39, Z1, Z3
+	VMOVUPS     constants<>+2112(SB), Z4
+	VPSUBQ      Z3, Z4, Z4
+	VPSLLQ      $0x07, Z1, Z1
+	VPSRLQ      $0x39, Z2, Z3
+	VPORQ       Z3, Z1, Z1
+	VPSLLQ      $0x07, Z2, Z2
 	MOVQ        coarse+32(FP), AX
 	MOVQ        fine+40(FP), SI
-	VPSRLQ      $0x38, Z2, Z4
-	VPADDQ      Z4, Z4, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K3
-	VPGATHERQQ  (AX)(Z4*8), K3, Z5
+	VPSRLQ      $0x38, Z1, Z3
+	VPADDQ      Z3, Z3, Z3
+	VPSRLQ      $0x30, Z1, Z5
+	VPANDQ      constants<>+2176(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K3
-	VPGATHERQQ  8(AX)(Z4*8), K3, Z6
-	VPSRLQ      $0x30, Z2, Z4
-	VPANDQ      constants<>+2176(SB), Z4, Z4
+	VPGATHERQQ  (SI)(Z5*8), K3, Z6
+	VPSLLQ      $0x10, Z1, Z1
+	VPSRLQ      $0x30, Z2, Z2
+	VPORQ       Z2, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z2
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+2240(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2304(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPCMPQ      $0x05, Z7, Z7, K3
-	VPGATHERQQ  (SI)(Z4*8), K3, Z7
-	VPSLLQ      $0x10, Z2, Z2
-	VPSRLQ      $0x30, Z3, Z3
-	VPORQ       Z3, Z2, Z2
-	VPSRLQ      $0x34, Z2, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+2240(SB), Z2, Z4
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z4
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z8
-	VPMADD52LUQ constants<>+2240(SB), Z3, Z4
-	VPMADD52HUQ constants<>+2240(SB), Z3, Z8
-	VPMADD52LUQ constants<>+2304(SB), Z3, Z8
-	VPSRLQ      $0x0c, Z4, Z4
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z2
-	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ Z4, Z4, Z3
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52LUQ Z2, Z4, Z3
-	VPMADD52HUQ Z2, Z4, Z8
-	VPMADD52LUQ Z4, Z2, Z3
-	VPMADD52HUQ Z4, Z2, Z8
-	VPMADD52LUQ Z2, Z2, Z8
-	VPSRLQ      $0x0c, Z3, Z3
-	VPSLLQ      $0x28, Z8, Z8
-	VPADDQ      Z8, Z3, Z3
-	VPSRLQ      $0x34, Z3, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z4, Z3, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z2, Z3, Z9
-	VPMADD52HUQ Z2, Z3, Z10
-	VPMADD52LUQ Z4, Z8, Z9
-	VPMADD52HUQ Z4, Z8, Z10
-	VPMADD52LUQ Z2, Z8, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x20, Z9, Z2
-	VPMULUDQ    constants<>+2368(SB), Z2, Z2
-	VPSRLQ      $0x11, Z3, Z3
-	VPADDQ      Z3, Z4, Z3
-	VPSRLQ      $0x22, Z2, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x08, Z2, Z3
-	VPADDQ      Z3, Z7, Z3
-	VPSRLQ      $0x34, Z7, Z4
-	VPSRLQ      $0x34, Z2, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z2, Z7, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z8, Z7, Z9
-	VPMADD52HUQ Z8, Z7, Z10
-	VPMADD52LUQ Z2, Z4, Z9
-	VPMADD52HUQ Z2, Z4, Z10
-	VPMADD52LUQ Z8, Z4, Z10
-	VPSRLQ      $0x0c, Z9, Z9
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x10, Z9, Z2
-	VPADDQ      Z2, Z3, Z2
-	VPSRLQ      $0x34, Z5, Z3
-	VPSRLQ      $0x34, Z2, Z4
+	VPMADD52HUQ constants<>+2304(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2240(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2240(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2304(SB), Z2, Z7
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPMADD52HUQ Z5, Z5, Z2
+	VPMADD52LUQ Z1, Z5, Z2
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z2, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z7
+	VPMADD52LUQ Z5, Z1, Z2
+	VPMADD52HUQ Z5, Z1, Z7
+	VPMADD52LUQ Z1, Z1, Z7
+	VPSRLQ      $0x0c, Z2, Z2
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z2, Z2
+	VPSRLQ      $0x34, Z2, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52LUQ Z4, Z5, Z7
-	VPMADD52HUQ Z4, Z5, Z8
-	VPMADD52LUQ Z2, Z3, Z7
-	VPMADD52HUQ Z2, Z3, Z8
-	VPMADD52LUQ Z4, Z3, Z8
+	VPMADD52HUQ Z5, Z2, Z8
+	VPMADD52LUQ Z1, Z2, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z1, Z2, Z9
+	VPMADD52LUQ Z5, Z7, Z8
+	VPMADD52HUQ Z5, Z7, Z9
+	VPMADD52LUQ Z1, Z7, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x20, Z8, Z1
+	VPMULUDQ    constants<>+2368(SB), Z1, Z1
+	VPSRLQ      $0x11, Z2, Z2
+	VPADDQ      Z2, Z5, Z2
+	VPSRLQ      $0x22, Z1, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPSRLQ      $0x08, Z1, Z2
+	VPADDQ      Z2, Z6, Z2
+	VPSRLQ      $0x34, Z6, Z5
+	VPSRLQ      $0x34, Z1, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z1, Z6, Z8
+	VPMADD52LUQ Z7, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z6, Z9
+	VPMADD52LUQ Z1, Z5, Z8
+	VPMADD52HUQ Z1, Z5, Z9
+	VPMADD52LUQ Z7, Z5, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x10, Z8, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x05, Z2, Z2, K3
+	VPGATHERQQ  (AX)(Z3*8), K3, Z2
+	VPSRLQ      $0x34, Z2, Z5
+	VPSRLQ      $0x34, Z1, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z1, Z2, Z7
+	VPMADD52LUQ Z6, Z2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z2, Z8
+	VPMADD52LUQ Z1, Z5, Z7
+	VPMADD52HUQ Z1, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSRLQ      $0x08, Z7, Z2
-	VPADDQ      Z2, Z5, Z2
+	VPSRLQ      $0x08, Z7, Z1
+	VPADDQ      Z1, Z2, Z1
+	VPXORQ      Z2, Z2, Z2
+	VPCMPQ      $0x05, Z2, Z2, K3
+	VPGATHERQQ  8(AX)(Z3*8), K3, Z2
 	VPSLLQ      $0x38, Z7, Z3
-	VPADDQ      Z3, Z6, Z3
-	VPCMPUQ     $0x01, Z6, Z3, K3
-	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
-	VPSRLVQ     Z1, Z2, Z3
-	VPSUBQ      constants<>+64(SB), Z1, Z1
-	VPSRLVQ     Z1, Z2, Z1
+	VPADDQ      Z3, Z2, Z3
+	VPCMPUQ     $0x01, Z2, Z3, K3
+	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
+	VPSRLVQ     Z4, Z1, Z2
+	VPSUBQ      constants<>+64(SB), Z4, Z3
+	VPSRLVQ     Z3, Z1, Z1
 	VPANDQ      constants<>+64(SB), Z1, Z1
-	VPADDQ      Z1, Z3, Z1
+	VPADDQ      Z1, Z2, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good134
+	JZ          good136
 	MOVQ        BX, AX
 	JMP         stopped
 
-good134:
+good136:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(BX*8)
 
-done132:
+done133:
 	MOVQ CX, AX
 
 stopped:
@@ -3598,65 +3942,313 @@ TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         minus+24(FP), BX
 	VPBROADCASTQ BX, Z0
 	XORQ         BX, BX
-	LEAQ         -8(CX), SI
-	CMPQ         BX, SI
-	JG           tail138
+	LEAQ         -16(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest139
 
-one136:
+many137:
+	VMOVUPS     (AX)(BX*8), Z1
+	VMOVUPS     64(AX)(BX*8), Z2
+	VPXORQ      Z3, Z3, Z3
+	VPCMPQ      $0x02, Z3, Z1, K1
+	VPCMPQ      $0x02, Z3, Z2, K2
+	VPLZCNTQ    Z1, Z3
+	VPLZCNTQ    Z2, Z4
+	VPSLLVQ     Z3, Z1, Z1
+	VPSLLVQ     Z4, Z2, Z2
+	VMOVUPS     constants<>+2432(SB), Z5
+	VPSUBQ      Z3, Z5, Z5
+	VMOVUPS     constants<>+2432(SB), Z3
+	VPSUBQ      Z4, Z3, Z3
+	MOVQ        table+32(FP), DI
+	VPSRLQ      $0x37, Z1, Z4
+	VPSRLQ      $0x37, Z2, Z6
+	VPANDQ      constants<>+2176(SB), Z4, Z4
+	VPANDQ      constants<>+2176(SB), Z6, Z6
+	VPADDQ      Z4, Z4, Z7
+	VPADDQ      Z6, Z6, Z8
+	VPADDQ      Z4, Z7, Z4
+	VPADDQ      Z6, Z8, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z7, Z7, K3
+	VPGATHERQQ  (DI)(Z4*8), K3, Z7
+	VPCMPQ      $0x05, Z8, Z8, K3
+	VPGATHERQQ  (DI)(Z6*8), K3, Z8
+	VPSRLQ      $0x34, Z1, Z9
+	VPSRLQ      $0x34, Z2, Z10
+	VPSRLQ      $0x34, Z7, Z11
+	VPSRLQ      $0x34, Z8, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z7, Z1, Z13
+	VPMADD52HUQ Z8, Z2, Z14
+	VPMADD52LUQ Z11, Z1, Z13
+	VPMADD52LUQ Z12, Z2, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z11, Z1, Z15
+	VPMADD52HUQ Z12, Z2, Z16
+	VPMADD52LUQ Z7, Z9, Z13
+	VPMADD52LUQ Z8, Z10, Z14
+	VPMADD52HUQ Z7, Z9, Z15
+	VPMADD52HUQ Z8, Z10, Z16
+	VPMADD52LUQ Z11, Z9, Z15
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z15, Z15
+	VPADDQ      Z15, Z13, Z13
+	VPMADD52LUQ Z12, Z10, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPSLLQ      $0x0a, Z13, Z9
+	VPSLLQ      $0x0a, Z14, Z10
+	VPMULLQ     Z7, Z1, Z1
+	VPMULLQ     Z8, Z2, Z2
+	VPSRLQ      $0x36, Z1, Z1
+	VPSRLQ      $0x36, Z2, Z2
+	VPORQ       Z1, Z9, Z1
+	VPORQ       Z2, Z10, Z2
+	VPSRLQ      $0x34, Z1, Z7
+	VPSRLQ      $0x34, Z2, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z1, Z1, Z9
+	VPMADD52HUQ Z2, Z2, Z10
+	VPMADD52LUQ Z7, Z1, Z9
+	VPMADD52LUQ Z8, Z2, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z7, Z1, Z11
+	VPMADD52HUQ Z8, Z2, Z12
+	VPMADD52LUQ Z1, Z7, Z9
+	VPMADD52LUQ Z2, Z8, Z10
+	VPMADD52HUQ Z1, Z7, Z11
+	VPMADD52HUQ Z2, Z8, Z12
+	VPMADD52LUQ Z7, Z7, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ Z8, Z8, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPSRLQ      $0x34, Z9, Z7
+	VPSRLQ      $0x34, Z10, Z8
+	VPSRLQ      $0x08, Z1, Z11
+	VPSRLQ      $0x08, Z2, Z12
+	VPSRLQ      $0x34, Z11, Z13
+	VPSRLQ      $0x34, Z12, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ constants<>+2496(SB), Z11, Z15
+	VPMADD52HUQ constants<>+2496(SB), Z12, Z16
+	VPMADD52LUQ constants<>+2560(SB), Z11, Z15
+	VPMADD52LUQ constants<>+2560(SB), Z12, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ constants<>+2560(SB), Z11, Z17
+	VPMADD52HUQ constants<>+2560(SB), Z12, Z18
+	VPMADD52LUQ constants<>+2496(SB), Z13, Z15
+	VPMADD52LUQ constants<>+2496(SB), Z14, Z16
+	VPMADD52HUQ constants<>+2496(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2496(SB), Z14, Z18
+	VPMADD52LUQ constants<>+2560(SB), Z13, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPMADD52LUQ constants<>+2560(SB), Z14, Z18
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x02, Z15, Z15
+	VPSRLQ      $0x02, Z16, Z16
+	VMOVUPS     constants<>+2624(SB), Z17
+	VPSUBQ      Z15, Z17, Z17
+	VMOVUPS     constants<>+2624(SB), Z15
+	VPSUBQ      Z16, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ constants<>+2688(SB), Z11, Z16
+	VPMADD52HUQ constants<>+2688(SB), Z12, Z18
+	VPMADD52LUQ constants<>+2752(SB), Z11, Z16
+	VPMADD52LUQ constants<>+2752(SB), Z12, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ constants<>+2752(SB), Z11, Z19
+	VPMADD52HUQ constants<>+2752(SB), Z12, Z20
+	VPMADD52LUQ constants<>+2688(SB), Z13, Z16
+	VPMADD52LUQ constants<>+2688(SB), Z14, Z18
+	VPMADD52HUQ constants<>+2688(SB), Z13, Z19
+	VPMADD52HUQ constants<>+2688(SB), Z14, Z20
+	VPMADD52LUQ constants<>+2752(SB), Z13, Z19
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z16, Z16
+	VPMADD52LUQ constants<>+2752(SB), Z14, Z20
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSRLQ      $0x01, Z16, Z11
+	VPSRLQ      $0x01, Z18, Z12
+	VMOVUPS     constants<>+512(SB), Z13
+	VPSUBQ      Z11, Z13, Z13
+	VMOVUPS     constants<>+512(SB), Z11
+	VPSUBQ      Z12, Z11, Z11
+	VPSRLQ      $0x34, Z17, Z12
+	VPSRLQ      $0x34, Z15, Z14
+	VPXORQ      Z16, Z16, Z16
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z17, Z9, Z16
+	VPMADD52HUQ Z15, Z10, Z18
+	VPMADD52LUQ Z12, Z9, Z16
+	VPMADD52LUQ Z14, Z10, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z12, Z9, Z19
+	VPMADD52HUQ Z14, Z10, Z20
+	VPMADD52LUQ Z17, Z7, Z16
+	VPMADD52LUQ Z15, Z8, Z18
+	VPMADD52HUQ Z17, Z7, Z19
+	VPMADD52HUQ Z15, Z8, Z20
+	VPMADD52LUQ Z12, Z7, Z19
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z16, Z16
+	VPMADD52LUQ Z14, Z8, Z20
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSRLQ      $0x10, Z16, Z12
+	VPSRLQ      $0x10, Z18, Z14
+	VPADDQ      Z12, Z13, Z12
+	VPADDQ      Z14, Z11, Z11
+	VPSRLQ      $0x34, Z12, Z13
+	VPSRLQ      $0x34, Z11, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z12, Z9, Z15
+	VPMADD52HUQ Z11, Z10, Z16
+	VPMADD52LUQ Z13, Z9, Z15
+	VPMADD52LUQ Z14, Z10, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z9, Z17
+	VPMADD52HUQ Z14, Z10, Z18
+	VPMADD52LUQ Z12, Z7, Z15
+	VPMADD52LUQ Z11, Z8, Z16
+	VPMADD52HUQ Z12, Z7, Z17
+	VPMADD52HUQ Z11, Z8, Z18
+	VPMADD52LUQ Z13, Z7, Z17
+	VPSRLQ      $0x0c, Z15, Z15
+	VPSLLQ      $0x28, Z17, Z17
+	VPADDQ      Z17, Z15, Z15
+	VPMADD52LUQ Z14, Z8, Z18
+	VPSRLQ      $0x0c, Z16, Z16
+	VPSLLQ      $0x28, Z18, Z18
+	VPADDQ      Z18, Z16, Z16
+	VPSRLQ      $0x08, Z15, Z7
+	VPSRLQ      $0x08, Z16, Z8
+	VPSUBQ      Z7, Z1, Z1
+	VPSUBQ      Z8, Z2, Z2
+	VPXORQ      Z7, Z7, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPCMPQ      $0x05, Z7, Z7, K3
+	VPGATHERQQ  8(DI)(Z4*8), K3, Z7
+	VPCMPQ      $0x05, Z8, Z8, K3
+	VPGATHERQQ  8(DI)(Z6*8), K3, Z8
+	VPSRLQ      $0x08, Z1, Z1
+	VPSRLQ      $0x08, Z2, Z2
+	VPADDQ      Z1, Z7, Z1
+	VPADDQ      Z2, Z8, Z2
+	VPMULLQ     constants<>+2816(SB), Z5, Z4
+	VPMULLQ     constants<>+2816(SB), Z3, Z3
+	VPSRLQ      $0x07, Z1, Z1
+	VPSRLQ      $0x07, Z2, Z2
+	VPADDQ      Z1, Z4, Z1
+	VPADDQ      Z2, Z3, Z2
+	VPADDQ      constants<>+2880(SB), Z1, Z1
+	VPADDQ      constants<>+2880(SB), Z2, Z2
+	VPSRAQ      $0x0e, Z1, Z1
+	VPSRAQ      $0x0e, Z2, Z2
+	KORB        K2, K1, K1
+	KTESTB      K1, K1
+	JZ          good142
+	MOVQ        BX, AX
+	JMP         stopped
+
+good142:
+	VPXORQ  Z0, Z1, Z1
+	VPSUBQ  Z0, Z1, Z1
+	VMOVUPS (DX)(BX*8), Z3
+	VPADDQ  Z3, Z1, Z1
+	VMOVUPS Z1, (DX)(BX*8)
+	VPXORQ  Z0, Z2, Z2
+	VPSUBQ  Z0, Z2, Z2
+	VMOVUPS 64(DX)(BX*8), Z1
+	VPADDQ  Z1, Z2, Z2
+	VMOVUPS Z2, 64(DX)(BX*8)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     many137
+
+oneTest139:
+	LEAQ -8(CX), SI
+	CMPQ BX, SI
+	JG   tail140
+
+one138:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
 	VMOVUPS     constants<>+2432(SB), Z3
-	VPSUBQ      Z2, Z3, Z2
+	VPSUBQ      Z2, Z3, Z3
 	MOVQ        table+32(FP), DI
-	VPSRLQ      $0x37, Z1, Z3
-	VPANDQ      constants<>+2176(SB), Z3, Z3
-	VPADDQ      Z3, Z3, Z4
-	VPADDQ      Z4, Z3, Z3
+	VPSRLQ      $0x37, Z1, Z2
+	VPANDQ      constants<>+2176(SB), Z2, Z2
+	VPADDQ      Z2, Z2, Z4
+	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
 	VPCMPQ      $0x05, Z4, Z4, K2
-	VPGATHERQQ  (DI)(Z3*8), K2, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K2
-	VPGATHERQQ  8(DI)(Z3*8), K2, Z5
-	VPSRLQ      $0x34, Z1, Z3
+	VPGATHERQQ  (DI)(Z2*8), K2, Z4
+	VPSRLQ      $0x34, Z1, Z5
 	VPSRLQ      $0x34, Z4, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z4, Z1, Z7
-	VPXORQ      Z8, Z8, Z8
 	VPMADD52LUQ Z6, Z1, Z7
+	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z4, Z3, Z7
-	VPMADD52HUQ Z4, Z3, Z8
-	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSLLQ      $0x0a, Z7, Z3
+	VPSLLQ      $0x0a, Z7, Z5
 	VPMULLQ     Z4, Z1, Z1
 	VPSRLQ      $0x36, Z1, Z1
-	VPORQ       Z1, Z3, Z1
-	VPSRLQ      $0x34, Z1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z1, Z1, Z4
+	VPORQ       Z1, Z5, Z1
+	VPSRLQ      $0x34, Z1, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z1, Z1, Z5
+	VPMADD52LUQ Z4, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52LUQ Z3, Z1, Z4
-	VPMADD52HUQ Z3, Z1, Z6
-	VPMADD52LUQ Z1, Z3, Z4
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z3, Z3, Z6
-	VPSRLQ      $0x0c, Z4, Z4
+	VPMADD52HUQ Z4, Z1, Z6
+	VPMADD52LUQ Z1, Z4, Z5
+	VPMADD52HUQ Z1, Z4, Z6
+	VPMADD52LUQ Z4, Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z3
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z4
 	VPSRLQ      $0x08, Z1, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ constants<>+2496(SB), Z6, Z8
-	VPXORQ      Z9, Z9, Z9
 	VPMADD52LUQ constants<>+2560(SB), Z6, Z8
+	VPXORQ      Z9, Z9, Z9
 	VPMADD52HUQ constants<>+2560(SB), Z6, Z9
 	VPMADD52LUQ constants<>+2496(SB), Z7, Z8
 	VPMADD52HUQ constants<>+2496(SB), Z7, Z9
@@ -3666,62 +4258,65 @@ one136:
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x02, Z8, Z8
 	VMOVUPS     constants<>+2624(SB), Z9
-	VPSUBQ      Z8, Z9, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
+	VPSUBQ      Z8, Z9, Z9
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+2688(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2752(SB), Z6, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ constants<>+2752(SB), Z6, Z9
 	VPMADD52HUQ constants<>+2752(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2688(SB), Z7, Z8
 	VPMADD52HUQ constants<>+2688(SB), Z7, Z10
 	VPMADD52LUQ constants<>+2752(SB), Z7, Z10
-	VPSRLQ      $0x0c, Z9, Z9
+	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x01, Z9, Z6
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x01, Z8, Z6
 	VMOVUPS     constants<>+512(SB), Z7
-	VPSUBQ      Z6, Z7, Z6
-	VPSRLQ      $0x34, Z8, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z8, Z4, Z9
+	VPSUBQ      Z6, Z7, Z7
+	VPSRLQ      $0x34, Z9, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z9, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z7, Z4, Z9
-	VPMADD52HUQ Z7, Z4, Z10
-	VPMADD52LUQ Z8, Z3, Z9
-	VPMADD52HUQ Z8, Z3, Z10
-	VPMADD52LUQ Z7, Z3, Z10
-	VPSRLQ      $0x0c, Z9, Z9
+	VPMADD52HUQ Z6, Z5, Z10
+	VPMADD52LUQ Z9, Z4, Z8
+	VPMADD52HUQ Z9, Z4, Z10
+	VPMADD52LUQ Z6, Z4, Z10
+	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x10, Z9, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x10, Z8, Z6
+	VPADDQ      Z6, Z7, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z7, Z5, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ Z7, Z4, Z8
-	VPMADD52HUQ Z7, Z4, Z9
-	VPMADD52LUQ Z6, Z3, Z8
-	VPMADD52HUQ Z6, Z3, Z9
-	VPMADD52LUQ Z7, Z3, Z9
+	VPMADD52HUQ Z7, Z5, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z7, Z4, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x08, Z8, Z3
-	VPSUBQ      Z3, Z1, Z1
+	VPSRLQ      $0x08, Z8, Z4
+	VPSUBQ      Z4, Z1, Z1
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K2
+	VPGATHERQQ  8(DI)(Z2*8), K2, Z4
 	VPSRLQ      $0x08, Z1, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPMULLQ     constants<>+2816(SB), Z2, Z2
+	VPADDQ      Z1, Z4, Z1
+	VPMULLQ     constants<>+2816(SB), Z3, Z2
 	VPSRLQ      $0x07, Z1, Z1
 	VPADDQ      Z1, Z2, Z1
 	VPADDQ      constants<>+2880(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good140
+	JZ          good143
 	MOVQ        BX, AX
 	JMP         stopped
 
-good140:
+good143:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(BX*8), Z2
@@ -3729,12 +4324,12 @@ good140:
 	VMOVUPS Z1, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one136
+	JLE     one138
 
-tail138:
+tail140:
 	MOVQ        CX, SI
 	SUBQ        BX, SI
-	JZ          done139
+	JZ          done141
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -3745,54 +4340,51 @@ tail138:
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
 	VMOVUPS     constants<>+2432(SB), Z3
-	VPSUBQ      Z2, Z3, Z2
+	VPSUBQ      Z2, Z3, Z3
 	MOVQ        table+32(FP), AX
-	VPSRLQ      $0x37, Z1, Z3
-	VPANDQ      constants<>+2176(SB), Z3, Z3
-	VPADDQ      Z3, Z3, Z4
-	VPADDQ      Z4, Z3, Z3
+	VPSRLQ      $0x37, Z1, Z2
+	VPANDQ      constants<>+2176(SB), Z2, Z2
+	VPADDQ      Z2, Z2, Z4
+	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
 	VPCMPQ      $0x05, Z4, Z4, K3
-	VPGATHERQQ  (AX)(Z3*8), K3, Z4
-	VPXORQ      Z5, Z5, Z5
-	VPCMPQ      $0x05, Z5, Z5, K3
-	VPGATHERQQ  8(AX)(Z3*8), K3, Z5
-	VPSRLQ      $0x34, Z1, Z3
+	VPGATHERQQ  (AX)(Z2*8), K3, Z4
+	VPSRLQ      $0x34, Z1, Z5
 	VPSRLQ      $0x34, Z4, Z6
 	VPXORQ      Z7, Z7, Z7
 	VPMADD52HUQ Z4, Z1, Z7
-	VPXORQ      Z8, Z8, Z8
 	VPMADD52LUQ Z6, Z1, Z7
+	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z4, Z3, Z7
-	VPMADD52HUQ Z4, Z3, Z8
-	VPMADD52LUQ Z6, Z3, Z8
+	VPMADD52LUQ Z4, Z5, Z7
+	VPMADD52HUQ Z4, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPSLLQ      $0x0a, Z7, Z3
+	VPSLLQ      $0x0a, Z7, Z5
 	VPMULLQ     Z4, Z1, Z1
 	VPSRLQ      $0x36, Z1, Z1
-	VPORQ       Z1, Z3, Z1
-	VPSRLQ      $0x34, Z1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ Z1, Z1, Z4
+	VPORQ       Z1, Z5, Z1
+	VPSRLQ      $0x34, Z1, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ Z1, Z1, Z5
+	VPMADD52LUQ Z4, Z1, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52LUQ Z3, Z1, Z4
-	VPMADD52HUQ Z3, Z1, Z6
-	VPMADD52LUQ Z1, Z3, Z4
-	VPMADD52HUQ Z1, Z3, Z6
-	VPMADD52LUQ Z3, Z3, Z6
-	VPSRLQ      $0x0c, Z4, Z4
+	VPMADD52HUQ Z4, Z1, Z6
+	VPMADD52LUQ Z1, Z4, Z5
+	VPMADD52HUQ Z1, Z4, Z6
+	VPMADD52LUQ Z4, Z4, Z6
+	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z6, Z6
-	VPADDQ      Z6, Z4, Z4
-	VPSRLQ      $0x34, Z4, Z3
+	VPADDQ      Z6, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z4
 	VPSRLQ      $0x08, Z1, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ constants<>+2496(SB), Z6, Z8
-	VPXORQ      Z9, Z9, Z9
 	VPMADD52LUQ constants<>+2560(SB), Z6, Z8
+	VPXORQ      Z9, Z9, Z9
 	VPMADD52HUQ constants<>+2560(SB), Z6, Z9
 	VPMADD52LUQ constants<>+2496(SB), Z7, Z8
 	VPMADD52HUQ constants<>+2496(SB), Z7, Z9
@@ -3802,70 +4394,73 @@ tail138:
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x02, Z8, Z8
 	VMOVUPS     constants<>+2624(SB), Z9
-	VPSUBQ      Z8, Z9, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2688(SB), Z6, Z9
+	VPSUBQ      Z8, Z9, Z9
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+2688(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2752(SB), Z6, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ constants<>+2752(SB), Z6, Z9
 	VPMADD52HUQ constants<>+2752(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2688(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2688(SB), Z7, Z8
 	VPMADD52HUQ constants<>+2688(SB), Z7, Z10
 	VPMADD52LUQ constants<>+2752(SB), Z7, Z10
-	VPSRLQ      $0x0c, Z9, Z9
+	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x01, Z9, Z6
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x01, Z8, Z6
 	VMOVUPS     constants<>+512(SB), Z7
-	VPSUBQ      Z6, Z7, Z6
-	VPSRLQ      $0x34, Z8, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z8, Z4, Z9
+	VPSUBQ      Z6, Z7, Z7
+	VPSRLQ      $0x34, Z9, Z6
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z9, Z5, Z8
+	VPMADD52LUQ Z6, Z5, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z7, Z4, Z9
-	VPMADD52HUQ Z7, Z4, Z10
-	VPMADD52LUQ Z8, Z3, Z9
-	VPMADD52HUQ Z8, Z3, Z10
-	VPMADD52LUQ Z7, Z3, Z10
-	VPSRLQ      $0x0c, Z9, Z9
+	VPMADD52HUQ Z6, Z5, Z10
+	VPMADD52LUQ Z9, Z4, Z8
+	VPMADD52HUQ Z9, Z4, Z10
+	VPMADD52LUQ Z6, Z4, Z10
+	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z9, Z9
-	VPSRLQ      $0x10, Z9, Z7
-	VPADDQ      Z7, Z6, Z6
+	VPADDQ      Z10, Z8, Z8
+	VPSRLQ      $0x10, Z8, Z6
+	VPADDQ      Z6, Z7, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z5, Z8
+	VPMADD52LUQ Z7, Z5, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ Z7, Z4, Z8
-	VPMADD52HUQ Z7, Z4, Z9
-	VPMADD52LUQ Z6, Z3, Z8
-	VPMADD52HUQ Z6, Z3, Z9
-	VPMADD52LUQ Z7, Z3, Z9
+	VPMADD52HUQ Z7, Z5, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z7, Z4, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x08, Z8, Z3
-	VPSUBQ      Z3, Z1, Z1
+	VPSRLQ      $0x08, Z8, Z4
+	VPSUBQ      Z4, Z1, Z1
+	VPXORQ      Z4, Z4, Z4
+	VPCMPQ      $0x05, Z4, Z4, K3
+	VPGATHERQQ  8(AX)(Z2*8), K3, Z4
 	VPSRLQ      $0x08, Z1, Z1
-	VPADDQ      Z1, Z5, Z1
-	VPMULLQ     constants<>+2816(SB), Z2, Z2
+	VPADDQ      Z1, Z4, Z1
+	VPMULLQ     constants<>+2816(SB), Z3, Z2
 	VPSRLQ      $0x07, Z1, Z1
 	VPADDQ      Z1, Z2, Z1
 	VPADDQ      constants<>+2880(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good141
+	JZ          good144
 	MOVQ        BX, AX
 	JMP         stopped
 
-good141:
+good144:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(BX*8)
 
-done139:
+done141:
 	MOVQ CX, AX
 
 stopped:
@@ -3885,565 +4480,778 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	MOVQ         minus+24(FP), BX
 	VPBROADCASTQ BX, Z2
 	XORQ         BX, BX
-	LEAQ         -8(CX), SI
-	CMPQ         BX, SI
-	JG           tail145
+	LEAQ         -16(CX), SI
+	TESTQ        SI, SI
+	JL           oneTest147
 
-one143:
+many145:
 	VMOVUPS     (AX)(BX*8), Z3
-	VPXORQ      Z4, Z4, Z4
+	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
-	VPSRLQ      $0x34, Z5, Z6
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2944(SB), Z5, Z7
+	VPABSQ      Z4, Z6
+	VPSRLQ      $0x34, Z5, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ constants<>+2944(SB), Z5, Z9
+	VPMADD52HUQ constants<>+2944(SB), Z6, Z10
+	VPMADD52LUQ constants<>+3008(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3008(SB), Z6, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+3008(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3008(SB), Z6, Z12
+	VPMADD52LUQ constants<>+2944(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2944(SB), Z8, Z10
+	VPMADD52HUQ constants<>+2944(SB), Z7, Z11
+	VPMADD52HUQ constants<>+2944(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3008(SB), Z7, Z11
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z9, Z9
+	VPMADD52LUQ constants<>+3008(SB), Z8, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3072(SB), Z6, Z12
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3136(SB), Z6, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z13
+	VPMADD52HUQ constants<>+3136(SB), Z6, Z14
+	VPMADD52LUQ constants<>+3072(SB), Z7, Z11
+	VPMADD52LUQ constants<>+3072(SB), Z8, Z12
+	VPMADD52HUQ constants<>+3072(SB), Z7, Z13
+	VPMADD52HUQ constants<>+3072(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3136(SB), Z7, Z13
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z13, Z13
+	VPADDQ      Z13, Z11, Z11
+	VPMADD52LUQ constants<>+3136(SB), Z8, Z14
+	VPSRLQ      $0x0c, Z12, Z12
+	VPSLLQ      $0x28, Z14, Z14
+	VPADDQ      Z14, Z12, Z12
+	VPMULLQ     constants<>+3072(SB), Z5, Z5
+	VPMULLQ     constants<>+3072(SB), Z6, Z6
+	VPADDQ      Z9, Z5, Z7
+	VPADDQ      Z10, Z6, Z8
+	VPCMPUQ     $0x01, Z5, Z7, K1
+	VPSUBQ      constants<>+1472(SB), Z11, K1, Z11
+	VPCMPUQ     $0x01, Z6, Z8, K1
+	VPSUBQ      constants<>+1472(SB), Z12, K1, Z12
+	VPSLLQ      $0x15, Z11, Z5
+	VPSLLQ      $0x15, Z12, Z6
+	VPSRLQ      $0x2b, Z7, Z7
+	VPSRLQ      $0x2b, Z8, Z8
+	VPORQ       Z7, Z5, Z5
+	VPORQ       Z8, Z6, Z6
+	VPADDQ      constants<>+3200(SB), Z5, Z7
+	VPADDQ      constants<>+3200(SB), Z6, Z8
+	VPSRLQ      $0x3e, Z7, Z7
+	VPSRLQ      $0x3e, Z8, Z8
+	VPSLLQ      $0x3e, Z7, Z9
+	VPSLLQ      $0x3e, Z8, Z10
+	VPSUBQ      Z9, Z5, Z5
+	VPSUBQ      Z10, Z6, Z6
+	VPADDQ      Z0, Z7, Z7
+	VPADDQ      Z0, Z8, Z8
+	VPTESTMQ    constants<>+64(SB), Z7, K1
+	VPTESTMQ    constants<>+64(SB), Z8, K2
+	VPSLLQ      $0x3e, Z7, Z9
+	VPXORQ      Z5, Z9, Z9
+	VPSLLQ      $0x3e, Z7, K1, Z9
+	VPANDQ      Z1, Z3, Z3
+	VPXORQ      Z3, Z9, Z9
+	VPSLLQ      $0x3e, Z8, Z3
+	VPXORQ      Z6, Z3, Z3
+	VPSLLQ      $0x3e, Z8, K2, Z3
+	VPANDQ      Z1, Z4, Z4
+	VPXORQ      Z4, Z3, Z3
+	VPABSQ      Z5, Z4
+	VPABSQ      Z6, Z5
+	VPSLLQ      $0x02, Z4, Z4
+	VPSLLQ      $0x02, Z5, Z5
+	VPSRLQ      $0x34, Z4, Z6
+	VPSRLQ      $0x34, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ constants<>+3264(SB), Z4, Z8
+	VPMADD52HUQ constants<>+3264(SB), Z5, Z10
+	VPMADD52LUQ constants<>+3328(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3328(SB), Z5, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ constants<>+3328(SB), Z4, Z11
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z12
+	VPMADD52LUQ constants<>+3264(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3264(SB), Z7, Z10
+	VPMADD52HUQ constants<>+3264(SB), Z6, Z11
+	VPMADD52HUQ constants<>+3264(SB), Z7, Z12
+	VPMADD52LUQ constants<>+3328(SB), Z6, Z11
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z8, Z8
+	VPMADD52LUQ constants<>+3328(SB), Z7, Z12
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z10, Z10
+	VPSRLQ      $0x34, Z8, Z4
+	VPSRLQ      $0x34, Z10, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z8, Z8, Z6
+	VPMADD52HUQ Z10, Z10, Z7
+	VPMADD52LUQ Z4, Z8, Z6
+	VPMADD52LUQ Z5, Z10, Z7
+	VPXORQ      Z11, Z11, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z4, Z8, Z11
+	VPMADD52HUQ Z5, Z10, Z12
+	VPMADD52LUQ Z8, Z4, Z6
+	VPMADD52LUQ Z10, Z5, Z7
+	VPMADD52HUQ Z8, Z4, Z11
+	VPMADD52HUQ Z10, Z5, Z12
+	VPMADD52LUQ Z4, Z4, Z11
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z6, Z6
+	VPMADD52LUQ Z5, Z5, Z12
+	VPSRLQ      $0x0c, Z7, Z7
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z7, Z7
+	VPSLLQ      $0x02, Z6, Z6
+	VPSLLQ      $0x02, Z7, Z7
+	VPSRLQ      $0x34, Z6, Z11
+	VPSRLQ      $0x34, Z7, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VMOVUPD     constants<>+3392(SB), K1, Z13
+	VMOVUPD     constants<>+3392(SB), K2, Z14
+	VMOVUPS     constants<>+3456(SB), Z15
+	VMOVUPS     constants<>+3456(SB), Z16
+	VMOVUPD     constants<>+3520(SB), K1, Z15
+	VMOVUPD     constants<>+3520(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+3584(SB), Z15
+	VMOVUPS     constants<>+3584(SB), Z16
+	VMOVUPD     constants<>+3648(SB), K1, Z15
+	VMOVUPD     constants<>+3648(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+3712(SB), Z15
+	VMOVUPS     constants<>+3712(SB), Z16
+	VMOVUPD     constants<>+3776(SB), K1, Z15
+	VMOVUPD     constants<>+3776(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+3840(SB), Z15
+	VMOVUPS     constants<>+3840(SB), Z16
+	VMOVUPD     constants<>+3904(SB), K1, Z15
+	VMOVUPD     constants<>+3904(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z13, Z11, Z19
+	VPMADD52HUQ Z14, Z12, Z20
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+3968(SB), Z15
+	VMOVUPS     constants<>+3968(SB), Z16
+	VMOVUPD     constants<>+4032(SB), K1, Z15
+	VMOVUPD     constants<>+4032(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z13, Z11, Z19
+	VPMADD52HUQ Z14, Z12, Z20
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+4096(SB), Z15
+	VMOVUPS     constants<>+4096(SB), Z16
+	VMOVUPD     constants<>+4160(SB), K1, Z15
+	VMOVUPD     constants<>+4160(SB), K2, Z16
+	VPSRLQ      $0x34, Z13, Z17
+	VPSRLQ      $0x34, Z14, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z13, Z6, Z19
+	VPMADD52HUQ Z14, Z7, Z20
+	VPMADD52LUQ Z17, Z6, Z19
+	VPMADD52LUQ Z18, Z7, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPXORQ      Z22, Z22, Z22
+	VPMADD52HUQ Z17, Z6, Z21
+	VPMADD52HUQ Z18, Z7, Z22
+	VPMADD52LUQ Z13, Z11, Z19
+	VPMADD52LUQ Z14, Z12, Z20
+	VPMADD52HUQ Z13, Z11, Z21
+	VPMADD52HUQ Z14, Z12, Z22
+	VPMADD52LUQ Z17, Z11, Z21
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z21, Z21
+	VPADDQ      Z21, Z19, Z19
+	VPMADD52LUQ Z18, Z12, Z22
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z20, Z20
+	VPSUBQ      Z19, Z15, Z13
+	VPSUBQ      Z20, Z16, Z14
+	VMOVUPS     constants<>+4224(SB), Z15
+	VMOVUPS     constants<>+4224(SB), Z16
+	VMOVUPD     constants<>+512(SB), K1, Z15
+	VMOVUPD     constants<>+512(SB), K2, Z16
+	VPSRLQ      $0x34, Z13, Z17
+	VPSRLQ      $0x34, Z14, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z13, Z6, Z19
+	VPMADD52HUQ Z14, Z7, Z20
+	VPMADD52LUQ Z17, Z6, Z19
+	VPMADD52LUQ Z18, Z7, Z20
+	VPXORQ      Z21, Z21, Z21
+	VPXORQ      Z22, Z22, Z22
+	VPMADD52HUQ Z17, Z6, Z21
+	VPMADD52HUQ Z18, Z7, Z22
+	VPMADD52LUQ Z13, Z11, Z19
+	VPMADD52LUQ Z14, Z12, Z20
+	VPMADD52HUQ Z13, Z11, Z21
+	VPMADD52HUQ Z14, Z12, Z22
+	VPMADD52LUQ Z17, Z11, Z21
+	VPSRLQ      $0x0c, Z19, Z19
+	VPSLLQ      $0x28, Z21, Z21
+	VPADDQ      Z21, Z19, Z19
+	VPMADD52LUQ Z18, Z12, Z22
+	VPSRLQ      $0x0c, Z20, Z20
+	VPSLLQ      $0x28, Z22, Z22
+	VPADDQ      Z22, Z20, Z20
+	VPSUBQ      Z19, Z15, Z13
+	VPSUBQ      Z20, Z16, Z14
+	VPSRLQ      $0x34, Z13, Z15
+	VPSRLQ      $0x34, Z14, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z15, Z6, Z17
+	VPMADD52LUQ Z16, Z7, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z15, Z6, Z19
+	VPMADD52HUQ Z16, Z7, Z20
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPMADD52HUQ Z13, Z11, Z19
+	VPMADD52HUQ Z14, Z12, Z20
+	VPMADD52LUQ Z15, Z11, Z19
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPMADD52LUQ Z16, Z12, Z20
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSRLQ      $0x01, Z17, Z6
+	VPSRLQ      $0x01, Z18, Z7
+	VMOVUPS     constants<>+512(SB), Z11
+	VPSUBQ      Z6, Z11, Z11
+	VMOVUPS     constants<>+512(SB), Z6
+	VPSUBQ      Z7, Z6, Z6
+	VPSRLQ      $0x34, Z11, Z7
+	VPSRLQ      $0x34, Z6, Z12
+	VPXORQ      Z13, Z13, Z13
+	VPXORQ      Z14, Z14, Z14
+	VPMADD52HUQ Z11, Z8, Z13
+	VPMADD52HUQ Z6, Z10, Z14
+	VPMADD52LUQ Z7, Z8, Z13
+	VPMADD52LUQ Z12, Z10, Z14
+	VPXORQ      Z15, Z15, Z15
+	VPXORQ      Z16, Z16, Z16
+	VPMADD52HUQ Z7, Z8, Z15
+	VPMADD52HUQ Z12, Z10, Z16
+	VPMADD52LUQ Z11, Z4, Z13
+	VPMADD52LUQ Z6, Z5, Z14
+	VPMADD52HUQ Z11, Z4, Z15
+	VPMADD52HUQ Z6, Z5, Z16
+	VPMADD52LUQ Z7, Z4, Z15
+	VPSRLQ      $0x0c, Z13, Z13
+	VPSLLQ      $0x28, Z15, Z15
+	VPADDQ      Z15, Z13, Z13
+	VPMADD52LUQ Z12, Z5, Z16
+	VPSRLQ      $0x0c, Z14, Z14
+	VPSLLQ      $0x28, Z16, Z16
+	VPADDQ      Z16, Z14, Z14
+	VPADDQ      constants<>+4288(SB), Z13, Z4
+	VPADDQ      constants<>+4288(SB), Z14, Z5
+	VPSRLQ      $0x13, Z4, Z4
+	VPSRLQ      $0x13, Z5, Z5
+	VPADDQ      constants<>+4352(SB), Z11, Z7
+	VPADDQ      constants<>+4352(SB), Z6, Z6
+	VPSRLQ      $0x14, Z7, Z7
+	VPSRLQ      $0x14, Z6, Z6
+	VMOVUPD     Z7, K1, Z4
+	VMOVUPD     Z6, K2, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMOVQ2M    Z9, K1
+	VPSUBQ      Z4, Z6, K1, Z4
+	VPMOVQ2M    Z3, K1
+	VPSUBQ      Z5, Z6, K1, Z5
+	VPXORQ      Z2, Z4, Z4
+	VPSUBQ      Z2, Z4, Z4
+	VMOVUPS     (DX)(BX*8), Z3
+	VPADDQ      Z3, Z4, Z4
+	VMOVUPS     Z4, (DX)(BX*8)
+	VPXORQ      Z2, Z5, Z5
+	VPSUBQ      Z2, Z5, Z5
+	VMOVUPS     64(DX)(BX*8), Z3
+	VPADDQ      Z3, Z5, Z5
+	VMOVUPS     Z5, 64(DX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many145
+
+oneTest147:
+	LEAQ -8(CX), SI
+	CMPQ BX, SI
+	JG   tail148
+
+one146:
+	VMOVUPS     (AX)(BX*8), Z3
+	VPABSQ      Z3, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2944(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3008(SB), Z4, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+3008(SB), Z4, Z7
+	VPMADD52LUQ constants<>+2944(SB), Z5, Z6
+	VPMADD52HUQ constants<>+2944(SB), Z5, Z7
 	VPMADD52LUQ constants<>+3008(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z8
-	VPMADD52LUQ constants<>+2944(SB), Z6, Z7
-	VPMADD52HUQ constants<>+2944(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3008(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3136(SB), Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3072(SB), Z6, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z9
-	VPMADD52LUQ constants<>+3136(SB), Z6, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPMULLQ     constants<>+3072(SB), Z5, Z5
-	VPADDQ      Z7, Z5, Z6
-	VPCMPUQ     $0x01, Z5, Z6, K1
-	VPSUBQ      constants<>+1472(SB), Z8, K1, Z8
-	VPSLLQ      $0x15, Z8, Z5
-	VPSRLQ      $0x2b, Z6, Z6
-	VPORQ       Z6, Z5, Z5
-	VPADDQ      constants<>+3200(SB), Z5, Z6
-	VPSRLQ      $0x3e, Z6, Z6
-	VPSLLQ      $0x3e, Z6, Z7
-	VPSUBQ      Z7, Z5, Z5
-	VPCMPQ      $0x01, Z4, Z5, K1
-	VPABSQ      Z5, Z5
-	VPSLLQ      $0x02, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z5, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z8
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3264(SB), Z7, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x34, Z8, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z8, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ Z5, Z8, Z7
-	VPMADD52HUQ Z5, Z8, Z9
-	VPMADD52LUQ Z8, Z5, Z7
-	VPMADD52HUQ Z8, Z5, Z9
-	VPMADD52LUQ Z5, Z5, Z9
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSLLQ      $0x02, Z7, Z7
-	VPSRLQ      $0x34, Z7, Z9
-	VMOVUPS     constants<>+3392(SB), Z10
-	VMOVUPS     constants<>+3456(SB), Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z13
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z12, Z12
-	VMOVUPS     constants<>+3520(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z12, Z7, Z10
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z12, Z9, Z10
-	VPMADD52HUQ Z12, Z9, Z13
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z10, Z10
-	VMOVUPS     constants<>+3584(SB), Z12
-	VPSUBQ      Z10, Z12, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z13
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z12, Z12
-	VMOVUPS     constants<>+3648(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z12, Z7, Z10
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z12, Z9, Z10
-	VPMADD52HUQ Z12, Z9, Z13
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z10, Z10
-	VMOVUPS     constants<>+3712(SB), Z12
-	VPSUBQ      Z10, Z12, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z13
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z12, Z12
-	VMOVUPS     constants<>+3776(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPSRLQ      $0x34, Z12, Z10
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z12, Z7, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z10, Z7, Z13
-	VPMADD52HUQ Z10, Z7, Z14
-	VPMADD52LUQ Z12, Z9, Z13
-	VPMADD52HUQ Z12, Z9, Z14
-	VPMADD52LUQ Z10, Z9, Z14
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z13, Z13
-	VMOVUPS     constants<>+3840(SB), Z10
-	VPSUBQ      Z13, Z10, Z13
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z11, Z7, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z10
-	VPMADD52HUQ Z11, Z9, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+3904(SB), Z11
-	VPSUBQ      Z10, Z11, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z10, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z10, Z9, Z11
-	VPMADD52HUQ Z10, Z9, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VMOVUPS     constants<>+3968(SB), Z10
-	VPSUBQ      Z11, Z10, Z11
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z11, Z7, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z10
-	VPMADD52HUQ Z11, Z9, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4032(SB), Z11
-	VPSUBQ      Z10, Z11, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z10, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z10, Z9, Z11
-	VPMADD52HUQ Z10, Z9, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VMOVUPS     constants<>+4096(SB), Z10
-	VPSUBQ      Z11, Z10, Z11
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z11, Z7, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z10
-	VPMADD52HUQ Z11, Z9, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4160(SB), Z11
-	VPSUBQ      Z10, Z11, Z10
-	VPSRLQ      $0x34, Z10, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z11, Z7, Z12
-	VPMADD52HUQ Z11, Z7, Z14
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z14
-	VPMADD52LUQ Z11, Z9, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VMOVUPS     constants<>+4224(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPSRLQ      $0x34, Z12, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z12, Z7, Z11
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z10, Z7, Z11
-	VPMADD52HUQ Z10, Z7, Z14
-	VPMADD52LUQ Z12, Z9, Z11
-	VPMADD52HUQ Z12, Z9, Z14
-	VPMADD52LUQ Z10, Z9, Z14
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z11, Z11
-	VMOVUPS     constants<>+512(SB), Z10
-	VPSUBQ      Z11, Z10, Z11
-	VPSRLQ      $0x34, Z13, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z13, Z7, Z12
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z10, Z7, Z12
-	VPMADD52HUQ Z10, Z7, Z14
-	VPMADD52LUQ Z13, Z9, Z12
-	VPMADD52HUQ Z13, Z9, Z14
-	VPMADD52LUQ Z10, Z9, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPSRLQ      $0x01, Z12, Z10
-	VMOVUPS     constants<>+512(SB), Z12
-	VPSUBQ      Z10, Z12, Z10
-	VPSRLQ      $0x34, Z10, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z10, Z8, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z12, Z8, Z13
-	VPMADD52HUQ Z12, Z8, Z14
-	VPMADD52LUQ Z10, Z5, Z13
-	VPMADD52HUQ Z10, Z5, Z14
-	VPMADD52LUQ Z12, Z5, Z14
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z13, Z13
-	VPSRLQ      $0x34, Z11, Z5
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z11, Z7, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z5, Z7, Z8
-	VPMADD52HUQ Z5, Z7, Z10
-	VPMADD52LUQ Z11, Z9, Z8
-	VPMADD52HUQ Z11, Z9, Z10
-	VPMADD52LUQ Z5, Z9, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x01, Z8, Z5
-	VMOVUPS     constants<>+512(SB), Z7
-	VPSUBQ      Z5, Z7, Z5
-	VPADDQ      constants<>+4288(SB), Z13, Z7
-	VPSRLQ      $0x13, Z7, Z7
-	VPADDQ      constants<>+4352(SB), Z5, Z5
-	VPSRLQ      $0x14, Z5, Z5
-	VPSUBQ      Z7, Z4, K1, Z7
-	VPADDQ      Z0, Z6, Z6
+	VPMULLQ     constants<>+3072(SB), Z4, Z4
+	VPADDQ      Z6, Z4, Z5
+	VPCMPUQ     $0x01, Z4, Z5, K1
+	VPSUBQ      constants<>+1472(SB), Z7, K1, Z7
+	VPSLLQ      $0x15, Z7, Z4
+	VPSRLQ      $0x2b, Z5, Z5
+	VPORQ       Z5, Z4, Z4
+	VPADDQ      constants<>+3200(SB), Z4, Z5
+	VPSRLQ      $0x3e, Z5, Z5
+	VPSLLQ      $0x3e, Z5, Z6
+	VPSUBQ      Z6, Z4, Z4
+	VPADDQ      Z0, Z5, Z5
+	VPTESTMQ    constants<>+64(SB), Z5, K1
+	VPSLLQ      $0x3e, Z5, Z6
+	VPXORQ      Z4, Z6, Z6
+	VPSLLQ      $0x3e, Z5, K1, Z6
 	VPANDQ      Z1, Z3, Z3
-	VPTESTMQ    constants<>+64(SB), Z6, K1
-	VPTESTMQ    constants<>+4416(SB), Z6, K2
-	VMOVUPD     Z5, K1, Z7
-	VPSUBQ      Z7, Z4, K2, Z7
-	VPCMPQ      $0x01, Z4, Z3, K1
-	VPSUBQ      Z7, Z4, K1, Z7
-	VPXORQ      Z2, Z7, Z7
-	VPSUBQ      Z2, Z7, Z7
-	VMOVUPS     (DX)(BX*8), Z3
-	VPADDQ      Z3, Z7, Z7
-	VMOVUPS     Z7, (DX)(BX*8)
+	VPXORQ      Z3, Z6, Z6
+	VPABSQ      Z4, Z3
+	VPSLLQ      $0x02, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z4
+	VPXORQ      Z5, Z5, Z5
+	VPMADD52HUQ constants<>+3264(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3328(SB), Z3, Z5
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+3328(SB), Z3, Z7
+	VPMADD52LUQ constants<>+3264(SB), Z4, Z5
+	VPMADD52HUQ constants<>+3264(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3328(SB), Z4, Z7
+	VPSRLQ      $0x0c, Z5, Z5
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z5, Z5
+	VPSRLQ      $0x34, Z5, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z5, Z5, Z4
+	VPMADD52LUQ Z3, Z5, Z4
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z3, Z5, Z7
+	VPMADD52LUQ Z5, Z3, Z4
+	VPMADD52HUQ Z5, Z3, Z7
+	VPMADD52LUQ Z3, Z3, Z7
+	VPSRLQ      $0x0c, Z4, Z4
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z4, Z4
+	VPSLLQ      $0x02, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VMOVUPD     constants<>+3392(SB), K1, Z8
+	VMOVUPS     constants<>+3456(SB), Z9
+	VMOVUPD     constants<>+3520(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+3584(SB), Z9
+	VMOVUPD     constants<>+3648(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+3712(SB), Z9
+	VMOVUPD     constants<>+3776(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+3840(SB), Z9
+	VMOVUPD     constants<>+3904(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z7, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+3968(SB), Z9
+	VMOVUPD     constants<>+4032(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z7, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+4096(SB), Z9
+	VMOVUPD     constants<>+4160(SB), K1, Z9
+	VPSRLQ      $0x34, Z8, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z4, Z11
+	VPMADD52LUQ Z10, Z4, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z4, Z12
+	VPMADD52LUQ Z8, Z7, Z11
+	VPMADD52HUQ Z8, Z7, Z12
+	VPMADD52LUQ Z10, Z7, Z12
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VPSUBQ      Z11, Z9, Z8
+	VMOVUPS     constants<>+4224(SB), Z9
+	VMOVUPD     constants<>+512(SB), K1, Z9
+	VPSRLQ      $0x34, Z8, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z4, Z11
+	VPMADD52LUQ Z10, Z4, Z11
+	VPXORQ      Z12, Z12, Z12
+	VPMADD52HUQ Z10, Z4, Z12
+	VPMADD52LUQ Z8, Z7, Z11
+	VPMADD52HUQ Z8, Z7, Z12
+	VPMADD52LUQ Z10, Z7, Z12
+	VPSRLQ      $0x0c, Z11, Z11
+	VPSLLQ      $0x28, Z12, Z12
+	VPADDQ      Z12, Z11, Z11
+	VPSUBQ      Z11, Z9, Z8
+	VPSRLQ      $0x34, Z8, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z9, Z4, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z9, Z4, Z11
+	VPMADD52LUQ Z8, Z7, Z10
+	VPMADD52HUQ Z8, Z7, Z11
+	VPMADD52LUQ Z9, Z7, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSRLQ      $0x01, Z10, Z4
+	VMOVUPS     constants<>+512(SB), Z7
+	VPSUBQ      Z4, Z7, Z7
+	VPSRLQ      $0x34, Z7, Z4
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z7, Z5, Z8
+	VPMADD52LUQ Z4, Z5, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z4, Z5, Z9
+	VPMADD52LUQ Z7, Z3, Z8
+	VPMADD52HUQ Z7, Z3, Z9
+	VPMADD52LUQ Z4, Z3, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPADDQ      constants<>+4288(SB), Z8, Z3
+	VPSRLQ      $0x13, Z3, Z3
+	VPADDQ      constants<>+4352(SB), Z7, Z4
+	VPSRLQ      $0x14, Z4, Z4
+	VMOVUPD     Z4, K1, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMOVQ2M    Z6, K1
+	VPSUBQ      Z3, Z4, K1, Z3
+	VPXORQ      Z2, Z3, Z3
+	VPSUBQ      Z2, Z3, Z3
+	VMOVUPS     (DX)(BX*8), Z4
+	VPADDQ      Z4, Z3, Z3
+	VMOVUPS     Z3, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one143
+	JLE         one146
 
-tail145:
+tail148:
 	MOVQ        CX, SI
 	SUBQ        BX, SI
-	JZ          done146
+	JZ          done149
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
 	KMOVW       DI, K1
 	VMOVUPD.Z   (AX)(BX*8), K1, Z3
-	VPXORQ      Z4, Z4, Z4
-	VPABSQ      Z3, Z5
-	VPSRLQ      $0x34, Z5, Z6
+	VPABSQ      Z3, Z4
+	VPSRLQ      $0x34, Z4, Z5
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ constants<>+2944(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3008(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+3008(SB), Z4, Z7
+	VPMADD52LUQ constants<>+2944(SB), Z5, Z6
 	VPMADD52HUQ constants<>+2944(SB), Z5, Z7
-	VPXORQ      Z8, Z8, Z8
 	VPMADD52LUQ constants<>+3008(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z8
-	VPMADD52LUQ constants<>+2944(SB), Z6, Z7
-	VPMADD52HUQ constants<>+2944(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3008(SB), Z6, Z8
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3136(SB), Z4, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3072(SB), Z6, Z8
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z9
-	VPMADD52LUQ constants<>+3136(SB), Z6, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPMULLQ     constants<>+3072(SB), Z5, Z5
-	VPADDQ      Z7, Z5, Z6
-	VPCMPUQ     $0x01, Z5, Z6, K2
-	VPSUBQ      constants<>+1472(SB), Z8, K2, Z8
-	VPSLLQ      $0x15, Z8, Z5
-	VPSRLQ      $0x2b, Z6, Z6
-	VPORQ       Z6, Z5, Z5
-	VPADDQ      constants<>+3200(SB), Z5, Z6
-	VPSRLQ      $0x3e, Z6, Z6
-	VPSLLQ      $0x3e, Z6, Z7
-	VPSUBQ      Z7, Z5, Z5
-	VPCMPQ      $0x01, Z4, Z5, K2
-	VPABSQ      Z5, Z5
-	VPSLLQ      $0x02, Z5, Z5
-	VPSRLQ      $0x34, Z5, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z5, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z8
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3264(SB), Z7, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z7, Z9
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSRLQ      $0x34, Z8, Z5
-	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ Z8, Z8, Z7
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52LUQ Z5, Z8, Z7
-	VPMADD52HUQ Z5, Z8, Z9
-	VPMADD52LUQ Z8, Z5, Z7
-	VPMADD52HUQ Z8, Z5, Z9
-	VPMADD52LUQ Z5, Z5, Z9
-	VPSRLQ      $0x0c, Z7, Z7
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z7, Z7
-	VPSLLQ      $0x02, Z7, Z7
-	VPSRLQ      $0x34, Z7, Z9
-	VMOVUPS     constants<>+3392(SB), Z10
-	VMOVUPS     constants<>+3456(SB), Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z13
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z12, Z12
-	VMOVUPS     constants<>+3520(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z12, Z7, Z10
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z12, Z9, Z10
-	VPMADD52HUQ Z12, Z9, Z13
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z10, Z10
-	VMOVUPS     constants<>+3584(SB), Z12
-	VPSUBQ      Z10, Z12, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z13
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z12, Z12
-	VMOVUPS     constants<>+3648(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z12, Z7, Z10
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z12, Z9, Z10
-	VPMADD52HUQ Z12, Z9, Z13
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z10, Z10
-	VMOVUPS     constants<>+3712(SB), Z12
-	VPSUBQ      Z10, Z12, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z13
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z13, Z13
-	VPADDQ      Z13, Z12, Z12
-	VMOVUPS     constants<>+3776(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPSRLQ      $0x34, Z12, Z10
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z12, Z7, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z10, Z7, Z13
-	VPMADD52HUQ Z10, Z7, Z14
-	VPMADD52LUQ Z12, Z9, Z13
-	VPMADD52HUQ Z12, Z9, Z14
-	VPMADD52LUQ Z10, Z9, Z14
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z13, Z13
-	VMOVUPS     constants<>+3840(SB), Z10
-	VPSUBQ      Z13, Z10, Z13
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z11, Z7, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z10
-	VPMADD52HUQ Z11, Z9, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+3904(SB), Z11
-	VPSUBQ      Z10, Z11, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z10, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z10, Z9, Z11
-	VPMADD52HUQ Z10, Z9, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VMOVUPS     constants<>+3968(SB), Z10
-	VPSUBQ      Z11, Z10, Z11
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z11, Z7, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z10
-	VPMADD52HUQ Z11, Z9, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4032(SB), Z11
-	VPSUBQ      Z10, Z11, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z10, Z7, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z10, Z9, Z11
-	VPMADD52HUQ Z10, Z9, Z12
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z11, Z11
-	VMOVUPS     constants<>+4096(SB), Z10
-	VPSUBQ      Z11, Z10, Z11
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z11, Z7, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52LUQ Z11, Z9, Z10
-	VPMADD52HUQ Z11, Z9, Z12
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z12, Z12
-	VPADDQ      Z12, Z10, Z10
-	VMOVUPS     constants<>+4160(SB), Z11
-	VPSUBQ      Z10, Z11, Z10
-	VPSRLQ      $0x34, Z10, Z11
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z10, Z7, Z12
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z11, Z7, Z12
-	VPMADD52HUQ Z11, Z7, Z14
-	VPMADD52LUQ Z10, Z9, Z12
-	VPMADD52HUQ Z10, Z9, Z14
-	VPMADD52LUQ Z11, Z9, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VMOVUPS     constants<>+4224(SB), Z10
-	VPSUBQ      Z12, Z10, Z12
-	VPSRLQ      $0x34, Z12, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z12, Z7, Z11
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z10, Z7, Z11
-	VPMADD52HUQ Z10, Z7, Z14
-	VPMADD52LUQ Z12, Z9, Z11
-	VPMADD52HUQ Z12, Z9, Z14
-	VPMADD52LUQ Z10, Z9, Z14
-	VPSRLQ      $0x0c, Z11, Z11
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z11, Z11
-	VMOVUPS     constants<>+512(SB), Z10
-	VPSUBQ      Z11, Z10, Z11
-	VPSRLQ      $0x34, Z13, Z10
-	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ Z13, Z7, Z12
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z10, Z7, Z12
-	VPMADD52HUQ Z10, Z7, Z14
-	VPMADD52LUQ Z13, Z9, Z12
-	VPMADD52HUQ Z13, Z9, Z14
-	VPMADD52LUQ Z10, Z9, Z14
-	VPSRLQ      $0x0c, Z12, Z12
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z12, Z12
-	VPSRLQ      $0x01, Z12, Z10
-	VMOVUPS     constants<>+512(SB), Z12
-	VPSUBQ      Z10, Z12, Z10
-	VPSRLQ      $0x34, Z10, Z12
-	VPXORQ      Z13, Z13, Z13
-	VPMADD52HUQ Z10, Z8, Z13
-	VPXORQ      Z14, Z14, Z14
-	VPMADD52LUQ Z12, Z8, Z13
-	VPMADD52HUQ Z12, Z8, Z14
-	VPMADD52LUQ Z10, Z5, Z13
-	VPMADD52HUQ Z10, Z5, Z14
-	VPMADD52LUQ Z12, Z5, Z14
-	VPSRLQ      $0x0c, Z13, Z13
-	VPSLLQ      $0x28, Z14, Z14
-	VPADDQ      Z14, Z13, Z13
-	VPSRLQ      $0x34, Z11, Z5
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z11, Z7, Z8
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52LUQ Z5, Z7, Z8
-	VPMADD52HUQ Z5, Z7, Z10
-	VPMADD52LUQ Z11, Z9, Z8
-	VPMADD52HUQ Z11, Z9, Z10
-	VPMADD52LUQ Z5, Z9, Z10
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z10, Z10
-	VPADDQ      Z10, Z8, Z8
-	VPSRLQ      $0x01, Z8, Z5
-	VMOVUPS     constants<>+512(SB), Z7
-	VPSUBQ      Z5, Z7, Z5
-	VPADDQ      constants<>+4288(SB), Z13, Z7
-	VPSRLQ      $0x13, Z7, Z7
-	VPADDQ      constants<>+4352(SB), Z5, Z5
-	VPSRLQ      $0x14, Z5, Z5
-	VPSUBQ      Z7, Z4, K2, Z7
-	VPADDQ      Z0, Z6, Z0
-	VPANDQ      Z1, Z3, Z1
+	VPMULLQ     constants<>+3072(SB), Z4, Z4
+	VPADDQ      Z6, Z4, Z5
+	VPCMPUQ     $0x01, Z4, Z5, K2
+	VPSUBQ      constants<>+1472(SB), Z7, K2, Z7
+	VPSLLQ      $0x15, Z7, Z4
+	VPSRLQ      $0x2b, Z5, Z5
+	VPORQ       Z5, Z4, Z4
+	VPADDQ      constants<>+3200(SB), Z4, Z5
+	VPSRLQ      $0x3e, Z5, Z5
+	VPSLLQ      $0x3e, Z5, Z6
+	VPSUBQ      Z6, Z4, Z4
+	VPADDQ      Z0, Z5, Z0
 	VPTESTMQ    constants<>+64(SB), Z0, K2
-	VPTESTMQ    constants<>+4416(SB), Z0, K3
-	VMOVUPD     Z5, K2, Z7
-	VPSUBQ      Z7, Z4, K3, Z7
-	VPCMPQ      $0x01, Z4, Z1, K2
-	VPSUBQ      Z7, Z4, K2, Z7
-	VPXORQ      Z2, Z7, Z7
-	VPSUBQ      Z2, Z7, Z7
-	VMOVUPD.Z   (DX)(BX*8), K1, Z0
-	VPADDQ      Z0, Z7, Z7
-	VMOVUPD     Z7, K1, (DX)(BX*8)
+	VPSLLQ      $0x3e, Z0, Z5
+	VPXORQ      Z4, Z5, Z5
+	VPSLLQ      $0x3e, Z0, K2, Z5
+	VPANDQ      Z1, Z3, Z3
+	VPXORQ      Z3, Z5, Z5
+	VPABSQ      Z4, Z0
+	VPSLLQ      $0x02, Z0, Z0
+	VPSRLQ      $0x34, Z0, Z1
+	VPXORQ      Z3, Z3, Z3
+	VPMADD52HUQ constants<>+3264(SB), Z0, Z3
+	VPMADD52LUQ constants<>+3328(SB), Z0, Z3
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ constants<>+3328(SB), Z0, Z4
+	VPMADD52LUQ constants<>+3264(SB), Z1, Z3
+	VPMADD52HUQ constants<>+3264(SB), Z1, Z4
+	VPMADD52LUQ constants<>+3328(SB), Z1, Z4
+	VPSRLQ      $0x0c, Z3, Z3
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPMADD52HUQ Z3, Z3, Z1
+	VPMADD52LUQ Z0, Z3, Z1
+	VPXORQ      Z4, Z4, Z4
+	VPMADD52HUQ Z0, Z3, Z4
+	VPMADD52LUQ Z3, Z0, Z1
+	VPMADD52HUQ Z3, Z0, Z4
+	VPMADD52LUQ Z0, Z0, Z4
+	VPSRLQ      $0x0c, Z1, Z1
+	VPSLLQ      $0x28, Z4, Z4
+	VPADDQ      Z4, Z1, Z1
+	VPSLLQ      $0x02, Z1, Z1
+	VPSRLQ      $0x34, Z1, Z4
+	VPXORQ      Z6, Z6, Z6
+	VMOVUPD     constants<>+3392(SB), K2, Z6
+	VMOVUPS     constants<>+3456(SB), Z7
+	VMOVUPD     constants<>+3520(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+3584(SB), Z7
+	VMOVUPD     constants<>+3648(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+3712(SB), Z7
+	VMOVUPD     constants<>+3776(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+3840(SB), Z7
+	VMOVUPD     constants<>+3904(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+3968(SB), Z7
+	VMOVUPD     constants<>+4032(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+4096(SB), Z7
+	VMOVUPD     constants<>+4160(SB), K2, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z1, Z9
+	VPMADD52LUQ Z8, Z1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z1, Z10
+	VPMADD52LUQ Z6, Z4, Z9
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52LUQ Z8, Z4, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSUBQ      Z9, Z7, Z6
+	VMOVUPS     constants<>+4224(SB), Z7
+	VMOVUPD     constants<>+512(SB), K2, Z7
+	VPSRLQ      $0x34, Z6, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z1, Z9
+	VPMADD52LUQ Z8, Z1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z1, Z10
+	VPMADD52LUQ Z6, Z4, Z9
+	VPMADD52HUQ Z6, Z4, Z10
+	VPMADD52LUQ Z8, Z4, Z10
+	VPSRLQ      $0x0c, Z9, Z9
+	VPSLLQ      $0x28, Z10, Z10
+	VPADDQ      Z10, Z9, Z9
+	VPSUBQ      Z9, Z7, Z6
+	VPSRLQ      $0x34, Z6, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z7, Z1, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z7, Z1, Z9
+	VPMADD52LUQ Z6, Z4, Z8
+	VPMADD52HUQ Z6, Z4, Z9
+	VPMADD52LUQ Z7, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSRLQ      $0x01, Z8, Z1
+	VMOVUPS     constants<>+512(SB), Z4
+	VPSUBQ      Z1, Z4, Z4
+	VPSRLQ      $0x34, Z4, Z1
+	VPXORQ      Z6, Z6, Z6
+	VPMADD52HUQ Z4, Z3, Z6
+	VPMADD52LUQ Z1, Z3, Z6
+	VPXORQ      Z7, Z7, Z7
+	VPMADD52HUQ Z1, Z3, Z7
+	VPMADD52LUQ Z4, Z0, Z6
+	VPMADD52HUQ Z4, Z0, Z7
+	VPMADD52LUQ Z1, Z0, Z7
+	VPSRLQ      $0x0c, Z6, Z6
+	VPSLLQ      $0x28, Z7, Z7
+	VPADDQ      Z7, Z6, Z6
+	VPADDQ      constants<>+4288(SB), Z6, Z0
+	VPSRLQ      $0x13, Z0, Z0
+	VPADDQ      constants<>+4352(SB), Z4, Z1
+	VPSRLQ      $0x14, Z1, Z1
+	VMOVUPD     Z1, K2, Z0
+	VPXORQ      Z1, Z1, Z1
+	VPMOVQ2M    Z5, K2
+	VPSUBQ      Z0, Z1, K2, Z0
+	VPXORQ      Z2, Z0, Z0
+	VPSUBQ      Z2, Z0, Z0
+	VMOVUPD.Z   (DX)(BX*8), K1, Z1
+	VPADDQ      Z1, Z0, Z0
+	VMOVUPD     Z0, K1, (DX)(BX*8)
 
-done146:
+done149:
 	MOVQ CX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -4665,38 +5473,38 @@ DATA constants<>+1696(SB)/8, $0x0001000000000000
 DATA constants<>+1704(SB)/8, $0x0001000000000000
 DATA constants<>+1712(SB)/8, $0x0001000000000000
 DATA constants<>+1720(SB)/8, $0x0001000000000000
-DATA constants<>+1728(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1736(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1744(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1752(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1760(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1768(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1776(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1784(SB)/8, $0x7d0ffda0d23a7d12
-DATA constants<>+1792(SB)/8, $0x00000000000007d0
-DATA constants<>+1800(SB)/8, $0x00000000000007d0
-DATA constants<>+1808(SB)/8, $0x00000000000007d0
-DATA constants<>+1816(SB)/8, $0x00000000000007d0
-DATA constants<>+1824(SB)/8, $0x00000000000007d0
-DATA constants<>+1832(SB)/8, $0x00000000000007d0
-DATA constants<>+1840(SB)/8, $0x00000000000007d0
-DATA constants<>+1848(SB)/8, $0x00000000000007d0
-DATA constants<>+1856(SB)/8, $0x71547652b82fe177
-DATA constants<>+1864(SB)/8, $0x71547652b82fe177
-DATA constants<>+1872(SB)/8, $0x71547652b82fe177
-DATA constants<>+1880(SB)/8, $0x71547652b82fe177
-DATA constants<>+1888(SB)/8, $0x71547652b82fe177
-DATA constants<>+1896(SB)/8, $0x71547652b82fe177
-DATA constants<>+1904(SB)/8, $0x71547652b82fe177
-DATA constants<>+1912(SB)/8, $0x71547652b82fe177
-DATA constants<>+1920(SB)/8, $0x0000000000000715
-DATA constants<>+1928(SB)/8, $0x0000000000000715
-DATA constants<>+1936(SB)/8, $0x0000000000000715
-DATA constants<>+1944(SB)/8, $0x0000000000000715
-DATA constants<>+1952(SB)/8, $0x0000000000000715
-DATA constants<>+1960(SB)/8, $0x0000000000000715
-DATA constants<>+1968(SB)/8, $0x0000000000000715
-DATA constants<>+1976(SB)/8, $0x0000000000000715
+DATA constants<>+1728(SB)/8, $0x71547652b82fe177
+DATA constants<>+1736(SB)/8, $0x71547652b82fe177
+DATA constants<>+1744(SB)/8, $0x71547652b82fe177
+DATA constants<>+1752(SB)/8, $0x71547652b82fe177
+DATA constants<>+1760(SB)/8, $0x71547652b82fe177
+DATA constants<>+1768(SB)/8, $0x71547652b82fe177
+DATA constants<>+1776(SB)/8, $0x71547652b82fe177
+DATA constants<>+1784(SB)/8, $0x71547652b82fe177
+DATA constants<>+1792(SB)/8, $0x0000000000000715
+DATA constants<>+1800(SB)/8, $0x0000000000000715
+DATA constants<>+1808(SB)/8, $0x0000000000000715
+DATA constants<>+1816(SB)/8, $0x0000000000000715
+DATA constants<>+1824(SB)/8, $0x0000000000000715
+DATA constants<>+1832(SB)/8, $0x0000000000000715
+DATA constants<>+1840(SB)/8, $0x0000000000000715
+DATA constants<>+1848(SB)/8, $0x0000000000000715
+DATA constants<>+1856(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1864(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1872(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1880(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1888(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1896(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1904(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1912(SB)/8, $0x7d0ffda0d23a7d12
+DATA constants<>+1920(SB)/8, $0x00000000000007d0
+DATA constants<>+1928(SB)/8, $0x00000000000007d0
+DATA constants<>+1936(SB)/8, $0x00000000000007d0
+DATA constants<>+1944(SB)/8, $0x00000000000007d0
+DATA constants<>+1952(SB)/8, $0x00000000000007d0
+DATA constants<>+1960(SB)/8, $0x00000000000007d0
+DATA constants<>+1968(SB)/8, $0x00000000000007d0
+DATA constants<>+1976(SB)/8, $0x00000000000007d0
 DATA constants<>+1984(SB)/8, $0x23aae26b51f407a2
 DATA constants<>+1992(SB)/8, $0x23aae26b51f407a2
 DATA constants<>+2000(SB)/8, $0x23aae26b51f407a2
@@ -4873,118 +5681,118 @@ DATA constants<>+3360(SB)/8, $0x0000000000000c90
 DATA constants<>+3368(SB)/8, $0x0000000000000c90
 DATA constants<>+3376(SB)/8, $0x0000000000000c90
 DATA constants<>+3384(SB)/8, $0x0000000000000c90
-DATA constants<>+3392(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3400(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3408(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3416(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3424(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3432(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3440(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3448(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3456(SB)/8, $0x00000000000d73fa
-DATA constants<>+3464(SB)/8, $0x00000000000d73fa
-DATA constants<>+3472(SB)/8, $0x00000000000d73fa
-DATA constants<>+3480(SB)/8, $0x00000000000d73fa
-DATA constants<>+3488(SB)/8, $0x00000000000d73fa
-DATA constants<>+3496(SB)/8, $0x00000000000d73fa
-DATA constants<>+3504(SB)/8, $0x00000000000d73fa
-DATA constants<>+3512(SB)/8, $0x00000000000d73fa
-DATA constants<>+3520(SB)/8, $0x00000000b092309d
-DATA constants<>+3528(SB)/8, $0x00000000b092309d
-DATA constants<>+3536(SB)/8, $0x00000000b092309d
-DATA constants<>+3544(SB)/8, $0x00000000b092309d
-DATA constants<>+3552(SB)/8, $0x00000000b092309d
-DATA constants<>+3560(SB)/8, $0x00000000b092309d
-DATA constants<>+3568(SB)/8, $0x00000000b092309d
-DATA constants<>+3576(SB)/8, $0x00000000b092309d
-DATA constants<>+3584(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3592(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3600(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3608(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3616(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3624(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3632(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3640(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3648(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3656(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3664(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3672(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3680(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3688(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3696(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3704(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3712(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3720(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3728(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3736(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3744(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3752(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3760(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3768(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3776(SB)/8, $0x0222222222222222
-DATA constants<>+3784(SB)/8, $0x0222222222222222
-DATA constants<>+3792(SB)/8, $0x0222222222222222
-DATA constants<>+3800(SB)/8, $0x0222222222222222
-DATA constants<>+3808(SB)/8, $0x0222222222222222
-DATA constants<>+3816(SB)/8, $0x0222222222222222
-DATA constants<>+3824(SB)/8, $0x0222222222222222
-DATA constants<>+3832(SB)/8, $0x0222222222222222
-DATA constants<>+3840(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3848(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3856(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3864(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3872(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3880(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3888(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3896(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+3904(SB)/8, $0x000000000c9cba54
-DATA constants<>+3912(SB)/8, $0x000000000c9cba54
-DATA constants<>+3920(SB)/8, $0x000000000c9cba54
-DATA constants<>+3928(SB)/8, $0x000000000c9cba54
-DATA constants<>+3936(SB)/8, $0x000000000c9cba54
-DATA constants<>+3944(SB)/8, $0x000000000c9cba54
-DATA constants<>+3952(SB)/8, $0x000000000c9cba54
-DATA constants<>+3960(SB)/8, $0x000000000c9cba54
-DATA constants<>+3968(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3976(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3984(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3992(SB)/8, $0x00000008f76c77fc
-DATA constants<>+4000(SB)/8, $0x00000008f76c77fc
-DATA constants<>+4008(SB)/8, $0x00000008f76c77fc
-DATA constants<>+4016(SB)/8, $0x00000008f76c77fc
-DATA constants<>+4024(SB)/8, $0x00000008f76c77fc
-DATA constants<>+4032(SB)/8, $0x0000049f93edde28
-DATA constants<>+4040(SB)/8, $0x0000049f93edde28
-DATA constants<>+4048(SB)/8, $0x0000049f93edde28
-DATA constants<>+4056(SB)/8, $0x0000049f93edde28
-DATA constants<>+4064(SB)/8, $0x0000049f93edde28
-DATA constants<>+4072(SB)/8, $0x0000049f93edde28
-DATA constants<>+4080(SB)/8, $0x0000049f93edde28
-DATA constants<>+4088(SB)/8, $0x0000049f93edde28
-DATA constants<>+4096(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4104(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4112(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4120(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4128(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4136(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4144(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4152(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+4160(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4168(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4176(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4184(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4192(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4200(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4208(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4216(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4224(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4232(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4240(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4248(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4256(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4264(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4272(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4280(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+3392(SB)/8, $0x00000000000d73fa
+DATA constants<>+3400(SB)/8, $0x00000000000d73fa
+DATA constants<>+3408(SB)/8, $0x00000000000d73fa
+DATA constants<>+3416(SB)/8, $0x00000000000d73fa
+DATA constants<>+3424(SB)/8, $0x00000000000d73fa
+DATA constants<>+3432(SB)/8, $0x00000000000d73fa
+DATA constants<>+3440(SB)/8, $0x00000000000d73fa
+DATA constants<>+3448(SB)/8, $0x00000000000d73fa
+DATA constants<>+3456(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3464(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3472(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3480(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3488(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3496(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3504(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3512(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3520(SB)/8, $0x000000000c9cba54
+DATA constants<>+3528(SB)/8, $0x000000000c9cba54
+DATA constants<>+3536(SB)/8, $0x000000000c9cba54
+DATA constants<>+3544(SB)/8, $0x000000000c9cba54
+DATA constants<>+3552(SB)/8, $0x000000000c9cba54
+DATA constants<>+3560(SB)/8, $0x000000000c9cba54
+DATA constants<>+3568(SB)/8, $0x000000000c9cba54
+DATA constants<>+3576(SB)/8, $0x000000000c9cba54
+DATA constants<>+3584(SB)/8, $0x00000000b092309d
+DATA constants<>+3592(SB)/8, $0x00000000b092309d
+DATA constants<>+3600(SB)/8, $0x00000000b092309d
+DATA constants<>+3608(SB)/8, $0x00000000b092309d
+DATA constants<>+3616(SB)/8, $0x00000000b092309d
+DATA constants<>+3624(SB)/8, $0x00000000b092309d
+DATA constants<>+3632(SB)/8, $0x00000000b092309d
+DATA constants<>+3640(SB)/8, $0x00000000b092309d
+DATA constants<>+3648(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3656(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3664(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3672(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3680(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3688(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3696(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3704(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3712(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3720(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3728(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3736(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3744(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3752(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3760(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3768(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3776(SB)/8, $0x0000049f93edde28
+DATA constants<>+3784(SB)/8, $0x0000049f93edde28
+DATA constants<>+3792(SB)/8, $0x0000049f93edde28
+DATA constants<>+3800(SB)/8, $0x0000049f93edde28
+DATA constants<>+3808(SB)/8, $0x0000049f93edde28
+DATA constants<>+3816(SB)/8, $0x0000049f93edde28
+DATA constants<>+3824(SB)/8, $0x0000049f93edde28
+DATA constants<>+3832(SB)/8, $0x0000049f93edde28
+DATA constants<>+3840(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3848(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3856(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3864(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3872(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3880(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3888(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3896(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3904(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3912(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3920(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3928(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3936(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3944(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3952(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3960(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3968(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3976(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3984(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+3992(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4000(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4008(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4016(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4024(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4032(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4040(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4048(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4056(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4064(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4072(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4080(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4088(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4096(SB)/8, $0x0222222222222222
+DATA constants<>+4104(SB)/8, $0x0222222222222222
+DATA constants<>+4112(SB)/8, $0x0222222222222222
+DATA constants<>+4120(SB)/8, $0x0222222222222222
+DATA constants<>+4128(SB)/8, $0x0222222222222222
+DATA constants<>+4136(SB)/8, $0x0222222222222222
+DATA constants<>+4144(SB)/8, $0x0222222222222222
+DATA constants<>+4152(SB)/8, $0x0222222222222222
+DATA constants<>+4160(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4168(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4176(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4184(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4192(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4200(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4208(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4216(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4224(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4232(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4240(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4248(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4256(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4264(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4272(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4280(SB)/8, $0x2aaaaaaaaaaaaaab
 DATA constants<>+4288(SB)/8, $0x0000000000040000
 DATA constants<>+4296(SB)/8, $0x0000000000040000
 DATA constants<>+4304(SB)/8, $0x0000000000040000
@@ -5001,15 +5809,7 @@ DATA constants<>+4384(SB)/8, $0x0000000000080000
 DATA constants<>+4392(SB)/8, $0x0000000000080000
 DATA constants<>+4400(SB)/8, $0x0000000000080000
 DATA constants<>+4408(SB)/8, $0x0000000000080000
-DATA constants<>+4416(SB)/8, $0x0000000000000002
-DATA constants<>+4424(SB)/8, $0x0000000000000002
-DATA constants<>+4432(SB)/8, $0x0000000000000002
-DATA constants<>+4440(SB)/8, $0x0000000000000002
-DATA constants<>+4448(SB)/8, $0x0000000000000002
-DATA constants<>+4456(SB)/8, $0x0000000000000002
-DATA constants<>+4464(SB)/8, $0x0000000000000002
-DATA constants<>+4472(SB)/8, $0x0000000000000002
-GLOBL constants<>(SB), RODATA|NOPTR, $4480
+GLOBL constants<>(SB), RODATA|NOPTR, $4416
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72

@@ -21,13 +21,13 @@ func functions() {
 	for _, f := range []struct {
 		name, equation string
 		tables         string
-		value          func(x VecVirtual) (y VecVirtual, bad Register)
+		value          func(x vectors) (y vectors, bad masks)
 	}{
 		{"addSqrt", "√x_i", "", sqrt}, {"addExp", "exp(x_i)", ", coarse, fine *uint64", exp}, {"addLog", "log(x_i)", ", table *uint64", logarithm},
 	} {
 		only(f.name, "func(n int, x, y *int64, minus int"+f.tables+") int", "computes y_i += "+f.equation+", or -= if minus is -1 and not 0."+stops, func() {
 			x := Arg("x")
-			addValues("y", func(l Step) (VecVirtual, Register) { return f.value(l.Load(x)) })
+			addValues("y", 2, func(ls []Step) (vectors, masks) { return f.value(loadAll(ls, x)) })
 		})
 	}
 	only("addSine", "func(n int, x, y *int64, minus, quarter int) int", "computes y_i += sin(x_i), or cos(x_i) if quarter is 1 and not 0, or -= if minus is -1 and not 0. It returns n.", func() {
@@ -35,144 +35,199 @@ func functions() {
 		quarter, odd := g.Reg(), g.Reg()
 		VPBROADCASTQ(Arg("quarter"), quarter)
 		VPSUBQ(Bits(1), quarter, odd) // all ones for the sine
-		addValues("y", func(l Step) (VecVirtual, Register) { return sine(l.Load(x), quarter, odd), nil })
+		addValues("y", 2, func(ls []Step) (vectors, masks) { return sine(loadAll(ls, x), quarter, odd), nil })
 	})
 }
 
 var g = ifma
 
-// addValues adds values to a vector, and stops where some are bad.
-func addValues(to string, value func(l Step) (v VecVirtual, bad Register)) {
+// addValues adds values to a vector, some registers at a time, and stops where some are bad.
+func addValues(to string, unroll int, values func(ls []Step) (v vectors, bad masks)) {
 	n, p, minus, done := Arg("n"), Arg(to), g.Reg(), GP64()
 	VPBROADCASTQ(Arg("minus"), minus)
-	g.Loop(n, 1, func(l Step, _ int) {
-		v, bad := value(l)
-		if bad != nil {
-			if l.Mask != nil {
-				KANDB(l.Mask.K, bad, bad)
+	g.Groups(n, unroll, func(ls []Step) {
+		v, bad := values(ls)
+		for i, k := range bad {
+			if ls[0].Mask != nil {
+				KANDB(ls[0].Mask.K, k, k)
 			}
-			KTESTB(bad, bad)
+			if i > 0 {
+				KORB(k, bad[0], bad[0])
+			}
+		}
+		if bad != nil {
+			KTESTB(bad[0], bad[0])
 			good := Unique("good")
 			JZ(LabelRef(good))
-			MOVQ(l.I, done)
+			MOVQ(ls[0].I, done)
 			JMP(LabelRef("stopped"))
 			Label(good)
 		}
-		VPXORQ(minus, v, v)
-		VPSUBQ(minus, v, v)
-		VPADDQ(l.Load(p), v, v)
-		l.Store(v, p)
+		for i, l := range ls {
+			VPXORQ(minus, v[i], v[i])
+			VPSUBQ(minus, v[i], v[i])
+			VPADDQ(l.Load(p), v[i], v[i])
+			l.Store(v[i], p)
+		}
 	}, nil)
 	MOVQ(n, done)
 	Label("stopped")
 	MOVQ(done, Result())
 }
 
+// vectors are registers that go through the same steps side by side. A step waits for the one
+// before it, so the processor has more to do with two.
+type vectors []VecVirtual
+
+// masks are a mask for each of them.
+type masks []Register
+
+func loadAll(ls []Step, p Register) vectors {
+	x := make(vectors, len(ls))
+	for i, l := range ls {
+		x[i] = l.Load(p)
+	}
+	return x
+}
+
+// of returns what step i uses of x: vectors, or one operand for all.
+func of(x any, i int) Op {
+	if x, ok := x.(vectors); ok {
+		return x[i]
+	}
+	return x.(Op)
+}
+
 // Arithmetic of vectors. Results are new registers.
 
-func shiftRight(x Op, bits int) VecVirtual {
-	r := g.Reg()
-	VPSRLQ(Imm(uint64(bits)), x, r)
-	return r
+func (x vectors) each(f func(x, to VecVirtual, i int)) vectors {
+	to := make(vectors, len(x))
+	for i := range x {
+		to[i] = g.Reg()
+		f(x[i], to[i], i)
+	}
+	return to
 }
 
-func shiftLeft(x Op, bits int) VecVirtual {
-	r := g.Reg()
-	VPSLLQ(Imm(uint64(bits)), x, r)
-	return r
+func shiftRight(x vectors, bits int) vectors {
+	return x.each(func(x, to VecVirtual, _ int) { VPSRLQ(Imm(uint64(bits)), x, to) })
 }
 
-func add(x, y Op) VecVirtual {
-	r := g.Reg()
-	VPADDQ(y, x, r)
-	return r
+func shiftLeft(x vectors, bits int) vectors {
+	return x.each(func(x, to VecVirtual, _ int) { VPSLLQ(Imm(uint64(bits)), x, to) })
+}
+
+func add(x vectors, y any) vectors {
+	return x.each(func(x, to VecVirtual, i int) { VPADDQ(of(y, i), x, to) })
 }
 
 // sub returns x - y.
-func sub(x, y Op) VecVirtual {
-	r := g.Reg()
-	VPSUBQ(y, x, r)
-	return r
+func sub(x vectors, y any) vectors {
+	return x.each(func(x, to VecVirtual, i int) { VPSUBQ(of(y, i), x, to) })
 }
 
-func or(x, y Op) VecVirtual {
-	r := g.Reg()
-	VPORQ(y, x, r)
-	return r
+// subFrom returns c - x for a constant.
+func subFrom(c uint64, x vectors) vectors {
+	return x.each(func(x, to VecVirtual, _ int) {
+		g.Mov(Bits(c), to)
+		VPSUBQ(x, to, to)
+	})
 }
 
-func and(x, y Op) VecVirtual {
-	r := g.Reg()
-	VPANDQ(y, x, r)
-	return r
+func or(x, y vectors) vectors {
+	return x.each(func(x, to VecVirtual, i int) { VPORQ(y[i], x, to) })
 }
 
-func abs(x Op) VecVirtual {
-	r := g.Reg()
-	VPABSQ(x, r)
-	return r
+func and(x vectors, y any) vectors {
+	return x.each(func(x, to VecVirtual, i int) { VPANDQ(of(y, i), x, to) })
+}
+
+func abs(x vectors) vectors {
+	return x.each(func(x, to VecVirtual, _ int) { VPABSQ(x, to) })
 }
 
 // mulLow returns the low words of the products.
-func mulLow(x, y Op) VecVirtual {
-	r := g.Reg()
-	VPMULLQ(y, x, r)
-	return r
+func mulLow(x vectors, y any) vectors {
+	return x.each(func(x, to VecVirtual, i int) { VPMULLQ(of(y, i), x, to) })
 }
 
-// A factor of mulHigh has its bits from 52 on. Short factors have none.
+// copies returns a register for each of x, with the operand y.
+func (x vectors) copies(y Op) vectors {
+	return x.each(func(_, to VecVirtual, _ int) { g.Mov(y, to) })
+}
+
+// zeros returns a register of zeros for each of x.
+func (x vectors) zeros() vectors { return g.Zeros(len(x)) }
+
+// A factor of mulHigh has its bits from 52 on. Short factors have none, and tiny ones no bits from
+// 40 on.
 type factor struct {
-	x   Op // the other bits are its low 52
-	top Op // nil if 0
+	x    any // the other bits are its low 52
+	top  any // nil if 0
+	tiny bool
 }
 
-func wide(x VecVirtual) factor { return factor{x, shiftRight(x, 52)} }
+func wide(x vectors) factor { return factor{x: x, top: shiftRight(x, 52)} }
 
-func short(x VecVirtual) factor { return factor{x, nil} }
-
-func constant(x uint64) factor {
-	if x>>52 == 0 {
-		return factor{Bits(x), nil}
+// upTo returns x as a factor that is at most as large as the given number.
+func upTo(most uint64, x vectors) factor {
+	if most>>52 != 0 {
+		return wide(x)
 	}
-	return factor{Bits(x), Bits(x >> 52)}
+	return factor{x: x, tiny: most>>40 == 0}
 }
+
+func constant(x uint64) factor { return factor{x: Bits(x), top: Bits(x >> 52)} }
 
 // mulHigh returns the high words of the products. With x = x₁·2⁵² + x₀, the high word has nothing of
-// the lo of x₀·y₀. It is ⌊(hi of x₀·y₀ + los of x₁·y₀ and x₀·y₁)/2¹²⌋ + 2⁴⁰·(their his + x₁·y₁). x is
-// in a register.
-func mulHigh(x, y factor) VecVirtual {
-	low, high := g.Zeros(1)[0], VecVirtual(nil)
-	x0 := x.x.(VecVirtual)
-	VPMADD52HUQ(y.x, x0, low)
-	cross := func(a VecVirtual, b Op) {
-		if high == nil {
-			high = g.Zeros(1)[0]
+// the lo of x₀·y₀. It is ⌊(hi of x₀·y₀ + los of x₁·y₀ and x₀·y₁)/2¹²⌋ + 2⁴⁰·(their his + x₁·y₁).
+func mulHigh(x, y factor) vectors {
+	x0 := x.x.(vectors)
+	low, high := x0.zeros(), vectors(nil)
+	for i := range x0 {
+		VPMADD52HUQ(of(y.x, i), x0[i], low[i])
+	}
+	cross := func(a vectors, b any) {
+		for i := range a {
+			VPMADD52LUQ(of(b, i), a[i], low[i])
 		}
-		VPMADD52LUQ(b, a, low)
-		VPMADD52HUQ(b, a, high)
+		if y.tiny {
+			return // x₁·y₀ is below 2⁵²
+		}
+		if high == nil {
+			high = x0.zeros()
+		}
+		for i := range a {
+			VPMADD52HUQ(of(b, i), a[i], high[i])
+		}
 	}
 	if y.top != nil {
 		cross(x0, y.top)
 	}
 	if x.top != nil {
-		cross(x.top.(VecVirtual), y.x)
+		cross(x.top.(vectors), y.x)
 	}
-	if x.top != nil && y.top != nil {
-		VPMADD52LUQ(y.top, x.top.(VecVirtual), high)
-	}
-	VPSRLQ(Imm(12), low, low)
-	if high != nil {
-		VPSLLQ(Imm(40), high, high)
-		VPADDQ(high, low, low)
+	for i := range x0 {
+		if x.top != nil && y.top != nil {
+			VPMADD52LUQ(of(y.top, i), x.top.(vectors)[i], high[i])
+		}
+		VPSRLQ(Imm(12), low[i], low[i])
+		if high != nil {
+			VPSLLQ(Imm(40), high[i], high[i])
+			VPADDQ(high[i], low[i], low[i])
+		}
 	}
 	return low
 }
 
 // addCarry returns x + y, and adds 1 to high where it wraps.
-func addCarry(x, y, high VecVirtual) VecVirtual {
-	s, k := add(x, y), K()
-	VPCMPUQ(Imm(less), x, s, k)
-	VPSUBQ(Bits(1<<64-1), high, k, high)
+func addCarry(x, y, high vectors) vectors {
+	s := add(x, y)
+	for i := range s {
+		k := K()
+		VPCMPUQ(Imm(less), x[i], s[i], k)
+		VPSUBQ(Bits(1<<64-1), high[i], k, high[i])
+	}
 	return s
 }
 
@@ -185,17 +240,34 @@ const (
 )
 
 // compare returns where x compares to y, as numbers with a sign.
-func compare(predicate uint64, x, y Op) Register {
-	k := K()
-	VPCMPQ(Imm(predicate), y, x, k)
+func compare(predicate uint64, x vectors, y any) masks {
+	k := make(masks, len(x))
+	for i := range x {
+		k[i] = K()
+		VPCMPQ(Imm(predicate), of(y, i), x[i], k[i])
+	}
 	return k
 }
 
-// negateWhere negates x in the lanes of k.
-func negateWhere(k Register, x, zero VecVirtual) { VPSUBQ(x, zero, k, x) }
+// addWhere adds the constant y to x in the lanes of k.
+func addWhere(k masks, y uint64, x vectors) {
+	for i := range x {
+		VPADDQ(Bits(y), x[i], k[i], x[i])
+	}
+}
+
+// negateWhere negates x in the lanes where y is negative.
+func negateWhere(y, x vectors) {
+	zero := g.Zeros(1)[0]
+	for i := range x {
+		k := K()
+		VPMOVQ2M(y[i], k)
+		VPSUBQ(x[i], zero, k, x[i])
+	}
+}
 
 // mul64 returns ⌊c·x/2⁶⁴⌋, two words, for a constant of two words.
-func mul64(c [2]uint64, x VecVirtual) (high, low VecVirtual) {
+func mul64(c [2]uint64, x vectors) (high, low vectors) {
 	f := wide(x)
 	h := mulHigh(f, constant(c[1]))
 	high, low = mulHigh(f, constant(c[0])), mulLow(x, Bits(c[0]))
@@ -208,123 +280,143 @@ func mul64(c [2]uint64, x VecVirtual) (high, low VecVirtual) {
 // d/2 and a little more. That one decides.
 func quotients() {
 	px, py := Arg("x"), Arg("y")
-	one, zero := g.CopyOf(g.Const(1)), g.Zeros(1)[0]
-	addValues("z", func(l Step) (VecVirtual, Register) {
-		x, y := l.Load(px), l.Load(py)
-		sign, n, d := g.Reg(), abs(x), abs(y)
-		VPXORQ(x, y, sign)
-		reciprocal, q, bad, tooLarge := g.Reg(), g.Reg(), K(), K()
-		VCVTUQQ2PD(d, reciprocal)
-		VDIVPD(reciprocal, one, reciprocal)
-		VCVTUQQ2PD(n, q)
-		VMULPD(g.Const(1<<fraction), q, q)
-		VMULPD(reciprocal, q, q)
-		VCMPPD(Imm(NLT), g.Const(0x1p62), q, bad) // or y is 0
-		VPTESTMQ(Bits(3<<62), d, tooLarge)
-		KORB(tooLarge, bad, bad)
-		VCVTPD2QQ(q, q)
+	one := g.CopyOf(g.Const(1))
+	addValues("z", 1, func(ls []Step) (vectors, masks) {
+		x, y := loadAll(ls, px), loadAll(ls, py)
+		n, d := abs(x), abs(y)
+		bad := make(masks, len(x))
+		reciprocal := d.each(func(d, to VecVirtual, _ int) {
+			VCVTUQQ2PD(d, to)
+			VDIVPD(to, one, to)
+		})
+		q := n.each(func(n, q VecVirtual, i int) {
+			VCVTUQQ2PD(n, q)
+			VMULPD(g.Const(1<<fraction), q, q)
+			VMULPD(reciprocal[i], q, q)
+			tooLarge := K()
+			bad[i] = K()
+			VCMPPD(Imm(NLT), g.Const(0x1p62), q, bad[i]) // or y is 0
+			VPTESTMQ(Bits(3<<62), d[i], tooLarge)
+			KORB(tooLarge, bad[i], bad[i])
+			VCVTPD2QQ(q, q)
+		})
 		r := sub(shiftLeft(n, fraction), mulLow(q, d))
-		step := g.Reg()
-		VCVTQQ2PD(r, step)
-		VMULPD(reciprocal, step, step)
-		VCVTPD2QQ(step, step)
-		VPADDQ(step, q, q)
-		VPSUBQ(mulLow(step, d), r, r)
+		step := r.each(func(r, step VecVirtual, i int) {
+			VCVTQQ2PD(r, step)
+			VMULPD(reciprocal[i], step, step)
+			VCVTPD2QQ(step, step)
+		})
+		q, r = add(q, step), sub(r, mulLow(step, d))
 		// 2r + 1 > d is 2r >= d, where an odd q is rounded up.
 		odd := and(q, Bits(1))
 		up := compare(greater, add(r, odd), sub(d, r))
 		down := compare(greater, sub(odd, r), add(d, r))
-		VPSUBQ(Bits(1<<64-1), q, up, q)
-		VPADDQ(Bits(1<<64-1), q, down, q)
-		negative := compare(less, sign, zero)
-		negateWhere(negative, q, zero)
+		addWhere(up, 1, q)
+		addWhere(down, 1<<64-1, q)
+		negateWhere(x.each(func(x, to VecVirtual, i int) { VPXORQ(x, y[i], to) }), q)
 		return q, bad
 	})
 }
 
 // sqrt is like fixed.Sqrt: the root s in float64 is within one of the result.
-func sqrt(x VecVirtual) (VecVirtual, Register) {
-	zero, s := g.Zeros(1)[0], g.Reg()
+func sqrt(x vectors) (vectors, masks) {
+	zero := g.Zeros(1)[0]
 	bad := compare(less, x, zero)
-	VCVTQQ2PD(x, s)
-	VMULPD(g.Const(1<<fraction), s, s)
-	VSQRTPD(s, s)
-	VCVTPD2QQ(s, s)
+	s := x.each(func(x, s VecVirtual, _ int) {
+		VCVTQQ2PD(x, s)
+		VMULPD(g.Const(1<<fraction), s, s)
+		VSQRTPD(s, s)
+		VCVTPD2QQ(s, s)
+	})
 	r := sub(shiftLeft(x, fraction), mulLow(s, s))
-	up := compare(greater, r, s)
-	positive, down := compare(greater, s, zero), K()
-	VPCMPQ(Imm(lessEqual), zero, add(r, s), positive, down)
-	VPSUBQ(Bits(1<<64-1), s, up, s)
-	VPADDQ(Bits(1<<64-1), s, down, s)
+	lowest := add(r, s)
+	for i := range s {
+		up, positive, down := K(), K(), K()
+		VPCMPQ(Imm(greater), s[i], r[i], up)
+		VPTESTMQ(s[i], s[i], positive)
+		VPCMPQ(Imm(lessEqual), zero, lowest[i], positive, down)
+		VPSUBQ(Bits(1<<64-1), s[i], up, s[i])
+		VPADDQ(Bits(1<<64-1), s[i], down, s[i])
+	}
 	return s, bad
 }
 
 // sine is like fixed.SinCos. The cosine is the sine of a quarter more, but for the sign of x.
 // odd is all ones for the sine, and 0 for the cosine.
-func sine(x, quarter, odd VecVirtual) VecVirtual {
-	zero := g.Zeros(1)[0]
+func sine(x vectors, quarter, odd VecVirtual) vectors {
 	high, low := mul64(fixedtables.InvTauQ128, abs(x))
 	turns := or(shiftLeft(high, 64-fraction), shiftRight(low, fraction))
 	q := shiftRight(add(turns, Bits(1<<61)), 62)
 	rest := sub(turns, shiftLeft(q, 62))
-	back := compare(less, rest, zero)
-	theta := mulHigh(wide(shiftLeft(abs(rest), 2)), constant(fixedtables.TauQ61))
-	angle := wide(theta)
+	turn := add(q, quarter)
+	isCosine := make(masks, len(x))
+	for i := range x {
+		isCosine[i] = K()
+		VPTESTMQ(Bits(1), turn[i], isCosine[i])
+	}
+	// The sign is that of rest for sines, the half turn, which is bit 1, and that of x.
+	sign := x.each(func(x, to VecVirtual, i int) {
+		VPSLLQ(Imm(62), turn[i], to)
+		VPXORQ(rest[i], to, to)
+		VPSLLQ(Imm(62), turn[i], isCosine[i], to)
+		VPANDQ(odd, x, x)
+		VPXORQ(x, to, to)
+	})
+	angle := wide(mulHigh(wide(shiftLeft(abs(rest), 2)), constant(fixedtables.TauQ61)))
 	z := wide(shiftLeft(mulHigh(angle, angle), 2))
-	inverse := fixedtables.InvFactorial
-	s, c := g.CopyOf(Bits(inverse[15])), g.CopyOf(Bits(inverse[16]))
-	next := func(sum VecVirtual, k int) VecVirtual { // after the one of 1/k!
-		f := factor{sum, nil}
-		if inverse[k]>>52 != 0 {
-			f = wide(sum)
+	// choose puts the constant c in the lanes of cosines.
+	choose := func(c uint64, to vectors) vectors {
+		for i := range to {
+			VMOVUPD(Bits(c), isCosine[i], to[i])
 		}
-		return mulHigh(z, f)
+		return to
 	}
-	for k := 13; k >= 3; k -= 2 {
-		s = subFrom(inverse[k], next(s, k+2))
-	}
+	// A cosine has the coefficients 1/16!, 1/14!, ..., 1/2!, and a sine 0, 1/15!, ..., 1/3!. Both are
+	// 1 - z·v then, which the sine multiplies by the angle.
+	inverse := fixedtables.InvFactorial
+	v := choose(inverse[16], x.zeros())
 	for k := 14; k >= 2; k -= 2 {
-		c = subFrom(inverse[k], next(c, k+2))
+		v = sub(choose(inverse[k], x.copies(Bits(inverse[k+1]))), mulHigh(z, upTo(inverse[k+2], v)))
 	}
-	s = mulHigh(angle, wide(subFrom(1<<63, shiftRight(next(s, 3), 1))))
-	c = subFrom(1<<63, shiftRight(next(c, 2), 1))
-	s = shiftRight(add(s, Bits(1<<(61-fraction))), 62-fraction)
-	c = shiftRight(add(c, Bits(1<<(62-fraction))), 63-fraction)
-	negateWhere(back, s, zero)
-
-	turn, cosine, half, negative := add(q, quarter), K(), K(), and(x, odd)
-	VPTESTMQ(Bits(1), turn, cosine)
-	VPTESTMQ(Bits(2), turn, half)
-	VMOVUPD(c, cosine, s)
-	negateWhere(half, s, zero)
-	negateWhere(compare(less, negative, zero), s, zero)
+	v = subFrom(1<<63, shiftRight(mulHigh(z, wide(v)), 1))
+	s := shiftRight(add(mulHigh(angle, wide(v)), Bits(1<<(61-fraction))), 62-fraction)
+	v = shiftRight(add(v, Bits(1<<(62-fraction))), 63-fraction)
+	for i := range s {
+		VMOVUPD(v[i], isCosine[i], s[i])
+	}
+	negateWhere(sign, s)
 	return s
 }
 
-// subFrom returns c - x for a constant.
-func subFrom(c uint64, x VecVirtual) VecVirtual {
-	VPSUBQ(x, g.CopyOf(Bits(c)), x)
-	return x
-}
-
 // exp is like fixed.Exp. Below 2⁻⁴⁴ all bits are shifted out. It does not handle numbers above 13.8.
-func exp(x VecVirtual) (VecVirtual, Register) {
+func exp(x vectors) (vectors, masks) {
 	const one = 1 << fraction
 	bad := compare(greaterEqual, x, Bits(138*one/10))
 	least := -31 * one
-	VPMAXSQ(Bits(uint64(least)), x, x)
+	x = x.each(func(x, to VecVirtual, _ int) { VPMAXSQ(Bits(uint64(least)), x, to) })
 	u := shiftLeft(add(x, Bits(32*one)), 57-fraction)
-	high, low := mul64(fixedtables.Log2eLess1Q128, u)
-	VPADDQ(Bits(fixedtables.ExpOffsetQ121[0]), high, high)
-	low = addCarry(g.CopyOf(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
-	VPADDQ(u, high, high)
+	// u < 2⁶³ is a multiple of 2¹², so its product with c₁·2⁵² + c₀ over 2⁶⁴ is that of u/2¹² over 2⁵².
+	short, c := shiftRight(u, 12), fixedtables.Log2eLess1Q128
+	times := func(c uint64) vectors {
+		low, high := u.zeros(), u.zeros()
+		for i := range short {
+			VPMADD52HUQ(Bits(c), short[i], low[i])
+			VPMADD52LUQ(Bits(c>>52), short[i], low[i])
+			VPMADD52HUQ(Bits(c>>52), short[i], high[i])
+		}
+		return add(low, shiftLeft(high, 52))
+	}
+	high, low := times(c[0]), mulLow(u, Bits(c[0]))
+	low = addCarry(low, times(c[1]), high)
+	high = add(high, Bits(fixedtables.ExpOffsetQ121[0]))
+	low = addCarry(x.copies(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
+	high = add(high, u)
 	shift := subFrom(20+64, shiftRight(high, 57)) // 20 - k
 	fHigh, fLow := or(shiftLeft(high, 7), shiftRight(low, 57)), shiftLeft(low, 7)
 
 	coarse, fine := Arg("coarse"), Arg("fine")
 	i := shiftRight(fHigh, 56)
-	VPADDQ(i, i, i)
-	a, aLow := gather(coarse, i, 0), gather(coarse, i, 8)
+	i = add(i, i)
 	b := gather(fine, and(shiftRight(fHigh, 48), Bits(0xff)), 0)
 	r := or(shiftLeft(fHigh, 16), shiftRight(fLow, 48))
 
@@ -332,47 +424,50 @@ func exp(x VecVirtual) (VecVirtual, Register) {
 	zf := wide(z)
 	z2 := mulHigh(zf, zf)
 	z3 := shiftRight(mulHigh(wide(z2), zf), 32)
-	VPMULUDQ(Bits(0xaaaaaaab), z3, z3) // z3/6 is z3·0xaaaaaaab/2³⁴ for words of 32 bits
+	// v/6 is v·0xaaaaaaab/2³⁴ for words of 32 bits.
+	z3 = z3.each(func(z3, to VecVirtual, _ int) { VPMULUDQ(Bits(0xaaaaaaab), z3, to) })
 	p := add(add(z, shiftRight(z2, 17)), shiftRight(z3, 34))
 	s := add(add(b, shiftRight(p, 8)), shiftRight(mulHigh(wide(b), wide(p)), 16))
+	a := gather(coarse, i, 0)
 	t := mulHigh(wide(a), wide(s))
 	m := add(a, shiftRight(t, 8))
-	addCarry(aLow, shiftLeft(t, 56), m)
-	v, last := g.Reg(), g.Reg()
-	VPSRLVQ(shift, m, v)
-	VPSRLVQ(sub(shift, Bits(1)), m, last)
+	addCarry(gather(coarse, i, 8), shiftLeft(t, 56), m)
+	v := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(shift[i], m, to) })
+	before := sub(shift, Bits(1))
+	last := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(before[i], m, to) })
 	return add(v, and(last, Bits(1))), bad
 }
 
 // gather returns the words of a table.
-func gather(table Register, index VecVirtual, disp int) VecVirtual {
-	r := g.Zeros(1)[0]
-	VPGATHERQQ(Mem{Base: table, Index: index, Scale: 8, Disp: disp}, compare(greaterEqual, r, r), r)
+func gather(table Register, index vectors, disp int) vectors {
+	r := index.zeros()
+	for i := range r {
+		all := compare(greaterEqual, r[i:i+1], r[i])[0]
+		VPGATHERQQ(Mem{Base: table, Index: index[i], Scale: 8, Disp: disp}, all, r[i])
+	}
 	return r
 }
 
 // logarithm is like fixed.Log. It does not handle numbers that are not positive.
-func logarithm(x VecVirtual) (VecVirtual, Register) {
+func logarithm(x vectors) (vectors, masks) {
 	bad := compare(lessEqual, x, g.Zeros(1)[0])
-	zeros, m := g.Reg(), g.Reg()
-	VPLZCNTQ(x, zeros)
-	VPSLLVQ(zeros, x, m)
+	zeros := x.each(func(x, to VecVirtual, _ int) { VPLZCNTQ(x, to) })
+	m := x.each(func(x, to VecVirtual, i int) { VPSLLVQ(zeros[i], x, to) })
 	exponent := subFrom(63-fraction, zeros)
 	table := Arg("table")
 	i := and(shiftRight(m, 55), Bits(0xff))
-	VPADDQ(add(i, i), i, i)
-	inverse, ln := gather(table, i, 0), gather(table, i, 8)
+	i = add(add(i, i), i)
+	inverse := gather(table, i, 0)
 	u := or(shiftLeft(mulHigh(wide(m), wide(inverse)), 10), shiftRight(mulLow(m, inverse), 54))
 	uf := wide(u)
 	w := wide(mulHigh(uf, uf))
-	eighth := wide(shiftRight(u, 8))
+	shifted := wide(shiftRight(u, 8))
 	// v/5 and v/3 are the high words of these products over 4 and 2.
-	p := subFrom(1<<62, shiftRight(mulHigh(eighth, constant(0xcccccccccccccccd)), 2))
-	p = add(subFrom(1<<63, shiftRight(mulHigh(eighth, constant(0xaaaaaaaaaaaaaaab)), 1)), shiftRight(mulHigh(w, wide(p)), 16))
+	p := subFrom(1<<62, shiftRight(mulHigh(shifted, constant(0xcccccccccccccccd)), 2))
+	p = add(subFrom(1<<63, shiftRight(mulHigh(shifted, constant(0xaaaaaaaaaaaaaaab)), 1)), shiftRight(mulHigh(w, wide(p)), 16))
 	u = sub(u, shiftRight(mulHigh(w, wide(p)), 8))
-	ln = add(ln, shiftRight(u, 8))
+	ln := add(gather(table, i, 8), shiftRight(u, 8))
 	v := add(mulLow(exponent, Bits(fixedtables.Ln2Q57)), shiftRight(ln, 7))
-	VPADDQ(Bits(1<<(56-fraction)), v, v)
-	VPSRAQ(Imm(57-fraction), v, v)
-	return v, bad
+	v = add(v, Bits(1<<(56-fraction)))
+	return v.each(func(v, to VecVirtual, _ int) { VPSRAQ(Imm(57-fraction), v, to) }), bad
 }

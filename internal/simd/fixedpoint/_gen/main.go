@@ -9,7 +9,7 @@ import (
 func main() {
 	Files(func() {
 		gemm()
-		vectors()
+		vectorLoops()
 		functions()
 	})
 }

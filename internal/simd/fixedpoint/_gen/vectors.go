@@ -10,7 +10,7 @@ import (
 
 var ifma = ISA{Wide: true, Size: 8}
 
-func vectors() {
+func vectorLoops() {
 	only := func(name, sig, doc string, body func()) {
 		Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
 	}
