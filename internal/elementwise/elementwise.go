@@ -116,7 +116,7 @@ type pass[T rev.Number] struct {
 
 	f       *Function
 	sign    int
-	buffers []buffers[T]       // of each worker, for floats
+	buffers []buffers[T]       // of each worker
 	wide    []buffers[float64] // of each worker, for ByFloat
 }
 
@@ -169,10 +169,10 @@ func (p *pass[T]) run() error {
 	workers, blocks := parallel.Workers(p.k.Workers), (p.k.X.N+BlockSize-1)/BlockSize
 	switch room := min(workers, max(1, blocks)); {
 	case number.IsComplex[T]():
-	case !number.IsFixed[T]():
-		p.buffers = workspace.Grow(p.buffers, room)
-	case p.f.ByFloat:
+	case number.IsFixed[T]() && p.f.ByFloat:
 		p.wide = workspace.Grow(p.wide, room)
+	default:
+		p.buffers = workspace.Grow(p.buffers, room)
 	}
 	parallel.Run(workers, blocks, p)
 	return nil
@@ -255,7 +255,7 @@ func (p *pass[T]) Block(worker, block int) {
 		if p.f.ByFloat {
 			applyByFloat(p, &p.wide[worker], lo, hi)
 		} else {
-			applyFixed(p, lo, hi)
+			applyFixed(p, &p.buffers[worker], lo, hi)
 		}
 	case *pass[complex128]:
 		if p.f.ComplexLoops.Add == nil || !applyComplex(p, &p.f.ComplexLoops, lo, hi) {
@@ -402,7 +402,7 @@ func applyComplex(p *pass[complex128], f *ComplexLoops, lo, hi int) bool {
 }
 
 // applyFixed works on fixed-point elements without gaps by loops, and on others one by one.
-func applyFixed(p *pass[fixed.Q43], lo, hi int) {
+func applyFixed(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
 	k, g, t, gt, f := &p.k, &p.g, &p.t, &p.gt, &p.f.Fixed
 	for _, v := range [...]*rev.Vector[fixed.Q43]{&k.X, &k.Y, &g.X, &g.Y, &t.X, &t.Y, &gt.X, &gt.Y} {
 		if f.Add == nil || v.Data != nil && v.Inc != 1 {
@@ -412,7 +412,7 @@ func applyFixed(p *pass[fixed.Q43], lo, hi int) {
 	}
 	x := k.X.Data[lo:hi]
 	if f.AddSlope == nil && p.order() > 0 {
-		applyOwnSlope(p, lo, hi)
+		applyOwnSlope(p, w, lo, hi)
 		return
 	}
 	if k.Y.Data != nil {
@@ -431,13 +431,12 @@ func applyFixed(p *pass[fixed.Q43], lo, hi int) {
 }
 
 // applyOwnSlope is applyFixed for derivatives of a function that is its own.
-func applyOwnSlope(p *pass[fixed.Q43], lo, hi int) {
-	var values [128]fixed.Q43
+func applyOwnSlope(p *pass[fixed.Q43], w *buffers[fixed.Q43], lo, hi int) {
 	k, g, t, gt := &p.k, &p.g, &p.t, &p.gt
 	addCurves(p, lo, hi)
-	for ; lo < hi; lo += len(values) {
-		to := min(lo+len(values), hi)
-		v := values[:to-lo]
+	for ; lo < hi; lo += len(w.v) {
+		to := min(lo+len(w.v), hi)
+		v := w.v[:to-lo]
 		clear(v)
 		p.f.Fixed.Add(v, 1, k.X.Data[lo:to])
 		if k.Y.Data != nil {
