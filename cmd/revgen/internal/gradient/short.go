@@ -1,8 +1,11 @@
 package gradient
 
 import (
+	"cmp"
 	"go/token"
 	"go/types"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -406,7 +409,8 @@ func (s *shortener) writtenOut(written map[*variable]bool) (changed bool) {
 func (s *shortener) split(written map[*variable]bool) (changed bool) {
 	parts := map[*variable][]*variable{}
 	lengths := map[*variable]*variable{}
-	for v := range s.defs {
+	inOrder := func(x, y *variable) int { return cmp.Or(cmp.Compare(x.number, y.number), cmp.Compare(x.name, y.name)) }
+	for _, v := range slices.SortedFunc(maps.Keys(s.defs), inOrder) { // names are given in order
 		if n, short := s.size(v); short && !s.whole[v] {
 			for i := range n {
 				parts[v] = append(parts[v], &variable{name: s.unique(v.name + itoa(i)), typ: elemOf(v.typ), scope: v.scope, number: v.number})
