@@ -435,6 +435,25 @@ func ExampleGramSchmidt() {
 	// ⎣0.0  1.0⎦
 }
 
+func ExampleExpm() {
+	// A turn by π/3, and the gradient of its lower left element.
+	a := mat.NewDense(2, 2, []float64{
+		0, -math.Pi / 3,
+		math.Pi / 3, 0,
+	})
+	y, gy, ga := mat.NewDense(2, 2, nil), mat.NewDense(2, 2, []float64{0, 0, 1, 0}), mat.NewDense(2, 2, nil)
+	k := revlinalg.NewExpm(y, a)
+	k.Forward()
+	fmt.Printf("%.2f\n", mat.Formatted(y))
+	k.Adjoint(revlinalg.NewExpm(gy, ga))
+	fmt.Printf("%.2f\n", mat.Formatted(ga))
+	// Output:
+	// ⎡ 0.50  -0.87⎤
+	// ⎣ 0.87   0.50⎦
+	// ⎡0.43  0.16⎤
+	// ⎣0.66  0.43⎦
+}
+
 func ExampleInv() {
 	a := mat.NewDense(2, 2, []float64{
 		1, 2,

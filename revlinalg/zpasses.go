@@ -577,6 +577,27 @@ func (k Exp[T]) Tangent(t Exp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
+// NewExpm returns the kernel that adds to y, over gonum's types, sharing their storage.
+func NewExpm(y, a *mat.Dense) Expm[float64] {
+	return Expm[float64]{Y: rev.ViewDense(y), A: rev.ViewDense(a)}
+}
+
+// Forward computes Y += exp(A).
+func (k Expm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= exp(A).
+func (k Expm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= exp(A) and Ā += L(Aᵀ, Ȳ).
+func (k Expm[T]) Adjoint(g Expm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += exp(A) and Ẏ += L(A, Ȧ).
+func (k Expm[T]) Tangent(t Expm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẏ -= L(A, Ȧ) and ġA += L(Aᵀ, ġY) + L₂(Aᵀ, Ȳ,
+// Ȧᵀ).
+func (k Expm[T]) AdjointTangent(g, t, gt Expm[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
 // NewExpm1 returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewExpm1(y, x *mat.VecDense) Expm1[float64] {
 	return Expm1[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}

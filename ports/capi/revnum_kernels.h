@@ -3104,6 +3104,46 @@ REV_STATIC_INLINE int32_t rev_linalg_Solve_float32_run(int32_t pass, const rev_l
 	return rev_call(rev_kernel("revlinalg.Solve[float32]"), pass, a, n);
 }
 
+/* Y += exp(A) of a matrix */
+typedef struct rev_linalg_Expm {
+	rev_float64_matrix Y; /* acc [optional]; n,n */
+	rev_float64_matrix A; /* in; n,n */
+	int64_t Workers;
+} rev_linalg_Expm;
+
+REV_STATIC_INLINE int32_t rev_linalg_Expm_run(int32_t pass, const rev_linalg_Expm *k, const rev_linalg_Expm *g, const rev_linalg_Expm *t, const rev_linalg_Expm *gt) {
+	const rev_linalg_Expm *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->A.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->A);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Expm[float64]"), pass, a, n);
+}
+
+/* Y += exp(A) of a matrix */
+typedef struct rev_linalg_Expm_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,n */
+	rev_float32_matrix A; /* in; n,n */
+	int64_t Workers;
+} rev_linalg_Expm_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Expm_float32_run(int32_t pass, const rev_linalg_Expm_float32 *k, const rev_linalg_Expm_float32 *g, const rev_linalg_Expm_float32 *t, const rev_linalg_Expm_float32 *gt) {
+	const rev_linalg_Expm_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->A.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->A);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Expm[float32]"), pass, a, n);
+}
+
 /* B += A⁻¹ */
 typedef struct rev_linalg_Inv {
 	rev_float64_matrix B; /* acc [optional]; n,n */

@@ -912,6 +912,24 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Solve), A, B; TransA=false, Wor
     value("revlinalg.Solve[float64]", inputs, outputs, (A, B,), settings), pullback
 end
 
+# Y += exp(A) of a matrix
+function revlinalg_Expm(A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Expm[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Expm), A; Workers=0)
+    n_ = size(A, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Expm[float64]", inputs, outputs, (A,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Expm[float64]", inputs, outputs, (A,), settings), pullback
+end
+
 # B += A⁻¹
 function revlinalg_Inv(A; Workers=0)
     n_ = size(A, 1)

@@ -1,0 +1,116 @@
+package revlinalg
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats/scalar"
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/kerneltest"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func expmSpec[T rev.Float]() revtest.Spec[Expm[T]] {
+	return revtest.Spec[Expm[T]]{
+		New: func(rnd *rand.Rand, size int) Expm[T] {
+			return Expm[T]{Y: kerneltest.Matrix[T](rnd, size, size), A: rev.NewGeneral(size, size, kerneltest.Normals[T](rnd, size*size, 1/math.Sqrt(float64(size+1))))}
+		},
+		Large:      100,
+		RoundTrip:  8, // exp(A) is larger than Y
+		Magnitudes: [2]float64{1e-3, 3},
+	}
+}
+
+func TestExpm(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, expmSpec[float64]()) })
+	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, expmSpec[float32]()) })
+}
+
+// The value is mpmath's, and the gradient and its tangent are those of torch.linalg.matrix_exp.
+func TestExpmValues(t *testing.T) {
+	square := func(x ...float64) *mat.Dense { return mat.NewDense(3, 3, x) }
+	a, gy := square(1, -2, 3, 4, 0.5, -1, -3, 2, 2), square(1, 0.5, -1, 2, -0.25, 3, 0, 1, -2)
+	da := square(0.5, 1, -1, 2, -2, 0.25, 1, 3, -0.5)
+	y, ga, gta, zero := square(make([]float64, 9)...), square(make([]float64, 9)...), square(make([]float64, 9)...), square(make([]float64, 9)...)
+	NewExpm(y, a).Forward()
+	near := func(what string, got *mat.Dense, want ...float64) {
+		t.Helper()
+		for i, v := range got.RawMatrix().Data {
+			if !scalar.EqualWithinAbs(v, want[i], 1e-13*mat.Norm(got, 1)) {
+				t.Errorf("%s: element %d is %v, want %v", what, i, v, want[i])
+			}
+		}
+	}
+	near("exp", y, 0.1957996657967932417708842641592510901793, 3.478855251780171737631180943196134429936, 1.830684667458514969364132329256661002077,
+		-0.1361290082744345309292292308591759756972, 3.566760027013336122434161473653752088528, 5.377604423375903972459927887882383419862,
+		2.71703632939875766019128944109873425404, 2.887954143820009943746409535301418928628, 3.231479086606843633988486651434348894134)
+	k := NewExpm(y, a)
+	k.AdjointTangent(NewExpm(gy, ga), NewExpm(zero, da), NewExpm(square(make([]float64, 9)...), gta))
+	near("gradient", ga, 3.6073727227535977, 7.532062559305936, 2.9757276740374454,
+		0.9260435029444599, 5.773427607215346, 1.6506878738356872, 3.3407056944192703, 2.942218886342644, 2.117603511691243)
+	near("its tangent", gta, 8.835149848465676, 7.852598035549297, 10.266953995368352,
+		8.954919791403826, 2.812564472691328, 5.7260241673583305, 0.23195535382141785, 5.75443811757359, -3.461228716992996)
+}
+
+// Norms from tiny to large, matrices far from normal, and the exponential of a sum of matrices that
+// commute: exp(A)·exp(-A) = I.
+func TestExpmBound(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(31, 1))
+	for _, norm := range []float64{0, 1e-300, 1e-8, 0.5, 1, 8, 30} {
+		for _, n := range []int{1, 2, 5, 20} {
+			a := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
+			a.Scale(norm/mat.Norm(a, 1), a)
+			var minus, product mat.Dense
+			minus.Scale(-1, a)
+			up, down := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+			NewExpm(up, a).Forward()
+			NewExpm(down, &minus).Forward()
+			product.Mul(up, down)
+			for i := range n {
+				product.Set(i, i, product.At(i, i)-1)
+			}
+			bound := 60 * float64(n) * 0x1p-52 * (1 + norm) * math.Exp(norm) * max(mat.Norm(up, 1), mat.Norm(down, 1))
+			if got := mat.Norm(&product, 1); !(got <= bound) {
+				t.Errorf("n = %d, norm %v: exp(A)·exp(-A) is I up to %v, want %v", n, norm, got, bound)
+			}
+		}
+	}
+	// [0 x; 0 0] is its own derivative in x, and its square is 0.
+	y := mat.NewDense(2, 2, nil)
+	NewExpm(y, mat.NewDense(2, 2, []float64{0, 1e9, 0, 0})).Forward()
+	if !mat.EqualApprox(y, mat.NewDense(2, 2, []float64{1, 1e9, 0, 1}), 1e-15) {
+		t.Errorf("the exponential of a nilpotent matrix is %v", mat.Formatted(y))
+	}
+}
+
+func TestExpmNotFinite(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
+		y := mat.NewDense(2, 2, nil)
+		NewExpm(y, mat.NewDense(2, 2, []float64{v, 1, 1, v})).Forward()
+		if got := y.At(0, 0); !math.IsNaN(got) && !math.IsInf(got, 0) {
+			t.Errorf("the exponential of a matrix with %v has %v", v, got)
+		}
+	}
+}
+
+func BenchmarkExpm(b *testing.B) {
+	for _, n := range []int{3, 64, 256} {
+		rnd := rand.New(rand.NewPCG(31, 2))
+		k, g := expmSpec[float64]().New(rnd, n), expmSpec[float64]().New(rnd, n)
+		k.Workers = 1
+		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+		})
+		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+		})
+	}
+}
