@@ -349,3 +349,21 @@ def test_prepared_arrays():
     assert kept() is not None
     go()
     assert out == 3
+
+
+def test_calls_again():
+    """A call for arrays like those of an earlier call computes with its own arrays and parameters."""
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(2, 4))
+    for a, b in ((x, x), (x, y), (y, x), (y[::2], x[::2]), (x[::2], y[:2]), (x.astype(np.float32), y.astype(np.float32))):
+        for _ in range(2):
+            np.testing.assert_allclose(rn.revlinalg.Dot(a, b), a @ b, rtol=1e-6)
+    a, b = rng.normal(size=(2, 3, 3))
+    for _ in range(2):
+        np.testing.assert_allclose(rn.revlinalg.MatMul(a, b), a @ b)
+        np.testing.assert_allclose(rn.revlinalg.MatMul(a, b, TransA=True), a.T @ b)
+        np.testing.assert_allclose(rn.revlinalg.MatMul(a.T, b), a.T @ b)
+        with pytest.raises(revnum.ArgumentError, match="want"):
+            rn.revlinalg.MatMul(a, b[:2])
+        with pytest.raises(revnum.NoResultError):
+            rn.revlinalg.Solve(np.ones((3, 3)), b)
