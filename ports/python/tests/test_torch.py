@@ -128,20 +128,23 @@ def test_no_transforms():
         torch.compile(lambda a: F.jvp(f, (a,), (a,))[1], backend="aot_eager", fullgraph=True)(a)
 
 
-@pytest.mark.parametrize("name", ["MatMul", "Unitary", "GMM"])
+@pytest.mark.parametrize("name", ["MatMul", "Unitary", "batch", "sparse"])
 def test_opcheck(name):
-    kernel = {"MatMul": "revlinalg.MatMul[float64]", "Unitary": "revlinalg.Unitary[float64]", "GMM": "gmm.LogPosterior[float64]"}[name]
-    _, args = CASES[name]
-    rule = revnum.rules[kernel]
-    shapes = {o.name: a.shape for o, a in zip(rule.inputs, args)}
-    sizes = [n for s in rule.output_shapes(shapes, {}) for n in s]
-    layout = ",".join(o.name for o in rule.inputs) + "||||-1|"
-    torch.library.opcheck(torch.ops.revnum.value.default, (kernel, layout, list(args), [], sizes, []))
-    ct = [torch.randn(s, dtype=torch.float64) for s in rule.output_shapes(shapes, {})]
-    t = [torch.randn_like(a) for a in args]
-    torch.library.opcheck(torch.ops.revnum.vjp.default, (kernel, layout, list(args), ct, [], sizes, []))
-    torch.library.opcheck(torch.ops.revnum.jvp.default, (kernel, layout, list(args), t, [], sizes, []))
-    torch.library.opcheck(torch.ops.revnum.second.default, (kernel, layout, [a.detach() for a in args], ct, t, [], sizes, []))
+    """Each operator passes the check of torch.library: for a kernel that adds, one in place, problems of a vmap that share
+    an operand, and a sparse matrix."""
+    kernel, layout, args, constants, outputs, sizes = {
+        "MatMul": ("revlinalg.MatMul", "A,B||||-1|", [x(2, 3), x(3, 2)], [], [(2, 2)], [2, 2]),
+        "Unitary": ("revlinalg.Unitary", "X,Theta||||-1|", [x(3, 2), x(3)], [], [(3, 2)], [3, 2]),
+        "batch": ("revlinalg.MatMul", "A,B||||4|1", [x(4, 2, 3), x(3, 2)], [], [(4, 2, 2)], [2, 2]),
+        "sparse": ("revsparse.Mul", "Alpha,A,B||A||-1|", [x(), x(3), x(3, 2)], [torch.tensor([0, 1, 3]), torch.tensor([1, 0, 2])], [(2, 2)], [2, 3, 2, 2]),
+    }[name]
+    kernel += "[float64]"
+    ct, t = [torch.randn(s, dtype=torch.float64) for s in outputs], [torch.randn_like(a) for a in args]
+    if name == "batch":
+        t[1] = torch.randn(4, 3, 2, dtype=torch.float64)  # derivatives are not shared
+    for op, lists in (("value", []), ("vjp", [ct]), ("jvp", [t]), ("second", [ct, t])):
+        given = [a.detach() for a in args] if op == "second" else args  # which has no derivative of third order
+        torch.library.opcheck(getattr(torch.ops.revnum, op).default, (kernel, layout, given, *lists, constants, sizes, []))
 
 
 def test_tensors_by_name():
