@@ -50,7 +50,10 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	for lo := 0; lo < k.X.N; lo += part {
 		x, y, gx, gy := k.X, k.Y, p.G.X, p.G.Y
 		if n := min(part, k.X.N-lo); n < k.X.N {
-			x, y, gx, gy = vector.Between(x, lo, n), vector.Between(y, lo, n), vector.Between(gx, lo, n), vector.Between(gy, lo, n)
+			x, y = vector.Between(x, lo, n), vector.Between(y, lo, n)
+			if p.G.Out != nil {
+				gx, gy = vector.Between(gx, lo, n), vector.Between(gy, lo, n)
+			}
 		}
 		if k.Out != nil {
 			sum += vector.Dot(x, y)
