@@ -3378,57 +3378,49 @@ many129:
 	VPSUBQ      Z5, Z7, Z7
 	VMOVUPS     constants<>+2112(SB), Z5
 	VPSUBQ      Z6, Z5, Z5
-	VPSLLQ      $0x07, Z1, Z1
-	VPSLLQ      $0x07, Z2, Z2
-	VPSRLQ      $0x39, Z3, Z6
-	VPSRLQ      $0x39, Z4, Z8
-	VPORQ       Z6, Z1, Z1
-	VPORQ       Z8, Z2, Z2
-	VPSLLQ      $0x07, Z3, Z3
-	VPSLLQ      $0x07, Z4, Z4
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSRLQ      $0x38, Z1, Z6
-	VPSRLQ      $0x38, Z2, Z8
-	VPADDQ      Z6, Z6, Z6
-	VPADDQ      Z8, Z8, Z8
-	VPSRLQ      $0x30, Z1, Z9
-	VPSRLQ      $0x30, Z2, Z10
-	VPANDQ      constants<>+2176(SB), Z9, Z9
-	VPANDQ      constants<>+2176(SB), Z10, Z10
+	VPSRLQ      $0x30, Z1, Z6
+	VPSRLQ      $0x30, Z2, Z8
+	VPANDQ      constants<>+2176(SB), Z6, Z6
+	VPANDQ      constants<>+2176(SB), Z8, Z8
+	VPSRLQ      $0x29, Z1, Z9
+	VPSRLQ      $0x29, Z2, Z10
+	VPANDQ      constants<>+2240(SB), Z9, Z9
+	VPANDQ      constants<>+2240(SB), Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
 	VPCMPQ      $0x05, Z11, Z11, K3
 	VPGATHERQQ  (R8)(Z9*8), K3, Z11
 	VPCMPQ      $0x05, Z12, Z12, K3
 	VPGATHERQQ  (R8)(Z10*8), K3, Z12
-	VPSLLQ      $0x10, Z1, Z1
-	VPSLLQ      $0x10, Z2, Z2
-	VPSRLQ      $0x30, Z3, Z3
-	VPSRLQ      $0x30, Z4, Z4
+	VPSLLQ      $0x17, Z1, Z1
+	VPSLLQ      $0x17, Z2, Z2
+	VPSRLQ      $0x29, Z3, Z3
+	VPSRLQ      $0x29, Z4, Z4
 	VPORQ       Z3, Z1, Z1
 	VPORQ       Z4, Z2, Z2
 	VPSRLQ      $0x34, Z1, Z3
 	VPSRLQ      $0x34, Z2, Z4
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2240(SB), Z1, Z9
-	VPMADD52HUQ constants<>+2240(SB), Z2, Z10
-	VPMADD52LUQ constants<>+2304(SB), Z1, Z9
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z10
+	VPMADD52HUQ constants<>+2304(SB), Z1, Z9
+	VPMADD52HUQ constants<>+2304(SB), Z2, Z10
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z9
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z10
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z13
-	VPMADD52HUQ constants<>+2304(SB), Z2, Z14
-	VPMADD52LUQ constants<>+2240(SB), Z3, Z9
-	VPMADD52LUQ constants<>+2240(SB), Z4, Z10
-	VPMADD52HUQ constants<>+2240(SB), Z3, Z13
-	VPMADD52HUQ constants<>+2240(SB), Z4, Z14
-	VPMADD52LUQ constants<>+2304(SB), Z3, Z13
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z13
+	VPMADD52HUQ constants<>+2368(SB), Z2, Z14
+	VPMADD52LUQ constants<>+2304(SB), Z3, Z9
+	VPMADD52LUQ constants<>+2304(SB), Z4, Z10
+	VPMADD52HUQ constants<>+2304(SB), Z3, Z13
+	VPMADD52HUQ constants<>+2304(SB), Z4, Z14
+	VPMADD52LUQ constants<>+2368(SB), Z3, Z13
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z9, Z9
-	VPMADD52LUQ constants<>+2304(SB), Z4, Z14
+	VPMADD52LUQ constants<>+2368(SB), Z4, Z14
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z10, Z10
@@ -3482,8 +3474,8 @@ many129:
 	VPADDQ      Z18, Z16, Z16
 	VPSRLQ      $0x20, Z15, Z1
 	VPSRLQ      $0x20, Z16, Z2
-	VPMULUDQ    constants<>+2368(SB), Z1, Z1
-	VPMULUDQ    constants<>+2368(SB), Z2, Z2
+	VPMULUDQ    constants<>+2432(SB), Z1, Z1
+	VPMULUDQ    constants<>+2432(SB), Z2, Z2
 	VPSRLQ      $0x11, Z3, Z3
 	VPSRLQ      $0x11, Z4, Z4
 	VPADDQ      Z3, Z9, Z3
@@ -3576,16 +3568,12 @@ many129:
 	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
 	VPCMPUQ     $0x01, Z4, Z8, K3
 	VPSUBQ      constants<>+1472(SB), Z2, K3, Z2
-	VPSRLVQ     Z7, Z1, Z3
-	VPSRLVQ     Z5, Z2, Z4
-	VPSUBQ      constants<>+64(SB), Z7, Z6
-	VPSUBQ      constants<>+64(SB), Z5, Z5
-	VPSRLVQ     Z6, Z1, Z1
+	VPSRLVQ     Z7, Z1, Z1
 	VPSRLVQ     Z5, Z2, Z2
-	VPANDQ      constants<>+64(SB), Z1, Z1
-	VPANDQ      constants<>+64(SB), Z2, Z2
-	VPADDQ      Z1, Z3, Z1
-	VPADDQ      Z2, Z4, Z2
+	VPADDQ      constants<>+64(SB), Z1, Z1
+	VPADDQ      constants<>+64(SB), Z2, Z2
+	VPSRLQ      $0x01, Z1, Z1
+	VPSRLQ      $0x01, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
 	JZ          good134
@@ -3646,31 +3634,27 @@ one130:
 	VPSRLQ      $0x39, Z1, Z3
 	VMOVUPS     constants<>+2112(SB), Z4
 	VPSUBQ      Z3, Z4, Z4
-	VPSLLQ      $0x07, Z1, Z1
-	VPSRLQ      $0x39, Z2, Z3
-	VPORQ       Z3, Z1, Z1
-	VPSLLQ      $0x07, Z2, Z2
 	MOVQ        coarse+32(FP), DI
 	MOVQ        fine+40(FP), R8
-	VPSRLQ      $0x38, Z1, Z3
-	VPADDQ      Z3, Z3, Z3
-	VPSRLQ      $0x30, Z1, Z5
-	VPANDQ      constants<>+2176(SB), Z5, Z5
+	VPSRLQ      $0x30, Z1, Z3
+	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPSRLQ      $0x29, Z1, Z5
+	VPANDQ      constants<>+2240(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K2
 	VPGATHERQQ  (R8)(Z5*8), K2, Z6
-	VPSLLQ      $0x10, Z1, Z1
-	VPSRLQ      $0x30, Z2, Z2
+	VPSLLQ      $0x17, Z1, Z1
+	VPSRLQ      $0x29, Z2, Z2
 	VPORQ       Z2, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2240(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2304(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2304(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2240(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2240(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z7
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2304(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2304(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -3699,7 +3683,7 @@ one130:
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x20, Z8, Z1
-	VPMULUDQ    constants<>+2368(SB), Z1, Z1
+	VPMULUDQ    constants<>+2432(SB), Z1, Z1
 	VPSRLQ      $0x11, Z2, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPSRLQ      $0x22, Z1, Z1
@@ -3746,11 +3730,9 @@ one130:
 	VPADDQ      Z3, Z2, Z3
 	VPCMPUQ     $0x01, Z2, Z3, K2
 	VPSUBQ      constants<>+1472(SB), Z1, K2, Z1
-	VPSRLVQ     Z4, Z1, Z2
-	VPSUBQ      constants<>+64(SB), Z4, Z3
-	VPSRLVQ     Z3, Z1, Z1
-	VPANDQ      constants<>+64(SB), Z1, Z1
-	VPADDQ      Z1, Z2, Z1
+	VPSRLVQ     Z4, Z1, Z1
+	VPADDQ      constants<>+64(SB), Z1, Z1
+	VPSRLQ      $0x01, Z1, Z1
 	KTESTB      K1, K1
 	JZ          good135
 	MOVQ        BX, AX
@@ -3807,31 +3789,27 @@ tail132:
 	VPSRLQ      $0x39, Z1, Z3
 	VMOVUPS     constants<>+2112(SB), Z4
 	VPSUBQ      Z3, Z4, Z4
-	VPSLLQ      $0x07, Z1, Z1
-	VPSRLQ      $0x39, Z2, Z3
-	VPORQ       Z3, Z1, Z1
-	VPSLLQ      $0x07, Z2, Z2
 	MOVQ        coarse+32(FP), AX
 	MOVQ        fine+40(FP), SI
-	VPSRLQ      $0x38, Z1, Z3
-	VPADDQ      Z3, Z3, Z3
-	VPSRLQ      $0x30, Z1, Z5
-	VPANDQ      constants<>+2176(SB), Z5, Z5
+	VPSRLQ      $0x30, Z1, Z3
+	VPANDQ      constants<>+2176(SB), Z3, Z3
+	VPSRLQ      $0x29, Z1, Z5
+	VPANDQ      constants<>+2240(SB), Z5, Z5
 	VPXORQ      Z6, Z6, Z6
 	VPCMPQ      $0x05, Z6, Z6, K3
 	VPGATHERQQ  (SI)(Z5*8), K3, Z6
-	VPSLLQ      $0x10, Z1, Z1
-	VPSRLQ      $0x30, Z2, Z2
+	VPSLLQ      $0x17, Z1, Z1
+	VPSRLQ      $0x29, Z2, Z2
 	VPORQ       Z2, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z2
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+2240(SB), Z1, Z5
-	VPMADD52LUQ constants<>+2304(SB), Z1, Z5
+	VPMADD52HUQ constants<>+2304(SB), Z1, Z5
+	VPMADD52LUQ constants<>+2368(SB), Z1, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+2304(SB), Z1, Z7
-	VPMADD52LUQ constants<>+2240(SB), Z2, Z5
-	VPMADD52HUQ constants<>+2240(SB), Z2, Z7
-	VPMADD52LUQ constants<>+2304(SB), Z2, Z7
+	VPMADD52HUQ constants<>+2368(SB), Z1, Z7
+	VPMADD52LUQ constants<>+2304(SB), Z2, Z5
+	VPMADD52HUQ constants<>+2304(SB), Z2, Z7
+	VPMADD52LUQ constants<>+2368(SB), Z2, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -3860,7 +3838,7 @@ tail132:
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x20, Z8, Z1
-	VPMULUDQ    constants<>+2368(SB), Z1, Z1
+	VPMULUDQ    constants<>+2432(SB), Z1, Z1
 	VPSRLQ      $0x11, Z2, Z2
 	VPADDQ      Z2, Z5, Z2
 	VPSRLQ      $0x22, Z1, Z1
@@ -3907,11 +3885,9 @@ tail132:
 	VPADDQ      Z3, Z2, Z3
 	VPCMPUQ     $0x01, Z2, Z3, K3
 	VPSUBQ      constants<>+1472(SB), Z1, K3, Z1
-	VPSRLVQ     Z4, Z1, Z2
-	VPSUBQ      constants<>+64(SB), Z4, Z3
-	VPSRLVQ     Z3, Z1, Z1
-	VPANDQ      constants<>+64(SB), Z1, Z1
-	VPADDQ      Z1, Z2, Z1
+	VPSRLVQ     Z4, Z1, Z1
+	VPADDQ      constants<>+64(SB), Z1, Z1
+	VPSRLQ      $0x01, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
 	JZ          good136
@@ -3956,15 +3932,15 @@ many137:
 	VPLZCNTQ    Z2, Z4
 	VPSLLVQ     Z3, Z1, Z1
 	VPSLLVQ     Z4, Z2, Z2
-	VMOVUPS     constants<>+2432(SB), Z5
+	VMOVUPS     constants<>+2496(SB), Z5
 	VPSUBQ      Z3, Z5, Z5
-	VMOVUPS     constants<>+2432(SB), Z3
+	VMOVUPS     constants<>+2496(SB), Z3
 	VPSUBQ      Z4, Z3, Z3
 	MOVQ        table+32(FP), DI
 	VPSRLQ      $0x37, Z1, Z4
 	VPSRLQ      $0x37, Z2, Z6
-	VPANDQ      constants<>+2176(SB), Z4, Z4
-	VPANDQ      constants<>+2176(SB), Z6, Z6
+	VPANDQ      constants<>+2240(SB), Z4, Z4
+	VPANDQ      constants<>+2240(SB), Z6, Z6
 	VPADDQ      Z4, Z4, Z7
 	VPADDQ      Z6, Z6, Z8
 	VPADDQ      Z4, Z7, Z4
@@ -4041,51 +4017,51 @@ many137:
 	VPSRLQ      $0x34, Z12, Z14
 	VPXORQ      Z15, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
-	VPMADD52HUQ constants<>+2496(SB), Z11, Z15
-	VPMADD52HUQ constants<>+2496(SB), Z12, Z16
-	VPMADD52LUQ constants<>+2560(SB), Z11, Z15
-	VPMADD52LUQ constants<>+2560(SB), Z12, Z16
+	VPMADD52HUQ constants<>+2560(SB), Z11, Z15
+	VPMADD52HUQ constants<>+2560(SB), Z12, Z16
+	VPMADD52LUQ constants<>+2624(SB), Z11, Z15
+	VPMADD52LUQ constants<>+2624(SB), Z12, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ constants<>+2560(SB), Z11, Z17
-	VPMADD52HUQ constants<>+2560(SB), Z12, Z18
-	VPMADD52LUQ constants<>+2496(SB), Z13, Z15
-	VPMADD52LUQ constants<>+2496(SB), Z14, Z16
-	VPMADD52HUQ constants<>+2496(SB), Z13, Z17
-	VPMADD52HUQ constants<>+2496(SB), Z14, Z18
-	VPMADD52LUQ constants<>+2560(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2624(SB), Z11, Z17
+	VPMADD52HUQ constants<>+2624(SB), Z12, Z18
+	VPMADD52LUQ constants<>+2560(SB), Z13, Z15
+	VPMADD52LUQ constants<>+2560(SB), Z14, Z16
+	VPMADD52HUQ constants<>+2560(SB), Z13, Z17
+	VPMADD52HUQ constants<>+2560(SB), Z14, Z18
+	VPMADD52LUQ constants<>+2624(SB), Z13, Z17
 	VPSRLQ      $0x0c, Z15, Z15
 	VPSLLQ      $0x28, Z17, Z17
 	VPADDQ      Z17, Z15, Z15
-	VPMADD52LUQ constants<>+2560(SB), Z14, Z18
+	VPMADD52LUQ constants<>+2624(SB), Z14, Z18
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z18, Z18
 	VPADDQ      Z18, Z16, Z16
 	VPSRLQ      $0x02, Z15, Z15
 	VPSRLQ      $0x02, Z16, Z16
-	VMOVUPS     constants<>+2624(SB), Z17
+	VMOVUPS     constants<>+2688(SB), Z17
 	VPSUBQ      Z15, Z17, Z17
-	VMOVUPS     constants<>+2624(SB), Z15
+	VMOVUPS     constants<>+2688(SB), Z15
 	VPSUBQ      Z16, Z15, Z15
 	VPXORQ      Z16, Z16, Z16
 	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ constants<>+2688(SB), Z11, Z16
-	VPMADD52HUQ constants<>+2688(SB), Z12, Z18
-	VPMADD52LUQ constants<>+2752(SB), Z11, Z16
-	VPMADD52LUQ constants<>+2752(SB), Z12, Z18
+	VPMADD52HUQ constants<>+2752(SB), Z11, Z16
+	VPMADD52HUQ constants<>+2752(SB), Z12, Z18
+	VPMADD52LUQ constants<>+2816(SB), Z11, Z16
+	VPMADD52LUQ constants<>+2816(SB), Z12, Z18
 	VPXORQ      Z19, Z19, Z19
 	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ constants<>+2752(SB), Z11, Z19
-	VPMADD52HUQ constants<>+2752(SB), Z12, Z20
-	VPMADD52LUQ constants<>+2688(SB), Z13, Z16
-	VPMADD52LUQ constants<>+2688(SB), Z14, Z18
-	VPMADD52HUQ constants<>+2688(SB), Z13, Z19
-	VPMADD52HUQ constants<>+2688(SB), Z14, Z20
-	VPMADD52LUQ constants<>+2752(SB), Z13, Z19
+	VPMADD52HUQ constants<>+2816(SB), Z11, Z19
+	VPMADD52HUQ constants<>+2816(SB), Z12, Z20
+	VPMADD52LUQ constants<>+2752(SB), Z13, Z16
+	VPMADD52LUQ constants<>+2752(SB), Z14, Z18
+	VPMADD52HUQ constants<>+2752(SB), Z13, Z19
+	VPMADD52HUQ constants<>+2752(SB), Z14, Z20
+	VPMADD52LUQ constants<>+2816(SB), Z13, Z19
 	VPSRLQ      $0x0c, Z16, Z16
 	VPSLLQ      $0x28, Z19, Z19
 	VPADDQ      Z19, Z16, Z16
-	VPMADD52LUQ constants<>+2752(SB), Z14, Z20
+	VPMADD52LUQ constants<>+2816(SB), Z14, Z20
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSLLQ      $0x28, Z20, Z20
 	VPADDQ      Z20, Z18, Z18
@@ -4161,14 +4137,14 @@ many137:
 	VPSRLQ      $0x08, Z2, Z2
 	VPADDQ      Z1, Z7, Z1
 	VPADDQ      Z2, Z8, Z2
-	VPMULLQ     constants<>+2816(SB), Z5, Z4
-	VPMULLQ     constants<>+2816(SB), Z3, Z3
+	VPMULLQ     constants<>+2880(SB), Z5, Z4
+	VPMULLQ     constants<>+2880(SB), Z3, Z3
 	VPSRLQ      $0x07, Z1, Z1
 	VPSRLQ      $0x07, Z2, Z2
 	VPADDQ      Z1, Z4, Z1
 	VPADDQ      Z2, Z3, Z2
-	VPADDQ      constants<>+2880(SB), Z1, Z1
-	VPADDQ      constants<>+2880(SB), Z2, Z2
+	VPADDQ      constants<>+2944(SB), Z1, Z1
+	VPADDQ      constants<>+2944(SB), Z2, Z2
 	VPSRAQ      $0x0e, Z1, Z1
 	VPSRAQ      $0x0e, Z2, Z2
 	KORB        K2, K1, K1
@@ -4203,11 +4179,11 @@ one138:
 	VPCMPQ      $0x02, Z2, Z1, K1
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2432(SB), Z3
+	VMOVUPS     constants<>+2496(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        table+32(FP), DI
 	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2176(SB), Z2, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
 	VPADDQ      Z2, Z2, Z4
 	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
@@ -4246,27 +4222,27 @@ one138:
 	VPSRLQ      $0x08, Z1, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2496(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2560(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2560(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2624(SB), Z6, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2560(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2496(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2496(SB), Z7, Z9
-	VPMADD52LUQ constants<>+2560(SB), Z7, Z9
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2560(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2560(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2624(SB), Z7, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x02, Z8, Z8
-	VMOVUPS     constants<>+2624(SB), Z9
+	VMOVUPS     constants<>+2688(SB), Z9
 	VPSUBQ      Z8, Z9, Z9
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2688(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2752(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2752(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2816(SB), Z6, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2752(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2688(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2688(SB), Z7, Z10
-	VPMADD52LUQ constants<>+2752(SB), Z7, Z10
+	VPMADD52HUQ constants<>+2816(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2752(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2752(SB), Z7, Z10
+	VPMADD52LUQ constants<>+2816(SB), Z7, Z10
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
@@ -4306,10 +4282,10 @@ one138:
 	VPGATHERQQ  8(DI)(Z2*8), K2, Z4
 	VPSRLQ      $0x08, Z1, Z1
 	VPADDQ      Z1, Z4, Z1
-	VPMULLQ     constants<>+2816(SB), Z3, Z2
+	VPMULLQ     constants<>+2880(SB), Z3, Z2
 	VPSRLQ      $0x07, Z1, Z1
 	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+2880(SB), Z1, Z1
+	VPADDQ      constants<>+2944(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KTESTB      K1, K1
 	JZ          good143
@@ -4339,11 +4315,11 @@ tail140:
 	VPCMPQ      $0x02, Z2, Z1, K2
 	VPLZCNTQ    Z1, Z2
 	VPSLLVQ     Z2, Z1, Z1
-	VMOVUPS     constants<>+2432(SB), Z3
+	VMOVUPS     constants<>+2496(SB), Z3
 	VPSUBQ      Z2, Z3, Z3
 	MOVQ        table+32(FP), AX
 	VPSRLQ      $0x37, Z1, Z2
-	VPANDQ      constants<>+2176(SB), Z2, Z2
+	VPANDQ      constants<>+2240(SB), Z2, Z2
 	VPADDQ      Z2, Z2, Z4
 	VPADDQ      Z2, Z4, Z2
 	VPXORQ      Z4, Z4, Z4
@@ -4382,27 +4358,27 @@ tail140:
 	VPSRLQ      $0x08, Z1, Z6
 	VPSRLQ      $0x34, Z6, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2496(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2560(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2560(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2624(SB), Z6, Z8
 	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ constants<>+2560(SB), Z6, Z9
-	VPMADD52LUQ constants<>+2496(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2496(SB), Z7, Z9
-	VPMADD52LUQ constants<>+2560(SB), Z7, Z9
+	VPMADD52HUQ constants<>+2624(SB), Z6, Z9
+	VPMADD52LUQ constants<>+2560(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2560(SB), Z7, Z9
+	VPMADD52LUQ constants<>+2624(SB), Z7, Z9
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSRLQ      $0x02, Z8, Z8
-	VMOVUPS     constants<>+2624(SB), Z9
+	VMOVUPS     constants<>+2688(SB), Z9
 	VPSUBQ      Z8, Z9, Z9
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+2688(SB), Z6, Z8
-	VPMADD52LUQ constants<>+2752(SB), Z6, Z8
+	VPMADD52HUQ constants<>+2752(SB), Z6, Z8
+	VPMADD52LUQ constants<>+2816(SB), Z6, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2752(SB), Z6, Z10
-	VPMADD52LUQ constants<>+2688(SB), Z7, Z8
-	VPMADD52HUQ constants<>+2688(SB), Z7, Z10
-	VPMADD52LUQ constants<>+2752(SB), Z7, Z10
+	VPMADD52HUQ constants<>+2816(SB), Z6, Z10
+	VPMADD52LUQ constants<>+2752(SB), Z7, Z8
+	VPMADD52HUQ constants<>+2752(SB), Z7, Z10
+	VPMADD52LUQ constants<>+2816(SB), Z7, Z10
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z8, Z8
@@ -4442,10 +4418,10 @@ tail140:
 	VPGATHERQQ  8(AX)(Z2*8), K3, Z4
 	VPSRLQ      $0x08, Z1, Z1
 	VPADDQ      Z1, Z4, Z1
-	VPMULLQ     constants<>+2816(SB), Z3, Z2
+	VPMULLQ     constants<>+2880(SB), Z3, Z2
 	VPSRLQ      $0x07, Z1, Z1
 	VPADDQ      Z1, Z2, Z1
-	VPADDQ      constants<>+2880(SB), Z1, Z1
+	VPADDQ      constants<>+2944(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
@@ -4493,50 +4469,50 @@ many145:
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+2944(SB), Z5, Z9
-	VPMADD52HUQ constants<>+2944(SB), Z6, Z10
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z9
-	VPMADD52LUQ constants<>+3008(SB), Z6, Z10
+	VPMADD52HUQ constants<>+3008(SB), Z5, Z9
+	VPMADD52HUQ constants<>+3008(SB), Z6, Z10
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z9
+	VPMADD52LUQ constants<>+3072(SB), Z6, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3008(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3008(SB), Z6, Z12
-	VPMADD52LUQ constants<>+2944(SB), Z7, Z9
-	VPMADD52LUQ constants<>+2944(SB), Z8, Z10
-	VPMADD52HUQ constants<>+2944(SB), Z7, Z11
-	VPMADD52HUQ constants<>+2944(SB), Z8, Z12
-	VPMADD52LUQ constants<>+3008(SB), Z7, Z11
+	VPMADD52HUQ constants<>+3072(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3072(SB), Z6, Z12
+	VPMADD52LUQ constants<>+3008(SB), Z7, Z9
+	VPMADD52LUQ constants<>+3008(SB), Z8, Z10
+	VPMADD52HUQ constants<>+3008(SB), Z7, Z11
+	VPMADD52HUQ constants<>+3008(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3072(SB), Z7, Z11
 	VPSRLQ      $0x0c, Z9, Z9
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z9, Z9
-	VPMADD52LUQ constants<>+3008(SB), Z8, Z12
+	VPMADD52LUQ constants<>+3072(SB), Z8, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z11
-	VPMADD52HUQ constants<>+3072(SB), Z6, Z12
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z11
-	VPMADD52LUQ constants<>+3136(SB), Z6, Z12
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z11
+	VPMADD52HUQ constants<>+3136(SB), Z6, Z12
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z11
+	VPMADD52LUQ constants<>+3200(SB), Z6, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VPMADD52HUQ constants<>+3136(SB), Z5, Z13
-	VPMADD52HUQ constants<>+3136(SB), Z6, Z14
-	VPMADD52LUQ constants<>+3072(SB), Z7, Z11
-	VPMADD52LUQ constants<>+3072(SB), Z8, Z12
-	VPMADD52HUQ constants<>+3072(SB), Z7, Z13
-	VPMADD52HUQ constants<>+3072(SB), Z8, Z14
-	VPMADD52LUQ constants<>+3136(SB), Z7, Z13
+	VPMADD52HUQ constants<>+3200(SB), Z5, Z13
+	VPMADD52HUQ constants<>+3200(SB), Z6, Z14
+	VPMADD52LUQ constants<>+3136(SB), Z7, Z11
+	VPMADD52LUQ constants<>+3136(SB), Z8, Z12
+	VPMADD52HUQ constants<>+3136(SB), Z7, Z13
+	VPMADD52HUQ constants<>+3136(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3200(SB), Z7, Z13
 	VPSRLQ      $0x0c, Z11, Z11
 	VPSLLQ      $0x28, Z13, Z13
 	VPADDQ      Z13, Z11, Z11
-	VPMADD52LUQ constants<>+3136(SB), Z8, Z14
+	VPMADD52LUQ constants<>+3200(SB), Z8, Z14
 	VPSRLQ      $0x0c, Z12, Z12
 	VPSLLQ      $0x28, Z14, Z14
 	VPADDQ      Z14, Z12, Z12
-	VPMULLQ     constants<>+3072(SB), Z5, Z5
-	VPMULLQ     constants<>+3072(SB), Z6, Z6
+	VPMULLQ     constants<>+3136(SB), Z5, Z5
+	VPMULLQ     constants<>+3136(SB), Z6, Z6
 	VPADDQ      Z9, Z5, Z7
 	VPADDQ      Z10, Z6, Z8
 	VPCMPUQ     $0x01, Z5, Z7, K1
@@ -4549,8 +4525,8 @@ many145:
 	VPSRLQ      $0x2b, Z8, Z8
 	VPORQ       Z7, Z5, Z5
 	VPORQ       Z8, Z6, Z6
-	VPADDQ      constants<>+3200(SB), Z5, Z7
-	VPADDQ      constants<>+3200(SB), Z6, Z8
+	VPADDQ      constants<>+3264(SB), Z5, Z7
+	VPADDQ      constants<>+3264(SB), Z6, Z8
 	VPSRLQ      $0x3e, Z7, Z7
 	VPSRLQ      $0x3e, Z8, Z8
 	VPSLLQ      $0x3e, Z7, Z9
@@ -4579,23 +4555,23 @@ many145:
 	VPSRLQ      $0x34, Z5, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ constants<>+3264(SB), Z4, Z8
-	VPMADD52HUQ constants<>+3264(SB), Z5, Z10
-	VPMADD52LUQ constants<>+3328(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3328(SB), Z5, Z10
+	VPMADD52HUQ constants<>+3328(SB), Z4, Z8
+	VPMADD52HUQ constants<>+3328(SB), Z5, Z10
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3392(SB), Z5, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPXORQ      Z12, Z12, Z12
-	VPMADD52HUQ constants<>+3328(SB), Z4, Z11
-	VPMADD52HUQ constants<>+3328(SB), Z5, Z12
-	VPMADD52LUQ constants<>+3264(SB), Z6, Z8
-	VPMADD52LUQ constants<>+3264(SB), Z7, Z10
-	VPMADD52HUQ constants<>+3264(SB), Z6, Z11
-	VPMADD52HUQ constants<>+3264(SB), Z7, Z12
-	VPMADD52LUQ constants<>+3328(SB), Z6, Z11
+	VPMADD52HUQ constants<>+3392(SB), Z4, Z11
+	VPMADD52HUQ constants<>+3392(SB), Z5, Z12
+	VPMADD52LUQ constants<>+3328(SB), Z6, Z8
+	VPMADD52LUQ constants<>+3328(SB), Z7, Z10
+	VPMADD52HUQ constants<>+3328(SB), Z6, Z11
+	VPMADD52HUQ constants<>+3328(SB), Z7, Z12
+	VPMADD52LUQ constants<>+3392(SB), Z6, Z11
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z8, Z8
-	VPMADD52LUQ constants<>+3328(SB), Z7, Z12
+	VPMADD52LUQ constants<>+3392(SB), Z7, Z12
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z10, Z10
@@ -4629,12 +4605,12 @@ many145:
 	VPSRLQ      $0x34, Z7, Z12
 	VPXORQ      Z13, Z13, Z13
 	VPXORQ      Z14, Z14, Z14
-	VMOVUPD     constants<>+3392(SB), K1, Z13
-	VMOVUPD     constants<>+3392(SB), K2, Z14
-	VMOVUPS     constants<>+3456(SB), Z15
-	VMOVUPS     constants<>+3456(SB), Z16
-	VMOVUPD     constants<>+3520(SB), K1, Z15
-	VMOVUPD     constants<>+3520(SB), K2, Z16
+	VMOVUPD     constants<>+3456(SB), K1, Z13
+	VMOVUPD     constants<>+3456(SB), K2, Z14
+	VMOVUPS     constants<>+3520(SB), Z15
+	VMOVUPS     constants<>+3520(SB), Z16
+	VMOVUPD     constants<>+3584(SB), K1, Z15
+	VMOVUPD     constants<>+3584(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -4645,10 +4621,10 @@ many145:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3584(SB), Z15
-	VMOVUPS     constants<>+3584(SB), Z16
-	VMOVUPD     constants<>+3648(SB), K1, Z15
-	VMOVUPD     constants<>+3648(SB), K2, Z16
+	VMOVUPS     constants<>+3648(SB), Z15
+	VMOVUPS     constants<>+3648(SB), Z16
+	VMOVUPD     constants<>+3712(SB), K1, Z15
+	VMOVUPD     constants<>+3712(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -4659,10 +4635,10 @@ many145:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3712(SB), Z15
-	VMOVUPS     constants<>+3712(SB), Z16
-	VMOVUPD     constants<>+3776(SB), K1, Z15
-	VMOVUPD     constants<>+3776(SB), K2, Z16
+	VMOVUPS     constants<>+3776(SB), Z15
+	VMOVUPS     constants<>+3776(SB), Z16
+	VMOVUPD     constants<>+3840(SB), K1, Z15
+	VMOVUPD     constants<>+3840(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -4673,32 +4649,10 @@ many145:
 	VPSRLQ      $0x0c, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3840(SB), Z15
-	VMOVUPS     constants<>+3840(SB), Z16
-	VMOVUPD     constants<>+3904(SB), K1, Z15
-	VMOVUPD     constants<>+3904(SB), K2, Z16
-	VPXORQ      Z17, Z17, Z17
-	VPXORQ      Z18, Z18, Z18
-	VPMADD52HUQ Z13, Z6, Z17
-	VPMADD52HUQ Z14, Z7, Z18
-	VPMADD52LUQ Z13, Z11, Z17
-	VPMADD52LUQ Z14, Z12, Z18
-	VPXORQ      Z19, Z19, Z19
-	VPXORQ      Z20, Z20, Z20
-	VPMADD52HUQ Z13, Z11, Z19
-	VPMADD52HUQ Z14, Z12, Z20
-	VPSRLQ      $0x0c, Z17, Z17
-	VPSLLQ      $0x28, Z19, Z19
-	VPADDQ      Z19, Z17, Z17
-	VPSRLQ      $0x0c, Z18, Z18
-	VPSLLQ      $0x28, Z20, Z20
-	VPADDQ      Z20, Z18, Z18
-	VPSUBQ      Z17, Z15, Z13
-	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+3968(SB), Z15
-	VMOVUPS     constants<>+3968(SB), Z16
-	VMOVUPD     constants<>+4032(SB), K1, Z15
-	VMOVUPD     constants<>+4032(SB), K2, Z16
+	VMOVUPS     constants<>+3904(SB), Z15
+	VMOVUPS     constants<>+3904(SB), Z16
+	VMOVUPD     constants<>+3968(SB), K1, Z15
+	VMOVUPD     constants<>+3968(SB), K2, Z16
 	VPXORQ      Z17, Z17, Z17
 	VPXORQ      Z18, Z18, Z18
 	VPMADD52HUQ Z13, Z6, Z17
@@ -4717,10 +4671,32 @@ many145:
 	VPADDQ      Z20, Z18, Z18
 	VPSUBQ      Z17, Z15, Z13
 	VPSUBQ      Z18, Z16, Z14
-	VMOVUPS     constants<>+4096(SB), Z15
-	VMOVUPS     constants<>+4096(SB), Z16
-	VMOVUPD     constants<>+4160(SB), K1, Z15
-	VMOVUPD     constants<>+4160(SB), K2, Z16
+	VMOVUPS     constants<>+4032(SB), Z15
+	VMOVUPS     constants<>+4032(SB), Z16
+	VMOVUPD     constants<>+4096(SB), K1, Z15
+	VMOVUPD     constants<>+4096(SB), K2, Z16
+	VPXORQ      Z17, Z17, Z17
+	VPXORQ      Z18, Z18, Z18
+	VPMADD52HUQ Z13, Z6, Z17
+	VPMADD52HUQ Z14, Z7, Z18
+	VPMADD52LUQ Z13, Z11, Z17
+	VPMADD52LUQ Z14, Z12, Z18
+	VPXORQ      Z19, Z19, Z19
+	VPXORQ      Z20, Z20, Z20
+	VPMADD52HUQ Z13, Z11, Z19
+	VPMADD52HUQ Z14, Z12, Z20
+	VPSRLQ      $0x0c, Z17, Z17
+	VPSLLQ      $0x28, Z19, Z19
+	VPADDQ      Z19, Z17, Z17
+	VPSRLQ      $0x0c, Z18, Z18
+	VPSLLQ      $0x28, Z20, Z20
+	VPADDQ      Z20, Z18, Z18
+	VPSUBQ      Z17, Z15, Z13
+	VPSUBQ      Z18, Z16, Z14
+	VMOVUPS     constants<>+4160(SB), Z15
+	VMOVUPS     constants<>+4160(SB), Z16
+	VMOVUPD     constants<>+4224(SB), K1, Z15
+	VMOVUPD     constants<>+4224(SB), K2, Z16
 	VPSRLQ      $0x34, Z13, Z17
 	VPSRLQ      $0x34, Z14, Z18
 	VPXORQ      Z19, Z19, Z19
@@ -4747,8 +4723,8 @@ many145:
 	VPADDQ      Z22, Z20, Z20
 	VPSUBQ      Z19, Z15, Z13
 	VPSUBQ      Z20, Z16, Z14
-	VMOVUPS     constants<>+4224(SB), Z15
-	VMOVUPS     constants<>+4224(SB), Z16
+	VMOVUPS     constants<>+4288(SB), Z15
+	VMOVUPS     constants<>+4288(SB), Z16
 	VMOVUPD     constants<>+512(SB), K1, Z15
 	VMOVUPD     constants<>+512(SB), K2, Z16
 	VPSRLQ      $0x34, Z13, Z17
@@ -4831,12 +4807,12 @@ many145:
 	VPSRLQ      $0x0c, Z14, Z14
 	VPSLLQ      $0x28, Z16, Z16
 	VPADDQ      Z16, Z14, Z14
-	VPADDQ      constants<>+4288(SB), Z13, Z4
-	VPADDQ      constants<>+4288(SB), Z14, Z5
+	VPADDQ      constants<>+4352(SB), Z13, Z4
+	VPADDQ      constants<>+4352(SB), Z14, Z5
 	VPSRLQ      $0x13, Z4, Z4
 	VPSRLQ      $0x13, Z5, Z5
-	VPADDQ      constants<>+4352(SB), Z11, Z7
-	VPADDQ      constants<>+4352(SB), Z6, Z6
+	VPADDQ      constants<>+4416(SB), Z11, Z7
+	VPADDQ      constants<>+4416(SB), Z6, Z6
 	VPSRLQ      $0x14, Z7, Z7
 	VPSRLQ      $0x14, Z6, Z6
 	VMOVUPD     Z7, K1, Z4
@@ -4870,35 +4846,35 @@ one146:
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2944(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3008(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3008(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3008(SB), Z4, Z7
-	VPMADD52LUQ constants<>+2944(SB), Z5, Z6
-	VPMADD52HUQ constants<>+2944(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3008(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3008(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     constants<>+3072(SB), Z4, Z4
+	VPMULLQ     constants<>+3136(SB), Z4, Z4
 	VPADDQ      Z6, Z4, Z5
 	VPCMPUQ     $0x01, Z4, Z5, K1
 	VPSUBQ      constants<>+1472(SB), Z7, K1, Z7
 	VPSLLQ      $0x15, Z7, Z4
 	VPSRLQ      $0x2b, Z5, Z5
 	VPORQ       Z5, Z4, Z4
-	VPADDQ      constants<>+3200(SB), Z4, Z5
+	VPADDQ      constants<>+3264(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -4913,13 +4889,13 @@ one146:
 	VPSLLQ      $0x02, Z3, Z3
 	VPSRLQ      $0x34, Z3, Z4
 	VPXORQ      Z5, Z5, Z5
-	VPMADD52HUQ constants<>+3264(SB), Z3, Z5
-	VPMADD52LUQ constants<>+3328(SB), Z3, Z5
+	VPMADD52HUQ constants<>+3328(SB), Z3, Z5
+	VPMADD52LUQ constants<>+3392(SB), Z3, Z5
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3328(SB), Z3, Z7
-	VPMADD52LUQ constants<>+3264(SB), Z4, Z5
-	VPMADD52HUQ constants<>+3264(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3328(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3392(SB), Z3, Z7
+	VPMADD52LUQ constants<>+3328(SB), Z4, Z5
+	VPMADD52HUQ constants<>+3328(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3392(SB), Z4, Z7
 	VPSRLQ      $0x0c, Z5, Z5
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z5, Z5
@@ -4938,41 +4914,30 @@ one146:
 	VPSLLQ      $0x02, Z4, Z4
 	VPSRLQ      $0x34, Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VMOVUPD     constants<>+3392(SB), K1, Z8
-	VMOVUPS     constants<>+3456(SB), Z9
-	VMOVUPD     constants<>+3520(SB), K1, Z9
+	VMOVUPD     constants<>+3456(SB), K1, Z8
+	VMOVUPS     constants<>+3520(SB), Z9
+	VMOVUPD     constants<>+3584(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3584(SB), Z9
-	VMOVUPD     constants<>+3648(SB), K1, Z9
+	VMOVUPS     constants<>+3648(SB), Z9
+	VMOVUPD     constants<>+3712(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3712(SB), Z9
-	VMOVUPD     constants<>+3776(SB), K1, Z9
+	VMOVUPS     constants<>+3776(SB), Z9
+	VMOVUPD     constants<>+3840(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
 	VPSRLQ      $0x0c, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3840(SB), Z9
-	VMOVUPD     constants<>+3904(SB), K1, Z9
-	VPXORQ      Z10, Z10, Z10
-	VPMADD52HUQ Z8, Z4, Z10
-	VPMADD52LUQ Z8, Z7, Z10
-	VPXORQ      Z11, Z11, Z11
-	VPMADD52HUQ Z8, Z7, Z11
-	VPSRLQ      $0x0c, Z10, Z10
-	VPSLLQ      $0x28, Z11, Z11
-	VPADDQ      Z11, Z10, Z10
-	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+3968(SB), Z9
-	VMOVUPD     constants<>+4032(SB), K1, Z9
+	VMOVUPS     constants<>+3904(SB), Z9
+	VMOVUPD     constants<>+3968(SB), K1, Z9
 	VPXORQ      Z10, Z10, Z10
 	VPMADD52HUQ Z8, Z4, Z10
 	VPMADD52LUQ Z8, Z7, Z10
@@ -4982,8 +4947,19 @@ one146:
 	VPSLLQ      $0x28, Z11, Z11
 	VPADDQ      Z11, Z10, Z10
 	VPSUBQ      Z10, Z9, Z8
-	VMOVUPS     constants<>+4096(SB), Z9
-	VMOVUPD     constants<>+4160(SB), K1, Z9
+	VMOVUPS     constants<>+4032(SB), Z9
+	VMOVUPD     constants<>+4096(SB), K1, Z9
+	VPXORQ      Z10, Z10, Z10
+	VPMADD52HUQ Z8, Z4, Z10
+	VPMADD52LUQ Z8, Z7, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPMADD52HUQ Z8, Z7, Z11
+	VPSRLQ      $0x0c, Z10, Z10
+	VPSLLQ      $0x28, Z11, Z11
+	VPADDQ      Z11, Z10, Z10
+	VPSUBQ      Z10, Z9, Z8
+	VMOVUPS     constants<>+4160(SB), Z9
+	VMOVUPD     constants<>+4224(SB), K1, Z9
 	VPSRLQ      $0x34, Z8, Z10
 	VPXORQ      Z11, Z11, Z11
 	VPMADD52HUQ Z8, Z4, Z11
@@ -4997,7 +4973,7 @@ one146:
 	VPSLLQ      $0x28, Z12, Z12
 	VPADDQ      Z12, Z11, Z11
 	VPSUBQ      Z11, Z9, Z8
-	VMOVUPS     constants<>+4224(SB), Z9
+	VMOVUPS     constants<>+4288(SB), Z9
 	VMOVUPD     constants<>+512(SB), K1, Z9
 	VPSRLQ      $0x34, Z8, Z10
 	VPXORQ      Z11, Z11, Z11
@@ -5039,9 +5015,9 @@ one146:
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
-	VPADDQ      constants<>+4288(SB), Z8, Z3
+	VPADDQ      constants<>+4352(SB), Z8, Z3
 	VPSRLQ      $0x13, Z3, Z3
-	VPADDQ      constants<>+4352(SB), Z7, Z4
+	VPADDQ      constants<>+4416(SB), Z7, Z4
 	VPSRLQ      $0x14, Z4, Z4
 	VMOVUPD     Z4, K1, Z3
 	VPXORQ      Z4, Z4, Z4
@@ -5068,35 +5044,35 @@ tail148:
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
 	VPXORQ      Z6, Z6, Z6
-	VPMADD52HUQ constants<>+2944(SB), Z4, Z6
-	VPMADD52LUQ constants<>+3008(SB), Z4, Z6
+	VPMADD52HUQ constants<>+3008(SB), Z4, Z6
+	VPMADD52LUQ constants<>+3072(SB), Z4, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3008(SB), Z4, Z7
-	VPMADD52LUQ constants<>+2944(SB), Z5, Z6
-	VPMADD52HUQ constants<>+2944(SB), Z5, Z7
-	VPMADD52LUQ constants<>+3008(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3008(SB), Z5, Z6
+	VPMADD52HUQ constants<>+3008(SB), Z5, Z7
+	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
 	VPXORQ      Z7, Z7, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z4, Z7
-	VPMADD52LUQ constants<>+3136(SB), Z4, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z4, Z7
+	VPMADD52LUQ constants<>+3200(SB), Z4, Z7
 	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ constants<>+3136(SB), Z4, Z8
-	VPMADD52LUQ constants<>+3072(SB), Z5, Z7
-	VPMADD52HUQ constants<>+3072(SB), Z5, Z8
-	VPMADD52LUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52HUQ constants<>+3200(SB), Z4, Z8
+	VPMADD52LUQ constants<>+3136(SB), Z5, Z7
+	VPMADD52HUQ constants<>+3136(SB), Z5, Z8
+	VPMADD52LUQ constants<>+3200(SB), Z5, Z8
 	VPSRLQ      $0x0c, Z7, Z7
 	VPSLLQ      $0x28, Z8, Z8
 	VPADDQ      Z8, Z7, Z7
-	VPMULLQ     constants<>+3072(SB), Z4, Z4
+	VPMULLQ     constants<>+3136(SB), Z4, Z4
 	VPADDQ      Z6, Z4, Z5
 	VPCMPUQ     $0x01, Z4, Z5, K2
 	VPSUBQ      constants<>+1472(SB), Z7, K2, Z7
 	VPSLLQ      $0x15, Z7, Z4
 	VPSRLQ      $0x2b, Z5, Z5
 	VPORQ       Z5, Z4, Z4
-	VPADDQ      constants<>+3200(SB), Z4, Z5
+	VPADDQ      constants<>+3264(SB), Z4, Z5
 	VPSRLQ      $0x3e, Z5, Z5
 	VPSLLQ      $0x3e, Z5, Z6
 	VPSUBQ      Z6, Z4, Z4
@@ -5111,13 +5087,13 @@ tail148:
 	VPSLLQ      $0x02, Z0, Z0
 	VPSRLQ      $0x34, Z0, Z1
 	VPXORQ      Z3, Z3, Z3
-	VPMADD52HUQ constants<>+3264(SB), Z0, Z3
-	VPMADD52LUQ constants<>+3328(SB), Z0, Z3
+	VPMADD52HUQ constants<>+3328(SB), Z0, Z3
+	VPMADD52LUQ constants<>+3392(SB), Z0, Z3
 	VPXORQ      Z4, Z4, Z4
-	VPMADD52HUQ constants<>+3328(SB), Z0, Z4
-	VPMADD52LUQ constants<>+3264(SB), Z1, Z3
-	VPMADD52HUQ constants<>+3264(SB), Z1, Z4
-	VPMADD52LUQ constants<>+3328(SB), Z1, Z4
+	VPMADD52HUQ constants<>+3392(SB), Z0, Z4
+	VPMADD52LUQ constants<>+3328(SB), Z1, Z3
+	VPMADD52HUQ constants<>+3328(SB), Z1, Z4
+	VPMADD52LUQ constants<>+3392(SB), Z1, Z4
 	VPSRLQ      $0x0c, Z3, Z3
 	VPSLLQ      $0x28, Z4, Z4
 	VPADDQ      Z4, Z3, Z3
@@ -5136,41 +5112,30 @@ tail148:
 	VPSLLQ      $0x02, Z1, Z1
 	VPSRLQ      $0x34, Z1, Z4
 	VPXORQ      Z6, Z6, Z6
-	VMOVUPD     constants<>+3392(SB), K2, Z6
-	VMOVUPS     constants<>+3456(SB), Z7
-	VMOVUPD     constants<>+3520(SB), K2, Z7
+	VMOVUPD     constants<>+3456(SB), K2, Z6
+	VMOVUPS     constants<>+3520(SB), Z7
+	VMOVUPD     constants<>+3584(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3584(SB), Z7
-	VMOVUPD     constants<>+3648(SB), K2, Z7
+	VMOVUPS     constants<>+3648(SB), Z7
+	VMOVUPD     constants<>+3712(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3712(SB), Z7
-	VMOVUPD     constants<>+3776(SB), K2, Z7
+	VMOVUPS     constants<>+3776(SB), Z7
+	VMOVUPD     constants<>+3840(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
 	VPSRLQ      $0x0c, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3840(SB), Z7
-	VMOVUPD     constants<>+3904(SB), K2, Z7
-	VPXORQ      Z8, Z8, Z8
-	VPMADD52HUQ Z6, Z1, Z8
-	VPMADD52LUQ Z6, Z4, Z8
-	VPXORQ      Z9, Z9, Z9
-	VPMADD52HUQ Z6, Z4, Z9
-	VPSRLQ      $0x0c, Z8, Z8
-	VPSLLQ      $0x28, Z9, Z9
-	VPADDQ      Z9, Z8, Z8
-	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+3968(SB), Z7
-	VMOVUPD     constants<>+4032(SB), K2, Z7
+	VMOVUPS     constants<>+3904(SB), Z7
+	VMOVUPD     constants<>+3968(SB), K2, Z7
 	VPXORQ      Z8, Z8, Z8
 	VPMADD52HUQ Z6, Z1, Z8
 	VPMADD52LUQ Z6, Z4, Z8
@@ -5180,8 +5145,19 @@ tail148:
 	VPSLLQ      $0x28, Z9, Z9
 	VPADDQ      Z9, Z8, Z8
 	VPSUBQ      Z8, Z7, Z6
-	VMOVUPS     constants<>+4096(SB), Z7
-	VMOVUPD     constants<>+4160(SB), K2, Z7
+	VMOVUPS     constants<>+4032(SB), Z7
+	VMOVUPD     constants<>+4096(SB), K2, Z7
+	VPXORQ      Z8, Z8, Z8
+	VPMADD52HUQ Z6, Z1, Z8
+	VPMADD52LUQ Z6, Z4, Z8
+	VPXORQ      Z9, Z9, Z9
+	VPMADD52HUQ Z6, Z4, Z9
+	VPSRLQ      $0x0c, Z8, Z8
+	VPSLLQ      $0x28, Z9, Z9
+	VPADDQ      Z9, Z8, Z8
+	VPSUBQ      Z8, Z7, Z6
+	VMOVUPS     constants<>+4160(SB), Z7
+	VMOVUPD     constants<>+4224(SB), K2, Z7
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
 	VPMADD52HUQ Z6, Z1, Z9
@@ -5195,7 +5171,7 @@ tail148:
 	VPSLLQ      $0x28, Z10, Z10
 	VPADDQ      Z10, Z9, Z9
 	VPSUBQ      Z9, Z7, Z6
-	VMOVUPS     constants<>+4224(SB), Z7
+	VMOVUPS     constants<>+4288(SB), Z7
 	VMOVUPD     constants<>+512(SB), K2, Z7
 	VPSRLQ      $0x34, Z6, Z8
 	VPXORQ      Z9, Z9, Z9
@@ -5237,9 +5213,9 @@ tail148:
 	VPSRLQ      $0x0c, Z6, Z6
 	VPSLLQ      $0x28, Z7, Z7
 	VPADDQ      Z7, Z6, Z6
-	VPADDQ      constants<>+4288(SB), Z6, Z0
+	VPADDQ      constants<>+4352(SB), Z6, Z0
 	VPSRLQ      $0x13, Z0, Z0
-	VPADDQ      constants<>+4352(SB), Z4, Z1
+	VPADDQ      constants<>+4416(SB), Z4, Z1
 	VPSRLQ      $0x14, Z1, Z1
 	VMOVUPD     Z1, K2, Z0
 	VPXORQ      Z1, Z1, Z1
@@ -5521,295 +5497,303 @@ DATA constants<>+2080(SB)/8, $0x20bc0097cb7160bc
 DATA constants<>+2088(SB)/8, $0x20bc0097cb7160bc
 DATA constants<>+2096(SB)/8, $0x20bc0097cb7160bc
 DATA constants<>+2104(SB)/8, $0x20bc0097cb7160bc
-DATA constants<>+2112(SB)/8, $0x0000000000000054
-DATA constants<>+2120(SB)/8, $0x0000000000000054
-DATA constants<>+2128(SB)/8, $0x0000000000000054
-DATA constants<>+2136(SB)/8, $0x0000000000000054
-DATA constants<>+2144(SB)/8, $0x0000000000000054
-DATA constants<>+2152(SB)/8, $0x0000000000000054
-DATA constants<>+2160(SB)/8, $0x0000000000000054
-DATA constants<>+2168(SB)/8, $0x0000000000000054
-DATA constants<>+2176(SB)/8, $0x00000000000000ff
-DATA constants<>+2184(SB)/8, $0x00000000000000ff
-DATA constants<>+2192(SB)/8, $0x00000000000000ff
-DATA constants<>+2200(SB)/8, $0x00000000000000ff
-DATA constants<>+2208(SB)/8, $0x00000000000000ff
-DATA constants<>+2216(SB)/8, $0x00000000000000ff
-DATA constants<>+2224(SB)/8, $0x00000000000000ff
-DATA constants<>+2232(SB)/8, $0x00000000000000ff
-DATA constants<>+2240(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2248(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2256(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2264(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2272(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2280(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2288(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2296(SB)/8, $0xb17217f7d1cf79ac
-DATA constants<>+2304(SB)/8, $0x0000000000000b17
-DATA constants<>+2312(SB)/8, $0x0000000000000b17
-DATA constants<>+2320(SB)/8, $0x0000000000000b17
-DATA constants<>+2328(SB)/8, $0x0000000000000b17
-DATA constants<>+2336(SB)/8, $0x0000000000000b17
-DATA constants<>+2344(SB)/8, $0x0000000000000b17
-DATA constants<>+2352(SB)/8, $0x0000000000000b17
-DATA constants<>+2360(SB)/8, $0x0000000000000b17
-DATA constants<>+2368(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2376(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2384(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2392(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2400(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2408(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2416(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2424(SB)/8, $0x00000000aaaaaaab
-DATA constants<>+2432(SB)/8, $0x0000000000000014
-DATA constants<>+2440(SB)/8, $0x0000000000000014
-DATA constants<>+2448(SB)/8, $0x0000000000000014
-DATA constants<>+2456(SB)/8, $0x0000000000000014
-DATA constants<>+2464(SB)/8, $0x0000000000000014
-DATA constants<>+2472(SB)/8, $0x0000000000000014
-DATA constants<>+2480(SB)/8, $0x0000000000000014
-DATA constants<>+2488(SB)/8, $0x0000000000000014
-DATA constants<>+2496(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2504(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2512(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2520(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2528(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2536(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2544(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2552(SB)/8, $0xcccccccccccccccd
-DATA constants<>+2560(SB)/8, $0x0000000000000ccc
-DATA constants<>+2568(SB)/8, $0x0000000000000ccc
-DATA constants<>+2576(SB)/8, $0x0000000000000ccc
-DATA constants<>+2584(SB)/8, $0x0000000000000ccc
-DATA constants<>+2592(SB)/8, $0x0000000000000ccc
-DATA constants<>+2600(SB)/8, $0x0000000000000ccc
-DATA constants<>+2608(SB)/8, $0x0000000000000ccc
-DATA constants<>+2616(SB)/8, $0x0000000000000ccc
-DATA constants<>+2624(SB)/8, $0x4000000000000000
-DATA constants<>+2632(SB)/8, $0x4000000000000000
-DATA constants<>+2640(SB)/8, $0x4000000000000000
-DATA constants<>+2648(SB)/8, $0x4000000000000000
-DATA constants<>+2656(SB)/8, $0x4000000000000000
-DATA constants<>+2664(SB)/8, $0x4000000000000000
-DATA constants<>+2672(SB)/8, $0x4000000000000000
-DATA constants<>+2680(SB)/8, $0x4000000000000000
-DATA constants<>+2688(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2696(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2704(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2712(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2720(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2728(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2736(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2744(SB)/8, $0xaaaaaaaaaaaaaaab
-DATA constants<>+2752(SB)/8, $0x0000000000000aaa
-DATA constants<>+2760(SB)/8, $0x0000000000000aaa
-DATA constants<>+2768(SB)/8, $0x0000000000000aaa
-DATA constants<>+2776(SB)/8, $0x0000000000000aaa
-DATA constants<>+2784(SB)/8, $0x0000000000000aaa
-DATA constants<>+2792(SB)/8, $0x0000000000000aaa
-DATA constants<>+2800(SB)/8, $0x0000000000000aaa
-DATA constants<>+2808(SB)/8, $0x0000000000000aaa
-DATA constants<>+2816(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2824(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2832(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2840(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2848(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2856(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2864(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2872(SB)/8, $0x0162e42fefa39ef3
-DATA constants<>+2880(SB)/8, $0x0000000000002000
-DATA constants<>+2888(SB)/8, $0x0000000000002000
-DATA constants<>+2896(SB)/8, $0x0000000000002000
-DATA constants<>+2904(SB)/8, $0x0000000000002000
-DATA constants<>+2912(SB)/8, $0x0000000000002000
-DATA constants<>+2920(SB)/8, $0x0000000000002000
-DATA constants<>+2928(SB)/8, $0x0000000000002000
-DATA constants<>+2936(SB)/8, $0x0000000000002000
-DATA constants<>+2944(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+2952(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+2960(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+2968(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+2976(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+2984(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+2992(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3000(SB)/8, $0x7f09d5f47d4d3770
-DATA constants<>+3008(SB)/8, $0x00000000000007f0
-DATA constants<>+3016(SB)/8, $0x00000000000007f0
-DATA constants<>+3024(SB)/8, $0x00000000000007f0
-DATA constants<>+3032(SB)/8, $0x00000000000007f0
-DATA constants<>+3040(SB)/8, $0x00000000000007f0
-DATA constants<>+3048(SB)/8, $0x00000000000007f0
-DATA constants<>+3056(SB)/8, $0x00000000000007f0
-DATA constants<>+3064(SB)/8, $0x00000000000007f0
-DATA constants<>+3072(SB)/8, $0x28be60db9391054a
-DATA constants<>+3080(SB)/8, $0x28be60db9391054a
-DATA constants<>+3088(SB)/8, $0x28be60db9391054a
-DATA constants<>+3096(SB)/8, $0x28be60db9391054a
-DATA constants<>+3104(SB)/8, $0x28be60db9391054a
-DATA constants<>+3112(SB)/8, $0x28be60db9391054a
-DATA constants<>+3120(SB)/8, $0x28be60db9391054a
-DATA constants<>+3128(SB)/8, $0x28be60db9391054a
-DATA constants<>+3136(SB)/8, $0x000000000000028b
-DATA constants<>+3144(SB)/8, $0x000000000000028b
-DATA constants<>+3152(SB)/8, $0x000000000000028b
-DATA constants<>+3160(SB)/8, $0x000000000000028b
-DATA constants<>+3168(SB)/8, $0x000000000000028b
-DATA constants<>+3176(SB)/8, $0x000000000000028b
-DATA constants<>+3184(SB)/8, $0x000000000000028b
-DATA constants<>+3192(SB)/8, $0x000000000000028b
-DATA constants<>+3200(SB)/8, $0x2000000000000000
-DATA constants<>+3208(SB)/8, $0x2000000000000000
-DATA constants<>+3216(SB)/8, $0x2000000000000000
-DATA constants<>+3224(SB)/8, $0x2000000000000000
-DATA constants<>+3232(SB)/8, $0x2000000000000000
-DATA constants<>+3240(SB)/8, $0x2000000000000000
-DATA constants<>+3248(SB)/8, $0x2000000000000000
-DATA constants<>+3256(SB)/8, $0x2000000000000000
-DATA constants<>+3264(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3272(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3280(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3288(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3296(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3304(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3312(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3320(SB)/8, $0xc90fdaa22168c235
-DATA constants<>+3328(SB)/8, $0x0000000000000c90
-DATA constants<>+3336(SB)/8, $0x0000000000000c90
-DATA constants<>+3344(SB)/8, $0x0000000000000c90
-DATA constants<>+3352(SB)/8, $0x0000000000000c90
-DATA constants<>+3360(SB)/8, $0x0000000000000c90
-DATA constants<>+3368(SB)/8, $0x0000000000000c90
-DATA constants<>+3376(SB)/8, $0x0000000000000c90
-DATA constants<>+3384(SB)/8, $0x0000000000000c90
-DATA constants<>+3392(SB)/8, $0x00000000000d73fa
-DATA constants<>+3400(SB)/8, $0x00000000000d73fa
-DATA constants<>+3408(SB)/8, $0x00000000000d73fa
-DATA constants<>+3416(SB)/8, $0x00000000000d73fa
-DATA constants<>+3424(SB)/8, $0x00000000000d73fa
-DATA constants<>+3432(SB)/8, $0x00000000000d73fa
-DATA constants<>+3440(SB)/8, $0x00000000000d73fa
-DATA constants<>+3448(SB)/8, $0x00000000000d73fa
-DATA constants<>+3456(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3464(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3472(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3480(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3488(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3496(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3504(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3512(SB)/8, $0x0000000000d73f9f
-DATA constants<>+3520(SB)/8, $0x000000000c9cba54
-DATA constants<>+3528(SB)/8, $0x000000000c9cba54
-DATA constants<>+3536(SB)/8, $0x000000000c9cba54
-DATA constants<>+3544(SB)/8, $0x000000000c9cba54
-DATA constants<>+3552(SB)/8, $0x000000000c9cba54
-DATA constants<>+3560(SB)/8, $0x000000000c9cba54
-DATA constants<>+3568(SB)/8, $0x000000000c9cba54
-DATA constants<>+3576(SB)/8, $0x000000000c9cba54
-DATA constants<>+3584(SB)/8, $0x00000000b092309d
-DATA constants<>+3592(SB)/8, $0x00000000b092309d
-DATA constants<>+3600(SB)/8, $0x00000000b092309d
-DATA constants<>+3608(SB)/8, $0x00000000b092309d
-DATA constants<>+3616(SB)/8, $0x00000000b092309d
-DATA constants<>+3624(SB)/8, $0x00000000b092309d
-DATA constants<>+3632(SB)/8, $0x00000000b092309d
-DATA constants<>+3640(SB)/8, $0x00000000b092309d
-DATA constants<>+3648(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3656(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3664(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3672(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3680(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3688(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3696(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3704(SB)/8, $0x00000008f76c77fc
-DATA constants<>+3712(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3720(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3728(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3736(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3744(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3752(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3760(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3768(SB)/8, $0x0000006b99159fd5
-DATA constants<>+3776(SB)/8, $0x0000049f93edde28
-DATA constants<>+3784(SB)/8, $0x0000049f93edde28
-DATA constants<>+3792(SB)/8, $0x0000049f93edde28
-DATA constants<>+3800(SB)/8, $0x0000049f93edde28
-DATA constants<>+3808(SB)/8, $0x0000049f93edde28
-DATA constants<>+3816(SB)/8, $0x0000049f93edde28
-DATA constants<>+3824(SB)/8, $0x0000049f93edde28
-DATA constants<>+3832(SB)/8, $0x0000049f93edde28
-DATA constants<>+3840(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3848(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3856(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3864(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3872(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3880(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3888(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3896(SB)/8, $0x00002e3bc74aad8e
-DATA constants<>+3904(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3912(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3920(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3928(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3936(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3944(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3952(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3960(SB)/8, $0x0001a01a01a01a02
-DATA constants<>+3968(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3976(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3984(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+3992(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4000(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4008(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4016(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4024(SB)/8, $0x000d00d00d00d00d
-DATA constants<>+4032(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4040(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4048(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4056(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4064(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4072(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4080(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4088(SB)/8, $0x005b05b05b05b05b
-DATA constants<>+4096(SB)/8, $0x0222222222222222
-DATA constants<>+4104(SB)/8, $0x0222222222222222
-DATA constants<>+4112(SB)/8, $0x0222222222222222
-DATA constants<>+4120(SB)/8, $0x0222222222222222
-DATA constants<>+4128(SB)/8, $0x0222222222222222
-DATA constants<>+4136(SB)/8, $0x0222222222222222
-DATA constants<>+4144(SB)/8, $0x0222222222222222
-DATA constants<>+4152(SB)/8, $0x0222222222222222
-DATA constants<>+4160(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4168(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4176(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4184(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4192(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4200(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4208(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4216(SB)/8, $0x0aaaaaaaaaaaaaab
-DATA constants<>+4224(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4232(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4240(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4248(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4256(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4264(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4272(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4280(SB)/8, $0x2aaaaaaaaaaaaaab
-DATA constants<>+4288(SB)/8, $0x0000000000040000
-DATA constants<>+4296(SB)/8, $0x0000000000040000
-DATA constants<>+4304(SB)/8, $0x0000000000040000
-DATA constants<>+4312(SB)/8, $0x0000000000040000
-DATA constants<>+4320(SB)/8, $0x0000000000040000
-DATA constants<>+4328(SB)/8, $0x0000000000040000
-DATA constants<>+4336(SB)/8, $0x0000000000040000
-DATA constants<>+4344(SB)/8, $0x0000000000040000
-DATA constants<>+4352(SB)/8, $0x0000000000080000
-DATA constants<>+4360(SB)/8, $0x0000000000080000
-DATA constants<>+4368(SB)/8, $0x0000000000080000
-DATA constants<>+4376(SB)/8, $0x0000000000080000
-DATA constants<>+4384(SB)/8, $0x0000000000080000
-DATA constants<>+4392(SB)/8, $0x0000000000080000
-DATA constants<>+4400(SB)/8, $0x0000000000080000
-DATA constants<>+4408(SB)/8, $0x0000000000080000
-GLOBL constants<>(SB), RODATA|NOPTR, $4416
+DATA constants<>+2112(SB)/8, $0x0000000000000053
+DATA constants<>+2120(SB)/8, $0x0000000000000053
+DATA constants<>+2128(SB)/8, $0x0000000000000053
+DATA constants<>+2136(SB)/8, $0x0000000000000053
+DATA constants<>+2144(SB)/8, $0x0000000000000053
+DATA constants<>+2152(SB)/8, $0x0000000000000053
+DATA constants<>+2160(SB)/8, $0x0000000000000053
+DATA constants<>+2168(SB)/8, $0x0000000000000053
+DATA constants<>+2176(SB)/8, $0x00000000000001fe
+DATA constants<>+2184(SB)/8, $0x00000000000001fe
+DATA constants<>+2192(SB)/8, $0x00000000000001fe
+DATA constants<>+2200(SB)/8, $0x00000000000001fe
+DATA constants<>+2208(SB)/8, $0x00000000000001fe
+DATA constants<>+2216(SB)/8, $0x00000000000001fe
+DATA constants<>+2224(SB)/8, $0x00000000000001fe
+DATA constants<>+2232(SB)/8, $0x00000000000001fe
+DATA constants<>+2240(SB)/8, $0x00000000000000ff
+DATA constants<>+2248(SB)/8, $0x00000000000000ff
+DATA constants<>+2256(SB)/8, $0x00000000000000ff
+DATA constants<>+2264(SB)/8, $0x00000000000000ff
+DATA constants<>+2272(SB)/8, $0x00000000000000ff
+DATA constants<>+2280(SB)/8, $0x00000000000000ff
+DATA constants<>+2288(SB)/8, $0x00000000000000ff
+DATA constants<>+2296(SB)/8, $0x00000000000000ff
+DATA constants<>+2304(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2312(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2320(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2328(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2336(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2344(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2352(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2360(SB)/8, $0xb17217f7d1cf79ac
+DATA constants<>+2368(SB)/8, $0x0000000000000b17
+DATA constants<>+2376(SB)/8, $0x0000000000000b17
+DATA constants<>+2384(SB)/8, $0x0000000000000b17
+DATA constants<>+2392(SB)/8, $0x0000000000000b17
+DATA constants<>+2400(SB)/8, $0x0000000000000b17
+DATA constants<>+2408(SB)/8, $0x0000000000000b17
+DATA constants<>+2416(SB)/8, $0x0000000000000b17
+DATA constants<>+2424(SB)/8, $0x0000000000000b17
+DATA constants<>+2432(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2440(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2448(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2456(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2464(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2472(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2480(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2488(SB)/8, $0x00000000aaaaaaab
+DATA constants<>+2496(SB)/8, $0x0000000000000014
+DATA constants<>+2504(SB)/8, $0x0000000000000014
+DATA constants<>+2512(SB)/8, $0x0000000000000014
+DATA constants<>+2520(SB)/8, $0x0000000000000014
+DATA constants<>+2528(SB)/8, $0x0000000000000014
+DATA constants<>+2536(SB)/8, $0x0000000000000014
+DATA constants<>+2544(SB)/8, $0x0000000000000014
+DATA constants<>+2552(SB)/8, $0x0000000000000014
+DATA constants<>+2560(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2568(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2576(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2584(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2592(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2600(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2608(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2616(SB)/8, $0xcccccccccccccccd
+DATA constants<>+2624(SB)/8, $0x0000000000000ccc
+DATA constants<>+2632(SB)/8, $0x0000000000000ccc
+DATA constants<>+2640(SB)/8, $0x0000000000000ccc
+DATA constants<>+2648(SB)/8, $0x0000000000000ccc
+DATA constants<>+2656(SB)/8, $0x0000000000000ccc
+DATA constants<>+2664(SB)/8, $0x0000000000000ccc
+DATA constants<>+2672(SB)/8, $0x0000000000000ccc
+DATA constants<>+2680(SB)/8, $0x0000000000000ccc
+DATA constants<>+2688(SB)/8, $0x4000000000000000
+DATA constants<>+2696(SB)/8, $0x4000000000000000
+DATA constants<>+2704(SB)/8, $0x4000000000000000
+DATA constants<>+2712(SB)/8, $0x4000000000000000
+DATA constants<>+2720(SB)/8, $0x4000000000000000
+DATA constants<>+2728(SB)/8, $0x4000000000000000
+DATA constants<>+2736(SB)/8, $0x4000000000000000
+DATA constants<>+2744(SB)/8, $0x4000000000000000
+DATA constants<>+2752(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2760(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2768(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2776(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2784(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2792(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2800(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2808(SB)/8, $0xaaaaaaaaaaaaaaab
+DATA constants<>+2816(SB)/8, $0x0000000000000aaa
+DATA constants<>+2824(SB)/8, $0x0000000000000aaa
+DATA constants<>+2832(SB)/8, $0x0000000000000aaa
+DATA constants<>+2840(SB)/8, $0x0000000000000aaa
+DATA constants<>+2848(SB)/8, $0x0000000000000aaa
+DATA constants<>+2856(SB)/8, $0x0000000000000aaa
+DATA constants<>+2864(SB)/8, $0x0000000000000aaa
+DATA constants<>+2872(SB)/8, $0x0000000000000aaa
+DATA constants<>+2880(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2888(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2896(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2904(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2912(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2920(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2928(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2936(SB)/8, $0x0162e42fefa39ef3
+DATA constants<>+2944(SB)/8, $0x0000000000002000
+DATA constants<>+2952(SB)/8, $0x0000000000002000
+DATA constants<>+2960(SB)/8, $0x0000000000002000
+DATA constants<>+2968(SB)/8, $0x0000000000002000
+DATA constants<>+2976(SB)/8, $0x0000000000002000
+DATA constants<>+2984(SB)/8, $0x0000000000002000
+DATA constants<>+2992(SB)/8, $0x0000000000002000
+DATA constants<>+3000(SB)/8, $0x0000000000002000
+DATA constants<>+3008(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3016(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3024(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3032(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3040(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3048(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3056(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3064(SB)/8, $0x7f09d5f47d4d3770
+DATA constants<>+3072(SB)/8, $0x00000000000007f0
+DATA constants<>+3080(SB)/8, $0x00000000000007f0
+DATA constants<>+3088(SB)/8, $0x00000000000007f0
+DATA constants<>+3096(SB)/8, $0x00000000000007f0
+DATA constants<>+3104(SB)/8, $0x00000000000007f0
+DATA constants<>+3112(SB)/8, $0x00000000000007f0
+DATA constants<>+3120(SB)/8, $0x00000000000007f0
+DATA constants<>+3128(SB)/8, $0x00000000000007f0
+DATA constants<>+3136(SB)/8, $0x28be60db9391054a
+DATA constants<>+3144(SB)/8, $0x28be60db9391054a
+DATA constants<>+3152(SB)/8, $0x28be60db9391054a
+DATA constants<>+3160(SB)/8, $0x28be60db9391054a
+DATA constants<>+3168(SB)/8, $0x28be60db9391054a
+DATA constants<>+3176(SB)/8, $0x28be60db9391054a
+DATA constants<>+3184(SB)/8, $0x28be60db9391054a
+DATA constants<>+3192(SB)/8, $0x28be60db9391054a
+DATA constants<>+3200(SB)/8, $0x000000000000028b
+DATA constants<>+3208(SB)/8, $0x000000000000028b
+DATA constants<>+3216(SB)/8, $0x000000000000028b
+DATA constants<>+3224(SB)/8, $0x000000000000028b
+DATA constants<>+3232(SB)/8, $0x000000000000028b
+DATA constants<>+3240(SB)/8, $0x000000000000028b
+DATA constants<>+3248(SB)/8, $0x000000000000028b
+DATA constants<>+3256(SB)/8, $0x000000000000028b
+DATA constants<>+3264(SB)/8, $0x2000000000000000
+DATA constants<>+3272(SB)/8, $0x2000000000000000
+DATA constants<>+3280(SB)/8, $0x2000000000000000
+DATA constants<>+3288(SB)/8, $0x2000000000000000
+DATA constants<>+3296(SB)/8, $0x2000000000000000
+DATA constants<>+3304(SB)/8, $0x2000000000000000
+DATA constants<>+3312(SB)/8, $0x2000000000000000
+DATA constants<>+3320(SB)/8, $0x2000000000000000
+DATA constants<>+3328(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3336(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3344(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3352(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3360(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3368(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3376(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3384(SB)/8, $0xc90fdaa22168c235
+DATA constants<>+3392(SB)/8, $0x0000000000000c90
+DATA constants<>+3400(SB)/8, $0x0000000000000c90
+DATA constants<>+3408(SB)/8, $0x0000000000000c90
+DATA constants<>+3416(SB)/8, $0x0000000000000c90
+DATA constants<>+3424(SB)/8, $0x0000000000000c90
+DATA constants<>+3432(SB)/8, $0x0000000000000c90
+DATA constants<>+3440(SB)/8, $0x0000000000000c90
+DATA constants<>+3448(SB)/8, $0x0000000000000c90
+DATA constants<>+3456(SB)/8, $0x00000000000d73fa
+DATA constants<>+3464(SB)/8, $0x00000000000d73fa
+DATA constants<>+3472(SB)/8, $0x00000000000d73fa
+DATA constants<>+3480(SB)/8, $0x00000000000d73fa
+DATA constants<>+3488(SB)/8, $0x00000000000d73fa
+DATA constants<>+3496(SB)/8, $0x00000000000d73fa
+DATA constants<>+3504(SB)/8, $0x00000000000d73fa
+DATA constants<>+3512(SB)/8, $0x00000000000d73fa
+DATA constants<>+3520(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3528(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3536(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3544(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3552(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3560(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3568(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3576(SB)/8, $0x0000000000d73f9f
+DATA constants<>+3584(SB)/8, $0x000000000c9cba54
+DATA constants<>+3592(SB)/8, $0x000000000c9cba54
+DATA constants<>+3600(SB)/8, $0x000000000c9cba54
+DATA constants<>+3608(SB)/8, $0x000000000c9cba54
+DATA constants<>+3616(SB)/8, $0x000000000c9cba54
+DATA constants<>+3624(SB)/8, $0x000000000c9cba54
+DATA constants<>+3632(SB)/8, $0x000000000c9cba54
+DATA constants<>+3640(SB)/8, $0x000000000c9cba54
+DATA constants<>+3648(SB)/8, $0x00000000b092309d
+DATA constants<>+3656(SB)/8, $0x00000000b092309d
+DATA constants<>+3664(SB)/8, $0x00000000b092309d
+DATA constants<>+3672(SB)/8, $0x00000000b092309d
+DATA constants<>+3680(SB)/8, $0x00000000b092309d
+DATA constants<>+3688(SB)/8, $0x00000000b092309d
+DATA constants<>+3696(SB)/8, $0x00000000b092309d
+DATA constants<>+3704(SB)/8, $0x00000000b092309d
+DATA constants<>+3712(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3720(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3728(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3736(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3744(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3752(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3760(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3768(SB)/8, $0x00000008f76c77fc
+DATA constants<>+3776(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3784(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3792(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3800(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3808(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3816(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3824(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3832(SB)/8, $0x0000006b99159fd5
+DATA constants<>+3840(SB)/8, $0x0000049f93edde28
+DATA constants<>+3848(SB)/8, $0x0000049f93edde28
+DATA constants<>+3856(SB)/8, $0x0000049f93edde28
+DATA constants<>+3864(SB)/8, $0x0000049f93edde28
+DATA constants<>+3872(SB)/8, $0x0000049f93edde28
+DATA constants<>+3880(SB)/8, $0x0000049f93edde28
+DATA constants<>+3888(SB)/8, $0x0000049f93edde28
+DATA constants<>+3896(SB)/8, $0x0000049f93edde28
+DATA constants<>+3904(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3912(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3920(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3928(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3936(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3944(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3952(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3960(SB)/8, $0x00002e3bc74aad8e
+DATA constants<>+3968(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3976(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3984(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+3992(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4000(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4008(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4016(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4024(SB)/8, $0x0001a01a01a01a02
+DATA constants<>+4032(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4040(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4048(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4056(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4064(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4072(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4080(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4088(SB)/8, $0x000d00d00d00d00d
+DATA constants<>+4096(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4104(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4112(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4120(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4128(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4136(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4144(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4152(SB)/8, $0x005b05b05b05b05b
+DATA constants<>+4160(SB)/8, $0x0222222222222222
+DATA constants<>+4168(SB)/8, $0x0222222222222222
+DATA constants<>+4176(SB)/8, $0x0222222222222222
+DATA constants<>+4184(SB)/8, $0x0222222222222222
+DATA constants<>+4192(SB)/8, $0x0222222222222222
+DATA constants<>+4200(SB)/8, $0x0222222222222222
+DATA constants<>+4208(SB)/8, $0x0222222222222222
+DATA constants<>+4216(SB)/8, $0x0222222222222222
+DATA constants<>+4224(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4232(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4240(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4248(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4256(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4264(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4272(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4280(SB)/8, $0x0aaaaaaaaaaaaaab
+DATA constants<>+4288(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4296(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4304(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4312(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4320(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4328(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4336(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4344(SB)/8, $0x2aaaaaaaaaaaaaab
+DATA constants<>+4352(SB)/8, $0x0000000000040000
+DATA constants<>+4360(SB)/8, $0x0000000000040000
+DATA constants<>+4368(SB)/8, $0x0000000000040000
+DATA constants<>+4376(SB)/8, $0x0000000000040000
+DATA constants<>+4384(SB)/8, $0x0000000000040000
+DATA constants<>+4392(SB)/8, $0x0000000000040000
+DATA constants<>+4400(SB)/8, $0x0000000000040000
+DATA constants<>+4408(SB)/8, $0x0000000000040000
+DATA constants<>+4416(SB)/8, $0x0000000000080000
+DATA constants<>+4424(SB)/8, $0x0000000000080000
+DATA constants<>+4432(SB)/8, $0x0000000000080000
+DATA constants<>+4440(SB)/8, $0x0000000000080000
+DATA constants<>+4448(SB)/8, $0x0000000000080000
+DATA constants<>+4456(SB)/8, $0x0000000000080000
+DATA constants<>+4464(SB)/8, $0x0000000000080000
+DATA constants<>+4472(SB)/8, $0x0000000000080000
+GLOBL constants<>(SB), RODATA|NOPTR, $4480
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72

@@ -411,14 +411,13 @@ func exp(x vectors) (vectors, masks) {
 	high = add(high, Bits(fixedtables.ExpOffsetQ121[0]))
 	low = addCarry(x.copies(Bits(fixedtables.ExpOffsetQ121[1])), low, high)
 	high = add(high, u)
-	shift := subFrom(20+64, shiftRight(high, 57)) // 20 - k
-	fHigh, fLow := or(shiftLeft(high, 7), shiftRight(low, 57)), shiftLeft(low, 7)
+	shift := subFrom(19+64, shiftRight(high, 57)) // 19 - k
 
+	// The 121 bits of the fraction are i, the index for b, and r.
 	coarse, fine := Arg("coarse"), Arg("fine")
-	i := shiftRight(fHigh, 56)
-	i = add(i, i)
-	b := gather(fine, and(shiftRight(fHigh, 48), Bits(0xff)), 0)
-	r := or(shiftLeft(fHigh, 16), shiftRight(fLow, 48))
+	i := and(shiftRight(high, 57-8-1), Bits(2*0xff)) // twice, for rows of two words
+	b := gather(fine, and(shiftRight(high, 57-16), Bits(0xff)), 0)
+	r := or(shiftLeft(high, 23), shiftRight(low, 64-23))
 
 	z := mulHigh(wide(r), constant(fixedtables.Ln2Q64))
 	zf := wide(z)
@@ -432,10 +431,8 @@ func exp(x vectors) (vectors, masks) {
 	t := mulHigh(wide(a), wide(s))
 	m := add(a, shiftRight(t, 8))
 	addCarry(gather(coarse, i, 8), shiftLeft(t, 56), m)
-	v := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(shift[i], m, to) })
-	before := sub(shift, Bits(1))
-	last := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(before[i], m, to) })
-	return add(v, and(last, Bits(1))), bad
+	twice := m.each(func(m, to VecVirtual, i int) { VPSRLVQ(shift[i], m, to) })
+	return shiftRight(add(twice, Bits(1)), 1), bad
 }
 
 // gather returns the words of a table.
