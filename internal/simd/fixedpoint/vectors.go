@@ -118,6 +118,59 @@ func AddProducts(sign int, x, y, z []fixed.Q43) {
 // product is rounded. t and s must not be fixed.Min. It panics if the lengths differ.
 func Shears(t, s fixed.Q43, negate bool, a, b []fixed.Q43) { shears(t, s, false, negate, a, b) }
 
+// ShearChain does Shears for rotations of neighbouring rows of columns of a matrix, one after the other:
+// rotation i is of the row first-i and the row below it, with t_i, s_i and negate_i. Row r begins at x[r·ldx].
+// s_i and t_i have the same sign, and t_i is at most 1.
+func ShearChain(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx, first, columns int) {
+	chain(t, s, negate, x, ldx, first, columns, false)
+}
+
+// UnshearChain undoes ShearChain.
+func UnshearChain(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx, first, columns int) {
+	chain(t, s, negate, x, ldx, first, columns, true)
+}
+
+func chain(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx, first, columns int, back bool) {
+	steps := len(t)
+	if len(s) != steps || len(negate) != steps {
+		panic(badLength)
+	}
+	if steps == 0 || columns == 0 {
+		return
+	}
+	last := first - steps + 1
+	_, _ = x[last*ldx:], x[(first+1)*ldx+columns-1]
+	small := true // a sine of 1 is not for the assembly
+	for _, v := range s {
+		small = small && v < fixed.One && v > -fixed.One
+	}
+	for _, v := range t {
+		small = small && v < fixed.One && v > -fixed.One
+	}
+	if tier != cpu.AVX512 || !small || columns < vectorLeast {
+		for i := range steps {
+			at, turn := i, Shears
+			if back {
+				at, turn = steps-1-i, Unshear
+			}
+			row := (first - at) * ldx
+			turn(t[at], s[at], negate[at], x[row:][:columns], x[row+ldx:][:columns])
+		}
+		return
+	}
+	const most = 1 << 15 // pairs of a call, of whole registers
+	for j := 0; j < columns; {
+		n := min(columns-j, max(32, most/steps&^31))
+		if back {
+			i := steps - 1
+			vectorUnshearChain(n, steps, (*int64)(&t[i]), (*int64)(&s[i]), &negate[i], -1, (*int64)(&x[last*ldx+j]), ldx)
+		} else {
+			vectorShearChain(n, steps, (*int64)(&t[0]), (*int64)(&s[0]), &negate[0], 1, (*int64)(&x[(first+1)*ldx+j]), -ldx)
+		}
+		j += n
+	}
+}
+
 // Unshear undoes Shears.
 func Unshear(t, s fixed.Q43, negate bool, a, b []fixed.Q43) { shears(-t, -s, negate, false, a, b) }
 

@@ -101,6 +101,41 @@ func testShears(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixed
 	}
 }
 
+// testChain compares ShearChain with Shears, and its inverse with where it began.
+func testChain(t *testing.T, rnd *rand.Rand, columns, steps int, from func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	ldx := columns + rnd.IntN(3)
+	x := draw(rnd, (steps+2)*ldx, from)
+	tan, sin, negate := make([]fixed.Q43, steps), make([]fixed.Q43, steps), make([]bool, steps)
+	for i := range tan {
+		tan[i], sin[i], negate[i] = fixed.Q43(rnd.Int64N(int64(fixed.One))), fixed.Q43(rnd.Int64N(int64(fixed.One))), rnd.IntN(2) == 0
+		switch rnd.IntN(8) {
+		case 0:
+			tan[i], sin[i] = 0, 0
+		case 1, 2, 3:
+			tan[i], sin[i] = -tan[i], -sin[i]
+		case 4:
+			tan[i], sin[i] = -tan[i], 0
+		}
+		if rnd.IntN(200) == 0 {
+			tan[i], sin[i] = fixed.One, fixed.One
+		}
+	}
+	got, want := slices.Clone(x), slices.Clone(x)
+	for i := range tan {
+		row := (steps - i) * ldx
+		genericShears(tan[i], sin[i], false, negate[i], want[row:][:columns], want[row+ldx:][:columns])
+	}
+	ShearChain(tan, sin, negate, got, ldx, steps, columns)
+	if !slices.Equal(got, want) {
+		t.Fatalf("%d columns, %d steps: ShearChain differs", columns, steps)
+	}
+	UnshearChain(tan, sin, negate, got, ldx, steps, columns)
+	if !slices.Equal(got, x) {
+		t.Fatalf("%d columns, %d steps: UnshearChain does not restore", columns, steps)
+	}
+}
+
 func TestVectors(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
 		for _, number := range numbers {
@@ -109,6 +144,7 @@ func TestVectors(t *testing.T) {
 				for n := range 70 {
 					testVectors(t, rnd, n, number.draw)
 					testShears(t, rnd, n, number.draw)
+					testChain(t, rnd, n, rnd.IntN(6), number.draw)
 					testRowSums[int](t, rnd, n, rnd.IntN(20), number.draw)
 					testRowSums[int32](t, rnd, n, rnd.IntN(20), number.draw)
 				}
@@ -128,6 +164,7 @@ func TestVectors(t *testing.T) {
 			n := rnd.IntN(1 << 12)
 			testVectors(t, rnd, n, numbers[rnd.IntN(3)].draw)
 			testShears(t, rnd, n, numbers[rnd.IntN(3)].draw)
+			testChain(t, rnd, rnd.IntN(100), rnd.IntN(10), numbers[rnd.IntN(3)].draw)
 			testRowSums[int](t, rnd, 1+rnd.IntN(40), n/10, numbers[rnd.IntN(3)].draw)
 			products += 13 * n
 		}

@@ -108,6 +108,22 @@ func vectorShearRows(n int, t int64, s int64, a *int64, b *int64, back int, befo
 //go:noescape
 func shearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int)
 
+// vectorShearChain does what shearRows does for n columns of pairs of neighbouring rows, up: row i and the row below it, whose result is the first that it stores. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+func vectorShearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
+	shearChain(n, steps, t, s, half, next, x, stride)
+}
+
+//go:noescape
+func shearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
+
+// vectorUnshearChain does what shearRows does for n columns of pairs of neighbouring rows, down, which undoes that. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+func vectorUnshearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
+	unshearChain(n, steps, t, s, half, next, x, stride)
+}
+
+//go:noescape
+func unshearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
+
 // vectorAddProducts computes z_i += x_i·y_i, or -= if minus is -1 and not 0.
 func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
 	addProducts(n, x, y, z, minus)

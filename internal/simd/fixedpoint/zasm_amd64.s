@@ -2839,6 +2839,1016 @@ done:
 	VZEROUPPER
 	RET
 
+// func shearChainAVX512<>(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·shearChainAVX512<>(SB), NOSPLIT, $0-64
+	MOVQ    n+0(FP), AX
+	MOVQ    stride+56(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    next+40(FP), DX
+	VMOVUPS constants<>+512(SB), Z0
+	VMOVUPS constants<>+1152(SB), Z1
+	VMOVUPS constants<>+64(SB), Z2
+	VPXORQ  Z3, Z3, Z3
+	XORQ    BX, BX
+	LEAQ    -32(AX), SI
+	TESTQ   SI, SI
+	JL      oneTest111
+
+many109:
+	MOVQ    steps+8(FP), DI
+	MOVQ    t+16(FP), R8
+	MOVQ    s+24(FP), R9
+	MOVQ    half+32(FP), R10
+	MOVQ    x+48(FP), R11
+	VMOVUPS (R11)(BX*8), Z4
+	VMOVUPS 64(R11)(BX*8), Z5
+	VMOVUPS 128(R11)(BX*8), Z6
+	VMOVUPS 192(R11)(BX*8), Z7
+
+loop114:
+	LEAQ         (R11)(CX*1), R12
+	VMOVUPS      (R12)(BX*8), Z8
+	VMOVUPS      64(R12)(BX*8), Z9
+	VMOVUPS      128(R12)(BX*8), Z10
+	VMOVUPS      192(R12)(BX*8), Z11
+	MOVQ         (R8), R13
+	ORQ          (R9), R13
+	SARQ         $0x3f, R13
+	MOVQ         (R8), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z12
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z14
+	MOVQ         (R9), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z13
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z15
+	KMOVB        R13, K2
+	KNOTB        K2, K3
+	MOVBLZX      (R10), R14
+	NEGQ         R14
+	KMOVB        R14, K1
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z4, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z4, Z12, Z17
+	VPMADD52HUQ  Z4, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z8, K2, Z8
+	VPSUBQ       Z18, Z8, K3, Z8
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z5, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z5, Z12, Z17
+	VPMADD52HUQ  Z5, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z9, K2, Z9
+	VPSUBQ       Z18, Z9, K3, Z9
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z6, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z6, Z12, Z17
+	VPMADD52HUQ  Z6, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z10, K2, Z10
+	VPSUBQ       Z18, Z10, K3, Z10
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z7, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z7, Z12, Z17
+	VPMADD52HUQ  Z7, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z11, K2, Z11
+	VPSUBQ       Z18, Z11, K3, Z11
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z15, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z8, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z8, Z13, Z17
+	VPMADD52HUQ  Z8, Z13, Z18
+	VPMADD52HUQ  Z16, Z13, Z19
+	VPMADD52LUQ  Z16, Z13, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z4, K3, Z4
+	VPSUBQ       Z18, Z4, K2, Z4
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z15, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z9, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z9, Z13, Z17
+	VPMADD52HUQ  Z9, Z13, Z18
+	VPMADD52HUQ  Z16, Z13, Z19
+	VPMADD52LUQ  Z16, Z13, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z5, K3, Z5
+	VPSUBQ       Z18, Z5, K2, Z5
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z15, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z10, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z10, Z13, Z17
+	VPMADD52HUQ  Z10, Z13, Z18
+	VPMADD52HUQ  Z16, Z13, Z19
+	VPMADD52LUQ  Z16, Z13, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z6, K3, Z6
+	VPSUBQ       Z18, Z6, K2, Z6
+	VMOVUPS      Z1, Z16
+	VMOVUPS      Z15, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z0, Z11, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPMADD52LUQ  Z11, Z13, Z16
+	VPMADD52HUQ  Z11, Z13, Z17
+	VPMADD52HUQ  Z15, Z13, Z18
+	VPMADD52LUQ  Z15, Z13, Z17
+	VPSLLQ       $0x34, Z18, Z18
+	VPADDQ       Z18, Z17, Z17
+	VPANDQ       Z2, Z17, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z17, Z17
+	VPADDQ       Z17, Z7, K3, Z7
+	VPSUBQ       Z17, Z7, K2, Z7
+	VMOVUPS      Z1, Z15
+	VMOVUPS      Z14, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPXORQ       Z0, Z4, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPMADD52LUQ  Z4, Z12, Z15
+	VPMADD52HUQ  Z4, Z12, Z16
+	VPMADD52HUQ  Z13, Z12, Z17
+	VPMADD52LUQ  Z13, Z12, Z16
+	VPSLLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z2, Z16, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z8, K2, Z8
+	VPSUBQ       Z16, Z8, K3, Z8
+	VMOVUPS      Z1, Z15
+	VMOVUPS      Z14, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPXORQ       Z0, Z5, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPMADD52LUQ  Z5, Z12, Z15
+	VPMADD52HUQ  Z5, Z12, Z16
+	VPMADD52HUQ  Z13, Z12, Z17
+	VPMADD52LUQ  Z13, Z12, Z16
+	VPSLLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z2, Z16, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z9, K2, Z9
+	VPSUBQ       Z16, Z9, K3, Z9
+	VMOVUPS      Z1, Z15
+	VMOVUPS      Z14, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPXORQ       Z0, Z6, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPMADD52LUQ  Z6, Z12, Z15
+	VPMADD52HUQ  Z6, Z12, Z16
+	VPMADD52HUQ  Z13, Z12, Z17
+	VPMADD52LUQ  Z13, Z12, Z16
+	VPSLLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z2, Z16, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z10, K2, Z10
+	VPSUBQ       Z16, Z10, K3, Z10
+	VMOVUPS      Z1, Z13
+	VMOVUPS      Z14, Z15
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z0, Z7, Z14
+	VPSRLQ       $0x34, Z14, Z14
+	VPMADD52LUQ  Z7, Z12, Z13
+	VPMADD52HUQ  Z7, Z12, Z15
+	VPMADD52HUQ  Z14, Z12, Z16
+	VPMADD52LUQ  Z14, Z12, Z15
+	VPSLLQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z15, Z15
+	VPANDQ       Z2, Z15, Z16
+	VPADDQ       Z16, Z13, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z15, Z15
+	VPADDQ       Z15, Z11, K2, Z11
+	VPSUBQ       Z15, Z11, K3, Z11
+	VPSUBQ       Z8, Z3, K1, Z8
+	VPSUBQ       Z4, Z3, K1, Z4
+	VPSUBQ       Z9, Z3, K1, Z9
+	VPSUBQ       Z5, Z3, K1, Z5
+	VPSUBQ       Z10, Z3, K1, Z10
+	VPSUBQ       Z6, Z3, K1, Z6
+	VPSUBQ       Z11, Z3, K1, Z11
+	VPSUBQ       Z7, Z3, K1, Z7
+	VMOVUPS      Z4, (R11)(BX*8)
+	VMOVUPS      Z8, Z4
+	VMOVUPS      Z5, 64(R11)(BX*8)
+	VMOVUPS      Z9, Z5
+	VMOVUPS      Z6, 128(R11)(BX*8)
+	VMOVUPS      Z10, Z6
+	VMOVUPS      Z7, 192(R11)(BX*8)
+	VMOVUPS      Z11, Z7
+	MOVQ         R12, R11
+	LEAQ         (R8)(DX*8), R8
+	LEAQ         (R9)(DX*8), R9
+	ADDQ         DX, R10
+	DECQ         DI
+	JNZ          loop114
+	VMOVUPS      Z4, (R11)(BX*8)
+	VMOVUPS      Z5, 64(R11)(BX*8)
+	VMOVUPS      Z6, 128(R11)(BX*8)
+	VMOVUPS      Z7, 192(R11)(BX*8)
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many109
+
+oneTest111:
+	LEAQ -8(AX), SI
+	CMPQ BX, SI
+	JG   tail112
+
+one110:
+	MOVQ    steps+8(FP), DI
+	MOVQ    t+16(FP), R8
+	MOVQ    s+24(FP), R9
+	MOVQ    half+32(FP), R10
+	MOVQ    x+48(FP), R11
+	VMOVUPS (R11)(BX*8), Z4
+
+loop115:
+	LEAQ         (R11)(CX*1), R12
+	VMOVUPS      (R12)(BX*8), Z5
+	MOVQ         (R8), R13
+	ORQ          (R9), R13
+	SARQ         $0x3f, R13
+	MOVQ         (R8), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z6
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z8
+	MOVQ         (R9), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z7
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z9
+	KMOVB        R13, K2
+	KNOTB        K2, K3
+	MOVBLZX      (R10), R14
+	NEGQ         R14
+	KMOVB        R14, K1
+	VMOVUPS      Z1, Z11
+	VMOVUPS      Z8, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z0, Z4, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPMADD52LUQ  Z4, Z6, Z11
+	VPMADD52HUQ  Z4, Z6, Z12
+	VPMADD52HUQ  Z10, Z6, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPSLLQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z2, Z12, Z13
+	VPADDQ       Z13, Z11, Z11
+	VPSRLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VPADDQ       Z12, Z5, K2, Z5
+	VPSUBQ       Z12, Z5, K3, Z5
+	VMOVUPS      Z1, Z10
+	VMOVUPS      Z9, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z0, Z5, Z9
+	VPSRLQ       $0x34, Z9, Z9
+	VPMADD52LUQ  Z5, Z7, Z10
+	VPMADD52HUQ  Z5, Z7, Z11
+	VPMADD52HUQ  Z9, Z7, Z12
+	VPMADD52LUQ  Z9, Z7, Z11
+	VPSLLQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z2, Z11, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z11, Z11
+	VPADDQ       Z11, Z4, K3, Z4
+	VPSUBQ       Z11, Z4, K2, Z4
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z8, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z0, Z4, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VPMADD52LUQ  Z4, Z6, Z7
+	VPMADD52HUQ  Z4, Z6, Z9
+	VPMADD52HUQ  Z8, Z6, Z10
+	VPMADD52LUQ  Z8, Z6, Z9
+	VPSLLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z2, Z9, Z10
+	VPADDQ       Z10, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z5, K2, Z5
+	VPSUBQ       Z9, Z5, K3, Z5
+	VPSUBQ       Z5, Z3, K1, Z5
+	VPSUBQ       Z4, Z3, K1, Z4
+	VMOVUPS      Z4, (R11)(BX*8)
+	VMOVUPS      Z5, Z4
+	MOVQ         R12, R11
+	LEAQ         (R8)(DX*8), R8
+	LEAQ         (R9)(DX*8), R9
+	ADDQ         DX, R10
+	DECQ         DI
+	JNZ          loop115
+	VMOVUPS      Z4, (R11)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one110
+
+tail112:
+	SUBQ      BX, AX
+	JZ        done113
+	MOVQ      $-1, SI
+	SHLXQ     AX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	MOVQ      steps+8(FP), AX
+	MOVQ      t+16(FP), SI
+	MOVQ      s+24(FP), DI
+	MOVQ      half+32(FP), R8
+	MOVQ      x+48(FP), R9
+	VMOVUPD.Z (R9)(BX*8), K1, Z4
+
+loop116:
+	LEAQ         (R9)(CX*1), R10
+	VMOVUPD.Z    (R10)(BX*8), K1, Z5
+	MOVQ         (SI), R11
+	ORQ          (DI), R11
+	SARQ         $0x3f, R11
+	MOVQ         (SI), R12
+	XORQ         R11, R12
+	SUBQ         R11, R12
+	SHLQ         $0x09, R12
+	VPBROADCASTQ R12, Z6
+	SHLQ         $0x0b, R12
+	NEGQ         R12
+	VPBROADCASTQ R12, Z8
+	MOVQ         (DI), R12
+	XORQ         R11, R12
+	SUBQ         R11, R12
+	SHLQ         $0x09, R12
+	VPBROADCASTQ R12, Z7
+	SHLQ         $0x0b, R12
+	NEGQ         R12
+	VPBROADCASTQ R12, Z9
+	KMOVB        R11, K3
+	KNOTB        K3, K4
+	MOVBLZX      (R8), R12
+	NEGQ         R12
+	KMOVB        R12, K2
+	VMOVUPS      Z1, Z11
+	VMOVUPS      Z8, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z0, Z4, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPMADD52LUQ  Z4, Z6, Z11
+	VPMADD52HUQ  Z4, Z6, Z12
+	VPMADD52HUQ  Z10, Z6, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPSLLQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z2, Z12, Z13
+	VPADDQ       Z13, Z11, Z11
+	VPSRLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VPADDQ       Z12, Z5, K3, Z5
+	VPSUBQ       Z12, Z5, K4, Z5
+	VMOVUPS      Z1, Z10
+	VMOVUPS      Z9, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z0, Z5, Z9
+	VPSRLQ       $0x34, Z9, Z9
+	VPMADD52LUQ  Z5, Z7, Z10
+	VPMADD52HUQ  Z5, Z7, Z11
+	VPMADD52HUQ  Z9, Z7, Z12
+	VPMADD52LUQ  Z9, Z7, Z11
+	VPSLLQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z2, Z11, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z11, Z11
+	VPADDQ       Z11, Z4, K4, Z4
+	VPSUBQ       Z11, Z4, K3, Z4
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z8, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z0, Z4, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VPMADD52LUQ  Z4, Z6, Z7
+	VPMADD52HUQ  Z4, Z6, Z9
+	VPMADD52HUQ  Z8, Z6, Z10
+	VPMADD52LUQ  Z8, Z6, Z9
+	VPSLLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z2, Z9, Z10
+	VPADDQ       Z10, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z5, K3, Z5
+	VPSUBQ       Z9, Z5, K4, Z5
+	VPSUBQ       Z5, Z3, K2, Z5
+	VPSUBQ       Z4, Z3, K2, Z4
+	VMOVUPD      Z4, K1, (R9)(BX*8)
+	VMOVUPS      Z5, Z4
+	MOVQ         R10, R9
+	LEAQ         (SI)(DX*8), SI
+	LEAQ         (DI)(DX*8), DI
+	ADDQ         DX, R8
+	DECQ         AX
+	JNZ          loop116
+	VMOVUPD      Z4, K1, (R9)(BX*8)
+
+done113:
+	VZEROUPPER
+	RET
+
+// func unshearChainAVX512<>(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+TEXT ·unshearChainAVX512<>(SB), NOSPLIT, $0-64
+	MOVQ    n+0(FP), AX
+	MOVQ    stride+56(FP), CX
+	SHLQ    $0x03, CX
+	MOVQ    next+40(FP), DX
+	VMOVUPS constants<>+512(SB), Z0
+	VMOVUPS constants<>+1152(SB), Z1
+	VMOVUPS constants<>+64(SB), Z2
+	VPXORQ  Z3, Z3, Z3
+	XORQ    BX, BX
+	LEAQ    -32(AX), SI
+	TESTQ   SI, SI
+	JL      oneTest119
+
+many117:
+	MOVQ    steps+8(FP), DI
+	MOVQ    t+16(FP), R8
+	MOVQ    s+24(FP), R9
+	MOVQ    half+32(FP), R10
+	MOVQ    x+48(FP), R11
+	VMOVUPS (R11)(BX*8), Z4
+	VMOVUPS 64(R11)(BX*8), Z5
+	VMOVUPS 128(R11)(BX*8), Z6
+	VMOVUPS 192(R11)(BX*8), Z7
+
+loop122:
+	LEAQ         (R11)(CX*1), R12
+	VMOVUPS      (R12)(BX*8), Z8
+	VMOVUPS      64(R12)(BX*8), Z9
+	VMOVUPS      128(R12)(BX*8), Z10
+	VMOVUPS      192(R12)(BX*8), Z11
+	MOVQ         (R8), R13
+	ORQ          (R9), R13
+	SARQ         $0x3f, R13
+	MOVQ         (R8), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z12
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z14
+	MOVQ         (R9), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z13
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z15
+	KMOVB        R13, K2
+	KNOTB        K2, K3
+	MOVBLZX      (R10), R14
+	NEGQ         R14
+	KMOVB        R14, K1
+	VPSUBQ       Z4, Z3, K1, Z4
+	VPSUBQ       Z8, Z3, K1, Z8
+	VPSUBQ       Z5, Z3, K1, Z5
+	VPSUBQ       Z9, Z3, K1, Z9
+	VPSUBQ       Z6, Z3, K1, Z6
+	VPSUBQ       Z10, Z3, K1, Z10
+	VPSUBQ       Z7, Z3, K1, Z7
+	VPSUBQ       Z11, Z3, K1, Z11
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z8, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z8, Z12, Z17
+	VPMADD52HUQ  Z8, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z4, K3, Z4
+	VPSUBQ       Z18, Z4, K2, Z4
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z9, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z9, Z12, Z17
+	VPMADD52HUQ  Z9, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z5, K3, Z5
+	VPSUBQ       Z18, Z5, K2, Z5
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z10, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z10, Z12, Z17
+	VPMADD52HUQ  Z10, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z6, K3, Z6
+	VPSUBQ       Z18, Z6, K2, Z6
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z14, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z11, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z11, Z12, Z17
+	VPMADD52HUQ  Z11, Z12, Z18
+	VPMADD52HUQ  Z16, Z12, Z19
+	VPMADD52LUQ  Z16, Z12, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z7, K3, Z7
+	VPSUBQ       Z18, Z7, K2, Z7
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z15, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z4, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z4, Z13, Z17
+	VPMADD52HUQ  Z4, Z13, Z18
+	VPMADD52HUQ  Z16, Z13, Z19
+	VPMADD52LUQ  Z16, Z13, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z8, K2, Z8
+	VPSUBQ       Z18, Z8, K3, Z8
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z15, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z5, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z5, Z13, Z17
+	VPMADD52HUQ  Z5, Z13, Z18
+	VPMADD52HUQ  Z16, Z13, Z19
+	VPMADD52LUQ  Z16, Z13, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z9, K2, Z9
+	VPSUBQ       Z18, Z9, K3, Z9
+	VMOVUPS      Z1, Z17
+	VMOVUPS      Z15, Z18
+	VPXORQ       Z19, Z19, Z19
+	VPXORQ       Z0, Z6, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPMADD52LUQ  Z6, Z13, Z17
+	VPMADD52HUQ  Z6, Z13, Z18
+	VPMADD52HUQ  Z16, Z13, Z19
+	VPMADD52LUQ  Z16, Z13, Z18
+	VPSLLQ       $0x34, Z19, Z19
+	VPADDQ       Z19, Z18, Z18
+	VPANDQ       Z2, Z18, Z19
+	VPADDQ       Z19, Z17, Z17
+	VPSRLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z18, Z18
+	VPADDQ       Z18, Z10, K2, Z10
+	VPSUBQ       Z18, Z10, K3, Z10
+	VMOVUPS      Z1, Z16
+	VMOVUPS      Z15, Z17
+	VPXORQ       Z18, Z18, Z18
+	VPXORQ       Z0, Z7, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPMADD52LUQ  Z7, Z13, Z16
+	VPMADD52HUQ  Z7, Z13, Z17
+	VPMADD52HUQ  Z15, Z13, Z18
+	VPMADD52LUQ  Z15, Z13, Z17
+	VPSLLQ       $0x34, Z18, Z18
+	VPADDQ       Z18, Z17, Z17
+	VPANDQ       Z2, Z17, Z18
+	VPADDQ       Z18, Z16, Z16
+	VPSRLQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z17, Z17
+	VPADDQ       Z17, Z11, K2, Z11
+	VPSUBQ       Z17, Z11, K3, Z11
+	VMOVUPS      Z1, Z15
+	VMOVUPS      Z14, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPXORQ       Z0, Z8, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPMADD52LUQ  Z8, Z12, Z15
+	VPMADD52HUQ  Z8, Z12, Z16
+	VPMADD52HUQ  Z13, Z12, Z17
+	VPMADD52LUQ  Z13, Z12, Z16
+	VPSLLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z2, Z16, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z4, K3, Z4
+	VPSUBQ       Z16, Z4, K2, Z4
+	VMOVUPS      Z1, Z15
+	VMOVUPS      Z14, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPXORQ       Z0, Z9, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPMADD52LUQ  Z9, Z12, Z15
+	VPMADD52HUQ  Z9, Z12, Z16
+	VPMADD52HUQ  Z13, Z12, Z17
+	VPMADD52LUQ  Z13, Z12, Z16
+	VPSLLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z2, Z16, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z5, K3, Z5
+	VPSUBQ       Z16, Z5, K2, Z5
+	VMOVUPS      Z1, Z15
+	VMOVUPS      Z14, Z16
+	VPXORQ       Z17, Z17, Z17
+	VPXORQ       Z0, Z10, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPMADD52LUQ  Z10, Z12, Z15
+	VPMADD52HUQ  Z10, Z12, Z16
+	VPMADD52HUQ  Z13, Z12, Z17
+	VPMADD52LUQ  Z13, Z12, Z16
+	VPSLLQ       $0x34, Z17, Z17
+	VPADDQ       Z17, Z16, Z16
+	VPANDQ       Z2, Z16, Z17
+	VPADDQ       Z17, Z15, Z15
+	VPSRLQ       $0x34, Z15, Z15
+	VPADDQ       Z15, Z16, Z16
+	VPADDQ       Z16, Z6, K3, Z6
+	VPSUBQ       Z16, Z6, K2, Z6
+	VMOVUPS      Z1, Z13
+	VMOVUPS      Z14, Z15
+	VPXORQ       Z16, Z16, Z16
+	VPXORQ       Z0, Z11, Z14
+	VPSRLQ       $0x34, Z14, Z14
+	VPMADD52LUQ  Z11, Z12, Z13
+	VPMADD52HUQ  Z11, Z12, Z15
+	VPMADD52HUQ  Z14, Z12, Z16
+	VPMADD52LUQ  Z14, Z12, Z15
+	VPSLLQ       $0x34, Z16, Z16
+	VPADDQ       Z16, Z15, Z15
+	VPANDQ       Z2, Z15, Z16
+	VPADDQ       Z16, Z13, Z13
+	VPSRLQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z15, Z15
+	VPADDQ       Z15, Z7, K3, Z7
+	VPSUBQ       Z15, Z7, K2, Z7
+	VMOVUPS      Z4, (R11)(BX*8)
+	VMOVUPS      Z8, Z4
+	VMOVUPS      Z5, 64(R11)(BX*8)
+	VMOVUPS      Z9, Z5
+	VMOVUPS      Z6, 128(R11)(BX*8)
+	VMOVUPS      Z10, Z6
+	VMOVUPS      Z7, 192(R11)(BX*8)
+	VMOVUPS      Z11, Z7
+	MOVQ         R12, R11
+	LEAQ         (R8)(DX*8), R8
+	LEAQ         (R9)(DX*8), R9
+	ADDQ         DX, R10
+	DECQ         DI
+	JNZ          loop122
+	VMOVUPS      Z4, (R11)(BX*8)
+	VMOVUPS      Z5, 64(R11)(BX*8)
+	VMOVUPS      Z6, 128(R11)(BX*8)
+	VMOVUPS      Z7, 192(R11)(BX*8)
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many117
+
+oneTest119:
+	LEAQ -8(AX), SI
+	CMPQ BX, SI
+	JG   tail120
+
+one118:
+	MOVQ    steps+8(FP), DI
+	MOVQ    t+16(FP), R8
+	MOVQ    s+24(FP), R9
+	MOVQ    half+32(FP), R10
+	MOVQ    x+48(FP), R11
+	VMOVUPS (R11)(BX*8), Z4
+
+loop123:
+	LEAQ         (R11)(CX*1), R12
+	VMOVUPS      (R12)(BX*8), Z5
+	MOVQ         (R8), R13
+	ORQ          (R9), R13
+	SARQ         $0x3f, R13
+	MOVQ         (R8), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z6
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z8
+	MOVQ         (R9), R14
+	XORQ         R13, R14
+	SUBQ         R13, R14
+	SHLQ         $0x09, R14
+	VPBROADCASTQ R14, Z7
+	SHLQ         $0x0b, R14
+	NEGQ         R14
+	VPBROADCASTQ R14, Z9
+	KMOVB        R13, K2
+	KNOTB        K2, K3
+	MOVBLZX      (R10), R14
+	NEGQ         R14
+	KMOVB        R14, K1
+	VPSUBQ       Z4, Z3, K1, Z4
+	VPSUBQ       Z5, Z3, K1, Z5
+	VMOVUPS      Z1, Z11
+	VMOVUPS      Z8, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z0, Z5, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPMADD52LUQ  Z5, Z6, Z11
+	VPMADD52HUQ  Z5, Z6, Z12
+	VPMADD52HUQ  Z10, Z6, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPSLLQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z2, Z12, Z13
+	VPADDQ       Z13, Z11, Z11
+	VPSRLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VPADDQ       Z12, Z4, K3, Z4
+	VPSUBQ       Z12, Z4, K2, Z4
+	VMOVUPS      Z1, Z10
+	VMOVUPS      Z9, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z0, Z4, Z9
+	VPSRLQ       $0x34, Z9, Z9
+	VPMADD52LUQ  Z4, Z7, Z10
+	VPMADD52HUQ  Z4, Z7, Z11
+	VPMADD52HUQ  Z9, Z7, Z12
+	VPMADD52LUQ  Z9, Z7, Z11
+	VPSLLQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z2, Z11, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z11, Z11
+	VPADDQ       Z11, Z5, K2, Z5
+	VPSUBQ       Z11, Z5, K3, Z5
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z8, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z0, Z5, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VPMADD52LUQ  Z5, Z6, Z7
+	VPMADD52HUQ  Z5, Z6, Z9
+	VPMADD52HUQ  Z8, Z6, Z10
+	VPMADD52LUQ  Z8, Z6, Z9
+	VPSLLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z2, Z9, Z10
+	VPADDQ       Z10, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z4, K3, Z4
+	VPSUBQ       Z9, Z4, K2, Z4
+	VMOVUPS      Z4, (R11)(BX*8)
+	VMOVUPS      Z5, Z4
+	MOVQ         R12, R11
+	LEAQ         (R8)(DX*8), R8
+	LEAQ         (R9)(DX*8), R9
+	ADDQ         DX, R10
+	DECQ         DI
+	JNZ          loop123
+	VMOVUPS      Z4, (R11)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one118
+
+tail120:
+	SUBQ      BX, AX
+	JZ        done121
+	MOVQ      $-1, SI
+	SHLXQ     AX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	MOVQ      steps+8(FP), AX
+	MOVQ      t+16(FP), SI
+	MOVQ      s+24(FP), DI
+	MOVQ      half+32(FP), R8
+	MOVQ      x+48(FP), R9
+	VMOVUPD.Z (R9)(BX*8), K1, Z4
+
+loop124:
+	LEAQ         (R9)(CX*1), R10
+	VMOVUPD.Z    (R10)(BX*8), K1, Z5
+	MOVQ         (SI), R11
+	ORQ          (DI), R11
+	SARQ         $0x3f, R11
+	MOVQ         (SI), R12
+	XORQ         R11, R12
+	SUBQ         R11, R12
+	SHLQ         $0x09, R12
+	VPBROADCASTQ R12, Z6
+	SHLQ         $0x0b, R12
+	NEGQ         R12
+	VPBROADCASTQ R12, Z8
+	MOVQ         (DI), R12
+	XORQ         R11, R12
+	SUBQ         R11, R12
+	SHLQ         $0x09, R12
+	VPBROADCASTQ R12, Z7
+	SHLQ         $0x0b, R12
+	NEGQ         R12
+	VPBROADCASTQ R12, Z9
+	KMOVB        R11, K3
+	KNOTB        K3, K4
+	MOVBLZX      (R8), R12
+	NEGQ         R12
+	KMOVB        R12, K2
+	VPSUBQ       Z4, Z3, K2, Z4
+	VPSUBQ       Z5, Z3, K2, Z5
+	VMOVUPS      Z1, Z11
+	VMOVUPS      Z8, Z12
+	VPXORQ       Z13, Z13, Z13
+	VPXORQ       Z0, Z5, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPMADD52LUQ  Z5, Z6, Z11
+	VPMADD52HUQ  Z5, Z6, Z12
+	VPMADD52HUQ  Z10, Z6, Z13
+	VPMADD52LUQ  Z10, Z6, Z12
+	VPSLLQ       $0x34, Z13, Z13
+	VPADDQ       Z13, Z12, Z12
+	VPANDQ       Z2, Z12, Z13
+	VPADDQ       Z13, Z11, Z11
+	VPSRLQ       $0x34, Z11, Z11
+	VPADDQ       Z11, Z12, Z12
+	VPADDQ       Z12, Z4, K4, Z4
+	VPSUBQ       Z12, Z4, K3, Z4
+	VMOVUPS      Z1, Z10
+	VMOVUPS      Z9, Z11
+	VPXORQ       Z12, Z12, Z12
+	VPXORQ       Z0, Z4, Z9
+	VPSRLQ       $0x34, Z9, Z9
+	VPMADD52LUQ  Z4, Z7, Z10
+	VPMADD52HUQ  Z4, Z7, Z11
+	VPMADD52HUQ  Z9, Z7, Z12
+	VPMADD52LUQ  Z9, Z7, Z11
+	VPSLLQ       $0x34, Z12, Z12
+	VPADDQ       Z12, Z11, Z11
+	VPANDQ       Z2, Z11, Z12
+	VPADDQ       Z12, Z10, Z10
+	VPSRLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z11, Z11
+	VPADDQ       Z11, Z5, K3, Z5
+	VPSUBQ       Z11, Z5, K4, Z5
+	VMOVUPS      Z1, Z7
+	VMOVUPS      Z8, Z9
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z0, Z5, Z8
+	VPSRLQ       $0x34, Z8, Z8
+	VPMADD52LUQ  Z5, Z6, Z7
+	VPMADD52HUQ  Z5, Z6, Z9
+	VPMADD52HUQ  Z8, Z6, Z10
+	VPMADD52LUQ  Z8, Z6, Z9
+	VPSLLQ       $0x34, Z10, Z10
+	VPADDQ       Z10, Z9, Z9
+	VPANDQ       Z2, Z9, Z10
+	VPADDQ       Z10, Z7, Z7
+	VPSRLQ       $0x34, Z7, Z7
+	VPADDQ       Z7, Z9, Z9
+	VPADDQ       Z9, Z4, K4, Z4
+	VPSUBQ       Z9, Z4, K3, Z4
+	VMOVUPD      Z4, K1, (R9)(BX*8)
+	VMOVUPS      Z5, Z4
+	MOVQ         R10, R9
+	LEAQ         (SI)(DX*8), SI
+	LEAQ         (DI)(DX*8), DI
+	ADDQ         DX, R8
+	DECQ         AX
+	JNZ          loop124
+	VMOVUPD      Z4, K1, (R9)(BX*8)
+
+done121:
+	VZEROUPPER
+	RET
+
 // func addProductsAVX512<>(n int, x *int64, y *int64, z *int64, minus int)
 // Requires: AVX, AVX512F, AVX512IFMA, BMI2
 TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-40
@@ -2855,9 +3865,9 @@ TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest111
+	JL           oneTest127
 
-many109:
+many125:
 	VMOVUPS     (CX)(SI*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPXORQ      Z1, Z5, Z7
@@ -2928,14 +3938,14 @@ many109:
 	VMOVUPS     Z12, 64(BX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many109
+	JLE         many125
 
-oneTest111:
+oneTest127:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail112
+	JG   tail128
 
-one110:
+one126:
 	VMOVUPS     (CX)(SI*8), Z5
 	VPSLLQ      $0x09, Z5, Z6
 	VPXORQ      Z1, Z5, Z7
@@ -2972,11 +3982,11 @@ one110:
 	VMOVUPS     Z12, (BX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one110
+	JLE         one126
 
-tail112:
+tail128:
 	SUBQ        SI, AX
-	JZ          done113
+	JZ          done129
 	MOVQ        $-1, DI
 	SHLXQ       AX, DI, DI
 	NOTQ        DI
@@ -3016,7 +4026,7 @@ tail112:
 	VPADDQ      Z0, Z2, Z2
 	VMOVUPD     Z2, K1, (BX)(SI*8)
 
-done113:
+done129:
 	VZEROUPPER
 	RET
 
@@ -3033,9 +4043,9 @@ TEXT ·addQuotientsAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
-	JG           tail117
+	JG           tail133
 
-one115:
+one131:
 	VMOVUPS    (AX)(SI*8), Z2
 	VMOVUPS    (CX)(SI*8), Z3
 	VPABSQ     Z2, Z4
@@ -3072,11 +4082,11 @@ one115:
 	VPMOVQ2M   Z2, K1
 	VPSUBQ     Z6, Z3, K1, Z6
 	KTESTB     K2, K2
-	JZ         good119
+	JZ         good135
 	MOVQ       SI, AX
 	JMP        stopped
 
-good119:
+good135:
 	VPXORQ  Z1, Z6, Z6
 	VPSUBQ  Z1, Z6, Z6
 	VMOVUPS (BX)(SI*8), Z2
@@ -3084,12 +4094,12 @@ good119:
 	VMOVUPS Z6, (BX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one115
+	JLE     one131
 
-tail117:
+tail133:
 	MOVQ       DX, DI
 	SUBQ       SI, DI
-	JZ         done118
+	JZ         done134
 	MOVQ       $-1, R8
 	SHLXQ      DI, R8, R8
 	NOTQ       R8
@@ -3131,18 +4141,18 @@ tail117:
 	VPSUBQ     Z0, Z3, K2, Z0
 	KANDB      K1, K3, K3
 	KTESTB     K3, K3
-	JZ         good120
+	JZ         good136
 	MOVQ       SI, AX
 	JMP        stopped
 
-good120:
+good136:
 	VPXORQ    Z1, Z0, Z0
 	VPSUBQ    Z1, Z0, Z0
 	VMOVUPD.Z (BX)(SI*8), K1, Z1
 	VPADDQ    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (BX)(SI*8)
 
-done118:
+done134:
 	MOVQ DX, AX
 
 stopped:
@@ -3161,9 +4171,9 @@ TEXT ·addSqrtAVX512<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest123
+	JL           oneTest139
 
-many121:
+many137:
 	VMOVUPS   (AX)(BX*8), Z1
 	VMOVUPS   64(AX)(BX*8), Z2
 	VPXORQ    Z3, Z3, Z3
@@ -3197,11 +4207,11 @@ many121:
 	VPADDQ    constants<>+1472(SB), Z5, K4, Z5
 	KORB      K2, K1, K1
 	KTESTB    K1, K1
-	JZ        good126
+	JZ        good142
 	MOVQ      BX, AX
 	JMP       stopped
 
-good126:
+good142:
 	VPXORQ  Z0, Z4, Z4
 	VPSUBQ  Z0, Z4, Z4
 	VMOVUPS (DX)(BX*8), Z1
@@ -3214,14 +4224,14 @@ good126:
 	VMOVUPS Z5, 64(DX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many121
+	JLE     many137
 
-oneTest123:
+oneTest139:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail124
+	JG   tail140
 
-one122:
+one138:
 	VMOVUPS   (AX)(BX*8), Z1
 	VPXORQ    Z2, Z2, Z2
 	VPCMPQ    $0x01, Z2, Z1, K1
@@ -3239,11 +4249,11 @@ one122:
 	VPSUBQ    constants<>+1472(SB), Z3, K2, Z3
 	VPADDQ    constants<>+1472(SB), Z3, K3, Z3
 	KTESTB    K1, K1
-	JZ        good127
+	JZ        good143
 	MOVQ      BX, AX
 	JMP       stopped
 
-good127:
+good143:
 	VPXORQ  Z0, Z3, Z3
 	VPSUBQ  Z0, Z3, Z3
 	VMOVUPS (DX)(BX*8), Z1
@@ -3251,12 +4261,12 @@ good127:
 	VMOVUPS Z3, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one122
+	JLE     one138
 
-tail124:
+tail140:
 	MOVQ      CX, SI
 	SUBQ      BX, SI
-	JZ        done125
+	JZ        done141
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -3279,18 +4289,18 @@ tail124:
 	VPADDQ    constants<>+1472(SB), Z3, K4, Z3
 	KANDB     K1, K2, K2
 	KTESTB    K2, K2
-	JZ        good128
+	JZ        good144
 	MOVQ      BX, AX
 	JMP       stopped
 
-good128:
+good144:
 	VPXORQ    Z0, Z3, Z3
 	VPSUBQ    Z0, Z3, Z3
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (DX)(BX*8)
 
-done125:
+done141:
 	MOVQ CX, AX
 
 stopped:
@@ -3309,9 +4319,9 @@ TEXT ·addExpAVX512<>(SB), NOSPLIT, $0-56
 	XORQ         BX, BX
 	LEAQ         -16(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest131
+	JL           oneTest147
 
-many129:
+many145:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
@@ -3576,11 +4586,11 @@ many129:
 	VPSRLQ      $0x01, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good134
+	JZ          good150
 	MOVQ        BX, AX
 	JMP         stopped
 
-good134:
+good150:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(BX*8), Z3
@@ -3593,14 +4603,14 @@ good134:
 	VMOVUPS Z2, 64(DX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many129
+	JLE     many145
 
-oneTest131:
+oneTest147:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail132
+	JG   tail148
 
-one130:
+one146:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPCMPQ      $0x05, constants<>+1536(SB), Z1, K1
 	VPMAXSQ     constants<>+1600(SB), Z1, Z1
@@ -3734,11 +4744,11 @@ one130:
 	VPADDQ      constants<>+64(SB), Z1, Z1
 	VPSRLQ      $0x01, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good135
+	JZ          good151
 	MOVQ        BX, AX
 	JMP         stopped
 
-good135:
+good151:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(BX*8), Z2
@@ -3746,12 +4756,12 @@ good135:
 	VMOVUPS Z1, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one130
+	JLE     one146
 
-tail132:
+tail148:
 	MOVQ        CX, SI
 	SUBQ        BX, SI
-	JZ          done133
+	JZ          done149
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -3890,18 +4900,18 @@ tail132:
 	VPSRLQ      $0x01, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good136
+	JZ          good152
 	MOVQ        BX, AX
 	JMP         stopped
 
-good136:
+good152:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(BX*8)
 
-done133:
+done149:
 	MOVQ CX, AX
 
 stopped:
@@ -3920,9 +4930,9 @@ TEXT ·addLogAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest139
+	JL           oneTest155
 
-many137:
+many153:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     64(AX)(BX*8), Z2
 	VPXORQ      Z3, Z3, Z3
@@ -4149,11 +5159,11 @@ many137:
 	VPSRAQ      $0x0e, Z2, Z2
 	KORB        K2, K1, K1
 	KTESTB      K1, K1
-	JZ          good142
+	JZ          good158
 	MOVQ        BX, AX
 	JMP         stopped
 
-good142:
+good158:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(BX*8), Z3
@@ -4166,14 +5176,14 @@ good142:
 	VMOVUPS Z2, 64(DX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many137
+	JLE     many153
 
-oneTest139:
+oneTest155:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail140
+	JG   tail156
 
-one138:
+one154:
 	VMOVUPS     (AX)(BX*8), Z1
 	VPXORQ      Z2, Z2, Z2
 	VPCMPQ      $0x02, Z2, Z1, K1
@@ -4288,11 +5298,11 @@ one138:
 	VPADDQ      constants<>+2944(SB), Z1, Z1
 	VPSRAQ      $0x0e, Z1, Z1
 	KTESTB      K1, K1
-	JZ          good143
+	JZ          good159
 	MOVQ        BX, AX
 	JMP         stopped
 
-good143:
+good159:
 	VPXORQ  Z0, Z1, Z1
 	VPSUBQ  Z0, Z1, Z1
 	VMOVUPS (DX)(BX*8), Z2
@@ -4300,12 +5310,12 @@ good143:
 	VMOVUPS Z1, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one138
+	JLE     one154
 
-tail140:
+tail156:
 	MOVQ        CX, SI
 	SUBQ        BX, SI
-	JZ          done141
+	JZ          done157
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -4425,18 +5435,18 @@ tail140:
 	VPSRAQ      $0x0e, Z1, Z1
 	KANDB       K1, K2, K2
 	KTESTB      K2, K2
-	JZ          good144
+	JZ          good160
 	MOVQ        BX, AX
 	JMP         stopped
 
-good144:
+good160:
 	VPXORQ    Z0, Z1, Z1
 	VPSUBQ    Z0, Z1, Z1
 	VMOVUPD.Z (DX)(BX*8), K1, Z0
 	VPADDQ    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (DX)(BX*8)
 
-done141:
+done157:
 	MOVQ CX, AX
 
 stopped:
@@ -4458,9 +5468,9 @@ TEXT ·addSineAVX512<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest147
+	JL           oneTest163
 
-many145:
+many161:
 	VMOVUPS     (AX)(BX*8), Z3
 	VMOVUPS     64(AX)(BX*8), Z4
 	VPABSQ      Z3, Z5
@@ -4834,14 +5844,14 @@ many145:
 	VMOVUPS     Z5, 64(DX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many145
+	JLE         many161
 
-oneTest147:
+oneTest163:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail148
+	JG   tail164
 
-one146:
+one162:
 	VMOVUPS     (AX)(BX*8), Z3
 	VPABSQ      Z3, Z4
 	VPSRLQ      $0x34, Z4, Z5
@@ -5030,12 +6040,12 @@ one146:
 	VMOVUPS     Z3, (DX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one146
+	JLE         one162
 
-tail148:
+tail164:
 	MOVQ        CX, SI
 	SUBQ        BX, SI
-	JZ          done149
+	JZ          done165
 	MOVQ        $-1, DI
 	SHLXQ       SI, DI, DI
 	NOTQ        DI
@@ -5227,7 +6237,7 @@ tail148:
 	VPADDQ      Z1, Z0, Z0
 	VMOVUPD     Z0, K1, (DX)(BX*8)
 
-done149:
+done165:
 	MOVQ CX, AX
 	MOVQ AX, ret+40(FP)
 	VZEROUPPER
@@ -5876,6 +6886,14 @@ TEXT ·axpy(SB), NOSPLIT, $0-40
 // func shearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int)
 TEXT ·shearRows(SB), NOSPLIT, $0-64
 	JMP ·shearRowsAVX512<>(SB)
+
+// func shearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
+TEXT ·shearChain(SB), NOSPLIT, $0-64
+	JMP ·shearChainAVX512<>(SB)
+
+// func unshearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
+TEXT ·unshearChain(SB), NOSPLIT, $0-64
+	JMP ·unshearChainAVX512<>(SB)
 
 // func addProducts(n int, x *int64, y *int64, z *int64, minus int)
 TEXT ·addProducts(SB), NOSPLIT, $0-40

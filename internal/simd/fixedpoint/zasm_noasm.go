@@ -69,6 +69,16 @@ func vectorShearRows(n int, t int64, s int64, a *int64, b *int64, back int, befo
 	panic("no assembly")
 }
 
+// vectorShearChain does what shearRows does for n columns of pairs of neighbouring rows, up: row i and the row below it, whose result is the first that it stores. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+func vectorShearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
+	panic("no assembly")
+}
+
+// vectorUnshearChain does what shearRows does for n columns of pairs of neighbouring rows, down, which undoes that. x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.
+func vectorUnshearChain(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int) {
+	panic("no assembly")
+}
+
 // vectorAddProducts computes z_i += x_i·y_i, or -= if minus is -1 and not 0.
 func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
 	panic("no assembly")

@@ -24,6 +24,15 @@ func vectorLoops() {
 	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
 	only("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
 		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 1. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
+	for _, back := range []bool{false, true} {
+		name, order := "shearChain", "up: row i and the row below it, whose result is the first that it stores"
+		if back {
+			name, order = "unshearChain", "down, which undoes that"
+		}
+		only(name, "func(n, steps int, t, s *int64, half *bool, next int, x *int64, stride int)",
+			"does what shearRows does for n columns of pairs of neighbouring rows, "+order+". x is in the first row, and stride leads to the next, as next does in the tables. -1 < t, s < 1 have the same sign.",
+			func() { shearChain(back) })
+	}
 	only("addProducts", "func(n int, x, y, z *int64, minus int)", "computes z_i += x_i·y_i, or -= if minus is -1 and not 0.", func() { products(false) })
 }
 
@@ -217,6 +226,93 @@ func products(alpha bool) {
 		VPSUBQ(minus, hi, hi)
 		VPADDQ(l.Load(z), hi, hi)
 		l.Store(hi, z)
+	}, nil)
+}
+
+// shearChain keeps a row in registers from one rotation to the next, which is of this row and another.
+func shearChain(back bool) {
+	g := ifma
+	n, stride, next := Arg("n"), g.Stride("stride"), Arg("next")
+	sign, rounding, one, zero := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<51-1)), g.CopyOf(Bits(1)), g.Zeros(1)[0]
+	g.Groups(n, 4, func(ls []Step) {
+		steps, pt, ps, half, row, other := Arg("steps"), Arg("t"), Arg("s"), Arg("half"), Arg("x"), GP64()
+		kept := loadAll(ls, row)
+		Times(steps, func() {
+			LEAQ(Mem{Base: row, Index: stride, Scale: 1}, other)
+			moving := loadAll(ls, other)
+			negative, m, t, s := GP64(), GP64(), g.Reg(), g.Reg()
+			MOVQ(Mem{Base: pt}, negative)
+			ORQ(Mem{Base: ps}, negative)
+			SARQ(Imm(63), negative)
+			factor := func(p Register, shifted VecVirtual) (lack VecVirtual) {
+				lack = g.Reg()
+				MOVQ(Mem{Base: p}, m)
+				XORQ(negative, m)
+				SUBQ(negative, m)
+				SHLQ(Imm(52-fraction), m)
+				VPBROADCASTQ(m, shifted)
+				SHLQ(Imm(63-52), m)
+				NEGQ(m)
+				VPBROADCASTQ(m, lack)
+				return lack
+			}
+			lackT, lackS := factor(pt, t), factor(ps, s)
+			turned, plus, minus := K(), K(), K() // where a grows, and where b does
+			KMOVB(negative.As32(), plus)
+			KNOTB(plus, minus)
+			MOVBLZX(Mem{Base: half}, m.As32())
+			NEGQ(m)
+			KMOVB(m.As32(), turned)
+			a, b := moving, kept
+			if back {
+				a, b, plus, minus = kept, moving, minus, plus
+			}
+			negate := func() {
+				for i := range a {
+					VPSUBQ(a[i], zero, turned, a[i])
+					VPSUBQ(b[i], zero, turned, b[i])
+				}
+			}
+			shear := func(m, lack VecVirtual, from, to vectors, plus, minus Register) {
+				for i := range from {
+					top, rest, hi, far := g.Reg(), g.CopyOf(rounding), g.CopyOf(lack), g.Zeros(1)[0]
+					VPXORQ(sign, from[i], top)
+					VPSRLQ(Imm(52), top, top)
+					VPMADD52LUQ(from[i], m, rest)
+					VPMADD52HUQ(from[i], m, hi)
+					VPMADD52HUQ(top, m, far)
+					VPMADD52LUQ(top, m, hi)
+					VPSLLQ(Imm(52), far, far)
+					VPADDQ(far, hi, hi)
+					VPANDQ(one, hi, far)
+					VPADDQ(far, rest, rest)
+					VPSRLQ(Imm(52), rest, rest)
+					VPADDQ(rest, hi, hi)
+					VPADDQ(hi, to[i], plus, to[i])
+					VPSUBQ(hi, to[i], minus, to[i])
+				}
+			}
+			if back {
+				negate()
+			}
+			shear(t, lackT, b, a, plus, minus)
+			shear(s, lackS, a, b, minus, plus)
+			shear(t, lackT, b, a, plus, minus)
+			if !back {
+				negate()
+			}
+			for i, l := range ls {
+				l.Store(kept[i], row)
+				g.Mov(moving[i], kept[i])
+			}
+			MOVQ(other, row)
+			LEAQ(Mem{Base: pt, Index: next, Scale: 8}, pt)
+			LEAQ(Mem{Base: ps, Index: next, Scale: 8}, ps)
+			ADDQ(next, half)
+		})
+		for i, l := range ls {
+			l.Store(kept[i], row)
+		}
 	}, nil)
 }
 
