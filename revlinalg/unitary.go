@@ -44,8 +44,9 @@ import (
 // cotangent, too. If the tangent of X is nil, it computes it, as long as Inverse and Tangent.
 //
 // In floating point, Forward, Inverse, Adjoint and Tangent apply several rotations to a
-// strip of columns together. AdjointTangent, and all methods in fixed point, apply one
-// after the other, which is slower by an order of magnitude.
+// strip of columns together. AdjointTangent applies one after the
+// other, which is slower by an order of magnitude, and so do all methods in fixed point, but for Forward
+// and Inverse of X alone.
 //
 // # One rotation
 //
@@ -494,6 +495,8 @@ func (w *unitaryPass[T]) Block(_, part int) {
 	switch {
 	case w.inRuns():
 		c.runStrips()
+	case number.IsFixed[T]() && !c.hasDerivatives() && !between:
+		c.turnChains(back)
 	case back:
 		for p := w.before(w.end); p.previous(w.first); {
 			c.back(p)
@@ -683,6 +686,28 @@ func (c *unitaryColumns[T]) turn(x rev.General[T], p place, back bool) {
 		fixedpoint.Unshear(t, s, c.half[i], a, b)
 	} else {
 		fixedpoint.Shears(t, s, c.half[i], a, b)
+	}
+}
+
+// turnChains rotates the columns of x in fixed point, or rotates them back, by whole chains.
+func (c *unitaryColumns[T]) turnChains(back bool) {
+	x := number.As[rev.General[fixed.Q43]](c.x)
+	for j := 0; j < x.Cols; j += strip[T]() {
+		cols := min(strip[T](), x.Cols-j)
+		for q := range c.end - c.first {
+			chain := c.first + q
+			if back {
+				chain = c.end - 1 - q
+			}
+			bottom := c.bottom(chain)
+			lo, hi := c.index(chain, bottom), c.index(chain, c.top(chain))+1
+			t, s := number.As[[]fixed.Q43](c.c[lo:hi]), number.As[[]fixed.Q43](c.s[lo:hi])
+			if back {
+				fixedpoint.UnshearChain(t, s, c.half[lo:hi], x.Data[j:], x.Stride, bottom, cols)
+			} else {
+				fixedpoint.ShearChain(t, s, c.half[lo:hi], x.Data[j:], x.Stride, bottom, cols)
+			}
+		}
 	}
 }
 

@@ -120,7 +120,7 @@ func Shears(t, s fixed.Q43, negate bool, a, b []fixed.Q43) { shears(t, s, false,
 
 // ShearChain does Shears for rotations of neighbouring rows of columns of a matrix, one after the other:
 // rotation i is of the row first-i and the row below it, with t_i, s_i and negate_i. Row r begins at x[r·ldx].
-// s_i and t_i have the same sign, and t_i is at most 1.
+// s_i and t_i have the same sign.
 func ShearChain(t, s []fixed.Q43, negate []bool, x []fixed.Q43, ldx, first, columns int) {
 	chain(t, s, negate, x, ldx, first, columns, false)
 }

@@ -2840,7 +2840,7 @@ done:
 	RET
 
 // func shearChainAVX512<>(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2, CMOV
 TEXT ·shearChainAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ    n+0(FP), AX
 	MOVQ    stride+56(FP), CX
@@ -2861,17 +2861,17 @@ many109:
 	MOVQ    s+24(FP), R9
 	MOVQ    half+32(FP), R10
 	MOVQ    x+48(FP), R11
+	LEAQ    (R11)(CX*1), R12
 	VMOVUPS (R11)(BX*8), Z4
 	VMOVUPS 64(R11)(BX*8), Z5
 	VMOVUPS 128(R11)(BX*8), Z6
 	VMOVUPS 192(R11)(BX*8), Z7
+	VMOVUPS (R12)(BX*8), Z8
+	VMOVUPS 64(R12)(BX*8), Z9
+	VMOVUPS 128(R12)(BX*8), Z10
+	VMOVUPS 192(R12)(BX*8), Z11
 
 loop114:
-	LEAQ         (R11)(CX*1), R12
-	VMOVUPS      (R12)(BX*8), Z8
-	VMOVUPS      64(R12)(BX*8), Z9
-	VMOVUPS      128(R12)(BX*8), Z10
-	VMOVUPS      192(R12)(BX*8), Z11
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3108,15 +3108,27 @@ loop114:
 	VPSUBQ       Z6, Z3, K1, Z6
 	VPSUBQ       Z11, Z3, K1, Z11
 	VPSUBQ       Z7, Z3, K1, Z7
+	LEAQ         (R12)(CX*1), R13
+	CMPQ         DI, $0x01
+	CMOVQEQ      R12, R13
+	VMOVUPS      (R13)(BX*8), Z12
+	VMOVUPS      64(R13)(BX*8), Z13
+	VMOVUPS      128(R13)(BX*8), Z14
+	VMOVUPS      192(R13)(BX*8), Z15
 	VMOVUPS      Z4, (R11)(BX*8)
 	VMOVUPS      Z8, Z4
+	VMOVUPS      Z12, Z8
 	VMOVUPS      Z5, 64(R11)(BX*8)
 	VMOVUPS      Z9, Z5
+	VMOVUPS      Z13, Z9
 	VMOVUPS      Z6, 128(R11)(BX*8)
 	VMOVUPS      Z10, Z6
+	VMOVUPS      Z14, Z10
 	VMOVUPS      Z7, 192(R11)(BX*8)
 	VMOVUPS      Z11, Z7
+	VMOVUPS      Z15, Z11
 	MOVQ         R12, R11
+	MOVQ         R13, R12
 	LEAQ         (R8)(DX*8), R8
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
@@ -3141,11 +3153,11 @@ one110:
 	MOVQ    s+24(FP), R9
 	MOVQ    half+32(FP), R10
 	MOVQ    x+48(FP), R11
+	LEAQ    (R11)(CX*1), R12
 	VMOVUPS (R11)(BX*8), Z4
+	VMOVUPS (R12)(BX*8), Z5
 
 loop115:
-	LEAQ         (R11)(CX*1), R12
-	VMOVUPS      (R12)(BX*8), Z5
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3223,9 +3235,15 @@ loop115:
 	VPSUBQ       Z9, Z5, K3, Z5
 	VPSUBQ       Z5, Z3, K1, Z5
 	VPSUBQ       Z4, Z3, K1, Z4
+	LEAQ         (R12)(CX*1), R13
+	CMPQ         DI, $0x01
+	CMOVQEQ      R12, R13
+	VMOVUPS      (R13)(BX*8), Z6
 	VMOVUPS      Z4, (R11)(BX*8)
 	VMOVUPS      Z5, Z4
+	VMOVUPS      Z6, Z5
 	MOVQ         R12, R11
+	MOVQ         R13, R12
 	LEAQ         (R8)(DX*8), R8
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
@@ -3248,11 +3266,11 @@ tail112:
 	MOVQ      s+24(FP), DI
 	MOVQ      half+32(FP), R8
 	MOVQ      x+48(FP), R9
+	LEAQ      (R9)(CX*1), R10
 	VMOVUPD.Z (R9)(BX*8), K1, Z4
+	VMOVUPD.Z (R10)(BX*8), K1, Z5
 
 loop116:
-	LEAQ         (R9)(CX*1), R10
-	VMOVUPD.Z    (R10)(BX*8), K1, Z5
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -3330,9 +3348,15 @@ loop116:
 	VPSUBQ       Z9, Z5, K4, Z5
 	VPSUBQ       Z5, Z3, K2, Z5
 	VPSUBQ       Z4, Z3, K2, Z4
+	LEAQ         (R10)(CX*1), R11
+	CMPQ         AX, $0x01
+	CMOVQEQ      R10, R11
+	VMOVUPD.Z    (R11)(BX*8), K1, Z6
 	VMOVUPD      Z4, K1, (R9)(BX*8)
 	VMOVUPS      Z5, Z4
+	VMOVUPS      Z6, Z5
 	MOVQ         R10, R9
+	MOVQ         R11, R10
 	LEAQ         (SI)(DX*8), SI
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8
@@ -3345,7 +3369,7 @@ done113:
 	RET
 
 // func unshearChainAVX512<>(n int, steps int, t *int64, s *int64, half *bool, next int, x *int64, stride int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, BMI2, CMOV
 TEXT ·unshearChainAVX512<>(SB), NOSPLIT, $0-64
 	MOVQ    n+0(FP), AX
 	MOVQ    stride+56(FP), CX
@@ -3366,17 +3390,17 @@ many117:
 	MOVQ    s+24(FP), R9
 	MOVQ    half+32(FP), R10
 	MOVQ    x+48(FP), R11
+	LEAQ    (R11)(CX*1), R12
 	VMOVUPS (R11)(BX*8), Z4
 	VMOVUPS 64(R11)(BX*8), Z5
 	VMOVUPS 128(R11)(BX*8), Z6
 	VMOVUPS 192(R11)(BX*8), Z7
+	VMOVUPS (R12)(BX*8), Z8
+	VMOVUPS 64(R12)(BX*8), Z9
+	VMOVUPS 128(R12)(BX*8), Z10
+	VMOVUPS 192(R12)(BX*8), Z11
 
 loop122:
-	LEAQ         (R11)(CX*1), R12
-	VMOVUPS      (R12)(BX*8), Z8
-	VMOVUPS      64(R12)(BX*8), Z9
-	VMOVUPS      128(R12)(BX*8), Z10
-	VMOVUPS      192(R12)(BX*8), Z11
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3613,15 +3637,27 @@ loop122:
 	VPADDQ       Z13, Z15, Z15
 	VPADDQ       Z15, Z7, K3, Z7
 	VPSUBQ       Z15, Z7, K2, Z7
+	LEAQ         (R12)(CX*1), R13
+	CMPQ         DI, $0x01
+	CMOVQEQ      R12, R13
+	VMOVUPS      (R13)(BX*8), Z12
+	VMOVUPS      64(R13)(BX*8), Z13
+	VMOVUPS      128(R13)(BX*8), Z14
+	VMOVUPS      192(R13)(BX*8), Z15
 	VMOVUPS      Z4, (R11)(BX*8)
 	VMOVUPS      Z8, Z4
+	VMOVUPS      Z12, Z8
 	VMOVUPS      Z5, 64(R11)(BX*8)
 	VMOVUPS      Z9, Z5
+	VMOVUPS      Z13, Z9
 	VMOVUPS      Z6, 128(R11)(BX*8)
 	VMOVUPS      Z10, Z6
+	VMOVUPS      Z14, Z10
 	VMOVUPS      Z7, 192(R11)(BX*8)
 	VMOVUPS      Z11, Z7
+	VMOVUPS      Z15, Z11
 	MOVQ         R12, R11
+	MOVQ         R13, R12
 	LEAQ         (R8)(DX*8), R8
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
@@ -3646,11 +3682,11 @@ one118:
 	MOVQ    s+24(FP), R9
 	MOVQ    half+32(FP), R10
 	MOVQ    x+48(FP), R11
+	LEAQ    (R11)(CX*1), R12
 	VMOVUPS (R11)(BX*8), Z4
+	VMOVUPS (R12)(BX*8), Z5
 
 loop123:
-	LEAQ         (R11)(CX*1), R12
-	VMOVUPS      (R12)(BX*8), Z5
 	MOVQ         (R8), R13
 	ORQ          (R9), R13
 	SARQ         $0x3f, R13
@@ -3728,9 +3764,15 @@ loop123:
 	VPADDQ       Z7, Z9, Z9
 	VPADDQ       Z9, Z4, K3, Z4
 	VPSUBQ       Z9, Z4, K2, Z4
+	LEAQ         (R12)(CX*1), R13
+	CMPQ         DI, $0x01
+	CMOVQEQ      R12, R13
+	VMOVUPS      (R13)(BX*8), Z6
 	VMOVUPS      Z4, (R11)(BX*8)
 	VMOVUPS      Z5, Z4
+	VMOVUPS      Z6, Z5
 	MOVQ         R12, R11
+	MOVQ         R13, R12
 	LEAQ         (R8)(DX*8), R8
 	LEAQ         (R9)(DX*8), R9
 	ADDQ         DX, R10
@@ -3753,11 +3795,11 @@ tail120:
 	MOVQ      s+24(FP), DI
 	MOVQ      half+32(FP), R8
 	MOVQ      x+48(FP), R9
+	LEAQ      (R9)(CX*1), R10
 	VMOVUPD.Z (R9)(BX*8), K1, Z4
+	VMOVUPD.Z (R10)(BX*8), K1, Z5
 
 loop124:
-	LEAQ         (R9)(CX*1), R10
-	VMOVUPD.Z    (R10)(BX*8), K1, Z5
 	MOVQ         (SI), R11
 	ORQ          (DI), R11
 	SARQ         $0x3f, R11
@@ -3835,9 +3877,15 @@ loop124:
 	VPADDQ       Z7, Z9, Z9
 	VPADDQ       Z9, Z4, K4, Z4
 	VPSUBQ       Z9, Z4, K3, Z4
+	LEAQ         (R10)(CX*1), R11
+	CMPQ         AX, $0x01
+	CMOVQEQ      R10, R11
+	VMOVUPD.Z    (R11)(BX*8), K1, Z6
 	VMOVUPD      Z4, K1, (R9)(BX*8)
 	VMOVUPS      Z5, Z4
+	VMOVUPS      Z6, Z5
 	MOVQ         R10, R9
+	MOVQ         R11, R10
 	LEAQ         (SI)(DX*8), SI
 	LEAQ         (DI)(DX*8), DI
 	ADDQ         DX, R8

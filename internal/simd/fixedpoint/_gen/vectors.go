@@ -235,11 +235,10 @@ func shearChain(back bool) {
 	n, stride, next := Arg("n"), g.Stride("stride"), Arg("next")
 	sign, rounding, one, zero := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<51-1)), g.CopyOf(Bits(1)), g.Zeros(1)[0]
 	g.Groups(n, 4, func(ls []Step) {
-		steps, pt, ps, half, row, other := Arg("steps"), Arg("t"), Arg("s"), Arg("half"), Arg("x"), GP64()
-		kept := loadAll(ls, row)
+		steps, pt, ps, half, row, other, ahead := Arg("steps"), Arg("t"), Arg("s"), Arg("half"), Arg("x"), GP64(), GP64()
+		LEAQ(Mem{Base: row, Index: stride, Scale: 1}, other)
+		kept, moving := loadAll(ls, row), loadAll(ls, other)
 		Times(steps, func() {
-			LEAQ(Mem{Base: row, Index: stride, Scale: 1}, other)
-			moving := loadAll(ls, other)
 			negative, m, t, s := GP64(), GP64(), g.Reg(), g.Reg()
 			MOVQ(Mem{Base: pt}, negative)
 			ORQ(Mem{Base: ps}, negative)
@@ -301,11 +300,19 @@ func shearChain(back bool) {
 			if !back {
 				negate()
 			}
+			// The next row is loaded before this one is stored. If their addresses differ by a multiple of
+			// 4096, the load would wait for the store.
+			LEAQ(Mem{Base: other, Index: stride, Scale: 1}, ahead)
+			CMPQ(steps, Imm(1))
+			CMOVQEQ(other, ahead)
+			following := loadAll(ls, ahead)
 			for i, l := range ls {
 				l.Store(kept[i], row)
 				g.Mov(moving[i], kept[i])
+				g.Mov(following[i], moving[i])
 			}
 			MOVQ(other, row)
+			MOVQ(ahead, other)
 			LEAQ(Mem{Base: pt, Index: next, Scale: 8}, pt)
 			LEAQ(Mem{Base: ps, Index: next, Scale: 8}, ps)
 			ADDQ(next, half)
