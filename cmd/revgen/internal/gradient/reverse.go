@@ -152,7 +152,7 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 // bar returns the place of the cotangent of a place, or nil if it has none.
 func (r *reverser) bar(e expr) expr {
 	v := root(e)
-	if v == nil || v.bar == nil || !r.key(e).active() {
+	if v == nil || v.bar == nil || !slices.ContainsFunc(r.held(e), (*key).active) {
 		return nil
 	}
 	return replaceRoot(e, v.bar)

@@ -491,4 +491,6 @@ func TestValues(t *testing.T) {
 	x := random(13, -1, 1)
 	check(t, "hull", x, hull, hullGradient)
 	second(t, "hull", x, func(g, x []float64) { hullGradient(g, x) }, hullHessVec, hullHessian)
+	u := random(2, -1, 1)
+	check(t, "turned", random(2, 1, 2), func(x []float64) float64 { return turned(x, u) }, func(g, x []float64) float64 { return turnedGradient(g, x, u) })
 }

@@ -67,3 +67,25 @@ func hull(x []float64) float64 {
 	}
 	return sum
 }
+
+// orbit copies a struct in each step, which the gradient keeps on a tape.
+//
+//revgen:gradient x hessian
+func orbit(x []float64) float64 {
+	p := place{at: [2]float64{x[0], 0.5}, weight: x[1]}
+	for range 4 {
+		q := p
+		p.at[0] = q.at[1]
+		p.at[1] *= q.at[0] * q.weight
+	}
+	return math.Sin(p.at[0] * p.at[1])
+}
+
+// turned is orbit and its slope along u.
+//
+//revgen:gradient x
+func turned(x, u []float64) float64 {
+	g := make([]float64, 2)
+	value := orbitGradient(g, x)
+	return value + g[0]*u[0] + g[1]*u[1]
+}
