@@ -9,11 +9,10 @@ import (
 )
 
 // GMMGradient returns GMM, and stores its gradient by alpha, mu, q, l.
-// On tapes it saves e for each k and i, most for each i2, exp for each i3, centered[i5] for
-// each i4 and k1 and i5, y[i6] for each i4 and k1 and i6, rest[i7] for each i4 and k1 and j1
-// and i7, belowBar for each i4 and k1 and j1, below for each i4 and k1 and j1, exponents[k1]
-// for each i4 and k1, below for each i4 and k1, belowBar for each i4 and k1, most1 for each
-// i4 and i9, exp1 for each i4 and i10, most1 for each i4, most1At for each i4, sum2 for each
+// On tapes it saves e for each k and i, exp for each i3, centered[i5] for each i4 and k1 and
+// i5, y[i6] for each i4 and k1 and i6, rest[i7] for each i4 and k1 and j1 and i7, belowBar
+// for each i4 and k1 and j1, below for each i4 and k1 and j1, below for each i4 and k1,
+// belowBar for each i4 and k1, exp1 for each i4 and i10, most1At for each i4, sum2 for each
 // i4.
 func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGrad [][]float64, alpha []float64, mu [][]float64, q [][]float64, l [][]float64, points [][]float64, m int, gamma float64) float64 {
 	float64sTape := num.NewStack[[]float64]()
@@ -87,19 +86,15 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	log3 := math.Log(2 * math.Pi)
 	most := math.Inf(-1)
 	mostAt := -1
-	kept2 := tape.Extend(len(alpha))
 	for i2 := range alpha {
-		v2 := alpha[i2]
-		max1 := max(most, v2)
-		kept2[i2] = most
-		if !(most >= v2) {
+		if !(most >= alpha[i2]) {
 			mostAt = i2
 		}
-		most = max1
+		most = max(most, alpha[i2])
 	}
 	sum1 := 0.0
-	kept4 := tape.Extend(len(alpha))
-	sum1 += num.ExpSum(kept4, alpha, most)
+	kept2 := tape.Extend(len(alpha))
+	sum1 += num.ExpSum(kept2, alpha, most)
 	log4 := math.Log(sum1)
 	LogSumExp1 := most + log4
 	likelihood := -float64(len(points)) * (float64(d)/2*log3 + LogSumExp1)
@@ -113,17 +108,17 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		x3 := points[i4]
 		for k1 := range mu {
 			mean := mu[k1]
-			kept6 := tape.Extend(len(x3))
+			kept4 := tape.Extend(len(x3))
 			for i5 := range x3 {
 				v4 := x3[i5]
-				kept6[i5] = centered[i5]
+				kept4[i5] = centered[i5]
 				centered[i5] = v4 - mean[i5]
 			}
 			x4 := diagonal[k1*d : k1*d+d]
-			kept8 := tape.Extend(len(x4))
+			kept6 := tape.Extend(len(x4))
 			for i6 := range x4 {
 				v5 := x4[i6]
-				kept8[i6] = y[i6]
+				kept6[i6] = y[i6]
 				y[i6] = v5 * centered[i6]
 			}
 			below := l[k1]
@@ -131,8 +126,8 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			for j1 := range centered {
 				v6 := centered[j1]
 				rest := y[j1+1:]
-				kept10 := tape.Extend(len(rest))
-				copy(kept10, rest)
+				kept8 := tape.Extend(len(rest))
+				copy(kept8, rest)
 				num.Axpy(rest, v6, below[:len(rest):len(below)])
 				float64sTape.Push(belowBar)
 				float64sTape.Push(below)
@@ -141,30 +136,24 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			}
 			square1 := 0.0
 			square1 += num.Inner(y, y)
-			tape.Push(exponents[k1])
 			exponents[k1] = alpha[k1] + logDet[k1] - square1/2
 			float64sTape.Push(below)
 			float64sTape.Push(belowBar)
 		}
 		most1 := math.Inf(-1)
 		most1At := -1
-		kept12 := tape.Extend(len(exponents))
 		for i9 := range exponents {
-			v8 := exponents[i9]
-			max2 := max(most1, v8)
-			kept12[i9] = most1
-			if !(most1 >= v8) {
+			if !(most1 >= exponents[i9]) {
 				most1At = i9
 			}
-			most1 = max2
+			most1 = max(most1, exponents[i9])
 		}
 		sum2 := 0.0
-		kept14 := tape.Extend(len(exponents))
-		sum2 += num.ExpSum(kept14, exponents, most1)
+		kept10 := tape.Extend(len(exponents))
+		sum2 += num.ExpSum(kept10, exponents, most1)
 		log5 := math.Log(sum2)
 		LogSumExp2 := most1 + log5
 		likelihood += LogSumExp2
-		tape.Push(most1)
 		intTape.Push(most1At)
 		tape.Push(sum2)
 	}
@@ -173,29 +162,14 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	for i4 := len(points) - 1; i4 >= 0; i4-- {
 		sum2 := tape.Pop()
 		most1At := intTape.Pop()
-		most1 := tape.Pop()
 		x3 := points[i4]
 		most1Bar := resultBar
 		sum2Bar := resultBar / sum2
-		kept15 := tape.Take(len(exponents))
-		most1Bar -= sum2Bar * num.Sum(kept15)
-		num.Axpy(exponentsBar, sum2Bar, kept15)
-		kept13 := tape.Take(len(exponents))
-		for i9 := len(exponents) - 1; i9 >= 0; i9-- {
-			v8 := exponents[i9]
-			v8Bar := 0.0
-			max2Bar := 0.0
-			most1 = kept13[i9]
-			if i9 == most1At {
-				v8Bar += most1Bar
-				most1Bar = 0
-			}
-			if most1 >= v8 {
-				most1Bar += max2Bar
-			} else {
-				v8Bar += max2Bar
-			}
-			exponentsBar[i9] += v8Bar
+		kept11 := tape.Take(len(exponents))
+		most1Bar -= sum2Bar * num.Sum(kept11)
+		num.Axpy(exponentsBar, sum2Bar, kept11)
+		if most1At >= 0 {
+			exponentsBar[most1At] += most1Bar
 		}
 		for k1 := len(mu) - 1; k1 >= 0; k1-- {
 			belowBar := float64sTape.Pop()
@@ -203,7 +177,6 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			meanBar := muGrad[k1]
 			x4 := diagonal[k1*d : k1*d+d]
 			x4Bar := diagonalBar[k1*d : k1*d+d]
-			exponents[k1] = tape.Pop()
 			g5 := exponentsBar[k1]
 			exponentsBar[k1] = 0
 			alphaGrad[k1] += g5
@@ -216,24 +189,24 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 				restBar := yBar[j1+1:]
 				below = float64sTape.Pop()
 				belowBar = float64sTape.Pop()
-				kept11 := tape.Take(len(rest))
-				copy(rest, kept11)
+				kept9 := tape.Take(len(rest))
+				copy(rest, kept9)
 				num.Axpy(belowBar, v6, restBar[:len(rest):len(restBar)])
 				v6Bar := num.Inner(restBar[:len(rest):len(restBar)], below)
 				centeredBar[j1] += v6Bar
 			}
-			kept9 := tape.Take(len(x4))
+			kept7 := tape.Take(len(x4))
 			for i6 := len(x4) - 1; i6 >= 0; i6-- {
 				v5 := x4[i6]
-				y[i6] = kept9[i6]
+				y[i6] = kept7[i6]
 				g3 := yBar[i6]
 				yBar[i6] = 0
 				v5Bar := g3 * centered[i6]
 				centeredBar[i6] += g3 * v5
 				x4Bar[i6] += v5Bar
 			}
-			kept7 := tape.Take(len(x3))
-			copy(centered[:len(x3):len(centered)], kept7)
+			kept5 := tape.Take(len(x3))
+			copy(centered[:len(x3):len(centered)], kept5)
 			num.Axpy(meanBar, -1, centeredBar[:len(x3):len(centeredBar)])
 			clear(centeredBar[:len(x3):len(centeredBar)])
 		}
@@ -241,25 +214,11 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	LogSumExp1Bar := -(resultBar * float64(len(points)))
 	mostBar := LogSumExp1Bar
 	sum1Bar := LogSumExp1Bar / sum1
-	kept5 := tape.Take(len(alpha))
-	mostBar -= sum1Bar * num.Sum(kept5)
-	num.Axpy(alphaGrad, sum1Bar, kept5)
 	kept3 := tape.Take(len(alpha))
-	for i2 := len(alpha) - 1; i2 >= 0; i2-- {
-		v2 := alpha[i2]
-		v2Bar := 0.0
-		max1Bar := 0.0
-		most = kept3[i2]
-		if i2 == mostAt {
-			v2Bar += mostBar
-			mostBar = 0
-		}
-		if most >= v2 {
-			mostBar += max1Bar
-		} else {
-			v2Bar += max1Bar
-		}
-		alphaGrad[i2] += v2Bar
+	mostBar -= sum1Bar * num.Sum(kept3)
+	num.Axpy(alphaGrad, sum1Bar, kept3)
+	if mostAt >= 0 {
+		alphaGrad[mostAt] += mostBar
 	}
 	for k := len(q) - 1; k >= 0; k-- {
 		logs := q[k]

@@ -53,10 +53,11 @@ func Cost(centroids []float64, points [][]float64) float64 {
 	sum := 0.0
 	for _, p := range points {
 		best := math.Inf(1)
-		for c := 0; c < len(centroids); c += len(p) {
+		for c := range len(centroids) / len(p) {
 			d := 0.0
 			for i, v := range p {
-				d += (v - centroids[c+i]) * (v - centroids[c+i])
+				e := v - centroids[c*len(p)+i]
+				d += e * e
 			}
 			best = min(best, d)
 		}

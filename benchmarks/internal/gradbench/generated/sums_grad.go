@@ -18,7 +18,7 @@ func SquareGradient(grad *float64, x float64) float64 {
 }
 
 // LogSumExpGradient returns LogSumExp, and stores its gradient by x.
-// On tapes it saves most for each i, exp for each i1.
+// On tapes it saves exp for each i1.
 func LogSumExpGradient(grad []float64, x []float64) float64 {
 	tape := num.NewTape[float64]()
 	defer tape.Free()
@@ -28,43 +28,25 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 	clear(grad)
 	most := math.Inf(-1)
 	mostAt := -1
-	kept := tape.Extend(len(x))
 	for i := range x {
-		v := x[i]
-		max1 := max(most, v)
-		kept[i] = most
-		if !(most >= v) {
+		if !(most >= x[i]) {
 			mostAt = i
 		}
-		most = max1
+		most = max(most, x[i])
 	}
 	sum := 0.0
-	kept2 := tape.Extend(len(x))
-	sum += num.ExpSum(kept2, x, most)
+	kept := tape.Extend(len(x))
+	sum += num.ExpSum(kept, x, most)
 	log := math.Log(sum)
 	result := most + log
 	resultBar := 1.0
 	mostBar := resultBar
 	sumBar := resultBar / sum
-	kept3 := tape.Take(len(x))
-	mostBar -= sumBar * num.Sum(kept3)
-	num.Axpy(grad, sumBar, kept3)
 	kept1 := tape.Take(len(x))
-	for i := len(x) - 1; i >= 0; i-- {
-		v := x[i]
-		vBar := 0.0
-		max1Bar := 0.0
-		most = kept1[i]
-		if i == mostAt {
-			vBar += mostBar
-			mostBar = 0
-		}
-		if most >= v {
-			mostBar += max1Bar
-		} else {
-			vBar += max1Bar
-		}
-		grad[i] += vBar
+	mostBar -= sumBar * num.Sum(kept1)
+	num.Axpy(grad, sumBar, kept1)
+	if mostAt >= 0 {
+		grad[mostAt] += mostBar
 	}
 	return result
 }
@@ -120,13 +102,10 @@ func LeastSquaresGradient(grad []float64, x []float64, n int) float64 {
 }
 
 // CostGradient returns Cost, and stores its gradient by centroids.
-// On tapes it saves best for each i and iteration, c for each i and iteration, d for each i
-// and iteration, best for each i, c for each i, count for each i.
+// On tapes it saves bestAt for each i.
 func CostGradient(grad []float64, centroids []float64, points [][]float64) float64 {
 	intTape := num.NewTape[int]()
 	defer intTape.Free()
-	tape := num.NewTape[float64]()
-	defer tape.Free()
 	if len(grad) != len(centroids) {
 		panic("CostGradient: grad and centroids have different lengths")
 	}
@@ -135,50 +114,34 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 	for i := range points {
 		p := points[i]
 		best := math.Inf(1)
-		c := 0
-		count := 0
-		for ; c < len(centroids); count++ {
+		n := len(centroids) / len(p)
+		bestAt := -1
+		for c := range n {
 			d := 0.0
 			for i1 := range p {
 				v := p[i1]
-				d += (v - centroids[c+i1]) * (v - centroids[c+i1])
+				e := v - centroids[c*len(p)+i1]
+				d += e * e
 			}
-			min1 := min(best, d)
-			tape.Push(best)
-			best = min1
-			intTape.Push(c)
-			c += len(p)
-			tape.Push(d)
+			if !(best <= d) {
+				bestAt = c
+			}
+			best = min(best, d)
 		}
 		sum += best
-		tape.Push(best)
-		intTape.Push(c)
-		intTape.Push(count)
+		intTape.Push(bestAt)
 	}
 	result := sum
 	resultBar := 1.0
 	for i := len(points) - 1; i >= 0; i-- {
-		count := intTape.Pop()
-		c := intTape.Pop()
-		best := tape.Pop()
+		bestAt := intTape.Pop()
 		p := points[i]
-		bestBar := resultBar
-		for range count {
-			d := tape.Pop()
-			dBar := 0.0
-			c = intTape.Pop()
-			best = tape.Pop()
-			min1Bar := bestBar
-			bestBar = 0
-			if best <= d {
-				bestBar += min1Bar
-			} else {
-				dBar += min1Bar
-			}
+		if bestAt >= 0 {
 			for i1 := len(p) - 1; i1 >= 0; i1-- {
 				v := p[i1]
-				grad[c+i1] -= dBar * (v - centroids[c+i1])
-				grad[c+i1] -= dBar * (v - centroids[c+i1])
+				e := v - centroids[bestAt*len(p)+i1]
+				eBar := 2 * resultBar * e
+				grad[bestAt*len(p)+i1] -= eBar
 			}
 		}
 	}
@@ -189,8 +152,6 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]float64) {
 	intTape := num.NewTape[int]()
 	defer intTape.Free()
-	tape := num.NewTape[float64]()
-	defer tape.Free()
 	if len(dst) != len(centroids) || len(v1) != len(centroids) {
 		panic("CostHessVec: dst, v1 and centroids have different lengths")
 	}
@@ -199,56 +160,39 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 		p := points[i]
 		best := math.Inf(1)
 		bestDot := 0.0
-		c := 0
-		count := 0
-		for ; c < len(centroids); count++ {
+		n := len(centroids) / len(p)
+		bestAt := -1
+		for c := range n {
 			d := 0.0
 			dDot := 0.0
 			for i1 := range p {
 				v := p[i1]
-				dDot += -(v1[c+i1] * (v - centroids[c+i1])) - (v-centroids[c+i1])*v1[c+i1]
-				d += (v - centroids[c+i1]) * (v - centroids[c+i1])
+				e := v - centroids[c*len(p)+i1]
+				eDot := -v1[c*len(p)+i1]
+				dDot += 2 * e * eDot
+				d += e * e
 			}
-			min1Dot := 0.0
+			if !(best <= d) {
+				bestAt = c
+			}
 			if best <= d {
-				min1Dot = bestDot
+				bestDot = bestDot
 			} else {
-				min1Dot = dDot
+				bestDot = dDot
 			}
-			min1 := min(best, d)
-			tape.Push(best)
-			bestDot = min1Dot
-			best = min1
-			intTape.Push(c)
-			c += len(p)
-			tape.Push(d)
+			best = min(best, d)
 		}
-		tape.Push(best)
-		intTape.Push(c)
-		intTape.Push(count)
+		intTape.Push(bestAt)
 	}
 	resultBar := 1.0
 	for i := len(points) - 1; i >= 0; i-- {
-		count := intTape.Pop()
-		c := intTape.Pop()
-		best := tape.Pop()
+		bestAt := intTape.Pop()
 		p := points[i]
-		bestBar := resultBar
-		for range count {
-			d := tape.Pop()
-			dBar := 0.0
-			c = intTape.Pop()
-			best = tape.Pop()
-			min1Bar := bestBar
-			bestBar = 0
-			if best <= d {
-				bestBar += min1Bar
-			} else {
-				dBar += min1Bar
-			}
+		if bestAt >= 0 {
 			for i1 := len(p) - 1; i1 >= 0; i1-- {
-				dst[c+i1] -= -(dBar * v1[c+i1])
-				dst[c+i1] -= -(dBar * v1[c+i1])
+				eDot := -v1[bestAt*len(p)+i1]
+				eBarDot := 2 * resultBar * eDot
+				dst[bestAt*len(p)+i1] -= eBarDot
 			}
 		}
 	}

@@ -27,11 +27,11 @@ func (l *lowerer) extremes(list []stmt) (out []stmt) {
 		case *ranged:
 			c := *x
 			c.body = l.extremes(x.body)
-			for k := range c.body {
-				if r := l.runningIn(&c, k); r != nil {
+			for k := 0; k < len(c.body); k++ {
+				if r, own := l.runningIn(&c, k); r != nil {
 					out = append(out, &assignment{l: ref(r.at), op: token.ASSIGN, r: integerLit(-1), define: true})
-					c.body = slices.Clone(c.body)
-					c.body[k] = r
+					c.body = slices.Concat(c.body[:k+1-own], []stmt{r}, c.body[k+1:])
+					k -= own - 1
 				}
 			}
 			s = &c
@@ -41,8 +41,9 @@ func (l *lowerer) extremes(list []stmt) (out []stmt) {
 	return out
 }
 
-// runningIn returns statement k of a loop as a running statement, or nil if it is none.
-func (l *lowerer) runningIn(loop *ranged, k int) *running {
+// runningIn returns statement k of a loop as a running statement, or nil if it is none, and how many
+// statements up to k are of it.
+func (l *lowerer) runningIn(loop *ranged, k int) (r *running, count int) {
 	var m, v, cond expr
 	own := loop.body[k : k+1] // the statements that may mention m
 	set, ok := loop.body[k].(*assignment)
@@ -71,30 +72,147 @@ func (l *lowerer) runningIn(loop *ranged, k int) *running {
 				op = token.LEQ
 			}
 			m, v, cond = set.l, c.args[1], inverted(&binary{op, c.args[0], c.args[1], boolean})
+			set = &assignment{l: set.l, op: token.ASSIGN, r: c}
 		}
 	} else {
 		ok = false
 	}
 	if !ok || !isReference(m) || !isFloat(m.typeOf()) || !isPlace(v) || loop.v.typ != integer {
-		return nil
+		return nil, 0
+	}
+	if j := k - len(own); j >= 0 && isReference(v) { // v := x[i] right before it, and nowhere else
+		d, isSet := loop.body[j].(*assignment)
+		if isSet && d.define && root(d.l) == root(v) && isPlace(d.r) && mentionsOf(loop.body, root(v)) == 1+mentionsOf(own, root(v)) {
+			x := root(v)
+			of := func(e expr) expr {
+				if y, ok := e.(*reference); ok && y.v == x {
+					return d.r
+				}
+				return e
+			}
+			v, cond, own = d.r, rewritten(cond, of), loop.body[j:k+1]
+			set = &assignment{l: set.l, op: token.ASSIGN, r: rewritten(set.r, of)}
+		}
 	}
 	// The loop mentions m nowhere else.
 	mv := root(m)
 	if slices.Contains(mv.scope, loop.info) || mentionsOf(loop.body, mv) != mentionsOf(own, mv) {
-		return nil
+		return nil, 0
 	}
 	at := l.variable(mv.name+"At", integer)
 	at.scope = slices.Clone(loop.v.scope[:len(loop.v.scope)-1])
-	r := &running{m: m, v: v, at: at, i: loop.v}
+	r = &running{m: m, v: v, at: at, i: loop.v}
 	note := &assignment{l: ref(at), op: token.ASSIGN, r: ref(loop.v)}
 	if _, isBranch := loop.body[k].(*branch); isBranch {
 		r.list = []stmt{&branch{cond: cond, then: []stmt{set, note}}}
 	} else {
 		r.list = []stmt{&branch{cond: cond, then: []stmt{note}}, set}
 	}
-	return r
+	return r, len(own)
 }
 
+// winners returns statements in which a loop that does something only in the iteration which changed a
+// running maximum last does that alone.
+func winners(list []stmt) (out []stmt) {
+	for _, s := range list {
+		switch x := s.(type) {
+		case *branch:
+			s = &branch{x.cond, winners(x.then), winners(x.els)}
+		case *while:
+			c := *x
+			c.body = winners(x.body)
+			s = &c
+		case *ranged:
+			if b := winner(x); b != nil {
+				s = b
+				break
+			}
+			c := *x
+			c.body = winners(x.body)
+			s = &c
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// winner returns if at >= 0 { ... } for a loop over i that has definitions, if i == at { ... }, and what
+// does nothing while the cotangents that the branch sets are 0. It returns nil for another loop.
+func winner(loop *ranged) *branch {
+	if loop.step != -1 || !isLit(loop.hi, "0") {
+		return nil
+	}
+	k := slices.IndexFunc(loop.body, func(s stmt) bool { _, ok := s.(*branch); return ok })
+	if k < 0 {
+		return nil
+	}
+	b := loop.body[k].(*branch)
+	c, ok := b.cond.(*binary)
+	if !ok || len(b.els) > 0 || c.op != token.EQL || !isReference(c.x) || root(c.x) != loop.v || !isReference(c.y) || slices.Contains(root(c.y).scope, loop.info) {
+		return nil
+	}
+	zeros := map[*variable]bool{}
+	for _, s := range loop.body[:k] {
+		d, ok := s.(*assignment)
+		if !ok || !d.define {
+			return nil
+		}
+		zeros[root(d.l)] = isFloat(d.l.typeOf()) && (d.r == nil || isLit(d.r, "0"))
+	}
+	if !idle(loop.body[k+1:], zeros) {
+		return nil
+	}
+	then := rewrittenList(slices.Concat(loop.body[:k], b.then, loop.body[k+1:]), func(e expr) expr {
+		if x, ok := e.(*reference); ok && x.v == loop.v {
+			return c.y
+		}
+		return e
+	}, sameLoop)
+	return &branch{cond: &binary{token.GEQ, c.y, integerLit(0), boolean}, then: then}
+}
+
+// idle reports whether statements do nothing if some variables are 0.
+func idle(list []stmt, zeros map[*variable]bool) bool {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *assignment:
+			zero := s.r != nil && vanishes(s.r, zeros)
+			if s.define {
+				zeros[root(s.l)] = zero
+			} else if !zero || s.op == token.ASSIGN {
+				return false
+			}
+		case *ranged:
+			if !idle(s.body, zeros) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// vanishes reports whether a derivative is 0 if some variables are 0.
+func vanishes(e expr, zeros map[*variable]bool) bool {
+	switch e := e.(type) {
+	case *reference:
+		return zeros[e.v]
+	case *unary:
+		return vanishes(e.x, zeros)
+	case *binary:
+		x, y := vanishes(e.x, zeros), vanishes(e.y, zeros)
+		switch e.op {
+		case token.ADD, token.SUB:
+			return x && y
+		case token.MUL:
+			return x || y
+		case token.QUO:
+			return x
+		}
+	}
+	return false
+}
 func isOrder(op token.Token) bool {
 	return op == token.LSS || op == token.GTR || op == token.LEQ || op == token.GEQ
 }

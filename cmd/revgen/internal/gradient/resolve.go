@@ -374,7 +374,7 @@ func tidied(forward, back []stmt, base int) (first, second []stmt) {
 		if size(forward)+size(back) < n {
 			continue
 		}
-		forward, back = merged(forward), settled(merged(back), func(*variable) bool { return false })
+		forward, back = merged(forward), settled(merged(winners(back)), func(*variable) bool { return false })
 		if size(forward)+size(back) == n {
 			return forward, back
 		}

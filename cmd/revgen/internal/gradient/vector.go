@@ -298,7 +298,7 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 		e := effects[k]
 		if x, shift := w.exponential(e.r); x != nil {
 			// One call stores the exponentials and adds them up.
-			if isElement(e.l) && !mentionsIn(e.l, s.v) {
+			if _, ok := w.row(e.l); isElement(e.l) && !ok {
 				return nil
 			}
 			if k+1 < len(effects) && w.samePair(e, effects[k+1]) {
@@ -319,7 +319,7 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 			w.put(&assignment{l: e.l, op: e.op, r: w.num("SumExp", w.slice(x, true), nil, shift)})
 			continue
 		}
-		if isLit(e.r, "0") && e.op == token.ASSIGN && isElement(e.l) {
+		if _, ok := w.row(e.l); ok && isLit(e.r, "0") && e.op == token.ASSIGN {
 			w.put(&effect{&call{"clear", "", []expr{w.slice(e.l.(*element), true)}, nil}})
 			continue
 		}
@@ -646,7 +646,7 @@ func (w *loopWriter) samePair(a, b loopEffect) bool {
 	if isElement(b.l) {
 		store, sum = b, a
 	}
-	if store.op != token.ASSIGN || sum.op != token.ADD_ASSIGN {
+	if _, inOrder := w.row(store.l); !inOrder || store.op != token.ASSIGN || sum.op != token.ADD_ASSIGN {
 		return false
 	}
 	return sameText(a.r, b.r) || isElement(a.l) && same(a.l, b.r)

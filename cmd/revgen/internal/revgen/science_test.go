@@ -162,8 +162,9 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 	}
 }
 
-// Short slices and arrays become locals, and values that come twice have names.
-func TestShort(t *testing.T) {
+// Short slices and arrays become locals, values that come twice have names, and running maxima need no
+// tape.
+func TestText(t *testing.T) {
 	fset := token.NewFileSet()
 	imports, err := newImporter(fset, ".")
 	if err != nil {
@@ -189,6 +190,22 @@ func TestShort(t *testing.T) {
 		{
 			gradient + "a := math.Sin(x[0])/x[1]\nx[1] += 1\nreturn a + math.Sin(x[0])*x[0] + math.Sin(x[0])/x[1] }",
 			[]string{"sin1 := math.Sin(x2)", "sin1*x[0] + q"}, []string{"sin2"},
+		},
+		{
+			gradient + "top := 0.0\nfor _, v := range x { top = max(top, v) }\nreturn top }",
+			[]string{"if topAt >= 0 {\n\t\tgrad[topAt] += "}, []string{"tape", "Tape"},
+		},
+		{
+			gradient + "top := 1.0\nfor i := range n { d := 0.0; for j := range x { d += x[j]*x[i] }; top = min(top, d) }\nreturn top }",
+			[]string{"if topAt >= 0 {"}, []string{"i--"},
+		},
+		{
+			gradient + "top := 1.0\nfor i := range n { top = min(top, x[i]); x[i] = 1 }\nreturn top }",
+			[]string{"i--", "if i == topAt {"}, []string{"if topAt >= 0 {"},
+		},
+		{
+			gradient + "s := 0.0\nm := [][]float64{{1, 2}, {3, x[0]}}\nfor i := range m { s += x[i]; m[i][i] = 0 }\nreturn s*m[n][1] }",
+			[]string{"m[i][i] = 0"}, nil,
 		},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
