@@ -63,3 +63,18 @@ func ExpSum(y, x []float64, shift float64) float64 {
 
 // SumExp returns Σ exp(x_i - shift).
 func SumExp(x []float64, shift float64) float64 { return vec.SumExp(x, shift) }
+
+// IndexMax returns the index of the first of the largest elements of x, or of a NaN if there is one. It
+// returns -1 if they are not larger than top.
+func IndexMax(x []float64, top float64) int {
+	largest := vec.Max(x)
+	if largest <= top || len(x) == 0 || top != top {
+		return -1
+	}
+	for i, v := range x {
+		if v == largest || v != v {
+			return i
+		}
+	}
+	return -1
+}

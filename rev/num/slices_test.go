@@ -73,3 +73,23 @@ func panics(f func()) (yes bool) {
 	f()
 	return false
 }
+
+func TestIndexMax(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		x    []float64
+		top  float64
+		want int
+	}{
+		{nil, math.Inf(-1), -1},
+		{[]float64{1, 3, 2, 3}, 2.5, 1},
+		{[]float64{1, 3, 2, 3}, 3, -1},
+		{[]float64{math.Inf(-1)}, math.Inf(-1), -1},
+		{[]float64{1, nan, 2}, 0, 1},
+		{[]float64{1, 2}, nan, -1},
+	} {
+		if got := num.IndexMax(c.x, c.top); got != c.want {
+			t.Errorf("IndexMax(%v, %v) is %d, want %d", c.x, c.top, got, c.want)
+		}
+	}
+}

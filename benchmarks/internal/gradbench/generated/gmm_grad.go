@@ -86,11 +86,9 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	log3 := math.Log(2 * math.Pi)
 	most := math.Inf(-1)
 	mostAt := -1
-	for i2 := range alpha {
-		if !(most >= alpha[i2]) {
-			mostAt = i2
-		}
-		most = max(most, alpha[i2])
+	mostAt = num.IndexMax(alpha, most)
+	if mostAt >= 0 {
+		most = alpha[mostAt]
 	}
 	sum1 := 0.0
 	kept2 := tape.Extend(len(alpha))
@@ -142,11 +140,9 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		}
 		most1 := math.Inf(-1)
 		most1At := -1
-		for i9 := range exponents {
-			if !(most1 >= exponents[i9]) {
-				most1At = i9
-			}
-			most1 = max(most1, exponents[i9])
+		most1At = num.IndexMax(exponents, most1)
+		if most1At >= 0 {
+			most1 = exponents[most1At]
 		}
 		sum2 := 0.0
 		kept10 := tape.Extend(len(exponents))

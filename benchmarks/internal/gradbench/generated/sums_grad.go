@@ -28,11 +28,9 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 	clear(grad)
 	most := math.Inf(-1)
 	mostAt := -1
-	for i := range x {
-		if !(most >= x[i]) {
-			mostAt = i
-		}
-		most = max(most, x[i])
+	mostAt = num.IndexMax(x, most)
+	if mostAt >= 0 {
+		most = x[mostAt]
 	}
 	sum := 0.0
 	kept := tape.Extend(len(x))

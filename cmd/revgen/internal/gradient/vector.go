@@ -289,11 +289,14 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 	if s.step != 1 && s.step != -1 || s.v.typ != integer || !atom(lo) || isConstant(hi) {
 		return nil
 	}
+	w := &loopWriter{vectorizer: v, i: s.v, lo: lo, hi: hi}
+	if calls := w.maximum(s); calls != nil {
+		return calls
+	}
 	effects := v.effects(s)
 	if effects == nil {
 		return nil
 	}
-	w := &loopWriter{vectorizer: v, i: s.v, lo: lo, hi: hi}
 	for k := 0; k < len(effects); k++ {
 		e := effects[k]
 		if x, shift := w.exponential(e.r); x != nil {
@@ -335,6 +338,41 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 		return w.out
 	}
 	return []stmt{&branch{cond: &binary{token.GTR, hi, lo, boolean}, then: w.out}}
+}
+
+// maximum returns the call of a loop that finds a running maximum of a whole slice, or nil:
+//
+//	for i := range x {
+//		if !(m >= x[i]) {            at = num.IndexMax(x, m)
+//			at = i               if at >= 0 {
+//		}                                    m = x[at]
+//		m = max(m, x[i])             }
+//	}
+func (w *loopWriter) maximum(s *ranged) []stmt {
+	if len(s.body) != 2 || s.step != 1 || !isLit(w.lo, "0") || !isLen(w.hi) {
+		return nil
+	}
+	b, isBranch := s.body[0].(*branch)
+	set, isSet := s.body[1].(*assignment)
+	if !isBranch || !isSet || len(b.then) != 1 || len(b.els) > 0 || set.op != token.ASSIGN || !isReference(set.l) {
+		return nil
+	}
+	note, isNote := b.then[0].(*assignment)
+	c, isCall := set.r.(*call)
+	if !isNote || !isReference(note.l) || !isReference(note.r) || root(note.r) != s.v || !isCall || c.fn != "max" || !same(c.args[0], set.l) {
+		return nil
+	}
+	x, ok := w.row(c.args[1])
+	if !ok || !same(w.hi.(*call).args[0], x.x) || !sameText(x.i, ref(s.v)) || !sameText(b.cond, inverted(&binary{token.GEQ, set.l, x, boolean})) {
+		return nil
+	}
+	return []stmt{
+		&assignment{l: note.l, op: token.ASSIGN, r: &call{"num.IndexMax", numPath, []expr{x.x, set.l}, integer}},
+		&branch{
+			cond: &binary{token.GEQ, note.l, integerLit(0), boolean},
+			then: []stmt{&assignment{l: set.l, op: token.ASSIGN, r: &element{x.x, note.l, x.typ}}},
+		},
+	}
 }
 
 func isElement(e expr) bool {

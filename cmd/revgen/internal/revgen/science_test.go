@@ -193,7 +193,7 @@ func TestText(t *testing.T) {
 		},
 		{
 			gradient + "top := 0.0\nfor _, v := range x { top = max(top, v) }\nreturn top }",
-			[]string{"if topAt >= 0 {\n\t\tgrad[topAt] += "}, []string{"tape", "Tape"},
+			[]string{"topAt = num.IndexMax(x, top)", "if topAt >= 0 {\n\t\tgrad[topAt] += "}, []string{"tape", "Tape"},
 		},
 		{
 			gradient + "top := 1.0\nfor i := range n { d := 0.0; for j := range x { d += x[j]*x[i] }; top = min(top, d) }\nreturn top }",

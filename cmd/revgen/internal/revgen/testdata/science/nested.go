@@ -225,3 +225,23 @@ func penalty(p []float64) float64 {
 	s.Mul(gw, gw.T())
 	return v + mat.Trace(&s)*mat.Dot(gx, gx)
 }
+
+// turning copies a struct in a loop, whose copies are on a tape.
+//
+//revgen:gradient x
+func turning(x []float64) float64 {
+	p := struct{ u, w float64 }{x[0], 0.5}
+	for range 3 {
+		q := p
+		p.u = q.w + x[1]
+		p.w *= q.u
+	}
+	return p.u * p.w
+}
+
+//revgen:gradient x
+func turned(x []float64) float64 {
+	g := make([]float64, 2)
+	turningGradient(g, x)
+	return g[0]*g[0] + x[0]*g[1]
+}
