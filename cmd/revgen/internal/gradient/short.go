@@ -287,6 +287,16 @@ func (s *shortener) holds(e expr) (yes, known bool) {
 // iterations returns the values of the variable of a loop that can be written out, and reports whether
 // the loop may end before.
 func (s *shortener) iterations(r *ranged) (at []int, guarded, ok bool) {
+	taped := false // a place on a tape has one push and one pop
+	each(r.body, func(st stmt) {
+		switch st.(type) {
+		case *push, *pop, *fold:
+			taped = true
+		}
+	})
+	if taped {
+		return nil, false, false
+	}
 	lo, known := s.value(r.lo)
 	hi, exact := s.value(r.hi)
 	if !exact && r.step > 0 {
