@@ -226,10 +226,10 @@ func penalty(p []float64) float64 {
 	return v + mat.Trace(&s)*mat.Dot(gx, gx)
 }
 
-// turning copies a struct in a loop, whose copies are on a tape.
+// copying copies a struct in a loop, whose copies are on a tape.
 //
 //revgen:gradient x
-func turning(x []float64) float64 {
+func copying(x []float64) float64 {
 	p := struct{ u, w float64 }{x[0], 0.5}
 	for range 3 {
 		q := p
@@ -240,8 +240,8 @@ func turning(x []float64) float64 {
 }
 
 //revgen:gradient x
-func turned(x []float64) float64 {
+func copied(x []float64) float64 {
 	g := make([]float64, 2)
-	turningGradient(g, x)
+	copyingGradient(g, x)
 	return g[0]*g[0] + x[0]*g[1]
 }

@@ -436,7 +436,7 @@ func TestNested(t *testing.T) {
 			}
 		}
 		check(t, "total", []float64{x[0], x[1], 1.5 + x[2]}, total, totalGradient)
-		check(t, "turned", x[:2], turned, turnedGradient)
+		check(t, "copied", x[:2], copied, copiedGradient)
 		check(t, "penalty", random(6, -1, 1), penalty, penaltyGradient)
 	}
 	check(t, "path", []float64{0.3}, func(x []float64) float64 { return path(x[0]) },
