@@ -136,7 +136,7 @@ func (s *scribe) stmt() {
 			"z *= cmplx.Rect(0.9, "+s.expr(1)+")", "zs[1], zs[2] = zs[2]+z, zs[1]-z", "z = cmplx.Tanh(z) - zs["+s.index()+"]/2"))
 	case k == 21:
 		s.line("%s", s.pick("ps = append(ps, state{u: "+s.expr(1)+", w: s1})\nps[0].u += math.Sin(ps[len(ps)-1].w)", "ps[0].c["+s.index()+"] += ps[0].u*"+s.expr(1),
-			"b = append(b, a[:2]...)\nb[0] += b[len(b)-1]", "c := append([]float64{s0}, a[:3]...)\na["+s.index()+"] += c["+s.index()+"]"))
+			"b = append(b, a[:2]...)\nb[0] += b[len(b)-1]", "{\nc := append([]float64{s0}, a[:3]...)\na["+s.index()+"] += c["+s.index()+"]\n}"))
 	case k == 12:
 		s.line("b = append(b, %s)\nb[%s] += b[len(b)-1]", s.expr(1), s.index())
 	case k < 15 && s.depth < 4:
