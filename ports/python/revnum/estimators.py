@@ -279,6 +279,7 @@ class KMeans(sklearn.cluster.KMeans):
             yield _wide(self._init_centroids(X, row_norms(X, squared=True), init, random_state, weights))
 
     def _transform(self, X):
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])  # fit_transform gives what it got
         out = np.empty((X.shape[0], len(self.cluster_centers_)), X.dtype)
         for rows in _blocks(X, max(X.shape[1], out.shape[1])):
             out[rows] = super()._transform(X[rows])

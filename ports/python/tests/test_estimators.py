@@ -203,6 +203,7 @@ def test_blocks(monkeypatch, dtype):
     results = lambda: [g.predict(x), g.predict_proba(x), g.score_samples(x), g.score(x), k.predict(x), k.transform(x), k.score(x)]
     want = results()
     np.testing.assert_array_equal(want[0], want[1].argmax(1))
+    np.testing.assert_allclose(KMeans(3, random_state=1).fit_transform(x.tolist()), want[5], rtol=1e-4)
     assert estimators._blocks(x, 3) == [slice(0, 2**22 // 3)]
     monkeypatch.setattr(estimators, "_blocks", lambda X, columns: [slice(i, i + 7) for i in range(0, len(X), 7)])
     for a, b in zip(want, results()):
