@@ -1,7 +1,7 @@
 package fixedpoint
 
 import (
-	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -71,6 +71,13 @@ func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.R
 				t.Fatalf("n=%d: %s of %d: %d, want %d", n, f.name, int64(x[i]), int64(got[i]-v), int64(want-v))
 			}
 		}
+		z := slices.Clone(y)
+		f.f.AddProducts(sign, x, y, z)
+		for i, v := range y {
+			if want := v + fixed.Q43(sign)*f.of(x[i]).Mul(v); z[i] != want {
+				t.Fatalf("n=%d: %s of %d times %d: %d, want %d", n, f.name, int64(x[i]), int64(v), int64(z[i]-v), int64(want-v))
+			}
+		}
 	}
 	sign, got := 2*rnd.IntN(2)-1, draw(rnd, n, other)
 	for i := range y {
@@ -86,14 +93,97 @@ func testFunctions(t *testing.T, rnd *rand.Rand, n int, from, other func(*rand.R
 			x[i] = q.Mul(y[i])
 		}
 	}
-	want := slices.Clone(got)
-	AddQuotients(sign, x, y, got)
-	for i := range want {
-		want[i] += fixed.Q43(sign) * x[i].Div(y[i])
-		if got[i] != want[i] {
-			t.Fatalf("n=%d: %d/%d differs by %d", n, int64(x[i]), int64(y[i]), int64(got[i]-want[i]))
+	for _, q := range []struct {
+		name string
+		add  func(z []fixed.Q43)
+		of   func(x, y fixed.Q43) fixed.Q43
+	}{
+		{"x/y", func(z []fixed.Q43) { AddQuotients(sign, x, y, z) }, fixed.Q43.Div},
+		{"x/y/y", func(z []fixed.Q43) { AddQuotientsTwice(sign, x, y, z) }, func(x, y fixed.Q43) fixed.Q43 { return x.Div(y).Div(y) }},
+		{"1/y", func(z []fixed.Q43) { AddReciprocals(sign, y, z) }, func(_, y fixed.Q43) fixed.Q43 { return fixed.One.Div(y) }},
+		{"x/(2√|y|)", func(z []fixed.Q43) { AddRootQuotients(sign, x, positive(y), z) }, func(x, y fixed.Q43) fixed.Q43 {
+			return fixed.SqrtAdjoint(positive([]fixed.Q43{y})[0], x)
+		}},
+	} {
+		z := slices.Clone(got)
+		q.add(z)
+		for i, v := range got {
+			if want := v + fixed.Q43(sign)*q.of(x[i], y[i]); z[i] != want {
+				t.Fatalf("n=%d: %s of %d and %d differs by %d", n, q.name, int64(x[i]), int64(y[i]), int64(z[i]-want))
+			}
 		}
 	}
+}
+
+// positive returns the magnitudes of numbers that are not 0, the largest number for the least.
+func positive(x []fixed.Q43) []fixed.Q43 {
+	x = slices.Clone(x)
+	for i, v := range x {
+		x[i] = v.AbsSat()
+	}
+	return x
+}
+
+// boundaries returns numbers at and next to those where the functions change their ways: powers of
+// two, both ends of the range, quarters of a turn, where tables and shifts begin, and where a small
+// result is half a unit.
+func boundaries() (all []fixed.Q43) {
+	at := []fixed.Q43{0, fixed.Max, fixed.FromFloat64(13.8), 14 * fixed.One, 31 * fixed.One}
+	for k := range 63 {
+		at = append(at, 1<<k,
+			fixed.FromFloat64(float64(k)*math.Pi/4),
+			fixed.FromFloat64(float64(k-42)*math.Ln2),
+			fixed.FromFloat64(math.Log((float64(k)+0.5)/(1<<fixed.FracBits))))
+	}
+	for i := range 256 {
+		at = append(at, fixed.Q43(256+i), fixed.Q43(256+i)<<35, fixed.Q43(256+i)<<54,
+			fixed.FromFloat64(float64(i)/256*math.Ln2), fixed.FromFloat64(float64(i)/65536*math.Ln2), fixed.FromFloat64((19+float64(i)/256)*math.Ln2))
+	}
+	for _, v := range at {
+		for d := fixed.Q43(-3); d <= 3; d++ {
+			all = append(all, v+d, -v-d) // around, at the ends
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// TestBoundaries fills whole vectors with a number, so that one that is left to plain Go does not
+// take others with it.
+func TestBoundaries(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		const n = 3 * vectorLeast
+		filled := func(v fixed.Q43) []fixed.Q43 { return slices.Repeat([]fixed.Q43{v}, n) }
+		got := make([]fixed.Q43, n)
+		for _, v := range boundaries() {
+			for _, f := range functions {
+				x := f.from(v)
+				clear(got)
+				f.f.Add(1, filled(x), got)
+				if !slices.Equal(got, filled(f.of(x))) {
+					t.Fatalf("%s of %d is %v, want %v", f.name, int64(x), got, f.of(x))
+				}
+			}
+		}
+		ends := []fixed.Q43{0, fixed.Min, fixed.Max}
+		for k := range 63 {
+			ends = append(ends, 1<<k-1, 1<<k, 1<<k+1)
+		}
+		for _, x := range ends {
+			for _, y := range ends {
+				if y == 0 {
+					continue
+				}
+				for _, y := range []fixed.Q43{y, -y} {
+					clear(got)
+					AddQuotients(1, filled(x), filled(y), got)
+					if want := x.Div(y); !slices.Equal(got, filled(want)) {
+						t.Fatalf("%d/%d is %v, want %v", int64(x), int64(y), got, want)
+					}
+				}
+			}
+		}
+	})
 }
 
 func TestFunctions(t *testing.T) {
@@ -147,7 +237,7 @@ func BenchmarkFunctions(b *testing.B) {
 		})
 	}
 	for _, f := range functions {
-		run(fmt.Sprint(f.name), func() { f.f.Add(1, x, z) })
+		run(f.name, func() { f.f.Add(1, x, z) })
 	}
 	run("Quotients", func() { AddQuotients(1, x, y, z) })
 }

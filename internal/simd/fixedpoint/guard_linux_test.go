@@ -2,6 +2,7 @@ package fixedpoint
 
 import (
 	"testing"
+	"unsafe"
 
 	"revnum/fixed"
 	"revnum/internal/simd/simdtest"
@@ -12,13 +13,41 @@ import (
 func TestGuardPages(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
 		pages := [][]fixed.Q43{simdtest.Guarded[fixed.Q43](t), simdtest.Guarded[fixed.Q43](t), simdtest.Guarded[fixed.Q43](t)}
+		long, short, bytes := simdtest.Guarded[int](t), simdtest.Guarded[int32](t), simdtest.Guarded[byte](t)
+		bools := unsafe.Slice((*bool)(unsafe.Pointer(&bytes[0])), len(bytes))
 		for _, last := range []bool{false, true} {
 			for n := range 40 {
 				x, y, z := simdtest.End(pages[0], n, last), simdtest.End(pages[1], n, last), simdtest.End(pages[2], n, last)
 				Dot(x, y)
+				SumSquares(x)
 				Axpy(1, fixed.One/3, x, y)
 				AddProducts(-1, x, y, z)
 				Shears(fixed.One/3, fixed.One/2, true, x, y)
+				for i := range x {
+					x[i] = fixed.One
+				}
+				for _, f := range functions {
+					f.f.Add(1, x, y)
+				}
+				AddQuotients(1, y, x, z)
+				for rows := 1; rows <= 3; rows++ {
+					for _, stride := range []int{n, n + 2} {
+						a, u := simdtest.End(pages[0], rows, last), simdtest.End(pages[1], (rows-1)*stride+n, last)
+						i64, i32 := simdtest.End(long, rows, last), simdtest.End(short, rows, last)
+						for i := range rows {
+							i64[i], i32[i] = i, int32(i)
+						}
+						AddRowSums(1, fixed.One, a, i64, u, stride, z, make([]fixed.Accumulator, n))
+						AddRowSums(1, fixed.One, a, i32, u, stride, z, make([]fixed.Accumulator, n))
+
+						tan, sin, half, matrix := a, simdtest.End(pages[1], rows, last), simdtest.End(bools, rows, last), simdtest.End(pages[2], rows*stride+n, last)
+						for i := range tan {
+							tan[i], sin[i] = fixed.One/3, fixed.One/2
+						}
+						ShearChain(tan, sin, half, matrix, stride, rows-1, n)
+						UnshearChain(tan, sin, half, matrix, stride, rows-1, n)
+					}
+				}
 			}
 			for m := 1; m <= 17; m++ {
 				for n := 1; n <= 17; n++ {

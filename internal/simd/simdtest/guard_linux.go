@@ -11,7 +11,7 @@ import (
 )
 
 // Guarded returns a page of ones between two pages that must not be touched.
-func Guarded[T cpu.Float | byte | int | fixed.Q43](t *testing.T) []T {
+func Guarded[T cpu.Float | byte | int | int32 | fixed.Q43](t *testing.T) []T {
 	t.Helper()
 	page := os.Getpagesize()
 	mem, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

@@ -18,7 +18,7 @@ func TestSparseGuardPages(t *testing.T) {
 
 func testSparseGuardPages[T cpu.Float](t *testing.T) {
 	dst, v, a, ga, u, w := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
-	indices := guardedIndices[int32](t)
+	indices := simdtest.Guarded[int32](t)
 	for cols := 1; cols <= mostCols; cols++ {
 		n := Cols[T](cols)
 		met := min(3, len(u)/n)
@@ -59,7 +59,7 @@ func TestSparseColumnGuardPages(t *testing.T) {
 
 func testSparseColumnGuardPages[T cpu.Float, I Index](t *testing.T) {
 	out, v, a, ga, u, w := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
-	ends, columns := guardedIndices[I](t), guardedIndices[I](t)
+	ends, columns := simdtest.Guarded[I](t), simdtest.Guarded[I](t)
 	const met = 3
 	for entries := range 40 {
 		for rows := 1; rows < 4; rows++ {
@@ -85,19 +85,13 @@ func testSparseColumnGuardPages[T cpu.Float, I Index](t *testing.T) {
 	}
 }
 
-// guardedIndices returns a page of indices between two pages that must not be touched.
-func guardedIndices[I Index](t *testing.T) []I {
-	page := simdtest.Guarded[float64](t)
-	return unsafe.Slice((*I)(unsafe.Pointer(&page[0])), len(page)*8/int(unsafe.Sizeof(I(0))))
-}
-
 func TestSparsePairsGuardPages(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testSparsePairsGuardPages[float64], testSparsePairsGuardPages[float32])
 }
 
 func testSparsePairsGuardPages[T cpu.Float](t *testing.T) {
 	out, v, a, ga, uw := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t)
-	indices, narrow := guardedIndices[int](t), guardedIndices[int32](t)
+	indices, narrow := simdtest.Guarded[int](t), simdtest.Guarded[int32](t)
 	const met = 3
 	far := make([]T, 1<<18) // so large that pairs are fetched before
 	for entries := 1; entries < 100; entries++ {

@@ -22,7 +22,7 @@ func testSpGEMMGuardPages[T cpu.Float, I Index](t *testing.T) {
 	}
 	var indices [6][]I
 	for n := range indices {
-		indices[n] = guardedIndices[I](t)
+		indices[n] = simdtest.Guarded[I](t)
 	}
 	for n := range 200 {
 		last := n%2 == 1
