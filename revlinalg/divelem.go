@@ -191,16 +191,16 @@ func addFixedQuotients(w *quotients[fixed.Q43], lo, hi int) {
 		}
 		divide(q, at(k.X), nil, nil)
 		if k.Z.Data != nil {
-			vector.AddScaled(w.sign, fixed.One, rev.ViewSlice(q), rev.ViewSlice(at(k.Z)))
+			fixedpoint.Axpy(w.sign, fixed.One, q, at(k.Z))
 		}
 		divide(dq, at(t.X), q, at(t.Y))
 		if t.Z.Data != nil {
-			vector.AddScaled(w.sign, fixed.One, rev.ViewSlice(dq), rev.ViewSlice(at(t.Z)))
+			fixedpoint.Axpy(w.sign, fixed.One, dq, at(t.Z))
 		}
 		divide(omega, at(g.Z), nil, nil)
 		addTo := func(o *binaryOperands[fixed.Q43], x, b, c []fixed.Q43) {
 			if o.X.Data != nil && x != nil {
-				vector.AddScaled(1, fixed.One, rev.ViewSlice(x), rev.ViewSlice(at(o.X)))
+				fixedpoint.Axpy(1, fixed.One, x, at(o.X))
 			}
 			if o.Y.Data != nil {
 				fixedpoint.AddProducts(-1, b, c, at(o.Y))

@@ -17,6 +17,9 @@ import (
 //
 //	Ā += L(Aᵀ, Ȳ),  Ẏ += L(A, Ȧ),  ġA += L(Aᵀ, ġY) + L₂(Aᵀ, Ȳ, Ȧᵀ).
 //
+// The first is because L(A, E) = Σ_k Σ_{i<k} Aⁱ·E·A^(k-1-i)/k!, and the inner product of Ȳ with a term is
+// that of E with (Aᵀ)ⁱ·Ȳ·(Aᵀ)^(k-1-i). The third is its tangent: L is linear in its direction.
+//
 // exp(A) is the square, s times, of the Taylor polynomial of degree 16 of A/2^s, where the 1-norm of
 // A/2^s is at most ½. It takes 6 + s products of matrices. L is found by the same products of numbers
 // a + e·ε with ε² = 0, whose parts are matrices: each takes 3 products, and for L₂ 9.

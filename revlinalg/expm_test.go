@@ -59,6 +59,25 @@ func TestExpmValues(t *testing.T) {
 // Norms from tiny to large, matrices far from normal, and the exponential of a sum of matrices that
 // commute: exp(A)·exp(-A) = I.
 func TestExpmBound(t *testing.T) {
+	// If all elements of A are c/n, then A² = c·A, and so exp(A) = I + (eᶜ-1)/c·A. Here exp(‖A‖) is
+	// the norm of exp(A).
+	for _, c := range []float64{1e-300, 0.25, 0.5, 1, 8, 30, 300, 700} {
+		for _, n := range []int{1, 2, 5, 20} {
+			y, a, want := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+			for i := range n {
+				for j := range n {
+					a.Set(i, j, c/float64(n))
+					want.Set(i, j, math.Expm1(c)/float64(n))
+				}
+				want.Set(i, i, want.At(i, i)+1)
+			}
+			NewExpm(y, a).Forward()
+			y.Sub(y, want)
+			if got, bound := mat.Norm(y, 1), 30*float64(n)*0x1p-52*(1+c)*math.Exp(c); !(got <= bound) {
+				t.Errorf("n = %d, norm %v: the error is %v, want %v", n, c, got, bound)
+			}
+		}
+	}
 	rnd := rand.New(rand.NewPCG(31, 1))
 	for _, norm := range []float64{0, 1e-300, 1e-8, 0.5, 1, 8, 30} {
 		for _, n := range []int{1, 2, 5, 20} {

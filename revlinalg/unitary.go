@@ -44,9 +44,9 @@ import (
 // cotangent, too. If the tangent of X is nil, it computes it, as long as Inverse and Tangent.
 //
 // In floating point, Forward, Inverse, Adjoint and Tangent apply several rotations to a
-// strip of columns together. AdjointTangent applies one after the
-// other, which is slower by an order of magnitude, and so do all methods in fixed point, but for Forward
-// and Inverse of X alone.
+// strip of columns together. In fixed point, Forward and Inverse take a strip through a chain of
+// rotations at a time. All other methods apply one rotation after the other. In floating point that is
+// slower by an order of magnitude.
 //
 // # One rotation
 //

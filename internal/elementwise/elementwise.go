@@ -97,7 +97,7 @@ type ComplexLoops struct {
 }
 
 // FixedLoops compute y_i += f(x_i) and to_i += f′(x_i)·from_i, or the differences if sign is negative,
-// with the bits of Q43. They may be nil. If f′ is f, AddSlope is not needed.
+// with the bits of Q43. If Add is nil, there are none. Without AddSlope, f′ is f.
 type FixedLoops struct {
 	Add      func(y []fixed.Q43, sign int, x []fixed.Q43)
 	AddSlope func(to []fixed.Q43, sign int, x, from []fixed.Q43)
