@@ -49,9 +49,9 @@ func TestTables(t *testing.T) {
 	}
 	p("}\n")
 
-	p("// Log[i] is for numbers m in [1+i/256, 1+(i+1)/256): inv, with 63 fraction\n" +
-		"// bits, is near 1/m and such that m·inv is in [1, 1+1/256), and ln, with 128\n" +
-		"// fraction bits, is -ln(inv).\nvar Log = [256]struct {\nInv uint64\nLn [2]uint64\n}{")
+	p("// Log[i] is for numbers m in [1+i/256, 1+(i+1)/256): Inv, with 63 fraction\n" +
+		"// bits, is near 1/m and such that m·Inv is in [1, 1+1/256), and Ln, with 128\n" +
+		"// fraction bits, is -ln(Inv).\nvar Log = [256]struct {\nInv uint64\nLn [2]uint64\n}{")
 	for i := range 256 {
 		n, d := new(big.Int).Lsh(big.NewInt(256), 63), big.NewInt(int64(256+i))
 		n.Div(n.Add(n, new(big.Int).Sub(d, big.NewInt(1))), d) // rounded up
@@ -59,7 +59,7 @@ func TestTables(t *testing.T) {
 		p("{0x%016x, [2]uint64%s},", n, words(newBig().Neg(refLog(inv)), 128))
 		lo, hi := mul(inv, frac(256+i, 256)), mul(inv, frac(257+i, 256))
 		if lo.Cmp(one) < 0 || hi.Cmp(frac(257, 256)) > 0 {
-			t.Errorf("Log[%d].inv times m is from %v to %v", i, lo, hi)
+			t.Errorf("Log[%d].Inv times m is from %v to %v", i, lo, hi)
 		}
 	}
 	p("}\n\n// Reciprocal[k] is 1/k, with 128 fraction bits (of 1, the largest number below).\nvar Reciprocal = [13][2]uint64{\n{},\n{1<<64 - 1, 1<<64 - 1},")

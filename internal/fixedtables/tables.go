@@ -544,9 +544,9 @@ var Exp2Fine = [256]uint64{
 	0xb0fdb8a7dbd24f89,
 }
 
-// Log[i] is for numbers m in [1+i/256, 1+(i+1)/256): inv, with 63 fraction
-// bits, is near 1/m and such that m·inv is in [1, 1+1/256), and ln, with 128
-// fraction bits, is -ln(inv).
+// Log[i] is for numbers m in [1+i/256, 1+(i+1)/256): Inv, with 63 fraction
+// bits, is near 1/m and such that m·Inv is in [1, 1+1/256), and Ln, with 128
+// fraction bits, is -ln(Inv).
 var Log = [256]struct {
 	Inv uint64
 	Ln  [2]uint64

@@ -16,5 +16,5 @@ func Best() Tier {
 }
 
 // HasIFMA reports whether the tier in use is AVX512 and the machine multiplies integers of 52
-// bits too.
-func HasIFMA() bool { return tier == AVX512 && cpu.X86.HasAVX512IFMA }
+// bits too. It must also count leading zeros (CD), as all such machines do that do not hide it.
+func HasIFMA() bool { return tier == AVX512 && cpu.X86.HasAVX512IFMA && cpu.X86.HasAVX512CD }
