@@ -515,6 +515,87 @@ func TestElementwiseValue(t *testing.T) {
 	}
 }
 
+// Over fixed point and complex numbers, elements with gaps go one by one, and others by loops. The bits
+// are the same, whatever wraps.
+func TestElementwiseGaps(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(21, 2))
+	number := func() fixed.Q43 { return max(fixed.Q43(rnd.Uint64())>>rnd.IntN(63), -fixed.Max) }
+	positive := func() fixed.Q43 { return max(number().Abs(), 1) }
+	complexNumber := func() complex128 { return complex(rnd.NormFloat64(), rnd.NormFloat64()) }
+	for _, n := range []int{1, 8, 17, 700} {
+		for _, f := range []*elementwise.Function{&expFunction, &sinFunction, &cosFunction, &squareFunction} {
+			testGaps(t, f, n, number, number)
+		}
+		for _, f := range []*elementwise.Function{&recipFunction, &logFunction, &sqrtFunction} {
+			testGaps(t, f, n, positive, number)
+		}
+		for _, f := range []*elementwise.Function{&recipFunction, &squareFunction} {
+			testGaps(t, f, n, complexNumber, complexNumber)
+		}
+		type K = DivElem[fixed.Q43]
+		sameWithGaps(t, "quotient", n, 12, number, func(v []rev.Vector[fixed.Q43]) error {
+			for i := range n {
+				v[2].Data[i*v[2].Inc] |= 1 // not 0
+			}
+			return everyPass(K.Run, K{Z: v[0], X: v[1], Y: v[2]}, K{Z: v[3], X: v[4], Y: v[5]}, K{Z: v[6], X: v[7], Y: v[8]}, K{Z: v[9], X: v[10], Y: v[11]})
+		})
+		out, gout := positive(), number()
+		sameWithGaps(t, "norm", n, 2, number, func(v []rev.Vector[fixed.Q43]) error {
+			got := out
+			Norm2[fixed.Q43]{Out: &got, X: v[0]}.Adjoint(Norm2[fixed.Q43]{Out: &gout, X: v[1]})
+			v[0].Data[0] += got
+			return nil
+		})
+	}
+}
+
+// testGaps calls sameWithGaps for a function of numbers x.
+func testGaps[T rev.Number](t *testing.T, f *elementwise.Function, n int, x, number func() T) {
+	t.Helper()
+	type K = Recip[T] // for its operands
+	points := make([]T, n)
+	for i := range points {
+		points[i] = x()
+	}
+	sameWithGaps(t, f.Name, n, 8, number, func(v []rev.Vector[T]) error {
+		for i, p := range points {
+			v[1].Data[i*v[1].Inc] = p
+		}
+		return everyPass(func(k K, p rev.Pass[K]) error { return elementwise.Run(f, k, p) }, K{Y: v[0], X: v[1]}, K{Y: v[2], X: v[3]}, K{Y: v[4], X: v[5]}, K{Y: v[6], X: v[7]})
+	})
+}
+
+// everyPass makes all passes of a kernel, one after the other.
+func everyPass[K any](run func(k K, p rev.Pass[K]) error, k, g, t, gt K) (err error) {
+	for _, p := range []rev.Pass[K]{rev.ForwardPass(&k), rev.AdjointPass(&k, &g), rev.TangentPass(&k, &t), rev.AdjointTangentPass(&k, &g, &t, &gt), rev.InversePass(&k)} {
+		err = errors.Join(err, run(k, p))
+	}
+	return err
+}
+
+// sameWithGaps compares what run leaves in vectors of n numbers with and without gaps.
+func sameWithGaps[T rev.Number](t *testing.T, name string, n, vectors int, number func() T, run func(v []rev.Vector[T]) error) {
+	t.Helper()
+	dense, gapped := make([]rev.Vector[T], vectors), make([]rev.Vector[T], vectors)
+	for i := range dense {
+		dense[i], gapped[i] = rev.ViewSlice(make([]T, n)), rev.Vector[T]{N: n, Inc: 2, Data: make([]T, 2*n)}
+		for j := range n {
+			dense[i].Data[j] = number()
+			gapped[i].Data[2*j] = dense[i].Data[j]
+		}
+	}
+	if err := errors.Join(run(dense), run(gapped)); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range dense {
+		for j, x := range v.Data {
+			if y := gapped[i].Data[2*j]; x != y {
+				t.Fatalf("%s of %d numbers: element %d of vector %d is %v, and %v with gaps", name, n, j, i, x, y)
+			}
+		}
+	}
+}
+
 // Where there is a value but no derivative, only the methods that need it fail.
 // In fixed point, results out of range do not panic either.
 func TestElementwiseDomain(t *testing.T) {
