@@ -11,7 +11,7 @@ import (
 //	2^k·J_ν^(k) = Σ_j (-1)^j·binomial(k, j)·J_{ν-k+2j}
 //
 // (Abramowitz and Stegun, 9.1.31). The terms that are left out are below 2⁻⁵¹. From
-// besselEnd on it is Hankel's series, with s and c for the sine and cosine of x:
+// besselEnd on it is Hankel's series (9.2.5), with s and c for the sine and cosine of x:
 //
 //	J_0 = (P_0·(c+s) + Q_0·(c-s))/√(πx),  J_1 = (P_1·(s-c) + Q_1·(s+c))/√(πx)
 //
@@ -28,10 +28,12 @@ const (
 
 var tables01 = sync.OnceValue(func() *besselTables {
 	t := new(besselTables)
-	for order := range t {
-		for i := range t[order].taylor {
-			t[order].taylor[i] = besselTaylor(order, float64(i)*besselStep)
+	for i := range t[0].taylor {
+		for order, a := range besselTaylor(float64(i) * besselStep) {
+			t[order].taylor[i] = a
 		}
+	}
+	for order := range t {
 		term := 1.0
 		for k := range len(t[order].p) {
 			t[order].p[k] = term
@@ -48,31 +50,28 @@ func hankelRatio(mu, k float64) float64 {
 	return (float64(4*mu*mu) - float64((2*k-1)*(2*k-1))) / (8 * k)
 }
 
-// besselTaylor returns the coefficients of J_order(c+h) as a polynomial in h.
-func besselTaylor(order int, c float64) (a [12]float64) {
-	j := func(m int) float64 {
-		sign := 1.0
-		if m < 0 {
-			m, sign = -m, float64(1-2*(m&1))
-		}
-		switch {
-		case c > 0:
-			v, _ := besselPair(float64(m), c)
-			return sign * v
-		case m > 0:
-			return 0
-		}
-		return 1
+// besselTaylor returns the coefficients of J_0(c+h) and J_1(c+h) as polynomials in h.
+func besselTaylor(c float64) (a [2][12]float64) {
+	j := [14]float64{1} // J_0(c), J_1(c), ...
+	for m := 0; m < len(j) && c > 0; m += 2 {
+		j[m], j[m+1] = besselPair(float64(m), c)
 	}
-	scale := 1.0 // 1/(2^k·k!)
-	for k := range a {
-		binomial, sum := 1.0, 0.0
-		for i := range k + 1 {
-			sum += float64(binomial * j(order-k+2*i))
-			binomial *= -float64(k-i) / float64(i+1)
+	for order := range a {
+		scale := 1.0 // 1/(2^k·k!)
+		for k := range a[order] {
+			binomial, sum := 1.0, 0.0
+			for i := range k + 1 {
+				m := order - k + 2*i
+				v := j[max(m, -m)]
+				if m < 0 && m&1 != 0 {
+					v = -v
+				}
+				sum += float64(binomial * v)
+				binomial *= -float64(k-i) / float64(i+1)
+			}
+			a[order][k] = float64(sum * scale)
+			scale /= float64(2 * (k + 1))
 		}
-		a[k] = float64(sum * scale)
-		scale /= float64(2 * (k + 1))
 	}
 	return a
 }
@@ -102,13 +101,13 @@ func (t *besselTables) derivatives(order int, x float64) (j, slope, curve float6
 	if size < besselEnd {
 		i := int(float64(size*(1/besselStep)) + 0.5)
 		h := size - float64(float64(i)*besselStep)
-		a, p := &t[order].taylor[i], 0.0
-		for k := len(a) - 1; k > 0; k-- { // p is the polynomial, and curve half its second derivative
-			curve = float64(curve*h) + slope
-			slope = float64(slope*h) + p
-			p = float64(p*h) + a[k]
+		a := &t[order].taylor[i]
+		for k := len(a) - 1; k > 1; k-- { // each has its own coefficients, which rounds once near x = 0
+			d := float64(float64(k) * a[k])
+			slope = float64(slope*h) + d
+			curve = float64(curve*h) + float64(float64(k-1)*d)
 		}
-		curve, slope = 2*(float64(curve*h)+slope), float64(slope*h)+p
+		slope = float64(slope*h) + a[1]
 		j = t.value(order, x)
 	} else {
 		j, slope, curve = t.hankel(order, size, true)
