@@ -102,6 +102,9 @@ func (w *product[T]) end() {
 }
 
 func (w *product[T]) panels(labels bool) {
+	if w.k.A.Rows == 0 {
+		return
+	}
 	w.labels = labels
 	width := paths.Width[T]()
 	workers, blocks := parallel.Workers(w.k.Workers), (w.k.B.Cols+width-1)/width
