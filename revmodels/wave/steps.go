@@ -155,14 +155,13 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 	return nil
 }
 
-// allStable reports, for floats, whether all elements of row are between 0 and most. It may miss
-// that over float32 if some are 0, and over fixed point.
+// allStable reports, for floats, whether all elements of row are between 0 and most.
 func allStable[T rev.Real](row []T, most T) bool {
 	switch row := any(row).(type) {
 	case []float64:
 		return vec.Above(row, -math.SmallestNonzeroFloat64) == len(row) && vec.Smaller(row, math.Nextafter(float64(most), 1)) == len(row)
 	case []float32:
-		return vec.Above(row, 0) == len(row) && vec.Smaller(row, math.Nextafter32(float32(most), 1)) == len(row)
+		return vec.Above(row, -math.SmallestNonzeroFloat32) == len(row) && vec.Smaller(row, math.Nextafter32(float32(most), 1)) == len(row)
 	}
 	return false
 }

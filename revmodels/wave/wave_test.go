@@ -2,6 +2,7 @@ package wave
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -76,6 +77,38 @@ func TestSteps(t *testing.T) {
 	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, spec[fixed.Q43](3, Damping{})) })
 	t.Run("damped float64", func(t *testing.T) { revtest.Kernel(t, spec[float64](3, Damping{2, 0.25})) })
 	t.Run("damped float32", func(t *testing.T) { revtest.Kernel(t, spec[float32](4, Damping{1, 0.25})) })
+}
+
+// M must be from 0 to the bound, which has some room for rounding, in all cells.
+func testStable[T rev.Real](t *testing.T, negative, above T, others ...T) {
+	zero := T(0)
+	most := fixed.Of[T](MaxCourant * MaxCourant * (1 + 1e-6))
+	k := Steps[T]{U: rev.NewGeneral[T](3, 37, nil), Prev: rev.NewGeneral[T](3, 37, nil), M: rev.NewGeneral[T](3, 37, nil), N: 1}
+	for j := range k.M.Cols {
+		for _, m := range []T{zero, -zero, -negative, most} {
+			if k.M.Row(1)[j] = m; k.Forward() != nil {
+				t.Errorf("column %d: M of %v is refused", j, m)
+			}
+			if row := k.M.Row(1); T(1)/2 != 0 && !allStable(row, most) {
+				t.Errorf("column %d: M of %v takes the slow check", j, m)
+			}
+		}
+		for _, m := range append(others, negative, above) {
+			k.M.Row(1)[j] = m
+			if err, want := k.Forward(), fmt.Sprintf("in cell (1, %d) ", j); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("M of %v in cell (1, %d): %v", m, j, err)
+			}
+		}
+		k.M.Row(1)[j] = most
+	}
+}
+
+func TestStable(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	most := MaxCourant * MaxCourant * (1 + 1e-6)
+	testStable(t, -math.SmallestNonzeroFloat64, math.Nextafter(most, 1), nan, inf, -inf, -0.1)
+	testStable(t, -math.SmallestNonzeroFloat32, math.Nextafter32(float32(most), 1), float32(nan), float32(inf), float32(-inf), -0.1)
+	testStable[fixed.Q43](t, -1, fixed.Of[fixed.Q43](most)+1, fixed.Max, fixed.Min)
 }
 
 // TestStandingWave compares with the solution of the difference equations. A product of
