@@ -12,8 +12,12 @@ import (
 //
 //	Y += exp(A) = Σ_k A^k/k!
 //
-// of a square matrix. With L(A, E) the derivative of exp at A in the direction E, and L₂(A, E, F) that
-// of L(A, E) in the direction F, the derivatives are
+// of a square matrix. Its derivative at A in the direction E is
+//
+//	L(A, E) = Σ_{i,j} A^i·E·A^j/(i+j+1)!
+//
+// The inner product of Ȳ and A^i·E·A^j is that of (Aᵀ)^i·Ȳ·(Aᵀ)^j and E. With L₂(A, E, F) the derivative
+// of L(A, E) as A moves in the direction F, therefore
 //
 //	Ā += L(Aᵀ, Ȳ),  Ẏ += L(A, Ȧ),  ġA += L(Aᵀ, ġY) + L₂(Aᵀ, Ȳ, Ȧᵀ).
 //

@@ -106,14 +106,32 @@ func TestExpmBound(t *testing.T) {
 	}
 }
 
+// One element that is not finite makes all results so, and so do elements whose sum overflows.
 func TestExpmNotFinite(t *testing.T) {
-	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64} {
-		y := mat.NewDense(2, 2, nil)
-		NewExpm(y, mat.NewDense(2, 2, []float64{v, 1, 1, v})).Forward()
-		if got := y.At(0, 0); !math.IsNaN(got) && !math.IsInf(got, 0) {
-			t.Errorf("the exponential of a matrix with %v has %v", v, got)
+	check := func(what string, x *mat.Dense) {
+		t.Helper()
+		for i, v := range x.RawMatrix().Data {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				t.Errorf("%s: element %d is %v", what, i, v)
+			}
 		}
 	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for _, n := range []int{1, 2, 5, 17} {
+			for at := range n {
+				a, y, ga := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+				a.Set(0, at, v)
+				what := fmt.Sprintf("n = %d, %v at (0, %d)", n, v, at)
+				NewExpm(y, a).Forward()
+				check(what, y)
+				NewExpm(y, a).Adjoint(NewExpm(mat.NewDense(n, n, nil), ga))
+				check(what+", gradient", ga)
+			}
+		}
+	}
+	y := mat.NewDense(2, 2, nil)
+	NewExpm(y, mat.NewDense(2, 2, []float64{math.MaxFloat64, 1, 1, math.MaxFloat64})).Forward()
+	check("overflow", y)
 }
 
 func BenchmarkExpm(b *testing.B) {
