@@ -157,26 +157,17 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 	for i := range points {
 		p := points[i]
 		best := math.Inf(1)
-		bestDot := 0.0
 		n := len(centroids) / len(p)
 		bestAt := -1
 		for c := range n {
 			d := 0.0
-			dDot := 0.0
 			for i1 := range p {
 				v := p[i1]
 				e := v - centroids[c*len(p)+i1]
-				eDot := -v1[c*len(p)+i1]
-				dDot += 2 * e * eDot
 				d += e * e
 			}
 			if !(best <= d) {
 				bestAt = c
-			}
-			if best <= d {
-				bestDot = bestDot
-			} else {
-				bestDot = dDot
 			}
 			best = min(best, d)
 		}

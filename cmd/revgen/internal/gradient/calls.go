@@ -597,13 +597,10 @@ func (l *lowerer) builtin(name string, c *ast.CallExpr) expr {
 }
 
 // isFresh reports whether e is memory that nothing else has: nil or a literal.
-func isFresh(e ast.Expr) bool {
+func (l *lowerer) isFresh(e ast.Expr) bool {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.CallExpr: // []float64(nil)
-		if len(x.Args) == 1 {
-			id, ok := ast.Unparen(x.Args[0]).(*ast.Ident)
-			return ok && id.Name == "nil"
-		}
+		return l.Info.Types[x.Fun].IsType() && l.Info.Types[x.Args[0]].IsNil()
 	case *ast.CompositeLit:
 		return true
 	}
@@ -612,7 +609,7 @@ func isFresh(e ast.Expr) bool {
 
 // appendedTo reads append of a literal, or of []float64(nil), and others, which is another slice.
 func (l *lowerer) appendedTo(c *ast.CallExpr) (expr, bool) {
-	if !isFresh(c.Args[0]) {
+	if !l.isFresh(c.Args[0]) {
 		return nil, false
 	}
 	var parts []ast.Expr

@@ -181,8 +181,10 @@ func (l *lowerer) complexCall(c *ast.CallExpr) expr {
 
 // parted returns a complex number whose parts keep their values while one of them is set.
 func (l *lowerer) parted(to expr, e *complexPair) *complexPair {
-	reads := func(x expr) (yes bool) {
-		visit(x, func(x expr) { r, ok := x.(*reference); yes = yes || ok && r.v == root(to) })
+	reads := func(x expr) (yes bool) { // perhaps by another name
+		visit(x, func(x expr) {
+			yes = yes || isPlace(x) && (root(x) == root(to) || sharesMemory(x) && sharesMemory(to))
+		})
 		return yes
 	}
 	if !reads(e.im) {
@@ -195,5 +197,7 @@ func (l *lowerer) parted(to expr, e *complexPair) *complexPair {
 func (l *lowerer) complexSum(p expr, op token.Token, e expr) {
 	pair := l.parted(p, &complexPair{re(e), im(e)})
 	l.emit(&assignment{l: re(p), op: op, r: pair.re})
-	l.emit(&assignment{l: im(p), op: op, r: pair.im})
+	if !isLit(pair.im, "0") {
+		l.emit(&assignment{l: im(p), op: op, r: pair.im})
+	}
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // A running statement makes m the larger or the smaller of m and v, in each iteration of a loop.
-// at is the last iteration that changed m, from -1. The derivative by m goes to the v of that
-// iteration, so nothing else need be kept.
+// at is the last iteration that changed m, or the one before the first. The derivative by m goes to the v
+// of that iteration, so nothing else need be kept.
 type running struct {
 	list  []stmt // what it does
 	m, v  expr
@@ -29,7 +29,11 @@ func (l *lowerer) extremes(list []stmt) (out []stmt) {
 			c.body = l.extremes(x.body)
 			for k := 0; k < len(c.body); k++ {
 				if r, own := l.runningIn(&c, k); r != nil {
-					out = append(out, &assignment{l: ref(r.at), op: token.ASSIGN, r: integerLit(-1), define: true})
+					least := c.lo
+					if c.step < 0 {
+						least = c.hi
+					}
+					out = append(out, &assignment{l: ref(r.at), op: token.ASSIGN, r: plus(least, -1), define: true})
 					c.body = slices.Concat(c.body[:k+1-own], []stmt{r}, c.body[k+1:])
 					k -= own - 1
 				}
@@ -100,6 +104,7 @@ func (l *lowerer) runningIn(loop *ranged, k int) (r *running, count int) {
 		return nil, 0
 	}
 	at := l.variable(mv.name+"At", integer)
+	at.winner = true
 	at.scope = slices.Clone(loop.v.scope[:len(loop.v.scope)-1])
 	r = &running{m: m, v: v, at: at, i: loop.v}
 	note := &assignment{l: ref(at), op: token.ASSIGN, r: ref(loop.v)}
@@ -136,10 +141,11 @@ func winners(list []stmt) (out []stmt) {
 	return out
 }
 
-// winner returns if at >= 0 { ... } for a loop over i that has definitions, if i == at { ... }, and what
-// does nothing while the cotangents that the branch sets are 0. It returns nil for another loop.
+// winner returns if at >= m && at <= n { ... } for a loop over i = n, n-1, ... m that has definitions,
+// if i == at { ... }, and what does nothing while the cotangents that the branch sets are 0. It returns nil
+// for another loop.
 func winner(loop *ranged) *branch {
-	if loop.step != -1 || !isLit(loop.hi, "0") {
+	if loop.step != -1 {
 		return nil
 	}
 	k := slices.IndexFunc(loop.body, func(s stmt) bool { _, ok := s.(*branch); return ok })
@@ -168,7 +174,11 @@ func winner(loop *ranged) *branch {
 		}
 		return e
 	}, sameLoop)
-	return &branch{cond: &binary{token.GEQ, c.y, integerLit(0), boolean}, then: then}
+	cond := &binary{token.GEQ, c.y, loop.hi, boolean}
+	if !root(c.y).winner {
+		cond = &binary{token.LAND, cond, &binary{token.LEQ, c.y, loop.lo, boolean}, boolean}
+	}
+	return &branch{cond: cond, then: then}
 }
 
 // idle reports whether statements do nothing if some variables are 0.

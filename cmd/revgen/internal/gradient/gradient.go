@@ -176,6 +176,7 @@ func (f *function) lower() {
 		f.out = slices.Insert(f.out, 0, stmt(s))
 	}
 	f.separate()
+	sliced(f.out)
 	for _, e := range f.results {
 		if e.typeOf() == complexType {
 			f.refuse(f.decl, "%s returns a complex number: return its real and its imaginary part", f.decl.Name.Name)
@@ -184,6 +185,32 @@ func (f *function) lower() {
 			f.refuse(f.decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", f.decl.Name.Name)
 		}
 	}
+}
+
+// sliced makes slices of local arrays of which parts are taken: the cotangents of a part are a part of
+// cotangents that are there in the forward sweep.
+func sliced(list []stmt) {
+	parts := map[*variable]bool{}
+	each(list, func(s stmt) {
+		expressions(s, func(e expr) {
+			visit(e, func(e expr) {
+				if p, ok := e.(*part); ok && hasFloats(p.typeOf()) {
+					parts[root(p)] = true
+				}
+			})
+		})
+	})
+	each(list, func(s stmt) {
+		a, ok := s.(*assignment)
+		if !ok || !a.define || !parts[root(a.l)] {
+			return
+		}
+		if t, isArray := a.l.typeOf().Underlying().(*types.Array); isArray {
+			v := root(a.l)
+			v.typ = types.NewSlice(t.Elem())
+			a.r = &call{"make", "", []expr{integerLit(int(t.Len()))}, v.typ}
+		}
+	})
 }
 
 // parameterOf returns a parameter. Within the function one of a type of gonum is its memory.

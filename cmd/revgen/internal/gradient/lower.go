@@ -417,6 +417,10 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 			op = token.SUB_ASSIGN
 		}
 		to := l.place(s.X)
+		if to.typeOf() == complexType {
+			l.complexSum(to, op, &complexPair{number("1"), number("0")})
+			break
+		}
 		l.emit(&assignment{l: to, op: op, r: lit("1", to.typeOf())})
 	case *ast.DeclStmt:
 		l.decl(s.Decl.(*ast.GenDecl))
@@ -528,8 +532,8 @@ func (l *lowerer) returnStmt(s *ast.ReturnStmt) jump {
 		values := make([]expr, len(s.Results))
 		for i, e := range s.Results {
 			values[i] = l.converted(l.expr(e), f.results[i].typ)
-			if len(s.Results) > 1 && !isAggregate(values[i].typeOf()) {
-				values[i] = l.temporary("r", values[i])
+			if v := root(values[i]); len(s.Results) > 1 && (!atom(values[i]) || v != f.results[i] && slices.Contains(f.results, v)) {
+				values[i] = ref(l.define("r", values[i].typeOf(), values[i])) // before another result changes
 			}
 		}
 		for i, v := range f.results {
@@ -762,7 +766,7 @@ func (l *lowerer) appended(to, e ast.Expr) bool {
 	if !ok || !l.isBuiltin(c.Fun, "append") {
 		return false
 	}
-	if isFresh(c.Args[0]) {
+	if l.isFresh(c.Args[0]) {
 		return false
 	}
 	if types.ExprString(c.Args[0]) != types.ExprString(to) {
@@ -945,34 +949,40 @@ func (l *lowerer) assigned(obj types.Object, s ast.Node) (yes bool) {
 		id, ok := ast.Unparen(e).(*ast.Ident)
 		return ok && (l.Info.Uses[id] == obj || l.Info.Defs[id] == obj)
 	}
+	isArray := func(e ast.Expr) bool {
+		_, yes := l.Info.TypeOf(e).Underlying().(*types.Array)
+		return yes
+	}
+	within := func(e ast.Expr) bool { // fields of structs, and elements of arrays, are of the variable
+		for !is(e) {
+			switch x := ast.Unparen(e).(type) {
+			case *ast.SelectorExpr:
+				e = x.X
+				continue
+			case *ast.IndexExpr:
+				if e = x.X; isArray(e) {
+					continue
+				}
+			}
+			return false
+		}
+		return true
+	}
 	if s == nil {
 		return false
 	}
 	ast.Inspect(s, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
-			if n.Tok != token.DEFINE || len(n.Lhs) > 1 {
-				yes = yes || slices.ContainsFunc(n.Lhs, is)
-			}
-			for _, e := range n.Lhs { // a field of a struct
-				for {
-					f, ok := ast.Unparen(e).(*ast.SelectorExpr)
-					if !ok {
-						break
-					}
-					e = f.X
-					yes = yes || is(e)
-				}
-				if x, ok := ast.Unparen(e).(*ast.IndexExpr); ok {
-					if _, array := l.Info.TypeOf(x.X).Underlying().(*types.Array); array {
-						yes = yes || is(x.X)
-					}
-				}
+			for _, e := range n.Lhs {
+				yes = yes || (n.Tok != token.DEFINE || len(n.Lhs) > 1) && within(e)
 			}
 		case *ast.IncDecStmt:
-			yes = yes || is(n.X)
+			yes = yes || within(n.X)
 		case *ast.UnaryExpr:
-			yes = yes || n.Op == token.AND && is(n.X)
+			yes = yes || n.Op == token.AND && within(n.X)
+		case *ast.SliceExpr:
+			yes = yes || isArray(n.X) && within(n.X)
 		case *ast.CallExpr:
 			if f := l.lits[l.callee(n)]; f != nil && !l.inlining[f] {
 				l.inlining[f] = true

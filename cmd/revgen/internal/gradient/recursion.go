@@ -99,8 +99,8 @@ func (l *lowerer) recursion(c *ast.CallExpr, d *ast.FuncDecl) expr {
 	e := &invocation{decl: d, name: name, typ: sig.Results().At(0).Type()}
 	for i, a := range args {
 		t := params[i].Type()
-		if _, function := t.Underlying().(*types.Signature); function || isGonum(t) {
-			l.refuse(a, "%s calls itself: its parameters are numbers, slices and structs to have derivatives", name)
+		if _, function := t.Underlying().(*types.Signature); function || isGonum(t) || hasComplex(t) {
+			l.refuse(a, "%s calls itself: its parameters are real numbers, slices and structs to have derivatives", name)
 		}
 		x := l.converted(l.value(a), t)
 		switch {
@@ -409,6 +409,8 @@ func (f *function) pure() {
 		case *assignment:
 			a.key(s.l)
 			refuse(s.l)
+		case *swap:
+			refuse(s.x)
 		case *product:
 			refuse(s.c)
 		case *cleared:

@@ -277,6 +277,9 @@ func (r *reverser) barHeader(e expr) expr {
 		return e
 	}
 	if b := r.bar(e); b != nil {
+		if p, ok := e.(*part); ok && isAggregate(p.x.typeOf()) && !sharesMemory(p.x) && !root(p).param {
+			panic(Refusal{Msg: "a part of an array in a struct is not differentiated: give the array a name"})
+		}
 		return b
 	}
 	panic(Refusal{Msg: "a slice is sometimes a variable and sometimes a constant: the gradient has no place for the constant's derivatives"})

@@ -157,12 +157,15 @@ func spliced(list []stmt, f func(stmt) ([]stmt, bool)) (out []stmt) {
 	return out
 }
 
-// value returns an integer that is known.
+// value returns an int that is known. Other integers may wrap around.
 func (s *shortener) value(e expr) (n int, ok bool) {
+	if e == nil || e.typeOf() == nil || e.typeOf().Underlying() != integer {
+		return 0, false
+	}
 	switch e := e.(type) {
 	case *literal:
-		n, err := strconv.Atoi(e.text)
-		return n, err == nil && isInteger(e.typ)
+		n, err := strconv.ParseInt(e.text, 0, 32)
+		return int(n), err == nil
 	case *reference:
 		return s.value(s.definition(e.v))
 	case *call:
@@ -415,6 +418,12 @@ func (s *shortener) writtenOut(written map[*variable]bool) (changed bool) {
 	return changed
 }
 
+// beyond reports whether x is an array without an element i, which Go refuses to compile.
+func beyond(x expr, i int) bool {
+	a, ok := x.typeOf().Underlying().(*types.Array)
+	return ok && int64(i) >= a.Len()
+}
+
 // split replaces short slices by locals, and reports whether there are any.
 func (s *shortener) split(written map[*variable]bool) (changed bool) {
 	parts := map[*variable][]*variable{}
@@ -436,7 +445,7 @@ func (s *shortener) split(written map[*variable]bool) (changed bool) {
 			switch {
 			case isName && parts[v.v] != nil:
 				return &reference{parts[v.v][i], v.slope}
-			case known && i >= 0 && isReference(x.i) && written[root(x.i)]:
+			case known && i >= 0 && isReference(x.i) && written[root(x.i)] && !beyond(x.x, i):
 				return &element{x.x, integerLit(i), x.typ}
 			}
 		case *call:

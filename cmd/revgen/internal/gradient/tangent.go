@@ -210,11 +210,16 @@ func (t *tangenter) extreme(s *assignment, c *call, d expr) {
 	if s.define {
 		t.put(&assignment{l: d, op: token.ASSIGN, r: lit("0", d.typeOf()), define: true})
 	}
-	t.put(&branch{
-		cond: &binary{op, x, y, boolean},
-		then: []stmt{&assignment{l: d, op: token.ASSIGN, r: t.derivative(x, nil)}},
-		els:  []stmt{&assignment{l: d, op: token.ASSIGN, r: t.derivative(y, nil)}},
-	})
+	first := expr(&binary{op, x, y, boolean})
+	then := []stmt{&assignment{l: d, op: token.ASSIGN, r: t.derivative(x, nil)}}
+	els := []stmt{&assignment{l: d, op: token.ASSIGN, r: t.derivative(y, nil)}}
+	switch {
+	case same(x, s.l): // m = max(m, y)
+		first, then, els = inverted(first), els, nil
+	case same(y, s.l):
+		els = nil
+	}
+	t.put(&branch{first, then, els})
 	t.put(s)
 }
 

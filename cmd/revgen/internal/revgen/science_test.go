@@ -46,6 +46,14 @@ type node struct {
 
 func helper(x float64) float64 { return x }
 
+func wave(z complex128) float64 { return wave(z*z) }
+
+func rows(a [][]float64) float64 { a[0], a[1] = a[1], a[0]; return a[0][0]*rows(a) }
+
+type leaves struct { w [3]float64 }
+
+func same(x []float64) []float64 { return x }
+
 func again(x float64, g func(float64) float64) float64 { return again(g(x), g) }
 
 //revgen:gradient x
@@ -96,8 +104,12 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "[T float64](x T) T { return x }", "p.go:6:1: a generic function has no derivatives of its own"},
 		{gradient + "(x float64) (float64, error) { y, err := f(x); return y, err }", "p.go:6:48: f calls itself, and must return one float64 to have derivatives"},
 		{gradient + "(x []float64) float64 { x[0] = 1; return f(x) }", "p.go:6:1: f calls itself, and may not change what x points to: return a number"},
-		{gradient + "(x *mat.Dense) float64 { return f(x) }", "p.go:6:41: f calls itself: its parameters are numbers, slices and structs"},
-		{gradient + "(x float64) float64 { return again(x, helper) }", "p.go:6:45: again calls itself: its parameters are numbers, slices and structs"},
+		{gradient + "(x *mat.Dense) float64 { return f(x) }", "p.go:6:41: f calls itself: its parameters are real numbers, slices and structs"},
+		{gradient + "(x float64) float64 { return again(x, helper) }", "p.go:6:45: again calls itself: its parameters are real numbers, slices and structs"},
+		{gradient + "(x float64) float64 { return wave(complex(x, x)) }", "p.go:6:41: wave calls itself: its parameters are real numbers, slices and structs"},
+		{gradient + "(x []float64) float64 { return rows([][]float64{x, x}) }", "p.go:21:1: rows calls itself, and may not change what a points to: return a number"},
+		{gradient + "(x []float64) float64 { l := leaves{}; l.w[0] = x[0]; y := l.w[:1]; return y[0] }", "p.go:6:1: a part of an array in a struct is not differentiated: give the array a name"},
+		{gradient + "(x []float64) float64 { y := append([]float64(nil), x...); z := append(same(nil), x...); return y[0]*z[0] }", "p.go:6:71: append stands alone: write x = append(x, e)"},
 		{gradient + "(x [2]float64) float64 { return f(x) }", "f calls itself, and gets a struct or an array that has derivatives: pass a slice"},
 		{gradient + "(x []float64) float64 { g := make([]float64, 1); powersGradient(g, x, 3); return g[0] }", "power calls itself: its derivatives have none in reverse"},
 		{gradient + "(x float64) float64 { go f(x); return x }", "p.go:6:29: a goroutine is not differentiated"},

@@ -128,3 +128,19 @@ func (f *filter) respond(x []float64, zeros []complex128) float64 {
 	}
 	return sum
 }
+
+// halved sets elements of slices that are the same memory.
+//
+//revgen:gradient x
+func halved(x []float64) float64 {
+	z := make([]complex128, 2)
+	for i := range z {
+		z[i] = complex(x[2*i], x[2*i+1])
+	}
+	w := z
+	w[0] = z[0] * z[1]
+	z[1]++
+	z[1] = complex(imag(w[1]), real(w[1])) / 2
+	p := w[0] * z[1]
+	return real(p) + 3*imag(p)
+}

@@ -395,6 +395,19 @@ func TestTraps(t *testing.T) {
 	}
 	check(t, "shifts", random(5, -1, 1), shifts, shiftsGradient)
 
+	for n := -1; n < 7; n++ {
+		x := random(5, -1, 1)
+		gradient := func(g, x []float64) float64 { return chosenGradient(g, x, n) }
+		check(t, "chosen", x, func(x []float64) float64 { return chosen(x, n) }, gradient)
+		second(t, "chosen", x, func(g, x []float64) { gradient(g, x) },
+			func(dst, x, v []float64) { chosenHessVec(dst, x, v, n) }, func(dst *mat.SymDense, x []float64) { chosenHessian(dst, x, n) })
+		n := min(n, 3)
+		check(t, "unrolled", x, func(x []float64) float64 { return unrolled(x, n) }, func(g, x []float64) float64 { return unrolledGradient(g, x, n) })
+	}
+	first := []float64{2, 0.1, -0.3, -0.7, 3} // the largest is that from before the loop
+	check(t, "chosen", first, func(x []float64) float64 { return chosen(x, 0) }, func(g, x []float64) float64 { return chosenGradient(g, x, 0) })
+	check(t, "arrays", random(4, -1, 1), arrays, arraysGradient)
+
 	weights, memory := random(20, -1, 1), random(30, -1, 1)
 	check(t, "weighted", memory[:20], func(x []float64) float64 { return weighted(x, weights) },
 		func(g, x []float64) float64 { return weightedGradient(g, x, weights) })
@@ -435,7 +448,7 @@ func TestNested(t *testing.T) {
 				t.Errorf("derivative %d is %v forward and %v in reverse", i, forward[i], reverse[i])
 			}
 		}
-		check(t, "total", []float64{x[0], x[1], 1.5 + x[2]}, total, totalGradient)
+		check(t, "total", []float64{math.Abs(x[0]), x[1], 1.5 + x[2]}, total, totalGradient) // its loop ends
 		check(t, "copied", x[:2], copied, copiedGradient)
 		check(t, "penalty", random(6, -1, 1), penalty, penaltyGradient)
 	}
@@ -481,6 +494,7 @@ func TestComplexes(t *testing.T) {
 	for range 5 {
 		check(t, "analytic", random(4, -1, 1), analytic, analyticGradient)
 	}
+	check(t, "halved", random(4, -1, 1), halved, halvedGradient)
 	h := &filter{1.5, []complex128{0.5 + 0.2i, 0.5 - 0.2i, 0.1}}
 	zeros := []complex128{1.1i, -1.1i}
 	check(t, "respond", random(4, -1, 1), func(x []float64) float64 { return h.respond(x, zeros) }, func(g, x []float64) float64 { return h.respondGradient(g, x, zeros) })

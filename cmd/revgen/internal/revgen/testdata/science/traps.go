@@ -156,3 +156,81 @@ func drift(x, y, z []float64) float64 {
 	}
 	return sum
 }
+
+// chosen has loops that look as those of a running maximum do, and one that begins below zero.
+//
+//revgen:gradient x hessian
+func chosen(x []float64, k int) float64 {
+	sum := 0.0
+	for i := range x {
+		if i == k { // perhaps in no iteration
+			sum += x[i] * x[i]
+		}
+	}
+	largest, least := x[0]*x[4], x[1]
+	for i := -2; i < 3; i++ {
+		if x[i+2] > largest {
+			largest = x[i+2]
+		}
+	}
+	for i := 1; i < len(x); i++ {
+		least = min(x[i], least)
+	}
+	return sum + largest*largest + least*least*least
+}
+
+// unrolled has loops over short arrays, with integers that wrap around, a literal in octal, and an index
+// that is beyond an array where nothing reads it.
+//
+//revgen:gradient x
+func unrolled(x []float64, n int) float64 {
+	var g [6]float64
+	var a [3]float64
+	for i := range 6 {
+		g[i] = x[i%len(x)]
+		if i < n {
+			a[i] = g[i] * g[i]
+		}
+	}
+	var u uint
+	var b uint8 = 200
+	if u-1 > 5 && b+100 < 50 {
+		g[1] *= 3
+	}
+	for i := range 010 {
+		g[i%6] += x[0] * x[0]
+	}
+	return g[0]*g[1]*g[2] + g[3] - g[4]*g[5] + a[0]*a[1] + a[2]
+}
+
+// ordered returns its results in another order than they have.
+func ordered(x, y float64, c, d cell, first int) (p, q float64, u, v cell) {
+	p, q, u, v = x, y, c, d
+	u.x *= 2
+	if first == 0 {
+		return q, p, v, u
+	}
+	return p, q, u, v
+}
+
+// arrays has a part of an array, and arrays of which a loop takes copies.
+//
+//revgen:gradient x
+func arrays(x []float64) float64 {
+	sum := 0.0
+	for k := range 2 {
+		p, q, u, v := ordered(x[0], x[1], cell{x[2], x[3], nil}, cell{x[3], x[1], nil}, k)
+		a := [9]float64{p, q}
+		tail := a[1:]
+		for i := range tail {
+			tail[i] = tail[i]*x[0] + p
+		}
+		w := [2][2]float64{{u.x, u.y}, {v.x, v.y}}
+		for i, row := range w {
+			row[0] *= 2
+			w[1][i] += row[0] * row[1]
+		}
+		sum += a[0]*a[1] + a[8] + w[1][0]*w[1][1]*float64(k+2)
+	}
+	return sum
+}
