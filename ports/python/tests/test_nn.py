@@ -79,9 +79,16 @@ def test_invertible_residual():
             assert torch.autograd.gradcheck(lambda y, *p: block.inverse(y), [y.detach().requires_grad_(), *block.parameters()])
     with torch.no_grad():
         assert nn.InvertibleResidual(torch.nn.Linear(3, 3), logdet=False)(torch.ones(2, 3))[1].isnan().all()
-    for net, lipschitz in ((torch.nn.SiLU(), 0.9), (torch.nn.Sequential(torch.nn.Dropout()), 0.9), (torch.nn.ELU(alpha=2.0), 0.9), (torch.nn.Linear(2, 2), 1.0)):
+    for net, lipschitz in ((torch.nn.SiLU(), 0.9), (torch.nn.Sequential(torch.nn.Dropout()), 0.9), (torch.nn.ELU(alpha=2.0), 0.9), (torch.nn.Linear(2, 2), 1.0), (torch.nn.Tanh(), 0.9)):
         with pytest.raises(revnum.ArgumentError, match="Lipschitz|lipschitz"):
             nn.InvertibleResidual(net, lipschitz=lipschitz)
+    block = contraction(3)
+    x = block.inverse(torch.randn(4, 3, dtype=torch.float64))
+    torch.optim.SGD(block.parameters(), 0.1).step()  # changes nothing, as there is no gradient yet
+    x.sum().backward(retain_graph=True)
+    torch.optim.SGD(block.parameters(), 0.1).step()
+    with pytest.raises(RuntimeError, match="were changed"):
+        x.sum().backward()
 
 
 def gradients(f, module, x):

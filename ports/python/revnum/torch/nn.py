@@ -75,6 +75,12 @@ def _versions(blocks):
     return [(a, a._version) for a in (*blocks.parameters(), *blocks.buffers())]
 
 
+def _check_versions(blocks, before):
+    now = _versions(blocks)
+    if len(now) != len(before) or any(a is not b or m != n for (a, m), (b, n) in zip(now, before)):
+        raise RuntimeError("revnum: parameters or buffers were changed after the forward pass began, and the gradient computes with them again")
+
+
 class _Walk(torch.autograd.Function):
     """The blocks of a Chain. The parameters are arguments so that they get gradients."""
 
@@ -92,9 +98,7 @@ class _Walk(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, gy, glogdet):
         (y,) = ctx.saved_tensors
-        now = _versions(ctx.blocks)
-        if len(now) != len(ctx.versions) or any(a is not b or m != n for (a, m), (b, n) in zip(now, ctx.versions)):
-            raise RuntimeError("revnum: parameters or buffers of a Chain were changed after the forward pass began, and the gradient computes with them again")
+        _check_versions(ctx.blocks, ctx.versions)
         _refuse(ctx.blocks)
         # Made first: among the temporary tensors of the blocks they would keep freed memory in pieces.
         gradients = {p: torch.zeros_like(p) if p.requires_grad else None for p in ctx.parameters}
@@ -256,6 +260,8 @@ class InvertibleResidual(nn.Module):
             known = isinstance(m, (*_LAYERS, *_NONEXPANSIVE)) or isinstance(m, (nn.ELU, nn.CELU)) and 0 < m.alpha <= 1 or isinstance(m, nn.LeakyReLU) and abs(m.negative_slope) <= 1
             if not known or getattr(m, "padding_mode", "zeros") != "zeros" or parametrize.is_parametrized(m):
                 raise ArgumentError(f"revnum: the Lipschitz constant of {m} is not known")
+        if not layers:
+            raise ArgumentError("revnum: the Lipschitz constant of a net without linear layers cannot be made smaller than 1")
         for m in layers:
             parametrize.register_parametrization(m, "weight", AtMost(lipschitz ** (1 / len(layers))))
         self.net, self.lipschitz, self.logdet = net, lipschitz, logdet
@@ -299,6 +305,7 @@ class _FixedPoint(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, block, y, *parameters):
+        ctx.versions = _versions(block)
         x = block._solve(y)
         ctx.block, ctx.parameters = block, parameters
         ctx.save_for_backward(x)
@@ -308,6 +315,7 @@ class _FixedPoint(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx, gx):
         (x,) = ctx.saved_tensors
+        _check_versions(ctx.block, ctx.versions)
         with torch.enable_grad():
             x = x.detach().requires_grad_()
             out = ctx.block.net(x)
