@@ -280,7 +280,7 @@ class KMeans(sklearn.cluster.KMeans):
 
     def _transform(self, X):
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])  # fit_transform gives what it got
-        out = np.empty((X.shape[0], len(self.cluster_centers_)), X.dtype)
+        out = np.empty((X.shape[0], len(self.cluster_centers_)), np.result_type(X, self.cluster_centers_))
         for rows in _blocks(X, max(X.shape[1], out.shape[1])):
             out[rows] = super()._transform(X[rows])
         return out

@@ -204,6 +204,7 @@ def test_blocks(monkeypatch, dtype):
     want = results()
     np.testing.assert_array_equal(want[0], want[1].argmax(1))
     np.testing.assert_allclose(KMeans(3, random_state=1).fit_transform(x.tolist()), want[5], rtol=1e-4)
+    assert k.transform(x.astype(np.float32)).dtype == x.dtype  # the type of the centroids, as in scikit-learn
     assert estimators._blocks(x, 3) == [slice(0, 2**22 // 3)]
     monkeypatch.setattr(estimators, "_blocks", lambda X, columns: [slice(i, i + 7) for i in range(0, len(X), 7)])
     for a, b in zip(want, results()):
