@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sync"
@@ -16,16 +17,19 @@ import (
 // CallEach makes a pass over each of n problems, as n calls of Call do. Problems have the same shapes,
 // parameters and structure of sparse matrices. a has the first of them, and Buffer.Move of each operand and
 // derivative says where those of the others are. CallEach checks the first problem and no other, so an operand
-// that is written must overlap no operand of any problem.
+// that is written must overlap no operand of any problem. It returns an error if all problems share one.
 //
 // Workers share the problems if these take long together: as many as the parameter Workers says, if there is one.
-// If problems have errors, CallEach returns that of the first of these. Others may then have been computed.
+// If problems have errors, CallEach returns that of the first of these. The problems before it are then done, and
+// others may be.
 func (r *Rule) CallEach(p Pass, a Args, n int) error {
+	if n > 1 {
+		if err := cmp.Or(r.callable(p), r.written(&a)); err != nil {
+			return err
+		}
+	}
 	if n <= 1 || r.InPlace && p == Gradient || r.movesStructure(&a) {
 		return r.callOneByOne(p, a, n)
-	}
-	if err := r.callable(p); err != nil {
-		return err
 	}
 	w := workspace.Get[each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
@@ -159,6 +163,21 @@ func (r *Rule) callOneByOne(p Pass, a Args, n int) error {
 				if b := &(*list)[j]; b.Move != 0 {
 					b.Data = unsafe.Add(b.Data, b.Move)
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// written returns an error if all problems share an operand that passes write.
+func (r *Rule) written(a *Args) error {
+	for part := range catalog.Part(catalog.NumParts) {
+		list := a.part(part)
+		for i := range min(len(list), len(r.Operands)) {
+			b, o, cotangent := &list[i], &r.Operands[i], part == catalog.Cotangent || part == catalog.CotangentTangent
+			written := o.role == rev.InOut || o.role == rev.Acc && !cotangent || o.role == rev.In && cotangent
+			if written && b.Move == 0 && b.Data != nil && b.size() > 0 {
+				return fmt.Errorf("%w: %s%s of %s is written, and shared by all problems", ErrArgument, partPrefix[part], o.Name, r.Name)
 			}
 		}
 	}

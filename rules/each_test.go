@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -13,13 +14,14 @@ import (
 	"revnum/rev"
 )
 
-// spread copies the operands and derivatives of a for n problems. The numbers of problem j are those of a, scaled.
+// spread copies the operands and derivatives of a for n problems. The numbers of problem j are those of a, scaled
+// unless they are integers.
 func spread(a Args, n int) Args {
 	for _, list := range []*[]Buffer{&a.Operands, &a.Cotangents, &a.Tangents, &a.CotangentTangents} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			b := &(*list)[i]
-			if b.Data == nil || b.Type == Int {
+			if b.Data == nil {
 				continue
 			}
 			all := reflect.MakeSlice(reflect.SliceOf(types[b.Type].typ), n*b.Len+1, n*b.Len+1) // has an address if b is empty
@@ -28,6 +30,7 @@ func spread(a Args, n int) Args {
 				for k := range b.Len {
 					v := all.Index(j*b.Len + k)
 					switch scale := 1 + float64(j)/64; b.Type {
+					case Int:
 					case Q43:
 						v.SetInt(int64(fixed.FromFloat64(scale * fixed.Q43(v.Int()).Float64())))
 					case Complex128:
@@ -73,11 +76,14 @@ func TestCallEach(t *testing.T) {
 			continue
 		}
 		for _, p := range r.Passes {
-			n := 3
-			if r.Kernel == "revlinalg.Dot" || r.Kernel == "revlinalg.Unitary" {
-				n = 3 * eachBlock
+			n, workers := 3, slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" })
+			if r.Kernel == "revlinalg.Dot" || r.Kernel == "revlinalg.Unitary" || r.Kernel == "revnn.Gather" {
+				n = 3*eachBlock + 5
 			}
 			got, want := spread(problem(r, 1), n), spread(problem(r, 1), n)
+			if workers >= 0 && n > eachBlock {
+				got.Params[workers] = 3
+			}
 			var wantErr error
 			for j := range n {
 				if wantErr = r.Call(p, only(want, j)); wantErr != nil {
@@ -110,14 +116,24 @@ func TestCallEachErrors(t *testing.T) {
 		m.Move = size * cols * 8
 		return m
 	}
-	r, err := Lookup("revlinalg.Solve[float64]")
-	if err != nil {
-		t.Fatal(err)
+	r := lookup(t, "revlinalg.Solve[float64]")
+	fill := func(x []float64) {
+		for i := range x {
+			x[i] = 1
+		}
 	}
+	fill(b)
 	for _, workers := range []float64{0, 1, 3} {
+		fill(x)
 		args := Args{Operands: []Buffer{matrix(x, 1), matrix(a, size), matrix(b, 1)}, Params: []float64{0, workers}}
 		if err := r.CallEach(Forward, args, n); err == nil || !strings.HasPrefix(err.Error(), "problem 300 of 640: ") {
 			t.Errorf("%v workers: %v", workers, err)
+		}
+		// Those before it are done, and it is as it was.
+		for i := range 301 {
+			if done := x[i*size] != 1; done != (i < 300) {
+				t.Fatalf("%v workers: problem %d is done: %v", workers, i, done)
+			}
 		}
 		args.Operands[2].Move = 1
 		if err := r.CallEach(Forward, args, n); err == nil || !strings.Contains(err.Error(), "moves by 1 bytes") {
@@ -126,5 +142,61 @@ func TestCallEachErrors(t *testing.T) {
 	}
 	if err := r.CallEach(Pass(9), Args{}, n); err == nil {
 		t.Error("there is a pass 9")
+	}
+}
+
+// A kernel that panics on one problem gives the error of this problem, for any number of workers.
+func TestCallEachPanics(t *testing.T) {
+	const n = 5 * eachBlock
+	x, y, index := []float64{1, 2}, make([]float64, n), make([]int, n)
+	index[300], index[500] = 2, -1
+	r := lookup(t, "revnn.Gather[float64]")
+	for _, workers := range []float64{0, 1, 3} {
+		clear(y)
+		args := Args{Operands: []Buffer{Matrix(rev.NewGeneral(1, 1, y[:1])), Matrix(rev.NewGeneral(2, 1, x)), Slice(index[:1])}, Params: []float64{workers}}
+		args.Operands[0].Move, args.Operands[2].Move = 8, int(unsafe.Sizeof(index[0]))
+		var wrong *rev.OperandError
+		if err := r.CallEach(Forward, args, n); !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "problem 300 of 640: ") {
+			t.Errorf("%v workers: %v", workers, err)
+		}
+		for i := range 301 {
+			if done := y[i] != 0; done != (i < 300) {
+				t.Fatalf("%v workers: problem %d is done: %v", workers, i, done)
+			}
+		}
+	}
+}
+
+// There may be no problem or one, with strides, and problems between the elements of others. They must not share what is
+// written.
+func TestCallEachFew(t *testing.T) {
+	dot, one := lookup(t, "revlinalg.Dot[float64]"), 1.0
+	x := []float64{1, 2, 3, 4, 5, 6} // 1, 3, 5 and 2, 4, 6
+	for n, want := range [][]float64{{0, 0}, {35, 0}, {35, 56}} {
+		out := make([]float64, 2)
+		args := Args{
+			Operands:   []Buffer{Scalar(&out[0]), Vector(rev.Vector[float64]{N: 3, Inc: 2, Data: x[:5]}), Vector(rev.Vector[float64]{N: 3, Inc: 2, Data: x[:5]})},
+			Cotangents: []Buffer{Scalar(&one), {}, {}},
+		}
+		for i := range args.Operands {
+			args.Operands[i].Move = 8
+		}
+		if err := dot.CallEach(Gradient, args, n); err != nil || !slices.Equal(out, want) {
+			t.Errorf("%d problems: %v, want %v: %v", n, out, want, err)
+		}
+		if n < 2 {
+			continue
+		}
+		args.Operands[0].Move = 0
+		if err := dot.CallEach(Gradient, args, n); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "Out of revlinalg.Dot[float64] is written, and shared") {
+			t.Error(err)
+		}
+		args.Operands[0].Move, args.Cotangents[1] = 8, Slice([]float64{0, 0, 0})
+		if err := dot.CallEach(Gradient, args, n); !errors.Is(err, ErrArgument) || !strings.Contains(err.Error(), "g.X of") {
+			t.Error(err)
+		}
+		if !slices.Equal(out, want) {
+			t.Errorf("an error, and results %v", out)
+		}
 	}
 }

@@ -336,6 +336,38 @@ func TestLeftOutInPlace(t *testing.T) {
 	}
 }
 
+// An input without memory, as C gives NULL, is an error and changes nothing.
+func TestNull(t *testing.T) {
+	for _, r := range All() {
+		if r.Missing != "" {
+			continue
+		}
+		want := problem(r, 1)
+		for i, o := range r.Operands {
+			if b := want.Operands[i]; o.Optional || o.role == rev.Acc || b.size() == 0 {
+				continue
+			}
+			for _, p := range r.Passes {
+				for _, leftOut := range []bool{false, true} {
+					a := problem(r, 1)
+					b := &a.Operands[i]
+					if b.Data, b.Len = nil, 0; leftOut {
+						*b = Buffer{}
+					}
+					var wrong *rev.OperandError
+					if err := r.Call(p, a); !errors.As(err, &wrong) && !errors.Is(err, ErrArgument) {
+						t.Errorf("%s: %v without %s, left out: %v: %v", r.Name, p, o.Name, leftOut, err)
+					}
+					a.Operands[i] = want.Operands[i]
+					if !equal(numbers(a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents), numbers(want.Operands, want.Cotangents, want.Tangents, want.CotangentTangents)) {
+						t.Errorf("%s: %v without %s changes numbers", r.Name, p, o.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
 // A matrix of one column may have any stride between columns.
 func TestOneColumn(t *testing.T) {
 	x, out := []float64{3, 4}, 0.0
