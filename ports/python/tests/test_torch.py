@@ -124,6 +124,8 @@ def test_no_transforms():
     for transform in (F.jacfwd(F.hessian(f)), F.jacrev(F.hessian(f)), F.jacrev(F.jacrev(F.jacrev(f)))):
         with pytest.raises(NotImplementedError, match="third order|forward over forward"):
             transform(a)
+    with pytest.raises(NotImplementedError, match="functionalize"):
+        F.functionalize(f)(a)
     with pytest.raises(torch._dynamo.exc.Unsupported, match="torch.func"):
         torch.compile(lambda a: F.jvp(f, (a,), (a,))[1], backend="aot_eager", fullgraph=True)(a)
 

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
-from torch._functorch.utils import enable_single_level_autograd_function
+from torch._functorch.utils import enable_single_level_autograd_function, unwrap_dead_wrappers
 from torch.autograd import forward_ad
 
 from .. import _library, _steps
@@ -58,7 +58,7 @@ _TORCH = {n: t for t, n in _NUMPY.items()}
 _library_ = _library.library
 _CPU = torch.device("cpu")  # a text takes longer
 _functorch = torch._C._functorch
-_is_batched, _VMAP = _functorch.is_legacy_batchedtensor, _functorch.TransformType.Vmap
+_is_batched, _Transform = _functorch.is_legacy_batchedtensor, _functorch.TransformType
 
 
 @functools.lru_cache(4096)
@@ -385,12 +385,14 @@ class _Operator:
             if not _transformed():
                 return self.op(spec.rule, spec.layout, *lists, spec.sizes, spec.params)
             torch._dynamo.graph_break(msg="revnum: torch.compile does not look into torch.func and forward-mode derivatives of kernels")
-        tensors, counts = _functorch.unwrap_dead_wrappers(tuple(_flat(lists))), [len(l) for l in lists]  # saved ones may be of a transform that has ended
+        tensors, counts = unwrap_dead_wrappers(tuple(_flat(lists))), [len(l) for l in lists]  # saved ones may be of a transform that has ended
         if _batched(tensors):
             return _each(self, spec, counts, tensors)
         if torch._C._are_functorch_transforms_active():
             layer = _functorch.peek_interpreter_stack()
-            if layer.key() == _VMAP:
+            if layer.key() == _Transform.Functionalize:
+                raise NotImplementedError("revnum: kernels do not work under torch.func.functionalize")
+            if layer.key() == _Transform.Vmap:
                 return _vmapped(self, spec, counts, tensors, layer.level())
             with enable_single_level_autograd_function():
                 return list(self.at_level.apply(layer.level(), spec, counts, *tensors))
