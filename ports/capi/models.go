@@ -204,8 +204,11 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 	}
 	if a.has(1) {
 		to, err := a.vector(1, false)
-		if err != nil || len(to) != rows {
-			return nil, fmt.Errorf("%w: %d points and %d scores: %w", errArgument, rows, len(to), err)
+		if err != nil {
+			return nil, err
+		}
+		if len(to) != rows {
+			return nil, fmt.Errorf("%w: %d log densities for %d points", errArgument, len(to), rows)
 		}
 		copy(to, o.Mixture.ScoreSamples(x))
 	}
@@ -221,8 +224,11 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 	}
 	if a.has(3) {
 		to, err := a.ints(3)
-		if err != nil || len(to) != rows {
-			return nil, fmt.Errorf("%w: %d points and %d labels: %w", errArgument, rows, len(to), err)
+		if err != nil {
+			return nil, err
+		}
+		if len(to) != rows {
+			return nil, fmt.Errorf("%w: %d labels for %d points", errArgument, len(to), rows)
 		}
 		copy(to, o.Mixture.Predict(x))
 	}
@@ -334,8 +340,11 @@ func embedGraph(ctx context.Context, options []byte, a arrays) (any, error) {
 		return nil, err
 	}
 	edges, err := a.array(0, rules.Int, 2, false)
-	if err != nil || edges.Shape[1] != 2 {
-		return nil, fmt.Errorf("%w: want edges of two vertices: %w", errArgument, err)
+	if err != nil {
+		return nil, err
+	}
+	if edges.Shape[1] != 2 {
+		return nil, fmt.Errorf("%w: edges of %d vertices, want 2", errArgument, edges.Shape[1])
 	}
 	g, err := graphembed.NewGraph(o.Vertices, unsafe.Slice((*[2]int)(edges.Data), edges.Shape[0]))
 	if err != nil {

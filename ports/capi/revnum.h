@@ -128,8 +128,8 @@ REV_API int64_t rev_rules_hash(void);
  * numbers of buffers plus 1, and 0 for NULL. An argument that is longer than its buffer is
  * an error. A batch has, before the rev_args of its first problem, the number of problems and
  * for each argument how many bytes its data is after that of the problem before: 0 if all
- * problems share it. The structure of a sparse matrix is shared. Only the first problem is checked,
- * so buffers must not overlap. */
+ * problems share it. The structure of a sparse matrix is shared, and what is written must not be. Only
+ * the first problem is checked, so buffers must not overlap. */
 REV_API int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
 
 enum rev_step {

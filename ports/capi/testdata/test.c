@@ -96,6 +96,12 @@ static void errors(void) {
 	rev_arg points[1] = {rev_matrix(REV_OPERAND, 0, x, 3, 1, 1)};
 	CHECK(rev_model("gmm.fit", "{\"components\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "fit"));
 	CHECK(rev_model("gmm.fit", "{\"colour\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "colour"));
+	const char *mixture = "{\"mixture\": {\"weights\": [1], \"means\": [[0]], \"covariances\": [[[1]]]}}";
+	double scores[3];
+	rev_arg score[2] = {points[0], rev_vector(REV_OPERAND, 1, scores, 3)};
+	CHECK(rev_model("gmm.score", mixture, score, 2, report, 8) == REV_OK && fabs(scores[1] - scores[0] + 1.5) < 1e-12);
+	score[1].shape[0] = 2;
+	CHECK(rev_model("gmm.score", mixture, score, 2, report, 8) == REV_ARGUMENT && !strcmp(rev_last_error(), "revnum: 2 log densities for 3 points"));
 }
 
 /* In a forked process every call ends with an error. */
@@ -166,6 +172,9 @@ static void steps(void) {
 	b[14] = 3;
 	b[16] = INT64_MAX;
 	CHECK(rev_run(b, all, batch, 3) == REV_ARGUMENT && strstr(rev_last_error(), "longer than buffer"));
+	b[16] = 16;
+	b[15] = 0; /* one number for all inner products */
+	CHECK(rev_run(b, all, batch, 3) == REV_ARGUMENT && strstr(rev_last_error(), "shared by all"));
 
 	/* A copy is repeated where it goes. */
 	int64_t copy[] = {rev_rules_hash(), 2, 0, 16, 48, REV_STEP_COPY, 4, 1, 0};
