@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
+	"math/cmplx"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -194,6 +196,49 @@ func TestRecip(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testRecip(t, kerneltest.Away[float64]) })
 	t.Run("Q43", func(t *testing.T) { testRecip(t, kerneltest.Away[fixed.Q43]) })
 	t.Run("complex128", func(t *testing.T) { testRecip(t, kerneltest.Complexes) })
+}
+
+// The bounds of complex reciprocals and their derivatives are those of Recip's page.
+func TestComplexRecipBounds(t *testing.T) {
+	type exact struct{ re, im *big.Float }
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
+	times := func(x, y *big.Float) *big.Float { return number(0).Mul(x, y) }
+	product := func(a, b exact) exact {
+		return exact{
+			number(0).Sub(times(a.re, b.re), times(a.im, b.im)),
+			number(0).Add(times(a.re, b.im), times(a.im, b.re)),
+		}
+	}
+	within := func(what string, x, got complex128, want exact, bound float64) {
+		t.Helper()
+		re, im := number(0).Sub(number(real(got)), want.re), number(0).Sub(number(imag(got)), want.im)
+		off := number(0).Add(times(re, re), times(im, im))
+		size := number(0).Add(times(want.re, want.re), times(want.im, want.im))
+		limit := number(bound * 0x1p-52)
+		if off.Cmp(times(size, times(limit, limit))) > 0 {
+			t.Errorf("%s of %v is %v, want (%.17g, %.17g)", what, x, got, want.re, want.im)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(12, 9))
+	for i := range 20000 {
+		most := 330.0 // so that x⁻³ is a normal number
+		if i%4 == 0 {
+			most = 1000
+		}
+		re := math.Exp2(most*(2*rnd.Float64()-1)) * (rnd.Float64() + 0.5)
+		x := complex(re, re*math.Exp2(20*rnd.NormFloat64()))
+		if size := cmplx.Abs(x); !(size > math.Exp2(-most) && size < math.Exp2(most)) {
+			continue
+		}
+		square := number(0).Add(times(number(real(x)), number(real(x))), times(number(imag(x)), number(imag(x))))
+		r := exact{number(0).Quo(number(real(x)), square), number(0).Quo(number(-imag(x)), square)}
+		within("the reciprocal", x, complexRecip(x), r, 5)
+		if most < 1000 {
+			within("r²", x, -recipSlope(x), product(r, r), 12)
+			cube := product(product(r, r), r)
+			within("r³", x, recipFunction.Complex.Curve(x, 1, 0.5), cube, 20)
+		}
+	}
 }
 
 func testRecip[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {

@@ -16,13 +16,12 @@ import (
 //
 //	L(A, E) = Σ_{i,j} A^i·E·A^j/(i+j+1)!
 //
-// The inner product of Ȳ and A^i·E·A^j is that of (Aᵀ)^i·Ȳ·(Aᵀ)^j and E. With L₂(A, E, F) the derivative
-// of L(A, E) as A moves in the direction F, therefore
+// because A^k has the tangent Σ_{i+j=k-1} A^i·E·A^j. The inner product of Ȳ with A^i·E·A^j is that of E with
+// (Aᵀ)^i·Ȳ·(Aᵀ)^j. With L₂(A, E, F) the derivative of L(A, E) as A moves in the direction F, therefore
 //
 //	Ā += L(Aᵀ, Ȳ),  Ẏ += L(A, Ȧ),  ġA += L(Aᵀ, ġY) + L₂(Aᵀ, Ȳ, Ȧᵀ).
 //
-// The first is because L(A, E) = Σ_k Σ_{i<k} Aⁱ·E·A^(k-1-i)/k!, and the inner product of Ȳ with a term is
-// that of E with (Aᵀ)ⁱ·Ȳ·(Aᵀ)^(k-1-i). The third is its tangent: L is linear in its direction.
+// The third is the tangent of the first: L is linear in its direction.
 //
 // exp(A) is the square, s times, of the Taylor polynomial of degree 16 of A/2^s, where the 1-norm of
 // A/2^s is at most ½. It takes 6 + s products of matrices. L is found by the same products of numbers
@@ -68,7 +67,9 @@ func (k Expm[T]) Run(p rev.Pass[Expm[T]]) error {
 		setPart(w, 2, t.A, true)
 		setPart(w, 3, gt.Y, false)
 		w.exp()
-		addPart(w, 1, g.A, 1)
+		if g.Y.Data != nil { // what an A that is not finite makes of 0 is NaN
+			addPart(w, 1, g.A, 1)
+		}
 		addPart(w, 3, gt.A, 1)
 	case g.A.Data != nil && g.Y.Data != nil:
 		w.begin(2)

@@ -126,6 +126,14 @@ func TestExpmNotFinite(t *testing.T) {
 				check(what, y)
 				NewExpm(y, a).Adjoint(NewExpm(mat.NewDense(n, n, nil), ga))
 				check(what+", gradient", ga)
+
+				// Without a cotangent of Y there is nothing to add.
+				ga.Zero()
+				NewExpm(y, a).AdjointTangent(NewExpm(nil, ga), NewExpm(mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)),
+					NewExpm(mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)))
+				if mat.Norm(ga, 1) != 0 {
+					t.Errorf("%s: without a cotangent the gradient is %v", what, ga.RawMatrix().Data)
+				}
 			}
 		}
 	}

@@ -153,10 +153,13 @@ func AddScaled[T rev.Number](sign int, alpha T, x, y rev.Vector[T]) {
 
 // SumSquares returns Σ x_i², in fixed point rounded once.
 func SumSquares[T rev.Real](x rev.Vector[T]) T {
-	if number.IsFixed[T]() || x.N == 0 || x.Inc != 1 {
+	switch {
+	case x.N == 0 || x.Inc != 1:
 		return Dot(x, x)
-	}
-	if unsafe.Sizeof(T(0)) == 4 {
+	case number.IsFixed[T]():
+		sum := fixedpoint.SumSquares(number.As[[]fixed.Q43](x.Data[:x.N]))
+		return number.As[T](sum.Round())
+	case unsafe.Sizeof(T(0)) == 4:
 		return number.As[T](vec.SumSquares(number.As[[]float32](x.Data[:x.N])))
 	}
 	return number.As[T](vec.SumSquares(number.As[[]float64](x.Data[:x.N])))

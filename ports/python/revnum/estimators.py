@@ -3,7 +3,7 @@ solve_bundle, bundle adjustment.
 
 GaussianMixture and KMeans are scikit-learn's classes with other engines, so that their parameters,
 attributes, checks and other methods are those of scikit-learn. predict, transform, score and their kin go through the
-points in blocks: beside X and the result they take about 100 MB at most, however many points there are. There is no
+points in blocks: beside X and the result they take about 120 MB at most, however many points there are. There is no
 PCA and no FactorAnalysis: scikit-learn's also find a few components of large or sparse matrices, and ours would not.
 
 The engines are those of revmodels/gmm, kmeans, graphembed and ba.

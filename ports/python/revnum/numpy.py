@@ -231,7 +231,7 @@ def _function(kernel):
             for name, v in kwargs.items():
                 if not isinstance(v, (int, float)):
                     return call(kernel, *args, **kwargs)
-                key.append((name, v))
+                key.append((name, repr(v)))  # which tells 0.0 from -0.0
             key = tuple(key)
             again = kept.get(key)
         except AttributeError:  # not all are arrays

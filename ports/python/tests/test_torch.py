@@ -130,13 +130,14 @@ def test_no_transforms():
         torch.compile(lambda a: F.jvp(f, (a,), (a,))[1], backend="aot_eager", fullgraph=True)(a)
 
 
-@pytest.mark.parametrize("name", ["MatMul", "Unitary", "batch", "sparse"])
+@pytest.mark.parametrize("name", ["MatMul", "Unitary", "GMM", "batch", "sparse"])
 def test_opcheck(name):
     """Each operator passes the check of torch.library: for a kernel that adds, one in place, problems of a vmap that share
     an operand, and a sparse matrix."""
     kernel, layout, args, constants, outputs, sizes = {
         "MatMul": ("revlinalg.MatMul", "A,B||||-1|", [x(2, 3), x(3, 2)], [], [(2, 2)], [2, 2]),
         "Unitary": ("revlinalg.Unitary", "X,Theta||||-1|", [x(3, 2), x(3)], [], [(3, 2)], [3, 2]),
+        "GMM": ("gmm.LogPosterior", "Alpha,Means,Factors,X||||-1|", CASES["GMM"][1], [], [()], []),
         "batch": ("revlinalg.MatMul", "A,B||||4|1", [x(4, 2, 3), x(3, 2)], [], [(4, 2, 2)], [2, 2]),
         "sparse": ("revsparse.Mul", "Alpha,A,B||A||-1|", [x(), x(3), x(3, 2)], [torch.tensor([0, 1, 3]), torch.tensor([1, 0, 2])], [(2, 2)], [2, 3, 2, 2]),
     }[name]
