@@ -4,18 +4,19 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 tables() { # prints the tables of package fixed, as C
+	local from=../../internal/fixedtables/tables.go
 	echo 'struct U128 { u64 hi, lo; };'
 	echo 'struct LogEntry { u64 inv; U128 ln; };'
-	sed -nE 's/^\t(ln2Q57|ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \1 = \2;/p' ../../fixed/tables.go
-	sed -nE 's/^\t(log2eLess1Q128|expOffsetQ121) += uint128(.*)/CONSTANT u64 \1[2] = \2;/p' ../../fixed/tables.go
+	sed -nE 's/^\t(Ln2Q57|Ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \l\1 = \2;/p' "$from"
+	sed -nE 's/^\t(Log2eLess1Q128|ExpOffsetQ121) += \[2\]uint64(.*)/CONSTANT u64 \l\1[2] = \2;/p' "$from"
 	table() { # prints a table of $3 numbers: the lines from one that matches $2, without that, to the next }
 		echo "TABLE $1[${3-256}] = {"
-		sed -n "/$2/,/^}\$/p" ../../fixed/tables.go | sed '1d;s/uint128//;$s/}/};/'
+		sed -n "/$2/,/^}\$/p" "$from" | sed '1d;s/\[2\]uint64//;$s/}/};/'
 	}
-	table 'U128 exp2Coarse' '^var exp2Coarse'
-	table 'u64 exp2Fine' '^var exp2Fine'
+	table 'U128 exp2Coarse' '^var Exp2Coarse'
+	table 'u64 exp2Fine' '^var Exp2Fine'
 	table 'LogEntry logTable' '^}{'
-	table 'u64 atanTable' '^var atanTable' 65
+	table 'u64 atanTable' '^var Atan' 65
 }
 [ "${1-}" != tables ] || { tables; exit; } # for other compilers
 tables=$(mktemp -d)
