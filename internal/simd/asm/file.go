@@ -42,6 +42,7 @@ func Files(emit func()) {
 	if err != nil {
 		panic(err)
 	}
+	checkRegisters(string(text))
 	write(assembly, append(text, jumps(string(text))...))
 
 	var calls, arms, none strings.Builder
@@ -54,6 +55,18 @@ func Files(emit func()) {
 	writeGo("zasm_amd64.go", "amd64 && !noasm", pkg, calls.String())
 	writeGo("zasm_arm64.go", "arm64 && !noasm", pkg, arms.String())
 	writeGo("zasm_noasm.go", "!(amd64 || arm64) || noasm", pkg, none.String())
+}
+
+// checkRegisters panics if a function that may run without AVX-512 has registers of AVX-512, which are
+// given out when the others are taken.
+func checkRegisters(assembly string) {
+	wide := regexp.MustCompile(`\b(Z\d+|K\d|[XY](1[6-9]|[23]\d))\b`)
+	for text := range strings.SplitSeq(assembly, "\nTEXT ") {
+		name, body, _ := strings.Cut(text, "\n")
+		if r := wide.FindString(body); r != "" && !strings.Contains(name, "AVX512") {
+			panic(fmt.Sprintf("%s: %s is a register of AVX-512", name, r))
+		}
+	}
 }
 
 func writeGo(path, constraint, pkg, code string) {

@@ -417,6 +417,11 @@ func (v vec) rotateCross(chains, n int, phases bool) {
 			for i := range n {
 				v.Fnmadd231(ga[i], b[i], acc)
 			}
+			if terms = append(terms, acc); !phases && chains == 4 && q%2 == 0 {
+				// Sums of two chains alternate from here on, in one register.
+				n := len(terms) - 2
+				terms = append(terms[:n], v.Neighbours(terms[n+1], terms[n]))
+			}
 			c, s := v.Reg(), v.Reg()
 			v.BroadcastTo(w.at(w.c, q), c)
 			v.BroadcastTo(w.at(w.s, q), s)
@@ -434,12 +439,6 @@ func (v vec) rotateCross(chains, n int, phases bool) {
 				v.phase(gb, swapped, c, s, true)
 				v.phase(b, v.swap(b), c, s, true)
 				v.addPair(ofPhase, acc, Mem{Base: sums, Disp: 2 * q * v.Size})
-				continue
-			}
-			terms = append(terms, acc)
-			if len(terms) == 2 && chains == 4 && q == 2 {
-				// Sums of chains 2 and 3 alternate from here on.
-				terms = []VecVirtual{v.Neighbours(terms[1], terms[0])}
 			}
 		}
 		x.end()
@@ -447,7 +446,7 @@ func (v vec) rotateCross(chains, n int, phases bool) {
 		switch {
 		case phases:
 		case chains == 4:
-			t := v.SumFour(v.Neighbours(terms[2], terms[1]), terms[0])
+			t := v.SumFour(terms[1], terms[0])
 			v.Add(Mem{Base: sums}, t, t)
 			v.Mov(t, Mem{Base: sums})
 		default:
