@@ -316,6 +316,8 @@ func (b *bench) vectors() {
 	moves(b, "Softmax", sizes, Softmax[float64]{z, x}, Softmax[float64]{gz, gx})
 	moves(b, "LogSumExpRows", sizes, LogSumExpRows[float64]{Y: s, X: w}, LogSumExpRows[float64]{Y: gs, X: gw})
 	moves(b, "SoftmaxRows", sizes, SoftmaxRows[float64]{square(z), w}, SoftmaxRows[float64]{square(gz), gw})
+	moves(b, "LayerNorm", sizes, LayerNorm[float64]{Y: square(z), X: w, Gain: s, Bias: t}, LayerNorm[float64]{Y: square(gz), X: gw, Gain: gs, Bias: gt})
+	moves(b, "RMSNorm", sizes, RMSNorm[float64]{Y: square(z), X: w, Gain: s}, RMSNorm[float64]{Y: square(gz), X: gw, Gain: gs})
 	moves(b, "Exp", sizes, Exp[float64]{z, x}, Exp[float64]{gz, gx})
 	moves(b, "Log", sizes, Log[float64]{z, x}, Log[float64]{gz, gx})
 	moves(b, "Sqrt", sizes, Sqrt[float64]{z, x}, Sqrt[float64]{gz, gx})

@@ -67,6 +67,8 @@ func TestBench(t *testing.T) {
 			"Adam Step":                 {Bytes: 8 * 64 * 7},
 			"SoftmaxRows Tangent":       {Bytes: 8 * 64 * (4 + 2)},
 			"LogSumExpRows Adjoint":     {Bytes: 8 * (64*3 + 8*3)},
+			"LayerNorm Forward":         {Bytes: 8 * (64*3 + 8*2)},
+			"RMSNorm Adjoint":           {Bytes: 8 * (64*6 + 8*3)},
 			"Affine Forward":            {Bytes: 8 * (64 + 8 + 2*8)},
 			"MatMul Tangent":            {Flops: 4 * 4 * 4 * 2 * 3},
 			"QR Tangent":                {Flops: 7 * 64},

@@ -49,15 +49,20 @@ func (r rows[T]) run(w *pass, function string, sign int) {
 	if n == 0 {
 		return
 	}
-	name, inBlock := function+"Rows", maxThreads/warp
-	if c > longRow {
-		name, inBlock = function+"LongRows", 1
-	}
-	g := grid{[3]int{min((n+inBlock-1)/inBlock, 1<<20), 1, 1}, [3]int{maxThreads, 1, 1}}
+	name, g := rowLaunch(function, n, c)
 	var params []uint64
 	for _, v := range [...]Vector[T]{r.y, r.ty, r.x.rows(), r.tx.rows(), r.gx.rows(), r.gtx.rows(), r.gy, r.gty} {
 		data, inc := v.params()
 		params = append(params, data, inc)
 	}
 	w.launch(typed[T](name), g, append(params, uint64(n), uint64(c), uint64(sign))...)
+}
+
+// rowLaunch returns the name of a kernel that makes a pass of n rows of c elements, and its grid.
+func rowLaunch(function string, n, c int) (name string, on grid) {
+	name, inBlock := function+"Rows", maxThreads/warp
+	if c > longRow {
+		name, inBlock = function+"LongRows", 1
+	}
+	return name, grid{[3]int{min((n+inBlock-1)/inBlock, 1<<20), 1, 1}, [3]int{maxThreads, 1, 1}}
 }

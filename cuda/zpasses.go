@@ -229,6 +229,25 @@ func (k GraphLoss[T]) AdjointTangent(g, t, gt GraphLoss[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes y_ij += γ_j·u_ij + β_j, or returns an error.
+func (k LayerNorm[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_ij -= γ_j·u_ij + β_j, or returns an error.
+func (k LayerNorm[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_ij -= γ_j·u_ij + β_j, and adds the gradient to the cotangents of X,
+// Gain and Bias, or returns an error.
+func (k LayerNorm[T]) Adjoint(g LayerNorm[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_ij += γ_j·u_ij + β_j and ẏ += γ·u̇ + γ̇·u + β̇, or returns an error.
+func (k LayerNorm[T]) Tangent(t LayerNorm[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u + β̇, and adds the tangent of
+// the gradient to gt, or returns an error.
+func (k LayerNorm[T]) AdjointTangent(g, t, gt LayerNorm[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes y_i += s(x_i)·x_i, or returns an error.
 func (k LeakyReLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
@@ -469,6 +488,25 @@ func (k QR[T]) Tangent(t QR[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, restores the tangents of Q and R, and
 // computes ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ, or returns an error.
 func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Forward computes y_ij += γ_j·u_ij, or returns an error.
+func (k RMSNorm[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_ij -= γ_j·u_ij, or returns an error.
+func (k RMSNorm[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_ij -= γ_j·u_ij, and adds the gradient to the cotangents of X and
+// Gain, or returns an error.
+func (k RMSNorm[T]) Adjoint(g RMSNorm[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_ij += γ_j·u_ij and ẏ += γ·u̇ + γ̇·u, or returns an error.
+func (k RMSNorm[T]) Tangent(t RMSNorm[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= γ·u̇ + γ̇·u, and adds the tangent of
+// the gradient to gt, or returns an error.
+func (k RMSNorm[T]) AdjointTangent(g, t, gt RMSNorm[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 

@@ -102,6 +102,18 @@ def rows(f, vector):
     return peers
 
 
+def norm(f, count):
+    """y += f(x, c, gains ...) of each row of a square matrix of c columns."""
+
+    def peers(n):
+        n = round(n**0.5)
+        x, y, vectors = torch.rand(n, n), torch.rand(n, n), [torch.rand(n) for _ in range(count)]
+        run = torch.compile(lambda y, x, *v: y.add_(f(x, (n,), *v)), dynamic=False, fullgraph=True)
+        return {"torch.compile": [lambda: run(y, x, *vectors)]}
+
+    return peers
+
+
 def steps(method, **options):
     """A step of an optimiser, as one kernel."""
 
@@ -306,6 +318,8 @@ PEERS = {
     "Softmax Forward": elements(lambda x: torch.softmax(x, 0)),
     "LogSumExpRows Forward": rows(lambda x: torch.logsumexp(x, 1), True),
     "SoftmaxRows Forward": rows(lambda x: torch.softmax(x, 1), False),
+    "LayerNorm Forward": norm(functional.layer_norm, 2),
+    "RMSNorm Forward": norm(functional.rms_norm, 1),
     "SGD Step": steps(torch.optim.SGD, momentum=0.9),
     "Adam Step": steps(torch.optim.Adam),
     "LeakyReLU Forward": elements(lambda x: functional.leaky_relu(x, 0.01)),

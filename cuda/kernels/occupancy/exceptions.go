@@ -65,6 +65,7 @@ var idle = []exception{
 	{"rotate.*", "a block has 32 columns, so that there are few; its warps have their chains in registers"},
 	{"smallQR.*|solveStack.*", "a thread has a column of a matrix in registers, or a row in shared memory"},
 	{"reduceColumn.*", "a thread has all its loads in flight at once"},
+	{"norm(Long)?RowsAll.*", "a thread has the addresses of 14 operands and six sums of a row in registers"},
 	{"compact.*|multiplyStack.*|small(Gradient|Tangent).*", "tiles in shared memory"},
 }
 
