@@ -219,20 +219,21 @@ func (t *thread) at(s space, addr uint64, size int) (*piece, int) {
 	return p, int(addr - p.base)
 }
 
+// load returns a number of global or shared memory.
 func (t *thread) load(s space, addr uint64, size int) uint64 {
 	p, off := t.at(s, addr, size)
-	if p.marks != nil {
-		own, of := t.access(), t.block.launchOf(p)
-		for w := off / wordBytes; w <= (off+size-1)/wordBytes; w++ {
-			m := &p.marks[w]
-			m.renew(of, p.block)
-			if !m.written {
-				panic(fault(fmt.Sprintf("reads %#x, which nobody wrote", addr)))
-			}
-			m.read(own, addr)
-		}
-	}
-	switch data := p.data[off:]; size {
+	t.read(p, off, size, addr)
+	return number(p.data[off:], size)
+}
+
+func (t *thread) store(s space, addr uint64, size int, v uint64) {
+	p, off := t.at(s, addr, size)
+	t.write(p, off, size, addr)
+	setNumber(p.data[off:], size, v)
+}
+
+func number(data []byte, size int) uint64 {
+	switch size {
 	case 8:
 		return binary.LittleEndian.Uint64(data)
 	case 4:
@@ -244,18 +245,8 @@ func (t *thread) load(s space, addr uint64, size int) uint64 {
 	}
 }
 
-func (t *thread) store(s space, addr uint64, size int, v uint64) {
-	p, off := t.at(s, addr, size)
-	if p.marks == nil {
-		panic(fault(fmt.Sprintf("writes %#x, which is constant", addr)))
-	}
-	own, of := t.access(), t.block.launchOf(p)
-	for w := off / wordBytes; w <= (off+size-1)/wordBytes; w++ {
-		m := &p.marks[w]
-		m.renew(of, p.block)
-		m.write(own, addr)
-	}
-	switch data := p.data[off:]; size {
+func setNumber(data []byte, size int, v uint64) {
+	switch size {
 	case 8:
 		binary.LittleEndian.PutUint64(data, v)
 	case 4:
@@ -264,6 +255,41 @@ func (t *thread) store(s space, addr uint64, size int, v uint64) {
 		binary.LittleEndian.PutUint16(data, uint16(v))
 	default:
 		data[0] = byte(v)
+	}
+}
+
+// read marks bytes of a piece as read, and panics with a fault if nobody wrote them or somebody else
+// writes them.
+func (t *thread) read(p *piece, off, size int, addr uint64) {
+	if p.marks == nil {
+		return
+	}
+	own, of := t.access(), t.block.launchOf(p)
+	marks := p.marks[off/wordBytes : (off+size-1)/wordBytes+1]
+	for i := range marks {
+		m := &marks[i]
+		if m.of == of && m.written && m.reader == own {
+			continue // who wrote since then was at fault
+		}
+		m.renew(of, p.block)
+		if !m.written {
+			panic(fault(fmt.Sprintf("reads %#x, which nobody wrote", addr)))
+		}
+		m.read(own, addr)
+	}
+}
+
+// write does the same for a store.
+func (t *thread) write(p *piece, off, size int, addr uint64) {
+	if p.marks == nil {
+		panic(fault(fmt.Sprintf("writes %#x, which is constant", addr)))
+	}
+	own, of := t.access(), t.block.launchOf(p)
+	marks := p.marks[off/wordBytes : (off+size-1)/wordBytes+1]
+	for i := range marks {
+		m := &marks[i]
+		m.renew(of, p.block)
+		m.write(own, addr)
 	}
 }
 
@@ -365,10 +391,7 @@ func (p *parser) access(in *instruction, words, args []string) error {
 			return err
 		}
 	}
-	widen := func(v uint64) uint64 { return v }
-	if typ[0] == 's' && size < 8 {
-		widen = func(v uint64) uint64 { return truncate(uint64(extend(v, size)), max(size, 4)) }
-	}
+	signed := typ[0] == 's' && size < 4 // then the register holds 4 bytes
 	base, off, err := p.address(strings.Trim(place, "[]"), where)
 	if err != nil {
 		return err
@@ -379,25 +402,36 @@ func (p *parser) access(in *instruction, words, args []string) error {
 		}
 		in.kind, in.to, in.a = move, regs[0], p.newRegister(0)
 		p.kernel.passed = append(p.kernel.passed, parameterRegister{in.a, func(params []uint64) uint64 {
-			return widen(truncate(params[off/8]>>(off%8*8), size))
+			v := truncate(params[off/8]>>(off%8*8), size)
+			if signed {
+				v = truncate(uint64(extend(v, size)), 4)
+			}
+			return v
 		}})
 		return nil
 	}
+	bytes := width * size
 	in.do = func(t *thread) {
 		addr := t.regs[base] + off
 		if t.block.traffic != nil && addr >= globalBase {
-			t.block.traffic.touch(t, addr, width*size, store)
+			t.block.traffic.touch(t, addr, bytes, store)
 		}
-		if addr&uint64(width*size-1) != 0 {
-			panic(fault(fmt.Sprintf("%d bytes at %#x are not aligned", width*size, addr)))
+		p, at := t.at(where, addr, bytes)
+		if store {
+			t.write(p, at, bytes, addr)
+		} else {
+			t.read(p, at, bytes, addr)
 		}
-		for _, r := range regs {
-			if store {
-				t.store(where, addr, size, t.regs[r])
-			} else {
-				t.regs[r] = widen(t.load(where, addr, size))
+		data := p.data[at : at+bytes]
+		for i, r := range regs {
+			switch part := data[i*size:]; {
+			case store:
+				setNumber(part, size, t.regs[r])
+			case signed:
+				t.regs[r] = truncate(uint64(extend(number(part, size), size)), 4)
+			default:
+				t.regs[r] = number(part, size)
 			}
-			addr += uint64(size)
 		}
 	}
 	return nil
