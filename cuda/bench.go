@@ -336,6 +336,7 @@ func (b *bench) vectors() {
 	moves(b, "Atan2", sizes, Atan2[float64]{z, x, y}, Atan2[float64]{gz, gx, gy})
 	moves(b, "Pow", sizes, Pow[float64]{z, x, y}, Pow[float64]{gz, gx, gy})
 	b.steps(sizes, x, gx)
+	b.random(sizes, gx)
 	moves(b, "Affine", sizes, Affine[float64]{Y: t, W: w, X: s}, Affine[float64]{Y: gt, W: gw, X: gs})
 }
 
@@ -349,6 +350,16 @@ func (b *bench) steps(sizes map[string]int, x, grad Vector[float64]) {
 	}
 	if b.wants("Adam") {
 		b.measure("Adam Step", sizes, 7*8*float64(x.N), copying, func() error { return adam.Step(nil, x, grad) })
+	}
+}
+
+// random measures random numbers, which are only written.
+func (b *bench) random(sizes map[string]int, x Vector[float64]) {
+	if b.wants("Uniform") {
+		b.measure("Uniform", sizes, 8*float64(x.N), copying, func() error { return Uniform(nil, x, 1, 0) })
+	}
+	if b.wants("Normal") {
+		b.measure("Normal", sizes, 8*float64(x.N), copying, func() error { return Normal(nil, x, 1, 0) })
 	}
 }
 

@@ -125,6 +125,16 @@ def steps(method, **options):
     return peers
 
 
+def random(fill):
+    """Random numbers, by Philox too."""
+
+    def peers(n):
+        x = torch.empty(n)
+        return {"torch": [lambda: fill(x)]}
+
+    return peers
+
+
 def axpy(n):
     x, y = torch.rand(n), torch.rand(n)
     return {"torch.add_": [lambda: y.add_(x, alpha=0.5)]}
@@ -322,6 +332,8 @@ PEERS = {
     "RMSNorm Forward": norm(functional.rms_norm, 1),
     "SGD Step": steps(torch.optim.SGD, momentum=0.9),
     "Adam Step": steps(torch.optim.Adam),
+    "Uniform": random(torch.Tensor.uniform_),
+    "Normal": random(torch.Tensor.normal_),
     "LeakyReLU Forward": elements(lambda x: functional.leaky_relu(x, 0.01)),
     "MulElem Forward": elements(torch.mul, 2),
     "DivElem Forward": elements(torch.div, 2),
