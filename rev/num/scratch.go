@@ -119,3 +119,10 @@ func (s *Scratch[T]) Make(n int) []T {
 	clear(x)
 	return x
 }
+
+// Mark returns a place in the memory for Release.
+func (s *Scratch[T]) Mark() int { return len(s.memory) }
+
+// Release ends the use of what has been made since Mark returned a place. It takes that memory for what is
+// made next.
+func (s *Scratch[T]) Release(mark int) { s.memory = s.memory[:min(mark, len(s.memory))] }

@@ -28,8 +28,8 @@ func GMM(alpha []float64, mu, q, l, points [][]float64, m int, gamma float64) fl
 	}
 
 	likelihood := -float64(len(points)) * (float64(d)/2*math.Log(2*math.Pi) + LogSumExp(alpha))
-	centered, y, exponents := make([]float64, d), make([]float64, d), make([]float64, components)
 	for _, x := range points {
+		centered, y, exponents := make([]float64, d), make([]float64, d), make([]float64, components)
 		for k, mean := range mu {
 			for i, v := range x {
 				centered[i] = v - mean[i]

@@ -9,16 +9,12 @@ import (
 )
 
 // GMMGradient returns GMM, and stores its gradient by alpha, mu, q, l.
-// On tapes it saves e for each k and i, exp for each i3, centered[i5] for each i4 and k1 and
-// i5, y[i6] for each i4 and k1 and i6, rest[i7] for each i4 and k1 and j1 and i7, belowBar
-// for each i4 and k1 and j1, below for each i4 and k1 and j1, below for each i4 and k1,
-// belowBar for each i4 and k1, exp1 for each i4 and i10, most1At for each i4, sum2 for each
-// i4.
+// On tapes it saves e for each k and i, exp for each i3, centered[i5] for each k1 and i5,
+// y[i6] for each k1 and i6, rest[i7] for each k1 and j1 and i7, belowBar for each k1 and j1,
+// below for each k1 and j1, below for each k1, belowBar for each k1, exp1 for each i10.
 func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGrad [][]float64, alpha []float64, mu [][]float64, q [][]float64, l [][]float64, points [][]float64, m int, gamma float64) float64 {
 	float64sTape := num.NewStack[[]float64]()
 	defer float64sTape.Free()
-	intTape := num.NewTape[int]()
-	defer intTape.Free()
 	scratch := num.NewScratch[float64]()
 	defer scratch.Free()
 	tape := num.NewTape[float64]()
@@ -96,14 +92,16 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 	log4 := math.Log(sum1)
 	LogSumExp1 := most + log4
 	likelihood := -float64(len(points)) * (float64(d)/2*log3 + LogSumExp1)
-	centered := scratch.Make(d)
-	centeredBar := scratch.Make(d)
-	y := scratch.Make(d)
-	yBar := scratch.Make(d)
-	exponents := scratch.Make(components)
-	exponentsBar := scratch.Make(components)
+	resultBar := 1.0
 	for i4 := range points {
+		mark := scratch.Mark()
 		x3 := points[i4]
+		centered := scratch.Make(d)
+		centeredBar := scratch.Make(d)
+		y := scratch.Make(d)
+		yBar := scratch.Make(d)
+		exponents := scratch.Make(components)
+		exponentsBar := scratch.Make(components)
 		for k1 := range mu {
 			mean := mu[k1]
 			kept4 := tape.Extend(len(x3))
@@ -150,15 +148,6 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		log5 := math.Log(sum2)
 		LogSumExp2 := most1 + log5
 		likelihood += LogSumExp2
-		intTape.Push(most1At)
-		tape.Push(sum2)
-	}
-	result := likelihood + prior
-	resultBar := 1.0
-	for i4 := len(points) - 1; i4 >= 0; i4-- {
-		sum2 := tape.Pop()
-		most1At := intTape.Pop()
-		x3 := points[i4]
 		most1Bar := resultBar
 		sum2Bar := resultBar / sum2
 		kept11 := tape.Take(len(exponents))
@@ -206,8 +195,10 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 			num.Axpy(meanBar, -1, centeredBar[:len(x3):len(centeredBar)])
 			clear(centeredBar[:len(x3):len(centeredBar)])
 		}
+		scratch.Release(mark)
 	}
-	LogSumExp1Bar := -(resultBar * float64(len(points)))
+	result := likelihood + prior
+	LogSumExp1Bar := -float64(len(points))
 	mostBar := LogSumExp1Bar
 	sum1Bar := LogSumExp1Bar / sum1
 	kept3 := tape.Take(len(alpha))
@@ -221,8 +212,8 @@ func GMMGradient(alphaGrad []float64, muGrad [][]float64, qGrad [][]float64, lGr
 		logsBar := qGrad[k]
 		x1 := l[k]
 		x1Bar := lGrad[k]
-		sumBar := resultBar * float64(m)
-		squareBar := -(resultBar * (gamma * gamma / 2))
+		sumBar := float64(m)
+		squareBar := -(gamma * gamma / 2)
 		g1 := logDetBar[k]
 		logDetBar[k] = 0
 		sumBar += g1

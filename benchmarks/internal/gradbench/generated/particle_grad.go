@@ -21,13 +21,12 @@ func potentialGradient(grad []float64, x []float64, w float64) float64 {
 	sqrt1 := math.Sqrt(x2)
 	q1 := 1 / sqrt1
 	result := q + q1
-	resultBar := 1.0
-	sqrt1Bar := -(resultBar * q1 * q1)
+	sqrt1Bar := -(q1 * q1)
 	x2Bar := sqrt1Bar * num.Ratio(0.5, sqrt1)
 	grad[0] += x2Bar * (x[0] - 10)
 	grad[0] += x2Bar * (x[0] - 10)
 	grad[1] += 2 * x2Bar * x[1]
-	sqrtBar := -(resultBar * q * q)
+	sqrtBar := -(q * q)
 	x1Bar := sqrtBar * num.Ratio(0.5, sqrt)
 	grad[0] += x1Bar * (x[0] - 10)
 	grad[0] += x1Bar * (x[0] - 10)
@@ -126,6 +125,7 @@ func CrossingRGradient(grad1 []float64, w []float64) float64 {
 	g11Bar := 0.0
 	resultBar := 1.0
 	result1Bar := resultBar
+	grad10 := 0.0
 	for range count {
 		x4 := tape.Pop()
 		x3 := tape.Pop()
@@ -174,8 +174,7 @@ func CrossingRGradient(grad1 []float64, w []float64) float64 {
 		sqrtBarBar := x3BarBar * ratio1
 		g7 := x3BarBar * sqrtBar
 		sqrtBar1 := -(g7 * (2 * (ratio1 * ratio1)))
-		qBar1 := -(sqrtBarBar * q)
-		qBar1 -= sqrtBarBar * q
+		qBar1 := -(2 * sqrtBarBar * q)
 		x4BarBar := g11Bar * x11 * 2
 		x11Bar += g11Bar * (2 * x4Bar)
 		g11Bar = 0
@@ -187,8 +186,7 @@ func CrossingRGradient(grad1 []float64, w []float64) float64 {
 		sqrt1BarBar := x4BarBar * ratio
 		g6 := x4BarBar * sqrt1Bar
 		sqrt1Bar1 := -(g6 * (2 * (ratio * ratio)))
-		q1Bar1 := -(sqrt1BarBar * q1)
-		q1Bar1 -= sqrt1BarBar * q1
+		q1Bar1 := -(2 * sqrt1BarBar * q1)
 		sqrt1Bar1 -= q1Bar1 * q1 * q1
 		x4Bar1 := sqrt1Bar1 * ratio
 		x0Bar += x4Bar1 * (x0 - 10)
@@ -203,7 +201,10 @@ func CrossingRGradient(grad1 []float64, w []float64) float64 {
 		w1Bar += g4
 		x11Bar += g4
 		w1Bar += g4
-		grad1[0] += w1Bar
+		grad10 += w1Bar
+	}
+	if grad10 != 0 {
+		grad1[0] += grad10
 	}
 	return result
 }
@@ -289,6 +290,7 @@ func CrossingFGradient(grad []float64, w []float64) float64 {
 	g11Bar := 0.0
 	resultBar := 1.0
 	result1Bar := resultBar
+	grad0 := 0.0
 	for range count {
 		x7Dot := tape.Pop()
 		x6Dot := tape.Pop()
@@ -382,8 +384,11 @@ func CrossingFGradient(grad []float64, w []float64) float64 {
 		w1Bar += g2
 		x11Bar += g2
 		w1Bar += g2
-		grad[0] += w1Bar
+		grad0 += w1Bar
 		d0Bar = 0
+	}
+	if grad0 != 0 {
+		grad[0] += grad0
 	}
 	return result
 }
@@ -426,7 +431,7 @@ func CrossingsRJVP(dst []float64, w []float64, v2 []float64) {
 		q1 := 1 / sqrt1
 		q1Dot := -(q1 * sqrt1Dot * q1)
 		sqrt1Bar := -(q1 * q1)
-		sqrt1BarDot := -(q1Dot*q1 + q1*q1Dot)
+		sqrt1BarDot := -(2 * q1 * q1Dot)
 		x4Bar := sqrt1Bar * ratio1
 		x4BarDot := sqrt1BarDot*ratio1 - sqrt1Bar*(sqrt1Dot*(2*(ratio1*ratio1)))
 		g0Dot = x4BarDot*(x0-10) + x4Bar*x0Dot
@@ -436,7 +441,7 @@ func CrossingsRJVP(dst []float64, w []float64, v2 []float64) {
 		g11Dot = 2*x4BarDot*x11 + 2*x4Bar*x11Dot
 		g11 = 2 * x4Bar * x11
 		sqrtBar := -(q * q)
-		sqrtBarDot := -(qDot*q + q*qDot)
+		sqrtBarDot := -(2 * q * qDot)
 		x3Bar := sqrtBar * ratio
 		x3BarDot := sqrtBarDot*ratio - sqrtBar*(sqrtDot*(2*(ratio*ratio)))
 		g0Dot += x3BarDot*(x0-10) + x3Bar*x0Dot

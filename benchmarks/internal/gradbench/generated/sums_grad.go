@@ -50,16 +50,14 @@ func LogSumExpGradient(grad []float64, x []float64) float64 {
 }
 
 // LeastSquaresGradient returns LeastSquares, and stores its gradient by x.
-// On tapes it saves sign for each i, p for each i.
 func LeastSquaresGradient(grad []float64, x []float64, n int) float64 {
-	tape := num.NewTape[float64]()
-	defer tape.Free()
 	if len(grad) != len(x) {
 		panic("LeastSquaresGradient: grad and x have different lengths")
 	}
 	clear(grad)
 	sum := 0.0
-	kept := tape.Extend(2 * n)
+	resultBar := 1.0
+	sumBar := resultBar / 2
 	for i := range n {
 		q := float64(2*i) / float64(n-1)
 		t := (-1) + q
@@ -75,19 +73,6 @@ func LeastSquaresGradient(grad []float64, x []float64, n int) float64 {
 			p = p*t + x[j]
 		}
 		sum += (sign - p) * (sign - p)
-		kept[2*i] = sign
-		kept[2*i+1] = p
-	}
-	result := sum / 2
-	resultBar := 1.0
-	sumBar := resultBar / 2
-	kept1 := tape.Take(2 * n)
-	for i := n - 1; i >= 0; i-- {
-		p := kept1[2*i+1]
-		sign := kept1[2*i]
-		q := float64(2*i) / float64(n-1)
-		t := (-1) + q
-		lo := len(x) - 1
 		pBar := -(sumBar * (sign - p))
 		pBar -= sumBar * (sign - p)
 		for j := range lo + 1 {
@@ -96,14 +81,12 @@ func LeastSquaresGradient(grad []float64, x []float64, n int) float64 {
 			grad[j] += g
 		}
 	}
+	result := sum / 2
 	return result
 }
 
 // CostGradient returns Cost, and stores its gradient by centroids.
-// On tapes it saves bestAt for each i.
 func CostGradient(grad []float64, centroids []float64, points [][]float64) float64 {
-	intTape := num.NewTape[int]()
-	defer intTape.Free()
 	if len(grad) != len(centroids) {
 		panic("CostGradient: grad and centroids have different lengths")
 	}
@@ -127,22 +110,16 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 			best = min(best, d)
 		}
 		sum += best
-		intTape.Push(bestAt)
-	}
-	result := sum
-	resultBar := 1.0
-	for i := len(points) - 1; i >= 0; i-- {
-		bestAt := intTape.Pop()
-		p := points[i]
 		if bestAt >= 0 {
 			for i1 := len(p) - 1; i1 >= 0; i1-- {
 				v := p[i1]
 				e := v - centroids[bestAt*len(p)+i1]
-				eBar := 2 * resultBar * e
+				eBar := 2 * e
 				grad[bestAt*len(p)+i1] -= eBar
 			}
 		}
 	}
+	result := sum
 	return result
 }
 
@@ -173,14 +150,13 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 		}
 		intTape.Push(bestAt)
 	}
-	resultBar := 1.0
 	for i := len(points) - 1; i >= 0; i-- {
 		bestAt := intTape.Pop()
 		p := points[i]
 		if bestAt >= 0 {
 			for i1 := len(p) - 1; i1 >= 0; i1-- {
 				eDot := -v1[bestAt*len(p)+i1]
-				eBarDot := 2 * resultBar * eDot
+				eBarDot := 2 * eDot
 				dst[bestAt*len(p)+i1] -= eBarDot
 			}
 		}

@@ -53,12 +53,18 @@ func (l *lowerer) common(forward, back []stmt) (first, second []stmt) {
 	units := map[*variable]string{} // variables that are 1, or 0
 	each(slices.Concat(forward, back), func(st stmt) {
 		if a, ok := st.(*assignment); ok && a.define && s.constant[root(a.l)] && isFloat(a.l.typeOf()) {
-			c, _ := a.r.(*literal)
-			if text, known := units[root(a.l)]; c != nil && (c.text == text || !known) {
-				units[root(a.l)] = c.text
-			} else {
-				units[root(a.l)] = ""
+			text := ""
+			switch x := a.r.(type) {
+			case *literal:
+				text = x.text
+			case *reference:
+				text = units[x.v]
 			}
+			v := root(a.l)
+			if before, known := units[v]; known && before != text {
+				text = ""
+			}
+			units[v] = text
 		}
 	})
 	zero := number("0")

@@ -8,6 +8,8 @@
 //	analysis.go         which memory is shared, changes, and depends on the variables
 //	reverse.go          the forward and the backward sweep
 //	resolve.go          what is saved, what is computed again, and what is not needed
+//	fuse.go             loops that go ahead and back in one
+//	accumulate.go       sums of derivatives to locals
 //	memory.go           what is said about tapes
 //	extreme.go          running maxima and minima
 //	nest.go             calls of derivatives that are written
@@ -142,7 +144,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
 		imports: w.imports, recursions: &recursions{first: decl.Name.Name, variants: map[variant]string{}},
 	}}
-	for _, name := range []string{"tape", "scratch", "num", "math", "mat"} {
+	for _, name := range []string{"tape", "scratch", "mark", "num", "math", "mat"} {
 		f.names[name] = true
 	}
 	sig := s.Info.Defs[decl.Name].Type().(*types.Signature)
@@ -351,11 +353,14 @@ func (f *function) gradient(words []string) {
 	})
 	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
+	forward, back = f.fused(forward, back)
+	forward, back = f.accumulated(forward), f.accumulated(back)
+	kept := f.kept(slices.Concat(forward, back))
 	forward, back = f.vectorized(f.common(forward, back))
 
 	name := f.decl.Name.Name + "Gradient"
 	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
-	for _, text := range f.kept(second) {
+	for _, text := range kept {
 		f.line("// %s", text)
 	}
 	var args []string

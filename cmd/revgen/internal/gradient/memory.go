@@ -26,7 +26,11 @@ func (f *function) kept(forward []stmt) (lines []string) {
 				walk(s.then, loops)
 				walk(s.els, loops)
 			case *ranged:
-				walk(s.body, append(slices.Clone(loops), s.v.name))
+				if s.fused { // what an iteration saves is gone at its end
+					walk(s.body, loops)
+				} else {
+					walk(s.body, append(slices.Clone(loops), s.v.name))
+				}
 			case *while:
 				walk(s.body, append(slices.Clone(loops), "iteration"))
 			}

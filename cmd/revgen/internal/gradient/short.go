@@ -24,6 +24,8 @@ import (
 const (
 	few  = 8  // the most elements, and the most iterations of a loop that is written out
 	long = 64 // the most statements that it becomes
+
+	tinyLength = 12 // the most statements of a loop that is written out without short slices
 )
 
 // A shortener knows which variables keep their values.
@@ -394,7 +396,7 @@ func (s *shortener) writtenOut(written map[*variable]bool) (changed bool) {
 			}
 			return st.els, true
 		case *ranged:
-			if v := s.wanted[st]; v == nil || s.whole[v] {
+			if v := s.wanted[st]; (v == nil || s.whole[v]) && !s.tiny(st) {
 				return nil, false
 			}
 			changed = true
@@ -416,6 +418,15 @@ func (s *shortener) writtenOut(written map[*variable]bool) (changed bool) {
 		return nil, false
 	})
 	return changed
+}
+
+// tiny reports whether a loop in another one is so short that it is written out in any case.
+func (s *shortener) tiny(r *ranged) bool {
+	if len(r.v.scope) < 2 || slices.ContainsFunc(r.body, func(st stmt) bool { _, ok := st.(*assignment); return !ok }) {
+		return false
+	}
+	at, guarded, ok := s.iterations(r)
+	return ok && !guarded && len(at)*len(r.body) <= tinyLength
 }
 
 // beyond reports whether x is an array without an element i, which Go refuses to compile.

@@ -101,7 +101,13 @@ func (w *writer) stmt(s stmt) {
 		w.line("}")
 	case *ranged:
 		w.line("for %s {", w.rangeClause(s))
-		w.list(s.body)
+		if s.frees && makesIn(s.body) {
+			w.line("mark := scratch.Mark()")
+			w.list(s.body)
+			w.line("scratch.Release(mark)")
+		} else {
+			w.list(s.body)
+		}
 		w.line("}")
 	case *while:
 		cond, post := w.expr(s.cond, 0), ""

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -177,6 +178,53 @@ func (s *scribe) stmt() {
 	}
 }
 
+// sums writes loops that add to acc and otherwise change what is their own, so that most of them go ahead
+// and back in one.
+func (s *scribe) sums() {
+	s.line("acc, last := 0.0, a[:4]\n_ = last")
+	vars := s.vars
+	inner := slices.Concat(vars, []string{"t", "u", "last[1]"})
+	own := func() string { return s.pick("t", "u", "c["+s.index()+"]") }
+	var body func(depth int)
+	body = func(depth int) {
+		for range 1 + s.rnd.IntN(3) {
+			switch k := s.rnd.IntN(16); {
+			case k < 3:
+				s.line("%s = math.Tanh(%s)", own(), s.expr(2))
+			case k < 5:
+				s.line("%s += %s", own(), s.expr(2))
+			case k < 9:
+				s.line("acc += %s", s.expr(2))
+			case k == 9:
+				s.line("last = c")
+			case k == 10:
+				s.line("if %s {\ncontinue\n}", s.cond())
+			case k < 13 && depth > 0:
+				s.line("if %s {", s.cond())
+				body(depth - 1)
+				s.line("} else {")
+				body(depth - 1)
+				s.line("}")
+			case depth > 0:
+				v := s.name("i")
+				s.line("for %s := range 3 {\n_ = %s", v, v)
+				s.loops = append(s.loops, v)
+				body(depth - 1)
+				s.loops = s.loops[:len(s.loops)-1]
+				s.line("}")
+			}
+		}
+	}
+	for range 2 {
+		v := s.name("i")
+		s.line("for %s := range 4 {\nt, u, c := x[%s], a[3-%s], make([]float64, 4)", v, v, v)
+		s.loops, s.vars = append(s.loops, v), inner
+		body(2)
+		s.line("acc += t*u + c[2]\n}")
+		s.loops, s.vars = s.loops[:len(s.loops)-1], vars
+	}
+}
+
 const fuzzHead = `package written
 
 import (
@@ -322,14 +370,14 @@ func TestRandomGradients(t *testing.T) {
 		const locals = "a, b := []float64{x[0], 1, x[1], 2}, make([]float64, 4)\nm := make([][]float64, 4)\n" +
 			"for i := range m {\nm[i] = make([]float64, 4)\nm[i][i] = x[i]\n}\np := state{u: x[2], w: 0.5}\n" +
 			"z, zs, ps := complex(x[1], 0.5), make([]complex128, 4), []state{{u: x[3]}}"
-		const result = "r := s0*s1 + p.u*p.w + real(z) + imag(zs[1]) + ps[0].u\nfor i := range 4 {\nr += a[i]*b[i]*0.5 + m[i][3-i]*p.c[i] + a[i]\n}\nreturn math.Sin(r)\n}\n"
+		const result = "r := s0*s1 + p.u*p.w + real(z) + imag(zs[1]) + ps[0].u\nfor i := range 4 {\nr += a[i]*b[i]*0.5 + m[i][3-i]*p.c[i] + a[i]\n}\n"
 		s.vars, s.again = []string{"s0", "s1"}, ""
 		if s.rnd.IntN(3) == 0 { // it calls itself
 			s.line("func r%d(x []float64, s0 float64, n int) float64 {\ns1 := x[3]\n%s", k, locals)
 			s.block(2)
 			s.line("for i := range 2 {\nif n > 0 {\ns1 += 0.5 * r%d(a[:4], s0*b[i], n-1)\n}", k)
 			s.block(2)
-			s.line("}\n%s", result)
+			s.line("}\n%sreturn math.Sin(r)\n}\n", result)
 			s.again = fmt.Sprintf("r%d(%s, %%s, 2)", k, s.pick("a[:4]", "m[1]", "b[:4]"))
 		}
 		s.line("//revgen:gradient x hessian\nfunc f%d(x []float64) float64 {", k)
@@ -337,8 +385,15 @@ func TestRandomGradients(t *testing.T) {
 		if s.again != "" {
 			s.line("s0 += %s", fmt.Sprintf(s.again, "s1"))
 		}
-		s.block(5)
-		s.line("%s", result)
+		if s.rnd.IntN(2) == 0 {
+			s.block(5)
+			s.line("%sreturn math.Sin(r)\n}\n", result)
+		} else {
+			s.block(2)
+			s.line("%s", result)
+			s.sums()
+			s.line("return math.Sin(r) + acc\n}\n")
+		}
 		s.line("//revgen:jacobian x\nfunc j%d(dst, x []float64) { dst[0] = f%d(x) }\n", k, k)
 		if text := s.out.String()[from:]; strings.Contains(strings.ReplaceAll(text, "c := append(", ""), "append(") || s.again != "" {
 			fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP, nil, nil},\n", k, k, k, k)

@@ -10,17 +10,18 @@ import (
 )
 
 // DistanceGradient returns Distance, and stores its gradient by p.
-// On tapes it saves exp1 for each i, cos for each i.
 func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
-	tape := num.NewTape[float64]()
-	defer tape.Free()
 	if len(grad) != len(p) {
 		panic("DistanceGradient: grad and p have different lengths")
 	}
 	clear(grad)
 	sum := 0.0
 	x := d.T
-	kept := tape.Extend(2 * len(x))
+	resultBar := 1.0
+	grad0 := 0.0
+	grad3 := 0.0
+	grad2 := 0.0
+	grad1 := 0.0
 	for i := range x {
 		t := x[i]
 		x1 := -p[1] * t
@@ -31,46 +32,42 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 		r := curve1 - d.Y[i]
 		result1 := 0.0
 		abs := math.Abs(r)
-		if abs < 0.5 {
-			result1 = r * r / 2
-		} else {
-			result1 = 0.5 * (abs - float64(0.5)/2)
-		}
-		sum += result1
-		kept[2*i] = exp1
-		kept[2*i+1] = cos
-	}
-	result := sum
-	resultBar := 1.0
-	kept1 := tape.Take(2 * len(x))
-	for i := len(x) - 1; i >= 0; i-- {
-		cos := kept1[2*i+1]
-		exp1 := kept1[2*i]
-		t := x[i]
-		x2 := p[2] * t
-		curve1 := p[0]*exp1*cos + p[3]
-		r := curve1 - d.Y[i]
-		abs := math.Abs(r)
 		rBar := 0.0
 		absBar := 0.0
 		if abs < 0.5 {
+			result1 = r * r / 2
 			g1 := resultBar / 2
 			rBar += 2 * g1 * r
 		} else {
-			absBar += resultBar * 0.5
+			result1 = 0.5 * (abs - float64(0.5)/2)
+			absBar += 0.5
 		}
+		sum += result1
 		rBar += absBar * num.Sign(r)
 		curve1Bar := rBar
 		g := curve1Bar * cos
-		grad[0] += g * exp1
+		grad0 += g * exp1
 		exp1Bar := g * p[0]
 		cosBar := curve1Bar * (p[0] * exp1)
-		grad[3] += curve1Bar
+		grad3 += curve1Bar
 		x2Bar := -(cosBar * math.Sin(x2))
-		grad[2] += x2Bar * t
+		grad2 += x2Bar * t
 		x1Bar := exp1Bar * exp1
-		grad[1] -= x1Bar * t
+		grad1 -= x1Bar * t
 	}
+	if grad0 != 0 {
+		grad[0] += grad0
+	}
+	if grad3 != 0 {
+		grad[3] += grad3
+	}
+	if grad2 != 0 {
+		grad[2] += grad2
+	}
+	if grad1 != 0 {
+		grad[1] += grad1
+	}
+	result := sum
 	return result
 }
 
@@ -119,7 +116,7 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 			rBarDot += 2 * g1 * curve1Dot
 			rBar += 2 * g1 * r
 		} else {
-			absBar += resultBar * 0.5
+			absBar += 0.5
 		}
 		rBar += absBar * num.Sign(r)
 		curve1Bar := rBar
