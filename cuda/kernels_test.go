@@ -172,11 +172,7 @@ func mulOf[T rev.Real](t *testing.T) {
 	for _, cols := range []int{1, 3} {
 		for _, trans := range []bool{false, true} {
 			t.Run(fmt.Sprint(cols, trans), func(t *testing.T) {
-				sizes := []int{1, 4}
-				if long.Tests() {
-					sizes = append(sizes, 40)
-				}
-				revtest.Kernel(t, revtest.Spec[hostMul[T]]{Sizes: sizes, Skip: noAllocs, Masked: []string{"B"}, New: func(rnd *rand.Rand, n int) hostMul[T] {
+				revtest.Kernel(t, revtest.Spec[hostMul[T]]{Sizes: []int{1, 4, 9}, Skip: noAllocs, Masked: []string{"B"}, New: func(rnd *rand.Rand, n int) hostMul[T] {
 					a := randomCSR[T](rnd, n, n+2)
 					from, to := n+2, n
 					if trans {
@@ -242,10 +238,8 @@ func TestCSR(t *testing.T) {
 }
 
 func kernelsOf[T rev.Real](t *testing.T) {
+	// TestLargeVectors and TestLargeMatrices have large operands.
 	sizes, matrices := []int{0, 1, 3, 40}, []int{0, 1, 3}
-	if long.Tests() {
-		sizes, matrices = append(sizes, 300), append(matrices, 17)
-	}
 	t.Run("Dot", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[hostDot[T]]{Sizes: sizes, Skip: noAllocs, New: func(rnd *rand.Rand, n int) hostDot[T] {
 			return hostDot[T]{Out: new(T), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
