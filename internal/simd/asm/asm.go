@@ -23,6 +23,7 @@ type ISA struct {
 	Wide   bool // AVX-512, else AVX2
 	Size   int  // bytes of an element in a register
 	Narrow bool // memory holds float32, and registers float64
+	NEON   bool // AVX2 code that only the NEON tier gets
 }
 
 // Width returns the bytes of a register.
@@ -49,10 +50,28 @@ func (g ISA) Stored() int {
 
 // Tier returns AVX2 or AVX512.
 func (g ISA) Tier() string {
-	if g.Wide {
+	switch {
+	case g.Wide:
 		return "AVX512"
+	case g.NEON:
+		return "NEON"
 	}
 	return "AVX2"
+}
+
+// unlike reports whether a function asked for something of its own for NEON.
+var unlike bool
+
+// Unroll returns how many vectors a turn of a loop takes: wide for AVX-512, or narrow, or neon.
+func (g ISA) Unroll(wide, narrow, neon int) int {
+	unlike = unlike || neon != narrow
+	switch {
+	case g.Wide:
+		return wide
+	case g.NEON:
+		return neon
+	}
+	return narrow
 }
 
 // Pick returns f64 or f32, for the type of elements.

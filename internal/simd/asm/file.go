@@ -103,14 +103,23 @@ func armFile(f *ir.File) string {
 			globals[g.Symbol.String()] = g
 		}
 	}
+	has := func(name string) bool {
+		return slices.ContainsFunc(f.Functions(), func(fn *ir.Function) bool { return strings.TrimSuffix(fn.Name, "<>") == name })
+	}
 	var b, data strings.Builder
 	var own ownData
 	for _, fn := range f.Functions() {
 		name := strings.TrimSuffix(fn.Name, "<>")
-		if !strings.Contains(name, "AVX512") {
-			b.WriteString(neon(fn, globals, &own, strings.Replace(name, "AVX2", "", 1)))
+		bare := strings.Replace(strings.Replace(name, "AVX2", "", 1), "NEON", "", 1)
+		if strings.Contains(name, "AVX512") || strings.Contains(name, "AVX2") && has(strings.Replace(name, "AVX2", "NEON", 1)) {
+			continue
 		}
+		b.WriteString(neon(fn, globals, &own, bare))
 	}
+	f.Sections = slices.DeleteFunc(f.Sections, func(s ir.Section) bool {
+		fn, ok := s.(*ir.Function)
+		return ok && strings.Contains(fn.Name, "NEON")
+	})
 	for _, s := range f.Sections {
 		g, ok := s.(*ir.Global)
 		if !ok || !strings.Contains(b.String(), "$"+g.Symbol.String()+"(SB)") {

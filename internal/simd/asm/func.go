@@ -15,7 +15,7 @@ import (
 
 // A Variant is a tier with types. A zero field stands for all tiers, or for no such type.
 type Variant struct {
-	Tier  string    // AVX2 or AVX512
+	Tier  string    // AVX2 or AVX512, or NEON for that tier alone
 	Size  int       // bytes of an element
 	Index IndexType // int or int32
 }
@@ -75,7 +75,9 @@ func Func(base string, v Variant, sig, doc string, body func()) *Routine {
 		functions = append(functions, f)
 	}
 	f := functions[i]
-	f.variants = append(f.variants, v)
+	if v.Tier != "NEON" {
+		f.variants = append(f.variants, v)
+	}
 	TEXT(v.name(base), attr.NOSPLIT, "func"+f.signature(func(typ string) string {
 		if strings.HasSuffix(typ, "]") { // avo does not know the type
 			return "*byte"
@@ -104,8 +106,18 @@ func Floats(name, sig, doc string, body func(g ISA)) *Routine {
 }
 
 func bothTiers(size int, name, sig, doc string, body func(g ISA)) (f *Routine) {
-	for _, g := range []ISA{{Wide: true, Size: size}, {Size: size}} {
-		f = Func(name, Variant{Tier: g.Tier(), Size: size}, sig, doc, func() { body(g) })
+	emit := func(g ISA) *Routine {
+		return Func(name, Variant{Tier: g.Tier(), Size: size}, sig, doc, func() { body(g) })
+	}
+	emit(ISA{Wide: true, Size: size})
+	first := labels
+	unlike = false
+	f = emit(ISA{Size: size})
+	if unlike { // with the same labels, so that those of what follows stay as they are
+		after := labels
+		labels = first
+		emit(ISA{Size: size, NEON: true})
+		labels = after
 	}
 	return f
 }

@@ -297,6 +297,10 @@ func (f function) record(size int, wide bool) (*core, []val) {
 	return p, f.of(p, x)
 }
 
+// chains are functions whose steps wait for each other, and that need few registers. On NEON a turn
+// takes two vectors of AVX2, so that there are four chains.
+var chains = []string{"sin", "cos", "tan", "exp", "log", "sigmoid", "tanh", "softplus", "siLU"}
+
 // loop emits the loop over the elements of arguments with the names of results and inputs.
 func (v vec) loop(f function) {
 	args := map[string]Register{}
@@ -317,11 +321,11 @@ func (v vec) loop(f function) {
 		args[name] = Arg(name)
 	}
 	p, out := f.record(v.Size, v.Wide)
-	unroll, n, done := 1, Arg("n"), Unique("done")
-	if v.Wide {
-		unroll = 2
+	n, done, neon := Arg("n"), Unique("done"), 1
+	if slices.Contains(chains, f.name) {
+		neon = 2
 	}
-	v.Groups(n, unroll, func(ls []Step) {
+	v.Groups(n, v.Unroll(2, 1, neon), func(ls []Step) {
 		load := func(u, input int) VecVirtual {
 			if i := input - len(f.inputs); i >= 0 {
 				return scalars[i]

@@ -151,7 +151,7 @@ is then in cache.`, inFloat64(sumExp))
 
 // inFloat64 makes a body compute in float64 whatever the type of the elements.
 func inFloat64(body func(vec)) func(vec) {
-	return func(v vec) { body(vec{ISA{Wide: v.Wide, Size: 8, Narrow: v.Size == 4}}) }
+	return func(v vec) { body(vec{ISA{Wide: v.Wide, Size: 8, Narrow: v.Size == 4, NEON: v.NEON}}) }
 }
 
 // --- Elementwise -----------------------------------------------------------
