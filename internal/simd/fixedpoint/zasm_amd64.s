@@ -1276,7 +1276,7 @@ TEXT ·spanAVX512<>(SB), NOSPLIT, $0-24
 loop65:
 	VMOVUPS       (CX), Z1
 	VPADDQ        constants<>+320(SB), Z1, Z1
-	VPORQ         Z1, Z0, Z0
+	VORPD         Z1, Z0, Z0
 	ADDQ          $0x00000040, CX
 	DECQ          AX
 	JNZ           loop65
@@ -1297,21 +1297,23 @@ TEXT ·spanAVX2<>(SB), NOSPLIT, $0-24
 	MOVQ   x+8(FP), CX
 	SHRQ   $0x03, AX
 	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
 
 loop66:
-	VMOVUPS      (CX), Y1
-	VPADDQ       constants<>+320(SB), Y1, Y1
-	VPOR         Y1, Y0, Y0
-	VMOVUPS      32(CX), Y1
-	VPADDQ       constants<>+320(SB), Y1, Y1
-	VPOR         Y1, Y0, Y0
+	VMOVUPS      (CX), Y2
+	VPADDQ       constants<>+320(SB), Y2, Y2
+	VORPD        Y2, Y0, Y0
+	VMOVUPS      32(CX), Y2
+	VPADDQ       constants<>+320(SB), Y2, Y2
+	VORPD        Y2, Y1, Y1
 	ADDQ         $0x00000040, CX
 	DECQ         AX
 	JNZ          loop66
-	VEXTRACTF128 $0x01, Y0, X2
-	VORPD        Y2, Y0, Y0
-	VPERMILPD    $0x01, X0, X2
-	VORPD        Y2, Y0, Y0
+	VORPD        Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X3
+	VORPD        Y3, Y0, Y0
+	VPERMILPD    $0x01, X0, X3
+	VORPD        Y3, Y0, Y0
 	VMOVSD       X0, ret+16(FP)
 	VZEROUPPER
 	RET

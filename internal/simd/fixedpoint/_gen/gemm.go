@@ -357,22 +357,20 @@ func (f form) high(x VecVirtual, bits int) VecVirtual {
 func span(g ISA) {
 	n, x := Arg("n"), Arg("x")
 	SHRQ(Imm(3), n)
-	or := g.Reg()
-	g.Clear(or)
+	or := g.Zeros(line / g.Width())
 	Times(n, func() {
-		for v := range line / g.Width() {
+		for v, or := range or {
 			y := g.CopyOf(Mem{Base: x, Disp: v * g.Width()})
 			VPADDQ(Bits(1<<51), y, y)
-			if g.Wide {
-				VPORQ(y, or, or)
-			} else {
-				VPOR(y, or, or)
-			}
+			VORPD(y, or, or)
 		}
 		ADDQ(U32(line), x)
 	})
-	g.Reduce(or, func(b, a, dst Op) { VORPD(b, a, dst) })
-	VMOVSD(or.AsX(), Result())
+	for _, o := range or[1:] {
+		VORPD(o, or[0], or[0])
+	}
+	g.Reduce(or[0], func(b, a, dst Op) { VORPD(b, a, dst) })
+	VMOVSD(or[0].AsX(), Result())
 }
 
 // madds does what bounds the speed of products on AVX-512: two of these instructions at a time.
