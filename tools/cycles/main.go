@@ -1,11 +1,19 @@
 // Cycles prints what the vector loops take on processors with NEON, as llvm-mca projects it:
 //
-//	go run ./tools/cycles [-llvm 19]
+//	go run ./tools/cycles [-llvm 19] [-all [PACKAGE ...]]
 //
 // For each loop it prints the cycles of an element in pure Go, in NEON, and at the bound of the
 // units of the processor for the same instructions, for two processors. Nothing runs: the loops
 // are taken from programs that are built for arm64. It needs llvm-objdump and llvm-mca, of the
 // version given.
+//
+// With -all, it prints docs/neon.csv: the innermost loop of each function in assembly, by the
+// cycles of a turn, and why a loop takes more than one and a half times its bound:
+//   - division: with multiplications in the place of divisions, it takes less.
+//   - window: the instructions of a turn wait for each other, and the model of the processor
+//     holds too few to fill the time with other turns.
+//   - chain: each turn waits for the one before.
+//   - units: some instructions run only on a few units, where others are in their way.
 package main
 
 import (
@@ -13,6 +21,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +70,8 @@ var loops = []struct {
 
 var cpus = []string{"neoverse-v2", "apple-m1"}
 
+var all = flag.Bool("all", false, "print the loops of all packages, or of some, as CSV")
+
 var llvm = flag.String("llvm", "19", "version of LLVM's tools")
 
 func main() {
@@ -69,6 +80,10 @@ func main() {
 	dir, err := os.MkdirTemp("", "cycles")
 	check(err)
 	defer os.RemoveAll(dir)
+	if *all {
+		printAll(dir)
+		return
+	}
 	fmt.Print("| loop |")
 	for _, c := range cpus {
 		fmt.Printf(" %s: Go | NEON | bound |", c)
@@ -165,7 +180,7 @@ func disassemble(pkg, dir string, flags ...string) map[string][]instruction {
 }
 
 // body returns a turn of the innermost loop that has the most multiply-adds, or else arithmetic on
-// floats; of several the shortest, which has no masks. Jumps forward in the loop are taken: a loop
+// floats or vectors; of several the shortest, which has no masks. Jumps forward in the loop are taken: a loop
 // that has them jumps to what it usually does. A call becomes what is called, straight through.
 func body(code []instruction, called func(at uint64) []instruction) []string {
 	index := map[uint64]int{}
@@ -220,22 +235,39 @@ func straight(code []instruction, called func(at uint64) []instruction) (turn []
 	return turn
 }
 
-// floats counts the arithmetic on floats, multiply-adds first, and products of 128 bits.
+// calls returns a function that finds the function at an address.
+func calls(functions map[string][]instruction) func(at uint64) []instruction {
+	return func(at uint64) []instruction {
+		for _, code := range functions {
+			if code[0].at == at {
+				return code
+			}
+		}
+		return nil // of the runtime, which panics
+	}
+}
+
+// floats counts the arithmetic on floats and vectors, multiply-adds first, and products of 128 bits.
 func floats(turn []string) (n int) {
 	for _, text := range turn {
 		switch {
 		case strings.HasPrefix(text, "fml"):
 			n += 1000
-		case regexp.MustCompile("^(f(add|sub|mul|div|madd)|umulh)").MatchString(text):
+		case arithmetic.MatchString(text):
 			n++
 		}
 	}
 	return n
 }
 
+var arithmetic = regexp.MustCompile(`^(f(add|sub|mul|div|madd|max|min|cm)|umulh|(add|sub|mul|cm..|u?zip.|trn.)\s+v)`)
+
 var (
 	total = regexp.MustCompile(`Total Cycles:\s+(\d+)`)
 	block = regexp.MustCompile(`Block RThroughput:\s+([\d.]+)`)
+
+	pressure     = regexp.MustCompile(`Resource Pressure\s+\[ *([\d.]+)%`)
+	dependencies = regexp.MustCompile(`Data Dependencies:\s+\[ *([\d.]+)%`)
 )
 
 // cycles returns the cycles of an element, and those that the units of the processor need.
@@ -244,14 +276,7 @@ func (l loop) cycles(functions map[string][]instruction, cpu, pattern string) (t
 		return 0, 0, false
 	}
 	name := regexp.MustCompile(pattern + "$")
-	called := func(at uint64) []instruction {
-		for _, code := range functions {
-			if code[0].at == at {
-				return code
-			}
-		}
-		return nil // of the runtime, which panics
-	}
+	called := calls(functions)
 	var turns [][]string
 	for f, code := range functions {
 		if name.MatchString(f) {
@@ -264,15 +289,87 @@ func (l loop) cycles(functions map[string][]instruction, cpu, pattern string) (t
 		return 0, 0, false
 	}
 	turn := slices.MaxFunc(turns, func(a, b []string) int { return cmp.Compare(len(a), len(b)) })
-	cmd := exec.Command("llvm-mca-"+*llvm, "-mtriple=aarch64", "-mcpu="+cpu, "-iterations=200", "-instruction-info=false", "-resource-pressure=false")
+	t, bound = project(turn, cpu)
+	return t / l.elements, bound / l.elements, true
+}
+
+// project returns the cycles of a turn, and those that the units of the processor need.
+func project(turn []string, cpu string) (t, bound float64) {
+	const turns = 200
+	out := mca(turn, cpu, turns)
+	return value(out, total) / turns, value(out, block)
+}
+
+func mca(turn []string, cpu string, turns int, flags ...string) string {
+	flags = append(flags, "-mtriple=aarch64", "-mcpu="+cpu, fmt.Sprint("-iterations=", turns), "-instruction-info=false", "-resource-pressure=false")
+	cmd := exec.Command("llvm-mca-"+*llvm, flags...)
 	cmd.Stdin = strings.NewReader(strings.Join(turn, "\n") + "\n")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	check(err)
-	value := func(r *regexp.Regexp) float64 {
-		x, err := strconv.ParseFloat(r.FindStringSubmatch(string(out))[1], 64)
-		check(err)
-		return x
+	return string(out)
+}
+
+func value(out string, r *regexp.Regexp) float64 {
+	x, err := strconv.ParseFloat(r.FindStringSubmatch(out)[1], 64)
+	check(err)
+	return x
+}
+
+// windows are how many instructions the models of cpus hold at a time.
+var windows = map[string]int{"neoverse-v2": 320, "apple-m1": 192}
+
+// reason returns why a turn takes more than one and a half times what the units need.
+func reason(turn []string, cpu string, t, bound float64) string {
+	if t <= 1.5*bound {
+		return ""
 	}
-	return value(total) / 200 / l.elements, value(block) / l.elements, true
+	// A unit that divides does nothing else in the model. So it is tried without divisions.
+	without := slices.Clone(turn)
+	for i, text := range without {
+		without[i] = regexp.MustCompile("^fdiv").ReplaceAllString(text, "fmul")
+		without[i] = regexp.MustCompile("^fsqrt").ReplaceAllString(without[i], "fneg")
+	}
+	if u, least := project(without, cpu); u <= 1.5*least {
+		return "division"
+	}
+	once := value(mca(turn, cpu, 1), total)
+	if at := float64(windows[cpu]); once*float64(len(turn))/at > 0.75*t {
+		return fmt.Sprintf("window: %.0f cycles from the first instruction to the last", once)
+	}
+	out := mca(turn, cpu, 200, "-bottleneck-analysis")
+	if value(out, pressure) > value(out, dependencies) {
+		return "units"
+	}
+	return "chain"
+}
+
+// printAll prints what a turn of each function in assembly takes.
+func printAll(dir string) {
+	fmt.Print("package,function,instructions")
+	for _, c := range cpus {
+		fmt.Printf(",%[1]s cycles,%[1]s bound,%[1]s ratio,%[1]s reason", c)
+	}
+	fmt.Println()
+	for f := range strings.Lines(run("git", nil, "ls-files", "*/zasm_arm64.s")) {
+		pkg := filepath.Dir(strings.TrimSpace(f))
+		if flag.NArg() > 0 && !slices.Contains(flag.Args(), pkg) {
+			continue
+		}
+		functions := disassemble(pkg, dir)
+		called := calls(functions)
+		for _, name := range slices.Sorted(maps.Keys(functions)) {
+			short, ok := strings.CutSuffix(name, ".abi0")
+			turn := body(functions[name], called)
+			if !ok || turn == nil {
+				continue
+			}
+			fmt.Printf("%s,%s,%d", pkg, short[strings.LastIndex(short, ".")+1:], len(turn))
+			for _, c := range cpus {
+				t, bound := project(turn, c)
+				fmt.Printf(",%.1f,%.1f,%.2f,%s", t, bound, t/bound, reason(turn, c, t, bound))
+			}
+			fmt.Println()
+		}
+	}
 }
