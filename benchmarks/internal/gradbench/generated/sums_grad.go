@@ -125,8 +125,6 @@ func CostGradient(grad []float64, centroids []float64, points [][]float64) float
 
 // CostHessVec stores the product of the Hessian of Cost by centroids with v1 in dst.
 func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]float64) {
-	intTape := num.NewTape[int]()
-	defer intTape.Free()
 	if len(dst) != len(centroids) || len(v1) != len(centroids) {
 		panic("CostHessVec: dst, v1 and centroids have different lengths")
 	}
@@ -148,11 +146,6 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 			}
 			best = min(best, d)
 		}
-		intTape.Push(bestAt)
-	}
-	for i := len(points) - 1; i >= 0; i-- {
-		bestAt := intTape.Pop()
-		p := points[i]
 		if bestAt >= 0 {
 			for i1 := len(p) - 1; i1 >= 0; i1-- {
 				eDot := -v1[bestAt*len(p)+i1]

@@ -28,8 +28,9 @@ type fuser struct {
 	apart map[*loopInfo]bool // loops that are better left alone
 }
 
-// fused returns both sweeps with such loops. Those that become calls of package num stay as they are.
-func (l *lowerer) fused(forward, back []stmt) (first, second []stmt) {
+// fused returns both sweeps with such loops. If calls is set, those that become calls of package num stay
+// as they are.
+func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt) {
 	u := &fuser{&analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}}
 	each(forward, func(s stmt) {
 		if s, ok := s.(*push); ok { // is memory of an iteration if what is saved is
@@ -37,6 +38,9 @@ func (l *lowerer) fused(forward, back []stmt) (first, second []stmt) {
 		}
 	})
 	u.share(slices.Concat(forward, back), nil)
+	if !calls {
+		return u.lists(forward, back, len(l.loops))
+	}
 	names := maps.Clone(l.names)
 	f, b := l.vectorized(forward, back)
 	l.names = names

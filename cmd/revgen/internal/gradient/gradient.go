@@ -353,7 +353,7 @@ func (f *function) gradient(words []string) {
 	})
 	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
-	forward, back = f.fused(forward, back)
+	forward, back = f.fused(forward, back, true)
 	forward, back = f.accumulated(forward), f.accumulated(back)
 	kept := f.kept(slices.Concat(forward, back))
 	forward, back = f.vectorized(f.common(forward, back))
@@ -512,7 +512,9 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	}
 	dst, dir := f.vectorOf("dst"), f.vectorOf("v")
 	forward, back = f.hessVec(r, p, dst, dir, forward, back)
-	forward, back = f.common(tidied(forward, back, 0))
+	forward, back = tidied(forward, back, 0)
+	forward, back = f.fused(forward, back, false)
+	forward, back = f.common(f.accumulated(forward), f.accumulated(back))
 	name := f.decl.Name.Name + "HessVec"
 	params := beside(f.params, p, dir)
 	f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)

@@ -73,13 +73,12 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 
 // DistanceHessVec stores the product of the Hessian of Distance by p with v in dst.
 func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
-	tape := num.NewTape[float64]()
-	defer tape.Free()
 	if len(dst) != len(p) || len(v) != len(p) {
 		panic("DistanceHessVec: dst, v and p have different lengths")
 	}
 	clear(dst)
 	x := d.T
+	resultBar := 1.0
 	for i := range x {
 		t := x[i]
 		x1 := -p[1] * t
@@ -89,21 +88,8 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		x2 := p[2] * t
 		x2Dot := v[2] * t
 		cos := math.Cos(x2)
-		cosDot := -(x2Dot * math.Sin(x2))
-		tape.Push(exp1)
-		tape.Push(exp1Dot)
-		tape.Push(cos)
-		tape.Push(cosDot)
-	}
-	resultBar := 1.0
-	for i := len(x) - 1; i >= 0; i-- {
-		cosDot := tape.Pop()
-		cos := tape.Pop()
-		exp1Dot := tape.Pop()
-		exp1 := tape.Pop()
-		t := x[i]
-		x2 := p[2] * t
-		x2Dot := v[2] * t
+		sin := math.Sin(x2)
+		cosDot := -(x2Dot * sin)
 		curve1 := p[0]*exp1*cos + p[3]
 		curve1Dot := (v[0]*exp1+p[0]*exp1Dot)*cos + p[0]*exp1*cosDot + v[3]
 		r := curve1 - d.Y[i]
@@ -129,7 +115,7 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		cosBar := curve1Bar * (p[0] * exp1)
 		cosBarDot := curve1BarDot*(p[0]*exp1) + curve1Bar*(v[0]*exp1+p[0]*exp1Dot)
 		dst[3] += curve1BarDot
-		x2BarDot := -(cosBarDot*math.Sin(x2) + cosBar*(x2Dot*math.Cos(x2)))
+		x2BarDot := -(cosBarDot*sin + cosBar*(x2Dot*cos))
 		dst[2] += x2BarDot * t
 		x1BarDot := exp1BarDot*exp1 + exp1Bar*exp1Dot
 		dst[1] -= x1BarDot * t
