@@ -29,7 +29,7 @@ func (k AffineBatch[T]) Run(p rev.Pass[AffineBatch[T]]) error {
 	if p.G.B.Data != nil || p.GT.B.Data != nil {
 		columnRoom[T](&w, k.X.Rows, k.W.Cols)
 	}
-	k.product().run(&w, rev.Pass[MatMul[T]]{
+	k.product().run(stacks[T]{pass: &w, count: 1}, rev.Pass[MatMul[T]]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent,
 		G: p.G.product(), T: p.T.product(), GT: p.GT.product(),
 	})

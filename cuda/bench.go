@@ -64,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -377,6 +377,21 @@ func (b *bench) products() {
 	passes(b, "AffineBatch", sizes, b.ofProduct(n), flops, AffineBatch[float64]{z, x, y, bias}, AffineBatch[float64]{gz, gx, gy, gbias})
 }
 
+// batchedProducts measures products of small matrices, which copies bound.
+func (b *bench) batchedProducts() {
+	n, stack, count := b.small()
+	k := MatMul[float64]{C: stack(), A: stack(), B: stack(), Count: count}
+	g := MatMul[float64]{C: stack(), A: stack(), B: stack(), Count: count}
+	moves(b, "batched MatMul", map[string]int{"n": n, "matrices": count}, k, g)
+}
+
+// small returns a function that makes stacks of matrices of n rows and columns.
+func (b *bench) small() (n int, stack func() General[float64], count int) {
+	n = min(32, b.order/2)
+	count = b.order * b.order / (n * n)
+	return n, func() General[float64] { return b.general(count*n, n) }, count
+}
+
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
 
 // sparse measures products of one column with a band of 10 entries in each row.
@@ -409,9 +424,7 @@ func (b *bench) unitary() {
 
 // batchedQR measures decompositions of small matrices.
 func (b *bench) batchedQR() {
-	n := min(32, b.order/2)
-	count := b.order * b.order / (n * n)
-	stack := func() General[float64] { return b.general(count*n, n) }
+	n, stack, count := b.small()
 	k := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
 	g := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
 	moves(b, "batched QR", map[string]int{"n": n, "matrices": count}, k, g)

@@ -79,6 +79,7 @@ func TestBench(t *testing.T) {
 			"Mul Adjoint":               {Bytes: 160*(8+4+16) + 16*(4+3*8+16+8) + 4},
 			"Unitary Forward":           {Flops: 6 * 4 * 6},
 			"Unitary Adjoint":           {Flops: 6 * 4 * 16},
+			"batched MatMul Adjoint":    {Bytes: 4 * 16 * (8 + 8 + 16 + 2*16 + 8)},
 			"batched QR Forward":        {Bytes: 4 * 16 * (8 + 16 + 16)},
 			"batched QR Adjoint":        {Bytes: 4 * 16 * (8 + 16 + 16 + 8 + 8 + 16)},
 			"QR Forward":                {Flops: 8. / 3 * 64},

@@ -263,7 +263,7 @@ var largestBlock = sync.OnceValue(func() map[string]int {
 })
 
 // through runs a pass of the device kernel D for the host kernel H, whose fields have the
-// same names. It copies the operands to the device and back.
+// same names. Those that H lacks are zero. It copies the operands to the device and back.
 func through[H any, D rev.Kernel[D]](dev *Device, k H, p rev.Pass[H]) error {
 	c := copies{dev: dev, memory: map[unsafe.Pointer]reflect.Value{}}
 	var d D
@@ -342,6 +342,9 @@ func (c *copies) slice(host reflect.Value) (reflect.Value, error) {
 func (c *copies) toDevice(d, h reflect.Value) error {
 	for i := range d.NumField() {
 		to, from := d.Field(i), h.FieldByName(d.Type().Field(i).Name)
+		if !from.IsValid() {
+			continue
+		}
 		switch to.Kind() {
 		case reflect.Struct:
 			if err := c.toDevice(to, from); err != nil {

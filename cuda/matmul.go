@@ -12,8 +12,9 @@ import (
 //
 //	C += op(A)·op(B)
 //
-// of revlinalg.MatMul over real numbers, where op(A) is A or its transpose. If neither factor is
-// transposed, the derivatives are
+// of revlinalg.MatMul over real numbers, where op(A) is A or its transpose, for one product or many.
+// Count is the number of products, whose matrices stand below each other in C, in A and in B; 0 means
+// 1. If neither factor is transposed, the derivatives are
 //
 //	Ā += C̄·Bᵀ,  B̄ += Aᵀ·C̄,  Ċ += Ȧ·B + A·Ḃ
 //
@@ -26,46 +27,58 @@ import (
 // is the sum of such sums of 512 terms or more each, within the same bound. How many there are depends
 // on the shape. In fixed point it is exact and rounded once, to the bits of the host.
 //
+// Many products are one launch. Each of them has the bits that it has alone, except that its sums
+// are not in parts. To multiply many matrices by one, multiply them as one matrix: they stand below each other.
+//
 // Products of float64 with at least 32 rows and columns run on the tensor cores of cards of
 // compute capability 8.0 and later. NVIDIA does not say in which order these add four terms at
 // a time. The bits are the same on every run of a card, but may differ from the bits of a card
 // without tensor cores, of small products, and of factors whose rows are not aligned to 16 bytes.
 type MatMul[T rev.Real] struct {
-	C              General[T] `rev:"acc" shape:"m,n"`
-	A              General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
-	B              General[T] `rev:"in" shape:"TransB ? n,k : k,n"`
+	C              General[T] `rev:"acc" shape:"rows,n"`
+	A              General[T] `rev:"in" shape:"TransA ? terms,rows/max(Count,1) : rows,k"`
+	B              General[T] `rev:"in" shape:"TransB ? max(Count,1)*n,k : terms,n"`
 	TransA, TransB bool
+	Count          int
 }
 
-// Run implements rev.Kernel. It returns the errors of the device.
+// Run implements rev.Kernel. It returns the errors of the device. It panics with mat.ErrShape if the
+// matrices are not those of Count products.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	s := stacks[T]{count: max(k.Count, 1)}
+	s.check(k.C, k.A, k.B, p.G.C, p.T.C, p.GT.C)
+	if a, b := s.of(k.A).op(k.TransA), s.of(k.B).op(k.TransB); a.cols != b.rows {
+		panic(rev.ShapeError[MatMul[T]]("B", "has %d terms for the sums of products, but A has %d", b.rows, a.cols))
+	}
 	w := begin(&k, &p)
-	k.run(&w, p)
+	s.pass = &w
+	k.run(s, p)
 	return w.end()
 }
 
 // run makes the launches of a pass.
-func (k MatMul[T]) run(w *pass, p rev.Pass[MatMul[T]]) {
-	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
-	ta, tb := view(p.T.A, k.TransA), view(p.T.B, k.TransB)
-	reserveParts[T](w, a.rows, b.cols, a.cols)
+func (k MatMul[T]) run(s stacks[T], p rev.Pass[MatMul[T]]) {
+	a, b := s.of(k.A).op(k.TransA), s.of(k.B).op(k.TransB)
+	ta, tb := s.of(p.T.A).op(k.TransA), s.of(p.T.B).op(k.TransB)
+	c, tc := s.of(k.C), s.of(p.T.C)
+	s.reserve(a.rows, b.cols, a.cols)
 	if p.Adjoint {
-		reserveParts[T](w, a.rows, a.cols, b.cols)
-		reserveParts[T](w, b.rows, b.cols, a.rows)
+		s.reserve(a.rows, a.cols, b.cols)
+		s.reserve(b.rows, b.cols, a.rows)
 	}
-	addLongProduct(w, view(k.C, false), p.Sign(), a, b)
-	addLongProduct(w, view(p.T.C, false), p.Sign(), ta, b)
-	addLongProduct(w, view(p.T.C, false), p.Sign(), a, tb)
-	k.addGradients(w, &p.G, p.G.C, a, b)
-	k.addGradients(w, &p.GT, p.GT.C, a, b)
-	k.addGradients(w, &p.GT, p.G.C, ta, tb)
+	s.multiply(c, p.Sign(), a, b)
+	s.multiply(tc, p.Sign(), ta, b)
+	s.multiply(tc, p.Sign(), a, tb)
+	k.addGradients(s, &p.G, p.G.C, a, b)
+	k.addGradients(s, &p.GT, p.GT.C, a, b)
+	k.addGradients(s, &p.GT, p.G.C, ta, tb)
 }
 
 // addGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
-func (k *MatMul[T]) addGradients(w *pass, g *MatMul[T], gc General[T], a, b strided[T]) {
-	c := view(gc, false)
-	addLongProduct(w, view(g.A, k.TransA), 1, c, b.t())
-	addLongProduct(w, view(g.B, k.TransB), 1, a.t(), c)
+func (k *MatMul[T]) addGradients(s stacks[T], g *MatMul[T], gc General[T], a, b stack[T]) {
+	c := s.of(gc)
+	s.multiply(s.of(g.A).op(k.TransA), 1, c, b.t())
+	s.multiply(s.of(g.B).op(k.TransB), 1, a.t(), c)
 }
 
 // strided is a matrix whose element (i, j) is at i·down + j·across.
@@ -73,14 +86,6 @@ type strided[T any] struct {
 	rows, cols   int
 	data         Memory[T]
 	down, across int
-}
-
-func view[T any](m General[T], trans bool) strided[T] {
-	s := strided[T]{m.Rows, m.Cols, m.Data, m.Stride, 1}
-	if trans {
-		return s.t()
-	}
-	return s
 }
 
 func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s.across, s.down} }
@@ -99,23 +104,26 @@ var enoughTiles = 96
 
 // addProduct computes C += sign·A·B, unless one of them is nil.
 func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
-	if c.data != nil && a.data != nil && b.data != nil && c.rows > 0 && c.cols > 0 && a.cols > 0 {
-		launchProduct(w, c, sign, a, b, a.cols)
-	}
+	launchProducts(w, 1, stack[T]{c, 0}, sign, stack[T]{a, 0}, stack[T]{b, 0}, a.cols)
 }
 
-// launchProduct computes C += sign·A·B, or the products of so many columns of A each, with which C is
-// a stack of matrices.
-func launchProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T], each int) {
-	name, tile, threads := productKernel(w.dev, c, a, b)
-	// A grid has few blocks in its second dimension.
-	for most, rows := bounds.rows*tile[0], c.rows; rows > 0; rows -= most {
-		g := grid{[3]int{across(c.cols, tile[1]), across(min(rows, most), tile[0]), across(a.cols, each)}, threads}
-		from := c.rows - rows
-		w.launch(typed[T](name), g,
-			c.from(from), uint64(c.down), uint64(c.across), uint64(min(rows, most)), uint64(c.cols), uint64(a.cols),
-			a.from(from), uint64(a.down), uint64(a.across),
-			uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign), uint64(each))
+// launchProducts computes C += sign·A·B for each matrix of a stack, unless one of them is nil. Their
+// sums have so many terms together. There are fewer in the last matrices if the others have all columns of A.
+func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b stack[T], terms int) {
+	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
+		return
+	}
+	name, tile, threads := productKernel(w.dev, c.strided, a.strided, b.strided)
+	// A grid has few blocks in its second and third dimensions.
+	for z := 0; z < count; z += bounds.rows {
+		for most, rows := bounds.rows*tile[0], c.rows; rows > 0; rows -= most {
+			g := grid{[3]int{across(c.cols, tile[1]), across(min(rows, most), tile[0]), min(count-z, bounds.rows)}, threads}
+			from := c.rows - rows
+			w.launch(typed[T](name), g,
+				c.from(z, from), uint64(c.down), uint64(c.across), uint64(min(rows, most)), uint64(c.cols), uint64(terms-z*a.cols),
+				a.from(z, from), uint64(a.down), uint64(a.across), b.from(z, 0), uint64(b.down), uint64(b.across), uint64(sign),
+				uint64(a.cols), uint64(c.batch), uint64(a.batch), uint64(b.batch))
+		}
 	}
 }
 
@@ -158,7 +166,9 @@ func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]
 	at, n := reserveParts[T](w, c.rows, c.cols, a.cols), c.rows*c.cols
 	sums := memoryAt[T](at, parts*n)
 	zero(w, sums)
-	launchProduct(w, strided[T]{c.rows, c.cols, sums, c.cols, 1}, 1, a, b, each)
+	terms := a.cols
+	a.cols, b.rows = each, each
+	launchProducts(w, parts, stack[T]{strided[T]{c.rows, c.cols, sums, c.cols, 1}, n}, 1, stack[T]{a, each * a.across}, stack[T]{b, each * b.down}, terms)
 	w.launch(typed[T]("addPartialProducts"), vectorGrid(n), uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(at), uint64(parts), uint64(sign))
 }
 
@@ -220,9 +230,4 @@ func (s strided[T]) aligned() bool {
 	const bytes = 16
 	size := unsafe.Sizeof(*new(T))
 	return s.data.address()%bytes == 0 && uintptr(s.down*s.across)*size%bytes == 0
-}
-
-// from returns the address of row i.
-func (s strided[T]) from(i int) uint64 {
-	return uint64(s.data.address()) + uint64(i*s.down)*uint64(unsafe.Sizeof(*new(T)))
 }

@@ -1,14 +1,18 @@
 package cuda
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"unsafe"
 
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/fixed"
 	"revnum/rev"
+	"revnum/rev/revtest"
 	"revnum/revlinalg"
 )
 
@@ -110,6 +114,100 @@ func TestWidestMatMul(t *testing.T) {
 			for _, odd := range []int{0, 1} { // an odd stride is not aligned
 				compareProduct[float64](t, rnd, m+odd, n+odd, k+odd, trans&1 != 0, trans&2 != 0)
 				compareProduct[float32](t, rnd, m+2*odd, n+2*odd, k+2*odd, trans&1 != 0, trans&2 != 0)
+			}
+		}
+	}
+}
+
+// hostProducts is a stack of revlinalg.MatMul, whose passes run on the device.
+type hostProducts[T rev.Real] struct {
+	C              rev.General[T] `rev:"acc" shape:"rows,n"`
+	A              rev.General[T] `rev:"in" shape:"TransA ? terms,rows/max(Count,1) : rows,k"`
+	B              rev.General[T] `rev:"in" shape:"TransB ? max(Count,1)*n,k : terms,n"`
+	TransA, TransB bool
+	Count          int
+}
+
+func (k hostProducts[T]) Run(p rev.Pass[hostProducts[T]]) error {
+	n := max(k.Count, 1)
+	a, b := k.A.Cols*n, k.B.Rows // terms of all sums
+	if k.TransA {
+		a = k.A.Rows
+	}
+	if k.TransB {
+		b = k.B.Cols * n
+	}
+	if k.C.Rows%n != 0 || p.G.C.Rows%n != 0 || p.T.C.Rows%n != 0 || k.A.Rows%n != 0 || k.B.Rows%n != 0 || a != b {
+		panic(mat.ErrShape) // before the operands travel
+	}
+	return through[hostProducts[T], MatMul[T]](testDevice, k, p)
+}
+
+func randomProducts[T rev.Real](rnd *rand.Rand, count, m, n, k int, transA, transB bool) hostProducts[T] {
+	h := hostProducts[T]{C: general[T](rnd, count*m, n), A: general[T](rnd, count*m, k), B: general[T](rnd, count*k, n), TransA: transA, TransB: transB, Count: count}
+	if transA {
+		h.A = general[T](rnd, count*k, m)
+	}
+	if transB {
+		h.B = general[T](rnd, count*n, k)
+	}
+	return h
+}
+
+func TestProducts(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	for trans := range 2 { // TestKernels transposes both
+		revtest.Kernel(t, revtest.Spec[hostProducts[float64]]{Sizes: []int{1}, Skip: noAllocs, New: func(rnd *rand.Rand, n int) hostProducts[float64] {
+			return randomProducts[float64](rnd, 2, n+1, n, n+2, trans&1 != 0, trans&2 != 0)
+		}})
+	}
+}
+
+// TestProductsBits compares many products with one after the other, bit for bit.
+func TestProductsBits(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(13, 14))
+	testDevice = interpreter(t, 1<<22)
+	lower(t, maxThreads, bounds.blocks, 2) // of which a stack of three takes two launches
+	compareProducts[float32](t, rnd, 3, [3]int{1, 1, 1}, [2]bool{})
+	compareProducts[fixed.Q43](t, rnd, 3, [3]int{3, 17, 2}, [2]bool{true, false})
+	compareProducts[float64](t, rnd, 3, [3]int{16, 17, 3}, [2]bool{true, true})
+	compareProducts[float64](t, rnd, 3, [3]int{2, 3, 0}, [2]bool{})
+	compareProducts[float64](t, rnd, 3, [3]int{0, 3, 2}, [2]bool{})
+	testDevice = withTensorCores(t, 1<<22, 90)
+	compareProducts[float64](t, rnd, 2, [3]int{65, 33, 2}, [2]bool{false, true})
+}
+
+func compareProducts[T rev.Real](t *testing.T, rnd *rand.Rand, count int, s [3]int, trans [2]bool) {
+	t.Helper()
+	var all [3]hostProducts[T]
+	var one [3][]hostMatMul[T]
+	for i := range all {
+		all[i] = randomProducts[T](rnd, count, s[0], s[1], s[2], trans[0], trans[1])
+		for b := range count {
+			part := func(a rev.General[T]) rev.General[T] {
+				rows := a.Rows / count
+				return rev.NewGeneral(rows, a.Cols, slices.Clone(a.Data[b*rows*a.Cols:(b+1)*rows*a.Cols]))
+			}
+			one[i] = append(one[i], hostMatMul[T]{C: part(all[i].C), A: part(all[i].A), B: part(all[i].B), TransA: trans[0], TransB: trans[1]})
+		}
+	}
+	err := errors.Join(rev.Adjoint(all[0], all[1]), rev.Tangent(all[0], all[2]))
+	for b := range count {
+		err = errors.Join(err, rev.Adjoint(one[0][b], one[1][b]), rev.Tangent(one[0][b], one[2][b]))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range all {
+		var want [3][]T
+		for _, k := range one[i] {
+			for j, a := range []rev.General[T]{k.C, k.A, k.B} {
+				want[j] = append(want[j], a.Data...)
+			}
+		}
+		for j, a := range []rev.General[T]{got.C, got.A, got.B} {
+			if !slices.Equal(a.Data, want[j]) {
+				t.Errorf("%d products of %v, transposed %v: operand %d of argument %d differs", count, s, trans, j, i)
 			}
 		}
 	}

@@ -54,33 +54,17 @@ func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
 		return nil
 	}
 	w := begin(&k, &p)
-	f := factors[T]{pass: &w, m: m, n: n, count: count}
+	f := factors[T]{stacks: stacks[T]{pass: &w, count: count}, m: m, n: n}
 	f.run(&k, &p)
 	return w.end()
 }
 
-// A stack is matrices of one shape. Element (i, j) of matrix b is at b·batch + i·down +
-// j·across.
-type stack[T any] struct {
-	strided[T]
-	batch int
-}
-
-func (s stack[T]) t() stack[T] { return stack[T]{s.strided.t(), s.batch} }
-
-// columns returns columns lo to hi-1.
-func (s stack[T]) columns(lo, hi int) stack[T] {
-	s.data, s.cols = s.data[lo*s.across:], hi-lo
-	return s
-}
-
 // factors are a pass of QR at work.
 type factors[T rev.Float] struct {
-	*pass
-	m, n, count int
-	free        uintptr // the scratch memory that is left
-	q, r        stack[T]
-	ratios      uint64 // of each column of R, what the condition is the largest of
+	stacks[T]
+	m, n   int
+	q, r   stack[T]
+	ratios uint64 // of each column of R, what the condition is the largest of
 }
 
 // The sizes of kernels/qr.cu, but for qrPanel.
@@ -90,9 +74,7 @@ const (
 	panelColumns = 32
 	mostChunks   = warp
 	compactSize  = 64 // half of qrPanel
-	stackTile    = 32
-	solveCols    = 32
-	solveRows    = 64
+	squareSide   = 32 // of matrices in shared memory
 )
 
 // run makes the pass. Everything that may fail comes before the results are written.
@@ -102,7 +84,7 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 	wantsTangent := t.A.Data != nil || gt.A.Data != nil
 	wantsGradient := g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) || gt.A.Data != nil
 
-	small := m <= stackTile               // a block makes Adjoint and Tangent of a matrix
+	small := m <= squareSide              // a block makes Adjoint and Tangent of a matrix
 	general := !small || gt.A.Data != nil // derivatives are in scratch memory
 
 	wide, square, size := f.count*m*n, f.count*n*n, int(unsafe.Sizeof(*new(T)))
@@ -120,9 +102,7 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 		numbers += wide + square // what is added to ġA, K̇
 	}
 	f.free = f.room(1, numbers*size)
-	if f.count == 1 {
-		reserveParts[T](f.pass, n, n, m) // of QᵀQ̄ and the like. No other product of derivatives has longer sums than sides.
-	}
+	f.reserve(n, n, m) // of QᵀQ̄ and the like. No other product of derivatives has longer sums than sides.
 	if f.err != nil {
 		return
 	}
@@ -151,9 +131,9 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 		x = f.solved(g.Q, term[T]{1, f.q, kk})
 	}
 	if !small {
-		f.add(f.stack(t.Q), p.Sign(), dq, false)
-		f.add(f.stack(t.R), p.Sign(), dr, true)
-		f.add(f.stack(g.A), 1, x, false)
+		f.add(f.of(t.Q), p.Sign(), dq, whole)
+		f.add(f.of(t.R), p.Sign(), dr, upperTriangle)
+		f.add(f.of(g.A), 1, x, whole)
 	}
 	if gt.A.Data != nil {
 		dk := f.squares()
@@ -162,34 +142,15 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 		f.addInner(dk, gt.R, f.r, f.q, gt.Q)
 		f.mirror(dk, false)
 		dx := f.solved(gt.Q, term[T]{1, dq, kk}, term[T]{1, f.q, dk}, term[T]{-1, x, dr.t()})
-		f.add(f.stack(gt.A), 1, dx, false)
+		f.add(f.of(gt.A), 1, dx, whole)
 	}
-	f.add(f.stack(k.Q), p.Sign(), f.q, false)
-	f.add(f.stack(k.R), p.Sign(), f.r, true)
+	f.add(f.of(k.Q), p.Sign(), f.q, whole)
+	f.add(f.of(k.R), p.Sign(), f.r, upperTriangle)
 }
 
-// take returns scratch memory.
-func (f *factors[T]) take(n int) Memory[T] {
-	m := memoryAt[T](f.free, n)
-	f.free += uintptr(n) * unsafe.Sizeof(*new(T))
-	return m
-}
+func (f *factors[T]) squares() stack[T] { return f.matrices(f.n, f.n) }
 
-func (f *factors[T]) squares() stack[T] {
-	n := f.n
-	return stack[T]{strided[T]{n, n, f.take(f.count * n * n), n, 1}, n * n}
-}
-
-func (f *factors[T]) wide() stack[T] {
-	m, n := f.m, f.n
-	return stack[T]{strided[T]{m, n, f.take(f.count * m * n), n, 1}, m * n}
-}
-
-// stack returns the matrices of an operand, which may be nil.
-func (f *factors[T]) stack(a General[T]) stack[T] {
-	rows := a.Rows / f.count
-	return stack[T]{strided[T]{rows, a.Cols, a.Data, a.Stride, 1}, rows * a.Stride}
-}
+func (f *factors[T]) wide() stack[T] { return f.matrices(f.m, f.n) }
 
 // reduceSmall sets Q and R.
 func (f *factors[T]) reduceSmall(a General[T]) {
@@ -303,7 +264,7 @@ func (l *large[T]) reduce(panel int) {
 			uint64(l.sums[(j+2)%2].address()), uint64(l.sums[(j+1)%2].address()), uint64(m), uint64(lo), uint64(cols), uint64(j), uint64(chunk))
 		from = to
 	}
-	l.clearMemory(t.data)
+	zero(l.pass, t.data)
 	l.launch(typed[T]("compact"), grid{[3]int{(cols + compactSize - 1) / compactSize, 1, 1}, [3]int{compactSize, 1, 1}},
 		uint64(t.data.address()), uint64(l.s.address()), uint64(l.scales.address()), uint64(cols))
 	if cols <= compactSize {
@@ -321,7 +282,7 @@ func (l *large[T]) reduce(panel int) {
 // product returns a·b, in the given memory.
 func (l *large[T]) product(memory Memory[T], a, b strided[T]) strided[T] {
 	c := strided[T]{a.rows, b.cols, memory[:a.rows*b.cols], b.cols, 1}
-	l.clearMemory(c.data)
+	zero(l.pass, c.data)
 	addLongProduct(l.pass, c, 1, a, b)
 	return c
 }
@@ -340,62 +301,9 @@ func (l *large[T]) apply(x Memory[T], from, panel int, trans bool) {
 // check waits for the factors. If a matrix does not have full rank to working precision, it
 // ends the pass with an error.
 func (f *factors[T]) check() {
-	at, g := f.parts(), vectorGrid(f.count*f.n)
-	blocks := g.blocks[0]
-	f.launch("condition", g, at+16, f.ratios, 0, uint64(f.count*f.n))
-	g.blocks[0] = 1
-	f.launch("condition", g, at, 0, at+16, uint64(blocks))
-	if f.err != nil {
-		return
+	if worst, at := f.worst(f.ratios, f.count*f.n); worst >= 1/(float64(f.m)*epsilon[T]()) {
+		f.fail(&rev.SingularError{Index: at, Condition: mat.Condition(worst)})
 	}
-	var worst [2]float64
-	if f.err = wrap(f.stream.toHost(uintptr(at), bytesOf(worst[:]))); f.err != nil {
-		return
-	}
-	epsilon := 0x1p-52
-	if unsafe.Sizeof(*new(T)) == 4 {
-		epsilon = 0x1p-23
-	}
-	if worst[0] >= 1/(float64(f.m)*epsilon) {
-		f.err = &rev.SingularError{Index: int(worst[1]), Condition: mat.Condition(worst[0])}
-	}
-}
-
-func (f *factors[T]) clear(s stack[T]) { f.clearMemory(s.data) }
-
-func (f *factors[T]) clearMemory(m Memory[T]) { zero(f.pass, m) }
-
-// add computes y += sign·x, or only the upper triangle, unless one of them is nil.
-func (f *factors[T]) add(y stack[T], sign int, x stack[T], upper bool) {
-	if y.data == nil || x.data == nil {
-		return
-	}
-	f.launch(typed[T]("addStack"), vectorGrid(f.count*x.rows*x.cols),
-		uint64(y.data.address()), uint64(y.down), uint64(y.across), uint64(y.batch), uint64(sign),
-		uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch),
-		uint64(x.rows), uint64(x.cols), uint64(f.count), bit(upper))
-}
-
-// multiply computes c += sign·a·b.
-func (f *factors[T]) multiply(c stack[T], sign int, a, b stack[T]) {
-	if f.count == 1 {
-		addLongProduct(f.pass, c.strided, sign, a.strided, b.strided)
-		return
-	}
-	if a.cols == 0 {
-		return
-	}
-	tiles := (c.rows + stackTile - 1) / stackTile * ((c.cols + stackTile - 1) / stackTile)
-	f.launch(typed[T]("multiplyStack"), grid{[3]int{f.count * tiles, 1, 1}, [3]int{64, 1, 1}},
-		uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.batch), uint64(c.rows), uint64(c.cols), uint64(a.cols),
-		uint64(a.data.address()), uint64(a.down), uint64(a.across), uint64(a.batch),
-		uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(b.batch), uint64(sign))
-}
-
-// mirror completes a symmetric matrix from its lower triangle, or adds that to the upper one
-// and clears it.
-func (f *factors[T]) mirror(k stack[T], add bool) {
-	f.launch(typed[T]("mirror"), vectorGrid(len(k.data)), uint64(k.data.address()), uint64(f.n), uint64(f.count), bit(add))
 }
 
 // addInner computes k += b·triu(a)ᵀ - dᵀ·c, without the products with nil. It overwrites the
@@ -406,11 +314,11 @@ func (f *factors[T]) addInner(k stack[T], a General[T], b, c stack[T], d General
 		triu := f.squares()
 		f.free = free // the passes of a stream run in order
 		f.clear(triu)
-		f.add(triu, 1, f.stack(a), true)
+		f.add(triu, 1, f.of(a), upperTriangle)
 		f.multiply(k, 1, b, triu.t())
 	}
 	if d.Data != nil {
-		f.multiply(k, -1, f.stack(d).t(), c)
+		f.multiply(k, -1, f.of(d).t(), c)
 	}
 }
 
@@ -424,38 +332,12 @@ type term[T any] struct {
 func (f *factors[T]) solved(c General[T], terms ...term[T]) stack[T] {
 	x := f.wide()
 	f.clear(x)
-	f.add(x, 1, f.stack(c), false)
+	f.add(x, 1, f.of(c), whole)
 	for _, t := range terms {
 		f.multiply(x, t.sign, t.a, t.b)
 	}
-	f.solve(x, true)
+	f.solve(x, f.r.t(), lowerTriangle)
 	return x
-}
-
-// solve computes x <- x·R⁻¹, or x·R⁻ᵀ.
-func (f *factors[T]) solve(x stack[T], trans bool) { f.solveBlock(x, 0, f.n, trans) }
-
-// solveBlock is solve for columns lo to hi-1 of x and this block of R, of which it takes halves.
-func (f *factors[T]) solveBlock(x stack[T], lo, hi int, trans bool) {
-	if hi-lo <= solveCols {
-		f.launch(typed[T]("solveStack"), grid{[3]int{(f.m + solveRows - 1) / solveRows * f.count, 1, 1}, [3]int{solveRows, 1, 1}},
-			uint64(x.data.address()), uint64(x.down), uint64(x.batch), uint64(f.m),
-			uint64(f.r.data.address()), uint64(f.n), uint64(lo), uint64(hi-lo), bit(trans))
-		return
-	}
-	mid := lo + ((hi-lo)/2+solveCols-1)/solveCols*solveCols
-	left, right := x.columns(lo, mid), x.columns(mid, hi)
-	r := f.r.columns(mid, hi)
-	r.data, r.rows = r.data[lo*r.down:], mid-lo
-	if trans {
-		f.solveBlock(x, mid, hi, trans)
-		f.multiply(left, -1, right, r.t())
-		f.solveBlock(x, lo, mid, trans)
-	} else {
-		f.solveBlock(x, lo, mid, trans)
-		f.multiply(right, -1, left, r)
-		f.solveBlock(x, mid, hi, trans)
-	}
 }
 
 // tangent returns Q̇ and Ṙ.
@@ -466,8 +348,8 @@ func (f *factors[T]) tangent(ta General[T]) (dq, dr stack[T]) {
 	if ta.Data == nil {
 		return dq, dr
 	}
-	f.add(dq, 1, f.stack(ta), false)
-	f.solve(dq, false) // C
+	f.add(dq, 1, f.of(ta), whole)
+	f.solve(dq, f.r, upperTriangle) // C
 	s := f.squares()
 	f.clear(s)
 	f.multiply(s, 1, f.q.t(), dq)

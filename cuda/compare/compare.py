@@ -203,6 +203,11 @@ def matmul(n):
     return {"torch.addmm (cuBLAS)": [lambda: c.addmm_(a, b)]}
 
 
+def bmm(n, matrices):
+    a, b, c = (torch.rand(matrices, n, n) for _ in range(3))
+    return {"torch.baddbmm_ (cuBLAS)": [lambda: c.baddbmm_(a, b)]}
+
+
 def affine(n):
     x, w, y, b = torch.rand(n, n), torch.rand(n, n), torch.rand(n, n), torch.rand(n)
     return {"torch.addmm (cuBLAS)": [lambda: y.add_(torch.addmm(b, x, w))]}
@@ -342,6 +347,7 @@ PEERS = {
     "Affine Forward": matvec,
     "MatMul Forward": matmul,
     "MatMul Adjoint": matmul_adjoint,
+    "batched MatMul Forward": bmm,
     "AffineBatch Forward": affine,
     "Mul Forward": band,
     "batched QR Forward": qr,

@@ -10,23 +10,24 @@ template <class T> struct Matrix {
 	DEVICE Matrix transposed() const { return {data, across, down}; }
 };
 
-// A Product is C += sign·A·B with k terms to a sum. If each is less than k, the blocks of number z add
-// the terms from z·each on, and to the m·n elements that are z·m·n further.
+// A Product is C += sign·A·B with k terms to a sum.
 template <class T> struct Product {
 	Matrix<T> c;
 	i64 m, n, k;
 	Matrix<const T> a, b;
 	i64 sign;
-	DEVICE Product part(i64 each) const {
-		i64 z = blockZ(), from = z * each, left = k - from;
-		return {{c.data + z * m * n, c.down, c.across}, m, n, left < each ? left : each, {&a.at(0, from), a.down, a.across}, {&b.at(from, 0), b.down, b.across}, sign};
+	// of returns product z of those that the blocks of all numbers z compute. It has `each` terms, and is
+	// so many elements further in C, A and B. The last product has what is left of k terms.
+	DEVICE Product of(i64 each, i64 stepC, i64 stepA, i64 stepB) const {
+		i64 z = blockZ(), left = k - z * each;
+		return {{c.data + z * stepC, c.down, c.across}, m, n, left < each ? left : each, {a.data + z * stepA, a.down, a.across}, {b.data + z * stepB, b.down, b.across}, sign};
 	}
 };
 
-// PRODUCT defines a kernel that calls a function with a part of a product.
+// PRODUCT defines a kernel that calls a function with a product.
 #define PRODUCT(T, name, function) \
-	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, i64 sign, i64 each) { \
-		function(Product<T>{{c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign}.part(each)); \
+	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, i64 sign, i64 each, i64 stepC, i64 stepA, i64 stepB) { \
+		function(Product<T>{{c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign}.of(each, stepC, stepA, stepB)); \
 	}
 
 // depth is how many terms of the sums of a product are in shared memory at a time.

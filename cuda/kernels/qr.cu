@@ -1,8 +1,5 @@
-// QR decompositions by Householder reflections I - f·w·wᵀ, and what their derivatives need
-// besides products. The signs are those of revlinalg.QR.
-//
-// A stack is matrices of one shape. Element (i, j) of matrix b is at b·batch + i·down +
-// j·across.
+// QR decompositions by Householder reflections I - f·w·wᵀ, and their derivatives for small matrices. The
+// signs are those of revlinalg.QR.
 #include "function.h"
 
 DEVICE double bound(double) { return 0x1p-52; }
@@ -28,10 +25,6 @@ template <class T> DEVICE T scale(T x, int e) {
 	double rest = __builtin_bit_cast(double, (u64)(1023 + e - e / 2) << 52);
 	return (T)((double)x * half * rest);
 }
-
-// over returns x/y for numbers that are not negative. A division of 64 bits takes several times as long
-// as one of 32 bits.
-DEVICE i64 over(i64 x, i64 y) { return (x | y) >> 32 ? x / y : (i64)((unsigned)x / (unsigned)y); }
 
 // A Reflection I - factor·w·wᵀ takes x = (α, x₁, ...) to (β, 0, ...), with w = (head, x₁, ...), head = α - β
 // and factor = -1/(β·head). If the factor is 0, x stays.
@@ -330,142 +323,6 @@ template <class T> DEVICE void beginQ(T *qt, T *r, const T *at, const T *shifts,
 	}
 }
 
-// worst[b] = (κ, j): the first of the largest ratios κ, and its column j, counted through all
-// matrices of the stack, for what block b sees of them. κ is at least 1. If ratios is null, those are in others.
-KERNEL condition(double *worst, const double *ratios, const double *others, i64 count) {
-	SHARED double most[maxThreads], column[maxThreads];
-	i64 me = threadX();
-	most[me] = 1;
-	column[me] = 0;
-	for (i64 i = first(); i < count; i += step()) {
-		double v = ratios ? ratios[i] : others[2 * i];
-		if (v > most[me]) {
-			most[me] = v;
-			column[me] = ratios ? (double)i : others[2 * i + 1];
-		}
-	}
-	for (i64 half = maxThreads / 2; half > 0; half /= 2) {
-		barrier();
-		i64 other = me + half;
-		if (me < half && other < threads() && (most[other] > most[me] || (most[other] == most[me] && column[other] < column[me]))) {
-			most[me] = most[other];
-			column[me] = column[other];
-		}
-	}
-	if (me > 0) return;
-	worst[2 * blockX()] = most[0];
-	worst[2 * blockX() + 1] = column[0];
-}
-
-// y += sign·x, for stacks. If upper is set, only on and above the diagonal.
-template <class T> DEVICE void addStack(T *y, i64 downY, i64 acrossY, i64 batchY, i64 sign, const T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, i64 cols, i64 count, i64 upper) {
-	for (i64 e = first(); e < count * rows * cols; e += step()) {
-		i64 row = over(e, cols), j = e - row * cols, b = over(row, rows), i = row - b * rows;
-		if (!upper || i <= j) addSigned(y[b * batchY + i * downY + j * acrossY], sign, x[b * batchX + i * downX + j * acrossX]);
-	}
-}
-
-// C += sign·A·B for stacks, with A of m×k and B of k×n elements. A block of 8×8 threads does a tile of a
-// matrix of C with 32×32 elements, and a thread 4×4 of them, which are 8 apart.
-constexpr int stackTile = 32;
-template <class T> INLINE void multiplyStack(T *c, i64 downC, i64 acrossC, i64 batchC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, i64 batchA, const T *b, i64 downB, i64 acrossB, i64 batchB, i64 sign) {
-	constexpr int side = stackTile, size = 4, apart = side / size;
-	SHARED T as[side][side + 1], bs[side][side + 1]; // columns of A, rows of B
-	i64 down = over(m + side - 1, side), wide = over(n + side - 1, side), batch = over(blockX(), down * wide), tile = blockX() - batch * down * wide;
-	i64 row = over(tile, wide), column = (tile - row * wide) * side;
-	row *= side;
-	c += batch * batchC;
-	a += batch * batchA;
-	b += batch * batchB;
-	int me = (int)threadX(), x = me % apart, y = me / apart;
-	T s[size][size] = {};
-	for (i64 l = 0; l < k; l += side) {
-#pragma unroll 4
-		for (int e = me; e < side * side; e += apart * apart) {
-			int near = e % side, far = e / side;
-			int i = acrossA == 1 ? far : near, p = acrossA == 1 ? near : far;
-			as[p][i] = row + i < m && l + p < k ? a[(row + i) * downA + (l + p) * acrossA] : 0;
-			int j = acrossB == 1 ? near : far, o = acrossB == 1 ? far : near;
-			bs[o][j] = column + j < n && l + o < k ? b[(l + o) * downB + (column + j) * acrossB] : 0;
-		}
-		barrier();
-		int depth = k - l < side ? (int)(k - l) : side;
-#pragma unroll 4
-		for (int p = 0; p < depth; p++) {
-			T u[size], v[size];
-#pragma unroll
-			for (int i = 0; i < size; i++) u[i] = as[p][y + i * apart], v[i] = bs[p][x + i * apart];
-#pragma unroll
-			for (int i = 0; i < size; i++) {
-#pragma unroll
-				for (int j = 0; j < size; j++) s[i][j] = fma(u[i], v[j], s[i][j]);
-			}
-		}
-		barrier();
-	}
-#pragma unroll
-	for (int i = 0; i < size; i++) {
-#pragma unroll
-		for (int j = 0; j < size; j++) {
-			i64 at = row + y + i * apart, to = column + x + j * apart;
-			if (at < m && to < n) addSigned(c[at * downC + to * acrossC], sign, s[i][j]);
-		}
-	}
-}
-
-// mirror copies the lower triangles of `count` n×n matrices to their upper ones. If add is
-// set, it adds them there, and leaves zeros below.
-template <class T> DEVICE void mirror(T *k, i64 n, i64 count, i64 add) {
-	for (i64 e = first(); e < count * n * n; e += step()) {
-		i64 row = over(e, n), j = e - row * n, b = over(row, n), i = row - b * n;
-		if (j >= i) continue;
-		T &low = k[e], &up = k[(b * n + j) * n + i];
-		if (add) {
-			up += low;
-			low = 0;
-		} else {
-			up = low;
-		}
-	}
-}
-
-// x <- x·R⁻¹, or x·R⁻ᵀ if trans is set, for a block of R of `size` columns from lo on, and
-// these columns of x. A thread does a row of x, and consecutive blocks do a matrix.
-constexpr int solveCols = 32, solveRows = 64;
-template <class T> INLINE void solveStack(T *x, i64 down, i64 batch, i64 rows, const T *r, i64 n, i64 lo, i64 size, i64 trans) {
-	SHARED T block[solveCols][solveCols + 1], xs[solveRows][solveCols + 1];
-	i64 each = over(rows + solveRows - 1, solveRows), b = over(blockX(), each), row = (blockX() - b * each) * solveRows;
-	int me = (int)threadX(), width = (int)size, mine = rows - row < solveRows ? (int)(rows - row) : solveRows;
-	x += b * batch + row * down + lo;
-	r += b * n * n + lo * n + lo;
-	for (int e = me; e < width * width; e += solveRows) {
-		int i = e / width, j = e % width;
-		if (trans) {
-			block[i][j] = r[i * n + j];
-		} else {
-			block[width - 1 - j][width - 1 - i] = r[i * n + j]; // turned, so that both cases are one
-		}
-	}
-	for (int e = me; e < mine * width; e += solveRows) {
-		int i = e / width, j = e % width;
-		xs[i][trans ? j : width - 1 - j] = x[i * down + j];
-	}
-	barrier();
-	if (me < mine) {
-		T *own = xs[me];
-		for (int j = width - 1; j >= 0; j--) {
-			T s = own[j];
-			for (int k = j + 1; k < width; k++) s = fma(-own[k], block[j][k], s);
-			own[j] = s / block[j][j];
-		}
-	}
-	barrier();
-	for (int e = me; e < mine * width; e += solveRows) {
-		int i = e / width, j = e % width;
-		x[i * down + j] = xs[i][trans ? j : width - 1 - j];
-	}
-}
-
 // Matrices of up to 32×32 elements in shared memory, with zeros around them. A block of 8×8 threads has one
 // matrix of the stack, and a thread 4×4 elements of a product, which are 8 apart.
 constexpr int squareSide = 32, squareSize = 4, squareApart = squareSide / squareSize;
@@ -639,16 +496,6 @@ template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR
 	} \
 	KERNEL compact##name(T *t, const T *s, const T *factors, i64 cols) { compact(t, s, factors, cols); } \
 	KERNEL columnRatios##name(double *ratios, const T *at, i64 m, i64 n) { columnRatios(ratios, at, m, n); } \
-	KERNEL beginQ##name(T *qt, T *r, const T *at, const T *shifts, i64 m, i64 n) { beginQ(qt, r, at, shifts, m, n); } \
-	KERNEL addStack##name(T *y, i64 downY, i64 acrossY, i64 batchY, i64 sign, const T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, i64 cols, i64 count, i64 upper) { \
-		addStack(y, downY, acrossY, batchY, sign, x, downX, acrossX, batchX, rows, cols, count, upper); \
-	} \
-	KERNEL multiplyStack##name(T *c, i64 downC, i64 acrossC, i64 batchC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, i64 batchA, const T *b, i64 downB, i64 acrossB, i64 batchB, i64 sign) { \
-		multiplyStack(c, downC, acrossC, batchC, m, n, k, a, downA, acrossA, batchA, b, downB, acrossB, batchB, sign); \
-	} \
-	KERNEL mirror##name(T *k, i64 n, i64 count, i64 add) { mirror(k, n, count, add); } \
-	KERNEL solveStack##name(T *x, i64 down, i64 batch, i64 rows, const T *r, i64 n, i64 lo, i64 size, i64 trans) { \
-		solveStack(x, down, batch, rows, r, n, lo, size, trans); \
-	}
+	KERNEL beginQ##name(T *qt, T *r, const T *at, const T *shifts, i64 m, i64 n) { beginQ(qt, r, at, shifts, m, n); }
 KERNELS(double, F64)
 KERNELS(float, F32)

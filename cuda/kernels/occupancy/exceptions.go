@@ -21,7 +21,7 @@ var blocks = []block{
 	{entries: "bundleReduceShort|mixture(Tangent)?MomentsQ43", threads: 32},
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "smallQR(16|32).*", threads: 32},
-	{entries: "smallQR64.*|solveStack.*|multiplyStack.*|compact.*|small(Gradient|Tangent).*", threads: 64},
+	{entries: "smallQR64.*|solveStack.*|compact.*|small(Gradient|Tangent).*", threads: 64},
 	{entries: "rotateAlone.*", threads: 512},
 	{entries: "rotateCotangent.*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
@@ -66,7 +66,7 @@ var idle = []exception{
 	{"smallQR.*|solveStack.*", "a thread has a column of a matrix in registers, or a row in shared memory"},
 	{"reduceColumn.*", "a thread has all its loads in flight at once"},
 	{"norm(Long)?RowsAll.*", "a thread has the addresses of 14 operands and six sums of a row in registers"},
-	{"compact.*|multiplyStack.*|small(Gradient|Tangent).*", "tiles in shared memory"},
+	{"compact.*|small(Gradient|Tangent).*", "tiles in shared memory"},
 }
 
 const leastPercent = 37

@@ -1,0 +1,170 @@
+package cuda
+
+import (
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// A stack is matrices of one shape. Element (i, j) of matrix b is at b·batch + i·down +
+// j·across.
+type stack[T any] struct {
+	strided[T]
+	batch int
+}
+
+func (s stack[T]) t() stack[T] { return stack[T]{s.strided.t(), s.batch} }
+
+// op returns s, or its transposes.
+func (s stack[T]) op(trans bool) stack[T] {
+	if trans {
+		return s.t()
+	}
+	return s
+}
+
+// from returns the address of row i of matrix b.
+func (s stack[T]) from(b, i int) uint64 {
+	return uint64(s.data.address()) + uint64(b*s.batch+i*s.down)*uint64(unsafe.Sizeof(*new(T)))
+}
+
+// block returns rows r0 to r1-1 of columns c0 to c1-1.
+func (s stack[T]) block(r0, r1, c0, c1 int) stack[T] {
+	s.data, s.rows, s.cols = s.data[r0*s.down+c0*s.across:], r1-r0, c1-c0
+	return s
+}
+
+// stacks are stacks of so many matrices, in a pass.
+type stacks[T rev.Real] struct {
+	*pass
+	count int
+	free  uintptr // the scratch memory that is left
+}
+
+// check panics with mat.ErrShape if the rows of an operand are not those of a stack.
+func (s stacks[T]) check(operands ...General[T]) {
+	for _, a := range operands {
+		if a.Rows%s.count != 0 {
+			panic(mat.ErrShape)
+		}
+	}
+}
+
+// of returns the matrices of an operand, which may be nil. They stand below each other.
+func (s stacks[T]) of(a General[T]) stack[T] {
+	rows := a.Rows / s.count
+	return stack[T]{strided[T]{rows, a.Cols, a.Data, a.Stride, 1}, rows * a.Stride}
+}
+
+// reserve reserves what multiply needs. Call it before the pass writes.
+func (s stacks[T]) reserve(rows, cols, terms int) {
+	if s.count == 1 {
+		reserveParts[T](s.pass, rows, cols, terms)
+	}
+}
+
+// multiply computes c += sign·a·b, unless one of them is nil.
+func (s stacks[T]) multiply(c stack[T], sign int, a, b stack[T]) {
+	if s.count == 1 {
+		addLongProduct(s.pass, c.strided, sign, a.strided, b.strided)
+		return
+	}
+	launchProducts(s.pass, s.count, c, sign, a, b, s.count*a.cols)
+}
+
+// take returns scratch memory.
+func (s *stacks[T]) take(n int) Memory[T] {
+	m := memoryAt[T](s.free, n)
+	s.free += uintptr(n) * unsafe.Sizeof(*new(T))
+	return m
+}
+
+// matrices returns matrices in scratch memory.
+func (s *stacks[T]) matrices(rows, cols int) stack[T] {
+	return stack[T]{strided[T]{rows, cols, s.take(s.count * rows * cols), cols, 1}, rows * cols}
+}
+
+func (s stacks[T]) clear(a stack[T]) { zero(s.pass, a.data) }
+
+// A triangle is a part of a square matrix, as in kernels/stack.cu. Strict ones lack the diagonal.
+type triangle int
+
+const (
+	strictlyLower triangle = iota - 2
+	lowerTriangle
+	whole
+	upperTriangle
+	strictlyUpper
+)
+
+// add computes y += sign·x in a triangle, unless one of them is nil.
+func (s stacks[T]) add(y stack[T], sign int, x stack[T], in triangle) {
+	if y.data == nil || x.data == nil {
+		return
+	}
+	s.launch(typed[T]("addStack"), vectorGrid(s.count*x.rows*x.cols),
+		uint64(y.data.address()), uint64(y.down), uint64(y.across), uint64(y.batch), uint64(sign),
+		uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch),
+		uint64(x.rows), uint64(x.cols), uint64(s.count), uint64(in))
+}
+
+// mirror completes symmetric matrices in scratch memory from their lower triangles, or adds these to the
+// upper ones and clears them.
+func (s stacks[T]) mirror(k stack[T], add bool) {
+	s.launch(typed[T]("mirror"), vectorGrid(len(k.data)), uint64(k.data.address()), uint64(k.rows), uint64(s.count), bit(add))
+}
+
+// The sizes of kernel solveStack.
+const (
+	solveCols = 32
+	solveRows = 64
+)
+
+// solve computes x <- x·R⁻¹. R is upper or lower triangular, or strictly so for a diagonal of ones.
+// It takes halves of larger R.
+func (s stacks[T]) solve(x, r stack[T], is triangle) {
+	n := r.rows
+	if x.rows == 0 || n == 0 {
+		return
+	}
+	if n <= solveCols {
+		s.launch(typed[T]("solveStack"), grid{[3]int{across(x.rows, solveRows) * s.count, 1, 1}, [3]int{solveRows, 1, 1}},
+			uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(x.rows),
+			uint64(r.data.address()), uint64(r.down), uint64(r.across), uint64(r.batch), uint64(n), bit(is < whole), bit(is == strictlyUpper || is == strictlyLower))
+		return
+	}
+	mid := across(n/2, solveCols) * solveCols
+	left, right := x.block(0, x.rows, 0, mid), x.block(0, x.rows, mid, n)
+	first, last := r.block(0, mid, 0, mid), r.block(mid, n, mid, n)
+	if is < whole {
+		s.solve(right, last, is)
+		s.multiply(left, -1, right, r.block(mid, n, 0, mid))
+		s.solve(left, first, is)
+	} else {
+		s.solve(left, first, is)
+		s.multiply(right, -1, left, r.block(0, mid, mid, n))
+		s.solve(right, last, is)
+	}
+}
+
+// worst waits for the largest of n ratios, or 1 if that is larger, and returns the first of its places.
+func (s stacks[T]) worst(ratios uint64, n int) (ratio float64, at int) {
+	parts, g := s.parts(), vectorGrid(n)
+	blocks := g.blocks[0]
+	s.launch("condition", g, parts+16, ratios, 0, uint64(n))
+	g.blocks[0] = 1
+	s.launch("condition", g, parts, 0, parts+16, uint64(blocks))
+	var answer [2]float64
+	get(s.pass, answer[:], uintptr(parts))
+	return answer[0], int(answer[1])
+}
+
+// epsilon returns the distance from 1 to the next number.
+func epsilon[T rev.Real]() float64 {
+	if unsafe.Sizeof(*new(T)) == 4 {
+		return 0x1p-23
+	}
+	return 0x1p-52
+}
