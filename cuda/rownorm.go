@@ -13,8 +13,8 @@ type rowNorm[T rev.Real] struct {
 	gain, bias Vector[T]
 }
 
-// A rowNumbers is the type RowNorm of kernels/rownorm.cu.
-type rowNumbers struct{ mean, rho, along, drift float64 }
+// A rowNumbers has the size of type RowNorm of kernels/rownorm.cu: mean, rho, along and drift.
+type rowNumbers [4]float64
 
 // normEpsilon returns ε, and no less than makes 1/√ε a number, as the parameter of a kernel. It panics
 // unless ε is a number that is not negative.
