@@ -1,7 +1,10 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"revnum/internal/number"
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -47,21 +50,20 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 		part = max(1, k.X.N)
 	}
 	var sum T
-	for lo := 0; lo < k.X.N; lo += part {
+	if k.Out != nil && p.G.Out == nil {
+		sum = vector.DotBy(part, k.X, k.Y)
+	}
+	for lo := 0; lo < k.X.N && p.G.Out != nil; lo += part {
 		x, y, gx, gy := k.X, k.Y, p.G.X, p.G.Y
 		if n := min(part, k.X.N-lo); n < k.X.N {
 			x, y = vector.Between(x, lo, n), vector.Between(y, lo, n)
-			if p.G.Out != nil {
-				gx, gy = vector.Between(gx, lo, n), vector.Between(gy, lo, n)
-			}
+			gx, gy = vector.Between(gx, lo, n), vector.Between(gy, lo, n)
 		}
 		if k.Out != nil {
 			sum += vector.Dot(x, y)
 		}
-		if p.G.Out != nil {
-			vector.Axpy(number.Conj(*p.G.Out), y, gx)
-			vector.Axpy(*p.G.Out, x, gy)
-		}
+		vector.Axpy(number.Conj(*p.G.Out), y, gx)
+		vector.Axpy(*p.G.Out, x, gy)
 	}
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), sum)
@@ -81,4 +83,40 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 		vector.Axpy(*p.G.Out, p.T.X, p.GT.Y)
 	}
 	return nil
+}
+
+// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules.
+func (k Dot[T]) RunEach(p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n int) bool {
+	switch {
+	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
+		return false
+	case unsafe.Sizeof(T(0)) == 4:
+		return eachDot(number.As[Dot[float32]](k), number.As[rev.Pass[Dot[float32]]](p), number.As[Dot[float32]](next), number.As[rev.Pass[Dot[float32]]](q), n)
+	}
+	return eachDot(number.As[Dot[float64]](k), number.As[rev.Pass[Dot[float64]]](p), number.As[Dot[float64]](next), number.As[rev.Pass[Dot[float64]]](q), n)
+}
+
+// eachDot is RunEach without tangents.
+func eachDot[T rev.Float](k Dot[T], p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n int) bool {
+	e := vector.Each{N: n, Bad: k.X.N > dotPart}
+	x, gx := vector.Rows(&e, k.X, next.X), vector.Rows(&e, p.G.X, q.G.X)
+	y, gy := vector.Rows(&e, k.Y, next.Y), vector.Rows(&e, p.G.Y, q.G.Y)
+	out, g := vector.Numbers(&e, k.Out, next.Out), vector.Numbers(&e, p.G.Out, q.G.Out)
+	if e.Bad {
+		return false
+	}
+	sign := T(p.Sign())
+	for i := range n {
+		x, y := x.Row(i), y.Row(i)
+		if out.Data != nil {
+			out.Data[i*out.Inc] += T(sign * vec.Dot(x, y))
+		}
+		if g.Data != nil && gx.Data != nil {
+			vec.Axpy(g.Data[i*g.Inc], y, gx.Row(i))
+		}
+		if g.Data != nil && gy.Data != nil {
+			vec.Axpy(g.Data[i*g.Inc], x, gy.Row(i))
+		}
+	}
+	return true
 }

@@ -7,6 +7,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/simd/fixedpoint"
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -56,6 +57,48 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 		n.addTangents(p.Sign(), r, &g, &t, &gt)
 	}
 	return nil
+}
+
+// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules.
+func (k Norm2[T]) RunEach(p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) bool {
+	switch {
+	case p.Tangent || number.IsFixed[T]():
+		return false
+	case unsafe.Sizeof(T(0)) == 4:
+		return eachNorm2(number.As[Norm2[float32]](k), number.As[rev.Pass[Norm2[float32]]](p), number.As[Norm2[float32]](next), number.As[rev.Pass[Norm2[float32]]](q), n)
+	}
+	return eachNorm2(number.As[Norm2[float64]](k), number.As[rev.Pass[Norm2[float64]]](p), number.As[Norm2[float64]](next), number.As[rev.Pass[Norm2[float64]]](q), n)
+}
+
+// eachNorm2 is RunEach without tangents.
+func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) bool {
+	e := vector.Each{N: n}
+	x, gx := vector.Rows(&e, k.X, next.X), vector.Rows(&e, p.G.X, q.G.X)
+	out, g := vector.Numbers(&e, k.Out, next.Out), vector.Numbers(&e, p.G.Out, q.G.Out)
+	if e.Bad {
+		return false
+	}
+	sign := T(p.Sign())
+	for i := range n {
+		row := x.Row(i)
+		s := vec.SumSquares(row)
+		r := T(math.Sqrt(float64(s)))
+		if !isModerate(s) {
+			r = vectorNorm(rev.ViewSlice(row))
+		}
+		if out.Data != nil {
+			out.Data[i*out.Inc] += T(sign * r)
+		}
+		if r == 0 || g.Data == nil || gx.Data == nil {
+			continue
+		}
+		if a := g.Data[i*g.Inc] / r; isModerate(a) {
+			vec.Axpy(a, row, gx.Row(i))
+		} else {
+			addUnit(g.Data[i*g.Inc], vector.Row(x, i), r, vector.Row(gx, i))
+		}
+	}
+	return true
 }
 
 // vectorNorm returns the norm of x.

@@ -1,7 +1,10 @@
 package revlinalg
 
 import (
+	"unsafe"
+
 	"revnum/internal/number"
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -37,4 +40,35 @@ func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 		vector.AddConstant(*p.GT.Out, p.GT.X)
 	}
 	return nil
+}
+
+// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules.
+func (k Sum[T]) RunEach(p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) bool {
+	switch {
+	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
+		return false
+	case unsafe.Sizeof(T(0)) == 4:
+		return eachSum(number.As[Sum[float32]](k), number.As[rev.Pass[Sum[float32]]](p), number.As[Sum[float32]](next), number.As[rev.Pass[Sum[float32]]](q), n)
+	}
+	return eachSum(number.As[Sum[float64]](k), number.As[rev.Pass[Sum[float64]]](p), number.As[Sum[float64]](next), number.As[rev.Pass[Sum[float64]]](q), n)
+}
+
+// eachSum is RunEach without tangents.
+func eachSum[T rev.Float](k Sum[T], p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) bool {
+	e := vector.Each{N: n}
+	x, gx := vector.Rows(&e, k.X, next.X), vector.Rows(&e, p.G.X, q.G.X)
+	out, g := vector.Numbers(&e, k.Out, next.Out), vector.Numbers(&e, p.G.Out, q.G.Out)
+	if e.Bad {
+		return false
+	}
+	sign := T(p.Sign())
+	for i := range n {
+		if out.Data != nil {
+			out.Data[i*out.Inc] += T(sign * vec.Sum(x.Row(i)))
+		}
+		if g.Data != nil && gx.Data != nil {
+			vec.AddConstant(gx.Row(i), g.Data[i*g.Inc])
+		}
+	}
+	return true
 }

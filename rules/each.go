@@ -33,16 +33,24 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	}
 	w := workspace.Get[each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
-	start, blocks := time.Now(), (n-1)/eachBlock
-	w.run(0, min(n, eachBlock))
-	workers := 0
-	if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
-		workers = int(a.Params[i])
+	var took time.Duration
+	for w.done, w.size = 0, 1; w.done < n && w.err == nil && took < blockTime; {
+		if w.done > 0 {
+			w.size *= 8
+		}
+		start := time.Now()
+		hi := min(n, w.done+w.size)
+		w.run(w.done, hi)
+		w.done, took = hi, time.Since(start)
 	}
-	if workers == 0 && time.Since(start)*time.Duration(blocks) < forkTime {
-		workers = 1
-	}
-	if w.err == nil {
+	if blocks := (n - w.done + w.size - 1) / w.size; blocks > 0 && w.err == nil {
+		workers := 0
+		if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
+			workers = int(a.Params[i])
+		}
+		if workers == 0 && took*time.Duration(blocks) < forkTime {
+			workers = 1
+		}
 		parallel.Run(parallel.Workers(workers), blocks, w)
 	}
 	err := w.err
@@ -51,9 +59,9 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	return err
 }
 
-// eachBlock is how many problems a worker takes at a time. forkTime is how long the problems must take for
-// one worker, as a second one may have to be woken up.
-const eachBlock, forkTime = 128, 100 * time.Microsecond
+// blockTime is how long the problems that a worker takes at a time take at least. forkTime is how long all
+// must take for a second worker, which may have to be woken up.
+const blockTime, forkTime = 20 * time.Microsecond, 100 * time.Microsecond
 
 // An each is a call of CallEach in progress.
 type each struct {
@@ -61,16 +69,18 @@ type each struct {
 	pass Pass
 	args Args
 	n    int
+	done int // problems that the caller has done, to see how long they take
+	size int // of a block of the others
 
 	mu     sync.Mutex
 	failed int // the first problem with an error, n if there is none
 	err    error
 }
 
-// Block works on the problems of a block. The first block is done.
+// Block works on the problems of a block.
 func (w *each) Block(_, b int) {
-	lo := (b + 1) * eachBlock
-	w.run(lo, min(w.n, lo+eachBlock))
+	lo := w.done + b*w.size
+	w.run(lo, min(w.n, lo+w.size))
 }
 
 // run makes the passes over the problems from lo to hi-1.
@@ -111,16 +121,16 @@ func (r *Rule) callRange(p Pass, a *Args, lo, hi int) (at int, err error) {
 		}
 	}
 	if m.step == nil {
-		m.step = m.next
+		m.step = m.move
 	}
 	return lo, f.RunEach(p.String(), hi-lo, m.step, &m.at)
 }
 
-// A mover moves the operands in a frame from a problem to the next.
+// A mover moves the operands in a frame to those of other problems.
 type mover struct {
 	data []moved
-	at   int    // which problem runs
-	step func() // next, made once
+	at   int          // which problem runs
+	step func(by int) // move, made once
 }
 
 // moved is where a frame has the address of the data of an operand, and how many bytes it moves.
@@ -129,9 +139,9 @@ type moved struct {
 	by   int
 }
 
-func (m *mover) next() {
+func (m *mover) move(by int) {
 	for _, d := range m.data {
-		*d.data = unsafe.Add(*d.data, d.by)
+		*d.data = unsafe.Add(*d.data, by*d.by)
 	}
 }
 

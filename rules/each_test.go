@@ -69,6 +69,9 @@ func content(a Args, n int) (all []byte) {
 	return all
 }
 
+// many is a number of problems that workers share.
+const many = 640
+
 // CallEach does what calls one after the other do, to the bit.
 func TestCallEach(t *testing.T) {
 	for _, r := range All() {
@@ -77,11 +80,12 @@ func TestCallEach(t *testing.T) {
 		}
 		for _, p := range r.Passes {
 			n, workers := 3, slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" })
-			if r.Kernel == "revlinalg.Dot" || r.Kernel == "revlinalg.Unitary" || r.Kernel == "revnn.Gather" {
-				n = 3*eachBlock + 5
+			switch r.Kernel {
+			case "revlinalg.Dot", "revlinalg.Norm2", "revlinalg.Sum", "revlinalg.Unitary", "revnn.Gather":
+				n = many
 			}
 			got, want := spread(problem(r, 1), n), spread(problem(r, 1), n)
-			if workers >= 0 && n > eachBlock {
+			if workers >= 0 && n == many {
 				got.Params[workers] = 3
 			}
 			var wantErr error
@@ -103,7 +107,7 @@ func TestCallEach(t *testing.T) {
 
 // The error is that of the first problem that has one, also if workers share them.
 func TestCallEachErrors(t *testing.T) {
-	const n, size = 5 * eachBlock, 2
+	const n, size = many, 2
 	a, b, x := make([]float64, n*size*size), make([]float64, n*size), make([]float64, n*size)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for i := range a {
@@ -147,7 +151,7 @@ func TestCallEachErrors(t *testing.T) {
 
 // A kernel that panics on one problem gives the error of this problem, for any number of workers.
 func TestCallEachPanics(t *testing.T) {
-	const n = 5 * eachBlock
+	const n = many
 	x, y, index := []float64{1, 2}, make([]float64, n), make([]int, n)
 	index[300], index[500] = 2, -1
 	r := lookup(t, "revnn.Gather[float64]")
@@ -197,6 +201,55 @@ func TestCallEachFew(t *testing.T) {
 		}
 		if !slices.Equal(out, want) {
 			t.Errorf("an error, and results %v", out)
+		}
+	}
+}
+
+// BenchmarkCallEach makes 1000 small problems.
+func BenchmarkCallEach(b *testing.B) {
+	const count = 1000
+	for _, test := range []struct {
+		rule string
+		dims []int // of the operands: elements of a vector, negative for the side of a square matrix, 0 for a number
+	}{
+		{"Norm2", []int{0, 8}},
+		{"Dot", []int{0, 8, 8}},
+		{"Sum", []int{0, 8}},
+		{"MatMul", []int{-4, -4, -4}},
+		{"Solve", []int{-4, -4, -4}},
+	} {
+		r := lookup(b, "revlinalg."+test.rule+"[float64]")
+		var parts [2][]Buffer
+		for i := range parts {
+			for _, d := range test.dims {
+				n := max(d*d, 1)
+				if d > 0 {
+					n = d
+				}
+				x := make([]float64, n)
+				for i := range x {
+					x[i] = 1 + float64(i*i%7)
+				}
+				buf := Buffer{Data: Slice(x).Data, Len: n, Type: Float64}
+				switch {
+				case d > 0:
+					buf.Axes, buf.Shape[0], buf.Stride[0] = 1, d, 1
+				case d < 0:
+					buf.Axes, buf.Shape, buf.Stride = 2, [2]int{-d, -d}, [2]int{-d, 1}
+				}
+				parts[i] = append(parts[i], buf)
+			}
+		}
+		a := spread(Args{Operands: parts[0], Cotangents: parts[1]}, count)
+		for _, p := range []Pass{Forward, Gradient} {
+			b.Run(test.rule+p.String(), func(b *testing.B) {
+				for b.Loop() {
+					if err := r.CallEach(p, a, count); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/count, "ns/problem")
+			})
 		}
 	}
 }

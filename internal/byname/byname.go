@@ -37,11 +37,20 @@ func named[K any](pass string, k, g, t, gt *K) (p rev.Pass[K], ok bool) {
 	return p, true
 }
 
+// An each is a kernel that makes passes over many small problems in less time than calls of Run do, and to the
+// same bits.
+type each[K any] interface {
+	// RunEach makes the pass p over n problems of the same shapes. next and q are the kernel and the pass of the
+	// second, and the others are as far apart as the first two. It has no errors. It does nothing and returns false
+	// if it does not make this pass.
+	RunEach(p rev.Pass[K], next K, q rev.Pass[K], n int) bool
+}
+
 // RunEach makes a pass as Run does for each of n kernels that have operands of the same shapes and in
-// the same places. It checks only the first. Before each of the others it calls next, which replaces the
-// data of the operands of k and its derivatives. RunEach returns the first error, and sets at to the number of
+// the same places. It checks only the first. move moves the data of the operands of k and its derivatives to those
+// of a later problem, or back. RunEach returns the first error, and sets at to the number of
 // the kernel that it runs. It has no Gradient of kernels in place, which is many passes.
-func RunEach[K rev.Kernel[K]](pass string, n int, next func(), at *int, k, g, t, gt *K) error {
+func RunEach[K rev.Kernel[K]](pass string, n int, move func(by int), at *int, k, g, t, gt *K) error {
 	gradient := pass == "Gradient"
 	if gradient {
 		pass = "Adjoint"
@@ -51,20 +60,21 @@ func RunEach[K rev.Kernel[K]](pass string, n int, next func(), at *int, k, g, t,
 		return rev.ErrUnsupported
 	}
 	p.Back = p.Back && !gradient
+	if fast, ok := any(k).(each[K]); ok && n > 1 {
+		move(1)
+		next, q := *k, p
+		setParts(&q, g, t, gt)
+		move(-1)
+		if fast.RunEach(p, next, q, n) {
+			return nil
+		}
+	}
 	for i := range n {
 		kernel := *k
-		if p.Adjoint {
-			p.G = *g
-		}
-		if p.Tangent {
-			p.T = *t
-		}
-		if p.Adjoint && p.Tangent {
-			p.GT = *gt
-		}
-		// What next writes is read after the pass: a processor waits for a copy of what was just written.
+		setParts(&p, g, t, gt)
+		// What move writes is read after the pass: a processor waits for a copy of what was just written.
 		if i+1 < n {
-			next()
+			move(1)
 		}
 		*at = i
 		if err := kernel.Run(p); err != nil {
@@ -72,4 +82,17 @@ func RunEach[K rev.Kernel[K]](pass string, n int, next func(), at *int, k, g, t,
 		}
 	}
 	return nil
+}
+
+// setParts sets the derivatives that run along with p.
+func setParts[K any](p *rev.Pass[K], g, t, gt *K) {
+	if p.Adjoint {
+		p.G = *g
+	}
+	if p.Tangent {
+		p.T = *t
+	}
+	if p.Adjoint && p.Tangent {
+		p.GT = *gt
+	}
 }

@@ -98,6 +98,29 @@ func Dot[T rev.Number](x, y rev.Vector[T]) (s T) {
 	return number.As[T](vec.Dot(number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N])))
 }
 
+// DotBy returns the sum of Dot of parts of n elements.
+func DotBy[T rev.Number](n int, x, y rev.Vector[T]) (s T) {
+	switch {
+	case number.IsFixed[T]() || number.IsComplex[T]() || x.Inc != 1 || y.Inc != 1 || x.N <= n:
+		for lo := 0; lo < x.N; lo += n {
+			s += Dot(Between(x, lo, min(n, x.N-lo)), Between(y, lo, min(n, x.N-lo)))
+		}
+		return s
+	case unsafe.Sizeof(s) == 4:
+		return number.As[T](dotBy(n, number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:x.N])))
+	}
+	return number.As[T](dotBy(n, number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:x.N])))
+}
+
+// dotBy is DotBy of slices, of which a part costs less than one of vectors.
+func dotBy[T rev.Float](n int, x, y []T) (s T) {
+	for lo := 0; lo < len(x); lo += n {
+		hi := min(lo+n, len(x))
+		s += vec.Dot(x[lo:hi], y[lo:hi])
+	}
+	return s
+}
+
 // Axpy computes y += alpha·x. It does nothing if x or y is nil.
 func Axpy[T rev.Number](alpha T, x, y rev.Vector[T]) {
 	if x.N == 0 || x.Data == nil || y.Data == nil {

@@ -21,9 +21,9 @@ type Frame interface {
 	// Run makes the pass of package rev with this name, and panics as it does. It returns
 	// rev.ErrUnsupported if there is no such pass.
 	Run(pass string) error
-	// RunEach makes the pass for n kernels, which next puts in the place of each other: see
+	// RunEach makes the pass for n kernels, which move puts in the place of each other: see
 	// byname.RunEach.
-	RunEach(pass string, n int, next func(), at *int) error
+	RunEach(pass string, n int, move func(by int), at *int) error
 }
 
 // A Part says which of the four values of a Frame is meant.
@@ -50,6 +50,6 @@ func (f *frame[K]) Check() { rev.ForwardPass(&f.k) }
 
 func (f *frame[K]) Run(pass string) error { return byname.Run(pass, &f.k, &f.g, &f.t, &f.gt) }
 
-func (f *frame[K]) RunEach(pass string, n int, next func(), at *int) error {
-	return byname.RunEach(pass, n, next, at, &f.k, &f.g, &f.t, &f.gt)
+func (f *frame[K]) RunEach(pass string, n int, move func(by int), at *int) error {
+	return byname.RunEach(pass, n, move, at, &f.k, &f.g, &f.t, &f.gt)
 }
