@@ -115,6 +115,23 @@ def test_vmap_of_vectors(kernel, theirs):
     torch.testing.assert_close(F.vmap(F.jacrev(ours))(a), F.vmap(F.jacrev(theirs))(a))
 
 
+def test_vmap_again():
+    """What is kept of a vmap serves other numbers, and no call in another layout, with a gradient or in forward mode."""
+    a, b = x(3, 2, 3).detach(), x(3, 3, 2).detach()
+    f, g = rt.revlinalg.MatMul, torch.matmul
+    for scale in (1, 2):
+        p, q = scale * a, b + scale
+        for dims, args in [((0, 0), (p, q)), ((0, None), (p, q[0])), ((None, 0), (p[0], q)), ((1, 2), (p.transpose(0, 1), q.movedim(0, 2))), ((0, 0), (p, p.mT))]:
+            torch.testing.assert_close(F.vmap(f, dims)(*args), F.vmap(g, dims)(*args))
+        torch.testing.assert_close(F.vmap(f, randomness="same")(p[:2], q[:2]), p[:2] @ q[:2])
+        leaf = p.clone().requires_grad_()
+        torch.testing.assert_close(torch.autograd.grad(F.vmap(f)(leaf, q).sum(), leaf)[0], torch.autograd.grad((leaf @ q).sum(), leaf)[0])
+        torch.testing.assert_close(dual(lambda a, _: F.vmap(f)(a, q), p), dual(lambda a, _: a @ q, p))
+        torch.testing.assert_close(F.vmap(F.vmap(f))(p[None], q[None])[0], p @ q)
+        index = torch.tensor([[0, 1], [1, 1], [scale, 0]])
+        torch.testing.assert_close(F.vmap(rt.revnn.Gather, (None, 0))(p[0].mT, index), p[0].mT[index])
+
+
 def test_no_transforms():
     """What has no derivative says so."""
     f, a = mean_square(rt.revlinalg.MatMul), x(2, 3).detach()

@@ -512,7 +512,7 @@ class _Plans:
         self.shapes = [(shape, _TORCH[dtype]) for shape, dtype in self.spec.outputs]
         self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors)
         rule = _library.rules[self.spec.rule]
-        read = [_readable(rule, name, a, False) for name, a in zip(self.spec.inputs, tensors)] + [_dense(a) for a in tensors[self.n :]]
+        read = [_readable(rule, name, a, self.spec.batch >= 0) for name, a in zip(self.spec.inputs, tensors)] + [_dense(a) for a in tensors[self.n :]]
         self.direct = all(a.data_ptr() == b.data_ptr() and a.stride() == b.stride() for a, b in zip(read, tensors))  # without copies
         self.plan = _plan(_steps.value, self.spec, self.layouts, None) if self.direct else None
 
@@ -575,6 +575,16 @@ def call(kernel, *args, **kwargs):
 
 def _call(kernel, args, kwargs):
     """The outputs of a kernel, and the plans for tensors like these, if there are any."""
+    spec, x, constants = _bound(kernel, args, kwargs)
+    if _plain(x):
+        plans = _Plans(spec, [*x, *constants])
+        return _applied(plans, plans.tensors), plans
+    out = _value(spec, x, constants)
+    return out[0] if len(out) == 1 else tuple(out), None
+
+
+def _bound(kernel, args, kwargs):
+    """The spec of a call, its inputs and its constants."""
     found = None
     for a in (*args, *kwargs.values()):
         name = _NAMES.get(getattr(getattr(a, "data", a) if isinstance(a, CSR) else a, "dtype", None))
@@ -631,12 +641,7 @@ def _call(kernel, args, kwargs):
     if rule.parameters or params:
         rule.settings(params)  # refuses what is unknown
     constants = indices + structure
-    spec = _Spec(rule.name, layout, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()])
-    if _plain(x):
-        plans = _Plans(spec, [*x, *constants])
-        return _applied(plans, plans.tensors), plans
-    out = _value(spec, x, constants)
-    return out[0] if len(out) == 1 else tuple(out), None
+    return _Spec(rule.name, layout, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()]), x, constants
 
 
 def _applied(plans, tensors):
@@ -671,6 +676,8 @@ def _function(kernel):
             if kwargs:
                 key += kwargs.items()
             key = tuple(key)
+            if torch._C._are_functorch_transforms_active():
+                return _call_problems(kept, key, kernel, args, kwargs)
             plans, order = kept.get(key, (None, None))
         except (AttributeError, RuntimeError, TypeError):  # not all of them are tensors with strides
             return call(kernel, *args, **kwargs)
@@ -678,16 +685,51 @@ def _function(kernel):
             out, plans = _call(kernel, args, kwargs)
             order = plans and _order(plans.tensors, args)
             if order:
-                plans.tensors = None
-                if len(kept) >= 256:
-                    kept.clear()
-                kept[key] = plans, order
+                _keep(kept, key, plans, order)
             return out
         if torch._C._len_torch_dispatch_stack() or _transformed():
             return call(kernel, *args, **kwargs)
         return _applied(plans, args if order is _ALL else [args[i] for i in order])
 
     return function
+
+
+def _keep(kept, key, plans, order):
+    plans.tensors = None
+    if len(kept) >= 256:
+        kept.clear()
+    kept[key] = plans, order
+
+
+def _call_problems(kept, key, kernel, args, kwargs):
+    """A call under transforms. If there is only a vmap, and no tensor has a gradient, its plans are kept."""
+    layer = _functorch.peek_interpreter_stack()
+    dims = [_functorch.maybe_get_bdim(a) if _functorch.is_batchedtensor(a) else None for a in args]
+    parts = [a if d is None else _functorch.get_unwrapped(a) for a, d in zip(args, dims)]
+    size = next((a.shape[d] for a, d in zip(parts, dims) if d is not None), 0)
+    graph = torch.is_grad_enabled() and True in [a.requires_grad for a in parts] or forward_ad._current_level >= 0
+    if layer.key() != _Transform.Vmap or layer.level() != 1 or size == 0 or graph or torch._C._len_torch_dispatch_stack() or _batched(parts):
+        return call(kernel, *args, **kwargs)
+    key = (*key, *dims, *[(a.shape, a.stride(), type(a)) for a in parts])
+    plans, order = kept.get(key, (None, None))
+    if plans is None:
+        spec, x, constants = _bound(kernel, args, kwargs)
+        order = _order([*x, *constants], args)
+    with _without_transform():
+        moved = [a.movedim(d, 0) if d else a for a, d in zip(parts, dims)]
+        if order is None or plans is None and not _plain(moved):
+            plans = None
+        else:
+            moved = moved if order is _ALL else [moved[i] for i in order]
+            if plans is None:
+                shared = {n for n, i in enumerate(range(len(args)) if order is _ALL else order) if dims[i] is None}
+                plans = _Plans(spec.batched(size, shared), moved)
+                _keep(kept, key, plans, order)
+            out = plans.value(moved)
+    if plans is None:
+        return call(kernel, *args, **kwargs)
+    out = [_functorch._add_batch_dim(a, 0, 1) for a in out]
+    return out[0] if len(out) == 1 else tuple(out)
 
 
 _ALL = object()
