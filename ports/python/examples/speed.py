@@ -3,6 +3,7 @@
     python speed.py             # all
     python speed.py overhead
     python speed.py calls       # large calls beside NumPy, PyTorch and JAX
+    python speed.py vmap        # 1000 problems under vmap
 
 Times are the least of several runs. Memory is by how much a process of
 its own grows during its first call, with what JAX compiles then.
@@ -140,6 +141,54 @@ def calls():
             for host, f in by.items():
                 best[host] = min(best[host], least(f, 0.05))
         print(f"| {name} | {' | '.join(f'{best[h] * 1e3:.3g} ms' if h in best else '' for h in hosts)} |", flush=True)
+
+
+def vmap():
+    """1000 problems under jax.jit(jax.vmap(f)) and torch.func.vmap(f), and gradients of the squares of f."""
+    import torch
+
+    import revnum.jax as rj
+    import revnum.torch as rt
+
+    torch.set_num_threads(1)
+    jax, jnp = jax64()
+    rng = np.random.default_rng(1)
+
+    def both(of, jax_f, torch_f, *shapes):
+        """Functions by host and whose they are, for values and gradients."""
+        arrays = [rng.normal(size=(1000, *shape)) for shape in shapes]
+        values, tensors = [jnp.asarray(a) for a in arrays], [torch.from_numpy(a) for a in arrays]
+        every = tuple(range(len(shapes)))
+        square = lambda f: lambda *a: (lambda y: (y * y).sum())(f(*a))
+        compiled = lambda f: (lambda g: lambda: jax.block_until_ready(g(*values)))(jax.jit(jax.vmap(f)))
+        eager = lambda f: (lambda g: lambda: g(*tensors))(torch.func.vmap(f))
+        by = {}
+        for whose, f, g in [(0, of(rj), of(rt)), (1, jax_f, torch_f)]:
+            by["JAX", whose], by["its gradient", whose] = compiled(f), compiled(jax.grad(square(f), every))
+            by["PyTorch", whose], by["its gradient ", whose] = eager(g), eager(torch.func.grad(square(g), every))
+        return by
+
+    rows = {
+        "norm of 8": both(lambda m: m.revlinalg.Norm2, jnp.linalg.norm, torch.linalg.vector_norm, (8,)),
+        "norm of 64": both(lambda m: m.revlinalg.Norm2, jnp.linalg.norm, torch.linalg.vector_norm, (64,)),
+        "norm of 1000": both(lambda m: m.revlinalg.Norm2, jnp.linalg.norm, torch.linalg.vector_norm, (1000,)),
+        "dot of 8": both(lambda m: m.revlinalg.Dot, jnp.dot, torch.dot, (8,), (8,)),
+        "dot of 64": both(lambda m: m.revlinalg.Dot, jnp.dot, torch.dot, (64,), (64,)),
+        "sum of 8": both(lambda m: m.revlinalg.Sum, jnp.sum, torch.sum, (8,)),
+        "softmax of 8": both(lambda m: m.revnn.Softmax, jax.nn.softmax, lambda x: torch.softmax(x, -1), (8,)),
+        "exp of 8": both(lambda m: m.revlinalg.Exp, jnp.exp, torch.exp, (8,)),
+        "product of 4×4": both(lambda m: m.revlinalg.MatMul, jnp.matmul, torch.matmul, (4, 4), (4, 4)),
+        "product of 32×32": both(lambda m: m.revlinalg.MatMul, jnp.matmul, torch.matmul, (32, 32), (32, 32)),
+        "solution of 4×4": both(lambda m: m.revlinalg.Solve, jnp.linalg.solve, torch.linalg.solve, (4, 4), (4, 4)),
+    }
+    columns = ["JAX", "its gradient", "PyTorch", "its gradient "]
+    print(f"| 1000 of | {' | '.join(columns)} |\n|---|---|---|---|---|")
+    for name, by in rows.items():
+        best = dict.fromkeys(by, float("inf"))
+        for _ in range(10):  # in turns
+            for key, f in by.items():
+                best[key] = min(best[key], least(f, 0.02))
+        print(f"| {name} | {' | '.join(f'{best[c, 0] * 1e6:.0f} ({best[c, 1] * 1e6:.0f})' for c in columns)} |", flush=True)
 
 
 def problems():
@@ -303,13 +352,14 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["one"]:
         one(sys.argv[2], sys.argv[3] == "rule")
         sys.exit()
-    if sys.argv[1:2] == ["calls"]:
-        calls()
+    if sys.argv[1:2] in (["calls"], ["vmap"]):
+        {"calls": calls, "vmap": vmap}[sys.argv[1]]()
         sys.exit()
     overhead()
     if sys.argv[1:2] == ["overhead"]:
         sys.exit()
     subprocess.run([sys.executable, __file__, "calls"], check=True)  # with one thread
+    subprocess.run([sys.executable, __file__, "vmap"], check=True)
     print("| gradient | host alone | with the rule |\n|---|---|---|")
     for name in problems():
         cells = []
