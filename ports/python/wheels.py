@@ -14,8 +14,8 @@ import tempfile
 
 # The tag of a wheel: GOOS, GOARCH and the target of zig.
 PLATFORMS = {
-    "manylinux_2_28_x86_64": ("linux", "amd64", "x86_64-linux-gnu.2.28"),
-    "manylinux_2_28_aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.28"),
+    "manylinux_2_17_x86_64": ("linux", "amd64", "x86_64-linux-gnu.2.17"),
+    "manylinux_2_17_aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.17"),
     "win_amd64": ("windows", "amd64", "x86_64-windows-gnu"),
 }
 
