@@ -64,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.convolution, []string{"Conv2D"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -390,6 +390,22 @@ func (b *bench) small() (n int, stack func() General[float64], count int) {
 	n = min(32, b.order/2)
 	count = b.order * b.order / (n * n)
 	return n, func() General[float64] { return b.general(count*n, n) }, count
+}
+
+// convolution measures filters of 3×3 elements over 64 channels, of planes of 32×32 elements each.
+func (b *bench) convolution() {
+	const kernel = 3
+	side := min(32, b.order)
+	channels := min(64, b.order)
+	inputs := max(1, b.order*b.order/(side*side*channels))
+	operands := func() Conv2D[float64] {
+		return Conv2D[float64]{Y: b.general(inputs, channels*side*side), X: b.general(inputs, channels*side*side), W: b.general(channels, channels*kernel*kernel), B: b.vector(channels)}
+	}
+	k, g := operands(), operands()
+	k.Channels, k.Height, k.Width, k.KernelHeight, k.KernelWidth = channels, side, side, kernel, kernel
+	k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth = 1, 1, kernel/2, kernel/2
+	one := 2 * float64(inputs*side*side) * float64(channels*channels*kernel*kernel)
+	passes(b, "Conv2D", map[string]int{"inputs": inputs, "channels": channels, "side": side}, multiply, [3]float64{one, 3 * one, 3 * one}, k, g)
 }
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

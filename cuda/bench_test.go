@@ -75,6 +75,7 @@ func TestBench(t *testing.T) {
 			"Unitary Inverse":           {Flops: 6 * 4 * 6},
 			"MatMul Forward":            {Flops: 4 * 4 * 4 * 2},
 			"AffineBatch Adjoint":       {Flops: 4 * 4 * 4 * 2 * 3},
+			"Conv2D Tangent":            {Flops: 3 * 2 * 64 * 8 * 8 * 9},
 			"Mul Forward":               {Bytes: 160*(8+4) + 16*(4+8+16) + 4},
 			"Mul Adjoint":               {Bytes: 160*(8+4+16) + 16*(4+3*8+16+8) + 4},
 			"Unitary Forward":           {Flops: 6 * 4 * 6},

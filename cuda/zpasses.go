@@ -99,6 +99,28 @@ func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
+// j·s'+v·d'-p'), or returns an error.
+func (k Conv2D[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
+// j·s'+v·d'-p'), or returns an error.
+func (k Conv2D[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y_f(i, j) -= b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
+// j·s'+v·d'-p'), X̄ += Cᵀ(Wᵀ·Ȳ), W̄ += Ȳ·C(X)ᵀ and b̄ += Ȳ·1, or returns an error.
+func (k Conv2D[T]) Adjoint(g Conv2D[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p, j·s'+v·d'-p')
+// and Ẏ += W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ, or returns an error.
+func (k Conv2D[T]) Tangent(t Conv2D[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẏ -= W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ, ĠX += Cᵀ(Wᵀ·ĠY +
+// Ẇᵀ·Ȳ), ĠW += ĠY·C(X)ᵀ + Ȳ·C(Ẋ)ᵀ and ġb += ĠY·1, or returns an error.
+func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes y_i += cos(x_i), or returns an error.
 func (k Cos[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 

@@ -213,6 +213,12 @@ def affine(n):
     return {"torch.addmm (cuBLAS)": [lambda: y.add_(torch.addmm(b, x, w))]}
 
 
+def convolution(inputs, channels, side):
+    x, y = torch.rand(inputs, channels, side, side), torch.rand(inputs, channels, side, side)
+    w, b = torch.rand(channels, channels, 3, 3), torch.rand(channels)
+    return {"torch conv2d (cuDNN)": [lambda: y.add_(functional.conv2d(x, w, b, padding=1))]}
+
+
 def band(rows, entries):
     """C += A·B, where A has a band."""
     width = entries // rows
@@ -349,6 +355,7 @@ PEERS = {
     "MatMul Adjoint": matmul_adjoint,
     "batched MatMul Forward": bmm,
     "AffineBatch Forward": affine,
+    "Conv2D Forward": convolution,
     "Mul Forward": band,
     "batched QR Forward": qr,
     "QR Forward": qr,

@@ -52,10 +52,11 @@ PRODUCT(Q43, addLargeProductQ43, addProduct<2>) // whose sums have 128 bits
 // C += sign·Σ_z P_z, where the P are so many m×n matrices one after the other.
 template <class T> DEVICE void addPartialProducts(Matrix<T> c, i64 m, i64 n, const T *part, i64 parts, i64 sign) {
 	for (i64 e = first(); e < m * n; e += step()) {
-		T s = 0;
-		for (i64 z = 0; z < parts; z++) s += part[z * m * n + e];
+		T s = {0};
+		for (i64 z = 0; z < parts; z++) s = s + part[z * m * n + e];
 		addSigned(c.at(e / n, e % n), sign, s);
 	}
 }
 KERNEL addPartialProductsF64(double *c, i64 down, i64 across, i64 m, i64 n, const double *part, i64 parts, i64 sign) { addPartialProducts({c, down, across}, m, n, part, parts, sign); }
 KERNEL addPartialProductsF32(float *c, i64 down, i64 across, i64 m, i64 n, const float *part, i64 parts, i64 sign) { addPartialProducts({c, down, across}, m, n, part, parts, sign); }
+KERNEL addPartialProductsQ43(Q43 *c, i64 down, i64 across, i64 m, i64 n, const Q43 *part, i64 parts, i64 sign) { addPartialProducts({c, down, across}, m, n, part, parts, sign); }

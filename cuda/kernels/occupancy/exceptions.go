@@ -67,6 +67,7 @@ var idle = []exception{
 	{"reduceColumn.*", "a thread has all its loads in flight at once"},
 	{"norm(Long)?RowsAll.*", "a thread has the addresses of 14 operands and six sums of a row in registers"},
 	{"compact.*|small(Gradient|Tangent).*", "tiles in shared memory"},
+	{"convolve(Back|Filters)?Large.*|convolveFilters.*", "a thread makes a tile in registers, and finds its elements of X by the sizes of the convolution"},
 }
 
 const leastPercent = 37
