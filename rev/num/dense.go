@@ -175,6 +175,18 @@ func Where(cond bool, x float64) float64 {
 	return math.Float64frombits(math.Float64bits(x) & mask)
 }
 
+// Signum is Sign for float64, in code that is inlined and takes no branch.
+func Signum(x float64) float64 {
+	sign := 0
+	if x > 0 {
+		sign = 1
+	}
+	if x < 0 {
+		sign = -1
+	}
+	return float64(sign)
+}
+
 // Entry returns where element (i, j) of m is in m.Data. It panics as m.At does.
 func Entry(m Matrix, i, j int) int {
 	if uint(i) >= uint(m.Rows) || uint(j) >= uint(m.Cols) {

@@ -107,6 +107,15 @@ func TestGradientMemory(t *testing.T) {
 	}
 }
 
+// Signum is Sign.
+func TestSignum(t *testing.T) {
+	for _, x := range []float64{2, -3, 0, math.Copysign(0, -1), 5e-324, -5e-324, math.Inf(1), math.Inf(-1), math.NaN()} {
+		if got, want := num.Signum(x), num.Sign(x); got != want {
+			t.Errorf("the sign of %v is %v, want %v", x, got, want)
+		}
+	}
+}
+
 // Where keeps a number, also NaN, or gives 0 in its place.
 func TestWhere(t *testing.T) {
 	if x := num.Where(true, -2.5); x != -2.5 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -208,6 +209,32 @@ func TestAccess(t *testing.T) {
 		}
 	}()
 	num.Index(2, 2)
+}
+
+// Release ends the use of what has been made since Mark, and of nothing else.
+func TestRelease(t *testing.T) {
+	s := num.NewScratch[float64]()
+	defer s.Free()
+	kept := s.Make(3)
+	kept[2] = 5
+	for i := range 1000 {
+		mark := s.Mark()
+		x := s.Make(1 + i%7)
+		y := s.Make(100 * (i % 11)) // which sometimes takes other memory
+		if slices.ContainsFunc(x, func(v float64) bool { return v != 0 }) || slices.ContainsFunc(y, func(v float64) bool { return v != 0 }) {
+			t.Fatal("what is made is not zero")
+		}
+		for k := range x {
+			x[k] = 1
+		}
+		for k := range y {
+			y[k] = 2
+		}
+		if x[0] != 1 || kept[2] != 5 {
+			t.Fatal("two slices share memory")
+		}
+		s.Release(mark)
+	}
 }
 
 // A scratch makes vectors contiguous, copies back what is written, and puts zeros in

@@ -62,7 +62,7 @@ var derivatives = map[string]derivative{
 	"Y1":      {of(func(x, r expr) expr { return halfDifference(fn("Y0", x), fn("Yn", integerLit(2), x)) }), false, false},
 	"Jn":      {bessel("Jn"), false, false},
 	"Yn":      {bessel("Yn"), false, false},
-	"Abs":     {of(func(x, r expr) expr { return &call{"num.Sign", numPath, []expr{x}, float} }), false, true},
+	"Abs":     {of(func(x, r expr) expr { return &call{"num.Signum", numPath, []expr{x}, float} }), false, true},
 	"Pow": {func(x []expr, r expr) []expr {
 		dx := times(x[1], fn("Pow", x[0], subtract(x[1], number("1"))))
 		if isLit(x[1], "2") {
@@ -83,7 +83,7 @@ var derivatives = map[string]derivative{
 		return []expr{number("1"), negative(fn("RoundToEven", over(x[0], x[1])))}
 	}, false, false},
 	"Copysign": {func(x []expr, r expr) []expr {
-		return []expr{times(&call{"num.Sign", numPath, []expr{x[0]}, float}, fn("Copysign", number("1"), x[1])), number("0")}
+		return []expr{times(&call{"num.Signum", numPath, []expr{x[0]}, float}, fn("Copysign", number("1"), x[1])), number("0")}
 	}, false, true},
 	"Dim":   {func(x []expr, r expr) []expr { s := step(r); return []expr{s, negative(s)} }, true, true},
 	"Gamma": {of(func(x, r expr) expr { return times(r, &call{"num.Digamma", numPath, []expr{x}, float}) }), false, false},
@@ -98,7 +98,7 @@ var derivatives = map[string]derivative{
 		return []expr{overOrZero(number("1"), x[1]), negative(dy)}
 	}, false, true},
 	"num.Digamma":  {of(func(x, r expr) expr { return &call{"num.Trigamma", numPath, []expr{x}, float} }), false, false},
-	"num.Sign":     {cheap: true},
+	"num.Signum":   {cheap: true},
 	"num.Where":    {func(x []expr, r expr) []expr { return []expr{nil, where(x[0], number("1"))} }, false, true},
 	"num.Constant": {cheap: true},
 	"num.Lgamma":   {of(func(x, r expr) expr { return &call{"num.Digamma", numPath, []expr{x}, float} }), false, false},
@@ -132,7 +132,7 @@ func derivativeOf(e *call) (derivative, bool) {
 }
 
 // step is 1 where r > 0.
-func step(r expr) expr { return &call{"num.Sign", numPath, []expr{r}, float} }
+func step(r expr) expr { return &call{"num.Signum", numPath, []expr{r}, float} }
 
 // bessel is the derivative of Bessel's functions of order n by x.
 func bessel(name string) func(x []expr, r expr) []expr {

@@ -259,8 +259,15 @@ func (u *fuser) accesses(list []stmt) (a accesses) {
 			to = a.adds
 		}
 		note(to, u.at(e)...)
-		for _, c := range children(e) {
-			read(c)
+		for !isReference(e) {
+			parts := children(e)
+			for _, x := range parts[1:] {
+				read(x)
+			}
+			if e = parts[0]; isHeader(e.typeOf()) {
+				read(e)
+				break
+			}
 		}
 	}
 	each(list, func(s stmt) {

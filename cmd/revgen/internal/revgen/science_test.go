@@ -174,8 +174,8 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 	}
 }
 
-// Short slices and arrays become locals, values that come twice have names, and running maxima need no
-// tape.
+// Short slices and arrays become locals, values that come twice have names, running maxima need no
+// tape, and loops that add to sums go ahead and back in one.
 func TestText(t *testing.T) {
 	fset := token.NewFileSet()
 	imports, err := newImporter(fset, ".")
@@ -219,6 +219,29 @@ func TestText(t *testing.T) {
 			gradient + "s := 0.0\nm := [][]float64{{1, 2}, {3, x[0]}}\nfor i := range m { s += x[i]; m[i][i] = 0 }\nreturn s*m[n][1] }",
 			[]string{"m[i][i] = 0"}, nil,
 		},
+		{
+			gradient + "s := 0.0\nfor i := range n { d := x[i] - x[0]; e := math.Exp(d); if e > 1 { s += e*d } }\nreturn s/2 }",
+			[]string{"grad[i] += dBar", "grad[0] -= dBar"}, []string{"ape", "i--"},
+		},
+		{
+			gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[1]*float64(i)) }\nreturn s }",
+			[]string{"grad1 += ", "if grad1 != 0 {\n\t\tgrad[1] += grad1"}, []string{"ape", "i--"},
+		},
+		{
+			"//revgen:gradient x\nfunc f(x [][2]float64) float64 {\ns := 0.0\nfor i := range x { for j := range i { for c := range 2 { d := x[i][c] - x[j][c]; s += math.Sin(d) } } }\nreturn s }",
+			[]string{"grad[i][1] += "}, []string{"ape", "--"},
+		},
+		{
+			gradient + "s := 0.0\nfor i := range n { y := make([]float64, n); for j := range y { y[j] = math.Sin(x[i])*x[j] }; for _, v := range y { s += v*v*v } }\nreturn s }",
+			[]string{"scratch.Release(mark)"}, []string{"; i--"},
+		},
+		{
+			gradient + "s, last := 0.0, []float64{1}\nfor i := range n { y := make([]float64, n); y[0] = float64(i); s += last[0]*x[i]; last = y }\nreturn s }",
+			nil, []string{"Release"},
+		},
+		{gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[i]) }\nreturn s*s }", []string{"i--"}, nil},
+		{gradient + "s, y := 0.0, x[0]\nfor i := range n { y = math.Sin(y*x[i]); s += y }\nreturn s }", []string{"i--"}, nil},
+		{gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[i]); x[i+1] *= 2 }\nreturn s }", []string{"i--"}, nil},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
 		file, err := parser.ParseFile(fset, name, "package p\n\nimport \"math\"\n\nvar _ = math.Pi\n\n"+c.text, parser.ParseComments|parser.SkipObjectResolution)

@@ -43,7 +43,7 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 			absBar += 0.5
 		}
 		sum += result1
-		rBar += absBar * num.Sign(r)
+		rBar += absBar * num.Signum(r)
 		curve1Bar := rBar
 		g := curve1Bar * cos
 		grad0 += g * exp1
@@ -104,7 +104,7 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		} else {
 			absBar += 0.5
 		}
-		rBar += absBar * num.Sign(r)
+		rBar += absBar * num.Signum(r)
 		curve1Bar := rBar
 		curve1BarDot := rBarDot
 		g := curve1Bar * cos
