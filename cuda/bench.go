@@ -64,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.convolution, []string{"Conv2D"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.convolution, []string{"Conv2D"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -383,6 +383,24 @@ func (b *bench) batchedProducts() {
 	k := MatMul[float64]{C: stack(), A: stack(), B: stack(), Count: count}
 	g := MatMul[float64]{C: stack(), A: stack(), B: stack(), Count: count}
 	moves(b, "batched MatMul", map[string]int{"n": n, "matrices": count}, k, g)
+}
+
+// batchedSolves measures small triangular systems.
+func (b *bench) batchedSolves() {
+	n, stack, count := b.small()
+	k := TriSolve[float64]{X: stack(), A: stack(), B: stack(), Upper: true, Count: count}
+	g := TriSolve[float64]{X: stack(), A: stack(), B: stack(), Upper: true, Count: count}
+	moves(b, "batched TriSolve", map[string]int{"n": n, "matrices": count}, k, g)
+}
+
+// largeSolve measures a triangular system with as many right-hand sides as equations. Adjoint and Tangent
+// solve two and multiply.
+func (b *bench) largeSolve() {
+	n := b.order / 2
+	operands := func() TriSolve[float64] {
+		return TriSolve[float64]{X: b.general(n, n), A: b.general(n, n), B: b.general(n, n), Upper: true}
+	}
+	passes(b, "TriSolve", map[string]int{"n": n}, b.ofProduct(n), [3]float64{cube(n), 4 * cube(n), 4 * cube(n)}, operands(), operands())
 }
 
 // small returns a function that makes stacks of matrices of n rows and columns.

@@ -135,7 +135,7 @@ func (s stacks[T]) solve(x, r stack[T], is triangle) {
 			uint64(r.data.address()), uint64(r.down), uint64(r.across), uint64(r.batch), uint64(n), bit(is < whole), bit(is == strictlyUpper || is == strictlyLower))
 		return
 	}
-	mid := across(n/2, solveCols) * solveCols
+	mid := halfOf(n)
 	left, right := x.block(0, x.rows, 0, mid), x.block(0, x.rows, mid, n)
 	first, last := r.block(0, mid, 0, mid), r.block(mid, n, mid, n)
 	if is < whole {
@@ -147,6 +147,22 @@ func (s stacks[T]) solve(x, r stack[T], is triangle) {
 		s.multiply(right, -1, left, r.block(0, mid, mid, n))
 		s.solve(right, last, is)
 	}
+}
+
+// halfOf returns the first part of more than solveCols columns.
+func halfOf(n int) int { return across(n/2, solveCols) * solveCols }
+
+// reserveSolve reserves what solve needs for an x of so many rows and n columns. Call it before the
+// pass writes.
+func (s stacks[T]) reserveSolve(rows, n int) {
+	if n <= solveCols || s.count > 1 {
+		return
+	}
+	mid := halfOf(n)
+	s.reserve(rows, mid, n-mid)
+	s.reserve(rows, n-mid, mid)
+	s.reserveSolve(rows, mid)
+	s.reserveSolve(rows, n-mid)
 }
 
 // worst waits for the largest of n ratios, or 1 if that is larger, and returns the first of its places.

@@ -733,6 +733,24 @@ func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes X += op(A)⁻¹·B, or returns an error.
+func (k TriSolve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes X -= op(A)⁻¹·B, or returns an error.
+func (k TriSolve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= tri(Z·Yᵀ), or returns an error.
+func (k TriSolve[T]) Adjoint(g TriSolve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns an error.
+func (k TriSolve[T]) Tangent(t TriSolve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
+// tri(Ż·Yᵀ + Z·Ẏᵀ), or returns an error.
+func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes X <- U(θ)·X, or returns an error.
 func (k Unitary[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 

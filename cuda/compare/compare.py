@@ -208,6 +208,11 @@ def bmm(n, matrices):
     return {"torch.baddbmm_ (cuBLAS)": [lambda: c.baddbmm_(a, b)]}
 
 
+def solves(n, matrices):
+    a, b, x = torch.rand(matrices, n, n).triu(), torch.rand(matrices, n, n), torch.zeros(matrices, n, n)
+    return {"torch.linalg.solve_triangular": [lambda: x.add_(torch.linalg.solve_triangular(a, b, upper=True))]}
+
+
 def affine(n):
     x, w, y, b = torch.rand(n, n), torch.rand(n, n), torch.rand(n, n), torch.rand(n)
     return {"torch.addmm (cuBLAS)": [lambda: y.add_(torch.addmm(b, x, w))]}
@@ -354,6 +359,7 @@ PEERS = {
     "MatMul Forward": matmul,
     "MatMul Adjoint": matmul_adjoint,
     "batched MatMul Forward": bmm,
+    "batched TriSolve Forward": solves,
     "AffineBatch Forward": affine,
     "Conv2D Forward": convolution,
     "Mul Forward": band,

@@ -95,7 +95,16 @@ KERNEL condition(double *worst, const double *ratios, const double *others, i64 
 	worst[2 * blockX() + 1] = column[0];
 }
 
+// ratios are infinite where an element of a diagonal is zero, and 0 elsewhere.
+template <class T> DEVICE void zeroDiagonal(double *ratios, const T *a, i64 down, i64 batch, i64 n, i64 count) {
+	for (i64 e = first(); e < count * n; e += step()) {
+		i64 b = over(e, n), i = e - b * n;
+		ratios[e] = a[b * batch + i * down + i] == 0 ? __builtin_inf() : 0;
+	}
+}
+
 #define KERNELS(T, name) \
+	KERNEL zeroDiagonal##name(double *ratios, const T *a, i64 down, i64 batch, i64 n, i64 count) { zeroDiagonal(ratios, a, down, batch, n, count); } \
 	KERNEL addStack##name(T *y, i64 downY, i64 acrossY, i64 batchY, i64 sign, const T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, i64 cols, i64 count, i64 part) { \
 		addStack(y, downY, acrossY, batchY, sign, x, downX, acrossX, batchX, rows, cols, count, part); \
 	} \

@@ -1,0 +1,159 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/byname"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revlinalg"
+)
+
+// hostTriSolve is a stack of revlinalg.TriSolve, whose passes run on the device.
+type hostTriSolve[T rev.Float] struct {
+	X                   rev.General[T] `rev:"acc" shape:"rows,m"`
+	A                   rev.General[T] `rev:"in" shape:"rows,rows/max(Count,1)"`
+	B                   rev.General[T] `rev:"in" shape:"rows,m"`
+	Upper, TransA, Unit bool
+	Count               int
+}
+
+func (k hostTriSolve[T]) Run(p rev.Pass[hostTriSolve[T]]) error {
+	if k.A.Rows%max(k.Count, 1) != 0 {
+		panic(mat.ErrShape) // before the operands travel
+	}
+	return through[hostTriSolve[T], TriSolve[T]](testDevice, k, p)
+}
+
+// randomTriSolve has systems of n equations with m right-hand sides. The elements outside of the triangle
+// are not numbers.
+func randomTriSolve[T rev.Float](rnd *rand.Rand, n, m, count int, upper, trans, unit bool) hostTriSolve[T] {
+	rows := n * max(count, 1)
+	k := hostTriSolve[T]{X: general[T](rnd, rows, m), A: general[T](rnd, rows, n), B: general[T](rnd, rows, m), Upper: upper, TransA: trans, Unit: unit, Count: count}
+	for r := range rows {
+		i, row := r%n, k.A.Row(r)
+		for j := range row {
+			switch {
+			case j == i && unit, j != i && (j > i) != upper:
+				row[j] = T(math.NaN())
+			case j == i:
+				row[j] += T(math.Copysign(2, float64(row[j])))
+			default:
+				row[j] *= T(1 / math.Sqrt(float64(n)))
+			}
+		}
+	}
+	return k
+}
+
+func TestTriSolve(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	t.Run("float64", triSolveOf[float64])
+	t.Run("float32", triSolveOf[float32])
+}
+
+func triSolveOf[T rev.Float](t *testing.T) {
+	for c := range 4 {
+		count, upper, trans, unit := 2*(c&1), c&2 != 0, (c+1)&2 != 0, c == 3
+		t.Run(fmt.Sprint(count, upper, trans, unit), func(t *testing.T) {
+			spec := revtest.Spec[hostTriSolve[T]]{
+				Sizes: []int{0, 1, 3}, RoundTrip: 4, Skip: noAllocs, Free: []string{"A.Rows"}, Masked: []string{"A"},
+				New: func(rnd *rand.Rand, n int) hostTriSolve[T] {
+					k := randomTriSolve[T](rnd, n, n+1, count, upper, trans, unit)
+					for i, v := range k.A.Data {
+						if math.IsNaN(float64(v)) {
+							k.A.Data[i] = 3 // differences of values cannot change a NaN
+						}
+					}
+					return k
+				},
+			}
+			if !unit {
+				spec.Failing = func(rnd *rand.Rand, n int) hostTriSolve[T] {
+					k := randomTriSolve[T](rnd, n+1, 2, count, upper, trans, unit)
+					k.A.Row(k.A.Rows - 1)[n] = 0
+					return k
+				}
+			}
+			revtest.Kernel(t, spec)
+		})
+	}
+}
+
+// TestTriSolveValues compares all passes with those of the CPU, a system after the other: in one block of
+// columns and in several, with right-hand sides of one block of threads and of several.
+func TestTriSolveValues(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for i, s := range [][3]int{{1, 1, 0}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {97, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
+		for c := range 4 {
+			t.Run(fmt.Sprint(s, c), func(t *testing.T) { compareTriSolve(t, s[0], s[1], s[2], c&1 != 0, c&2 != 0, (i+c)%3 == 0) })
+		}
+	}
+}
+
+func compareTriSolve(t *testing.T, n, m, count int, upper, trans, unit bool) {
+	random := func() (k, g, tan, gt hostTriSolve[float64]) {
+		rnd := rand.New(rand.NewPCG(17, 18))
+		draw := func() hostTriSolve[float64] { return randomTriSolve[float64](rnd, n, m, count, upper, trans, unit) }
+		k, g, tan, gt = draw(), draw(), draw(), draw()
+		for _, ga := range []rev.General[float64]{g.A, gt.A} { // is added to
+			for i := range ga.Data {
+				ga.Data[i] = float64(i)
+			}
+		}
+		return k, g, tan, gt
+	}
+	of := func(k hostTriSolve[float64], b int) revlinalg.TriSolve[float64] {
+		part := func(a rev.General[float64]) rev.General[float64] {
+			return rev.NewGeneral(n, a.Cols, a.Data[b*n*a.Cols:(b+1)*n*a.Cols])
+		}
+		return revlinalg.TriSolve[float64]{X: part(k.X), A: part(k.A), B: part(k.B), Upper: upper, TransA: trans, Unit: unit}
+	}
+	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"} {
+		k, g, tan, gt := random()
+		k2, g2, tan2, gt2 := random()
+		err := byname.Run(pass, &k, &g, &tan, &gt)
+		for b := range max(count, 1) {
+			k, g, tan, gt := of(k2, b), of(g2, b), of(tan2, b), of(gt2, b)
+			err = errors.Join(err, byname.Run(pass, &k, &g, &tan, &gt))
+		}
+		if err != nil {
+			t.Fatal(pass, err)
+		}
+		for name, pair := range map[string][2]rev.General[float64]{
+			"X": {k.X, k2.X}, "the cotangent of A": {g.A, g2.A}, "the cotangent of B": {g.B, g2.B}, "the tangent of X": {tan.X, tan2.X},
+			"the tangent of the cotangent of A": {gt.A, gt2.A}, "that of B": {gt.B, gt2.B},
+		} {
+			for i, v := range pair[0].Data {
+				if want := pair[1].Data[i]; !(math.Abs(v-want) <= 1e-12*float64(n)*(1+math.Abs(want))) {
+					t.Fatalf("%s: element %d of %s is %v, want %v", pass, i, name, v, want)
+				}
+			}
+		}
+	}
+}
+
+// TestTriSolveSingular has one singular matrix of several, which names the row, and nothing is written.
+func TestTriSolveSingular(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, n := range []int{5, 40} {
+		rnd := rand.New(rand.NewPCG(15, 16))
+		k := randomTriSolve[float64](rnd, n, 4, 3, true, false, false)
+		k.A.Row(n + 3)[3], k.A.Row(2*n + 2)[2] = 0, 0
+		x := k.X.Data[0]
+		err := rev.Forward(k)
+		var singular *rev.SingularError
+		if !errors.As(err, &singular) || singular.Index != n+3 || !math.IsInf(float64(singular.Condition), 1) {
+			t.Errorf("error %v", err)
+		}
+		if k.X.Data[0] != x {
+			t.Error("results are written")
+		}
+	}
+}
