@@ -64,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.convolution, []string{"Conv2D"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -401,6 +401,33 @@ func (b *bench) largeSolve() {
 		return TriSolve[float64]{X: b.general(n, n), A: b.general(n, n), B: b.general(n, n), Upper: true}
 	}
 	passes(b, "TriSolve", map[string]int{"n": n}, b.ofProduct(n), [3]float64{cube(n), 4 * cube(n), 4 * cube(n)}, operands(), operands())
+}
+
+// batchedCholesky measures factors of small matrices.
+func (b *bench) batchedCholesky() {
+	n, stack, count := b.small()
+	k := Cholesky[float64]{L: stack(), A: b.definite(n, count), Count: count}
+	g := Cholesky[float64]{L: stack(), A: stack(), Count: count}
+	moves(b, "batched Cholesky", map[string]int{"n": n, "matrices": count}, k, g)
+}
+
+// largeCholesky measures a factor. Adjoint and Tangent have two triangular solutions and a product besides.
+func (b *bench) largeCholesky() {
+	n := b.order / 2
+	k := Cholesky[float64]{L: b.general(n, n), A: b.definite(n, 1)}
+	g := Cholesky[float64]{L: b.general(n, n), A: b.general(n, n)}
+	passes(b, "Cholesky", map[string]int{"n": n}, b.ofProduct(n), [3]float64{cube(n) / 3, 13 * cube(n) / 3, 13 * cube(n) / 3}, k, g)
+}
+
+// definite returns a stack of matrices whose diagonals are larger than what is beside them in a row.
+func (b *bench) definite(n, count int) General[float64] {
+	host := make([]float64, count*n*n)
+	for i := range host {
+		if host[i] = b.rnd.Float64(); i/n%n == i%n {
+			host[i] += float64(n)
+		}
+	}
+	return General[float64]{count * n, n, hold(b, host), n}
 }
 
 // small returns a function that makes stacks of matrices of n rows and columns.

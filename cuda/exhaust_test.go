@@ -38,6 +38,7 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostUnitary[fixed.Q43], Unitary[fixed.Q43]](t, func(rnd *rand.Rand) hostUnitary[fixed.Q43] { return randomUnitary[fixed.Q43](rnd, 30, 1, false) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 3, 2, 2) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 70, 3, 1) })
+	exhaust[hostCholesky[float64], Cholesky[float64]](t, func(rnd *rand.Rand) hostCholesky[float64] { return randomCholesky[float64](rnd, 40, 1) })
 	exhaust[hostTriSolve[float64], TriSolve[float64]](t, func(rnd *rand.Rand) hostTriSolve[float64] {
 		return randomTriSolve[float64](rnd, 40, 3, 1, true, false, false)
 	})

@@ -99,6 +99,26 @@ func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes L += chol(A), or returns an error.
+func (k Cholesky[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes L -= chol(A), or returns an error.
+func (k Cholesky[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes L -= chol(A), and adds the gradient to the cotangent of A, or returns an
+// error.
+func (k Cholesky[T]) Adjoint(g Cholesky[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes L += chol(A), and adds the derivative to the tangent of L, or returns an
+// error.
+func (k Cholesky[T]) Tangent(t Cholesky[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, restores the tangent of L, and adds the
+// tangent of the gradient to gt, or returns an error.
+func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p,
 // j·s'+v·d'-p'), or returns an error.
 func (k Conv2D[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }

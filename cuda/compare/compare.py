@@ -208,9 +208,15 @@ def bmm(n, matrices):
     return {"torch.baddbmm_ (cuBLAS)": [lambda: c.baddbmm_(a, b)]}
 
 
-def solves(n, matrices):
+def solves(n, matrices=1):
     a, b, x = torch.rand(matrices, n, n).triu(), torch.rand(matrices, n, n), torch.zeros(matrices, n, n)
     return {"torch.linalg.solve_triangular": [lambda: x.add_(torch.linalg.solve_triangular(a, b, upper=True))]}
+
+
+def cholesky(n, matrices=1):
+    a = torch.rand(matrices, n, n)
+    a, l = a @ a.mT + torch.eye(n), torch.zeros(matrices, n, n)
+    return {"torch.linalg.cholesky": [lambda: l.add_(torch.linalg.cholesky(a))]}
 
 
 def affine(n):
@@ -360,6 +366,9 @@ PEERS = {
     "MatMul Adjoint": matmul_adjoint,
     "batched MatMul Forward": bmm,
     "batched TriSolve Forward": solves,
+    "TriSolve Forward": solves,
+    "batched Cholesky Forward": cholesky,
+    "Cholesky Forward": cholesky,
     "AffineBatch Forward": affine,
     "Conv2D Forward": convolution,
     "Mul Forward": band,

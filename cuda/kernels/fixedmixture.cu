@@ -301,7 +301,9 @@ KERNEL mixtureWeighQ43(Part *part, Q43 *rows, Q43 *drows, const Q43 *cot, const 
 		}
 	}
 	p = blockReduce(p);
-	if (threadX() == 0) part[blockX()] = p;
+	if (threadX() > 0) return;
+	Part &to = part[blockX()];
+	to.sum = p.sum, to.dsum = p.dsum, to.failed = p.failed; // without the padding behind them
 }
 
 // scale replaces r and y by w and z, and ẏ by ż.

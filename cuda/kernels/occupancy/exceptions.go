@@ -22,6 +22,7 @@ var blocks = []block{
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "smallQR(16|32).*", threads: 32},
 	{entries: "smallQR64.*|solveStack.*|compact.*|small(Gradient|Tangent).*", threads: 64},
+	{entries: "factorStack.*", threads: 32},
 	{entries: "rotateAlone.*", threads: 512},
 	{entries: "rotateCotangent.*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
@@ -67,6 +68,7 @@ var idle = []exception{
 	{"reduceColumn.*", "a thread has all its loads in flight at once"},
 	{"norm(Long)?RowsAll.*", "a thread has the addresses of 14 operands and six sums of a row in registers"},
 	{"compact.*|small(Gradient|Tangent).*", "tiles in shared memory"},
+	{"factorStackF64", "a warp has 32 rows in shared memory"},
 	{"convolve(Back|Filters)?Large.*|convolveFilters.*", "a thread makes a tile in registers, and finds its elements of X by the sizes of the convolution"},
 }
 

@@ -1,0 +1,185 @@
+package cuda
+
+import (
+	"unsafe"
+
+	"revnum/rev"
+)
+
+// Cholesky is the kernel
+//
+//	L += chol(A),  chol(A)·chol(A)ᵀ = A,
+//
+// of revlinalg.Cholesky, for one matrix or many. Count is the number of matrices, which stand below each
+// other in L and in A; 0 means 1. Only upper triangles of A are read, and only lower triangles of L are
+// written, also of cotangents and tangents. An element of A above the diagonal also stands for its mirror
+// image, and has the gradient of both.
+//
+// With L for chol(A), Φ(M) the lower triangle of M with its diagonal halved, and sym(M) = (M + Mᵀ)/2, the
+// derivatives are
+//
+//	L̇ = L·Φ(K),          K = L⁻¹·Ȧ·L⁻ᵀ,
+//	Y = L⁻ᵀ·H·L⁻¹,       H = sym Φ(Lᵀ·L̄),
+//	Ẏ = L⁻ᵀ·E·L⁻¹,       E = sym Φ(Lᵀ·ġL + L̇ᵀ·L̄) - Φ(K)ᵀ·H - H·Φ(K),
+//
+// where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016, equations 8 to 10).
+//
+// Blocks of 32 columns are factored in shared memory. What they change in others is a triangular solution
+// and a product of matrices. The factor is that of a matrix within about n·ε·|L|·|L|ᵀ of A (Higham 2002,
+// theorem 10.3).
+//
+// If a pivot is zero or negative, the pass returns a *rev.NotPositiveDefiniteError, and nothing is written
+// for any matrix of the stack. Its Row is that of the pivot in A. NaN is passed on. Each pass waits for the
+// device to know.
+type Cholesky[T rev.Float] struct {
+	L     General[T] `rev:"acc" shape:"rows,rows/max(Count,1)"`
+	A     General[T] `rev:"in" shape:"rows,rows/max(Count,1)"`
+	Count int
+}
+
+// Run implements rev.Kernel. It returns the errors of the device or a *rev.NotPositiveDefiniteError. It panics
+// with mat.ErrShape if the rows of A are not those of Count matrices.
+func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
+	s := choleskys[T]{stacks: stacks[T]{count: max(k.Count, 1)}}
+	s.check(k.A)
+	w := begin(&k, &p)
+	s.pass = &w
+	s.run(&k, &p)
+	return w.end()
+}
+
+// choleskys are a pass of Cholesky at work.
+type choleskys[T rev.Float] struct {
+	stacks[T]
+	l stack[T]
+}
+
+// run makes the pass. Everything that may fail comes before the results are written.
+func (s *choleskys[T]) run(k *Cholesky[T], p *rev.Pass[Cholesky[T]]) {
+	g, t, gt := &p.G, &p.T, &p.GT
+	n := k.A.Cols
+	if n == 0 {
+		return
+	}
+	const most = 7 // matrices in scratch memory
+	size := int(unsafe.Sizeof(*new(T)))
+	s.free = s.room(1, 2*s.count*n*8+most*s.count*n*n*size)
+	s.reserve(n, n, n)
+	s.reserveSolve(n, n)
+	s.reserveFactor(n)
+	ratios := uint64(s.take(s.count * n * (8 / size)).address())
+	pivots := uint64(s.take(s.count * n * (8 / size)).address())
+	s.l = s.matrices(n, n)
+	s.clear(s.l)
+	s.add(s.l, 1, s.of(k.A).t(), lowerTriangle)
+	s.factor(s.l, ratios, pivots, n)
+	if worst, at := s.worst(ratios, s.count*n); worst > 1 {
+		var pivot [1]float64
+		get(s.pass, pivot[:], uintptr(pivots)+uintptr(8*at))
+		s.fail(&rev.NotPositiveDefiniteError{Row: at, Value: pivot[0]})
+	}
+	s.halve(s.l, lowerOf)
+	s.add(s.of(k.L), p.Sign(), s.l, lowerTriangle)
+
+	var phi, dl, h stack[T]
+	if t.A.Data != nil && (t.L.Data != nil || gt.A.Data != nil) {
+		phi = s.matrices(n, n)
+		s.clear(phi)
+		s.add(phi, 1, s.of(t.A).t(), lowerTriangle)
+		s.mirror(phi, false)
+		s.solve(phi, s.l.t(), upperTriangle)
+		s.solve(phi.t(), s.l.t(), upperTriangle)
+		s.halve(phi, lowerAndHalf)
+		dl = s.matrices(n, n)
+		s.clear(dl)
+		s.multiply(dl, 1, s.l, phi)
+		s.add(s.of(t.L), p.Sign(), dl, lowerTriangle)
+	}
+	var gl stack[T]
+	if g.L.Data != nil && (g.A.Data != nil || gt.A.Data != nil) {
+		gl = s.lower(g.L)
+		h = s.matrices(n, n)
+		s.clear(h)
+		s.multiply(h, 1, s.l.t(), gl)
+		s.halve(h, symmetric)
+		if gt.A.Data == nil {
+			s.addGradient(g.A, h)
+			return
+		}
+	}
+	if gt.A.Data == nil {
+		return
+	}
+	e := s.matrices(n, n)
+	s.clear(e)
+	if gt.L.Data != nil {
+		s.multiply(e, 1, s.l.t(), s.lower(gt.L))
+	}
+	s.multiply(e, 1, dl.t(), gl)
+	s.halve(e, symmetric)
+	s.multiply(e, -1, phi.t(), h)
+	s.multiply(e, -1, h, phi)
+	s.addGradient(gt.A, e)
+	s.addGradient(g.A, h)
+}
+
+// lower returns the lower triangles of an operand, with zeros above them.
+func (s *choleskys[T]) lower(a General[T]) stack[T] {
+	b := s.matrices(a.Cols, a.Cols)
+	s.clear(b)
+	s.add(b, 1, s.of(a), lowerTriangle)
+	return b
+}
+
+// addGradient adds L⁻ᵀ·H·L⁻¹ to ga, which has upper triangles alone, unless one of them is nil. It destroys h.
+func (s *choleskys[T]) addGradient(ga General[T], h stack[T]) {
+	if ga.Data == nil || h.data == nil {
+		return
+	}
+	s.solve(h, s.l, lowerTriangle)
+	s.solve(h.t(), s.l, lowerTriangle)
+	s.add(s.of(ga), 1, h, upperTriangle)
+	s.add(s.of(ga), 1, h, strictlyUpper)
+}
+
+// factor replaces the lower triangles of x by their factors. What is above them changes. ratios gets infinity for
+// each pivot that is zero or negative. It and pivots have stride numbers for each matrix.
+func (s stacks[T]) factor(x stack[T], ratios, pivots uint64, stride int) {
+	n := x.rows
+	if n <= solveCols {
+		s.launch(typed[T]("factorStack"), grid{[3]int{s.count, 1, 1}, [3]int{solveCols, 1, 1}}, uint64(x.data.address()), uint64(x.down), uint64(x.batch), uint64(n), ratios, pivots, uint64(stride))
+		return
+	}
+	mid := halfOf(n)
+	first, below, last := x.block(0, mid, 0, mid), x.block(mid, n, 0, mid), x.block(mid, n, mid, n)
+	s.factor(first, ratios, pivots, stride)
+	s.solve(below, first.t(), upperTriangle)
+	s.multiply(last, -1, below, below.t())
+	s.factor(last, ratios+uint64(8*mid), pivots+uint64(8*mid), stride)
+}
+
+// reserveFactor reserves what factor needs. Call it before the pass writes.
+func (s stacks[T]) reserveFactor(n int) {
+	if n <= solveCols || s.count > 1 {
+		return
+	}
+	mid := halfOf(n)
+	s.reserveSolve(n-mid, mid)
+	s.reserve(n-mid, n-mid, mid)
+	s.reserveFactor(mid)
+	s.reserveFactor(n - mid)
+}
+
+// What halve makes of the lower triangle of a matrix M, as in kernels/stack.cu.
+type half int
+
+const (
+	lowerOf      half = iota // with zeros above it
+	lowerAndHalf             // the same, with half of the diagonal: Φ(M)
+	symmetric                // sym Φ(M)
+)
+
+// halve replaces matrices in scratch memory.
+func (s stacks[T]) halve(x stack[T], what half) {
+	s.launch(typed[T]("halve"), vectorGrid(len(x.data)), uint64(x.data.address()), uint64(x.rows), uint64(s.count), uint64(what))
+}
