@@ -38,10 +38,10 @@ type Cholesky[T rev.Float] struct {
 }
 
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.NotPositiveDefiniteError. It panics
-// with mat.ErrShape if the rows of A are not those of Count matrices.
+// with a *rev.OperandError if the rows of A are not those of Count matrices.
 func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
 	s := choleskys[T]{stacks: stacks[T]{count: max(k.Count, 1)}}
-	s.check(k.A)
+	checkStack[Cholesky[T]]("A", k.A, s.count)
 	w := begin(&k, &p)
 	s.pass = &w
 	s.run(&k, &p)

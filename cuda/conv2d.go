@@ -24,7 +24,8 @@ import (
 // where the gradients of W and b are sums over inputs. A nil B stands for zeros.
 //
 // The products are over all inputs at once. C(X) is not formed: its elements are found in X. With strides s
-// and s', the gradient by X takes s·s' times as long as the value. Groups of few channels and filters leave
+// and s', the gradient by X takes s·s' times as long as the value, and multiplies each
+// weight with zeros where it does not meet an element: an infinite weight makes NaN there, where the host has a number. Groups of few channels and filters leave
 // most of a tile empty.
 //
 // In floating point an element of the value is within (k+1)·ε·(Σ|w·x| + |b|), where k =

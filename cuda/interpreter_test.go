@@ -15,6 +15,7 @@ import (
 
 	"revnum/cuda/internal/ptx"
 	"revnum/cuda/kernels"
+	"revnum/internal/byname"
 	"revnum/rev"
 	"revnum/revmodels/graphembed"
 )
@@ -281,7 +282,11 @@ func through[H any, D rev.Kernel[D]](dev *Device, k H, p rev.Pass[H]) error {
 			}
 		}
 	}
-	if err := d.Run(dp); err != nil {
+	run := func() error { return d.Run(dp) }
+	if name := map[[3]bool]string{{}: "Forward", {true}: "Inverse", {true, true}: "Adjoint", {false, false, true}: "Tangent", {true, true, true}: "AdjointTangent"}[[3]bool{p.Back, p.Adjoint, p.Tangent}]; name != "" {
+		run = func() error { return byname.Run(name, &d, &dp.G, &dp.T, &dp.GT) } // which reads the tags of D
+	}
+	if err := run(); err != nil {
 		return err
 	}
 	return c.toHost()

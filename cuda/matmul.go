@@ -27,7 +27,7 @@ import (
 // is the sum of such sums of 512 terms or more each, within the same bound. How many there are depends
 // on the shape. In fixed point it is exact and rounded once, to the bits of the host.
 //
-// Many products are one launch. Each of them has the bits that it has alone, except that its sums
+// Up to 65,535 products are one launch. Each of them has the bits that it has alone, except that its sums
 // are not in parts. To multiply many matrices by one, multiply them as one matrix: they stand below each other.
 //
 // Products of float64 with at least 32 rows and columns run on the tensor cores of cards of
@@ -42,11 +42,15 @@ type MatMul[T rev.Real] struct {
 	Count          int
 }
 
-// Run implements rev.Kernel. It returns the errors of the device. It panics with mat.ErrShape if the
-// matrices are not those of Count products.
+// Run implements rev.Kernel. It returns the errors of the device. It panics with a *rev.OperandError if
+// the rows of an operand are not those of Count matrices.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	s := stacks[T]{count: max(k.Count, 1)}
-	s.check(k.C, k.A, k.B, p.G.C, p.T.C, p.GT.C)
+	for name, a := range map[string][]General[T]{"C": {k.C, p.G.C, p.T.C, p.GT.C}, "A": {k.A}, "B": {k.B}} {
+		for _, a := range a {
+			checkStack[MatMul[T]](name, a, s.count)
+		}
+	}
 	if a, b := s.of(k.A).op(k.TransA), s.of(k.B).op(k.TransB); a.cols != b.rows {
 		panic(rev.ShapeError[MatMul[T]]("B", "has %d terms for the sums of products, but A has %d", b.rows, a.cols))
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // Uniform sets the elements of x to the uniform numbers of philox.Uniform, with the same bits, in stream
-// s, or in the first stream if s is nil, and returns before.
+// s, or in the first stream if s is nil, and returns before. It panics with mat.ErrShape if x has less memory
+// than elements.
 func Uniform[T rev.Real](s *Stream, x Vector[T], seed, first uint64) error {
 	return fillRandom(s, "fillUniform", x, seed, first)
 }

@@ -3,8 +3,6 @@ package cuda
 import (
 	"unsafe"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/rev"
 )
 
@@ -43,12 +41,10 @@ type stacks[T rev.Real] struct {
 	free  uintptr // the scratch memory that is left
 }
 
-// check panics with mat.ErrShape if the rows of an operand are not those of a stack.
-func (s stacks[T]) check(operands ...General[T]) {
-	for _, a := range operands {
-		if a.Rows%s.count != 0 {
-			panic(mat.ErrShape)
-		}
+// checkStack panics if the rows of an operand of a kernel are not those of so many matrices.
+func checkStack[K any, T rev.Real](name string, a General[T], count int) {
+	if a.Rows%count != 0 {
+		panic(rev.ShapeError[K](name, "has %d rows, which are not those of Count = %d matrices", a.Rows, count))
 	}
 }
 

@@ -41,10 +41,10 @@ type TriSolve[T rev.Float] struct {
 }
 
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.SingularError. It panics with
-// mat.ErrShape if the rows of A are not those of Count matrices.
+// a *rev.OperandError if the rows of A are not those of Count matrices.
 func (k TriSolve[T]) Run(p rev.Pass[TriSolve[T]]) error {
 	s := triangularSystems[T]{stacks: stacks[T]{count: max(k.Count, 1)}, k: &k, is: lowerTriangle}
-	s.check(k.A)
+	checkStack[TriSolve[T]]("A", k.A, s.count)
 	if k.Upper {
 		s.is = upperTriangle
 	}

@@ -32,7 +32,9 @@ func (s *Source) Uint64() uint64 {
 
 // Uniform sets the elements of x to uniform numbers in [0, 1): x_j to the one that belongs to number
 // first+j of the seed. It is a multiple of 2⁻⁵³ for float64, of 2⁻²⁴ for float32 and of 2⁻⁴³ for Q43.
-// Those of floats have the bits that Float64 and Float32 of rand.Rand make of a Source.
+// Those of floats have the bits that Float64 and Float32 of rand.Rand make of a Source. Uniform, Normal and a Source
+// use the same numbers of a seed: give each a seed or indices of its own. Uniform numbers of different types are no
+// roundings of each other.
 func Uniform[T fixed.Number](x []T, seed, first uint64) {
 	each(x, seed, first, func(w [2]uint64) [2]T { return [2]T{uniform[T](w[0]), uniform[T](w[1])} })
 }

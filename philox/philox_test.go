@@ -94,6 +94,14 @@ func TestDistributions(t *testing.T) {
 			t.Fatalf("normal numbers %v, %v and %v are not the same", z[i], q[i], w[i])
 		}
 	}
+	Uniform(q, 1, 0)
+	Uniform(w, 1, 0)
+	source := Source{Seed: 1}
+	for i := range n {
+		if want := source.Uint64() % (1 << 43); uint64(q[i]) != want || w[i] < 0 || w[i] >= 1 {
+			t.Fatalf("uniform numbers %d and %v, want %d", q[i], w[i], want)
+		}
+	}
 	near := func(name string, sum, want, deviation float64) {
 		if got := sum / n; math.Abs(got-want) > 5*deviation/math.Sqrt(n) {
 			t.Errorf("%s is %v, want %v", name, got, want)

@@ -59,7 +59,8 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules.
+// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules, and checks
+// nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
 func (k Norm2[T]) RunEach(p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) bool {
 	switch {
 	case p.Tangent || number.IsFixed[T]():

@@ -42,7 +42,8 @@ func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules.
+// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules, and checks
+// nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
 func (k Sum[T]) RunEach(p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) bool {
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():

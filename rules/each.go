@@ -34,21 +34,26 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	w := workspace.Get[each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
 	var took time.Duration
-	for w.done, w.size = 0, 1; w.done < n && w.err == nil && took < blockTime; {
-		if w.done > 0 {
+	w.done, w.size = 0, 1
+	for slow := 0; w.done < n && w.err == nil && slow < 2; { // one may be slow by an interrupt, or as it is the first
+		if slow == 0 && w.done > 0 {
 			w.size *= 8
 		}
 		start := time.Now()
 		hi := min(n, w.done+w.size)
 		w.run(w.done, hi)
-		w.done, took = hi, time.Since(start)
+		if w.done, took = hi, time.Since(start); took < blockTime {
+			slow = 0
+		} else {
+			slow++
+		}
 	}
 	if blocks := (n - w.done + w.size - 1) / w.size; blocks > 0 && w.err == nil {
 		workers := 0
 		if i := slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" }); i >= 0 && i < len(a.Params) {
 			workers = int(a.Params[i])
 		}
-		if workers == 0 && took*time.Duration(blocks) < forkTime {
+		if workers == 0 && blocks < int(forkTime/max(took, 1)) {
 			workers = 1
 		}
 		parallel.Run(parallel.Workers(workers), blocks, w)
@@ -59,9 +64,11 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	return err
 }
 
-// blockTime is how long the problems that a worker takes at a time take at least. forkTime is how long all
-// must take for a second worker, which may have to be woken up.
-const blockTime, forkTime = 20 * time.Microsecond, 100 * time.Microsecond
+// blockTime is how long the problems that a worker takes at a time take at least. Tests change it.
+var blockTime = 20 * time.Microsecond
+
+// forkTime is how long all must take for a second worker, which may have to be woken up.
+const forkTime = 100 * time.Microsecond
 
 // An each is a call of CallEach in progress.
 type each struct {

@@ -69,11 +69,26 @@ func content(a Args, n int) (all []byte) {
 	return all
 }
 
-// many is a number of problems that workers share.
+// many is a number of problems that workers share, after shared.
 const many = 640
+
+// shared lets workers share all problems but the first two, one at a time, however short these are.
+func shared(t *testing.T) {
+	old := blockTime
+	blockTime = 0
+	t.Cleanup(func() { blockTime = old })
+}
 
 // CallEach does what calls one after the other do, to the bit.
 func TestCallEach(t *testing.T) {
+	t.Run("blocks", testCallEach)
+	t.Run("shared", func(t *testing.T) {
+		shared(t)
+		testCallEach(t)
+	})
+}
+
+func testCallEach(t *testing.T) {
 	for _, r := range All() {
 		if r.Missing != "" {
 			continue
@@ -107,6 +122,7 @@ func TestCallEach(t *testing.T) {
 
 // The error is that of the first problem that has one, also if workers share them.
 func TestCallEachErrors(t *testing.T) {
+	shared(t)
 	const n, size = many, 2
 	a, b, x := make([]float64, n*size*size), make([]float64, n*size), make([]float64, n*size)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -151,6 +167,7 @@ func TestCallEachErrors(t *testing.T) {
 
 // A kernel that panics on one problem gives the error of this problem, for any number of workers.
 func TestCallEachPanics(t *testing.T) {
+	shared(t)
 	const n = many
 	x, y, index := []float64{1, 2}, make([]float64, n), make([]int, n)
 	index[300], index[500] = 2, -1

@@ -13,9 +13,6 @@ struct Shape {
 	DEVICE i64 plane() const { return height * width; }
 };
 
-// quotient returns x/y, faster for small numbers that are not negative.
-DEVICE i64 quotient(i64 x, i64 y) { return (x | y) >> 32 ? x / y : (i64)((unsigned)x / (unsigned)y); }
-
 // A Rounded<T> is a sum of sums, each of which is rounded. Over floats it is one sum.
 template <class T> struct Rounded : Sum<T> {
 	DEVICE void round() {}
@@ -119,11 +116,11 @@ template <class T> struct Patches {
 		i64 y, x;
 	};
 	DEVICE Line line(i64 q) const {
-		i64 n = quotient(q, f.places()), p = q - n * f.places(), i = quotient(p, f.cols), j = p - i * f.cols;
+		i64 n = over(q, f.places()), p = q - n * f.places(), i = over(p, f.cols), j = p - i * f.cols;
 		return {n < f.inputs ? data + n * stride : nullptr, i * f.strideHeight - f.padHeight, j * f.strideWidth - f.padWidth};
 	}
 	DEVICE T at(Line line, i64 k) const {
-		i64 c = quotient(k, f.area()), r = k - c * f.area(), u = quotient(r, f.kernelWidth), v = r - u * f.kernelWidth;
+		i64 c = over(k, f.area()), r = k - c * f.area(), u = over(r, f.kernelWidth), v = r - u * f.kernelWidth;
 		i64 y = line.y + u * f.dilationHeight, x = line.x + v * f.dilationWidth;
 		return line.data && y >= 0 && y < f.height && x >= 0 && x < f.width ? line.data[(c * f.height + y) * f.width + x] : T{};
 	}
@@ -139,7 +136,7 @@ DEVICE void convolve(T *y, i64 strideY, const T *w, i64 strideW, const T *x, i64
 			Tile<size, T> t(row, blockX() * side);
 			t.template add<true, false>(Filters<T>{w + g * f.filters * strideW, strideW, f.filters}, Patches<T>{x + g * f.channels * f.plane(), strideX, f}, terms);
 			t.store(f.filters, f.inputs * f.places(), [&](i64 r, i64 q, T v) {
-				i64 n = quotient(q, f.places()), filter = g * f.filters + r;
+				i64 n = over(q, f.places()), filter = g * f.filters + r;
 				T &to = y[n * strideY + filter * f.places() + q - n * f.places()];
 				if (terms > 0) addSigned(to, sign, v);
 				if (b) addSigned(to, sign, b[filter * incb]);
@@ -164,10 +161,10 @@ template <class T> struct Meeting {
 	Shape f;
 	i64 u, v;
 	DEVICE const T *line(i64 q) const {
-		i64 n = quotient(q, f.plane()), e = q - n * f.plane(), y = quotient(e, f.width), x = e - y * f.width;
+		i64 n = over(q, f.plane()), e = q - n * f.plane(), y = over(e, f.width), x = e - y * f.width;
 		y += f.padHeight - u * f.dilationHeight, x += f.padWidth - v * f.dilationWidth;
 		if (n >= f.inputs || y < 0 || x < 0) return nullptr;
-		i64 i = quotient(y, f.strideHeight), j = quotient(x, f.strideWidth);
+		i64 i = over(y, f.strideHeight), j = over(x, f.strideWidth);
 		bool meets = i * f.strideHeight == y && j * f.strideWidth == x && i < f.rows && j < f.cols;
 		return meets ? data + n * stride + i * f.cols + j : nullptr;
 	}
@@ -188,7 +185,7 @@ DEVICE void convolveBack(T *gx, i64 strideX, const T *w, i64 strideW, const T *g
 				}
 			}
 			t.store(f.channels, f.inputs * f.plane(), [&](i64 r, i64 q, T v) {
-				i64 n = quotient(q, f.plane());
+				i64 n = over(q, f.plane());
 				addSigned(gx[n * strideX + (g * f.channels + r) * f.plane() + q - n * f.plane()], 1, v);
 			});
 		}
@@ -213,11 +210,11 @@ template <class T> struct PatchRows {
 		i64 y, x;
 	};
 	DEVICE Line line(i64 k) const {
-		i64 c = quotient(k, f.area()), r = k - c * f.area(), u = quotient(r, f.kernelWidth), v = r - u * f.kernelWidth;
+		i64 c = over(k, f.area()), r = k - c * f.area(), u = over(r, f.kernelWidth), v = r - u * f.kernelWidth;
 		return {c < f.channels ? data + c * f.plane() : nullptr, u * f.dilationHeight - f.padHeight, v * f.dilationWidth - f.padWidth};
 	}
 	DEVICE T at(Line line, i64 p) const {
-		i64 i = quotient(from + p, f.cols), j = from + p - i * f.cols;
+		i64 i = over(from + p, f.cols), j = from + p - i * f.cols;
 		i64 y = line.y + i * f.strideHeight, x = line.x + j * f.strideWidth;
 		return line.data && y >= 0 && y < f.height && x >= 0 && x < f.width ? line.data[y * f.width + x] : T{};
 	}

@@ -2,7 +2,7 @@
 // internal/simd/vec and the ones of Q43 in fixed, where their errors are derived.
 #pragma once
 #include "number.h"
-#include "tables.h" // compile.sh makes it of fixed/tables.go
+#include "tables.h" // compile.sh makes it of internal/fixedtables/tables.go
 
 DEVICE double fma(double x, double y, double z) { return __builtin_elementwise_fma(x, y, z); }
 DEVICE double bits(u64 v) { return __builtin_bit_cast(double, v); }

@@ -41,7 +41,7 @@ func named[K any](pass string, k, g, t, gt *K) (p rev.Pass[K], ok bool) {
 // same bits.
 type each[K any] interface {
 	// RunEach makes the pass p over n problems of the same shapes. next and q are the kernel and the pass of the
-	// second, and the others are as far apart as the first two. It has no errors. It does nothing and returns false
+	// second, and the others are as far apart as the first two. It has no errors and does not panic. It does nothing and returns false
 	// if it does not make this pass.
 	RunEach(p rev.Pass[K], next K, q rev.Pass[K], n int) bool
 }

@@ -123,6 +123,6 @@ func (s *Scratch[T]) Make(n int) []T {
 // Mark returns a place in the memory for Release.
 func (s *Scratch[T]) Mark() int { return len(s.memory) }
 
-// Release ends the use of what has been made since Mark returned a place. It takes that memory for what is
-// made next.
+// Release ends the use of what Make and its like have made since Mark returned a place. It takes that memory for
+// what is made next, so Read and Write must not come in between.
 func (s *Scratch[T]) Release(mark int) { s.memory = s.memory[:min(mark, len(s.memory))] }

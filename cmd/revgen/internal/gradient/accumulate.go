@@ -17,9 +17,33 @@ import (
 //	                                    }
 //
 // The slice may be empty if the loop is not run.
-func (l *lowerer) accumulated(list []stmt) (out []stmt) {
+func (l *lowerer) accumulated(forward, back []stmt) (first, second []stmt) {
 	a := &analysis{keys: map[path]*key{}}
-	a.share(list, nil)
+	all := slices.Concat(forward, back)
+	each(all, func(s stmt) {
+		expressions(s, func(e expr) {
+			visit(e, func(e expr) {
+				if isPlace(e) {
+					a.key(e)
+				}
+			})
+		})
+	})
+	a.share(all, nil)
+	known := map[*key]*variable{} // whose memory it is, or nil if several variables reach it
+	for p, k := range a.keys {
+		if v, seen := known[k.root()]; seen && v != p.v {
+			known[k.root()] = nil
+		} else {
+			known[k.root()] = p.v
+		}
+	}
+	alone := func(v *variable) bool { return known[a.key(ref(v))] == v }
+	return l.accumulatedIn(forward, alone), l.accumulatedIn(back, alone)
+}
+
+// accumulatedIn does so in a list. alone reports whether the memory of a slice has no other name.
+func (l *lowerer) accumulatedIn(list []stmt, alone func(v *variable) bool) (out []stmt) {
 	for _, s := range list {
 		switch s.(type) {
 		case *ranged, *while:
@@ -27,24 +51,24 @@ func (l *lowerer) accumulated(list []stmt) (out []stmt) {
 			out = append(out, s)
 			continue
 		}
-		mentions := map[*key]int{} // how often, but for additions to such elements
+		mentions := map[*variable]int{} // how often, but for additions to such elements
 		locals := map[*variable]map[string]*variable{}
 		var after []stmt
 		each([]stmt{s}, func(s stmt) {
 			expressions(s, func(e expr) {
 				visit(e, func(e expr) {
 					if isReference(e) {
-						mentions[a.key(e)]++
+						mentions[root(e)]++
 					}
 				})
 			})
 			if v, _ := added(s); v != nil {
-				mentions[a.key(ref(v))]--
+				mentions[v]--
 			}
 		})
 		each([]stmt{s}, func(s stmt) {
 			v, i := added(s)
-			if v == nil || mentions[a.key(ref(v))] > 0 || locals[v][i] != nil {
+			if v == nil || mentions[v] > 0 || !alone(v) || locals[v][i] != nil {
 				return
 			}
 			if locals[v] == nil {

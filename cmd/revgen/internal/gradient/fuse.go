@@ -24,6 +24,7 @@ import (
 // if the cotangents that the second loop reads are known before the first, and if iterations only add to
 // what is outside of them, and going back reads nothing of that. Derivatives are added in another order.
 type fuser struct {
+	*lowerer
 	*analysis
 	apart map[*loopInfo]bool // loops that are better left alone
 }
@@ -31,7 +32,7 @@ type fuser struct {
 // fused returns both sweeps with such loops. If calls is set, those that become calls of package num stay
 // as they are.
 func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt) {
-	u := &fuser{&analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}}
+	u := &fuser{l, &analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}}
 	each(forward, func(s stmt) {
 		if s, ok := s.(*push); ok { // is memory of an iteration if what is saved is
 			u.kept[s.slot] = &key{depth: math.MaxInt}
@@ -79,7 +80,10 @@ func (u *fuser) lists(forward, back []stmt, depth int) (first, second []stmt) {
 				continue
 			}
 			c := *f
-			c.body, c.fused, c.frees = u.body(f.body, b.body, depth+1), true, !u.keeps(f.body, depth)
+			c.body, c.fused = u.body(f.body, b.body, depth+1), true
+			if makesIn(c.body) && !u.keeps(f.body, depth) {
+				c.mark = &variable{name: u.unique("mark"), typ: integer}
+			}
 			one = &c
 		case *branch:
 			b := back[k].(*branch)
@@ -316,6 +320,7 @@ func (u *fuser) accesses(list []stmt) (a accesses) {
 		case *effect:
 			c, isCall := s.call.(*call)
 			a.opaque = a.opaque || !isCall || c.fn != "panic"
+			read(s.call)
 		case *returned:
 			for _, e := range s.values {
 				read(e)
@@ -365,5 +370,5 @@ func (u *fuser) independent(forward, back []stmt, depth int) bool {
 			}
 		}
 	}
-	return len(b.sets) == 0 && !intersect(b.adds, b.reads) && !intersect(b.adds, f.reads) && !intersect(b.reads, f.sets) && !intersect(b.reads, f.adds)
+	return len(b.sets) == 0 && !intersect(b.adds, b.reads) && !intersect(b.adds, f.reads) && !intersect(b.reads, f.sets) && !intersect(b.reads, f.adds) && !intersect(b.adds, f.sets)
 }

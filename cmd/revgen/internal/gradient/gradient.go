@@ -144,7 +144,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
 		imports: w.imports, recursions: &recursions{first: decl.Name.Name, variants: map[variant]string{}},
 	}}
-	for _, name := range []string{"tape", "scratch", "mark", "num", "math", "mat"} {
+	for _, name := range []string{"tape", "scratch", "num", "math", "mat"} {
 		f.names[name] = true
 	}
 	sig := s.Info.Defs[decl.Name].Type().(*types.Signature)
@@ -354,7 +354,7 @@ func (f *function) gradient(words []string) {
 	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
 	forward, back = f.fused(forward, back, true)
-	forward, back = f.accumulated(forward), f.accumulated(back)
+	forward, back = f.accumulated(forward, back)
 	kept := f.kept(slices.Concat(forward, back))
 	forward, back = f.vectorized(f.common(forward, back))
 
@@ -514,7 +514,7 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	forward, back = f.hessVec(r, p, dst, dir, forward, back)
 	forward, back = tidied(forward, back, 0)
 	forward, back = f.fused(forward, back, false)
-	forward, back = f.common(f.accumulated(forward), f.accumulated(back))
+	forward, back = f.common(f.accumulated(forward, back))
 	name := f.decl.Name.Name + "HessVec"
 	params := beside(f.params, p, dir)
 	f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)

@@ -145,8 +145,8 @@ type (
 		step   int
 		body   []stmt
 		info   *loopInfo
-		fused  bool // each iteration goes ahead and back
-		frees  bool // and what it makes is gone at its end
+		fused  bool      // each iteration goes ahead and back
+		mark   *variable // where an iteration begins in scratch memory, which ends with it, or nil
 	}
 	// A while loop runs body while cond holds. count, if not nil, counts the iterations.
 	while struct {
@@ -488,7 +488,7 @@ func rewrittenList(list []stmt, f func(expr) expr, loop func(*loopInfo) *loopInf
 		case *branch:
 			s = &branch{of(x.cond), inner(x.then), inner(x.els)}
 		case *ranged:
-			s = &ranged{variable(x.v), of(x.lo), of(x.hi), x.step, inner(x.body), loop(x.info), x.fused, x.frees}
+			s = &ranged{variable(x.v), of(x.lo), of(x.hi), x.step, inner(x.body), loop(x.info), x.fused, x.mark}
 		case *while:
 			s = &while{of(x.cond), inner(x.body), variable(x.count), loop(x.info)}
 		case *effect:

@@ -1305,7 +1305,12 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 		if s.Key != nil && !isBlank(s.Key) {
 			kt = l.typeOf(s.Key)
 		}
-		r.hi = l.temporary("n", l.converted(l.expr(s.X), kt))
+		n := l.converted(l.expr(s.X), kt)
+		if id, name := ast.Unparen(s.X).(*ast.Ident); name && l.assigned(l.Info.Uses[id], s.Body) { // the loop runs to what it is now
+			r.hi = ref(l.define("n", kt, n))
+		} else {
+			r.hi = l.temporary("n", n)
+		}
 		if isSigned(kt) {
 			r.lo = lit("0", kt)
 		} else { // the loop runs over int, which can run backward to 0

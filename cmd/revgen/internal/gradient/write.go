@@ -101,12 +101,12 @@ func (w *writer) stmt(s stmt) {
 		w.line("}")
 	case *ranged:
 		w.line("for %s {", w.rangeClause(s))
-		if s.frees && makesIn(s.body) {
-			w.line("mark := scratch.Mark()")
-			w.list(s.body)
-			w.line("scratch.Release(mark)")
-		} else {
-			w.list(s.body)
+		if s.mark != nil {
+			w.line("%s := scratch.Mark()", s.mark.name)
+		}
+		w.list(s.body)
+		if s.mark != nil {
+			w.line("scratch.Release(%s)", s.mark.name)
 		}
 		w.line("}")
 	case *while:

@@ -674,7 +674,7 @@ def _function(kernel):
         try:
             key = [(a.dtype, a.shape, a.stride(), type(a), a.is_cpu, a.is_conj(), a.is_neg()) for a in args]
             if kwargs:
-                key += kwargs.items()
+                key += [(k, repr(v)) for k, v in kwargs.items()]  # which tells 0.0 from -0.0
             key = tuple(key)
             if torch._C._are_functorch_transforms_active():
                 return _call_problems(kept, key, kernel, args, kwargs)

@@ -390,6 +390,8 @@ func TestBatch(t *testing.T) {
 func TestTraps(t *testing.T) {
 	for range 3 {
 		x := random(3, -1, 1)
+		check(t, "names", x, names, namesGradient)
+		second(t, "names", x, func(g, x []float64) { namesGradient(g, x) }, namesHessVec, namesHessian)
 		check(t, "traps", x, traps, trapsGradient)
 		second(t, "traps", x, func(g, x []float64) { trapsGradient(g, x) }, trapsHessVec, trapsHessian)
 	}

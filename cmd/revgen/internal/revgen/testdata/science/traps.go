@@ -234,3 +234,46 @@ func arrays(x []float64) float64 {
 	}
 	return sum
 }
+
+var mark = 3
+
+type weights struct{ w []float64 }
+
+// names has memory with two names, a variable of the package that is called as what is written would be, and
+// a loop that changes the variable that it runs to.
+//
+//revgen:gradient x hessian
+func names(x []float64) float64 {
+	y := append([]float64(nil), x...)
+	tail := y[1:]
+	s := 0.0
+	for i := range x {
+		tail[0] = math.Sin(tail[0])
+		s += y[1] * x[i]
+	}
+	z := make([]float64, 12)
+	part := z[1:]
+	for i := range x {
+		z[1] = math.Sin(z[1] + x[i])
+		s += part[0] * x[i]
+	}
+	p := weights{append([]float64(nil), x...)}
+	w := p.w
+	for i := range x {
+		s += w[0] * x[i]
+		p.w[0] = math.Sin(p.w[0])
+	}
+	for i := range x {
+		v := make([]float64, 12)
+		for j := range v {
+			v[j] = float64(j) * math.Sin(x[i])
+		}
+		s += v[mark] * v[mark+1]
+	}
+	n := len(x)
+	for i := range n {
+		s += math.Sin(x[i]) * x[0]
+		n--
+	}
+	return s
+}
