@@ -168,7 +168,7 @@ f = jax.vmap(rj.revlinalg.MatMul, in_axes=(0, None))
 square = lambda f: lambda a, w: jnp.sum(f(a, w) ** 2)
 
 def close(got, want):
-    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-12), got, want)
+    jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12), got, want)
 
 gradient = lambda f: jax.grad(square(f), (0, 1))
 tangent = lambda f: lambda a, w: jax.jvp(f, (a, w), (a, w))[1]
