@@ -78,31 +78,34 @@ func choleskyOf[T rev.Float](t *testing.T) {
 func TestCholeskyValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	for _, s := range [][2]int{{1, 0}, {16, 3}, {32, 2}, {33, 0}, {65, 2}, {97, 1}, {0, 2}} {
-		t.Run(fmt.Sprint(s), func(t *testing.T) { compareCholesky(t, s[0], s[1]) })
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			compareCholesky[float64](t, s[0], s[1])
+			compareCholesky[float32](t, s[0], s[1])
+		})
 	}
 }
 
-func compareCholesky(t *testing.T, n, count int) {
-	random := func() (k, g, tan, gt hostCholesky[float64]) {
+func compareCholesky[T rev.Float](t *testing.T, n, count int) {
+	random := func() (k, g, tan, gt hostCholesky[T]) {
 		rnd := rand.New(rand.NewPCG(19, 20))
-		draw := func() hostCholesky[float64] { return randomCholesky[float64](rnd, n, count) }
+		draw := func() hostCholesky[T] { return randomCholesky[T](rnd, n, count) }
 		k, g, tan, gt = draw(), draw(), draw(), draw()
 		for r := range k.A.Rows {
 			for j := range n {
 				if j < r%n { // below the diagonal
-					k.A.Row(r)[j], tan.A.Row(r)[j] = math.NaN(), math.NaN()
+					k.A.Row(r)[j], tan.A.Row(r)[j] = T(math.NaN()), T(math.NaN())
 				} else if j > r%n {
-					g.L.Row(r)[j], gt.L.Row(r)[j] = math.NaN(), math.NaN()
+					g.L.Row(r)[j], gt.L.Row(r)[j] = T(math.NaN()), T(math.NaN())
 				}
 			}
 		}
 		return k, g, tan, gt
 	}
-	of := func(k hostCholesky[float64], b int) revlinalg.Cholesky[float64] {
-		part := func(a rev.General[float64]) rev.General[float64] {
+	of := func(k hostCholesky[T], b int) revlinalg.Cholesky[T] {
+		part := func(a rev.General[T]) rev.General[T] {
 			return rev.NewGeneral(n, n, a.Data[b*n*n:(b+1)*n*n])
 		}
-		return revlinalg.Cholesky[float64]{L: part(k.L), A: part(k.A)}
+		return revlinalg.Cholesky[T]{L: part(k.L), A: part(k.A)}
 	}
 	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"} {
 		k, g, tan, gt := random()
@@ -115,11 +118,11 @@ func compareCholesky(t *testing.T, n, count int) {
 		if err != nil {
 			t.Fatal(pass, err)
 		}
-		for name, pair := range map[string][2]rev.General[float64]{
+		for name, pair := range map[string][2]rev.General[T]{
 			"L": {k.L, k2.L}, "the cotangent": {g.A, g2.A}, "the tangent": {tan.L, tan2.L}, "the tangent of the cotangent": {gt.A, gt2.A},
 		} {
 			for i, v := range pair[0].Data {
-				if want := pair[1].Data[i]; !(math.Abs(v-want) <= 1e-12*float64(n)*(1+math.Abs(want))) {
+				if want := float64(pair[1].Data[i]); !(math.Abs(float64(v)-want) <= 4500*epsilon[T]()*float64(n)*(1+math.Abs(want))) {
 					t.Fatalf("%s: element %d of %s is %v, want %v", pass, i, name, v, want)
 				}
 			}

@@ -92,28 +92,31 @@ func TestTriSolveValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	for i, s := range [][3]int{{1, 1, 0}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {97, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
 		for c := range 4 {
-			t.Run(fmt.Sprint(s, c), func(t *testing.T) { compareTriSolve(t, s[0], s[1], s[2], c&1 != 0, c&2 != 0, (i+c)%3 == 0) })
+			t.Run(fmt.Sprint(s, c), func(t *testing.T) {
+				compareTriSolve[float64](t, s[0], s[1], s[2], c&1 != 0, c&2 != 0, (i+c)%3 == 0)
+				compareTriSolve[float32](t, s[0], s[1], s[2], c&1 != 0, c&2 != 0, (i+c)%3 == 0)
+			})
 		}
 	}
 }
 
-func compareTriSolve(t *testing.T, n, m, count int, upper, trans, unit bool) {
-	random := func() (k, g, tan, gt hostTriSolve[float64]) {
+func compareTriSolve[T rev.Float](t *testing.T, n, m, count int, upper, trans, unit bool) {
+	random := func() (k, g, tan, gt hostTriSolve[T]) {
 		rnd := rand.New(rand.NewPCG(17, 18))
-		draw := func() hostTriSolve[float64] { return randomTriSolve[float64](rnd, n, m, count, upper, trans, unit) }
+		draw := func() hostTriSolve[T] { return randomTriSolve[T](rnd, n, m, count, upper, trans, unit) }
 		k, g, tan, gt = draw(), draw(), draw(), draw()
-		for _, ga := range []rev.General[float64]{g.A, gt.A} { // is added to
+		for _, ga := range []rev.General[T]{g.A, gt.A} { // is added to
 			for i := range ga.Data {
-				ga.Data[i] = float64(i)
+				ga.Data[i] = T(i)
 			}
 		}
 		return k, g, tan, gt
 	}
-	of := func(k hostTriSolve[float64], b int) revlinalg.TriSolve[float64] {
-		part := func(a rev.General[float64]) rev.General[float64] {
+	of := func(k hostTriSolve[T], b int) revlinalg.TriSolve[T] {
+		part := func(a rev.General[T]) rev.General[T] {
 			return rev.NewGeneral(n, a.Cols, a.Data[b*n*a.Cols:(b+1)*n*a.Cols])
 		}
-		return revlinalg.TriSolve[float64]{X: part(k.X), A: part(k.A), B: part(k.B), Upper: upper, TransA: trans, Unit: unit}
+		return revlinalg.TriSolve[T]{X: part(k.X), A: part(k.A), B: part(k.B), Upper: upper, TransA: trans, Unit: unit}
 	}
 	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"} {
 		k, g, tan, gt := random()
@@ -126,12 +129,12 @@ func compareTriSolve(t *testing.T, n, m, count int, upper, trans, unit bool) {
 		if err != nil {
 			t.Fatal(pass, err)
 		}
-		for name, pair := range map[string][2]rev.General[float64]{
+		for name, pair := range map[string][2]rev.General[T]{
 			"X": {k.X, k2.X}, "the cotangent of A": {g.A, g2.A}, "the cotangent of B": {g.B, g2.B}, "the tangent of X": {tan.X, tan2.X},
 			"the tangent of the cotangent of A": {gt.A, gt2.A}, "that of B": {gt.B, gt2.B},
 		} {
 			for i, v := range pair[0].Data {
-				if want := pair[1].Data[i]; !(math.Abs(v-want) <= 1e-12*float64(n)*(1+math.Abs(want))) {
+				if want := float64(pair[1].Data[i]); !(math.Abs(float64(v)-want) <= 4500*epsilon[T]()*float64(n)*(1+math.Abs(want))) {
 					t.Fatalf("%s: element %d of %s is %v, want %v", pass, i, name, v, want)
 				}
 			}
