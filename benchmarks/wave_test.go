@@ -10,9 +10,9 @@ import (
 
 func TestWave(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wave")
-	stdout := must(t, "wave", "--size", "60", "--steps", "80", "--iterations", "2", "--time", "1ms", "--out", dir)
+	stdout := must(t, "wave", "--size", "30", "--steps", "60", "--iterations", "2", "--time", "1ms", "--out", dir)
 	wantFiles(t, dir, "inversion.png", "wave.txt")
-	for _, want := range []string{"float64", "float32", "fixed.Q43", "gradient over 80 steps", "back to every bit"} {
+	for _, want := range []string{"float64", "float32", "fixed.Q43", "gradient over 60 steps", "back to every bit"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

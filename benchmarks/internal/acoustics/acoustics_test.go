@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"revnum/fixed"
+	"revnum/internal/long"
 	"revnum/rev"
 )
 
@@ -21,6 +22,9 @@ func TestMeasureStops(t *testing.T) {
 		{"gradient, step 336 of 700 ahead", 316, 700}, {"gradient, step 672 of 700 back", 316, 700},
 		{"steps over float32", 40, 10}, {"inversion, gradient 1", 40, 10},
 	} {
+		if c.size > 100 && !long.Tests() {
+			continue // takes seconds
+		}
 		stage := c.stage
 		ctx, cancel := context.WithCancel(t.Context())
 		stopped := false

@@ -25,7 +25,7 @@ import (
 func TestRandomPrograms(t *testing.T) {
 	want := setting("REVGEN_PROGRAMS", 3)
 	if long.Tests() {
-		want = setting("REVGEN_PROGRAMS", 100)
+		want = setting("REVGEN_PROGRAMS", 50)
 	}
 	seed := setting("REVGEN_SEED", 1)
 	imports := testImporter(t)
