@@ -108,19 +108,36 @@ func genericTriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc in
 	p := 0
 	for ; p+4 <= n; p += 4 {
 		var s0, s1, s2, s3 T
-		for i := range d {
-			var y0, y1, y2, y3 T
-			for j, v := range l[i*ldl:][:i+1] {
-				x, m := c[j*ldc+p:][:4], mu[j]
-				y0 += T(v * (x[0] - m))
-				y1 += T(v * (x[1] - m))
-				y2 += T(v * (x[2] - m))
-				y3 += T(v * (x[3] - m))
+		i := d % 2
+		if i == 1 { // the other rows go two at a time, which share the differences
+			x, m, v := c[p:][:4], mu[0], l[0]
+			s0, s1, s2, s3 = T(v*(x[0]-m)), T(v*(x[1]-m)), T(v*(x[2]-m)), T(v*(x[3]-m))
+			s0, s1, s2, s3 = T(s0*s0), T(s1*s1), T(s2*s2), T(s3*s3)
+		}
+		for ; i < d; i += 2 {
+			var y0, y1, y2, y3, z0, z1, z2, z3 T
+			upper, lower := l[i*ldl:][:i+1], l[(i+1)*ldl:][:i+2]
+			for j, v := range upper {
+				x, m, w := c[j*ldc+p:][:4], mu[j], lower[j]
+				x0, x1, x2, x3 := x[0]-m, x[1]-m, x[2]-m, x[3]-m
+				y0 += T(v * x0)
+				y1 += T(v * x1)
+				y2 += T(v * x2)
+				y3 += T(v * x3)
+				z0 += T(w * x0)
+				z1 += T(w * x1)
+				z2 += T(w * x2)
+				z3 += T(w * x3)
 			}
-			s0 += T(y0 * y0)
-			s1 += T(y1 * y1)
-			s2 += T(y2 * y2)
-			s3 += T(y3 * y3)
+			x, m, w := c[(i+1)*ldc+p:][:4], mu[i+1], lower[i+1]
+			z0 += T(w * (x[0] - m))
+			z1 += T(w * (x[1] - m))
+			z2 += T(w * (x[2] - m))
+			z3 += T(w * (x[3] - m))
+			s0 = s0 + T(y0*y0) + T(z0*z0)
+			s1 = s1 + T(y1*y1) + T(z1*z1)
+			s2 = s2 + T(y2*y2) + T(z2*z2)
+			s3 = s3 + T(y3*y3) + T(z3*z3)
 		}
 		q[p], q[p+1], q[p+2], q[p+3] = s0, s1, s2, s3
 	}
