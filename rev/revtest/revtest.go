@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -203,7 +204,8 @@ type suite struct {
 	eps   float64         // ε of the coarsest element type
 	seed  uint64
 
-	after func(time.Duration) <-chan time.Time // is time.After, except in a test
+	patience time.Duration                        // how long a trial may take
+	after    func(time.Duration) <-chan time.Time // is time.After, except in a test
 }
 
 func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
@@ -230,7 +232,7 @@ func erase[K any](spec Spec[K]) Spec[any] {
 }
 
 func prepare(spec Spec[any], p *Passes) *suite {
-	s := &suite{Spec: spec, Passes: p, seed: 1, after: time.After}
+	s := &suite{Spec: spec, Passes: p, seed: 1, patience: time.Minute, after: time.After}
 	if s.New == nil {
 		s.New = s.plain()
 	}
@@ -355,6 +357,12 @@ func (s *suite) properties() []property {
 
 func (s *suite) run(t *testing.T) {
 	t.Helper()
+	// A slow machine gets more time with the flag -timeout of go test.
+	if deadline, ok := t.Deadline(); !ok {
+		s.patience = math.MaxInt64
+	} else {
+		s.patience = max(s.patience, time.Until(deadline)/2)
+	}
 	if err := s.probe(); err != nil {
 		t.Errorf("REVTEST_SEED=%d: %v", s.seed, err)
 		return
@@ -417,14 +425,12 @@ func (s *suite) check(p property) error {
 
 // timeout is the error of a trial that does not end.
 type timeout struct {
+	after time.Duration
 	stack string // the stacks of the trial and of other goroutines
 }
 
-// patience is how long a trial may take.
-const patience = time.Minute
-
 func (e *timeout) Error() string {
-	return fmt.Sprintf("the kernel has not returned after %v:\n%s", patience, e.stack)
+	return fmt.Sprintf("the kernel has not returned after %v:\n%s", e.after, e.stack)
 }
 
 // guarded returns the error of f. If f panics or does not end, that is the error.
@@ -443,12 +449,12 @@ func (c *trial) guarded(f func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-c.after(patience):
+	case <-c.after(c.patience):
 	}
 	all := make([]byte, 1<<20)
 	stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
 	stacks = slices.DeleteFunc(stacks, func(s string) bool { return !strings.Contains(s, "revtest.(*trial).guarded in goroutine") })
-	return &timeout{strings.Join(stacks, "\n\n")}
+	return &timeout{c.patience, strings.Join(stacks, "\n\n")}
 }
 
 // start returns new random operands.
