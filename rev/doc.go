@@ -74,6 +74,7 @@
 //	Call         the step in a variable, for recursion
 //	Bennett      a chain of steps that cannot be undone, by uncomputing
 //	Treeverse    the same, by checkpoints
+//	Integrate    an ordinary differential equation, in equal steps; IntegrateWithin chooses them
 //	Checkpoint   a step whose operands come back from a copy
 //	ForwardMode  a step whose gradient comes from tangents
 //	Hook         a look at the cotangents, or a change of them

@@ -3,6 +3,7 @@
 package rev_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -35,6 +36,24 @@ func TestStepsAllocs(t *testing.T) {
 				t.Errorf("%v allocations", n)
 			}
 		})
+	}
+}
+
+// TestIntegrateAllocs finds that no pass takes more memory for more steps.
+func TestIntegrateAllocs(t *testing.T) {
+	ode := riccatiODE[float64](0)
+	s, g := newRiccati[float64](1), newRiccati[float64](2)
+	tan, gt := rev.ZeroLike(s), rev.ZeroLike(s)
+	count := func(n int) (allocs float64) {
+		p := rev.Integrate(ode, rev.RK4, 0, 1, n)
+		return testing.AllocsPerRun(5, func() {
+			if err := errors.Join(p.Forward(s), p.Adjoint(s, g), p.Tangent(s, tan), p.AdjointTangent(s, g, tan, gt)); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if few, many := count(3), count(300); few != many {
+		t.Errorf("%v allocations for 3 steps, %v for 300", few, many)
 	}
 }
 

@@ -1,0 +1,679 @@
+package rev
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"unsafe"
+
+	"revnum/fixed"
+	"revnum/internal/simd/fixedpoint"
+	"revnum/internal/simd/vec"
+)
+
+// An ODE is the equation dx/dt = f(t, x). [Integrate] and [IntegrateWithin] solve it.
+//
+// X, DX and Z find places in the state s. All are of the same type and shape: slices,
+// pointers, views, or structs of them and of numbers, over floating or fixed point. X holds x(t₀)
+// before and x(t₁) after the step. Z holds zeros before, and the companion of x after; see [Integrate].
+// RHS must add f(t, x) to DX and change nothing else in s, and must not read DX. What else it reads,
+// such as the parameters of f, must be in s too. While a step runs, X and DX hold other numbers; DX has
+// its own again afterwards.
+type ODE[S, X any] struct {
+	RHS      Step[S] // dx += f(t, x)
+	X, DX, Z func(s *S) *X
+
+	// SetTime, if not nil, stores the time in s, where RHS finds it. Afterwards s has the time of x.
+	// A cotangent that RHS adds to for it is that of t₀ and t₁ shifted together.
+	SetTime func(s *S, t float64)
+
+	// Coupling is λ of [Integrate], in (0, 1]. Zero means 1.
+	Coupling float64
+}
+
+// A Tableau is an explicit Runge-Kutta method of as many stages as B has elements: with the step size
+// h, it goes from x(t) to x + Ψ_h(t, x), where
+//
+//	k_i = f(t + C_i·h, x + h·Σ_{j<i} A_ij·k_j)
+//	Ψ_h(t, x) = h·Σ_i B_i·k_i
+//
+// For [IntegrateWithin], Error has the weights of an estimate h·Σ_i Error_i·k_i of the error, whose
+// order in h is Order. See E. Hairer, S. P. Nørsett and G. Wanner, Solving ordinary differential
+// equations I, second edition, 1993, section II.1.
+type Tableau struct {
+	A           [][]float64
+	B, C, Error []float64
+	Order       int
+}
+
+// RK4 is the classical method of order 4.
+var RK4 = Tableau{
+	A: [][]float64{nil, {1. / 2}, {0, 1. / 2}, {0, 0, 1}},
+	B: []float64{1. / 6, 1. / 3, 1. / 3, 1. / 6},
+	C: []float64{0, 1. / 2, 1. / 2, 1},
+}
+
+// DormandPrince is the method of order 5 of J. R. Dormand and P. J. Prince, A family of embedded
+// Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980), with an estimate of the error.
+var DormandPrince = Tableau{
+	A: [][]float64{
+		nil,
+		{1. / 5},
+		{3. / 40, 9. / 40},
+		{44. / 45, -56. / 15, 32. / 9},
+		{19372. / 6561, -25360. / 2187, 64448. / 6561, -212. / 729},
+		{9017. / 3168, -355. / 33, 46732. / 5247, 49. / 176, -5103. / 18656},
+		{35. / 384, 0, 500. / 1113, 125. / 192, -2187. / 6784, 11. / 84},
+	},
+	B:     []float64{35. / 384, 0, 500. / 1113, 125. / 192, -2187. / 6784, 11. / 84, 0},
+	C:     []float64{0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1, 1},
+	Error: []float64{71. / 57600, 0, -71. / 16695, 71. / 1920, -17253. / 339200, 22. / 525, -1. / 40},
+	Order: 5,
+}
+
+// check panics unless the tableau is well formed.
+func (m *Tableau) check(name string) {
+	ok := len(m.B) > 0 && len(m.A) == len(m.B) && len(m.C) == len(m.B)
+	for i, row := range m.A {
+		ok = ok && len(row) <= i
+	}
+	if !ok {
+		panic("rev: " + name + ": the tableau must have rows of A and elements of C for each element of B, and row i at most i elements")
+	}
+}
+
+// Integrate returns the step that takes x from t₀ to t₁ in n equal steps of the method m. It keeps
+// nothing of the way: Inverse and Adjoint go back over it. Adjoint gives the derivatives of what was
+// computed, not of the solution that it approximates.
+//
+// No explicit method is a bijection. Integrate therefore takes x and a companion z through pairs of
+// steps that are, whatever the method is. With h = (t₁-t₀)/n it begins with z += x, and computes n times
+//
+//	x <- λ·x + (1-λ)·z + Ψ_h(t, z)
+//	z <- z - Ψ₋ₕ(t + h, x)
+//
+// Both x and z approximate the solution to the order of the method. One such step takes two steps of m, and
+// Adjoint takes four and two adjoints. The companion has a gradient too: if something after the step reads
+// z, its cotangent counts.
+//
+// With λ = 1, which fixed-point numbers need, nothing but sums occurs. Inverse then restores fixed point to
+// the bit, and floating point up to rounding. But where solutions come together like e^(-a·t), the difference of x
+// and z grows like e^(a·t), as in the leapfrog method: it begins with the error of m. Where λ < 1 it dies
+// out if a·h < 1-λ. In return, Inverse multiplies rounding by up to λ⁻ⁿ, so choose λ as close to 1 as this
+// allows. For stiff equations the pair is of no use: take [Treeverse] over steps of your own.
+//
+// The working memory does not depend on n: 2 more numbers than m has stages for each number of x, and 2 more
+// than twice the stages in Adjoint. A pass allocates it once.
+//
+// Integrate panics if n is less than 1, if a time is not finite, if the tableau is not well formed, or if
+// λ is not in (0, 1]. A λ other than 1 over fixed point is a Violation. So are shapes of X, DX and Z that
+// differ.
+//
+// The pair is that of S. McCallum and J. Foster, Efficient, accurate and stable gradients for neural ODEs,
+// arXiv 2410.11648, 2024, equation (3).
+func Integrate[S, X any](ode ODE[S, X], m Tableau, t0, t1 float64, n int) Step[S] {
+	const name = "Integrate"
+	m.check(name)
+	if n < 1 {
+		panic("rev: Integrate: the number of steps must be positive")
+	}
+	return Step[S]{newIntegrator(name, ode, m, t0, t1, n)}
+}
+
+// IntegrateWithin is like [Integrate], with steps whose sizes follow from the error that the tableau
+// estimates in Ψ_h(t, z). The error of a step, scaled by abs + rel·|x| for each number, has a root mean
+// square of at most 1. DormandPrince has an estimate, RK4 has none.
+//
+// Forward and Tangent choose the sizes, and keep them at sizes(s), as [Checkpoint] keeps its copies: a number
+// a step. Inverse, Adjoint and AdjointTangent take them from there. Derivatives are those for these sizes: a
+// size has no derivative of its own. The inverse of an Adjoint, as in [Uncall], is not supported.
+//
+// If a step would have to be shorter than rounding of the time allows, or if abs and rel cannot be reached
+// in a million steps, the step returns a *[ConvergenceError]. IntegrateWithin panics where Integrate does, if the
+// tableau has no estimate, and unless abs and rel are not negative and one is positive.
+//
+// The control of sizes is that of E. Hairer, S. P. Nørsett and G. Wanner, Solving ordinary differential
+// equations I, second edition, 1993, section II.4.
+func IntegrateWithin[S, X any](ode ODE[S, X], m Tableau, t0, t1, abs, rel float64, sizes func(s *S) *StepSizes) Step[S] {
+	const name = "IntegrateWithin"
+	m.check(name)
+	switch {
+	case len(m.Error) != len(m.B) || m.Order < 1:
+		panic("rev: IntegrateWithin: the tableau has no estimate of the error")
+	case !(abs >= 0 && rel >= 0 && abs+rel > 0 && abs+rel < math.Inf(1)):
+		panic("rev: IntegrateWithin: abs and rel must not be negative, and one must be positive")
+	}
+	v := newIntegrator(name, ode, m, t0, t1, 0)
+	v.abs, v.rel, v.sizes = abs, rel, sizes
+	return Step[S]{v}
+}
+
+// StepSizes are the sizes that [IntegrateWithin] has chosen. The zero value is empty.
+type StepSizes struct {
+	kept [][]float64 // a stack, of a slice for each run
+}
+
+// Last returns the sizes of the last run, in their order.
+func (z *StepSizes) Last() []float64 {
+	if len(z.kept) == 0 {
+		return nil
+	}
+	return append([]float64(nil), z.kept[len(z.kept)-1]...)
+}
+
+type integrator[S, X any] struct {
+	ODE[S, X]
+	Tableau
+	label    string
+	t0, t1   float64
+	n        int // of equal steps, 0 if sizes follow from errors
+	used     int // stages that matter for Ψ
+	abs, rel float64
+	sizes    func(s *S) *StepSizes
+}
+
+func newIntegrator[S, X any](name string, ode ODE[S, X], m Tableau, t0, t1 float64, n int) *integrator[S, X] {
+	if math.IsNaN(t0-t1) || math.IsInf(t0-t1, 0) {
+		panic("rev: " + name + ": the times must be finite")
+	}
+	if ode.Coupling == 0 {
+		ode.Coupling = 1
+	}
+	if !(ode.Coupling > 0 && ode.Coupling <= 1) {
+		panic("rev: " + name + ": the coupling must be in (0, 1]")
+	}
+	v := &integrator[S, X]{ODE: ode, Tableau: m, label: name, t0: t0, t1: t1, n: n, used: len(m.B)}
+	for v.used > 1 && m.B[v.used-1] == 0 {
+		v.used--
+	}
+	return v
+}
+
+func (v *integrator[S, X]) name() string { return v.label }
+
+func (v *integrator[S, X]) run(p pass[S]) error {
+	r := &odeRun[S, X]{integrator: v, p: p}
+	chain := &Chain[S, X]{Step: v.RHS, X: v.X, Y: v.DX}
+	r.chainRun = chain.begin(p)
+	r.x, r.z = r.first, r.held(v.Z)
+	defer func() {
+		r.put(v.Z, r.z)
+		r.end()
+	}()
+	if err := r.room(); err != nil {
+		return err
+	}
+	err := r.all()
+	if v.SetTime != nil {
+		t := v.t1
+		if p.back == (err == nil) {
+			t = v.t0
+		}
+		v.SetTime(p.s, t)
+	}
+	return within(v.label, err)
+}
+
+// An odeRun is a pass over an integration.
+type odeRun[S, X any] struct {
+	*integrator[S, X]
+	*chainRun[S, X]
+	p    pass[S]
+	x, z chainLink[X]
+
+	u *chainState[X]   // an argument of f
+	k []*chainState[X] // k_i, by stages
+	// Cotangents of u and of k_i.
+	uBar *chainState[X]
+	kBar []*chainState[X]
+
+	numbers []float64 // of states, to scale an error
+}
+
+// room allocates the working memory, and finds the numbers of x and z.
+func (r *odeRun[S, X]) room() error {
+	find := func(c *chainState[X], value, tangent bool) {
+		if value {
+			c.memV = leaves(nil, spans(nil, reflect.ValueOf(&c.v).Elem()))
+		}
+		if tangent {
+			c.memD = leaves(nil, spans(nil, reflect.ValueOf(&c.d).Elem()))
+		}
+	}
+	for _, l := range [...]chainLink[X]{r.x, r.z, r.last} {
+		find(l.state, true, r.p.t != nil)
+		find(l.cotangent, r.p.g != nil, r.p.gt != nil)
+	}
+	for _, other := range [...]*chainState[X]{r.z.state, r.last.state} {
+		if !sameShape(r.x.state.memV, other.memV) {
+			return &Violation{r.label, "X, DX and Z must have the same shape, but the numbers of x are", count(r.x.state.memV)}
+		}
+	}
+	for _, m := range r.x.state.memV {
+		if m.elem == reflect.TypeFor[fixed.Q43]() && r.Coupling != 1 {
+			return &Violation{r.label, "over fixed point the coupling must be 1", r.Coupling}
+		}
+	}
+	r.u = r.scratch(&r.states, r.p.t != nil)
+	for range r.B {
+		r.k = append(r.k, r.scratch(&r.states, r.p.t != nil))
+	}
+	if r.p.g != nil {
+		r.uBar = r.scratch(&r.cotangents, r.p.gt != nil)
+		for range r.used {
+			r.kBar = append(r.kBar, r.scratch(&r.cotangents, r.p.gt != nil))
+		}
+	}
+	return nil
+}
+
+func (r *odeRun[S, X]) scratch(pool *chainPool[X], tangent bool) *chainState[X] {
+	c := pool.take(&r.x.state.v, tangent)
+	c.memV, c.memD = leaves(nil, c.memV), leaves(nil, c.memD)
+	return c
+}
+
+// all makes the pass, and undoes what it has done if it fails.
+func (r *odeRun[S, X]) all() error {
+	if r.n == 0 {
+		return r.adaptive()
+	}
+	h := (r.t1 - r.t0) / float64(r.n)
+	at := func(i int) (t, size float64) { return r.t0 + float64(float64(i)*h), h }
+	if !r.p.back {
+		r.join(r.p)
+	}
+	for k := range r.n {
+		t, h := at(r.p.place(k, r.n))
+		if err := r.both(r.p, t, h); err != nil {
+			return r.undo(err, k, func(k int) (t, h float64) { return at(r.p.place(k, r.n)) })
+		}
+	}
+	if r.p.back {
+		r.join(r.p)
+	}
+	return nil
+}
+
+// undo takes the first k steps of the pass back, after an error.
+func (r *odeRun[S, X]) undo(err error, k int, at func(k int) (t, h float64)) error {
+	q := r.p.inverse()
+	var reason error
+	for k--; k >= 0 && reason == nil; k-- {
+		t, h := at(k)
+		reason = r.both(q, t, h)
+	}
+	if !r.p.back && reason == nil {
+		r.join(q)
+	}
+	return notRestored(err, reason)
+}
+
+// adaptive makes the pass with sizes that follow from errors, or that were kept.
+func (r *odeRun[S, X]) adaptive() error {
+	kept := &r.sizes(r.p.s).kept
+	switch {
+	case r.p.g != nil && !r.p.back:
+		return &Unsupported{r.label, r.p.String()}
+	case r.p.back && len(*kept) == 0:
+		return &Violation{r.label, "there must be sizes that a pass forward kept, but their number is", 0}
+	case r.p.back:
+		sizes := (*kept)[len(*kept)-1]
+		times := make([]float64, len(sizes))
+		t := r.t0
+		for i, h := range sizes {
+			times[i] = t
+			t += h
+		}
+		at := func(k int) (t, h float64) { return times[len(sizes)-1-k], sizes[len(sizes)-1-k] }
+		for k := range sizes {
+			t, h := at(k)
+			if err := r.both(r.p, t, h); err != nil {
+				return r.undo(err, k, at)
+			}
+		}
+		*kept = (*kept)[:len(*kept)-1]
+		r.join(r.p)
+		return nil
+	}
+	r.join(r.p)
+	var sizes []float64
+	var times []float64
+	fail := func(err error) error {
+		return r.undo(err, len(sizes), func(k int) (t, h float64) { return times[k], sizes[k] })
+	}
+	h, err := r.firstSize()
+	if err != nil {
+		return fail(err)
+	}
+	const most = 1_000_000
+	for t := r.t0; t != r.t1; {
+		last := math.Abs(h) >= math.Abs(r.t1-t)*(1-1e-12)
+		if last {
+			h = r.t1 - t
+		}
+		if t+h == t || len(sizes) == most {
+			return fail(&ConvergenceError{Kernel: r.label, Iterations: len(sizes), Residual: math.NaN(), Tol: 1})
+		}
+		if err := r.stages(r.p.forwardOnly(), r.z.state, t, h, len(r.B)); err != nil {
+			return fail(err)
+		}
+		e := r.scaledError(h)
+		// A smaller step for an error above 1, and at most ten times as large a one else.
+		next := float64(h * 0.2)
+		if e < math.Inf(1) {
+			next = float64(h * min(10, max(0.2, 0.9*math.Pow(e, -1/float64(r.Order)))))
+		}
+		if !(e <= 1) {
+			h = next
+			continue
+		}
+		if err := r.both(r.p, t, h); err != nil {
+			return fail(err)
+		}
+		times, sizes = append(times, t), append(sizes, h)
+		if t += h; last {
+			break
+		}
+		h = next
+	}
+	*kept = append(*kept, sizes)
+	return nil
+}
+
+// scaledError returns the root mean square of the error that the stages estimate, in the units of the
+// tolerance.
+func (r *odeRun[S, X]) scaledError(h float64) float64 {
+	r.numbers = appendNumbers(r.numbers[:0], r.z.state.memV)
+	n := len(r.numbers)
+	for _, k := range r.k {
+		r.numbers = appendNumbers(r.numbers, k.memV)
+	}
+	sum := 0.
+	for i, x := range r.numbers[:n] {
+		e := 0.
+		for j, weight := range r.Error {
+			e += float64(weight * r.numbers[(j+1)*n+i])
+		}
+		if e != 0 {
+			q := e * h / (r.abs + float64(r.rel*math.Abs(x)))
+			sum += float64(q * q)
+		}
+	}
+	return math.Sqrt(sum / float64(max(1, n)))
+}
+
+// firstSize returns a size to begin with, such that a step of Euler's method changes little.
+func (r *odeRun[S, X]) firstSize() (float64, error) {
+	if err := r.stages(r.p.forwardOnly(), r.z.state, r.t0, 0, 1); err != nil {
+		return 0, err
+	}
+	x, f := appendNumbers(nil, r.z.state.memV), appendNumbers(nil, r.k[0].memV)
+	var d0, d1 float64
+	for i, v := range x {
+		scale := r.abs + float64(r.rel*math.Abs(v))
+		d0, d1 = math.Hypot(d0, v/scale), math.Hypot(d1, f[i]/scale)
+	}
+	length := r.t1 - r.t0
+	h := math.Abs(length)
+	if d1 > 0 && d1 < math.Inf(1) {
+		h = min(h, max(0.01*d0/d1, 1e-6*h))
+	}
+	return math.Copysign(h, length), nil
+}
+
+// join makes z += x, the beginning, or its inverse:
+//
+//	z += x,  x̄ += z̄ back
+func (r *odeRun[S, X]) join(p pass[S]) {
+	r.z.state.add(p.sign(), 1, r.x.state)
+	if p.g != nil {
+		r.x.cotangent.add(-p.sign(), 1, r.z.cotangent)
+	}
+}
+
+// sign returns -1 if p runs back, and 1 otherwise.
+func (p pass[S]) sign() int {
+	if p.back {
+		return -1
+	}
+	return 1
+}
+
+// both makes the pass p of a step from t to t+h:
+//
+//	x <- λ·x + (1-λ)·z + Ψ_h(t, z)
+//	z <- z - Ψ₋ₕ(t+h, x)
+func (r *odeRun[S, X]) both(p pass[S], t, h float64) error {
+	first := func(p pass[S]) error {
+		if !p.back {
+			r.mix(p)
+		}
+		if err := r.increment(p, 1, r.x, r.z, t, h); err != nil {
+			if !p.back {
+				r.mix(p.inverse())
+			}
+			return err
+		}
+		if p.back {
+			r.mix(p)
+		}
+		return nil
+	}
+	second := func(p pass[S]) error { return r.increment(p, -1, r.z, r.x, t+h, -h) }
+	if p.back {
+		first, second = second, first
+	}
+	if err := first(p); err != nil {
+		return err
+	}
+	if err := second(p); err != nil {
+		return notRestored(err, first(p.inverse()))
+	}
+	return nil
+}
+
+// mix makes the pass p of x <- λ·x + (1-λ)·z:
+//
+//	back     x <- (x - (1-λ)·z)/λ,  z̄ += (1-λ)·x̄,  x̄ <- λ·x̄
+//	forward  z̄ -= (1-λ)·x̄/λ,  x̄ <- x̄/λ
+func (r *odeRun[S, X]) mix(p pass[S]) {
+	l := r.Coupling
+	if l == 1 {
+		return
+	}
+	if p.back {
+		r.x.state.add(-1, 1-l, r.z.state)
+		r.x.state.scale(1 / l)
+	} else {
+		r.x.state.scale(l)
+		r.x.state.add(1, 1-l, r.z.state)
+	}
+	if p.g == nil {
+		return
+	}
+	if p.back {
+		r.z.cotangent.add(1, 1-l, r.x.cotangent)
+		r.x.cotangent.scale(l)
+	} else {
+		r.x.cotangent.scale(1 / l)
+		r.z.cotangent.add(-1, 1-l, r.x.cotangent)
+	}
+}
+
+// increment makes the pass p of to += sign·Ψ_h(t, from). Its adjoint is, with c = sign·h and from the
+// last stage to the first,
+//
+//	k̄_i = c·B_i·tō + h·Σ_{j>i} A_ji·ū_j
+//	ū_i = J(t + C_i·h, u_i)ᵀ·k̄_i,  from̄ += ū_i
+//
+// On an error only cotangents may have changed.
+func (r *odeRun[S, X]) increment(p pass[S], sign int, to, from chainLink[X], t, h float64) error {
+	if err := r.stages(p.forwardOnly(), from.state, t, h, r.used); err != nil {
+		return err
+	}
+	sign *= p.sign()
+	for i, k := range r.k[:r.used] {
+		to.state.add(sign, h*r.B[i], k)
+	}
+	if p.g == nil {
+		return nil
+	}
+	for i, k := range r.kBar {
+		k.clear()
+		k.add(-sign, h*r.B[i], to.cotangent)
+	}
+	q := p
+	q.back = true
+	for i := r.used - 1; i >= 0; i-- {
+		r.argument(from.state, i, h)
+		r.uBar.clear()
+		r.setTime(t + float64(r.C[i]*h))
+		if err := r.step(q, 0, chainLink[X]{r.u, r.uBar}, chainLink[X]{r.k[i], r.kBar[i]}); err != nil {
+			again := r.increment(p.inverse().primal(), sign*p.sign(), to, from, t, h)
+			return notRestored(err, errors.Join(again, ErrUnsupported))
+		}
+		from.cotangent.add(1, 1, r.uBar)
+		for j, a := range r.A[i] {
+			r.kBar[j].add(1, h*a, r.uBar)
+		}
+	}
+	return nil
+}
+
+// stages computes the first n of k_i, and with tangents theirs.
+func (r *odeRun[S, X]) stages(ahead pass[S], from *chainState[X], t, h float64, n int) error {
+	for i, k := range r.k[:n] {
+		k.clear()
+		r.argument(from, i, h)
+		r.setTime(t + float64(r.C[i]*h))
+		if err := r.step(ahead, 0, chainLink[X]{state: r.u}, chainLink[X]{state: k}); err != nil {
+			return within(fmt.Sprintf("stage %d", i), err)
+		}
+	}
+	return nil
+}
+
+// argument computes u = from + h·Σ_j A_ij·k_j.
+func (r *odeRun[S, X]) argument(from *chainState[X], i int, h float64) {
+	r.u.clear()
+	r.u.add(1, 1, from)
+	for j, a := range r.A[i] {
+		r.u.add(1, h*a, r.k[j])
+	}
+}
+
+func (r *odeRun[S, X]) setTime(t float64) {
+	if r.SetTime != nil {
+		r.SetTime(r.p.s, t)
+	}
+}
+
+// add adds sign·c·d to the state, and likewise its tangent. Over fixed point the signs 1 and -1 undo each
+// other to the bit.
+func (s *chainState[X]) add(sign int, c float64, d *chainState[X]) {
+	if c == 0 {
+		return
+	}
+	for i, m := range s.memV {
+		m.add(sign, c, d.memV[i])
+	}
+	for i, m := range s.memD {
+		m.add(sign, c, d.memD[i])
+	}
+}
+
+func (s *chainState[X]) scale(c float64) {
+	for _, list := range [...][]numberSpan{s.memV, s.memD} {
+		for _, m := range list {
+			m.scale(c)
+		}
+	}
+}
+
+// leaves appends spans of plain numbers that cover those of the list.
+func leaves(to, list []numberSpan) []numberSpan {
+	for _, m := range list {
+		switch m.elem.Kind() {
+		case reflect.Array:
+			to = leaves(to, []numberSpan{{m.at, m.bytes, m.elem.Elem()}})
+		case reflect.Struct:
+			for at := uintptr(0); at < m.bytes; at += m.elem.Size() {
+				for i := range m.elem.NumField() {
+					f := m.elem.Field(i)
+					to = leaves(to, []numberSpan{{unsafe.Add(m.at, at+f.Offset), f.Type.Size(), f.Type}})
+				}
+			}
+		default:
+			to = append(to, m)
+		}
+	}
+	return to
+}
+
+func sameShape(a, b []numberSpan) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].bytes != b[i].bytes || a[i].elem != b[i].elem {
+			return false
+		}
+	}
+	return true
+}
+
+func count(list []numberSpan) (n int) {
+	for _, m := range list {
+		n += int(m.bytes / m.elem.Size())
+	}
+	return n
+}
+
+func numbersOf[T any](m numberSpan) []T {
+	return unsafe.Slice((*T)(m.at), m.bytes/unsafe.Sizeof(*new(T)))
+}
+
+// add adds sign·c times the numbers of x to those of m. Over fixed point each product is rounded.
+func (m numberSpan) add(sign int, c float64, x numberSpan) {
+	switch m.elem.Kind() {
+	case reflect.Float64, reflect.Complex128:
+		vec.Axpy(float64(sign)*c, numbersOf[float64](x), numbersOf[float64](m))
+	case reflect.Float32, reflect.Complex64:
+		vec.Axpy(float32(float64(sign)*c), numbersOf[float32](x), numbersOf[float32](m))
+	default:
+		fixedpoint.Axpy(sign, fixed.FromFloat64(c), numbersOf[fixed.Q43](x), numbersOf[fixed.Q43](m))
+	}
+}
+
+// scale multiplies the numbers of m, which are floating, by c.
+func (m numberSpan) scale(c float64) {
+	switch m.elem.Kind() {
+	case reflect.Float64, reflect.Complex128:
+		x := numbersOf[float64](m)
+		vec.ScaleTo(x, c, x)
+	default:
+		x := numbersOf[float32](m)
+		vec.ScaleTo(x, float32(c), x)
+	}
+}
+
+// appendNumbers appends the numbers of the spans; a complex number is two.
+func appendNumbers(to []float64, list []numberSpan) []float64 {
+	for _, m := range list {
+		switch m.elem.Kind() {
+		case reflect.Float64, reflect.Complex128:
+			to = append(to, numbersOf[float64](m)...)
+		case reflect.Float32, reflect.Complex64:
+			for _, x := range numbersOf[float32](m) {
+				to = append(to, float64(x))
+			}
+		default:
+			for _, x := range numbersOf[fixed.Q43](m) {
+				to = append(to, x.Float64())
+			}
+		}
+	}
+	return to
+}
