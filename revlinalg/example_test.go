@@ -435,6 +435,33 @@ func ExampleGramSchmidt() {
 	// ⎣0.0  1.0⎦
 }
 
+func ExampleLeastSquares() {
+	// The line through four points, and how its slope depends on their heights.
+	a := mat.NewDense(4, 2, []float64{
+		1, 0,
+		1, 1,
+		1, 2,
+		1, 3,
+	})
+	heights := mat.NewVecDense(4, []float64{1, 3, 4, 5})
+	var line, byHeights mat.VecDense
+	k := revlinalg.NewLeastSquaresVec(&line, a, heights)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f\n", mat.Formatted(line.T()))
+	slope := mat.NewVecDense(2, []float64{0, 1})
+	if err := k.Adjoint(revlinalg.NewLeastSquaresVec(slope, nil, &byHeights)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f\n", mat.Formatted(byHeights.T()))
+	// Output:
+	// [1.3  1.3]
+	// [-0.3  -0.1   0.1   0.3]
+}
+
 func ExampleExpm() {
 	// A turn by π/3, and the gradient of its lower left element.
 	a := mat.NewDense(2, 2, []float64{

@@ -759,6 +759,31 @@ func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// NewLeastSquares returns the kernel that adds to x, over gonum's types, sharing their
+// storage.
+func NewLeastSquares(x, a, b *mat.Dense) LeastSquares[float64] {
+	return LeastSquares[float64]{X: rev.ViewDense(x), A: rev.ViewDense(a), B: rev.ViewDense(b)}
+}
+
+// Forward computes X += argmin_Y ‖A·Y - B‖, or returns a *rev.SingularError.
+func (k LeastSquares[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes X -= argmin_Y ‖A·Y - B‖, or returns a *rev.SingularError.
+func (k LeastSquares[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes X -= argmin_Y ‖A·Y - B‖, B̄ += V and Ā += R·Zᵀ - V·Yᵀ, or returns a
+// *rev.SingularError.
+func (k LeastSquares[T]) Adjoint(g LeastSquares[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X += argmin_Y ‖A·Y - B‖ and Ẋ += Ẏ, or returns a *rev.SingularError.
+func (k LeastSquares[T]) Tangent(t LeastSquares[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẋ -= Ẏ, ġB += V̇ and ġA += Ṙ·Zᵀ + R·Żᵀ -
+// V̇·Yᵀ - V·Ẏᵀ, or returns a *rev.SingularError.
+func (k LeastSquares[T]) AdjointTangent(g, t, gt LeastSquares[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewLog returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewLog(y, x *mat.VecDense) Log[float64] {
 	return Log[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}

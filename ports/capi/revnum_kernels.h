@@ -3104,6 +3104,50 @@ REV_STATIC_INLINE int32_t rev_linalg_Solve_float32_run(int32_t pass, const rev_l
 	return rev_call(rev_kernel("revlinalg.Solve[float32]"), pass, a, n);
 }
 
+/* X += argmin_Y ‖A·Y - B‖ */
+typedef struct rev_linalg_LeastSquares {
+	rev_float64_matrix X; /* acc [optional]; n,k */
+	rev_float64_matrix A; /* in; m,n */
+	rev_float64_matrix B; /* in; m,k */
+	int64_t Workers;
+} rev_linalg_LeastSquares;
+
+REV_STATIC_INLINE int32_t rev_linalg_LeastSquares_run(int32_t pass, const rev_linalg_LeastSquares *k, const rev_linalg_LeastSquares *g, const rev_linalg_LeastSquares *t, const rev_linalg_LeastSquares *gt) {
+	const rev_linalg_LeastSquares *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->X);
+		if (parts[p]->A.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->A);
+		if (parts[p]->B.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.LeastSquares[float64]"), pass, a, n);
+}
+
+/* X += argmin_Y ‖A·Y - B‖ */
+typedef struct rev_linalg_LeastSquares_float32 {
+	rev_float32_matrix X; /* acc [optional]; n,k */
+	rev_float32_matrix A; /* in; m,n */
+	rev_float32_matrix B; /* in; m,k */
+	int64_t Workers;
+} rev_linalg_LeastSquares_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_LeastSquares_float32_run(int32_t pass, const rev_linalg_LeastSquares_float32 *k, const rev_linalg_LeastSquares_float32 *g, const rev_linalg_LeastSquares_float32 *t, const rev_linalg_LeastSquares_float32 *gt) {
+	const rev_linalg_LeastSquares_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->X);
+		if (parts[p]->A.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->A);
+		if (parts[p]->B.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.LeastSquares[float32]"), pass, a, n);
+}
+
 /* Y += exp(A) of a matrix */
 typedef struct rev_linalg_Expm {
 	rev_float64_matrix Y; /* acc [optional]; n,n */

@@ -912,6 +912,28 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Solve), A, B; TransA=false, Wor
     value("revlinalg.Solve[float64]", inputs, outputs, (A, B,), settings), pullback
 end
 
+# X += argmin_Y ‖A·Y - B‖
+function revlinalg_LeastSquares(A, B; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    k_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,k_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.LeastSquares[float64]", inputs, outputs, (A, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_LeastSquares), A, B; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    k_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,k_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.LeastSquares[float64]", inputs, outputs, (A, B,), settings, (unthunk(ybar),))...)
+    value("revlinalg.LeastSquares[float64]", inputs, outputs, (A, B,), settings), pullback
+end
+
 # Y += exp(A) of a matrix
 function revlinalg_Expm(A; Workers=0)
     n_ = size(A, 1)

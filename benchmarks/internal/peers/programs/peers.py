@@ -158,6 +158,10 @@ FUNCTIONS = {
             o.A, o.B, lower=not o.Upper, trans=int(o.TransA), unit_diagonal=bool(o.Unit), check_finite=False)
     },
     "revlinalg.Solve": {"scipy": lambda o: lambda: scipy.linalg.solve(o.A, o.B, transposed=bool(o.TransA), check_finite=False)},
+    "revlinalg.LeastSquares": {
+        "numpy": lambda o: lambda: np.linalg.lstsq(o.A, o.B, rcond=None)[0],
+        "scipy": lambda o: lambda: scipy.linalg.lstsq(o.A, o.B, lapack_driver="gelsy", check_finite=False)[0],
+    },
     "revlinalg.Inv": {"numpy": lambda o: lambda: np.linalg.inv(o.A)},
     "revlinalg.Expm": {"scipy": lambda o: lambda: scipy.linalg.expm(o.A)},
     "revlinalg.Det": {"numpy": lambda o: lambda: np.linalg.det(o.A)},
@@ -219,6 +223,7 @@ TORCH = {
     "revlinalg.TriSolve": lambda o: lambda A, B: torch.linalg.solve_triangular(
         transposed(A, o.TransA), B, upper=bool(o.Upper) != bool(o.TransA), unitriangular=bool(o.Unit)),
     "revlinalg.Solve": lambda o: lambda A, B: torch.linalg.solve(transposed(A, o.TransA), B),
+    "revlinalg.LeastSquares": lambda o: lambda A, B: torch.linalg.lstsq(A, B).solution,
     "revlinalg.Inv": lambda o: lambda A: torch.linalg.inv(A),
     "revlinalg.Expm": lambda o: lambda A: torch.linalg.matrix_exp(A),
     "revlinalg.Det": lambda o: lambda A: torch.linalg.det(A),
