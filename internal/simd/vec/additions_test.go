@@ -2,6 +2,7 @@ package vec
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"revnum/internal/simd/cpu"
@@ -58,6 +59,42 @@ func testAdditions[T cpu.Float](t *testing.T) {
 				if f.product != nil {
 					simdtest.SameSlice(t, "adding products with "+f.name, products, allProducts)
 				}
+			}
+		}
+	}
+}
+
+// TestBinaryAdditions does so for functions of two numbers.
+func TestBinaryAdditions(t *testing.T) {
+	simdtest.ForEachType(t, &tier, testBinaryAdditions[float64], testBinaryAdditions[float32])
+}
+
+func testBinaryAdditions[T cpu.Float](t *testing.T) {
+	for _, f := range []struct {
+		name string
+		of   func(dst, x, y []T)
+		add  func(dst []T, sign T, x, y []T)
+	}{
+		{"product", MulTo[T], AddProduct[T]},
+		{"atan2", Atan2[T], AddAtan2[T]},
+		{"pow", Pow[T], AddPow[T]},
+	} {
+		for _, n := range []int{0, 1, 3, 4, 5, 8, 17, 40, 70, 1000} {
+			x, y, dst := simdtest.Normal[T](n, 1), simdtest.Normal[T](n, 2), simdtest.Normal[T](n+2, 3)
+			for i := range x {
+				if i%7 == 3 {
+					x[i], y[i] = T(hostile[i%len(hostile)]), T(hostile[i/7%len(hostile)])
+				}
+			}
+			values := make([]T, n)
+			f.of(values, x, y)
+			for _, sign := range []T{1, -1} {
+				got, want := slices.Clone(dst), slices.Clone(dst)
+				f.add(got[1:n+1], sign, x, y)
+				for i, v := range values {
+					want[i+1] += T(sign * v)
+				}
+				simdtest.SameSlice(t, "adding "+f.name, got, want)
 			}
 		}
 	}

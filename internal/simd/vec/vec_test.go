@@ -279,8 +279,9 @@ func TestMax(t *testing.T) {
 				}
 				x[i] = negZero
 			}
+			narrow := make([]float32, n)
 			for i := range x {
-				x[i] = -2
+				x[i], narrow[i] = -2, -2
 			}
 			for i := range x {
 				for _, v := range []float64{math.NaN(), -1} {
@@ -292,11 +293,15 @@ func TestMax(t *testing.T) {
 						v = -3
 						x[i] = v
 					}
+					narrow[i] = float32(v)
+					if first := Smaller(narrow, 2.5); first != i {
+						t.Fatalf("of %d with %v at %d the first that is not smaller is %d", n, v, i, first)
+					}
 					if got, first := MaxAbs(x), Smaller(x, 2.5); !simdtest.Same(got, math.Abs(v)) || first != i {
 						t.Fatalf("MaxAbs of %d with %v at %d is %v, the first that is not smaller %d", n, v, i, got, first)
 					}
 				}
-				x[i] = -2
+				x[i], narrow[i] = -2, -2
 			}
 		}
 	})
