@@ -86,15 +86,7 @@ func NewConv2D(y, x, w *mat.Dense, b *mat.VecDense) Conv2D[float64] {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
-	rows := axisOf[Conv2D[T]]("height", k.Height, k.KernelHeight, k.StrideHeight, k.PadHeight, k.DilationHeight)
-	cols := axisOf[Conv2D[T]]("width", k.Width, k.KernelWidth, k.StrideWidth, k.PadWidth, k.DilationWidth)
-	groups := max(1, k.Groups)
-	if k.Groups < 0 || k.DilationHeight < 0 || k.DilationWidth < 0 || k.Channels%groups != 0 || k.W.Rows%groups != 0 {
-		panic(rev.ShapeError[Conv2D[T]]("W", "has %d filters for %d channels, with %d groups and dilations of %d and %d",
-			k.W.Rows, k.Channels, k.Groups, k.DilationHeight, k.DilationWidth))
-	}
-	checkProduct[Conv2D[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
-	checkProduct[Conv2D[T]]("W", k.W.Cols, k.Channels/groups, k.KernelHeight, k.KernelWidth)
+	rows, cols, groups := convAxes[Conv2D[T]](&k, "X")
 	if k.X.Rows == 0 || k.W.Rows == 0 {
 		return nil
 	}
@@ -113,6 +105,21 @@ func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
 	*w = convolution[T]{patches: w.patches} // without the caller's storage
 	workspace.Put(w)
 	return nil
+}
+
+// convAxes returns the axes of a convolution and its number of groups. It panics with an error of the kernel
+// K, where the images X have the given name, if the sizes do not fit.
+func convAxes[K any, T rev.Real](k *Conv2D[T], images string) (rows, cols axis, groups int) {
+	rows = axisOf[K]("height", k.Height, k.KernelHeight, k.StrideHeight, k.PadHeight, k.DilationHeight)
+	cols = axisOf[K]("width", k.Width, k.KernelWidth, k.StrideWidth, k.PadWidth, k.DilationWidth)
+	groups = max(1, k.Groups)
+	if k.Groups < 0 || k.DilationHeight < 0 || k.DilationWidth < 0 || k.Channels%groups != 0 || k.W.Rows%groups != 0 {
+		panic(rev.ShapeError[K]("W", "has %d filters for %d channels, with %d groups and dilations of %d and %d",
+			k.W.Rows, k.Channels, k.Groups, k.DilationHeight, k.DilationWidth))
+	}
+	checkProduct[K](images, k.X.Cols, k.Channels, k.Height, k.Width)
+	checkProduct[K]("W", k.W.Cols, k.Channels/groups, k.KernelHeight, k.KernelWidth)
+	return rows, cols, groups
 }
 
 // A convolution is a pass of Conv2D in progress.

@@ -58,6 +58,29 @@ func ExampleConv2D() {
 	// [0 0 0 0 0 0 0 0 0 0 0 0] [3 6]
 }
 
+func ExampleConvTranspose2D() {
+	// Each element of an image of 2×2 becomes a square of 2×2, weighted by the filter.
+	x := mat.NewDense(1, 4, []float64{
+		1, 2,
+		3, 4,
+	})
+	w := mat.NewDense(1, 4, []float64{
+		1, 0,
+		0, 10,
+	})
+	y := mat.NewDense(1, 16, nil)
+	layer := revnn.NewConvTranspose2D(y, x, w, nil)
+	layer.Channels, layer.Height, layer.Width = 1, 4, 4
+	layer.KernelHeight, layer.KernelWidth, layer.StrideHeight, layer.StrideWidth = 2, 2, 2, 2
+	layer.Forward()
+	fmt.Println(mat.Formatted(mat.NewDense(4, 4, y.RawMatrix().Data)))
+	// Output:
+	// ⎡ 1   0   2   0⎤
+	// ⎢ 0  10   0  20⎥
+	// ⎢ 3   0   4   0⎥
+	// ⎣ 0  30   0  40⎦
+}
+
 // The largest elements of windows of 2×2. Of equal ones the first gets the gradient.
 func ExampleMaxPool() {
 	x := mat.NewDense(1, 8, []float64{ // one image of 2×4

@@ -97,6 +97,28 @@ func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes Y_c(i·s+u·d-p, j·s'+v·d'-p') += Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i, j)
+// and Y_c += b_c.
+func (k ConvTranspose2D[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y_c(i·s+u·d-p, j·s'+v·d'-p') -= Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i, j)
+// and Y_c -= b_c.
+func (k ConvTranspose2D[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y_c(i·s+u·d-p, j·s'+v·d'-p') -= Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i,
+// j), Y_c -= b_c, X̄ += W·C(Ȳ), W̄ += X·C(Ȳ)ᵀ and b̄_c += Σ_ij Ȳ_c(i, j).
+func (k ConvTranspose2D[T]) Adjoint(g ConvTranspose2D[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y_c(i·s+u·d-p, j·s'+v·d'-p') += Σ_f Σ_i Σ_j Σ_u Σ_v W_fc(u, v)·X_f(i,
+// j), Y_c += b_c and Ẏ += Cᵀ(Wᵀ·Ẋ + Ẇᵀ·X) + ḃ.
+func (k ConvTranspose2D[T]) Tangent(t ConvTranspose2D[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẏ -= Cᵀ(Wᵀ·Ẋ + Ẇᵀ·X) + ḃ, ĠX += W·C(ĠY) +
+// Ẇ·C(Ȳ), ĠW += X·C(ĠY)ᵀ + Ẋ·C(Ȳ)ᵀ and ġb_c += Σ_ij ĠY_c(i, j).
+func (k ConvTranspose2D[T]) AdjointTangent(g, t, gt ConvTranspose2D[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewCrossEntropy returns the kernel that adds to out, over gonum's types, sharing their
 // storage.
 func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[float64] {

@@ -3722,6 +3722,150 @@ REV_STATIC_INLINE int32_t rev_nn_Conv2D_Q43_run(int32_t pass, const rev_nn_Conv2
 	return rev_call(rev_kernel("revnn.Conv2D[Q43]"), pass, a, n);
 }
 
+/* Y += Wᵀ * X + b, the transposed convolution of images X with filters W */
+typedef struct rev_nn_ConvTranspose2D {
+	rev_float64_matrix Y; /* acc [optional]; n,Channels*Height*Width */
+	rev_float64_matrix X; /* in; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
+	rev_float64_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
+	rev_float64_vector B; /* in [optional]; Channels */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t KernelHeight;
+	int64_t KernelWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
+	int64_t Workers;
+} rev_nn_ConvTranspose2D;
+
+REV_STATIC_INLINE int32_t rev_nn_ConvTranspose2D_run(int32_t pass, const rev_nn_ConvTranspose2D *k, const rev_nn_ConvTranspose2D *g, const rev_nn_ConvTranspose2D *t, const rev_nn_ConvTranspose2D *gt) {
+	const rev_nn_ConvTranspose2D *parts[4] = {k, g, t, gt};
+	rev_arg a[29];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->KernelHeight);
+	a[n++] = rev_parameter(4, (double)k->KernelWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.ConvTranspose2D[float64]"), pass, a, n);
+}
+
+/* Y += Wᵀ * X + b, the transposed convolution of images X with filters W */
+typedef struct rev_nn_ConvTranspose2D_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,Channels*Height*Width */
+	rev_float32_matrix X; /* in; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
+	rev_float32_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
+	rev_float32_vector B; /* in [optional]; Channels */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t KernelHeight;
+	int64_t KernelWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
+	int64_t Workers;
+} rev_nn_ConvTranspose2D_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_ConvTranspose2D_float32_run(int32_t pass, const rev_nn_ConvTranspose2D_float32 *k, const rev_nn_ConvTranspose2D_float32 *g, const rev_nn_ConvTranspose2D_float32 *t, const rev_nn_ConvTranspose2D_float32 *gt) {
+	const rev_nn_ConvTranspose2D_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[29];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->KernelHeight);
+	a[n++] = rev_parameter(4, (double)k->KernelWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.ConvTranspose2D[float32]"), pass, a, n);
+}
+
+/* Y += Wᵀ * X + b, the transposed convolution of images X with filters W */
+typedef struct rev_nn_ConvTranspose2D_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,Channels*Height*Width */
+	rev_Q43_matrix X; /* in; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
+	rev_Q43_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
+	rev_Q43_vector B; /* in [optional]; Channels */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t KernelHeight;
+	int64_t KernelWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
+	int64_t Workers;
+} rev_nn_ConvTranspose2D_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_ConvTranspose2D_Q43_run(int32_t pass, const rev_nn_ConvTranspose2D_Q43 *k, const rev_nn_ConvTranspose2D_Q43 *g, const rev_nn_ConvTranspose2D_Q43 *t, const rev_nn_ConvTranspose2D_Q43 *gt) {
+	const rev_nn_ConvTranspose2D_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[29];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->KernelHeight);
+	a[n++] = rev_parameter(4, (double)k->KernelWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.ConvTranspose2D[Q43]"), pass, a, n);
+}
+
 /* Y += maxima over windows of images X */
 typedef struct rev_nn_MaxPool {
 	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */

@@ -1124,6 +1124,26 @@ function ChainRulesCore.rrule(::typeof(revnn_Conv2D), X, W, B=nothing; Channels=
     value("revnn.Conv2D[float64]", inputs, outputs, (X, W, B,), settings), pullback
 end
 
+# Y += Wᵀ * X + b, the transposed convolution of images X with filters W
+function revnn_ConvTranspose2D(X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
+    n_ = size(X, 1)
+    f_ = size(W, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,Channels*Height*Width,))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
+    value("revnn.ConvTranspose2D[float64]", inputs, outputs, (X, W, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_ConvTranspose2D), X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
+    n_ = size(X, 1)
+    f_ = size(W, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,Channels*Height*Width,))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.ConvTranspose2D[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
+    value("revnn.ConvTranspose2D[float64]", inputs, outputs, (X, W, B,), settings), pullback
+end
+
 # Y += maxima over windows of images X
 function revnn_MaxPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
     n_ = size(X, 1)

@@ -116,6 +116,8 @@ var windows = map[string][]windowed{
 	"revnn.Conv2D": {
 		{8, 64, 28, 64, 1, 3, 1, 1}, {8, 3, 56, 64, 1, 7, 2, 3}, {8, 64, 28, 64, 64, 3, 1, 1},
 	},
+	"revnn.ConvTranspose2D": {{8, 32, 56, 64, 1, 4, 2, 1}, {8, 64, 28, 64, 1, 3, 1, 1}},
+
 	"revnn.MaxPool":  {{8, 64, 28, 0, 0, 2, 2, 0}},
 	"revnn.MeanPool": {{8, 64, 28, 0, 0, 2, 2, 0}},
 }
@@ -129,6 +131,9 @@ func (w windowed) of(r *rules.Rule) *Case {
 	shapes := map[string][2]int{
 		"X": {w.images, w.channels * w.size * w.size}, "Y": {w.images, depth * out * out},
 		"W": {w.filters, w.channels / max(1, w.groups) * w.window * w.window}, "B": {w.filters, 1},
+	}
+	if r.Kernel == "revnn.ConvTranspose2D" {
+		shapes["X"], shapes["Y"], shapes["B"] = shapes["Y"], shapes["X"], [2]int{w.channels, 1}
 	}
 	params := map[string]int{
 		"Channels": w.channels, "Height": w.size, "Width": w.size, "Groups": w.groups,

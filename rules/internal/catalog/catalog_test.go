@@ -369,7 +369,8 @@ func TestSpecialOperands(t *testing.T) {
 		"Where C": "a choice", "Where Y": "not chosen",
 		"DivElem Y":  "a quotient by ∞ is 0",
 		"TriSolve A": "a quotient by ∞ is 0", "Solve A": "a quotient by ∞ is 0", "Inv A": "a quotient by ∞ is 0",
-		"revlog.Sum X": "a zero is added", "revlog.Dot X": "a zero", "revlog.Dot Y": "a zero", "revlog.MatMul A": "a zero",
+		"LeastSquares A": "a quotient by ∞ is 0",
+		"revlog.Sum X":   "a zero is added", "revlog.Dot X": "a zero", "revlog.Dot Y": "a zero", "revlog.MatMul A": "a zero",
 		"revlog.MatMul B": "a zero", "revlog.MulElem X": "a zero", "revlog.MulElem Y": "a zero",
 	}
 	unused := maps.Clone(finite)

@@ -121,6 +121,7 @@ var OverNumbers = []Kernel{
 		reasons{"Q43": "powers of x leave ±2²⁰, or vanish below 2⁻⁴³"}},
 	{"Y += X·W + 1·bᵀ", reals(revnn.AffineBatch[float64]{}, revnn.AffineBatch[float32]{}, revnn.AffineBatch[q43]{}, dims("n=r k=c m=3")), nil},
 	{"Y += W * X + b, the convolution of images X with filters W", reals(revnn.Conv2D[float64]{}, revnn.Conv2D[float32]{}, revnn.Conv2D[q43]{}, dims("Channels=2 Height=3 Width=4 KernelHeight=3 KernelWidth=2 StrideHeight=2 StrideWidth=1 PadHeight=1")), nil},
+	{"Y += Wᵀ * X + b, the transposed convolution of images X with filters W", reals(revnn.ConvTranspose2D[float64]{}, revnn.ConvTranspose2D[float32]{}, revnn.ConvTranspose2D[q43]{}, dims("Channels=2 Height=3 Width=4 KernelHeight=3 KernelWidth=2 StrideHeight=2 StrideWidth=1 PadHeight=1")), nil},
 	{"Y += maxima over windows of images X", reals(revnn.MaxPool[float64]{}, revnn.MaxPool[float32]{}, revnn.MaxPool[q43]{}, windows), nil},
 	{"Y += means over windows of images X", reals(revnn.MeanPool[float64]{}, revnn.MeanPool[float32]{}, revnn.MeanPool[q43]{}, windows), nil},
 	{"Y_i += X_{Index[i]}, of rows i", numbers(revnn.Gather[float64]{}, revnn.Gather[float32]{}, revnn.Gather[q43]{}, revnn.Gather[c128]{}, dims("n=2*r d=c"), withDraw("Index", everyRow)), nil},

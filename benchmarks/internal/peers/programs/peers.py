@@ -234,6 +234,10 @@ TORCH = {
     "revnn.Conv2D": lambda o: lambda X, W, B: F.conv2d(
         image(o, X), W.reshape(len(W), -1, int(o.KernelHeight), int(o.KernelWidth)), B, groups=max(1, int(o.Groups)),
         stride=(int(o.StrideHeight), int(o.StrideWidth)), padding=(int(o.PadHeight), int(o.PadWidth))).flatten(1),
+    "revnn.ConvTranspose2D": lambda o: lambda X, W, B: F.conv_transpose2d(
+        X.reshape(len(X), len(W), places(o, "Height")[0], -1), W.reshape(len(W), -1, int(o.KernelHeight), int(o.KernelWidth)), B,
+        stride=(int(o.StrideHeight), int(o.StrideWidth)), padding=(int(o.PadHeight), int(o.PadWidth)), groups=max(1, int(o.Groups)),
+        output_padding=(places(o, "Height")[1], places(o, "Width")[1])).flatten(1),
     "revnn.MaxPool": lambda o: lambda X: F.max_pool2d(image(o, X), *window(o)).flatten(1),
     "revnn.MeanPool": lambda o: lambda X: F.avg_pool2d(image(o, X), *window(o)).flatten(1),
     "revnn.Gather": lambda o: lambda X, Index: X[Index],
@@ -266,6 +270,12 @@ def merged(o, y):
 
 def reduction(o):
     return "mean" if o.Mean else "sum"
+
+
+def places(o, side):
+    """how many places a filter has along a side of the images, and what is left of the side after the last one"""
+    n, after = divmod(sum(int(getattr(o, k + side)) * m for k, m in (("", 1), ("Pad", 2), ("Kernel", -1))), int(getattr(o, "Stride" + side)))
+    return n + 1, after
 
 
 def image(o, x):
