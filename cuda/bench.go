@@ -64,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.transforms, []string{"batched FFT", "RealFFT"}}, {b.largeTransform, []string{"FFT"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -451,6 +451,34 @@ func (b *bench) convolution() {
 	k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth = 1, 1, kernel/2, kernel/2
 	one := 2 * float64(inputs*side*side) * float64(channels*channels*kernel*kernel)
 	passes(b, "Conv2D", map[string]int{"inputs": inputs, "channels": channels, "side": side}, multiply, [3]float64{one, 3 * one, 3 * one}, k, g)
+}
+
+// transforms measures transforms of 1024 numbers. A pass reads and writes them, and their derivatives. A spectrum
+// of real numbers has about as many bytes as they.
+func (b *bench) transforms() {
+	n := min(1024, b.order)
+	count := b.order * b.order / 2 / n
+	k, g := FFT{X: b.complexes(n * count), Count: count}, FFT{X: b.complexes(n * count)}
+	sizes, one := map[string]int{"n": n, "transforms": count}, 2*16*float64(n*count)
+	passes(b, "batched FFT", sizes, copying, [3]float64{one, 2 * one, 2 * one}, k, g)
+	moves(b, "RealFFT", sizes,
+		RealFFT{Y: b.complexes(count * (n/2 + 1)), X: b.vector(n * count), Count: count}, RealFFT{Y: b.complexes(count * (n/2 + 1)), X: b.vector(n * count)})
+}
+
+// largeTransform measures one transform, which has several passes over the memory.
+func (b *bench) largeTransform() {
+	n := b.order * b.order / 2
+	one := 2 * 16 * float64(n)
+	passes(b, "FFT", map[string]int{"n": n}, copying, [3]float64{one, 2 * one, 2 * one}, FFT{X: b.complexes(n)}, FFT{X: b.complexes(n)})
+}
+
+// complexes returns random numbers.
+func (b *bench) complexes(n int) Vector[complex128] {
+	host := make([]complex128, n)
+	for i := range host {
+		host[i] = complex(b.rnd.Float64(), b.rnd.Float64())
+	}
+	return Vector[complex128]{n, hold(b, host), 1}
 }
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }

@@ -73,6 +73,8 @@ type Device struct {
 	streams    map[*Stream]bool
 	first      *Stream              // the stream from the start
 	transposes map[source]structure // what is kept of structures
+	tables     map[int]fftTable     // what is kept for lengths of transforms
+	uses       int64                // of tables
 }
 
 // A driver is what a device can do. Kernels and copies of a stream run in the order of the
@@ -143,6 +145,7 @@ func newDevice(number int, dr driver) (*Device, error) {
 	d := &Device{
 		number: number, order: opened.Add(1), driver: dr, first: &Stream{},
 		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, transposes: map[source]structure{},
+		tables: map[int]fftTable{},
 		events: map[*Event]bool{}, streams: map[*Stream]bool{},
 	}
 	d.first.device = d
@@ -208,7 +211,7 @@ func (d *Device) Close() error {
 	for s := range d.streams {
 		err = join(err, s.close())
 	}
-	d.pieces, d.pinned, d.events, d.streams, d.transposes = nil, nil, nil, nil, nil
+	d.pieces, d.pinned, d.events, d.streams, d.transposes, d.tables = nil, nil, nil, nil, nil, nil
 	return join(err, wrap(d.driver.close()))
 }
 

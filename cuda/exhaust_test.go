@@ -39,6 +39,9 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 3, 2, 2) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 70, 3, 1) })
 	exhaust[hostCholesky[float64], Cholesky[float64]](t, func(rnd *rand.Rand) hostCholesky[float64] { return randomCholesky[float64](rnd, 40, 1) })
+	shortTransforms(t)
+	exhaust[hostFFT, FFT](t, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, 64)} })
+	exhaust[hostRealFFT, RealFFT](t, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, 21, 1) })
 	exhaust[hostTriSolve[float64], TriSolve[float64]](t, func(rnd *rand.Rand) hostTriSolve[float64] {
 		return randomTriSolve[float64](rnd, 40, 3, 1, true, false, false)
 	})
@@ -124,12 +127,15 @@ func (c *copies) content(t *testing.T) (all []byte) {
 	return all
 }
 
-// onlyScratch checks that a device without operands has no memory but scratch memory.
+// onlyScratch checks that a device without operands has no memory but scratch memory and tables.
 func onlyScratch(t *testing.T, dev *Device, d *interpreted) {
 	t.Helper()
 	used := d.machine.Memory.Used()
 	for _, s := range dev.first.scratch {
 		used -= s.bytes
+	}
+	for _, t := range dev.tables {
+		used -= t.first.bytes() + t.second.bytes()
 	}
 	if used != 0 {
 		t.Errorf("allocation %d of %d failed: %d bytes leak", d.failing, d.allocations, used)

@@ -331,6 +331,8 @@ func (c *copies) slice(host reflect.Value) (reflect.Value, error) {
 		m, err = shifted(c.dev, data)
 	case []int32:
 		m, err = shifted(c.dev, data)
+	case []complex128:
+		m, err = shifted(c.dev, data)
 	default:
 		raw := unsafe.Slice((*int64)(at), host.Len())
 		m, err = shifted(c.dev, raw)

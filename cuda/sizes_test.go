@@ -102,6 +102,8 @@ func numbersIn(v reflect.Value, list []float64) []float64 {
 		list = append(list, v.Float())
 	case reflect.Int64:
 		list = append(list, float64(v.Int()))
+	case reflect.Complex128:
+		list = append(list, real(v.Complex()), imag(v.Complex()))
 	}
 	return list
 }

@@ -103,8 +103,15 @@ func declared(t *testing.T, dir string) (types map[string]*ast.TypeSpec, kernels
 
 // numbersOf returns the number types for which a kernel can be made.
 func numbersOf(s *ast.TypeSpec) string {
-	if s.TypeParams == nil {
-		return "Q43" // of fields
+	if s.TypeParams == nil { // the types of fields
+		for _, f := range s.Type.(*ast.StructType).Fields.List {
+			if v, ok := f.Type.(*ast.IndexExpr); ok {
+				if of, ok := v.Index.(*ast.Ident); ok && of.Name == "complex128" {
+					return of.Name
+				}
+			}
+		}
+		return "Q43"
 	}
 	switch s.TypeParams.List[0].Type.(*ast.SelectorExpr).Sel.Name {
 	case "Real":

@@ -213,6 +213,24 @@ func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes X <- F·X, or returns an error.
+func (k FFT) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse restores the state before Forward, or returns an error.
+func (k FFT) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint does what Inverse does, and computes X̄ <- Fᴴ·X̄, or returns an error.
+func (k FFT) Adjoint(g FFT) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X <- F·X and Ẋ <- F·Ẋ, or returns an error.
+func (k FFT) Tangent(t FFT) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g, or returns an error.
+func (k FFT) AdjointTangent(g, t, gt FFT) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes Out += F, or returns an error.
 func (k FixedLogPosterior) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
@@ -567,6 +585,25 @@ func (k ReLU[T]) Tangent(t ReLU[T]) error { return k.Run(rev.TangentPass(&k, &t)
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy, or returns an
 // error.
 func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Forward computes y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n), or returns an error.
+func (k RealFFT) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_k -= 1/√n·Σ_j x_j·exp(-2πi·j·k/n), or returns an error.
+func (k RealFFT) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_k -= 1/√n·Σ_j x_j·exp(-2πi·j·k/n) and x̄_j += 1/√n·Re Σ_k
+// ȳ_k·exp(2πi·j·k/n), or returns an error.
+func (k RealFFT) Adjoint(g RealFFT) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n) and ẏ += R·ẋ, or returns an error.
+func (k RealFFT) Tangent(t RealFFT) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, ẏ -= R·ẋ, and adds the tangent of the
+// gradient to gt, or returns an error.
+func (k RealFFT) AdjointTangent(g, t, gt RealFFT) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 

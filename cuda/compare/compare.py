@@ -230,6 +230,15 @@ def convolution(inputs, channels, side):
     return {"torch conv2d (cuDNN)": [lambda: y.add_(functional.conv2d(x, w, b, padding=1))]}
 
 
+def transforms(f, kind, n, transforms=1):
+    """Spectra of signals, of which those of real numbers are added to what is there."""
+    x = torch.rand(transforms, n, dtype=kind)
+    if kind.is_complex:
+        return {"torch.fft (cuFFT)": [lambda: f(x, norm="ortho")]}
+    y = torch.zeros(transforms, n // 2 + 1, dtype=torch.complex128)
+    return {"torch.fft (cuFFT)": [lambda: y.add_(f(x, norm="ortho"))]}
+
+
 def band(rows, entries):
     """C += A·B, where A has a band."""
     width = entries // rows
@@ -371,6 +380,9 @@ PEERS = {
     "Cholesky Forward": cholesky,
     "AffineBatch Forward": affine,
     "Conv2D Forward": convolution,
+    "FFT Forward": lambda **s: transforms(torch.fft.fft, torch.complex128, **s),
+    "batched FFT Forward": lambda **s: transforms(torch.fft.fft, torch.complex128, **s),
+    "RealFFT Forward": lambda **s: transforms(torch.fft.rfft, torch.float64, **s),
     "Mul Forward": band,
     "batched QR Forward": qr,
     "QR Forward": qr,

@@ -67,21 +67,8 @@ COEFFICIENTS cosC[6] = {
 // 2/π, and π/2 as a sum of three numbers.
 COEFFICIENTS quarters[4] = {0x1.45f306dc9c883p-1, 0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
 
-// sincos computes sine and cosine of x, in radians, as internal/simd/vec does, with the
-// same operations in the same order. They are within 1.5 units in the last place.
-DEVICE void sincos(double x, double &s, double &c) {
-	double r;
-	u64 k;
-	if (magnitude(x) <= 1 << 20) {
-		constexpr double magic = 0x1.8p52;
-		double quadrant = x * quarters[0] + magic, m = quadrant - magic;
-		double a = x - m * quarters[1], t = m * quarters[2]; // exact
-		r = a - t;
-		r -= m * quarters[3] - ((a - r) - t);
-		k = bits(quadrant);
-	} else {
-		r = largeAngle(x, k);
-	}
+// sincosQuarters computes sine and cosine of r + k·π/2 for |r| up to π/4.
+DEVICE void sincosQuarters(double r, u64 k, double &s, double &c) {
 	double z = r * r, p = sinC[5], q = cosC[5];
 #pragma unroll
 	for (int j = 4; j >= 0; j--) {
@@ -98,6 +85,24 @@ DEVICE void sincos(double x, double &s, double &c) {
 	}
 	s = bits(bits(s) ^ (k >> 1 & 1) << 63);
 	c = bits(bits(c) ^ ((k + 1) >> 1 & 1) << 63);
+}
+
+// sincos computes sine and cosine of x, in radians, as internal/simd/vec does, with the
+// same operations in the same order. They are within 1.5 units in the last place.
+DEVICE void sincos(double x, double &s, double &c) {
+	double r;
+	u64 k;
+	if (magnitude(x) <= 1 << 20) {
+		constexpr double magic = 0x1.8p52;
+		double quadrant = x * quarters[0] + magic, m = quadrant - magic;
+		double a = x - m * quarters[1], t = m * quarters[2]; // exact
+		r = a - t;
+		r -= m * quarters[3] - ((a - r) - t);
+		k = bits(quadrant);
+	} else {
+		r = largeAngle(x, k);
+	}
+	sincosQuarters(r, k, s, c);
 }
 
 DEVICE void sincos(float x, float &s, float &c) {

@@ -1,0 +1,206 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+
+	"revnum/internal/long"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revlinalg"
+)
+
+// The kernels of the host whose passes run on the device.
+type (
+	hostFFT struct {
+		X     rev.Vector[complex128] `rev:"inout" shape:"n"`
+		Count int
+	}
+	hostRealFFT struct {
+		Y     rev.Vector[complex128] `rev:"acc" shape:"max(Count,1)*min(n/max(Count,1),1)*(n/max(Count,1)/2+1)"`
+		X     rev.Vector[float64]    `rev:"in" shape:"n"`
+		Count int
+	}
+)
+
+func (k hostFFT) Run(p rev.Pass[hostFFT]) error {
+	return through[hostFFT, FFT](testDevice, k, p)
+}
+func (k hostRealFFT) Run(p rev.Pass[hostRealFFT]) error {
+	return through[hostRealFFT, RealFFT](testDevice, k, p)
+}
+
+func complexNormals(rnd *rand.Rand, n int) rev.Vector[complex128] {
+	x := make([]complex128, n)
+	for i := range x {
+		x[i] = complex(rnd.NormFloat64(), rnd.NormFloat64())
+	}
+	return rev.ViewSlice(x)
+}
+
+func randomRealFFT(rnd *rand.Rand, n, count int) hostRealFFT {
+	return hostRealFFT{Y: complexNormals(rnd, count*min(n, 1)*(n/2+1)), X: vector[float64](rnd, count*n), Count: count}
+}
+
+// shortTransforms lowers how long transforms of one pass are, until the end of a test. A card keeps that.
+func shortTransforms(t *testing.T) {
+	t.Helper()
+	before := fftLogs
+	t.Cleanup(func() { fftLogs = before })
+	fftLogs.whole, fftLogs.part = 4, 3
+}
+
+func TestFFT(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	shortTransforms(t)
+	// Of one pass, of two and three, and convolutions of these.
+	lengths := map[int][]int{0: {0, 1, 2, 8, 13, 32}, 3: {5, 64}}
+	if long.Tests() {
+		lengths[0] = []int{0, 1, 2, 3, 4, 5, 8, 13, 16, 32, 100, 256}
+		lengths[3] = []int{1, 2, 7, 64, 100, 127}
+	}
+	for count, sizes := range lengths {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			revtest.Kernel(t, revtest.Spec[hostFFT]{Sizes: sizes, Skip: noAllocs, RoundTrip: 64, Free: []string{"Count"}, New: func(rnd *rand.Rand, n int) hostFFT {
+				return hostFFT{X: complexNormals(rnd, max(count, 1)*n), Count: count}
+			}})
+			revtest.Kernel(t, revtest.Spec[hostRealFFT]{Sizes: sizes, Skip: noAllocs, RoundTrip: 4, Free: []string{"X.N", "Count"}, New: func(rnd *rand.Rand, n int) hostRealFFT {
+				return randomRealFFT(rnd, n, max(count, 1))
+			}})
+		})
+	}
+}
+
+// spectrum returns F·x by gonum.
+func spectrum(x []complex128) []complex128 {
+	y := fourier.NewCmplxFFT(len(x)).Coefficients(nil, x)
+	for i := range y {
+		y[i] /= complex(math.Sqrt(float64(len(x))), 0)
+	}
+	return y
+}
+
+// TestFFTValues compares transforms of all numbers of passes with gonum's, forward and back, of vectors with gaps
+// and of many signals, which have the bits that one has alone.
+func TestFFTValues(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, lengths := range [][]int{{2, 16, 24, 256, 2048, 4096, 1000}, {512, 1024, 150}} {
+		for _, n := range lengths {
+			fftValues(t, n)
+		}
+		shortTransforms(t)
+	}
+}
+
+func fftValues(t *testing.T, n int) {
+	t.Helper()
+	const count = 3
+	rnd := rand.New(rand.NewPCG(71, uint64(n)))
+	one := complexNormals(rnd, n)
+	many := hostFFT{X: rev.Vector[complex128]{N: count * n, Data: complexNormals(rnd, 2*count*n).Data, Inc: 2}, Count: count}
+	for i, v := range one.Data {
+		many.X.Data[2*(n+i)] = v // the second
+	}
+	norm := 0.0
+	for _, v := range one.Data {
+		norm = math.Hypot(norm, cmplx.Abs(v))
+	}
+	x := append([]complex128(nil), one.Data...)
+	bound := 4e-16 * math.Log2(float64(n)+1) * norm
+	near := func(what string, got func(i int) complex128, want []complex128) {
+		for i, v := range want {
+			if g := got(i); !(cmplx.Abs(g-v) <= bound) {
+				t.Fatalf("n = %d: %s %d is %v, want %v", n, what, i, g, v)
+			}
+		}
+	}
+	of := func(i int) complex128 { return one.Data[i] }
+	if err := rev.Forward(hostFFT{X: one}); err != nil {
+		t.Fatal(err)
+	}
+	near("element", of, spectrum(x))
+	gap := many.X.Data[2*n+1]
+	if err := rev.Forward(many); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range one.Data {
+		if many.X.Data[2*(n+i)] != v {
+			t.Fatalf("n = %d: element %d of one of many is %v, and %v alone", n, i, many.X.Data[2*(n+i)], v)
+		}
+	}
+	if many.X.Data[2*n+1] != gap {
+		t.Errorf("n = %d: what is between elements has changed", n)
+	}
+	if err := rev.Inverse(many); err != nil {
+		t.Fatal(err)
+	}
+	near("restored element", func(i int) complex128 { return many.X.Data[2*(n+i)] }, x)
+
+	k := randomRealFFT(rnd, n, 1)
+	clear(k.Y.Data)
+	for i, v := range k.X.Data {
+		x[i] = complex(v, 0)
+	}
+	if err := rev.Forward(k); err != nil {
+		t.Fatal(err)
+	}
+	near("element of half a spectrum", func(i int) complex128 { return k.Y.Data[i] }, spectrum(x)[:n/2+1])
+}
+
+// TestFFTAlike compares all passes with those of the CPU.
+func TestFFTAlike(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	shortTransforms(t)
+	for _, n := range []int{64, 60} {
+		alike(t, 1e-13, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, n)} },
+			func(k hostFFT) revlinalg.FFT { return revlinalg.FFT{X: k.X} })
+		alike(t, 1e-13, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, n, 1) },
+			func(k hostRealFFT) revlinalg.RealFFT { return revlinalg.RealFFT{Y: k.Y, X: k.X} })
+	}
+}
+
+// TestFFTTables makes transforms of more lengths than a device keeps tables of.
+func TestFFTTables(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	lengths := []int{3, 5}
+	for n := range mostTables {
+		lengths = append(lengths, 6+2*n+n%2*7)
+	}
+	for _, n := range append(lengths, lengths...) {
+		x := complexNormals(rand.New(rand.NewPCG(72, 1)), n)
+		want := spectrum(x.Data)
+		if err := rev.Forward(hostFFT{X: x}); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x.Data {
+			if !(cmplx.Abs(v-want[i]) <= 1e-14) {
+				t.Errorf("n = %d: element %d is %v, want %v", n, i, v, want[i])
+			}
+		}
+		if len(testDevice.tables) > mostTables {
+			t.Fatalf("%d tables", len(testDevice.tables))
+		}
+	}
+}
+
+func TestFFTCount(t *testing.T) {
+	testDevice = interpreter(t, 1<<20)
+	for name, f := range map[string]func() error{
+		"FFT":     func() error { return FFT{X: Vector[complex128]{N: 5, Inc: 1}, Count: 2}.Run(rev.Pass[FFT]{}) },
+		"RealFFT": func() error { return RealFFT{X: Vector[float64]{N: 5, Inc: 1}, Count: 2}.Run(rev.Pass[RealFFT]{}) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(*rev.OperandError); !ok {
+					t.Errorf("%s of two signals in five numbers does not panic", name)
+				}
+			}()
+			_ = f()
+		}()
+	}
+}
