@@ -12,7 +12,7 @@ import (
 )
 
 func TestConstructors(t *testing.T) {
-	kerneltest.Constructors(t, NewCholesky, NewClip, NewMatMul, NewSolve, NewSolveVec, NewSymEig, NewTriSolve, NewUnitaryVec)
+	kerneltest.Constructors(t, NewCholesky, NewClip, NewLeastSquaresVec, NewMatMul, NewSolve, NewSolveVec, NewSymEig, NewTriSolve, NewUnitaryVec)
 }
 
 // Products of what gonum stores as vectors, and gradients of one factor.
