@@ -37,8 +37,8 @@ func testExp[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Exp[T]]{
 		Float64:    revtest.PassesOf[Exp[float64]](),
 		New:        func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(kerneltest.Vector[T])(rnd, n)) },
-		Magnitudes: [2]float64{0.125, 8}, // it overflows
-		Large:      2*elementwise.BlockSize + 5,
+		Magnitudes: [2]float64{0.125, 8},        // it overflows
+		Large:      8*elementwise.BlockSize + 5, // for two workers
 	})
 }
 
@@ -130,7 +130,7 @@ func testTan[T rev.Real](t *testing.T) {
 			return k
 		},
 		Magnitudes: [2]float64{1, 1},
-		Large:      2*elementwise.BlockSize + 5,
+		Large:      8*elementwise.BlockSize + 5, // for two workers
 	})
 }
 
@@ -142,8 +142,8 @@ func TestExpm1(t *testing.T) {
 func testExpm1[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Expm1[T]]{
 		New:        func(rnd *rand.Rand, n int) Expm1[T] { return Expm1[T](operands(kerneltest.Vector[T])(rnd, n)) },
-		Magnitudes: [2]float64{0.125, 8}, // it overflows
-		Large:      2*elementwise.BlockSize + 5,
+		Magnitudes: [2]float64{0.125, 8},        // it overflows
+		Large:      8*elementwise.BlockSize + 5, // for two workers
 	})
 }
 
@@ -155,7 +155,7 @@ func TestLog1p(t *testing.T) {
 func testLog1p[T rev.Real](t *testing.T) {
 	spec := revtest.Spec[Log1p[T]]{
 		New:   func(rnd *rand.Rand, n int) Log1p[T] { return Log1p[T](operands(kerneltest.Positive[T])(rnd, n)) },
-		Large: 2*elementwise.BlockSize + 5,
+		Large: 8*elementwise.BlockSize + 5, // for two workers
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) Log1p[T] {
 		k := spec.New(rnd, n+1)
@@ -173,7 +173,7 @@ func TestErf(t *testing.T) {
 func testErf[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Erf[T]]{
 		New:   func(rnd *rand.Rand, n int) Erf[T] { return Erf[T](operands(kerneltest.Vector[T])(rnd, n)) },
-		Large: 2*elementwise.BlockSize + 5,
+		Large: 8*elementwise.BlockSize + 5, // for two workers
 	})
 }
 
@@ -187,7 +187,7 @@ func TestSquare(t *testing.T) {
 func testSquare[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {
 	revtest.Kernel(t, revtest.Spec[Square[T]]{
 		New:   func(rnd *rand.Rand, n int) Square[T] { return Square[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
-		Large: 2*elementwise.BlockSize + 5,
+		Large: 8*elementwise.BlockSize + 5, // for two workers
 	})
 }
 
@@ -244,7 +244,7 @@ func TestComplexRecipBounds(t *testing.T) {
 func testRecip[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {
 	spec := revtest.Spec[Recip[T]]{
 		New:   func(rnd *rand.Rand, n int) Recip[T] { return Recip[T]{Y: draw(rnd, n), X: draw(rnd, n)} },
-		Large: 2*elementwise.BlockSize + 5,
+		Large: 8*elementwise.BlockSize + 5, // for two workers
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) Recip[T] {
 		k := spec.New(rnd, n+1)

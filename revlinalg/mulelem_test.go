@@ -19,7 +19,7 @@ func mulElemSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) r
 		New: func(rnd *rand.Rand, n int) MulElem[T] {
 			return MulElem[T]{Z: draw(rnd, n), X: draw(rnd, n), Y: draw(rnd, n)}
 		},
-		Large: 2*elementwise.BlockSize + 5,
+		Large: 8*elementwise.BlockSize + 5, // for two workers
 	}
 }
 
@@ -33,7 +33,7 @@ func divElemSpec[T rev.Real]() revtest.Spec[DivElem[T]] {
 		New: func(rnd *rand.Rand, n int) DivElem[T] {
 			return DivElem[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Vector[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
 		},
-		Large: 2*elementwise.BlockSize + 5,
+		Large: 8*elementwise.BlockSize + 5, // for two workers
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) DivElem[T] {
 		k := spec.New(rnd, n+1)

@@ -22,7 +22,7 @@ func elementwiseSpec[T rev.Real, K any](kernel func(elementwise.Operands[T]) K, 
 		New: func(rnd *rand.Rand, n int) K {
 			return kernel(elementwise.Operands[T]{Y: kerneltest.Vector[T](rnd, n), X: draw(rnd, n)})
 		},
-		Large: 2*elementwise.BlockSize + 5,
+		Large: 8*elementwise.BlockSize + 5, // for two workers
 	}
 }
 

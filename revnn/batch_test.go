@@ -71,7 +71,7 @@ func softmaxRowsSpec[T rev.Real]() revtest.Spec[SoftmaxRows[T]] {
 		New: func(rnd *rand.Rand, n int) SoftmaxRows[T] {
 			return SoftmaxRows[T]{Y: kerneltest.Matrix[T](rnd, n, n+1), X: kerneltest.Matrix[T](rnd, n, n+1)}
 		},
-		Large: 90, // several blocks
+		Large: 130, // five blocks, for two workers
 	}
 }
 
@@ -84,7 +84,7 @@ func logSumExpRowsSpec[T rev.Real]() revtest.Spec[LogSumExpRows[T]] {
 		New: func(rnd *rand.Rand, n int) LogSumExpRows[T] {
 			return LogSumExpRows[T]{Y: kerneltest.Vector[T](rnd, n), X: kerneltest.Matrix[T](rnd, n, n+1)}
 		},
-		Large: 90,
+		Large: 130,
 	}
 }
 

@@ -22,6 +22,8 @@ const (
 	chunk = 1024
 	// vectorParts is the largest number of parts of a vector for workers.
 	vectorParts = 64
+	// shortSoftmax is the length from which loops over pieces do not take longer than their elements.
+	shortSoftmax = 16
 )
 
 // A softmax yields the elements of p in pieces. next moves to the piece that begins with
@@ -220,7 +222,7 @@ func (o *softmaxPass[T]) omitForSoftmax() {
 
 // run makes the pass.
 func (o *softmaxPass[T]) run(w *softmax[T]) {
-	if 0 < w.x.N && w.x.N < 16 && o.gtx.Data == nil && !number.IsFixed[T]() {
+	if 0 < w.x.N && w.x.N < shortSoftmax && o.gtx.Data == nil && !number.IsFixed[T]() {
 		o.runShort(w)
 		return
 	}
@@ -508,10 +510,14 @@ func maximum[T rev.Real](x rev.Vector[T]) T {
 		}
 	}
 	if x.Inc == 1 {
-		for _, v := range x.Data[:x.N] {
-			m = max(m, v)
+		xs, other := x.Data[:x.N], m
+		for ; len(xs) > 1; xs = xs[2:] {
+			m, other = max(m, xs[0]), max(other, xs[1])
 		}
-		return m
+		if len(xs) > 0 {
+			m = max(m, xs[0])
+		}
+		return max(m, other)
 	}
 	for i := range x.N {
 		m = max(m, x.Data[i*x.Inc])

@@ -43,14 +43,18 @@ func (w *softmaxRowsPass[T]) run(workers int) {
 		w.long = 0
 	}
 	rows := rowsInBlock(w.x)
+	blocks := (w.x.Rows + rows - 1) / rows
 	workers = min(parallel.Workers(workers), max(1, w.x.Rows))
+	if !number.IsFixed[T]() {
+		workers = min(workers, max(1, blocks/2)) // a block takes 10 to 30 µs
+	}
 	w.room = workspace.Grow(w.room, max(len(w.room), workers))
 	for i := range workers {
 		if r := &w.room[i]; w.x.Cols < w.long {
 			r.values, r.maxima = workspace.Grow(r.values, rows*w.x.Cols), workspace.Grow(r.maxima, rows)
 		}
 	}
-	parallel.Run(workers, (w.x.Rows+rows-1)/rows, w)
+	parallel.Run(workers, blocks, w)
 	*w = softmaxRowsPass[T]{room: w.room} // without the caller's storage
 	workspace.Put(w)
 }
@@ -66,6 +70,12 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 	if c < w.long {
 		room.compute(w.x, lo, hi)
 	}
+	if c < shortSoftmax && !w.logarithms && w.tx.Data == nil && w.gtx.Data == nil && !number.IsFixed[T]() {
+		for i := lo; i < hi; i++ {
+			w.shortRow(i, room.values[(i-lo)*c:][:c])
+		}
+		return
+	}
 	w.begin(&room.o)
 	s := &room.s
 	*s = softmax[T]{x: rowIn(w.x, 0), kept: true, room: &room.softmaxRoom}
@@ -75,7 +85,7 @@ func (w *softmaxRowsPass[T]) Block(worker, b int) {
 		} else {
 			s.x.Data, s.values, s.max = w.x.Row(i), room.values[(i-lo)*c:][:c], room.maxima[i-lo]
 			var sum T
-			if c < 16 { // sooner than by vectors
+			if c < shortSoftmax { // sooner than by vectors
 				for _, v := range s.values {
 					sum += v
 				}
@@ -104,6 +114,33 @@ func (r *rowsRoom[T]) compute(x rev.General[T], lo, hi int) {
 		vec.Exp(e, e)
 	case []float32:
 		vec.Exp(e, e)
+	}
+}
+
+// shortRow makes the pass of SoftmaxRows for row i, without tangents. p are the exponentials of a short row of
+// floats. It has the bits of row, which takes longer than the elements.
+func (w *softmaxRowsPass[T]) shortRow(i int, p []T) {
+	var sum, d T
+	for _, v := range p {
+		sum += v
+	}
+	unit := 1 / sum
+	if w.y.Data != nil {
+		y, alpha := w.y.Row(i)[:len(p)], number.Signed(w.sign, unit)
+		for j, v := range p {
+			y[j] += T(alpha * v)
+		}
+	}
+	if w.gx.Data == nil || w.gy.Data == nil {
+		return
+	}
+	gx, gy := w.gx.Row(i)[:len(p)], w.gy.Row(i)[:len(p)]
+	for j, v := range p {
+		d += T(v * gy[j])
+	}
+	d *= unit
+	for j, v := range p {
+		gx[j] += T(unit * T(v*(gy[j]-d)))
 	}
 }
 

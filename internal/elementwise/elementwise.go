@@ -124,6 +124,10 @@ type pass[T rev.Number] struct {
 const (
 	PieceSize = 512           // how many elements are computed at a time
 	BlockSize = 8 * PieceSize // how many elements a worker takes at a time
+
+	// A worker more costs some microseconds, and keeps a processor from others, such as the threads of a
+	// program that calls the library. So each has at least this many blocks, if vector code does one in 5 µs.
+	shareBlocks = 4
 )
 
 // These report whether a derivative has both operands.
@@ -167,6 +171,9 @@ func (p *pass[T]) run() error {
 		return err
 	}
 	workers, blocks := parallel.Workers(p.k.Workers), (p.k.X.N+BlockSize-1)/BlockSize
+	if !number.IsFixed[T]() && !number.IsComplex[T]() {
+		workers = min(workers, max(1, blocks/shareBlocks))
+	}
 	switch room := min(workers, max(1, blocks)); {
 	case number.IsComplex[T]():
 	case number.IsFixed[T]() && p.f.ByFloat:
