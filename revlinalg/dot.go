@@ -85,12 +85,12 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules, and checks
-// nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Dot[T]) RunEach(p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n int) bool {
+// RunEach makes the pass p over n problems, of which next and q are the second, and returns n, or 0 if it does not make
+// this pass. It is for package rules, and checks nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Dot[T]) RunEach(p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n int) int {
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
-		return false
+		return 0
 	case unsafe.Sizeof(T(0)) == 4:
 		return eachDot(number.As[Dot[float32]](k), number.As[rev.Pass[Dot[float32]]](p), number.As[Dot[float32]](next), number.As[rev.Pass[Dot[float32]]](q), n)
 	}
@@ -98,13 +98,13 @@ func (k Dot[T]) RunEach(p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n i
 }
 
 // eachDot is RunEach without tangents.
-func eachDot[T rev.Float](k Dot[T], p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n int) bool {
+func eachDot[T rev.Float](k Dot[T], p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n int) int {
 	e := vector.Each{N: n, Bad: k.X.N > dotPart}
 	x, gx := vector.Rows(&e, k.X, next.X), vector.Rows(&e, p.G.X, q.G.X)
 	y, gy := vector.Rows(&e, k.Y, next.Y), vector.Rows(&e, p.G.Y, q.G.Y)
 	out, g := vector.Numbers(&e, k.Out, next.Out), vector.Numbers(&e, p.G.Out, q.G.Out)
 	if e.Bad {
-		return false
+		return 0
 	}
 	sign := T(p.Sign())
 	for i := range n {
@@ -119,5 +119,5 @@ func eachDot[T rev.Float](k Dot[T], p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[
 			vec.Axpy(g.Data[i*g.Inc], x, gy.Row(i))
 		}
 	}
-	return true
+	return n
 }

@@ -59,12 +59,12 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules, and checks
-// nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Norm2[T]) RunEach(p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) bool {
+// RunEach makes the pass p over n problems, of which next and q are the second, and returns n, or 0 if it does not make
+// this pass. It is for package rules, and checks nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Norm2[T]) RunEach(p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) int {
 	switch {
 	case p.Tangent || number.IsFixed[T]():
-		return false
+		return 0
 	case unsafe.Sizeof(T(0)) == 4:
 		return eachNorm2(number.As[Norm2[float32]](k), number.As[rev.Pass[Norm2[float32]]](p), number.As[Norm2[float32]](next), number.As[rev.Pass[Norm2[float32]]](q), n)
 	}
@@ -72,12 +72,12 @@ func (k Norm2[T]) RunEach(p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[
 }
 
 // eachNorm2 is RunEach without tangents.
-func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) bool {
+func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) int {
 	e := vector.Each{N: n}
 	x, gx := vector.Rows(&e, k.X, next.X), vector.Rows(&e, p.G.X, q.G.X)
 	out, g := vector.Numbers(&e, k.Out, next.Out), vector.Numbers(&e, p.G.Out, q.G.Out)
 	if e.Bad {
-		return false
+		return 0
 	}
 	sign := T(p.Sign())
 	for i := range n {
@@ -99,7 +99,7 @@ func eachNorm2[T rev.Float](k Norm2[T], p rev.Pass[Norm2[T]], next Norm2[T], q r
 			addUnit(g.Data[i*g.Inc], vector.Row(x, i), r, vector.Row(gx, i))
 		}
 	}
-	return true
+	return n
 }
 
 // vectorNorm returns the norm of x.

@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -63,6 +64,9 @@ func NewSolveVec(x *mat.VecDense, a mat.Matrix, b *mat.VecDense) Solve[float64] 
 
 // Run implements rev.Kernel.
 func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
+	if max(k.A.Rows, k.B.Cols) <= smallOrder && k.runSmall(p) {
+		return nil
+	}
 	s := workspace.Get[luSystem[T]]()
 	defer workspace.Put(s)
 	s.trans = k.TransA
@@ -71,6 +75,42 @@ func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
 	}
 	solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
 	return nil
+}
+
+// runSmall makes the pass for a small matrix that is not singular. It returns false if it may be.
+func (k *Solve[T]) runSmall(p rev.Pass[Solve[T]]) bool {
+	s := workspace.Get[smallSystem[T]]()
+	defer workspace.Put(s)
+	s.trans = k.TransA
+	regular := s.factor(k.A)
+	if regular {
+		solveSystem(s, T(p.Sign()), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	}
+	return regular
+}
+
+// RunEach makes the pass p over n problems, of which next and q are the second, up to one whose matrix may be singular. It
+// returns how many it has done, 0 if it does not make this pass. It is for package rules, and checks nothing: if the operands
+// of next are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Solve[T]) RunEach(p rev.Pass[Solve[T]], next Solve[T], q rev.Pass[Solve[T]], n int) int {
+	e := vector.Each{N: n}
+	a, ga := vector.Matrices(&e, k.A, next.A), vector.Matrices(&e, p.G.A, q.G.A)
+	b, gb := vector.Matrices(&e, k.B, next.B), vector.Matrices(&e, p.G.B, q.G.B)
+	x, gx := vector.Matrices(&e, k.X, next.X), vector.Matrices(&e, p.G.X, q.G.X)
+	if e.Bad || p.Tangent || max(k.A.Rows, k.B.Cols) > smallOrder {
+		return 0
+	}
+	s, sign := workspace.Get[smallSystem[T]](), T(p.Sign())
+	defer workspace.Put(s)
+	s.trans = k.TransA
+	var none equation[T]
+	for i := range n {
+		if !s.factor(a.At(i)) {
+			return i
+		}
+		solveSystem(s, sign, equation[T]{x.At(i), a.At(i), b.At(i)}, equation[T]{gx.At(i), ga.At(i), gb.At(i)}, none, none)
+	}
+	return n
 }
 
 func (k *Solve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }

@@ -73,8 +73,8 @@ func TestSolve(t *testing.T) {
 
 func TestSolveValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(21, 1))
-	for _, n := range []int{1, 7, 33, 150} {
-		for _, cols := range []int{1, 5, 100} {
+	for _, n := range []int{1, 4, smallOrder, smallOrder + 1, 33, 150} {
+		for _, cols := range []int{1, 5, smallOrder, 100} {
 			a := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 			b := mat.NewDense(n, cols, kerneltest.Normals[float64](rnd, n*cols, 1))
 			for _, m := range []mat.Matrix{a, a.T()} {

@@ -42,12 +42,12 @@ func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second. It is for package rules, and checks
-// nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Sum[T]) RunEach(p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) bool {
+// RunEach makes the pass p over n problems, of which next and q are the second, and returns n, or 0 if it does not make
+// this pass. It is for package rules, and checks nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Sum[T]) RunEach(p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) int {
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
-		return false
+		return 0
 	case unsafe.Sizeof(T(0)) == 4:
 		return eachSum(number.As[Sum[float32]](k), number.As[rev.Pass[Sum[float32]]](p), number.As[Sum[float32]](next), number.As[rev.Pass[Sum[float32]]](q), n)
 	}
@@ -55,12 +55,12 @@ func (k Sum[T]) RunEach(p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n i
 }
 
 // eachSum is RunEach without tangents.
-func eachSum[T rev.Float](k Sum[T], p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) bool {
+func eachSum[T rev.Float](k Sum[T], p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) int {
 	e := vector.Each{N: n}
 	x, gx := vector.Rows(&e, k.X, next.X), vector.Rows(&e, p.G.X, q.G.X)
 	out, g := vector.Numbers(&e, k.Out, next.Out), vector.Numbers(&e, p.G.Out, q.G.Out)
 	if e.Bad {
-		return false
+		return 0
 	}
 	sign := T(p.Sign())
 	for i := range n {
@@ -71,5 +71,5 @@ func eachSum[T rev.Float](k Sum[T], p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[
 			vec.AddConstant(gx.Row(i), g.Data[i*g.Inc])
 		}
 	}
-	return true
+	return n
 }

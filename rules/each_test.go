@@ -69,6 +69,27 @@ func content(a Args, n int) (all []byte) {
 	return all
 }
 
+// zeroFirst lets CallEach set what a sets out to add to, of n problems, to zero first. In want it is zero.
+func zeroFirst(r *Rule, a, want Args, n int) {
+	for part, list := range [][]Buffer{a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents} {
+		for i := range list {
+			added, b := rev.In, &list[i]
+			if part == 0 || part == 2 {
+				added = rev.Acc
+			}
+			if r.Operands[i].role != added || b.Data == nil || b.Move == 0 {
+				continue
+			}
+			b.Zero = true
+			memory := unsafe.Slice((*byte)(b.Data), b.Move*n)
+			for j := range memory {
+				memory[j] = 0x41
+			}
+			clear(unsafe.Slice((*byte)([][]Buffer{want.Operands, want.Cotangents, want.Tangents, want.CotangentTangents}[part][i].Data), b.Move*n))
+		}
+	}
+}
+
 // many is a number of problems that workers share, after shared.
 const many = 640
 
@@ -96,12 +117,15 @@ func testCallEach(t *testing.T) {
 		for _, p := range r.Passes {
 			n, workers := 3, slices.IndexFunc(r.Params, func(p Param) bool { return p.Name == "Workers" })
 			switch r.Kernel {
-			case "revlinalg.Dot", "revlinalg.Norm2", "revlinalg.Sum", "revlinalg.Unitary", "revnn.Gather":
+			case "revlinalg.Dot", "revlinalg.Norm2", "revlinalg.Solve", "revlinalg.Sum", "revlinalg.Unitary", "revnn.Gather":
 				n = many
 			}
 			got, want := spread(problem(r, 1), n), spread(problem(r, 1), n)
 			if workers >= 0 && n == many {
 				got.Params[workers] = 3
+			}
+			if !r.InPlace {
+				zeroFirst(r, got, want, n)
 			}
 			var wantErr error
 			for j := range n {

@@ -40,10 +40,10 @@ func named[K any](pass string, k, g, t, gt *K) (p rev.Pass[K], ok bool) {
 // An each is a kernel that makes passes over many small problems in less time than calls of Run do, and to the
 // same bits.
 type each[K any] interface {
-	// RunEach makes the pass p over n problems of the same shapes. next and q are the kernel and the pass of the
-	// second, and the others are as far apart as the first two. It has no errors and does not panic. It does nothing and returns false
-	// if it does not make this pass.
-	RunEach(p rev.Pass[K], next K, q rev.Pass[K], n int) bool
+	// RunEach makes the pass p over the first of n problems of the same shapes, and returns how many it has done. next
+	// and q are the kernel and the pass of the second, and the others are as far apart as the first two. It leaves
+	// problems that may have errors, and passes that it does not make, to Run. It does not panic.
+	RunEach(p rev.Pass[K], next K, q rev.Pass[K], n int) int
 }
 
 // RunEach makes a pass as Run does for each of n kernels that have operands of the same shapes and in
@@ -60,16 +60,17 @@ func RunEach[K rev.Kernel[K]](pass string, n int, move func(by int), at *int, k,
 		return rev.ErrUnsupported
 	}
 	p.Back = p.Back && !gradient
+	done := 0
 	if fast, ok := any(k).(each[K]); ok && n > 1 {
 		move(1)
 		next, q := *k, p
 		setParts(&q, g, t, gt)
 		move(-1)
-		if fast.RunEach(p, next, q, n) {
-			return nil
+		if done = fast.RunEach(p, next, q, n); done > 0 && done < n {
+			move(done)
 		}
 	}
-	for i := range n {
+	for i := done; i < n; i++ {
 		kernel := *k
 		setParts(&p, g, t, gt)
 		// What move writes is read after the pass: a processor waits for a copy of what was just written.

@@ -33,6 +33,31 @@ func Numbers[T rev.Number](e *Each, x, y *T) (v rev.Vector[T]) {
 	return v
 }
 
+// Matrices returns the matrices of which x and y are the first two.
+func Matrices[T rev.Number](e *Each, x, y rev.General[T]) (m Many[T]) {
+	if len(x.Data) > 0 {
+		all := rows(e, &x.Data[0], &y.Data[0], len(x.Data))
+		m = Many[T]{x, all.Data, all.Stride}
+	}
+	return m
+}
+
+// Many are matrices that are by elements apart.
+type Many[T any] struct {
+	first rev.General[T]
+	data  []T
+	by    int
+}
+
+// At returns matrix i.
+func (m *Many[T]) At(i int) rev.General[T] {
+	x := m.first
+	if m.data != nil {
+		x.Data = m.data[i*m.by:][:len(x.Data)]
+	}
+	return x
+}
+
 // rows returns the matrix whose first row starts with x, and the second with y.
 func rows[T rev.Number](e *Each, x, y *T, cols int) (m rev.General[T]) {
 	size := int(unsafe.Sizeof(*x))
