@@ -33,6 +33,7 @@ func (r *Rule) CallEach(p Pass, a Args, n int) error {
 	}
 	w := workspace.Get[each]()
 	w.rule, w.pass, w.args, w.n, w.failed = r, p, a, n, n
+	w.atOnce = zeroBytes / max(1, a.zeroed())
 	var took time.Duration
 	w.done, w.size = 0, 1
 	for slow := 0; w.done < n && w.err == nil && slow < 2; { // one may be slow by an interrupt, or as it is the first
@@ -79,6 +80,8 @@ type each struct {
 	done int // problems that the caller has done, to see how long they take
 	size int // of a block of the others
 
+	atOnce int // problems whose memory is set to zero at once, if there is such memory
+
 	mu     sync.Mutex
 	failed int // the first problem with an error, n if there is none
 	err    error
@@ -92,10 +95,16 @@ func (w *each) Block(_, b int) {
 
 // run makes the passes over the problems from lo to hi-1.
 func (w *each) run(lo, hi int) {
-	i, err := w.rule.callRange(w.pass, &w.args, lo, hi)
-	if err == nil {
-		return
+	for n := max(1, w.atOnce); lo < hi; lo += n {
+		if i, err := w.rule.callRange(w.pass, &w.args, lo, min(hi, lo+n)); err != nil {
+			w.fail(i, err)
+			return
+		}
 	}
+}
+
+// fail keeps the error of problem i.
+func (w *each) fail(i int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if i < w.failed {
@@ -115,6 +124,7 @@ func (r *Rule) callRange(p Pass, a *Args, lo, hi int) (at int, err error) {
 	}()
 	defer r.end(f, &err)
 	m.at = 0
+	a.zero(lo, hi)
 	if err := r.set(f, a); err != nil {
 		return lo, err
 	}
@@ -165,9 +175,50 @@ func dataOffset(k rev.Kind) uintptr {
 	return 0 // the operand is a pointer or a slice
 }
 
+// zeroBytes is how much memory is set to zero at once. Passes then find it in the cache, where a long
+// vector would be written to memory and read again.
+const zeroBytes = 1 << 16
+
+// zeroed returns how many bytes of a problem are set to zero.
+func (a *Args) zeroed() (bytes int) {
+	for part := range catalog.Part(catalog.NumParts) {
+		for _, b := range a.part(part) {
+			bytes += b.zeroed()
+		}
+	}
+	return bytes
+}
+
+func (b *Buffer) zeroed() int {
+	if !b.Zero || b.Data == nil || b.Type < Float64 || b.Type > Int {
+		return 0
+	}
+	return b.Len * int(b.Type.size())
+}
+
+// zero sets memory of the problems from lo to hi-1 to zero.
+func (a *Args) zero(lo, hi int) {
+	for part := range catalog.Part(catalog.NumParts) {
+		for _, b := range a.part(part) {
+			size := b.zeroed()
+			if size == 0 || lo == hi {
+				continue
+			}
+			if b.Move == size { // the problems are one behind the other
+				clear(unsafe.Slice((*byte)(unsafe.Add(b.Data, lo*b.Move)), (hi-lo)*size))
+				continue
+			}
+			for i := lo; i < hi; i++ {
+				clear(unsafe.Slice((*byte)(unsafe.Add(b.Data, i*b.Move)), size))
+			}
+		}
+	}
+}
+
 // callOneByOne is CallEach with n calls.
 func (r *Rule) callOneByOne(p Pass, a Args, n int) error {
 	for i := range n {
+		a.zero(0, 1)
 		if err := r.Call(p, a); err != nil {
 			return ofProblem(i, n, err)
 		}

@@ -136,7 +136,7 @@ func textOf(s *C.char) string {
 }
 
 // goCall makes a pass for each of count problems. Argument i of a problem is moves[i] bytes
-// after that of the problem before. A nil moves is for count 1.
+// after that of the problem before, and is set to zero first if its value is not 0. A nil moves is for count 1.
 //
 //export goCall
 func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *C.int64_t, message *C.char, size C.int64_t) (status C.int32_t) {
@@ -201,7 +201,7 @@ func (a *arguments) set(args *C.rev_arg, n C.int64_t, moves *C.int64_t) error {
 			return fmt.Errorf("%w: argument %d: %w", errArgument, i, err)
 		}
 		if moves != nil {
-			b.Move = int(unsafe.Slice(moves, n)[i])
+			b.Move, b.Zero = int(unsafe.Slice(moves, n)[i]), c.value != 0
 		}
 		a.parts[part][index] = b
 	}

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library of another one must not be called. */
-#define REV_ABI_VERSION 4
+#define REV_ABI_VERSION 5
 
 /* The room for the message of a call, with the zero at its end. */
 #define REV_MESSAGE_SIZE 1024
@@ -80,7 +80,7 @@ typedef struct rev_arg {
 	const int64_t *ptr; /* of a sparse matrix, whose entries are data: those of row i are from ptr[i] on, */
 	const int64_t *ind; /* and these are the columns of the entries */
 	int64_t ptr_len, ind_len;
-	double value;  /* of a parameter; a flag is 0 or 1 */
+	double value;  /* of a parameter; a flag is 0 or 1. In a batch of rev_run, 1 of an operand or derivative sets it to 0 first */
 	int32_t part;  /* enum rev_part */
 	int32_t index; /* which operand or parameter, in the order of rev_rules_json */
 	int32_t type;  /* enum rev_type */

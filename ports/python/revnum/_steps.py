@@ -55,6 +55,7 @@ class Buffer(NamedTuple):
     dtype: np.dtype
     strides: tuple = None  # in elements; None is without gaps
     shared: bool = True  # by the problems of a batch
+    zero: bool = False  # a batch sets it to zero, problem by problem
 
     @property
     def bytes(self):
@@ -126,6 +127,9 @@ class Steps:
         return self._add(shape if self.batch < 0 else (self.batch, *shape), None, dtype, self.batch < 0)
 
     def zeros(self, b):
+        """b, which is zero before the next call."""
+        if self.batch >= 0 and not b.shared and not self.rule.in_place:  # kernels in place make two calls
+            return b._replace(zero=True)
         self.step(ZERO, b.number, 0)
         return b
 
@@ -162,12 +166,13 @@ class Steps:
         shape, strides = (b.shape, b.strides) if b.shared else (b.shape[1:], None)
         n = math.prod(shape)
         move = 0 if b.shared else n * b.dtype.itemsize
+        zero = float(b.zero)
         if o.sparse:
-            return self._sparse(o, part, b.number + 1, n), move
+            return self._sparse(o, part, b.number + 1, n, zero), move
         rows, cols = (*shape, 1, 1)[:2] if shape else (1, 1)
         stride = strides[0] if strides and n else max(1, cols)
         span = 1 + (rows - 1) * stride + (cols - 1) * (strides[1] if strides and len(shape) > 1 else 1) if n else 0
-        return pack(b.number + 1, span, rows, cols, stride, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, len(shape)), move
+        return pack(b.number + 1, span, rows, cols, stride, 1, 0, 0, 0, 0, zero, part, o.index, o.code, len(shape)), move
 
     def hold(self, x):
         """Packs the inputs x."""
@@ -178,15 +183,14 @@ class Steps:
         """Packs the sparse outputs without their entries, where these are not computed."""
         return [(self._sparse(o, 0, 0, 0), 0) for o in self.rule.outputs if o.sparse]
 
-    def _sparse(self, o, part, buffer, n):
+    def _sparse(self, o, part, buffer, n, zero=0.0):
         ptr, ind = self.structure[o.name, "ptr"], self.structure[o.name, "ind"]
-        return pack(buffer, n, *self.shapes[o.name], 0, 1, ptr.number + 1, ind.number + 1, math.prod(ptr.shape), math.prod(ind.shape), 0.0, part, o.index, o.code, 2)
+        return pack(buffer, n, *self.shapes[o.name], 0, 1, ptr.number + 1, ind.number + 1, math.prod(ptr.shape), math.prod(ind.shape), zero, part, o.index, o.code, 2)
 
     def outputs(self, out):
         """Sets outputs to what they are before the kernel, and packs them."""
-        for o, b in zip(self.rule.outputs, out):
-            self.copy(b, self.x[o.name]) if o.role == "inout" else self.zeros(b)
-        return [self.pack(o, 0, b) for o, b in zip(self.rule.outputs, out)]
+        ready = lambda o, b: self.copy(b, self.x[o.name]) if o.role == "inout" else self.zeros(b)
+        return [self.pack(o, 0, ready(o, b)) for o, b in zip(self.rule.outputs, out)]
 
     def temporary_outputs(self):
         return [self.new(shape, np.dtype(dtype)) for shape, dtype in self.problem_outputs]
@@ -197,7 +201,7 @@ class Steps:
         given = dict(zip(self.spec.inputs, t))
         args = []
         for o, b in zip(self.rule.outputs, outs):
-            self.copy(b, given.pop(o.name)) if o.role == "inout" else self.zeros(b)
+            b = self.copy(b, given.pop(o.name)) if o.role == "inout" else self.zeros(b)
             args.append(self.pack(o, 2, b))
         return args + [self.pack(self.byname[name], 2, self.copy(self.like(b), b)) for name, b in given.items()]
 
@@ -209,7 +213,7 @@ class Steps:
         for o, (shape, dtype), b in zip(self.rule.outputs, self.problem_outputs, ct or [None] * len(self.rule.outputs)):
             to = grads.pop(o.name, None) if o.role == "inout" else None
             to = self.new(shape, np.dtype(dtype)) if to is None else to
-            self.zeros(to) if b is None else self.conjugate(self.copy(to, b))
+            to = self.zeros(to) if b is None else self.conjugate(self.copy(to, b))
             args.append(self.pack(o, part, to))
         return args + [self.pack(self.byname[name], part, self.zeros(b)) for name, b in grads.items() if b is not None]
 
