@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,8 +26,8 @@ import (
 // tasks are the tasks of rev_model. The comments list their arrays, and say which ones
 // the task writes.
 var tasks = map[string]func(ctx context.Context, options []byte, a arrays) (any, error){
-	"gmm.fit":          fitMixture,      // points; weights of points, or nothing
-	"gmm.score":        scoreMixture,    // points; log densities, written, or nothing; responsibilities, written, or nothing; labels, written, or nothing
+	"gmm.fit":          fitMixture,      // points; weights of points, or nothing; the mixture, written, or nothing, for one in the report
+	"gmm.score":        scoreMixture,    // points; log densities, written, or nothing; responsibilities, written, or nothing; labels, written, or nothing; the mixture, or nothing for that of the options
 	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written; centroids to start from, or nothing
 	"kmeans.predict":   predictClusters, // points; centroids; labels, written
 	"graphembed.embed": embedGraph,      // edges; positions, a vertex a row, written
@@ -176,15 +177,70 @@ func fitMixture(ctx context.Context, options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	best := r.Starts[r.Best]
+	best, report := r.Starts[r.Best], m
+	if a.has(2) {
+		report = nil
+		if err := a.setMixture(2, m); err != nil {
+			return nil, err
+		}
+	}
 	return struct {
-		Mixture       *gmm.Mixture `json:"mixture"`
+		Mixture       *gmm.Mixture `json:"mixture,omitempty"`
 		LogLikelihood float64      `json:"log_likelihood"`
 		LogPosterior  float64      `json:"log_posterior"`
 		Iterations    int          `json:"iterations"`
 		Converged     bool         `json:"converged"`
 		History       []float64    `json:"history"` // the log posterior before each iteration
-	}{m, best.LogLikelihood, best.LogPosterior, best.Iterations, best.Converged, best.History}, nil
+	}{report, best.LogLikelihood, best.LogPosterior, best.Iterations, best.Converged, best.History}, nil
+}
+
+// A mixture is three arguments from first on: the weights, the means as rows, and the covariances one below the
+// other. Text of large matrices would take longer than what is done with them.
+
+// setMixture copies m to these arguments.
+func (a arrays) setMixture(first int, m *gmm.Mixture) error {
+	k, d := m.Components(), m.Dim()
+	weights, means, covariances, err := a.mixtureArrays(first)
+	if err != nil {
+		return err
+	}
+	if r, c := means.Dims(); r != k || c != d {
+		return fmt.Errorf("%w: means are %d×%d, want %d×%d", errArgument, r, c, k, d)
+	}
+	copy(weights, m.Weights())
+	means.Copy(m.Means())
+	for i, c := range m.Covariances() {
+		covariances.Slice(i*d, (i+1)*d, 0, d).(*mat.Dense).Copy(c)
+	}
+	return nil
+}
+
+// mixture returns the mixture of these arguments.
+func (a arrays) mixture(first int) (*gmm.Mixture, error) {
+	weights, means, covariances, err := a.mixtureArrays(first)
+	if err != nil {
+		return nil, err
+	}
+	k, d := means.Dims()
+	list := make([]*mat.SymDense, k)
+	for i := range list {
+		list[i] = mat.NewSymDense(d, covariances.RawMatrix().Data[i*d*d:][:d*d])
+	}
+	return gmm.NewMixture(weights, means, list)
+}
+
+func (a arrays) mixtureArrays(first int) (weights []float64, means, covariances *mat.Dense, err error) {
+	weights, err1 := a.vector(first, false)
+	means, err2 := a.matrix(first + 1)
+	covariances, err3 := a.matrix(first + 2)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return nil, nil, nil, err
+	}
+	k, d := means.Dims()
+	if r, c := covariances.Dims(); len(weights) != k || r != k*d || c != d {
+		return nil, nil, nil, fmt.Errorf("%w: %d weights, means of %d×%d and covariances of %d×%d", errArgument, len(weights), k, d, r, c)
+	}
+	return weights, means, covariances, nil
 }
 
 func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
@@ -198,9 +254,15 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	m := &o.Mixture
+	if a.has(4) {
+		if m, err = a.mixture(4); err != nil {
+			return nil, err
+		}
+	}
 	rows, cols := x.Dims()
-	if cols != o.Mixture.Dim() {
-		return nil, fmt.Errorf("%w: points of %d coordinates, and a mixture of %d", errArgument, cols, o.Mixture.Dim())
+	if cols != m.Dim() {
+		return nil, fmt.Errorf("%w: points of %d coordinates, and a mixture of %d", errArgument, cols, m.Dim())
 	}
 	if a.has(1) {
 		to, err := a.vector(1, false)
@@ -210,17 +272,17 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 		if len(to) != rows {
 			return nil, fmt.Errorf("%w: %d log densities for %d points", errArgument, len(to), rows)
 		}
-		copy(to, o.Mixture.ScoreSamples(x))
+		copy(to, m.ScoreSamples(x))
 	}
 	if a.has(2) {
 		to, err := a.matrix(2)
 		if err != nil {
 			return nil, err
 		}
-		if r, c := to.Dims(); r != rows || c != o.Mixture.Components() {
-			return nil, fmt.Errorf("%w: responsibilities are %d×%d, want %d×%d", errArgument, r, c, rows, o.Mixture.Components())
+		if r, c := to.Dims(); r != rows || c != m.Components() {
+			return nil, fmt.Errorf("%w: responsibilities are %d×%d, want %d×%d", errArgument, r, c, rows, m.Components())
 		}
-		to.Copy(o.Mixture.Responsibilities(x))
+		to.Copy(m.Responsibilities(x))
 	}
 	if a.has(3) {
 		to, err := a.ints(3)
@@ -230,7 +292,7 @@ func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 		if len(to) != rows {
 			return nil, fmt.Errorf("%w: %d labels for %d points", errArgument, len(to), rows)
 		}
-		copy(to, o.Mixture.Predict(x))
+		copy(to, m.Predict(x))
 	}
 	return struct{}{}, nil
 }

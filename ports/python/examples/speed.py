@@ -72,15 +72,19 @@ def overhead():
 
 def calls():
     """Values of large problems, in NumPy's arrays, beside what the hosts have. One thread each."""
-    os.environ["GOMAXPROCS"] = "1"
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    if os.environ.get("GOMAXPROCS") != "1":  # Go sees the environment that a process began with
+        os.execve(sys.executable, [sys.executable, __file__, "calls"], os.environ | {"GOMAXPROCS": "1"})
     import torch
     from scipy.special import logsumexp
 
     import revnum.numpy as rn
 
     torch.set_num_threads(1)
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(processors)})  # XLA makes a thread for each that it may use, whatever its flags say
     jax, jnp = jax64()
+    jax.block_until_ready(jnp.zeros(1) + 1)
+    os.sched_setaffinity(0, processors)
     rng = np.random.default_rng(1)
     random = lambda *shape: rng.normal(size=shape)
     t, j = torch.from_numpy, jnp.asarray

@@ -126,8 +126,8 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
             if best is None or r["log_likelihood"] > best["log_likelihood"]:
                 best, self.lower_bounds_ = r, history
         for name in ("weights", "means"):
-            setattr(self, name + "_", np.array(best["mixture"][name]).astype(X.dtype))
-        covariances = np.array(best["mixture"]["covariances"])
+            setattr(self, name + "_", best["mixture"][name].astype(X.dtype))
+        covariances = best["mixture"]["covariances"]
         diagonals = np.diagonal(covariances, axis1=1, axis2=2)
         self.covariances_ = {"full": lambda: covariances, "tied": lambda: covariances[0], "diag": lambda: diagonals.copy(), "spherical": lambda: diagonals[:, 0].copy()}[self.covariance_type]().astype(X.dtype)
         self._set_parameters(self._get_parameters())
@@ -149,7 +149,7 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
             for _ in range(1 if self.n_init == "auto" else self.n_init):
                 self._initialize_parameters(X, random_state)
                 m = self._mixture()
-                yield m | {"weights": (np.array(m["weights"]) / np.sum(m["weights"])).tolist()}
+                yield m | {"weights": m["weights"] / np.sum(m["weights"])}
 
     def _maximise(self, X, weights, init, random_state):
         k, d = int(self.n_components), X.shape[1]
@@ -159,14 +159,15 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
             "reg_covar": float(self.reg_covar) or -1, "polish": bool(self.polish), "seed": _seed(random_state),
         }
         if init:
-            options["init"] = init
+            options["init"] = {name: a.tolist() for name, a in init.items()}
         X = _wide(X)
         args = [rn.task_argument(0, X)]
         if weights is not None:
             args.append(rn.task_argument(1, weights))
-        room = 4096 + 32 * (k * (d + 1) * (d + 1) + int(self.max_iter))
+        found = {"weights": np.empty(k), "means": np.empty((k, d)), "covariances": np.empty((k, d, d))}
+        args += self._mixture_arguments(2, found)
         try:
-            return library.model("gmm.fit", options, args, room)
+            return library.model("gmm.fit", options, args, 4096 + 32 * int(self.max_iter)) | {"mixture": found}
         except NoResultError as err:
             raise ValueError(
                 "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused by singleton or "
@@ -184,7 +185,12 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
             covariances = np.eye(d) / (q**2)[:, None, :]
         if self.covariance_type == "tied":
             covariances = np.broadcast_to(covariances, (len(self.means_), d, d))
-        return {"weights": np.asarray(self.weights_, np.float64).tolist(), "means": np.asarray(self.means_, np.float64).tolist(), "covariances": covariances.tolist()}
+        return {"weights": _wide(self.weights_), "means": _wide(self.means_), "covariances": _wide(covariances)}
+
+    def _mixture_arguments(self, first, mixture):
+        """The arguments of a task for a mixture, whose arrays have no gaps."""
+        c = mixture["covariances"]
+        return [rn.task_argument(first + i, a) for i, a in enumerate([mixture["weights"], mixture["means"], c.reshape(-1, c.shape[-1])])]
 
     def _scores(self, X, index, *columns, dtype=None):
         """What the library writes to argument index of gmm.score, for blocks of points one after the other."""
@@ -194,7 +200,7 @@ class GaussianMixture(sklearn.mixture.GaussianMixture):
         for rows in _blocks(X, max(X.shape[1], *columns, 1)):
             wide = _wide(X[rows])
             block = np.empty((len(wide), *columns), dtype or np.float64)
-            library.model("gmm.score", {"mixture": mixture}, [rn.task_argument(0, wide), rn.task_argument(index, block)], 64)
+            library.model("gmm.score", {}, [rn.task_argument(0, wide), rn.task_argument(index, block), *self._mixture_arguments(4, mixture)], 64)
             out[rows] = block
         return out
 

@@ -138,7 +138,7 @@ def _primitive(name, write, results):
     def eager(*args, spec):
         args = [np.ascontiguousarray(a).reshape(np.shape(a)) for a in args]
         out = [np.empty(a.shape, a.dtype) for a in results(spec, *args)]
-        _library.run_steps(_written(write, spec, _key(args), _key(out)), [a.__array_interface__["data"][0] for a in args + out])
+        _library.run_steps(_written(write, spec, _key(args), _key(out)), [rn.address(a) for a in args + out])
         return out
 
     def compiled(*args, spec):

@@ -16,7 +16,9 @@ run works in place, on memory that is the caller's, and copies nothing. prepare 
 a function that does the same again and again.
 """
 
+import ctypes
 import struct
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +29,19 @@ from ._library import ArgumentError, Package, bind, lookup, pack
 _TYPES = {"float64": np.dtype(np.float64), "float32": np.dtype(np.float32), "Q43": np.dtype(np.int64), "complex128": np.dtype(np.complex128), "int": np.dtype(np.int64)}
 _NAMES = {np.dtype(np.float64): "float64", np.dtype(np.float32): "float32", np.dtype(np.complex128): "complex128"}
 _PASSES = {"Forward": 0, "Inverse": 1, "Adjoint": 2, "Tangent": 3, "AdjointTangent": 4, "Gradient": 5}
+
+
+def _addresses():
+    """The function that returns the address of an array's data. NumPy's own ways make objects that take longer
+    than a short kernel. In CPython the address comes first in an array, as NumPy's interface for C has it."""
+    word, at = ctypes.c_size_t.from_address, object.__basicsize__
+    quick, plain = lambda a: word(id(a) + at).value, lambda a: a.__array_interface__["data"][0]
+    a = np.empty(4)
+    known = sys.implementation.name == "cpython" and all(quick(x) == plain(x) for x in (a, a[1:], a[::2]))
+    return quick if known else plain
+
+
+address = _addresses()
 
 
 def indices(name, a):
@@ -79,27 +94,27 @@ def argument(o, part, a, entries=True):
     """The packed argument of an array for operand o, or of the structure of a sparse matrix
     without its entries. The array must live until the call."""
     if not entries:
-        return pack(0, 0, *a.shape, 0, 1, a.ptr.ctypes.data, a.ind.ctypes.data, a.ptr.size, a.ind.size, 0.0, part, o.index, o.code, 2)
+        return pack(0, 0, *a.shape, 0, 1, address(a.ptr), address(a.ind), a.ptr.size, a.ind.size, 0.0, part, o.index, o.code, 2)
     if o.sparse:
         d = a.data
         if d.dtype != _TYPES[o.type]:
             raise ArgumentError(f"revnum: {o.name} has elements of {d.dtype}, want {o.type}")
         if not d.flags.c_contiguous:
             raise ArgumentError(f"revnum: the entries of {o.name} are not contiguous")
-        return pack(d.ctypes.data, d.size, *a.shape, 0, 1, a.ptr.ctypes.data, a.ind.ctypes.data, a.ptr.size, a.ind.size, 0.0, part, o.index, o.code, 2)
+        return pack(address(d), d.size, *a.shape, 0, 1, address(a.ptr), address(a.ind), a.ptr.size, a.ind.size, 0.0, part, o.index, o.code, 2)
     if a.dtype != _TYPES[o.type]:
         raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want {o.type}")
     axes, shape, strides, size = a.ndim, a.shape, a.strides, o.size
-    address = a.__array_interface__["data"][0]
+    data = address(a)
     if axes == 0:
-        return pack(address, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 0)
+        return pack(data, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 0)
     if axes == 1:
         n, s = shape[0], strides[0] // size
-        return pack(address, (n - 1) * s + 1 if n and s > 0 else n, n, 0, s, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 1)
+        return pack(data, (n - 1) * s + 1 if n and s > 0 else n, n, 0, s, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 1)
     if axes == 2:
         (m, n), s, c = shape, strides[0] // size, strides[1] // size
         span = (m - 1) * s + (n - 1) * c + 1 if m and n and s >= 0 and c >= 0 else m * n
-        return pack(address, span, m, n, s, c, 0, 0, 0, 0, 0.0, part, o.index, o.code, 2)
+        return pack(data, span, m, n, s, c, 0, 0, 0, 0, 0.0, part, o.index, o.code, 2)
     raise ArgumentError(f"revnum: {o.name} has {axes} axes, want {o.axes}")
 
 
@@ -214,7 +229,7 @@ class _Again:
         out = [np.zeros(shape, dtype) for shape, dtype in self.out]
         fields = []
         for a, rest in zip([*args, *out], self.rest):
-            fields += a.__array_interface__["data"][0], rest
+            fields += address(a), rest
         status = _library.library.call(self.number, _library.FORWARD, self.pack(*fields) + self.settings, self.n)
         if status:
             _library.library.fail(status)
