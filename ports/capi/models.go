@@ -237,8 +237,11 @@ func (a arrays) mixtureArrays(first int) (weights []float64, means, covariances 
 		return nil, nil, nil, err
 	}
 	k, d := means.Dims()
-	if r, c := covariances.Dims(); len(weights) != k || r != k*d || c != d {
-		return nil, nil, nil, fmt.Errorf("%w: %d weights, means of %d×%d and covariances of %d×%d", errArgument, len(weights), k, d, r, c)
+	if k != len(weights) {
+		return nil, nil, nil, fmt.Errorf("%w: %d means for %d weights", errArgument, k, len(weights))
+	}
+	if r, c := covariances.Dims(); r != k*d || c != d {
+		return nil, nil, nil, fmt.Errorf("%w: covariances are %d×%d, want %d×%d", errArgument, r, c, k*d, d)
 	}
 	return weights, means, covariances, nil
 }
