@@ -138,7 +138,7 @@ func (w *softmaxRowsPass[T]) shortRow(i int, p []T) {
 	for j, v := range p {
 		d += T(v * gy[j])
 	}
-	d *= unit
+	d = T(d * unit)
 	for j, v := range p {
 		gx[j] += T(unit * T(v*(gy[j]-d)))
 	}
