@@ -64,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.transforms, []string{"batched FFT", "RealFFT"}}, {b.largeTransform, []string{"FFT"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.attention, []string{"Attention"}}, {b.transforms, []string{"batched FFT", "RealFFT"}}, {b.largeTransform, []string{"FFT"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -451,6 +451,17 @@ func (b *bench) convolution() {
 	k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth = 1, 1, kernel/2, kernel/2
 	one := 2 * float64(inputs*side*side) * float64(channels*channels*kernel*kernel)
 	passes(b, "Conv2D", map[string]int{"inputs": inputs, "channels": channels, "side": side}, multiply, [3]float64{one, 3 * one, 3 * one}, k, g)
+}
+
+// attention measures 16 heads of 64 columns. Forward has two products, Adjoint and Tangent three more.
+func (b *bench) attention() {
+	heads := min(16, b.order)
+	c, n := min(64, b.order)*heads, b.order/2
+	operands := func() Attention[float64] {
+		return Attention[float64]{Y: b.general(n, c), Q: b.general(n, c), K: b.general(n, c), V: b.general(n, c), Heads: heads}
+	}
+	one := 2 * 2 * float64(n) * float64(n) * float64(c)
+	passes(b, "Attention", map[string]int{"n": n, "heads": heads, "columns": c}, b.ofProduct(min(n, c/heads)), [3]float64{one, 3 * one, 5 * one / 2}, operands(), operands())
 }
 
 // transforms measures transforms of 1024 numbers. A pass reads and writes them, and their derivatives. A spectrum

@@ -75,6 +75,7 @@ func TestBench(t *testing.T) {
 			"Unitary Inverse":           {Flops: 6 * 4 * 6},
 			"MatMul Forward":            {Flops: 4 * 4 * 4 * 2},
 			"AffineBatch Adjoint":       {Flops: 4 * 4 * 4 * 2 * 3},
+			"Attention Forward":         {Flops: 4 * 4 * 4 * 64},
 			"FFT Forward":               {Bytes: 32 * 32},
 			"batched FFT Adjoint":       {Bytes: 2 * 32 * 32},
 			"RealFFT Forward":           {Bytes: 64/2*8 + 2*4*5*16},

@@ -34,6 +34,7 @@ func TestPassesWithoutMemory(t *testing.T) {
 	}
 	exhaust[hostLayerNorm[float64], LayerNorm[float64]](t, func(rnd *rand.Rand) hostLayerNorm[float64] { return newLayerNorm[float64](rnd, 700, 3) })
 	exhaust[hostConv2D[float64], Conv2D[float64]](t, func(rnd *rand.Rand) hostConv2D[float64] { return newConv2D[float64](rnd, 2, 1, grouped) })
+	exhaust[hostAttention[float64], Attention[float64]](t, func(rnd *rand.Rand) hostAttention[float64] { return newAttention[float64](rnd, 3, 4, false) })
 	exhaust[hostUnitary[float64], Unitary[float64]](t, func(rnd *rand.Rand) hostUnitary[float64] { return randomUnitary[float64](rnd, 34, 1, false) })
 	exhaust[hostUnitary[fixed.Q43], Unitary[fixed.Q43]](t, func(rnd *rand.Rand) hostUnitary[fixed.Q43] { return randomUnitary[fixed.Q43](rnd, 30, 1, false) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 3, 2, 2) })

@@ -81,6 +81,25 @@ func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes Y += P·V, or returns an error.
+func (k Attention[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= P·V, or returns an error.
+func (k Attention[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= P·V, Q̄ += α·S̄·K, K̄ += α·S̄ᵀ·Q and V̄ += Pᵀ·Ȳ, or returns an
+// error.
+func (k Attention[T]) Adjoint(g Attention[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += P·V and Ẏ += Ṗ·V + P·V̇, or returns an error.
+func (k Attention[T]) Tangent(t Attention[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẏ -= Ṗ·V + P·V̇, ġQ += α·(ġS·K + S̄·K̇), ġK +=
+// α·(ġSᵀ·Q + S̄ᵀ·Q̇) and ġV += Ṗᵀ·Ȳ + Pᵀ·ġY, or returns an error.
+func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes Y += α·X, or returns an error.
 func (k Axpy[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 

@@ -230,6 +230,12 @@ def convolution(inputs, channels, side):
     return {"torch conv2d (cuDNN)": [lambda: y.add_(functional.conv2d(x, w, b, padding=1))]}
 
 
+def attention(n, heads, columns):
+    q, k, v = (torch.rand(1, heads, n, columns // heads) for _ in range(3))
+    y = torch.zeros_like(q)
+    return {"torch attention": [lambda: y.add_(functional.scaled_dot_product_attention(q, k, v))]}
+
+
 def transforms(f, kind, n, transforms=1):
     """Spectra of signals, of which those of real numbers are added to what is there."""
     x = torch.rand(transforms, n, dtype=kind)
@@ -380,6 +386,7 @@ PEERS = {
     "Cholesky Forward": cholesky,
     "AffineBatch Forward": affine,
     "Conv2D Forward": convolution,
+    "Attention Forward": attention,
     "FFT Forward": lambda **s: transforms(torch.fft.fft, torch.complex128, **s),
     "batched FFT Forward": lambda **s: transforms(torch.fft.fft, torch.complex128, **s),
     "RealFFT Forward": lambda **s: transforms(torch.fft.rfft, torch.float64, **s),
