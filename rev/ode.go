@@ -1,10 +1,11 @@
 package rev
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"revnum/fixed"
@@ -14,12 +15,14 @@ import (
 
 // An ODE is the equation dx/dt = f(t, x). [Integrate] and [IntegrateWithin] solve it.
 //
-// X, DX and Z find places in the state s. All are of the same type and shape: slices,
-// pointers, views, or structs of them and of numbers, over floating or fixed point. X holds x(t₀)
-// before and x(t₁) after the step. Z holds zeros before, and the companion of x after; see [Integrate].
-// RHS must add f(t, x) to DX and change nothing else in s, and must not read DX. What else it reads,
-// such as the parameters of f, must be in s too. While a step runs, X and DX hold other numbers; DX has
-// its own again afterwards.
+// X, DX and Z find places in the state s. All are of the same type and shape: slices, pointers, views without gaps,
+// or structs of them and of numbers, over floating or fixed point. No number may be there twice. X
+// holds x(t₀) before and x(t₁) after the step. Z holds zeros before, and the companion of x after; see
+// [Integrate].
+//
+// RHS must add f(t, x) to DX and change nothing else in s, and must not read DX. What else it reads, such as
+// the parameters of f, must be in s too. RHS may be any program; cmd/revgen writes a kernel for it from a
+// plain function. While a step runs, X and DX hold other numbers; DX has its own again afterwards.
 type ODE[S, X any] struct {
 	RHS      Step[S] // dx += f(t, x)
 	X, DX, Z func(s *S) *X
@@ -30,6 +33,10 @@ type ODE[S, X any] struct {
 
 	// Coupling is λ of [Integrate], in (0, 1]. Zero means 1.
 	Coupling float64
+
+	// Continue says that the step goes on from one that ended at its t₀, as for observations at several
+	// times. Z then holds the companion before too.
+	Continue bool
 }
 
 // A Tableau is an explicit Runge-Kutta method of as many stages as B has elements: with the step size
@@ -88,30 +95,39 @@ func (m *Tableau) check(name string) {
 // computed, not of the solution that it approximates.
 //
 // No explicit method is a bijection. Integrate therefore takes x and a companion z through pairs of
-// steps that are, whatever the method is. With h = (t₁-t₀)/n it begins with z += x, and computes n times
+// steps that are, whatever the method is. With h = (t₁-t₀)/n it begins with z += x, unless it continues, and
+// computes n times
 //
 //	x <- λ·x + (1-λ)·z + Ψ_h(t, z)
 //	z <- z - Ψ₋ₕ(t + h, x)
 //
-// Both x and z approximate the solution to the order of the method. One such step takes two steps of m, and
-// Adjoint takes four and two adjoints. The companion has a gradient too: if something after the step reads
+// Both x and z approximate the solution to the order of the method. Each of the n takes two steps of m, and in
+// Adjoint two steps and two adjoints. The companion has a gradient too: if something after the step reads
 // z, its cotangent counts.
 //
-// With λ = 1, which fixed-point numbers need, nothing but sums occurs. Inverse then restores fixed point to
-// the bit, and floating point up to rounding. But where solutions come together like e^(-a·t), the difference of x
-// and z grows like e^(a·t), as in the leapfrog method: it begins with the error of m. Where λ < 1 it dies
-// out if a·h < 1-λ. In return, Inverse multiplies rounding by up to λ⁻ⁿ, so choose λ as close to 1 as this
-// allows. For stiff equations the pair is of no use: take [Treeverse] over steps of your own.
+// With λ = 1, which fixed-point numbers need, nothing but sums occurs, and Inverse restores fixed point to
+// the bit. But where solutions come together like e^(-a·t), the difference of x and z grows like e^(a·t), as in
+// the leapfrog method: it begins with the error of m. Where λ < 1 it dies out if a·h < 1-λ. For stiff
+// equations the pair is of no use: take [Treeverse] over steps of your own.
 //
-// The working memory does not depend on n: 2 more numbers than m has stages for each number of x, and 2 more
-// than twice the stages in Adjoint. A pass allocates it once.
+// Over floating point Inverse multiplies rounding by about e^(a·t), as the way back over such an equation
+// does, and by up to λ⁻ⁿ. So choose λ as close to 1 as a·h allows. The way back ends at z = 0 but for rounding.
+// If z then is more than 2⁻²⁶ of its largest number (2⁻¹² for float32), the step returns a Violation: the
+// way back was another one, and the gradient would be wrong. [Checkpoint] over X and Z within shorter
+// spans helps. If z is less, it is set to zero.
+//
+// In fixed point h·A_ij and h·B_i are rounded to 2⁻⁴³, which many short steps add up.
+//
+// The working memory does not depend on n. For each number of x it is as many numbers as m has stages and one
+// more, and twice that in Adjoint. A pass allocates it once.
 //
 // Integrate panics if n is less than 1, if a time is not finite, if the tableau is not well formed, or if
-// λ is not in (0, 1]. A λ other than 1 over fixed point is a Violation. So are shapes of X, DX and Z that
-// differ.
+// λ is not in (0, 1]. A λ other than 1 over fixed point is a Violation. So are views with gaps, numbers that X and Z
+// have twice, shapes that differ, and a Z that is not zero. Cotangents and tangents of X and Z that are
+// nil count as zero, but AdjointTangent needs both tangents, and otherwise returns [ErrUnsupported].
 //
-// The pair is that of S. McCallum and J. Foster, Efficient, accurate and stable gradients for neural ODEs,
-// arXiv 2410.11648, 2024, equation (3).
+// The pair is the reversible method of S. McCallum and J. Foster, Efficient, accurate and stable gradients for
+// neural ODEs, arXiv 2410.11648, 2024, section 2.
 func Integrate[S, X any](ode ODE[S, X], m Tableau, t0, t1 float64, n int) Step[S] {
 	const name = "Integrate"
 	m.check(name)
@@ -122,16 +138,22 @@ func Integrate[S, X any](ode ODE[S, X], m Tableau, t0, t1 float64, n int) Step[S
 }
 
 // IntegrateWithin is like [Integrate], with steps whose sizes follow from the error that the tableau
-// estimates in Ψ_h(t, z). The error of a step, scaled by abs + rel·|x| for each number, has a root mean
-// square of at most 1. DormandPrince has an estimate, RK4 has none.
+// estimates in Ψ_h(t, z). The error of a step, divided by abs + rel·|x| for each number, has a root mean
+// square of at most 1. Here |x| is the larger of z and z + Ψ_h(t, z). DormandPrince has an estimate, RK4 has none.
 //
 // Forward and Tangent choose the sizes, and keep them at sizes(s), as [Checkpoint] keeps its copies: a number
 // a step. Inverse, Adjoint and AdjointTangent take them from there. Derivatives are those for these sizes: a
-// size has no derivative of its own. The inverse of an Adjoint, as in [Uncall], is not supported.
+// size has no derivative of its own. The inverse of an Adjoint, which [Uncall] and [Routine] need, is not
+// supported. Branches of [Parallel] need sizes of their own.
 //
-// If a step would have to be shorter than rounding of the time allows, or if abs and rel cannot be reached
-// in a million steps, the step returns a *[ConvergenceError]. IntegrateWithin panics where Integrate does, if the
-// tableau has no estimate, and unless abs and rel are not negative and one is positive.
+// The estimate does not see that x and z come apart, as they do where solutions come together. If their
+// difference, scaled as errors are, is more than 10 for each step so far, the step returns an error that is a
+// *[ConvergenceError]. Integrate in shorter equal steps with λ < 1 then. It returns that error too if a step
+// would have to be shorter than rounding of the time allows, and after a million steps. Its residual is
+// what came last, where 1 is allowed. After an error all is as it was.
+//
+// IntegrateWithin panics where Integrate does, if the tableau has no estimate, if sizes is nil, and unless abs and
+// rel are not negative and one is positive. With abs = 0, a number that is zero allows no error.
 //
 // The control of sizes is that of E. Hairer, S. P. Nørsett and G. Wanner, Solving ordinary differential
 // equations I, second edition, 1993, section II.4.
@@ -143,6 +165,9 @@ func IntegrateWithin[S, X any](ode ODE[S, X], m Tableau, t0, t1, abs, rel float6
 		panic("rev: IntegrateWithin: the tableau has no estimate of the error")
 	case !(abs >= 0 && rel >= 0 && abs+rel > 0 && abs+rel < math.Inf(1)):
 		panic("rev: IntegrateWithin: abs and rel must not be negative, and one must be positive")
+	}
+	if sizes == nil {
+		panic("rev: IntegrateWithin: there is no place for the sizes")
 	}
 	v := newIntegrator(name, ode, m, t0, t1, 0)
 	v.abs, v.rel, v.sizes = abs, rel, sizes
@@ -198,6 +223,9 @@ func (v *integrator[S, X]) run(p pass[S]) error {
 	r.chainRun = chain.begin(p)
 	r.x, r.z = r.first, r.held(v.Z)
 	defer func() {
+		for _, a := range r.absent {
+			*a.at = a.was
+		}
 		r.put(v.Z, r.z)
 		r.end()
 	}()
@@ -212,15 +240,16 @@ func (v *integrator[S, X]) run(p pass[S]) error {
 		}
 		v.SetTime(p.s, t)
 	}
-	return within(v.label, err)
+	return err
 }
 
 // An odeRun is a pass over an integration.
 type odeRun[S, X any] struct {
 	*integrator[S, X]
 	*chainRun[S, X]
-	p    pass[S]
-	x, z chainLink[X]
+	p      pass[S]
+	x, z   chainLink[X]
+	absent []absentDerivative[X]
 
 	u *chainState[X]   // an argument of f
 	k []*chainState[X] // k_i, by stages
@@ -228,31 +257,49 @@ type odeRun[S, X any] struct {
 	uBar *chainState[X]
 	kBar []*chainState[X]
 
+	ready   bool      // whether k has the stages of the next increment
 	numbers []float64 // of states, to scale an error
+}
+
+// An absentDerivative is where zeros stand for a derivative that is nil, and what was there.
+type absentDerivative[X any] struct {
+	at  *X
+	was X
 }
 
 // room allocates the working memory, and finds the numbers of x and z.
 func (r *odeRun[S, X]) room() error {
-	find := func(c *chainState[X], value, tangent bool) {
-		if value {
-			c.memV = leaves(nil, spans(nil, reflect.ValueOf(&c.v).Elem()))
+	for _, c := range [...]*chainState[X]{r.x.state, r.z.state, r.last.state} {
+		v := reflect.ValueOf(&c.v).Elem()
+		if hasGaps(v) {
+			return &Violation{r.label, "X, DX and Z must be without gaps", v.Type()}
 		}
-		if tangent {
-			c.memD = leaves(nil, spans(nil, reflect.ValueOf(&c.d).Elem()))
+		c.memV = leaves(nil, spans(nil, v))
+		if !sameShape(r.x.state.memV, c.memV) {
+			return &Violation{r.label, "DX and Z must have the numbers of X, which are", count(r.x.state.memV)}
 		}
 	}
-	for _, l := range [...]chainLink[X]{r.x, r.z, r.last} {
-		find(l.state, true, r.p.t != nil)
-		find(l.cotangent, r.p.g != nil, r.p.gt != nil)
-	}
-	for _, other := range [...]*chainState[X]{r.z.state, r.last.state} {
-		if !sameShape(r.x.state.memV, other.memV) {
-			return &Violation{r.label, "X, DX and Z must have the same shape, but the numbers of x are", count(r.x.state.memV)}
-		}
+	if overlapping(append(slices.Clone(r.x.state.memV), r.z.state.memV...)) {
+		return &Violation{r.label, "X and Z must have no number twice", r.x.state.v}
 	}
 	for _, m := range r.x.state.memV {
 		if m.elem == reflect.TypeFor[fixed.Q43]() && r.Coupling != 1 {
 			return &Violation{r.label, "over fixed point the coupling must be 1", r.Coupling}
+		}
+	}
+	for _, l := range [...]chainLink[X]{r.x, r.z} {
+		err := r.complete(r.p.t != nil, &l.state.d, &l.state.memD)
+		if err == nil {
+			err = r.complete(r.p.g != nil, &l.cotangent.v, &l.cotangent.memV)
+		}
+		if len(r.absent) > 0 && r.p.g != nil && r.p.t != nil && r.absent[len(r.absent)-1].at == &l.state.d {
+			return &Unsupported{r.label, r.p.String()}
+		}
+		if err == nil {
+			err = r.complete(r.p.gt != nil, &l.cotangent.d, &l.cotangent.memD)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	r.u = r.scratch(&r.states, r.p.t != nil)
@@ -268,6 +315,23 @@ func (r *odeRun[S, X]) room() error {
 	return nil
 }
 
+// complete finds the numbers of a derivative of x or z. If it is absent, zeros stand for it until the end.
+func (r *odeRun[S, X]) complete(wanted bool, v *X, mem *[]numberSpan) error {
+	if !wanted {
+		return nil
+	}
+	find := func() { *mem = leaves(nil, spans(nil, reflect.ValueOf(v).Elem())) }
+	if find(); len(*mem) == 0 && len(r.x.state.memV) > 0 {
+		r.absent = append(r.absent, absentDerivative[X]{v, *v})
+		*v = *ZeroLike(&r.x.state.v)
+		find()
+	}
+	if !sameShape(r.x.state.memV, *mem) || hasGaps(reflect.ValueOf(v).Elem()) {
+		return &Violation{r.label, "derivatives of X and Z must have the numbers of X, without gaps, which are", count(r.x.state.memV)}
+	}
+	return nil
+}
+
 func (r *odeRun[S, X]) scratch(pool *chainPool[X], tangent bool) *chainState[X] {
 	c := pool.take(&r.x.state.v, tangent)
 	c.memV, c.memD = leaves(nil, c.memV), leaves(nil, c.memD)
@@ -276,22 +340,35 @@ func (r *odeRun[S, X]) scratch(pool *chainPool[X], tangent bool) *chainState[X] 
 
 // all makes the pass, and undoes what it has done if it fails.
 func (r *odeRun[S, X]) all() error {
+	if !r.p.back && !r.Continue && r.z.state.largest() != 0 {
+		return &Violation{r.label, "Z must be zero before, or Continue be set", r.z.state.v}
+	}
 	if r.n == 0 {
 		return r.adaptive()
 	}
 	h := (r.t1 - r.t0) / float64(r.n)
-	at := func(i int) (t, size float64) { return r.t0 + float64(float64(i)*h), h }
-	if !r.p.back {
-		r.join(r.p)
+	at := func(k int) (t, size float64) {
+		return r.t0 + float64(float64(r.p.place(k, r.n))*h), h
 	}
-	for k := range r.n {
-		t, h := at(r.p.place(k, r.n))
+	if !r.p.back {
+		_ = r.join(r.p)
+	}
+	return r.steps(r.n, at)
+}
+
+// steps makes n steps of the pass, where at returns the time and size of the k-th, and after them the end of a
+// pass back. On an error it takes them back.
+func (r *odeRun[S, X]) steps(n int, at func(k int) (t, h float64)) error {
+	for k := range n {
+		t, h := at(k)
 		if err := r.both(r.p, t, h); err != nil {
-			return r.undo(err, k, func(k int) (t, h float64) { return at(r.p.place(k, r.n)) })
+			return r.undo(err, k, at)
 		}
 	}
 	if r.p.back {
-		r.join(r.p)
+		if err := r.join(r.p); err != nil {
+			return r.undo(err, n, at)
+		}
 	}
 	return nil
 }
@@ -305,7 +382,7 @@ func (r *odeRun[S, X]) undo(err error, k int, at func(k int) (t, h float64)) err
 		reason = r.both(q, t, h)
 	}
 	if !r.p.back && reason == nil {
-		r.join(q)
+		_ = r.join(q)
 	}
 	return notRestored(err, reason)
 }
@@ -313,53 +390,69 @@ func (r *odeRun[S, X]) undo(err error, k int, at func(k int) (t, h float64)) err
 // adaptive makes the pass with sizes that follow from errors, or that were kept.
 func (r *odeRun[S, X]) adaptive() error {
 	kept := &r.sizes(r.p.s).kept
+	last := len(*kept) - 1
 	switch {
 	case r.p.g != nil && !r.p.back:
 		return &Unsupported{r.label, r.p.String()}
-	case r.p.back && len(*kept) == 0:
+	case r.p.back && last < 0:
 		return &Violation{r.label, "there must be sizes that a pass forward kept, but their number is", 0}
 	case r.p.back:
-		sizes := (*kept)[len(*kept)-1]
+		sizes := (*kept)[last]
 		times := make([]float64, len(sizes))
 		t := r.t0
 		for i, h := range sizes {
 			times[i] = t
 			t += h
 		}
-		at := func(k int) (t, h float64) { return times[len(sizes)-1-k], sizes[len(sizes)-1-k] }
-		for k := range sizes {
-			t, h := at(k)
-			if err := r.both(r.p, t, h); err != nil {
-				return r.undo(err, k, at)
-			}
+		if math.Abs(t-r.t1) > 1e-6*math.Abs(r.t1-r.t0) {
+			return &Violation{r.label, "the sizes must be those of this step, with the end", t}
 		}
-		*kept = (*kept)[:len(*kept)-1]
-		r.join(r.p)
-		return nil
+		err := r.steps(len(sizes), func(k int) (t, h float64) { return times[len(sizes)-1-k], sizes[len(sizes)-1-k] })
+		if err == nil {
+			*kept = (*kept)[:last:last] // so that copies of the state do not share what comes next
+		}
+		return err
 	}
-	r.join(r.p)
-	var sizes []float64
-	var times []float64
-	fail := func(err error) error {
-		return r.undo(err, len(sizes), func(k int) (t, h float64) { return times[k], sizes[k] })
+	var was [2]*chainState[X]
+	for i, l := range [...]chainLink[X]{r.x, r.z} {
+		was[i] = r.scratch(&r.states, r.p.t != nil)
+		was[i].add(1, 1, l.state)
 	}
+	sizes, err := r.choose()
+	if err != nil {
+		for i, l := range [...]chainLink[X]{r.x, r.z} {
+			l.state.copy(was[i])
+		}
+		return err
+	}
+	*kept = append((*kept)[:last+1:last+1], sizes)
+	return nil
+}
+
+// choose makes a pass forward, and returns the sizes of its steps.
+func (r *odeRun[S, X]) choose() (sizes []float64, err error) {
+	_ = r.join(r.p)
 	h, err := r.firstSize()
 	if err != nil {
-		return fail(err)
+		return nil, err
 	}
 	const most = 1_000_000
+	e := math.NaN()
+	fail := func() error {
+		return &ConvergenceError{Kernel: r.label, Iterations: len(sizes), Residual: e, Tol: 1}
+	}
 	for t := r.t0; t != r.t1; {
 		last := math.Abs(h) >= math.Abs(r.t1-t)*(1-1e-12)
 		if last {
 			h = r.t1 - t
 		}
 		if t+h == t || len(sizes) == most {
-			return fail(&ConvergenceError{Kernel: r.label, Iterations: len(sizes), Residual: math.NaN(), Tol: 1})
+			return nil, fail()
 		}
 		if err := r.stages(r.p.forwardOnly(), r.z.state, t, h, len(r.B)); err != nil {
-			return fail(err)
+			return nil, err
 		}
-		e := r.scaledError(h)
+		e = r.scaledError(h)
 		// A smaller step for an error above 1, and at most ten times as large a one else.
 		next := float64(h * 0.2)
 		if e < math.Inf(1) {
@@ -369,17 +462,43 @@ func (r *odeRun[S, X]) adaptive() error {
 			h = next
 			continue
 		}
+		r.ready = true
 		if err := r.both(r.p, t, h); err != nil {
-			return fail(err)
+			return nil, err
 		}
-		times, sizes = append(times, t), append(sizes, h)
+		sizes = append(sizes, h)
+		if apart := r.apart(); !(apart <= 10*float64(len(sizes))) {
+			e = apart
+			return nil, fail()
+		}
 		if t += h; last {
 			break
 		}
 		h = next
 	}
-	*kept = append(*kept, sizes)
-	return nil
+	return sizes, nil
+}
+
+// apart returns the root mean square of x - z, in the units of the tolerance.
+func (r *odeRun[S, X]) apart() float64 {
+	r.numbers = appendNumbers(r.numbers[:0], r.x.state.memV)
+	n := len(r.numbers)
+	r.numbers = appendNumbers(r.numbers, r.z.state.memV)
+	sum := 0.
+	for i, x := range r.numbers[:n] {
+		z := r.numbers[n+i]
+		sum += r.square(x-z, x, z)
+	}
+	return math.Sqrt(sum / float64(max(1, n)))
+}
+
+// square returns the square of an error e of a number that is x or y, in the units of the tolerance.
+func (r *odeRun[S, X]) square(e, x, y float64) float64 {
+	if e == 0 {
+		return 0
+	}
+	e /= r.abs + float64(r.rel*max(math.Abs(x), math.Abs(y)))
+	return float64(e * e)
 }
 
 // scaledError returns the root mean square of the error that the stages estimate, in the units of the
@@ -392,14 +511,13 @@ func (r *odeRun[S, X]) scaledError(h float64) float64 {
 	}
 	sum := 0.
 	for i, x := range r.numbers[:n] {
-		e := 0.
+		e, step := 0., 0.
 		for j, weight := range r.Error {
-			e += float64(weight * r.numbers[(j+1)*n+i])
+			k := r.numbers[(j+1)*n+i]
+			e += float64(weight * k)
+			step += float64(r.B[j] * k)
 		}
-		if e != 0 {
-			q := e * h / (r.abs + float64(r.rel*math.Abs(x)))
-			sum += float64(q * q)
-		}
+		sum += r.square(h*e, x, x+float64(h*step))
 	}
 	return math.Sqrt(sum / float64(max(1, n)))
 }
@@ -426,11 +544,26 @@ func (r *odeRun[S, X]) firstSize() (float64, error) {
 // join makes z += x, the beginning, or its inverse:
 //
 //	z += x,  x̄ += z̄ back
-func (r *odeRun[S, X]) join(p pass[S]) {
+//
+// A pass back returns a Violation if it leaves more than rounding in z.
+func (r *odeRun[S, X]) join(p pass[S]) error {
+	if r.Continue {
+		return nil
+	}
+	largest := r.z.state.largest()
 	r.z.state.add(p.sign(), 1, r.x.state)
+	if p.back && !r.z.state.isRemoved(largest) {
+		left := r.z.state.largest()
+		r.z.state.add(1, 1, r.x.state)
+		return &Violation{r.label, "the companion must be zero before, but the way back left in it", left}
+	}
+	if p.back {
+		r.z.state.clear()
+	}
 	if p.g != nil {
 		r.x.cotangent.add(-p.sign(), 1, r.z.cotangent)
 	}
+	return nil
 }
 
 // sign returns -1 if p runs back, and 1 otherwise.
@@ -510,9 +643,12 @@ func (r *odeRun[S, X]) mix(p pass[S]) {
 //
 // On an error only cotangents may have changed.
 func (r *odeRun[S, X]) increment(p pass[S], sign int, to, from chainLink[X], t, h float64) error {
-	if err := r.stages(p.forwardOnly(), from.state, t, h, r.used); err != nil {
-		return err
+	if !r.ready {
+		if err := r.stages(p.forwardOnly(), from.state, t, h, r.used); err != nil {
+			return err
+		}
 	}
+	r.ready = false
 	sign *= p.sign()
 	for i, k := range r.k[:r.used] {
 		to.state.add(sign, h*r.B[i], k)
@@ -532,7 +668,7 @@ func (r *odeRun[S, X]) increment(p pass[S], sign int, to, from chainLink[X], t, 
 		r.setTime(t + float64(r.C[i]*h))
 		if err := r.step(q, 0, chainLink[X]{r.u, r.uBar}, chainLink[X]{r.k[i], r.kBar[i]}); err != nil {
 			again := r.increment(p.inverse().primal(), sign*p.sign(), to, from, t, h)
-			return notRestored(err, errors.Join(again, ErrUnsupported))
+			return notRestored(within(r.label, err), errors.Join(again, ErrUnsupported))
 		}
 		from.cotangent.add(1, 1, r.uBar)
 		for j, a := range r.A[i] {
@@ -549,7 +685,7 @@ func (r *odeRun[S, X]) stages(ahead pass[S], from *chainState[X], t, h float64, 
 		r.argument(from, i, h)
 		r.setTime(t + float64(r.C[i]*h))
 		if err := r.step(ahead, 0, chainLink[X]{state: r.u}, chainLink[X]{state: k}); err != nil {
-			return within(fmt.Sprintf("stage %d", i), err)
+			return within(r.label, err)
 		}
 	}
 	return nil
@@ -592,24 +728,97 @@ func (s *chainState[X]) scale(c float64) {
 	}
 }
 
+// copy makes s equal to d, with its tangent.
+func (s *chainState[X]) copy(d *chainState[X]) {
+	for i, m := range s.memV {
+		copy(m.slice(), d.memV[i].slice())
+	}
+	for i, m := range s.memD {
+		copy(m.slice(), d.memD[i].slice())
+	}
+}
+
 // leaves appends spans of plain numbers that cover those of the list.
 func leaves(to, list []numberSpan) []numberSpan {
 	for _, m := range list {
-		switch m.elem.Kind() {
-		case reflect.Array:
-			to = leaves(to, []numberSpan{{m.at, m.bytes, m.elem.Elem()}})
-		case reflect.Struct:
-			for at := uintptr(0); at < m.bytes; at += m.elem.Size() {
-				for i := range m.elem.NumField() {
-					f := m.elem.Field(i)
-					to = leaves(to, []numberSpan{{unsafe.Add(m.at, at+f.Offset), f.Type.Size(), f.Type}})
-				}
+		if elem := plainElem(m.elem); elem != nil {
+			to = append(to, numberSpan{m.at, m.bytes, elem})
+			continue
+		}
+		for at := uintptr(0); at < m.bytes; at += m.elem.Size() {
+			if m.elem.Kind() == reflect.Array {
+				to = leaves(to, []numberSpan{{unsafe.Add(m.at, at), m.elem.Size(), m.elem.Elem()}})
+				continue
 			}
-		default:
-			to = append(to, m)
+			for i := range m.elem.NumField() {
+				f := m.elem.Field(i)
+				to = leaves(to, []numberSpan{{unsafe.Add(m.at, at+f.Offset), f.Type.Size(), f.Type}})
+			}
 		}
 	}
 	return to
+}
+
+// plainElem returns the type of plain numbers that t, an array or a struct, has nothing but, or nil.
+func plainElem(t reflect.Type) reflect.Type {
+	switch t.Kind() {
+	case reflect.Array:
+		return plainElem(t.Elem())
+	case reflect.Struct:
+		elem := plainElem(t.Field(0).Type)
+		for i := range t.NumField() {
+			if plainElem(t.Field(i).Type) != elem {
+				return nil
+			}
+		}
+		return elem // numbers of one type have no padding
+	}
+	return t
+}
+
+// hasGaps reports whether v leads to a view with elements that are not its own.
+func hasGaps(v reflect.Value) bool {
+	switch t := v.Type(); {
+	case isNumberType(t):
+	case t.Kind() == reflect.Struct:
+		switch k, _, _ := kindOf(t); k {
+		case Vec: // N, Data, Inc
+			return v.Field(1).Len() > 0 && v.Field(1).Len() != int(v.Field(0).Int())
+		case Gen: // Rows, Cols, Data, Stride
+			return v.Field(2).Len() > 0 && v.Field(2).Len() != int(v.Field(0).Int()*v.Field(1).Int())
+		}
+		for i := range t.NumField() {
+			if hasGaps(exported(v.Field(i))) {
+				return true
+			}
+		}
+	case t.Kind() == reflect.Array:
+		for i := range t.Len() {
+			if hasGaps(v.Index(i)) {
+				return true
+			}
+		}
+	case t.Kind() == reflect.Pointer && !v.IsNil():
+		return hasGaps(v.Elem())
+	case t.Kind() == reflect.Slice && v.Len() > 0 && !isNumberType(t.Elem()):
+		for i := range v.Len() {
+			if hasGaps(v.Index(i)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// overlapping reports whether two spans share memory. It sorts the list.
+func overlapping(list []numberSpan) bool {
+	slices.SortFunc(list, func(a, b numberSpan) int { return cmp.Compare(uintptr(a.at), uintptr(b.at)) })
+	for i := 1; i < len(list); i++ {
+		if uintptr(list[i-1].at)+list[i-1].bytes > uintptr(list[i].at) {
+			return true
+		}
+	}
+	return false
 }
 
 func sameShape(a, b []numberSpan) bool {

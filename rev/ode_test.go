@@ -161,11 +161,8 @@ func TestIntegrateDerivatives(t *testing.T) {
 					steps := make([]rev.Step[riccati[float64]], 0, len(sizes))
 					time := 0.25
 					for i, h := range sizes {
+						ode.Continue = i > 0
 						one := rev.Integrate(ode, rev.DormandPrince, time, time+h, 1)
-						if i > 0 { // z goes on from where it is
-							minus := rev.At(func(s *riccati[float64]) copying { return copying{s.Z, s.X} })
-							steps = append(steps, rev.Uncall(minus))
-						}
 						steps = append(steps, one)
 						time += h
 					}
@@ -185,7 +182,7 @@ func TestIntegrateDerivatives(t *testing.T) {
 				if err := p.Adjoint(s, g); err != nil {
 					t.Fatal(err)
 				}
-				if got := innerProduct(riccatiNumbers(g), tanBefore); math.Abs(got-want) > 1e-11 {
+				if got := innerProduct(riccatiNumbers(g), tanBefore); !(math.Abs(got-want) <= 1e-11) {
 					t.Errorf("adjoint %v, tangent %v", got, want)
 				}
 				// Differences.
@@ -219,7 +216,7 @@ func TestIntegrateDerivatives(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i, v := range slices.Concat(tan.X, tan.Z) {
-					if d := (up[i] - down[i]) / (2 * h); math.Abs(v-d) > 1e-7 {
+					if d := (up[i] - down[i]) / (2 * h); !(math.Abs(v-d) <= 1e-7) {
 						t.Errorf("tangent %d: %v, by differences %v", i, v, d)
 					}
 				}
@@ -228,36 +225,13 @@ func TestIntegrateDerivatives(t *testing.T) {
 				}
 				a, b := riccatiNumbers(gUp), riccatiNumbers(gDown)
 				for i, v := range riccatiNumbers(gt) {
-					if d := (a[i] - b[i]) / (2 * h); math.Abs(v-d) > 1e-6 {
+					if d := (a[i] - b[i]) / (2 * h); !(math.Abs(v-d) <= 1e-6) {
 						t.Errorf("second order %d: %v, by differences %v", i, v, d)
 					}
 				}
 			})
 		}
 	}
-}
-
-// copying is the kernel y += x.
-type copying struct {
-	Y []float64 `rev:"acc" shape:"n"`
-	X []float64 `rev:"in" shape:"n"`
-}
-
-func (k copying) Run(p rev.Pass[copying]) error {
-	for i, x := range k.X {
-		k.Y[i] += float64(p.Sign()) * x
-	}
-	if p.Tangent {
-		for i, x := range p.T.X {
-			p.T.Y[i] += float64(p.Sign()) * x
-		}
-	}
-	if p.Adjoint {
-		for i, y := range p.G.Y {
-			p.G.X[i] += y
-		}
-	}
-	return nil
 }
 
 // compareSteps compares the gradients of two steps.
@@ -273,7 +247,7 @@ func compareSteps(t *testing.T, a, b rev.Step[riccati[float64]]) {
 		gradients[i] = riccatiNumbers(g)
 	}
 	for i, v := range gradients[0] {
-		if math.Abs(v-gradients[1][i]) > 1e-11 {
+		if !(math.Abs(v-gradients[1][i]) <= 1e-11) {
 			t.Errorf("gradient %d: %v and %v", i, v, gradients[1][i])
 		}
 	}
@@ -332,7 +306,7 @@ func TestIntegrateOrder(t *testing.T) {
 				errs[i] = max(errs[i], math.Hypot(s.x[0]-math.Cos(end), s.x[1]+math.Sin(end)))
 			}
 		}
-		if order := math.Log2(errs[0] / errs[1]); math.Abs(order-c.order) > 0.5 {
+		if order := math.Log2(errs[0] / errs[1]); !(math.Abs(order-c.order) <= 0.5) {
 			t.Errorf("%s: order %.2f, errors %v", name, order, errs)
 		}
 	}
@@ -358,7 +332,7 @@ func TestIntegrateWithin(t *testing.T) {
 			if err := p.Forward(s); err != nil {
 				t.Fatal(err)
 			}
-			if e := math.Hypot(s.x[0]-math.Cos(end), s.x[1]+math.Sin(end)); e > 20*tol {
+			if e := math.Hypot(s.x[0]-math.Cos(end), s.x[1]+math.Sin(end)); !(e <= 20*tol) {
 				t.Errorf("to %v within %v: error %v", end, tol, e)
 			}
 			all := s.sizes.Last()
@@ -366,7 +340,7 @@ func TestIntegrateWithin(t *testing.T) {
 			for _, h := range all {
 				sum += h
 			}
-			if math.Abs(sum-end) > 1e-12 || tol == 1e-8 && end != 0 && len(all) <= steps {
+			if !(math.Abs(sum-end) <= 1e-12) || tol == 1e-8 && end != 0 && len(all) <= steps {
 				t.Errorf("to %v: %d sizes, with sum %v", end, len(all), sum)
 			}
 			steps = len(all)
@@ -375,7 +349,7 @@ func TestIntegrateWithin(t *testing.T) {
 			if err := p.Adjoint(s, g); err != nil {
 				t.Fatal(err)
 			}
-			if e := math.Hypot(g.x[0]-math.Cos(end), g.x[1]-math.Sin(end)); e > 20*tol || math.Abs(s.x[0]-1) > 1e-12 || math.Abs(s.x[1]) > 1e-12 || len(s.sizes.Last()) > 0 {
+			if e := math.Hypot(g.x[0]-math.Cos(end), g.x[1]-math.Sin(end)); !(e <= 20*tol && math.Abs(s.x[0]-1) <= 1e-12 && math.Abs(s.x[1]) <= 1e-12) || len(s.sizes.Last()) > 0 {
 				t.Errorf("to %v: the gradient is %v, and x is %v again", end, g.x, s.x)
 			}
 		}
@@ -387,8 +361,16 @@ func TestIntegrateWithin(t *testing.T) {
 	if err := q.Forward(s); !errors.As(err, &ce) {
 		t.Errorf("the error is %v", err)
 	}
-	if math.Abs(s.X[0]-1) > 1e-3 || math.Abs(s.Z[0]) > 1e-3 || s.DX[0] != 0 {
+	if s.X[0] != 1 || s.Z[0] != 0 || s.DX[0] != 0 {
 		t.Errorf("after the error: %v", s)
+	}
+	// x and z come apart where solutions come together quickly.
+	for _, a := range []float64{5, 10} {
+		s := &riccati[float64]{X: []float64{0.3}, DX: []float64{0}, Z: []float64{0}, W: rev.NewGeneral(1, 1, []float64{-a}), U: []float64{0}}
+		p := rev.IntegrateWithin(riccatiODE[float64](0), rev.DormandPrince, 0, 5, 1e-6, 1e-6, riccatiSizes[float64])
+		if err := p.Forward(s); !errors.As(err, &ce) || !(ce.Residual > 10) || s.X[0] != 0.3 {
+			t.Errorf("a = %v: %v, and x is %v", a, err, s.X)
+		}
 	}
 }
 
@@ -446,7 +428,7 @@ func TestIntegrateFloats(t *testing.T) {
 		if err := errors.Join(p.Forward(s), p.Inverse(s)); err != nil {
 			t.Fatal(err)
 		}
-		if d := math.Hypot(s.x[0]-1, s.x[1]) + math.Hypot(s.z[0], s.z[1]); d > c.bound {
+		if d := math.Hypot(s.x[0]-1, s.x[1]) + math.Hypot(s.z[0], s.z[1]); !(d <= c.bound) {
 			t.Errorf("coupling %v: off by %v", c.coupling, d)
 		}
 	}
@@ -459,7 +441,7 @@ func TestIntegrateFloats(t *testing.T) {
 		}
 		ends[i] = math.Abs(s.X[0])
 	}
-	if ends[0] < 1e-3 || ends[1] > 1e-20 {
+	if !(ends[0] > 1e-3 && ends[1] < 1e-20) {
 		t.Errorf("x(5) is %v, and %v with a coupling", ends[0], ends[1])
 	}
 }
@@ -492,6 +474,15 @@ func (k decay) Run(p rev.Pass[decay]) error {
 	for i, c := range k.C {
 		k.DC[i] += float64(s) * c
 	}
+	if g := p.G; p.Adjoint {
+		*g.A -= 1i * *g.DA // times the conjugate of i
+		for i, b := range g.DB {
+			g.B[i] -= b
+		}
+		for i, c := range g.DC {
+			g.C[i] += c
+		}
+	}
 	return nil
 }
 
@@ -511,6 +502,65 @@ func TestIntegrateMixed(t *testing.T) {
 	}
 	if math.Abs(float64(s.x.B[1])-math.Exp(-1)) > 1e-5 || math.Abs(s.x.C[1]-math.E) > 1e-5 || s.x.B[0] != 0 || s.x.C[0] != 0 {
 		t.Errorf("1/e = %v, e = %v", s.x.B, s.x.C)
+	}
+	// The equation is linear, so the gradient is a solution of its transpose.
+	g := &mixedODE{state(), state(), state()}
+	g.x.A, g.x.B[1], g.x.C[1] = 1, 1, 1
+	if err := rev.Integrate(ode, rev.RK4, 0, 1, 20).Adjoint(s, g); err != nil {
+		t.Fatal(err)
+	}
+	d := g.x.A - complex(math.Cos(1), -math.Sin(1))
+	if !(math.Hypot(real(d), imag(d)) <= 1e-6 && math.Abs(float64(g.x.B[1])-math.Exp(-1)) <= 1e-5 && math.Abs(g.x.C[1]-math.E) <= 1e-5) {
+		t.Errorf("the gradient is %v", g.x)
+	}
+}
+
+// Derivatives of x and z that are nil count as zero, and the time has a gradient.
+func TestIntegrateAbsent(t *testing.T) {
+	for name, p := range integrations[float64](0.95) {
+		var whole, less [2][]float64
+		for i, absent := range []bool{false, true} {
+			s, tan, g := newRiccati[float64](1), newRiccati[float64](2), newRiccati[float64](3)
+			clear(tan.X)
+			clear(g.Z)
+			tan.T, g.T = 0, 0
+			tan.DX = make([]float64, 3)
+			if absent {
+				tan.X, g.Z = nil, nil
+			}
+			if err := errors.Join(p.Tangent(s, tan), p.Adjoint(s, g)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if absent != (tan.X == nil) || absent != (g.Z == nil) {
+				t.Errorf("%s: %v, %v", name, tan.X, g.Z)
+			}
+			whole[i], less[i] = g.X, g.W.Data
+			if absent {
+				if err := errors.Join(p.Forward(s), p.AdjointTangent(s, g, tan, rev.ZeroLike(s))); !errors.Is(err, rev.ErrUnsupported) {
+					t.Errorf("%s: AdjointTangent without ẋ: %v", name, err)
+				}
+			}
+		}
+		if !slices.Equal(whole[0], whole[1]) || !slices.Equal(less[0], less[1]) {
+			t.Errorf("%s: %v, %v", name, whole, less)
+		}
+	}
+	// Later by h is a later t in all evaluations.
+	const h = 1e-5
+	ode := riccatiODE[float64](0)
+	value := func(by float64) float64 {
+		s := newRiccati[float64](1)
+		if err := rev.Integrate(ode, rev.RK4, 0.25+by, 1.5+by, 7).Forward(s); err != nil {
+			t.Fatal(err)
+		}
+		return s.X[0]
+	}
+	s, g := newRiccati[float64](1), rev.ZeroLike(newRiccati[float64](1))
+	if _, err := rev.ValueGradient(rev.Integrate(ode, rev.RK4, 0.25, 1.5, 7), func(s *riccati[float64]) *float64 { return &s.X[0] }, s, g); err != nil {
+		t.Fatal(err)
+	}
+	if want := (value(h) - value(-h)) / (2 * h); !(math.Abs(g.T-want) <= 1e-8) {
+		t.Errorf("by time %v, by differences %v", g.T, want)
 	}
 }
 
@@ -545,6 +595,28 @@ func TestIntegrateMisuse(t *testing.T) {
 	s.Z = s.Z[:2]
 	if err := rev.Integrate(riccatiODE[float64](1), rev.RK4, 0, 1, 1).Forward(s); !errors.As(err, &v) {
 		t.Errorf("a short companion: %v", err)
+	}
+	// Views with gaps, numbers twice, and a companion that is not zero.
+	type state struct{ x, dx, z rev.Vector[float64] }
+	views := rev.ODE[state, rev.Vector[float64]]{
+		X: func(s *state) *rev.Vector[float64] { return &s.x }, DX: func(s *state) *rev.Vector[float64] { return &s.dx }, Z: func(s *state) *rev.Vector[float64] { return &s.z },
+	}
+	one := func() rev.Vector[float64] { return rev.ViewSlice(make([]float64, 2)) }
+	gaps := rev.Vector[float64]{N: 2, Inc: 2, Data: make([]float64, 3)}
+	same := one()
+	for want, s := range map[string]*state{
+		"without gaps": {gaps, one(), one()}, "number twice": {same, one(), same}, "numbers of X": {one(), one(), rev.ViewSlice(make([]float64, 3))},
+		"Z must be zero": {one(), one(), rev.ViewSlice([]float64{1, 0})},
+	} {
+		if err := rev.Integrate(views, rev.RK4, 0, 1, 1).Forward(s); !errors.As(err, &v) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	s = newRiccati[float64](1)
+	g := rev.ZeroLike(s)
+	g.X = g.X[:1]
+	if err := rev.Integrate(riccatiODE[float64](1), rev.RK4, 0, 1, 1).Adjoint(s, g); !errors.As(err, &v) {
+		t.Errorf("a short cotangent: %v", err)
 	}
 	s = newRiccati[float64](1)
 	within := integrations[float64](1)["within"]

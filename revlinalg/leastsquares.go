@@ -20,7 +20,8 @@ import (
 //
 //	R + A·Y = P,  Aᵀ·R = Q,
 //
-// for P = B and Q = 0. All derivatives are solutions of the same equations (Björck 1996, section 1.4.1):
+// for P = B and Q = 0. All derivatives are solutions of the same equations, as those of the pseudo-inverse
+// are (Golub and Pereyra 1973):
 //
 //	(V, -Z) = S(0, X̄),  B̄ += V,  Ā += R·Zᵀ - V·Yᵀ,
 //	(Ṙ, Ẏ) = S(Ḃ - Ȧ·Y, -Ȧᵀ·R),  Ẋ += Ẏ,
@@ -41,7 +42,9 @@ import (
 // There is no kernel over fixed point: solutions are quotients by the diagonal of R, and leave the range if
 // it is small.
 //
-// Source: Å. Björck, Numerical methods for least squares problems, 1996.
+// Sources: G. H. Golub and V. Pereyra, The differentiation of pseudo-inverses and nonlinear least squares
+// problems whose variables separate, SIAM J. Numer. Anal. 10 (1973); Å. Björck, Numerical methods for least
+// squares problems, 1996, for the equations in R and Y.
 type LeastSquares[T rev.Float] struct {
 	X       rev.General[T] `rev:"acc" shape:"n,k"`
 	A       rev.General[T] `rev:"in" shape:"m,n"`
@@ -66,8 +69,10 @@ func (k LeastSquares[T]) Run(p rev.Pass[LeastSquares[T]]) error {
 	n, cols := k.A.Cols, k.B.Cols
 	gradient, tangent := g.X.Data != nil, t.A.Data != nil || t.B.Data != nil
 	second := gt.A.Data != nil || gt.B.Data != nil
-	w.solution(&w.primal, k.B, rev.General[T]{}, cols)
-	addMatrix(k.X, sign, w.primal.y)
+	if k.X.Data != nil || tangent || g.A.Data != nil || gt.A.Data != nil {
+		w.solution(&w.primal, k.B, rev.General[T]{}, cols)
+		addMatrix(k.X, sign, w.primal.y)
+	}
 	if tangent {
 		w.upper, w.lower = copyOrZeros(w.upper, t.B, k.A.Rows, cols), zeros(w.lower, n, cols)
 		w.subtract(w.upper, t.A, false, w.primal.y)
