@@ -64,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.attention, []string{"Attention"}}, {b.transforms, []string{"batched FFT", "RealFFT"}}, {b.largeTransform, []string{"FFT"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedLU, []string{"batched Solve"}}, {b.largeLU, []string{"Solve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.attention, []string{"Attention"}}, {b.transforms, []string{"batched FFT", "RealFFT"}}, {b.largeTransform, []string{"FFT"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -401,6 +401,24 @@ func (b *bench) largeSolve() {
 		return TriSolve[float64]{X: b.general(n, n), A: b.general(n, n), B: b.general(n, n), Upper: true}
 	}
 	passes(b, "TriSolve", map[string]int{"n": n}, b.ofProduct(n), [3]float64{cube(n), 4 * cube(n), 4 * cube(n)}, operands(), operands())
+}
+
+// batchedLU measures small systems.
+func (b *bench) batchedLU() {
+	n, stack, count := b.small()
+	k := Solve[float64]{X: stack(), A: stack(), B: stack(), Count: count}
+	g := Solve[float64]{X: stack(), A: stack(), B: stack(), Count: count}
+	moves(b, "batched Solve", map[string]int{"n": n, "matrices": count}, k, g)
+}
+
+// largeLU measures a system with as many right-hand sides as equations. Adjoint and Tangent solve two, and
+// multiply.
+func (b *bench) largeLU() {
+	n := b.order / 2
+	operands := func() Solve[float64] {
+		return Solve[float64]{X: b.general(n, n), A: b.general(n, n), B: b.general(n, n)}
+	}
+	passes(b, "Solve", map[string]int{"n": n}, b.ofProduct(n), [3]float64{8 * cube(n) / 3, 20 * cube(n) / 3, 20 * cube(n) / 3}, operands(), operands())
 }
 
 // batchedCholesky measures factors of small matrices.

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/byname"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
@@ -86,48 +85,24 @@ func TestCholeskyValues(t *testing.T) {
 }
 
 func compareCholesky[T rev.Float](t *testing.T, n, count int) {
-	random := func() (k, g, tan, gt hostCholesky[T]) {
+	compareStack(t, count, allPasses, func() (o [4]hostCholesky[T]) {
 		rnd := rand.New(rand.NewPCG(19, 20))
-		draw := func() hostCholesky[T] { return randomCholesky[T](rnd, n, count) }
-		k, g, tan, gt = draw(), draw(), draw(), draw()
-		for r := range k.A.Rows {
+		for i := range o {
+			o[i] = randomCholesky[T](rnd, n, count)
+		}
+		for r := range o[0].A.Rows {
 			for j := range n {
 				if j < r%n { // below the diagonal
-					k.A.Row(r)[j], tan.A.Row(r)[j] = T(math.NaN()), T(math.NaN())
+					o[0].A.Row(r)[j], o[2].A.Row(r)[j] = T(math.NaN()), T(math.NaN())
 				} else if j > r%n {
-					g.L.Row(r)[j], gt.L.Row(r)[j] = T(math.NaN()), T(math.NaN())
+					o[1].L.Row(r)[j], o[3].L.Row(r)[j] = T(math.NaN()), T(math.NaN())
 				}
 			}
 		}
-		return k, g, tan, gt
-	}
-	of := func(k hostCholesky[T], b int) revlinalg.Cholesky[T] {
-		part := func(a rev.General[T]) rev.General[T] {
-			return rev.NewGeneral(n, n, a.Data[b*n*n:(b+1)*n*n])
-		}
-		return revlinalg.Cholesky[T]{L: part(k.L), A: part(k.A)}
-	}
-	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"} {
-		k, g, tan, gt := random()
-		k2, g2, tan2, gt2 := random()
-		err := byname.Run(pass, &k, &g, &tan, &gt)
-		for b := range max(count, 1) {
-			k, g, tan, gt := of(k2, b), of(g2, b), of(tan2, b), of(gt2, b)
-			err = errors.Join(err, byname.Run(pass, &k, &g, &tan, &gt))
-		}
-		if err != nil {
-			t.Fatal(pass, err)
-		}
-		for name, pair := range map[string][2]rev.General[T]{
-			"L": {k.L, k2.L}, "the cotangent": {g.A, g2.A}, "the tangent": {tan.L, tan2.L}, "the tangent of the cotangent": {gt.A, gt2.A},
-		} {
-			for i, v := range pair[0].Data {
-				if want := float64(pair[1].Data[i]); !(math.Abs(float64(v)-want) <= 4500*epsilon[T]()*float64(n)*(1+math.Abs(want))) {
-					t.Fatalf("%s: element %d of %s is %v, want %v", pass, i, name, v, want)
-				}
-			}
-		}
-	}
+		return o
+	}, func(k hostCholesky[T], b int) revlinalg.Cholesky[T] {
+		return revlinalg.Cholesky[T]{L: matrixOf(k.L, count, b), A: matrixOf(k.A, count, b)}
+	}, near[hostCholesky[T]](t, 4500*epsilon[T]()*float64(n)))
 }
 
 // TestCholeskyIndefinite has matrices of a stack that are not positive definite. The error names the first, and nothing is

@@ -49,6 +49,7 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostTriSolve[float64], TriSolve[float64]](t, func(rnd *rand.Rand) hostTriSolve[float64] {
 		return randomTriSolve[float64](rnd, 4, 3, 2, false, true, false)
 	})
+	exhaust[hostSolve[float64], Solve[float64]](t, func(rnd *rand.Rand) hostSolve[float64] { return randomSolve[float64](rnd, 40, 3, 1, false) })
 	exhaust[hostPosterior[float64], LogPosterior[float64]](t, func(rnd *rand.Rand) hostPosterior[float64] {
 		return randomPosterior[float64](rnd, 6, 2, 2, gmm.Prior{})
 	})

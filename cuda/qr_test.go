@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/byname"
 	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -95,36 +94,20 @@ func TestQRValues(t *testing.T) {
 }
 
 func compareQR(t *testing.T, m, n, count int) {
-	random := func() (k, g, tan, gt hostQR[float64]) {
+	compareStack(t, count, []string{"Forward", "Adjoint", "Tangent", "AdjointTangent"}, func() (o [4]hostQR[float64]) {
 		rnd := rand.New(rand.NewPCG(13, 14))
-		k = randomQR[float64](rnd, m, n, count)
+		for i := range o {
+			o[i] = randomQR[float64](rnd, m, n, count)
+		}
 		for i := range m { // a column that needs a sign of its own, and magnitudes near the ends
-			k.A.Row(i)[n/2] *= -1
-			k.A.Row(i)[0] *= 0x1p-300
+			o[0].A.Row(i)[n/2] *= -1
+			o[0].A.Row(i)[0] *= 0x1p-300
 		}
-		return k, randomQR[float64](rnd, m, n, count), randomQR[float64](rnd, m, n, count), randomQR[float64](rnd, m, n, count)
-	}
-	of := func(k hostQR[float64], b int) revlinalg.QR[float64] {
-		part := func(a rev.General[float64], rows int) rev.General[float64] {
-			return rev.NewGeneral(rows, n, a.Data[b*rows*n:(b+1)*rows*n])
-		}
-		return revlinalg.QR[float64]{Q: part(k.Q, m), R: part(k.R, n), A: part(k.A, m)}
-	}
-	for _, pass := range []string{"Forward", "Adjoint", "Tangent", "AdjointTangent"} {
-		k, g, tan, gt := random()
-		k2, g2, tan2, gt2 := random()
-		err := byname.Run(pass, &k, &g, &tan, &gt)
-		for b := range max(count, 1) {
-			k, g, tan, gt := of(k2, b), of(g2, b), of(tan2, b), of(gt2, b)
-			err = errors.Join(err, byname.Run(pass, &k, &g, &tan, &gt))
-		}
-		if err != nil {
-			t.Fatal(pass, err)
-		}
-		for name, pair := range map[string][2]rev.General[float64]{
-			"Q": {k.Q, k2.Q}, "R": {k.R, k2.R}, "the cotangent": {g.A, g2.A}, "the tangent of Q": {tan.Q, tan2.Q},
-			"the tangent of R": {tan.R, tan2.R}, "the tangent of the cotangent": {gt.A, gt2.A},
-		} {
+		return o
+	}, func(k hostQR[float64], b int) revlinalg.QR[float64] {
+		return revlinalg.QR[float64]{Q: matrixOf(k.Q, count, b), R: matrixOf(k.R, count, b), A: matrixOf(k.A, count, b)}
+	}, func(what string, got, want hostQR[float64]) {
+		for name, pair := range map[string][2]rev.General[float64]{"Q": {got.Q, want.Q}, "R": {got.R, want.R}, "A": {got.A, want.A}} {
 			scale := make([]float64, n) // of the columns, whose magnitudes differ
 			for i := range pair[1].Rows {
 				for j, v := range pair[1].Row(i) {
@@ -134,12 +117,12 @@ func compareQR(t *testing.T, m, n, count int) {
 			for i := range pair[0].Rows {
 				for j, v := range pair[0].Row(i) {
 					if want := pair[1].Row(i)[j]; !(math.Abs(v-want) <= 1e-11*scale[j]) {
-						t.Fatalf("%s: element (%d, %d) of %s is %v, want %v", pass, i, j, name, v, want)
+						t.Fatalf("%s: element (%d, %d) of %s is %v, want %v", what, i, j, name, v, want)
 					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // TestQRSingular has one singular matrix of several.

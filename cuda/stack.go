@@ -161,6 +161,39 @@ func (s stacks[T]) reserveSolve(rows, n int) {
 	s.reserveSolve(rows, n-mid)
 }
 
+// A system is matrices A, or their transposes, for which A·Y = B can be solved.
+type system[T rev.Float] interface {
+	// solved returns A⁻¹·(b - Ȧ·y), or A⁻ᵀ·(b - Ȧᵀ·y) if trans is set. b, ta and y may be nil.
+	solved(b General[T], trans bool, ta General[T], y stack[T]) stack[T]
+	// subtractOuter computes Ā -= z·yᵀ, unless one of them is nil.
+	subtractOuter(ga General[T], z, y stack[T])
+}
+
+// An equation has the operands of a kernel X += A⁻¹·B.
+type equation[T rev.Float] struct{ x, a, b General[T] }
+
+// solveSystems makes a pass of such a kernel.
+func solveSystems[T rev.Float](of system[T], s stacks[T], sign int, k, g, t, gt equation[T]) {
+	y := of.solved(k.b, false, General[T]{}, stack[T]{})
+	s.add(s.of(k.x), sign, y, whole)
+	var dy, z stack[T]
+	if t.a.Data != nil || t.b.Data != nil {
+		dy = of.solved(t.b, false, t.a, y)
+		s.add(s.of(t.x), sign, dy, whole)
+	}
+	if g.x.Data != nil {
+		z = of.solved(g.x, true, General[T]{}, stack[T]{})
+		s.add(s.of(g.b), 1, z, whole)
+		of.subtractOuter(g.a, z, y)
+		of.subtractOuter(gt.a, z, dy)
+	}
+	if gt.a.Data != nil || gt.b.Data != nil {
+		dz := of.solved(gt.x, true, t.a, z)
+		s.add(s.of(gt.b), 1, dz, whole)
+		of.subtractOuter(gt.a, dz, y)
+	}
+}
+
 // worst waits for the largest of n ratios, or 1 if that is larger, and returns the first of its places.
 func (s stacks[T]) worst(ratios uint64, n int) (ratio float64, at int) {
 	parts, g := s.parts(), vectorGrid(n)

@@ -67,15 +67,11 @@ type triangularSystems[T rev.Float] struct {
 
 // run makes the pass. Everything that may fail comes before the results are written.
 func (s *triangularSystems[T]) run(p *rev.Pass[TriSolve[T]]) {
-	k, g, t, gt := s.k, &p.G, &p.T, &p.GT
+	k := s.k
 	n, m := k.A.Cols, k.B.Cols
 	if n == 0 {
 		return
 	}
-	tangent := t.A.Data != nil || t.B.Data != nil
-	gradient := g.X.Data != nil
-	second := gt.A.Data != nil || gt.B.Data != nil
-
 	size := int(unsafe.Sizeof(*new(T)))
 	s.free = s.room(1, s.count*n*8+s.count*(4*n*m+n*n)*size)
 	s.reserveSolve(m, n)
@@ -92,25 +88,10 @@ func (s *triangularSystems[T]) run(p *rev.Pass[TriSolve[T]]) {
 		return
 	}
 	s.full = s.matrices(n, n)
-	y := s.solved(k.B, false, General[T]{}, stack[T]{})
-	s.add(s.of(k.X), p.Sign(), y, whole)
-	var dy, z stack[T]
-	if tangent {
-		dy = s.solved(t.B, false, t.A, y)
-		s.add(s.of(t.X), p.Sign(), dy, whole)
-	}
-	if gradient {
-		z = s.solved(g.X, true, General[T]{}, stack[T]{})
-		s.add(s.of(g.B), 1, z, whole)
-		s.subtractOuter(g.A, z, y)
-		s.subtractOuter(gt.A, z, dy)
-	}
-	if second {
-		dz := s.solved(gt.X, true, t.A, z)
-		s.add(s.of(gt.B), 1, dz, whole)
-		s.subtractOuter(gt.A, dz, y)
-	}
+	solveSystems(s, s.stacks, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
 }
+
+func (k *TriSolve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
 
 // solved returns op(A)⁻¹·(b - op(ta)·y), or the same with the transposes of op(A) and op(ta). b and y may be nil.
 func (s *triangularSystems[T]) solved(b General[T], trans bool, ta General[T], y stack[T]) stack[T] {

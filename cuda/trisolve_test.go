@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/internal/byname"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
@@ -101,45 +100,20 @@ func TestTriSolveValues(t *testing.T) {
 }
 
 func compareTriSolve[T rev.Float](t *testing.T, n, m, count int, upper, trans, unit bool) {
-	random := func() (k, g, tan, gt hostTriSolve[T]) {
+	compareStack(t, count, allPasses, func() (o [4]hostTriSolve[T]) {
 		rnd := rand.New(rand.NewPCG(17, 18))
-		draw := func() hostTriSolve[T] { return randomTriSolve[T](rnd, n, m, count, upper, trans, unit) }
-		k, g, tan, gt = draw(), draw(), draw(), draw()
-		for _, ga := range []rev.General[T]{g.A, gt.A} { // is added to
+		for i := range o {
+			o[i] = randomTriSolve[T](rnd, n, m, count, upper, trans, unit)
+		}
+		for _, ga := range []rev.General[T]{o[1].A, o[3].A} { // is added to
 			for i := range ga.Data {
 				ga.Data[i] = T(i)
 			}
 		}
-		return k, g, tan, gt
-	}
-	of := func(k hostTriSolve[T], b int) revlinalg.TriSolve[T] {
-		part := func(a rev.General[T]) rev.General[T] {
-			return rev.NewGeneral(n, a.Cols, a.Data[b*n*a.Cols:(b+1)*n*a.Cols])
-		}
-		return revlinalg.TriSolve[T]{X: part(k.X), A: part(k.A), B: part(k.B), Upper: upper, TransA: trans, Unit: unit}
-	}
-	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"} {
-		k, g, tan, gt := random()
-		k2, g2, tan2, gt2 := random()
-		err := byname.Run(pass, &k, &g, &tan, &gt)
-		for b := range max(count, 1) {
-			k, g, tan, gt := of(k2, b), of(g2, b), of(tan2, b), of(gt2, b)
-			err = errors.Join(err, byname.Run(pass, &k, &g, &tan, &gt))
-		}
-		if err != nil {
-			t.Fatal(pass, err)
-		}
-		for name, pair := range map[string][2]rev.General[T]{
-			"X": {k.X, k2.X}, "the cotangent of A": {g.A, g2.A}, "the cotangent of B": {g.B, g2.B}, "the tangent of X": {tan.X, tan2.X},
-			"the tangent of the cotangent of A": {gt.A, gt2.A}, "that of B": {gt.B, gt2.B},
-		} {
-			for i, v := range pair[0].Data {
-				if want := float64(pair[1].Data[i]); !(math.Abs(float64(v)-want) <= 4500*epsilon[T]()*float64(n)*(1+math.Abs(want))) {
-					t.Fatalf("%s: element %d of %s is %v, want %v", pass, i, name, v, want)
-				}
-			}
-		}
-	}
+		return o
+	}, func(k hostTriSolve[T], b int) revlinalg.TriSolve[T] {
+		return revlinalg.TriSolve[T]{X: matrixOf(k.X, count, b), A: matrixOf(k.A, count, b), B: matrixOf(k.B, count, b), Upper: upper, TransA: trans, Unit: unit}
+	}, near[hostTriSolve[T]](t, 4500*epsilon[T]()*float64(n)))
 }
 
 // TestTriSolveSingular has one singular matrix of several, which names the row, and nothing is written.

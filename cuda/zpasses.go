@@ -755,6 +755,24 @@ func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes X += op(A)⁻¹·B, or returns an error.
+func (k Solve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes X -= op(A)⁻¹·B, or returns an error.
+func (k Solve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes X -= op(A)⁻¹·B, B̄ += Z and Ā -= Z·Yᵀ, or returns an error.
+func (k Solve[T]) Adjoint(g Solve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X += op(A)⁻¹·B and Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y), or returns an error.
+func (k Solve[T]) Tangent(t Solve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = A⁻¹·(Ḃ - Ȧ·Y), ġB += Ż and ġA -=
+// Ż·Yᵀ + Z·Ẏᵀ, or returns an error.
+func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes y_i += √x_i, or returns an error.
 func (k Sqrt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 

@@ -213,6 +213,12 @@ def solves(n, matrices=1):
     return {"torch.linalg.solve_triangular": [lambda: x.add_(torch.linalg.solve_triangular(a, b, upper=True))]}
 
 
+def systems(n, matrices=1):
+    """x += a⁻¹·b, by LU with partial pivoting."""
+    a, b, x = [torch.rand(matrices, n, n) for _ in range(3)]
+    return {"torch.linalg.solve": [lambda: x.add_(torch.linalg.solve(a, b))]}
+
+
 def cholesky(n, matrices=1):
     a = torch.rand(matrices, n, n)
     a, l = a @ a.mT + torch.eye(n), torch.zeros(matrices, n, n)
@@ -382,6 +388,8 @@ PEERS = {
     "batched MatMul Forward": bmm,
     "batched TriSolve Forward": solves,
     "TriSolve Forward": solves,
+    "batched Solve Forward": systems,
+    "Solve Forward": systems,
     "batched Cholesky Forward": cholesky,
     "Cholesky Forward": cholesky,
     "AffineBatch Forward": affine,

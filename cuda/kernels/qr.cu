@@ -1,30 +1,9 @@
 // QR decompositions by Householder reflections I - f·w·wᵀ, and their derivatives for small matrices. The
 // signs are those of revlinalg.QR.
-#include "function.h"
+#include "floats.h"
 
 DEVICE double bound(double) { return 0x1p-52; }
 DEVICE float bound(float) { return 0x1p-23f; }
-DEVICE float root(float x) { return __builtin_elementwise_sqrt(x); }
-DEVICE float magnitude(float x) { return __builtin_fabsf(x); }
-DEVICE float fma(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }
-
-// exponent returns the e for which 2^(e-1) <= x < 2^e, and 0 if x is 0 or not finite.
-DEVICE int exponent(double x) {
-	int e = 0;
-	if (x > 0 && x < 0x1p-1022) {
-		x *= 0x1p54;
-		e = -54;
-	}
-	int field = (int)(__builtin_bit_cast(u64, x) >> 52 & 0x7ff);
-	return field == 0 || field == 0x7ff ? 0 : field - 1022 + e;
-}
-
-// scale returns x·2^e. The power is made of two, which are in range.
-template <class T> DEVICE T scale(T x, int e) {
-	double half = __builtin_bit_cast(double, (u64)(1023 + e / 2) << 52);
-	double rest = __builtin_bit_cast(double, (u64)(1023 + e - e / 2) << 52);
-	return (T)((double)x * half * rest);
-}
 
 // A Reflection I - factor·w·wᵀ takes x = (α, x₁, ...) to (β, 0, ...), with w = (head, x₁, ...), head = α - β
 // and factor = -1/(β·head). If the factor is 0, x stays.
@@ -44,13 +23,6 @@ template <class T> struct Reflection {
 		factor = -1 / (beta * head);
 	}
 };
-
-// ratio returns top/|diagonal| for the largest magnitude and the diagonal element of a column of R, and 0
-// if it is not a number.
-template <class T> DEVICE double ratio(T top, T diagonal) {
-	diagonal = magnitude(diagonal);
-	return diagonal == 0 ? __builtin_inf() : top - top == 0 ? (double)(top / diagonal) : 0;
-}
 
 // Q and R of small matrices with up to M rows. A block does a matrix, and a thread a
 // column, in registers. R has zeros below its diagonal. The column is multiplied by a power of two

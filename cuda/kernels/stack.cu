@@ -1,8 +1,5 @@
 // Stacks of matrices. Element (i, j) of matrix b is at b·batch + i·down + j·across.
-#include "number.h"
-
-DEVICE double fma(double x, double y, double z) { return __builtin_elementwise_fma(x, y, z); }
-DEVICE float fma(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }
+#include "floats.h"
 
 // y += sign·x, where part is 0 for all elements, and 1 or 2 for those on and above the diagonal or above
 // it. Negative parts are below the diagonal.
@@ -116,9 +113,6 @@ template <class T> DEVICE void halve(T *x, i64 n, i64 count, i64 part) {
 		if (part == 2 && j < i) x[(b * n + j) * n + i] = x[e];
 	}
 }
-
-DEVICE double root(double x) { return __builtin_elementwise_sqrt(x); }
-DEVICE float root(float x) { return __builtin_elementwise_sqrt(x); }
 
 // Replaces the lower triangle of a matrix of up to 32 columns by its Cholesky factor. A block of 32 threads does a
 // matrix of the stack, and a thread a row. ratios gets infinity for each pivot that is zero or negative, and 0 for the others.

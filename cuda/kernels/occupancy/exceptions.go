@@ -69,6 +69,7 @@ var idle = []exception{
 	{"reduceColumn.*", "a thread has all its loads in flight at once"},
 	{"norm(Long)?RowsAll.*", "a thread has the addresses of 14 operands and six sums of a row in registers"},
 	{"compact.*|small(Gradient|Tangent).*", "tiles in shared memory"},
+	{"pivotColumnsF64", "a warp has 8 rows of a panel in registers, whose quotients are computed together"},
 	{"factorStackF64", "a warp has 32 rows in shared memory"},
 	{"convolve(Back|Filters)?Large.*|convolveFilters.*", "a thread makes a tile in registers, and finds its elements of X by the sizes of the convolution"},
 }

@@ -1,0 +1,212 @@
+package cuda
+
+import (
+	"math"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// Solve is the kernel
+//
+//	X += op(A)⁻¹·B
+//
+// of revlinalg.Solve, where op(A) is A or its transpose, for one system or many. Count is the number of systems,
+// whose matrices stand below each other in X, in A and in B; 0 means 1. Writing A for op(A) and
+// Y = A⁻¹·B, the derivatives are
+//
+//	Z = A⁻ᵀ·X̄,  B̄ += Z,  Ā -= Z·Yᵀ,  Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y)
+//
+// and, of second order,
+//
+//	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= Ż·Yᵀ + Z·Ẏᵀ.
+//
+// Each pass factors A once, by elimination with partial pivoting. Panels of 32 columns are eliminated in
+// registers: those of up to 64 rows in one launch for all matrices, and larger ones in a launch for each column, in
+// which many blocks take part. What they change in other columns is a triangular solution and a product of matrices.
+// Each column of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A (Higham 2002, theorem 9.4).
+//
+// The test for singular matrices is that of revlinalg.Solve, with rows that are scaled if it needs
+// that: the pass returns a *rev.SingularError with the largest κ of all matrices, and nothing is written for
+// any system of the stack. Its Index is the row of A with the diagonal element of that column. NaN is passed on. Each pass
+// waits for the device to know.
+type Solve[T rev.Float] struct {
+	X      General[T] `rev:"acc" shape:"rows,m"`
+	A      General[T] `rev:"in" shape:"rows,rows/max(Count,1)"`
+	B      General[T] `rev:"in" shape:"rows,m"`
+	TransA bool
+	Count  int
+}
+
+// Run implements rev.Kernel. It returns the errors of the device or a *rev.SingularError. It panics with
+// a *rev.OperandError if the rows of A are not those of Count matrices.
+func (k Solve[T]) Run(p rev.Pass[Solve[T]]) error {
+	s := luSystems[T]{stacks: stacks[T]{count: max(k.Count, 1)}, k: &k}
+	checkStack[Solve[T]]("A", k.A, s.count)
+	w := begin(&k, &p)
+	s.pass = &w
+	s.run(&p)
+	return w.end()
+}
+
+func (k *Solve[T]) equation() equation[T] { return equation[T]{k.X, k.A, k.B} }
+
+// luSystems are a pass of Solve at work.
+type luSystems[T rev.Float] struct {
+	stacks[T]
+	k      *Solve[T]
+	lu     stack[T] // the factors of P·D·A, where D has powers of two
+	right  stack[T] // scratch for right-hand sides
+	order  uint64   // of the rows of A in P·A
+	shifts uint64   // the exponents of D, or 0 if it is the identity
+
+	pivots     uint64
+	candidates [2]uint64 // for the next column of a panel, before and after a step
+}
+
+// The sizes of kernel pivotColumns.
+const (
+	pivotCols      = 32
+	pivotRows      = 64 // of a block
+	warpPivotRows  = 8
+	candidateBytes = 16 + 2*pivotCols*8
+)
+
+// run makes the pass. Everything that may fail comes before the results are written.
+func (s *luSystems[T]) run(p *rev.Pass[Solve[T]]) {
+	k := s.k
+	n, m := k.A.Cols, k.B.Cols
+	if n == 0 {
+		return
+	}
+	size := int(unsafe.Sizeof(*new(T)))
+	words := s.count * n * 4 // ratios, order, shifts and pivots
+	steps := 2 * s.count * across(n, pivotRows) * candidateBytes
+	s.free = s.room(1, words*8+steps+s.count*(5*n*m+n*n)*size)
+	s.reserveLU(0, n)
+	s.reserveSolve(m, n)
+	s.reserve(n, m, n)
+	s.reserve(n, n, m)
+	number := func() uint64 { return uint64(s.take(s.count * n * (8 / size)).address()) }
+	ratios, order, shifts, pivots := number(), number(), number(), number()
+	s.order, s.pivots = order, pivots
+	for i := range s.candidates {
+		s.candidates[i] = uint64(s.take(steps / 2 / size).address())
+	}
+	s.lu = s.matrices(n, n)
+	limit := float64(1 / (T(n) * T(epsilon[T]())))
+	worst, at := s.factor(ratios)
+	if worst >= limit {
+		s.launch(typed[T]("rowShifts"), rowGrid(s.count*n), append([]uint64{shifts, ratios, math.Float64bits(limit)}, s.operand()...)...)
+		s.shifts = shifts
+		if worst, at = s.factor(ratios); worst >= limit {
+			s.fail(&rev.SingularError{Index: at, Condition: mat.Condition(worst)})
+		}
+	}
+	if m == 0 {
+		return
+	}
+	s.right = s.matrices(n, m)
+	solveSystems(s, s.stacks, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+}
+
+// operand returns A as parameters of kernels.
+func (s *luSystems[T]) operand() []uint64 {
+	a := s.of(s.k.A)
+	return []uint64{uint64(a.data.address()), uint64(a.down), uint64(a.batch), uint64(a.cols), uint64(s.count)}
+}
+
+// factor factors A, and waits for the largest ratio ‖a_j‖/|u_jj| and its place.
+func (s *luSystems[T]) factor(ratios uint64) (worst float64, at int) {
+	n, a := s.lu.rows, s.of(s.k.A)
+	x := uint64(s.lu.data.address())
+	s.launch(typed[T]("loadSystems"), vectorGrid(s.count*n*n), append(append([]uint64{x, s.order}, s.operand()...), s.shifts)...)
+	s.eliminate(0, n)
+	s.launch(typed[T]("pivotRatios"), grid{[3]int{across(n, warp) * s.count, 1, 1}, [3]int{maxThreads, 1, 1}},
+		ratios, x, uint64(a.data.address()), uint64(a.down), uint64(a.batch), uint64(n), s.shifts)
+	return s.worst(ratios, s.count*n)
+}
+
+// eliminate eliminates columns lo to hi-1, by halves. The columns before lo have been applied to them.
+func (s *luSystems[T]) eliminate(lo, hi int) {
+	n, x := s.lu.rows, s.lu
+	if hi-lo <= pivotCols {
+		s.pivot(x.block(lo, n, lo, hi), lo)
+		s.launch(typed[T]("exchangeRows"), vectorGrid(s.count*(n-(hi-lo)+1)),
+			uint64(x.data.address()), s.order, s.pivots, uint64(n), uint64(s.count), uint64(lo), uint64(hi-lo))
+		return
+	}
+	mid := lo + halfOf(hi-lo)
+	s.eliminate(lo, mid)
+	right := x.block(lo, mid, mid, hi)
+	s.solve(right.t(), x.block(lo, mid, lo, mid).t(), strictlyUpper)
+	s.multiply(x.block(mid, n, mid, hi), -1, x.block(mid, n, lo, mid), right)
+	s.eliminate(mid, hi)
+}
+
+// reserveLU reserves what eliminate needs.
+func (s *luSystems[T]) reserveLU(lo, hi int) {
+	if hi-lo <= pivotCols || s.count > 1 {
+		return
+	}
+	n, mid := s.k.A.Cols, lo+halfOf(hi-lo)
+	s.reserveLU(lo, mid)
+	s.reserveSolve(hi-mid, mid-lo)
+	s.reserve(n-mid, hi-mid, mid-lo)
+	s.reserveLU(mid, hi)
+}
+
+// pivot eliminates the columns of a panel, whose first row is row top of the matrix.
+func (s *luSystems[T]) pivot(panel stack[T], top int) {
+	each := across(panel.rows, pivotRows)
+	threads := warp * min(across(panel.rows, warpPivotRows), pivotRows/warpPivotRows)
+	steps := func(from, to int) {
+		s.launch(typed[T]("pivotColumns"), grid{[3]int{each * s.count, 1, 1}, [3]int{threads, 1, 1}},
+			uint64(panel.data.address()), uint64(panel.down), uint64(panel.batch), uint64(panel.rows), uint64(panel.cols), uint64(each), uint64(from), uint64(to),
+			s.candidates[(from+2)%2], s.candidates[(from+1)%2], s.pivots, uint64(s.lu.rows), uint64(top))
+	}
+	if each == 1 {
+		steps(-1, panel.cols)
+		return
+	}
+	for j := -1; j < panel.cols; j++ {
+		steps(j, j+1)
+	}
+}
+
+// solved returns op(A)⁻¹·(b - op(ta)·y), or the same with the transposes of op(A) and op(ta). b, ta and y may be nil.
+func (s *luSystems[T]) solved(b General[T], trans bool, ta General[T], y stack[T]) stack[T] {
+	n, m := s.lu.rows, s.k.B.Cols
+	c := s.right
+	s.clear(c)
+	s.add(c, 1, s.of(b), whole)
+	trans = trans != s.k.TransA
+	if ta.Data != nil && y.data != nil {
+		s.multiply(c, -1, s.of(ta).op(trans), y)
+	}
+	x := s.matrices(n, m)
+	permute := func() {
+		s.launch(typed[T]("permuteRows"), vectorGrid(len(x.data)), uint64(x.data.address()), uint64(c.data.address()),
+			uint64(n), uint64(m), uint64(s.count), s.order, s.shifts, bit(trans))
+	}
+	if trans { // A⁻ᵀ = D·Pᵀ·L⁻ᵀ·U⁻ᵀ
+		s.solve(c.t(), s.lu, upperTriangle)
+		s.solve(c.t(), s.lu, strictlyLower)
+		permute()
+		return x
+	}
+	permute() // A⁻¹ = U⁻¹·L⁻¹·P·D
+	s.solve(x.t(), s.lu.t(), strictlyUpper)
+	s.solve(x.t(), s.lu.t(), lowerTriangle)
+	return x
+}
+
+// subtractOuter computes ga -= z·yᵀ, or its transpose, unless one of them is nil.
+func (s *luSystems[T]) subtractOuter(ga General[T], z, y stack[T]) {
+	if s.k.TransA {
+		z, y = y, z
+	}
+	s.multiply(s.of(ga), -1, z, y.t())
+}

@@ -1,0 +1,53 @@
+package cuda
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+
+	"revnum/internal/byname"
+	"revnum/rev"
+)
+
+// compareStack makes passes of a kernel of stacks on the device, and of a kernel of the CPU for each of
+// count matrices. random returns the operands, cotangents, tangents and their tangents, the same each time, and
+// of those of a matrix, in the same memory. check compares what the device has left with what the CPU has.
+func compareStack[H rev.Kernel[H], C rev.Kernel[C]](t *testing.T, count int, passes []string, random func() [4]H, of func(k H, b int) C, check func(what string, got, want H)) {
+	t.Helper()
+	for _, pass := range passes {
+		o, p := random(), random()
+		err := byname.Run(pass, &o[0], &o[1], &o[2], &o[3])
+		for b := range max(count, 1) {
+			k, g, tan, gt := of(p[0], b), of(p[1], b), of(p[2], b), of(p[3], b)
+			err = errors.Join(err, byname.Run(pass, &k, &g, &tan, &gt))
+		}
+		if err != nil {
+			t.Fatal(pass, err)
+		}
+		for i, name := range []string{"operands", "cotangents", "tangents", "tangents of cotangents"} {
+			check(pass+": "+name, o[i], p[i])
+		}
+	}
+}
+
+var allPasses = []string{"Forward", "Inverse", "Adjoint", "Tangent", "AdjointTangent"}
+
+// near returns a check that lets a number differ from v by a tolerance times 1 + |v|.
+func near[H any](t *testing.T, tolerance float64) func(what string, got, want H) {
+	return func(what string, got, want H) {
+		t.Helper()
+		w := numbersIn(reflect.ValueOf(want), nil)
+		for i, v := range numbersIn(reflect.ValueOf(got), nil) {
+			if !(math.Abs(v-w[i]) <= tolerance*(1+math.Abs(w[i]))) && (v == v || w[i] == w[i]) {
+				t.Fatalf("%s: number %d of %d is %v, want %v", what, i, len(w), v, w[i])
+			}
+		}
+	}
+}
+
+// matrixOf returns matrix b of those that stand below each other in a, with the same memory.
+func matrixOf[T rev.Float](a rev.General[T], count, b int) rev.General[T] {
+	rows := a.Rows / max(count, 1)
+	return rev.NewGeneral(rows, a.Cols, a.Data[b*rows*a.Cols:(b+1)*rows*a.Cols])
+}
