@@ -97,11 +97,10 @@ func (s *luSystems[T]) run(p *rev.Pass[Solve[T]]) {
 	}
 	s.lu = s.matrices(n, n)
 	limit := float64(1 / (T(n) * T(epsilon[T]())))
-	worst, at := s.factor(ratios)
-	if worst >= limit {
+	if worst, _ := s.factor(ratios); worst >= limit {
 		s.launch(typed[T]("rowShifts"), rowGrid(s.count*n), append([]uint64{shifts, ratios, math.Float64bits(limit)}, s.operand()...)...)
 		s.shifts = shifts
-		if worst, at = s.factor(ratios); worst >= limit {
+		if worst, at := s.factor(ratios); worst >= limit {
 			s.fail(&rev.SingularError{Index: at, Condition: mat.Condition(worst)})
 		}
 	}
