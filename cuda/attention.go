@@ -143,7 +143,7 @@ func (a *attention[T]) block(lo int, adjoint bool, scores [4]stack[T], k, g, t, 
 		a.add(tp, 1, k.q, t.k.t())
 	}
 	rows := a.heads * p.rows
-	on := grid{[3]int{min(rows, 1<<20), 1, 1}, [3]int{bounds.threads, 1, 1}}
+	on := grid{[3]int{min(rows, bounds.rowBlocks), 1, 1}, [3]int{bounds.threads, 1, 1}}
 	scale := rawBits(a.scale)
 	a.launch(typed[T]("attentionScores"), on, uint64(p.data.address()), uint64(tp.data.address()), scale, uint64(rows), uint64(p.cols), uint64(p.rows), uint64(lo), bit(a.causal))
 	a.add(k.y, a.sign, p, k.v)

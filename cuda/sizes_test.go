@@ -23,7 +23,7 @@ func lower(t *testing.T, threads, blocks, rows int) {
 	if _, ok := testDevice.driver.(*interpreted); ok {
 		before := bounds
 		t.Cleanup(func() { bounds = before })
-		bounds.threads, bounds.blocks, bounds.rows = threads, blocks, rows
+		bounds.threads, bounds.blocks, bounds.rows, bounds.rowBlocks = threads, blocks, rows, blocks
 	}
 }
 
@@ -310,6 +310,10 @@ func TestSmallGrids(t *testing.T) {
 	lower(t, 32, 2, 2)
 	t.Run("Unitary", TestUnitaryBits)
 	t.Run("QR", TestQRValues)
+	t.Run("QR of singular matrices", TestQRSingular)
+	t.Run("softmax of rows", TestSoftmaxRowsBits)
+	t.Run("norms of rows", TestRowNormBits)
+	t.Run("attention", TestAttentionAlike)
 	t.Run("GraphLoss", TestGraphLossFixedBits)
 	t.Run("cameras", TestCameraFixedBits)
 	t.Run("BundlePoints", TestBundlePoints)

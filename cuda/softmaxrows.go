@@ -64,5 +64,5 @@ func rowLaunch(function string, n, c int) (name string, on grid) {
 	if c > longRow {
 		name, inBlock = function+"LongRows", 1
 	}
-	return name, grid{[3]int{min((n+inBlock-1)/inBlock, 1<<20), 1, 1}, [3]int{maxThreads, 1, 1}}
+	return name, grid{[3]int{min((n+inBlock-1)/inBlock, bounds.rowBlocks), 1, 1}, [3]int{maxThreads, 1, 1}}
 }

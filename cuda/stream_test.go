@@ -442,7 +442,18 @@ func TestLargeGrids(t *testing.T) {
 	mixture := func() LogPosterior[float64] {
 		return LogPosterior[float64]{Out: &vector(1).Data[0], Alpha: vector(many), Means: general(many, 1), Factors: general(many, 1), X: general(3, 1)}
 	}
+	product := func() MatMul[float64] {
+		return MatMul[float64]{C: general(2*many, 2), A: general(2*many, 2), B: general(2*many, 2), Count: many}
+	}
+	convolution := func() Conv2D[float64] {
+		return Conv2D[float64]{
+			Y: general(2, 4*many), X: general(2, 9*many), W: general(many, 4), B: vector(many), Channels: many, Height: 3, Width: 3,
+			KernelHeight: 2, KernelWidth: 2, StrideHeight: 1, StrideWidth: 1, Groups: many,
+		}
+	}
 	for name, err := range map[string]error{
+		"MatMul":       product().AdjointTangent(product(), product(), product()),
+		"Conv2D":       convolution().AdjointTangent(convolution(), convolution(), convolution()),
 		"QR":           qr().AdjointTangent(qr(), qr(), qr()),
 		"AffineBatch":  affine().Adjoint(affine()),
 		"LogPosterior": mixture().Adjoint(mixture()),

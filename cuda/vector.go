@@ -25,9 +25,9 @@ const (
 	maxBlocks  = 1024
 )
 
-// bounds are the most threads of a block, blocks over a vector, and blocks that share out rows. Tests
-// lower them, so that small operands take the paths of large ones.
-var bounds = struct{ threads, blocks, rows int }{maxThreads, maxBlocks, maxBlocksY}
+// bounds are the most threads of a block, blocks over a vector, blocks that share out rows in the second and third
+// dimension of a grid, and in the first. Tests lower them, so that small operands take the paths of large ones.
+var bounds = struct{ threads, blocks, rows, rowBlocks int }{maxThreads, maxBlocks, maxBlocksY, 1 << 20}
 
 // vectorGrid returns the grid for n elements. It depends on n alone, and so do the bits
 // of sums.
