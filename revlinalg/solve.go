@@ -21,7 +21,7 @@ import (
 //
 //	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= Ż·Yᵀ + Z·Ẏᵀ.
 //
-// Each method factors A once, by blocked elimination with partial pivoting. Each column
+// Each method factors A once, by elimination with partial pivoting, in blocks beyond order 8. Each column
 // of Y solves a system whose matrix is within about 3n·ε·|L|·|U| of A, where L and U
 // are the factors (Higham 2002, theorem 9.4). The bits do not depend on the number of
 // workers.

@@ -72,8 +72,10 @@ type Buffer struct {
 	Shape  [2]int
 	Stride [2]int
 
-	Move int  // of CallEach: how many bytes Data is after that of the problem before; 0 if all share it
-	Zero bool // of CallEach: the memory of each problem is set to zero before its pass
+	Move int // of CallEach: how many bytes Data is after that of the problem before; 0 if all share it
+	// Zero is of CallEach: the operand, which has no gaps, is set to zero before the pass of each problem. After
+	// an error it may be zero in any problem.
+	Zero bool
 
 	// Ptr and Ind are the structure of a sparse matrix, and Data are its entries. Row i
 	// has the entries from Ptr[i] to Ptr[i+1]-1, and entry p is in column Ind[p].

@@ -71,14 +71,20 @@ var partPrefix = [...]string{"", "g.", "t.", "gt."}
 //
 // Call keeps nothing of a. After the first calls it allocates
 // nothing but the graph or the hand of a kernel that has one, which it makes in each call.
-func (r *Rule) Call(p Pass, a Args) (err error) {
+func (r *Rule) Call(p Pass, a Args) error { return r.call(p, &a, false) }
+
+// call is Call. If zero is set, it sets to zero what a says first.
+func (r *Rule) call(p Pass, a *Args, zero bool) (err error) {
 	if err := r.callable(p); err != nil {
 		return err
 	}
 	f := r.frames.Get().(catalog.Frame)
 	defer r.end(f, &err)
-	if err := r.set(f, &a); err != nil {
+	if err := r.set(f, a); err != nil {
 		return err
+	}
+	if zero {
+		a.zero(0, 1)
 	}
 	return f.Run(p.String())
 }

@@ -23,6 +23,9 @@ import (
 // If problems have errors, CallEach returns that of the first of these. The problems before it are then done, and
 // others may be.
 func (r *Rule) CallEach(p Pass, a Args, n int) error {
+	if err := r.zeroable(&a); err != nil {
+		return err
+	}
 	if n > 1 {
 		if err := cmp.Or(r.callable(p), r.written(&a)); err != nil {
 			return err
@@ -124,10 +127,10 @@ func (r *Rule) callRange(p Pass, a *Args, lo, hi int) (at int, err error) {
 	}()
 	defer r.end(f, &err)
 	m.at = 0
-	a.zero(lo, hi)
 	if err := r.set(f, a); err != nil {
 		return lo, err
 	}
+	a.zero(lo, hi)
 	for part := range catalog.Part(catalog.NumParts) {
 		for i, b := range a.part(part) {
 			if o := &r.Operands[i]; b.Move != 0 && b.Data != nil && (part == catalog.Primal || o.role != rev.Index) {
@@ -193,7 +196,33 @@ func (b *Buffer) zeroed() int {
 	if !b.Zero || b.Data == nil || b.Type < Float64 || b.Type > Int {
 		return 0
 	}
-	return b.Len * int(b.Type.size())
+	return b.size() * int(b.Type.size())
+}
+
+// zeroable returns an error if memory that is set to zero has gaps, is shorter than its operand, or meets that of
+// another problem.
+func (r *Rule) zeroable(a *Args) error {
+	for part := range catalog.Part(catalog.NumParts) {
+		for i, b := range a.part(part) {
+			if !b.Zero || b.Data == nil || i >= len(r.Operands) {
+				continue
+			}
+			rows, cols := 1, 1
+			if b.Axes > 0 && !b.Sparse {
+				cols = b.Shape[b.Axes-1]
+			}
+			if b.Axes > 1 && !b.Sparse {
+				rows = b.Shape[0]
+			}
+			dense := b.Sparse || b.Axes == 0 || (cols <= 1 || b.Stride[b.Axes-1] == 1) && (rows <= 1 || b.Stride[0] == cols)
+			fits := b.Sparse || rows >= 0 && cols >= 0 && (cols == 0 || rows <= b.Len/cols)
+			if !dense || !fits || b.Move != 0 && max(b.Move, -b.Move) < b.zeroed() {
+				return fmt.Errorf("%w: %s%s of %s is set to zero, so it must have no gaps, and its memory must hold it and meet no other problem's",
+					ErrArgument, partPrefix[part], r.Operands[i].Name, r.Name)
+			}
+		}
+	}
+	return nil
 }
 
 // zero sets memory of the problems from lo to hi-1 to zero.
@@ -218,8 +247,7 @@ func (a *Args) zero(lo, hi int) {
 // callOneByOne is CallEach with n calls.
 func (r *Rule) callOneByOne(p Pass, a Args, n int) error {
 	for i := range n {
-		a.zero(0, 1)
-		if err := r.Call(p, a); err != nil {
+		if err := r.call(p, &a, true); err != nil {
 			return ofProblem(i, n, err)
 		}
 		if i+1 == n {

@@ -102,14 +102,15 @@ func shared(t *testing.T) {
 
 // CallEach does what calls one after the other do, to the bit.
 func TestCallEach(t *testing.T) {
-	t.Run("blocks", testCallEach)
+	t.Run("blocks", func(t *testing.T) { testCallEach(t, false) })
+	t.Run("zero", func(t *testing.T) { testCallEach(t, true) })
 	t.Run("shared", func(t *testing.T) {
 		shared(t)
-		testCallEach(t)
+		testCallEach(t, false)
 	})
 }
 
-func testCallEach(t *testing.T) {
+func testCallEach(t *testing.T, zero bool) {
 	for _, r := range All() {
 		if r.Missing != "" {
 			continue
@@ -124,7 +125,7 @@ func testCallEach(t *testing.T) {
 			if workers >= 0 && n == many {
 				got.Params[workers] = 3
 			}
-			if !r.InPlace {
+			if zero && !r.InPlace {
 				zeroFirst(r, got, want, n)
 			}
 			var wantErr error
@@ -146,7 +147,14 @@ func testCallEach(t *testing.T) {
 
 // The error is that of the first problem that has one, also if workers share them.
 func TestCallEachErrors(t *testing.T) {
-	shared(t)
+	t.Run("blocks", testCallEachErrors)
+	t.Run("shared", func(t *testing.T) {
+		shared(t)
+		testCallEachErrors(t)
+	})
+}
+
+func testCallEachErrors(t *testing.T) {
 	const n, size = many, 2
 	a, b, x := make([]float64, n*size*size), make([]float64, n*size), make([]float64, n*size)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -291,6 +299,76 @@ func BenchmarkCallEach(b *testing.B) {
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/count, "ns/problem")
 			})
+		}
+	}
+}
+
+// Systems in the middle need the blocks, for their scale, and the others have a loop of their own.
+func TestCallEachMiddle(t *testing.T) {
+	const n, size, cols = 60, 4, 2
+	rnd := rand.New(rand.NewPCG(3, 1))
+	normals := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = rnd.NormFloat64()
+		}
+		return x
+	}
+	x, a, b := normals(n*size*cols), normals(n*size*size), normals(n*size*cols)
+	for i := 7; i < n; i += 11 {
+		for j := range size {
+			a[i*size*size+j] *= 1e-25
+		}
+	}
+	r := lookup(t, "revlinalg.Solve[float64]")
+	for _, trans := range []float64{0, 1} {
+		args := func(x []float64, i int) Args {
+			matrix := func(x []float64, cols int) Buffer {
+				m := Matrix(rev.NewGeneral(size, cols, x[i*size*cols:][:size*cols]))
+				m.Move = size * cols * 8
+				return m
+			}
+			return Args{Operands: []Buffer{matrix(x, cols), matrix(a, size), matrix(b, cols)}, Params: []float64{trans, 0}}
+		}
+		got, want := slices.Clone(x), slices.Clone(x)
+		for i := range n {
+			if err := r.Call(Forward, args(want, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.CallEach(Forward, args(got, 0), n); err != nil || !slices.Equal(got, want) {
+			t.Errorf("trans %v: other results: %v", trans, err)
+		}
+	}
+}
+
+// What is set to zero is the operand and nothing else, and only if the arguments are right.
+func TestCallEachZero(t *testing.T) {
+	x, y := []float64{1, 2, 3, 4, 5, 6, 7, 8}, []float64{9, 9, 9, 9, 9, 9, 9, 9}
+	square := lookup(t, "revlinalg.Square[float64]")
+	args := func(y Buffer, move int) Args {
+		in := Slice(x[:y.Shape[0]])
+		in.Move, y.Move, y.Zero = 8, move, true
+		return Args{Operands: []Buffer{y, in}}
+	}
+	long := Slice(y[:1])
+	long.Len = len(y)
+	if err := square.CallEach(Forward, args(long, 8), 4); err != nil || !slices.Equal(y, []float64{1, 4, 9, 16, 9, 9, 9, 9}) {
+		t.Errorf("memory behind the operand: %v, %v", y, err)
+	}
+	was := slices.Clone(y)
+	wrong := Slice(y[:1])
+	wrong.Type = Q43
+	for name, a := range map[string]Args{
+		"gaps":          args(Vector(rev.Vector[float64]{N: 2, Inc: 2, Data: y[:3]}), 32),
+		"other problem": args(Slice(y[:2]), 8),
+		"short":         args(Buffer{Data: unsafe.Pointer(&y[0]), Len: 1, Type: Float64, Axes: 1, Shape: [2]int{2}, Stride: [2]int{1}}, 16),
+		"type":          args(wrong, 8),
+	} {
+		for _, n := range []int{1, 2} {
+			if err := square.CallEach(Forward, a, n); !errors.Is(err, ErrArgument) || !slices.Equal(y, was) {
+				t.Errorf("%s: %v, %v", name, y, err)
+			}
 		}
 	}
 }

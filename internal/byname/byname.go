@@ -60,19 +60,25 @@ func RunEach[K rev.Kernel[K]](pass string, n int, move func(by int), at *int, k,
 		return rev.ErrUnsupported
 	}
 	p.Back = p.Back && !gradient
-	done := 0
-	if fast, ok := any(k).(each[K]); ok && n > 1 {
-		move(1)
-		next, q := *k, p
-		setParts(&q, g, t, gt)
-		move(-1)
-		if done = fast.RunEach(p, next, q, n); done > 0 && done < n {
-			move(done)
-		}
-	}
-	for i := done; i < n; i++ {
-		kernel := *k
+	fast, _ := any(k).(each[K])
+	for i, idle := 0, 0; i < n; i++ {
 		setParts(&p, g, t, gt)
+		if fast != nil && n-i > 1 && idle < 2 { // it does not ask in vain again and again
+			move(1)
+			next, q := *k, p
+			setParts(&q, g, t, gt)
+			move(-1)
+			done := fast.RunEach(p, next, q, n-i)
+			if i += done; i == n {
+				return nil
+			}
+			if idle++; done > 0 {
+				idle = 0
+				move(done)
+				setParts(&p, g, t, gt)
+			}
+		}
+		kernel := *k
 		// What move writes is read after the pass: a processor waits for a copy of what was just written.
 		if i+1 < n {
 			move(1)

@@ -100,7 +100,8 @@ func goRulesJSON(buf *C.char, size C.int64_t) C.int64_t {
 //export goRulesHash
 func goRulesHash() C.int64_t {
 	h := fnv.New64a()
-	_, _ = h.Write(rules.JSON())    // never fails
+	_, _ = h.Write(rules.JSON()) // never fails
+	_, _ = h.Write([]byte{C.REV_ABI_VERSION})
 	return C.int64_t(h.Sum64() | 1) // not 0, which stands for unknown
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"unsafe"
@@ -170,6 +171,15 @@ func fitMixture(ctx context.Context, options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.has(2) { // before the fit, which may take long
+		_, means, _, err := a.mixtureArrays(2)
+		if err != nil {
+			return nil, err
+		}
+		if r, c := means.Dims(); r != o.Components || c != x.RawMatrix().Cols {
+			return nil, fmt.Errorf("%w: means are %d×%d, want %d×%d", errArgument, r, c, o.Components, x.RawMatrix().Cols)
+		}
+	}
 	m, r, err := gmm.Fit(ctx, x, o.Components, &gmm.Options{
 		Covariance: o.Covariance, Starts: o.Starts, MaxIter: o.MaxIter, Tolerance: o.Tolerance, RegCovar: o.RegCovar,
 		Polish: o.Polish, Weights: weights, Source: source(o.Seed), Workers: o.Workers, Init: o.Init,
@@ -199,13 +209,10 @@ func fitMixture(ctx context.Context, options []byte, a arrays) (any, error) {
 
 // setMixture copies m to these arguments.
 func (a arrays) setMixture(first int, m *gmm.Mixture) error {
-	k, d := m.Components(), m.Dim()
+	d := m.Dim()
 	weights, means, covariances, err := a.mixtureArrays(first)
 	if err != nil {
 		return err
-	}
-	if r, c := means.Dims(); r != k || c != d {
-		return fmt.Errorf("%w: means are %d×%d, want %d×%d", errArgument, r, c, k, d)
 	}
 	copy(weights, m.Weights())
 	means.Copy(m.Means())
@@ -224,9 +231,22 @@ func (a arrays) mixture(first int) (*gmm.Mixture, error) {
 	k, d := means.Dims()
 	list := make([]*mat.SymDense, k)
 	for i := range list {
-		list[i] = mat.NewSymDense(d, covariances.RawMatrix().Data[i*d*d:][:d*d])
+		c := covariances.RawMatrix().Data[i*d*d:][:d*d]
+		for row := range d {
+			for col := range row {
+				// As in text, up to rounding.
+				if v, w := c[row*d+col], c[col*d+row]; !(math.Abs(v-w) <= 1e-9*math.Sqrt(math.Abs(c[row*d+row]*c[col*d+col]))) {
+					return nil, fmt.Errorf("%w: covariance %d is not symmetric: element (%d, %d) is %v, (%d, %d) is %v", errArgument, i, row, col, v, col, row, w)
+				}
+			}
+		}
+		list[i] = mat.NewSymDense(d, c)
 	}
-	return gmm.NewMixture(weights, means, list)
+	m, err := gmm.NewMixture(weights, means, list)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errArgument, err)
+	}
+	return m, nil
 }
 
 func (a arrays) mixtureArrays(first int) (weights []float64, means, covariances *mat.Dense, err error) {

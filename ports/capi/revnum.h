@@ -80,7 +80,7 @@ typedef struct rev_arg {
 	const int64_t *ptr; /* of a sparse matrix, whose entries are data: those of row i are from ptr[i] on, */
 	const int64_t *ind; /* and these are the columns of the entries */
 	int64_t ptr_len, ind_len;
-	double value;  /* of a parameter; a flag is 0 or 1. In a batch of rev_run, 1 of an operand or derivative sets it to 0 first */
+	double value;  /* of a parameter; a flag is 0 or 1. In a batch of rev_run, 1 of an operand or derivative without gaps sets it to 0 first, also where an error comes after */
 	int32_t part;  /* enum rev_part */
 	int32_t index; /* which operand or parameter, in the order of rev_rules_json */
 	int32_t type;  /* enum rev_type */
@@ -112,8 +112,8 @@ REV_API int32_t rev_kernel(const char *name);
 /* rev_call makes a pass over a kernel. */
 REV_API int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
 
-/* rev_rules_hash returns a number that changes with the list of kernels. Numbers of
- * kernels and operands that somebody kept are valid where the hash is the same. */
+/* rev_rules_hash returns a number that changes with the list of kernels and REV_ABI_VERSION.
+ * Steps, and numbers of kernels and operands, that somebody kept are valid where the hash is the same. */
 REV_API int64_t rev_rules_hash(void);
 
 /* rev_run makes a list of steps on n buffers, and stops at the first that fails. The

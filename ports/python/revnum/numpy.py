@@ -97,6 +97,8 @@ def argument(o, part, a, entries=True):
         return pack(0, 0, *a.shape, 0, 1, address(a.ptr), address(a.ind), a.ptr.size, a.ind.size, 0.0, part, o.index, o.code, 2)
     if o.sparse:
         d = a.data
+        if not isinstance(d, np.ndarray):
+            raise ArgumentError(f"revnum: the entries of {o.name} are a {d.__class__.__name__}, want an array of NumPy")
         if d.dtype != _TYPES[o.type]:
             raise ArgumentError(f"revnum: {o.name} has elements of {d.dtype}, want {o.type}")
         if not d.flags.c_contiguous:
@@ -377,6 +379,8 @@ def run(kernel, which, operands, cotangents=None, tangents=None, cotangent_tange
 
 def task_argument(index, a):
     """The argument of a task of rev_model: a vector or matrix of float64 or int64."""
+    if not isinstance(a, np.ndarray):
+        raise ArgumentError(f"revnum: argument {index} is a {a.__class__.__name__}, want an array of NumPy")
     if a.ndim not in (1, 2) or a.dtype not in (np.float64, np.int64):
         raise ArgumentError(f"revnum: argument {index} has {a.ndim} axes of {a.dtype}")
     type, kind = ("int" if a.dtype == np.int64 else "float64"), ("vector" if a.ndim == 1 else "matrix")
