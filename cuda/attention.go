@@ -27,12 +27,12 @@ import (
 //	ġV += Ṗᵀ·Ȳ + Pᵀ·ġY.
 //
 // A pass takes blocks of queries, all heads of a sequence at once, and computes P of a block and all keys again.
-// Scratch memory has four matrices of a block: of 64 queries, or more if a matrix then has at most a million
-// numbers. The products are those of MatMul. Over float32 they are rounded to float32, and what is
-// between them is computed in float64.
+// Scratch memory has a matrix of a block, another for tangents, another with cotangents, and another for the second
+// order: of 64 queries, or more if a matrix then has at most a million numbers. The products are those of MatMul.
+// Over float32 they are rounded to float32, and what is between them is computed in float64.
 //
-// An element of P has the relative error ((d+2)·max_j Σ_l |α·q_il·k_jl| + 8)·ε at most. So Y is within that and
-// (m+1)·ε times P·|V|, for m keys. If all scores of a query are -Inf, its row is NaN. If Heads or Sequences do
+// If Q·Kᵀ is in the range of T, an element of P has the relative error ((d+2)·max_j Σ_l |α·q_il·k_jl| + m/256 + 16)·ε at
+// most, for m keys. So Y is within that and (m+1)·ε times P·|V|. If all scores of a query are -Inf, its row is NaN. If Heads or Sequences do
 // not divide the columns or rows, all passes panic with mat.ErrShape. Causal multiplies keys that a query does
 // not see by 0 if another query of its block sees them: NaN there reaches both.
 type Attention[T rev.Float] struct {
@@ -99,7 +99,16 @@ func (a *attention[T]) run(k *Attention[T], p *rev.Pass[Attention[T]], sequences
 	queries, keys := k.Q.Rows/sequences, k.K.Rows/sequences
 	each := min(queries, max(attentionBlocks.queries, attentionBlocks.numbers/(a.heads*keys)))
 	n := a.heads * each * keys
-	all := memoryAt[T](a.room(1, 4*n*int(unsafe.Sizeof(*new(T)))), 4*n)
+	tangent := p.T.Q.Data != nil || p.T.K.Data != nil || p.T.V.Data != nil
+	back := p.G.Y.Data != nil || p.GT.Y.Data != nil
+	uses := [4]bool{true, tangent, back, back && (tangent || p.GT.Y.Data != nil)} // of the matrices that block takes
+	matrices := 0
+	for _, used := range uses {
+		if used {
+			matrices++
+		}
+	}
+	all := memoryAt[T](a.room(1, matrices*n*int(unsafe.Sizeof(*new(T)))), matrices*n)
 	if all == nil {
 		return
 	}
@@ -111,8 +120,12 @@ func (a *attention[T]) run(k *Attention[T], p *rev.Pass[Attention[T]], sequences
 				seen = min(keys, lo+rows)
 			}
 			var scores [4]stack[T]
+			at := 0
 			for i := range scores {
-				scores[i] = stack[T]{strided[T]{rows, seen, all[i*n : i*n+a.heads*rows*seen], seen, 1}, rows * seen}
+				if uses[i] {
+					scores[i] = stack[T]{strided[T]{rows, seen, all[at : at+a.heads*rows*seen], seen, 1}, rows * seen}
+					at += n
+				}
 			}
 			part := func(s attentionSide[T]) attentionSide[T] {
 				return attentionSide[T]{rowsOf(s.y, lo, lo+rows), rowsOf(s.q, lo, lo+rows), rowsOf(s.k, 0, seen), rowsOf(s.v, 0, seen)}

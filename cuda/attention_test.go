@@ -67,3 +67,25 @@ func alikeAttention[T rev.Float](t *testing.T, tolerance float64, causal bool) {
 			func(k hostAttention[T]) revnn.Attention[T] { return revnn.Attention[T](k) })
 	}
 }
+
+// TestAttentionTiles takes the widest tiles of cards with tensor cores, where heads begin at addresses that are
+// multiples of 16 bytes and where they do not.
+func TestAttentionTiles(t *testing.T) {
+	defer func(n, s int) { enoughTiles, shift = n, s }(enoughTiles, shift)
+	enoughTiles, shift = 1, 0
+	for _, capability := range []int{80, 90} {
+		testDevice = withTensorCores(t, 1<<24, capability)
+		for _, columns := range []int{2, 3, 4} {
+			tiledAttention[float64](t, 1e-12, columns)
+			tiledAttention[float32](t, 1e-4, columns)
+		}
+	}
+}
+
+// tiledAttention has two heads of so many columns, and rows without gaps.
+func tiledAttention[T rev.Float](t *testing.T, tolerance float64, columns int) {
+	alike(t, tolerance, func(rnd *rand.Rand) hostAttention[T] {
+		matrix := func() rev.General[T] { return general[T](rnd, 40, 2*columns) }
+		return hostAttention[T]{Y: matrix(), Q: matrix(), K: matrix(), V: matrix(), Heads: 2}
+	}, func(k hostAttention[T]) revnn.Attention[T] { return revnn.Attention[T](k) })
+}

@@ -471,7 +471,7 @@ func (b *bench) convolution() {
 	passes(b, "Conv2D", map[string]int{"inputs": inputs, "channels": channels, "side": side}, multiply, [3]float64{one, 3 * one, 3 * one}, k, g)
 }
 
-// attention measures 16 heads of 64 columns. Forward has two products, Adjoint and Tangent three more.
+// attention measures 16 heads of 64 columns. Forward has two products, Adjoint and Tangent four more.
 func (b *bench) attention() {
 	heads := min(16, b.order)
 	c, n := min(64, b.order)*heads, b.order/2
@@ -479,7 +479,7 @@ func (b *bench) attention() {
 		return Attention[float64]{Y: b.general(n, c), Q: b.general(n, c), K: b.general(n, c), V: b.general(n, c), Heads: heads}
 	}
 	one := 2 * 2 * float64(n) * float64(n) * float64(c)
-	passes(b, "Attention", map[string]int{"n": n, "heads": heads, "columns": c}, b.ofProduct(min(n, c/heads)), [3]float64{one, 3 * one, 5 * one / 2}, operands(), operands())
+	passes(b, "Attention", map[string]int{"n": n, "heads": heads, "columns": c}, b.ofProduct(min(n, c/heads)), [3]float64{one, 3 * one, 3 * one}, operands(), operands())
 }
 
 // transforms measures transforms of 1024 numbers. A pass reads and writes them, and their derivatives. A spectrum

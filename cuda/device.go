@@ -26,8 +26,8 @@
 // run to run, as sums are added up in a fixed order, but may differ from the CPU's in
 // rounding.
 //
-// Close gives back all that a device holds. If memory runs out, the error is ErrMemory, and
-// nothing that the call allocated remains.
+// Close gives back all that a device holds. If memory runs out, the error is ErrMemory. Of what
+// the call allocated, only scratch memory and tables of FFT remain, which the device uses again.
 //
 // The package has its own module, so that importers of revnum need no cgo.
 package cuda

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -160,7 +161,15 @@ func (w *pass) table(n int, compute func() fftTable) fftTable {
 	tables := w.dev.tables
 	t, ok := tables[n]
 	if !ok {
+		if len(tables) == mostTables {
+			w.dropTables(1)
+		}
 		t = compute()
+		if errors.Is(w.err, ErrMemory) && len(tables) > 1 { // the tables of other lengths may leave too little
+			w.err = t.free(w.dev)
+			w.dropTables(len(tables) - 1)
+			t = compute()
+		}
 		if w.err == nil {
 			w.err = wrap(w.dev.driver.sync(w.stream.id))
 		}
@@ -168,21 +177,28 @@ func (w *pass) table(n int, compute func() fftTable) fftTable {
 			w.err = join(w.err, t.free(w.dev))
 			return fftTable{}
 		}
-		if len(tables) == mostTables {
-			oldest := -1
-			for other, t := range tables {
-				if other != 0 && (oldest < 0 || t.used < tables[oldest].used) {
-					oldest = other
-				}
-			}
-			w.err = tables[oldest].free(w.dev)
-			delete(tables, oldest)
-		}
 	}
 	w.dev.uses++
 	t.used = w.dev.uses
 	tables[n] = t
 	return t
+}
+
+// dropTables frees the tables of n lengths, those that were used longest ago. That of the roots stays.
+func (w *pass) dropTables(n int) {
+	for range n {
+		oldest := -1
+		for other, t := range w.dev.tables {
+			if other != 0 && (oldest < 0 || t.used < w.dev.tables[oldest].used) {
+				oldest = other
+			}
+		}
+		if oldest < 0 {
+			return
+		}
+		w.err = join(w.err, w.dev.tables[oldest].free(w.dev))
+		delete(w.dev.tables, oldest)
+	}
 }
 
 // tableOf returns memory for a table of n numbers.

@@ -117,7 +117,7 @@ func launchProducts[T rev.Real](w *pass, count int, c stack[T], sign int, a, b s
 	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
-	name, tile, threads := productKernel(w.dev, c.strided, a.strided, b.strided)
+	name, tile, threads := productKernel(w.dev, c.strided, a, b)
 	// A grid has few blocks in its second and third dimensions.
 	for z := 0; z < count; z += bounds.rows {
 		for most, rows := bounds.rows*tile[0], c.rows; rows > 0; rows -= most {
@@ -179,7 +179,7 @@ func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]
 // productKernel returns the kernel for a product, the rows and columns of its tiles, and its threads.
 // Cards of compute capability 8.0 and later copy factors asynchronously, in pieces of 16 bytes for the
 // widest tiles, so factors must be aligned for these.
-func productKernel[T rev.Real](d *Device, c, a, b strided[T]) (name string, tile [2]int, threads [3]int) {
+func productKernel[T rev.Real](d *Device, c strided[T], a, b stack[T]) (name string, tile [2]int, threads [3]int) {
 	if min(c.rows, c.cols) < fixedTile {
 		return "addProduct", square(smallTile), [3]int{16, 16, 1}
 	}
@@ -229,9 +229,9 @@ func (s strided[T]) letter() string {
 	return "T"
 }
 
-// aligned reports whether all rows, or columns, begin at multiples of 16 bytes.
-func (s strided[T]) aligned() bool {
+// aligned reports whether all rows, or columns, of all matrices begin at multiples of 16 bytes.
+func (s stack[T]) aligned() bool {
 	const bytes = 16
 	size := unsafe.Sizeof(*new(T))
-	return s.data.address()%bytes == 0 && uintptr(s.down*s.across)*size%bytes == 0
+	return s.data.address()%bytes == 0 && uintptr(s.down*s.across)*size%bytes == 0 && uintptr(s.batch)*size%bytes == 0
 }

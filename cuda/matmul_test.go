@@ -107,7 +107,7 @@ func TestWidestMatMul(t *testing.T) {
 			m, n, k = 1300, 1418, 750
 		}
 		a, b, c := strided[float64]{rows: m, cols: k, down: k, across: 1}, strided[float64]{rows: k, cols: n, down: n, across: 1}, strided[float64]{rows: m, cols: n}
-		if name, tile, _ := productKernel(testDevice, c, a, b); tile[0] != widestTile || (name == "addTensorProduct128NN") != (testDevice.Properties().Capability < 90) {
+		if name, tile, _ := productKernel(testDevice, c, stack[float64]{a, 0}, stack[float64]{b, 0}); tile[0] != widestTile || (name == "addTensorProduct128NN") != (testDevice.Properties().Capability < 90) {
 			t.Errorf("compute capability %d: kernel %s", capability, name)
 		}
 		for trans := range 4 {

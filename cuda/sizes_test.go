@@ -314,6 +314,8 @@ func TestSmallGrids(t *testing.T) {
 	t.Run("softmax of rows", TestSoftmaxRowsBits)
 	t.Run("norms of rows", TestRowNormBits)
 	t.Run("attention", TestAttentionAlike)
+	t.Run("systems", TestSolveValues)
+	t.Run("transforms", TestFFTAlike)
 	t.Run("GraphLoss", TestGraphLossFixedBits)
 	t.Run("cameras", TestCameraFixedBits)
 	t.Run("BundlePoints", TestBundlePoints)
