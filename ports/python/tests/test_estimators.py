@@ -62,6 +62,9 @@ def test_mixture_set():
     density = np.array([0.25, 0.25, 0.5]) * np.exp(-d / 8) / (8 * np.pi)
     np.testing.assert_allclose(m.score_samples(x), np.log(density.sum(axis=1)), rtol=1e-12)
     np.testing.assert_allclose(m.predict_proba(x), density / density.sum(axis=1, keepdims=True), rtol=1e-10, atol=1e-300)
+    m.weights_ = [0.5, 0.5, 0.5]
+    with pytest.raises(ValueError, match="weights"):
+        m.predict(x)
     m.means_ = centres[:2]
     with pytest.raises(ValueError, match="2 means for 3 weights"):
         m.predict(x)
