@@ -238,8 +238,8 @@ type step struct {
 	scale         float64
 }
 
-// partsOfLog returns the logarithms of the transforms that passes for one of 2ˡ numbers make.
-func partsOfLog(l int) (parts []int) {
+// partsOfLog returns the logarithms of the transforms that passes for one of 2ˡ numbers make. Tests change it.
+var partsOfLog = func(l int) (parts []int) {
 	if l <= fftLogs.whole {
 		return []int{l}
 	}

@@ -204,3 +204,28 @@ func TestFFTCount(t *testing.T) {
 		}()
 	}
 }
+
+// TestFFTParts cuts transforms of 2¹¹ and 2¹² numbers as those of larger ones are cut.
+func TestFFTParts(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	defer func(f func(int) []int) { partsOfLog = f }(partsOfLog)
+	for _, parts := range [][]int{{1, 10}, {10, 1}, {7, 4}, {4, 7}, {8, 3}, {3, 8}, {9, 2}, {2, 9}, {3, 5, 4}, {1, 7, 3}, {4, 4, 4}} {
+		l := 0
+		for _, p := range parts {
+			l += p
+		}
+		partsOfLog = func(int) []int { return parts }
+		const count = 2
+		x := complexNormals(rand.New(rand.NewPCG(72, 2)), count<<l)
+		want := append(spectrum(x.Data[:1<<l]), spectrum(x.Data[1<<l:])...)
+		if err := rev.Forward(hostFFT{X: x, Count: count}); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range x.Data {
+			if !(cmplx.Abs(v-want[i]) <= 1e-13) {
+				t.Errorf("%v: element %d is %v, want %v", parts, i, v, want[i])
+				break
+			}
+		}
+	}
+}
