@@ -186,6 +186,11 @@ func TestFFTTables(t *testing.T) {
 			t.Fatalf("%d tables", len(testDevice.tables))
 		}
 	}
+	for _, n := range lengths[len(lengths)-mostTables+1:] { // those of the last lengths stay, beside the roots
+		if _, ok := testDevice.tables[n]; !ok {
+			t.Errorf("no table of %d", n)
+		}
+	}
 }
 
 func TestFFTCount(t *testing.T) {

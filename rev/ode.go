@@ -144,7 +144,8 @@ func Integrate[S, X any](ode ODE[S, X], m Tableau, t0, t1 float64, n int) Step[S
 // Forward and Tangent choose the sizes, and keep them at sizes(s), as [Checkpoint] keeps its copies: a number
 // a step. Inverse, Adjoint and AdjointTangent take them from there. Derivatives are those for these sizes: a
 // size has no derivative of its own. The inverse of an Adjoint, which [Uncall] and [Routine] need, is not
-// supported. Branches of [Parallel] need sizes of their own.
+// supported. Branches of [Parallel] need sizes of their own. Forward and Tangent take copies of x and z, and another
+// of the stages, in addition to what Integrate takes.
 //
 // The estimate does not see that x and z come apart, as they do where solutions come together. If their
 // difference, scaled as errors are, is more than 10 for each step so far, the step returns an error that is a
@@ -558,7 +559,9 @@ func (r *odeRun[S, X]) join(p pass[S]) error {
 		return &Violation{r.label, "the companion must be zero before, but the way back left in it", left}
 	}
 	if p.back {
-		r.z.state.clear()
+		for _, m := range r.z.state.memV { // of rounding; the tangent of z may have been another than zero
+			clear(m.slice())
+		}
 	}
 	if p.g != nil {
 		r.x.cotangent.add(-p.sign(), 1, r.z.cotangent)

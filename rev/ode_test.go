@@ -115,7 +115,7 @@ func TestIntegrateExact(t *testing.T) {
 			}
 			// The other passes move x and z likewise.
 			tan, g, gt := newRiccati[fixed.Q43](2), newRiccati[fixed.Q43](3), newRiccati[fixed.Q43](4)
-			tan.T, tan.DX = 0, make([]fixed.Q43, 3)
+			tan.T, tan.DX, tan.Z = 0, make([]fixed.Q43, 3), newRiccati[fixed.Q43](5).X
 			tanWas := riccatiNumbers(tan)
 			if err := p.Tangent(s, tan); err != nil {
 				t.Fatal(err)

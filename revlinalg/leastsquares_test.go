@@ -90,3 +90,13 @@ func TestLeastSquaresGradient(t *testing.T) {
 		}
 	}
 }
+
+func TestLeastSquaresWide(t *testing.T) {
+	defer func() {
+		if err, ok := recover().(*rev.OperandError); !ok || !errors.Is(err, mat.ErrShape) {
+			t.Errorf("a matrix of more columns than rows: %v", err)
+		}
+	}()
+	var x mat.Dense
+	_ = NewLeastSquares(&x, mat.NewDense(2, 3, nil), mat.NewDense(2, 1, nil)).Forward()
+}

@@ -204,8 +204,8 @@ func (b *Buffer) zeroed() int {
 func (r *Rule) zeroable(a *Args) error {
 	for part := range catalog.Part(catalog.NumParts) {
 		for i, b := range a.part(part) {
-			if !b.Zero || b.Data == nil || i >= len(r.Operands) {
-				continue
+			if !b.Zero || b.Data == nil || i >= len(r.Operands) || b.Axes < 0 || b.Axes > len(b.Shape) {
+				continue // no memory to set, or set refuses it
 			}
 			rows, cols := 1, 1
 			if b.Axes > 0 && !b.Sparse {

@@ -364,6 +364,7 @@ func TestCallEachZero(t *testing.T) {
 		"other problem": args(Slice(y[:2]), 8),
 		"short":         args(Buffer{Data: unsafe.Pointer(&y[0]), Len: 1, Type: Float64, Axes: 1, Shape: [2]int{2}, Stride: [2]int{1}}, 16),
 		"type":          args(wrong, 8),
+		"axes":          args(Buffer{Data: unsafe.Pointer(&y[0]), Len: 1, Type: Float64, Axes: 3, Shape: [2]int{1, 1}, Stride: [2]int{1, 1}}, 8),
 	} {
 		for _, n := range []int{1, 2} {
 			if err := square.CallEach(Forward, a, n); !errors.Is(err, ErrArgument) || !slices.Equal(y, was) {
