@@ -51,8 +51,7 @@ func ReprojectionJVP(dst []float64, x []float64, v1 []float64, feature []float64
 	} else {
 		angle := math.Sqrt(square)
 		angleDot := squareDot * num.Ratio(0.5, angle)
-		sin := math.Sin(angle)
-		cos2 := math.Cos(angle)
+		sin, cos2 := math.Sincos(angle)
 		sinDot := angleDot * cos2
 		cosDot := -(angleDot * sin)
 		a3 := sin / angle

@@ -37,6 +37,7 @@ func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64
 	} else {
 		sign = 1.0
 		kept := tape.Extend(2 * count)
+		kept2 := intTape.Extend(count)
 		for i := range count {
 			trailingZeros1 := bits.TrailingZeros(rest)
 			j := trailingZeros1
@@ -46,7 +47,7 @@ func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64
 			kept[2*i] = sign
 			sign = -sign
 			rest = rest & (rest - 1)
-			intTape.Push(trailingZeros1)
+			kept2[i] = trailingZeros1
 			kept[2*i+1] = minor1
 		}
 	}
@@ -57,9 +58,10 @@ func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64
 	} else {
 		sumBar += resultBar
 		kept1 := tape.Take(2 * count)
+		kept3 := intTape.Take(count)
 		for i := count - 1; i >= 0; i-- {
 			minor1 := kept1[2*i+1]
-			trailingZeros1 := intTape.Pop()
+			trailingZeros1 := kept3[i]
 			j := trailingZeros1
 			x := a[n:]
 			xBar := grad[n:]

@@ -77,6 +77,22 @@ func (a *analysis) key(e expr) *key {
 	return k.root()
 }
 
+// alone reports whether no other variable, and nothing on a tape, has the memory of a local slice.
+func (a *analysis) alone(v *variable) bool {
+	k := a.key(ref(v))
+	for p, other := range a.keys {
+		if other.root() == k && p.v != v {
+			return false
+		}
+	}
+	for _, other := range a.kept {
+		if other.root() == k {
+			return false
+		}
+	}
+	return !v.param
+}
+
 // slotKey returns the key of what is in a slot.
 func (a *analysis) slotKey(s *slot) *key {
 	if a.kept == nil {
@@ -355,16 +371,17 @@ func (a *analysis) record(l expr, pos int) {
 	a.changes[k] = append(a.changes[k], change{pos, isHeader(l.typeOf())})
 }
 
-// changed reports whether what e reads may change after from, up to and with to.
-func (a *analysis) changed(e expr, from, to int) bool {
+// firstChange returns the first place after from, up to and with to, where what e reads may change, and
+// 0 if there is none.
+func (a *analysis) firstChange(e expr, from, to int) (first int) {
 	for _, u := range a.uses(e) {
 		for _, c := range a.changes[u.k] {
-			if from < c.pos && c.pos <= to && (c.header || !u.header) {
-				return true
+			if from < c.pos && c.pos <= to && (c.header || !u.header) && (first == 0 || c.pos < first) {
+				first = c.pos
 			}
 		}
 	}
-	return false
+	return first
 }
 
 // expensive reports whether e is better kept than computed again.

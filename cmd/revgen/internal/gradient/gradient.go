@@ -10,6 +10,7 @@
 //	resolve.go          what is saved, what is computed again, and what is not needed
 //	fuse.go             loops that go ahead and back in one
 //	accumulate.go       sums of derivatives to locals
+//	sincos.go           sines and cosines of one call
 //	memory.go           what is said about tapes
 //	extreme.go          running maxima and minima
 //	nest.go             calls of derivatives that are written
@@ -178,6 +179,7 @@ func (f *function) lower() {
 		f.out = slices.Insert(f.out, 0, stmt(s))
 	}
 	f.separate()
+	f.out = headed(f.out)
 	sliced(f.out)
 	for _, e := range f.results {
 		if e.typeOf() == complexType {
@@ -187,6 +189,32 @@ func (f *function) lower() {
 			f.refuse(f.decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", f.decl.Name.Name)
 		}
 	}
+}
+
+// headed returns statements in which assignments that both sides of a branch begin with come before it, if
+// the condition does not see them.
+func headed(list []stmt) (out []stmt) {
+	for _, s := range list {
+		switch x := s.(type) {
+		case *ranged:
+			x.body = headed(x.body)
+		case *while:
+			x.body = headed(x.body)
+		case *branch:
+			x.then, x.els = headed(x.then), headed(x.els)
+			for len(x.then) > 0 && len(x.els) > 0 {
+				a, ok := x.then[0].(*assignment)
+				b, also := x.els[0].(*assignment)
+				if !ok || !also || a.define || b.define || a.op != b.op || !isReference(a.l) || !same(a.l, b.l) || !sameText(a.r, b.r) || mentionsOf([]stmt{&effect{x.cond}}, root(a.l)) > 0 {
+					break
+				}
+				out = append(out, a)
+				x.then, x.els = x.then[1:], x.els[1:]
+			}
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // sliced makes slices of local arrays of which parts are taken: the cotangents of a part are a part of
@@ -268,7 +296,7 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, forward, back []stmt) {
 	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
 	r = &reverser{
-		lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, parts: parts(f.out),
+		lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, direct: map[int]*block{}, parts: parts(f.out),
 		slots: map[*slot]*slot{}, base: len(f.loops), inside: slices.Clone(f.loops),
 	}
 	list := f.extremes(f.out)
@@ -381,8 +409,7 @@ func (f *function) gradient(words []string) {
 		for _, v := range by {
 			r.clear(w, v, name)
 		}
-		w.list(forward)
-		w.list(back)
+		w.list(f.paired(slices.Concat(forward, back)))
 	})
 	if hessian {
 		f.hessian(r, by, second, secondBack)
@@ -521,8 +548,7 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	f.write(name, []string{dst.name + " []float64"}, params, false, func(w *writer) {
 		w.sameLengths(name, p, dst, dir)
 		w.line("clear(%s)", dst.name)
-		w.list(forward)
-		w.list(back)
+		w.list(f.paired(slices.Concat(forward, back)))
 	})
 
 	f.lowerer.imports[matPath] = true
@@ -597,7 +623,7 @@ func (f *function) jacobian(words []string) {
 	f.write(jvp, []string{dst.name + " []float64"}, right, false, func(out *writer) {
 		out.sameLengths(jvp, x, v)
 		out.line("clear(%s)", dst.name)
-		out.list(list)
+		out.list(f.paired(list))
 	})
 	if only {
 		return
@@ -612,8 +638,7 @@ func (f *function) jacobian(words []string) {
 	f.write(vjp, []string{grad.name + " []float64"}, left, false, func(out *writer) {
 		out.sameLengths(vjp, x, grad)
 		out.line("clear(%s)", grad.name)
-		out.list(forward)
-		out.list(back)
+		out.list(f.paired(slices.Concat(forward, back)))
 	})
 
 	f.lowerer.imports[matPath] = true

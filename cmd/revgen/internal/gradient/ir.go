@@ -176,10 +176,11 @@ type (
 		loops []*loopInfo
 	}
 	// A locals statement brings back the locals of a block at its end, or on the way back at
-	// its beginning.
+	// its beginning, or where the change at a place has been taken back.
 	locals struct {
 		block *block
 		back  bool
+		at    int
 	}
 )
 
@@ -200,10 +201,12 @@ type block struct {
 	loops []*loopInfo
 }
 
-// A plan says how a local comes back: by its definition, or from a tape if that is nil.
+// A plan says how a local comes back: by its definition, or from a tape if that is nil. at is 0, or the
+// place of the change that is taken back before.
 type plan struct {
 	v    *variable
 	expr expr
+	at   int
 	slot slot
 }
 
@@ -497,6 +500,8 @@ func rewrittenList(list []stmt, f func(expr) expr, loop func(*loopInfo) *loopInf
 			s = &push{of(x.x), x.slot, x.whole}
 		case *pop:
 			s = &pop{of(x.x), x.define, x.slot, x.whole, x.adds}
+		case *reserve:
+			s = &reserve{x.v, of(x.n), x.last, x.slot}
 		case *product:
 			s = &product{of(x.c), of(x.a), of(x.b), x.transA, x.transB, x.adds}
 		case *cleared:

@@ -269,15 +269,13 @@ func (l *lowerer) derivative(c *ast.CallExpr, d *Written) (values []expr) {
 	n := &renamer{base: len(l.loops), lowerer: l, loops: map[*loopInfo]*loopInfo{}, vars: map[*variable]*variable{}}
 	all := slices.Concat(forward, n.list(back))
 	each(all, func(s stmt) {
-		switch s := s.(type) {
-		case *growth:
-			if len(s.xs) > 1 {
-				l.refuse(c, "%s appends to what has derivatives, and its derivatives have none: make the slice with its length there", d.decl.Name.Name)
-			}
-		case *push:
-			if isAggregate(s.x.typeOf()) && hasHeaders(s.x.typeOf()) {
-				l.refuse(c, "%s keeps a struct with slices for its gradient, which has no derivatives then: use slices there", d.decl.Name.Name)
-			}
+		if g, ok := s.(*growth); ok && (len(g.xs) > 1 || isCotangent(g.xs[0])) {
+			l.refuse(c, "%s appends to what has derivatives, and its derivatives have none: make the slice with its length there", d.decl.Name.Name)
+		}
+	})
+	each(all, func(s stmt) {
+		if p, ok := s.(*push); ok && isAggregate(p.x.typeOf()) && hasHeaders(p.x.typeOf()) {
+			l.refuse(c, "%s keeps a struct with slices for its gradient, which has no derivatives then: use slices there", d.decl.Name.Name)
 		}
 		expressions(s, func(e expr) {
 			visit(e, func(e expr) {

@@ -21,8 +21,8 @@ func (r *reverser) resolve(back []stmt) {
 		reads, mentioned := r.readings(back)
 		changed := false
 		for _, b := range r.blocks {
-			if plans := r.plansOf(b, mentioned); len(plans) != len(b.plans) {
-				b.plans, changed = plans, true
+			if r.plan(b, reads, mentioned) {
+				changed = true
 			}
 		}
 		for _, p := range r.pairs {
@@ -36,19 +36,35 @@ func (r *reverser) resolve(back []stmt) {
 	}
 }
 
-// plansOf returns how the locals of a block that the backward sweep mentions come back.
-func (r *reverser) plansOf(b *block, mentioned map[*variable]bool) (plans []*plan) {
+// plan decides how the locals of a block that the backward sweep mentions come back, and reports whether
+// that is news. A local is computed again at the beginning, or where the statement that changes what it
+// comes from has been taken back, if nothing reads it before.
+func (r *reverser) plan(b *block, reads []read, mentioned map[*variable]bool) (changed bool) {
+	var plans []*plan
 	for _, v := range b.vars {
 		if !mentioned[v] {
 			continue
 		}
-		p := &plan{v: v, slot: slot{level: r.depth}}
-		if d := r.defs[v]; d.r != nil && r.sets[v] == 0 && !expensive(d.r) && !r.changed(d.r, r.defPos[v], b.pos) {
-			p.expr = d.r
+		i := slices.IndexFunc(b.plans, func(p *plan) bool { return p.v == v })
+		if i < 0 {
+			p := &plan{v: v, slot: slot{level: r.depth}}
+			if d := r.defs[v]; d.r != nil && r.sets[v] == 0 && !expensive(d.r) {
+				p.at = r.firstChange(d.r, r.defPos[v], b.pos)
+				if p.at == 0 || r.direct[p.at] == b && !isHeader(v.typ) {
+					p.expr = d.r
+				}
+			}
+			plans, changed = append(plans, p), true
+			continue
+		}
+		p := b.plans[i]
+		if p.expr != nil && p.at > 0 && slices.ContainsFunc(reads, func(x read) bool { return x.k == r.key(ref(v)) && x.pos > p.at }) {
+			p.expr, changed = nil, true
 		}
 		plans = append(plans, p)
 	}
-	return plans
+	b.plans = plans
+	return changed
 }
 
 // needed reports whether the backward sweep reads what the statement of p overwrites.
@@ -203,8 +219,13 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 			case *locals:
 				outer, outerLoops := pos, loops
 				pos, loops = s.block.pos, s.block.loops
+				if s.at > 0 {
+					pos = s.at
+				}
 				for _, p := range s.block.plans {
-					expression(p.expr)
+					if p.expr != nil && p.at == s.at {
+						expression(p.expr)
+					}
 				}
 				pos, loops = outer, outerLoops
 			}
@@ -342,12 +363,12 @@ func (s *locals) statements() (out []stmt) {
 		return out
 	}
 	for _, p := range slices.Backward(s.block.plans) {
-		if p.expr == nil {
+		if p.expr == nil && s.at == 0 {
 			out = append(out, &pop{x: ref(p.v), define: true, slot: &p.slot})
 		}
 	}
 	for _, p := range s.block.plans {
-		if p.expr != nil {
+		if p.expr != nil && p.at == s.at {
 			out = append(out, &assignment{l: ref(p.v), op: token.ASSIGN, r: p.expr, define: true})
 		}
 	}

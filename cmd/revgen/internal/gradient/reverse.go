@@ -31,6 +31,7 @@ type reverser struct {
 	defs    map[*variable]*assignment
 	defPos  map[*variable]int
 	sets    map[*variable]int       // how often a variable itself is set
+	direct  map[int]*block          // the blocks of assignments, by their places
 	grad    map[*variable]*variable // the parameters of the gradient
 	slots   map[*slot]*slot         // of cotangents
 	base    int                     // the number of loops around the function, if it is inlined
@@ -136,6 +137,9 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 		panic(Refusal{Msg: "append to a part of another slice may overwrite that slice: make a slice of its own"})
 	}
 	p := r.newPair(x)
+	if v, ok := x.(*reference); ok && r.alone(v.v) {
+		return r.shrinking(v, p)
+	}
 	g := &growth{[]expr{x}}
 	forward = []stmt{&save{x: x, pair: p}}
 	back = r.group(func() { r.put(&restore{x: x, pair: p}) })
@@ -147,6 +151,25 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 		back = append(r.group(func() { r.put(f) }), back...)
 	}
 	return append(forward, g), back
+}
+
+// shrinking appends a zero to a slice that alone knows its memory. The backward sweep takes its last
+// element away, in place of the slice from before: nobody sees where it lies.
+func (r *reverser) shrinking(x *reference, p *pair) (forward, back []stmt) {
+	n := ref(&variable{name: r.unique("n"), typ: integer, scope: slices.Clone(r.inside)})
+	shorter := func(e expr) *assignment { return &assignment{l: e, op: token.ASSIGN, r: &part{x: e, hi: n}} }
+	forward = []stmt{&growth{[]expr{x}}}
+	back = r.group(func() {
+		r.put(&assignment{l: n, op: token.ASSIGN, r: plus(length(x), -1), define: true})
+		r.put(&restore{x: x, pair: p, inverse: shorter(x)})
+		if bar := r.bar(x); bar != nil {
+			r.record(bar, r.pos)
+			r.sets[root(bar)]++
+			forward = append(forward, &growth{[]expr{bar}})
+			r.put(shorter(bar))
+		}
+	})
+	return forward, back
 }
 
 // bar returns the place of the cotangent of a place, or nil if it has none.
@@ -250,6 +273,10 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		}
 		forward = append(forward, s)
 		back = r.group(func() { r.put(res) })
+		if r.block != nil {
+			r.direct[r.pos] = r.block
+			back = append(back, &locals{r.block, true, r.pos})
+		}
 		if barOf != nil && isHeader(t) {
 			if ref, ok := barOf.(*reference); ok {
 				r.sets[ref.v]++
@@ -517,8 +544,8 @@ func (r *reverser) scoped(list []stmt) (forward, back []stmt) {
 	if b := r.block; b != outer {
 		r.pos++
 		b.pos = r.pos
-		forward = append(forward, &locals{b, false})
-		start := []stmt{&locals{b, true}}
+		forward = append(forward, &locals{block: b})
+		start := []stmt{&locals{block: b, back: true}}
 		for _, v := range b.vars {
 			if v.bar != nil && !hasHeaders(v.typ) {
 				start = append(start, &assignment{l: ref(v.bar), op: token.ASSIGN, define: true})

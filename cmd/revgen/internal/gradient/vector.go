@@ -51,14 +51,16 @@ func (l *lowerer) vectorized(forward, back []stmt) (first, second []stmt) {
 	for x := range set {
 		delete(v.defs, x)
 	}
-	rows := map[*ranged]*reserve{}
-	var slots []map[*slot]int // before any loop has changed
-	for _, info := range order {
-		slots = append(slots, kept(loops[info]))
-	}
-	for k, info := range order {
-		if slots[k] != nil {
-			v.keep(loops[info][0], loops[info][1], slots[k], rows)
+	rows := map[*ranged][]stmt{}
+	for _, t := range []types.Type{float, integer, boolean} {
+		var slots []map[*slot]int // before any loop has changed
+		for _, info := range order {
+			slots = append(slots, kept(loops[info], t))
+		}
+		for k, info := range order {
+			if slots[k] != nil {
+				v.keep(loops[info][0], loops[info][1], t, slots[k], rows)
+			}
 		}
 	}
 	forward, back = v.list(forward, rows), v.list(back, rows)
@@ -145,9 +147,9 @@ type reserve struct {
 	slot *slot
 }
 
-// kept returns the slots of a loop, and of the one that goes back, if these are all that the
-// loops have, and each iteration uses all of them. It returns nil if not.
-func kept(loops []*ranged) map[*slot]int {
+// kept returns the slots for values of type t of a loop, and of the one that goes back, if these are all
+// that the loops have, and each iteration uses all of them. It returns nil if not.
+func kept(loops []*ranged, t types.Type) map[*slot]int {
 	if len(loops) != 2 {
 		return nil
 	}
@@ -158,7 +160,7 @@ func kept(loops []*ranged) map[*slot]int {
 	slots := map[*slot]int{}
 	level := -1
 	for _, s := range forward.body {
-		if p, ok := s.(*push); ok && types.Identical(p.x.typeOf(), float) {
+		if p, ok := s.(*push); ok && types.Identical(p.x.typeOf(), t) {
 			if level >= 0 && p.slot.level != level {
 				return nil
 			}
@@ -167,7 +169,7 @@ func kept(loops []*ranged) map[*slot]int {
 	}
 	pops := 0
 	for _, s := range back.body {
-		if p, ok := s.(*pop); ok && types.Identical(p.x.typeOf(), float) {
+		if p, ok := s.(*pop); ok && types.Identical(p.x.typeOf(), t) {
 			if _, ok := slots[p.slot]; !ok || p.adds {
 				return nil
 			}
@@ -178,11 +180,11 @@ func kept(loops []*ranged) map[*slot]int {
 	each(slices.Concat(forward.body, back.body), func(s stmt) {
 		switch s := s.(type) {
 		case *push:
-			if s.whole || types.Identical(s.x.typeOf(), float) {
+			if s.whole && t == float || types.Identical(s.x.typeOf(), t) {
 				all++
 			}
 		case *pop:
-			if s.whole || types.Identical(s.x.typeOf(), float) {
+			if s.whole && t == float || types.Identical(s.x.typeOf(), t) {
 				all++
 			}
 		}
@@ -194,7 +196,7 @@ func kept(loops []*ranged) map[*slot]int {
 }
 
 // keep gives both loops a part of the tape for all iterations, in place of pushes and pops.
-func (v *vectorizer) keep(forward, back *ranged, slots map[*slot]int, rows map[*ranged]*reserve) {
+func (v *vectorizer) keep(forward, back *ranged, of types.Type, slots map[*slot]int, rows map[*ranged][]stmt) {
 	lo, hi := forward.lo, forward.hi
 	n := expr(&binary{token.SUB, hi, lo, integer})
 	if isLit(lo, "0") {
@@ -204,8 +206,8 @@ func (v *vectorizer) keep(forward, back *ranged, slots map[*slot]int, rows map[*
 		n = &binary{token.MUL, integerLit(len(slots)), n, integer}
 	}
 	for k, s := range []*ranged{forward, back} {
-		row := &variable{name: v.unique("kept"), typ: types.NewSlice(float), scope: s.v.scope[:len(s.v.scope)-1]}
-		v.kept[row] = len(slots) == 1
+		row := &variable{name: v.unique("kept"), typ: types.NewSlice(of), scope: s.v.scope[:len(s.v.scope)-1]}
+		v.kept[row] = len(slots) == 1 && of == float
 		place := func(slot *slot) expr {
 			i := expr(ref(s.v))
 			if !isLit(lo, "0") {
@@ -214,7 +216,7 @@ func (v *vectorizer) keep(forward, back *ranged, slots map[*slot]int, rows map[*
 			if len(slots) > 1 {
 				i = shifted(&binary{token.MUL, integerLit(len(slots)), i, integer}, token.ADD, integerLit(slots[slot]))
 			}
-			return &element{ref(row), i, float}
+			return &element{ref(row), i, of}
 		}
 		for j, t := range s.body {
 			switch t := t.(type) {
@@ -229,7 +231,8 @@ func (v *vectorizer) keep(forward, back *ranged, slots map[*slot]int, rows map[*
 			}
 		}
 		for slot := range slots { // all are of one tape
-			rows[s] = &reserve{row, n, k == 1, slot}
+			rows[s] = append(rows[s], &reserve{row, n, k == 1, slot})
+			break
 		}
 	}
 }
@@ -239,7 +242,7 @@ func isLen(e expr) bool {
 	return ok && c.fn == "len" && atom(c.args[0])
 }
 
-func (v *vectorizer) list(list []stmt, rows map[*ranged]*reserve) (out []stmt) {
+func (v *vectorizer) list(list []stmt, rows map[*ranged][]stmt) (out []stmt) {
 	for _, s := range list {
 		switch x := s.(type) {
 		case *branch:
@@ -251,9 +254,7 @@ func (v *vectorizer) list(list []stmt, rows map[*ranged]*reserve) (out []stmt) {
 		case *ranged:
 			c := *x
 			c.body = v.list(x.body, rows)
-			if r := rows[x]; r != nil {
-				out = append(out, r)
-			}
+			out = append(out, rows[x]...)
 			if calls := v.loop(&c); calls != nil {
 				out = append(out, calls...)
 				continue

@@ -126,6 +126,9 @@ func (w *writer) stmt(s stmt) {
 		w.line("}")
 	case *effect:
 		w.line("%s", w.expr(s.call, 0))
+	case *sincos:
+		w.imports["math"] = true
+		w.line("%s, %s := math.Sincos(%s)", s.sin.name, s.cos.name, w.expr(s.x, 0))
 	case *returned:
 		var values []string
 		for _, e := range s.values {
@@ -153,7 +156,7 @@ func (w *writer) stmt(s stmt) {
 		if s.last {
 			name = "Take"
 		}
-		w.line("%s := %s.%s(%s)", s.v.name, w.tape(s.slot, float), name, w.expr(s.n, 0))
+		w.line("%s := %s.%s(%s)", s.v.name, w.tape(s.slot, elemOf(s.v.typ)), name, w.expr(s.n, 0))
 	case *push:
 		if s.whole {
 			w.line("num.PushMatrix(%s, %s)", w.tape(s.slot, float), w.expr(s.x, 0))

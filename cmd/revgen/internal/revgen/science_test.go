@@ -201,7 +201,35 @@ func TestText(t *testing.T) {
 		{gradient + "y, z := []float64{x[0], 2}, []float64{x[1], 3}\ny, z = z, y\nreturn y[0] }", []string{"y, z = z, y"}, nil},
 		{
 			gradient + "a := math.Sin(x[0])/x[1]\nx[1] += 1\nreturn a + math.Sin(x[0])*x[0] + math.Sin(x[0])/x[1] }",
-			[]string{"sin1 := math.Sin(x2)", "sin1*x[0] + q"}, []string{"sin2"},
+			[]string{"sin1, cos1 := math.Sincos(x2)", "sin1*x[0] + q"}, []string{"sin2", "math.Sin(", "math.Cos("},
+		},
+		{ // the sine may not be wanted
+			gradient + "a := math.Cos(x[0])\nif n > 0 { a *= math.Sin(x[0]) }\nreturn float64(int(a)) + x[1] }",
+			nil, []string{"Sincos"},
+		},
+		{ // a slice that no other variable knows becomes shorter again
+			gradient + "var y []float64\nfor _, v := range x { y = append(y, v*v) }\nreturn y[0]*y[n] }",
+			[]string{"y = append(y, 0)", "yBar = append(yBar, 0)", "y = y[:n"}, []string{"ape", "Grow", "Fold"},
+		},
+		{
+			gradient + "var y, z []float64\nfor _, v := range x { z = y; y = append(y, v*v) }\nreturn y[0]*z[n] }",
+			[]string{"num.Grow(&y, &yBar)", "num.Fold("}, nil,
+		},
+		{ // d comes back after y, from which it was computed
+			gradient + "y := x[0]\nfor range n { d := y/x[1]; y -= d*d*d }\nreturn y }",
+			[]string{"y = kept1[i]\n\t\td := y / x[1]"}, []string{"Push(d)", "= d\n"},
+		},
+		{
+			gradient + "y := x[0]\nfor range n { d := y/x[1]; y -= d*d*d; if d*x[1] > 1 { y *= x[0] } }\nreturn y }",
+			[]string{"tape.Push(d)"}, nil,
+		},
+		{ // both sides begin alike
+			gradient + "y := x[0]\nfor i := range x { z := y*y*x[i]; if z > 3 { y = z; break }; y = z }\nreturn y }",
+			[]string{"y = z\n\t\tif z > 3 {"}, []string{"else {\n\t\t\ty"},
+		},
+		{
+			gradient + "y := x[0]\nfor i := range n { up := y > x[i]; if up { y = x[i]*y }; y = y*y }\nreturn y }",
+			[]string{"kept := boolTape.Extend(n)"}, []string{"Push(up)"},
 		},
 		{
 			gradient + "top := 0.0\nfor _, v := range x { top = max(top, v) }\nreturn top }",

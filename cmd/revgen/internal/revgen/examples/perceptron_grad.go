@@ -10,7 +10,7 @@ import (
 )
 
 // LossGradient returns Loss, and stores its gradient by m.
-// On tapes it saves x1 for each i and j, exp1 for each i1 and j1, sum for each i1.
+// On tapes it saves row[j] for each i and j, exp1 for each i1 and j1, sum for each i1.
 func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) float64 {
 	scratch := num.NewScratch[float64]()
 	defer scratch.Free()
@@ -40,8 +40,8 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 		for j := range hidden {
 			x1 := row[j] + b1[j]
 			max1 := max(0, x1)
+			kept[j] = row[j]
 			row[j] = max1
-			kept[j] = x1
 		}
 	}
 	y := scratch.MakeMatrix(h.Rows, w2.Rows)
@@ -76,10 +76,12 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 	num.Gemm(num.NoTrans, num.NoTrans, yBar, w2, 1, hBar)
 	num.Gemm(num.Trans, num.NoTrans, yBar, h, 1, w2Bar)
 	for i := n - 1; i >= 0; i-- {
+		row := num.Row(h, i)
 		rowBar := num.Row(hBar, i)
 		kept1 := tape.Take(hidden)
 		for j := hidden - 1; j >= 0; j-- {
-			x1 := kept1[j]
+			row[j] = kept1[j]
+			x1 := row[j] + b1[j]
 			g := rowBar[j]
 			rowBar[j] = 0
 			x1Bar := num.Where(!(0 >= x1), g)

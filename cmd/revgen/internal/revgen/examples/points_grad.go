@@ -27,7 +27,7 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 		x1 := -p[1] * t
 		exp1 := math.Exp(x1)
 		x2 := p[2] * t
-		cos := math.Cos(x2)
+		sin, cos := math.Sincos(x2)
 		curve1 := p[0]*exp1*cos + p[3]
 		r := curve1 - d.Y[i]
 		result1 := 0.0
@@ -50,7 +50,7 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 		exp1Bar := g * p[0]
 		cosBar := curve1Bar * (p[0] * exp1)
 		grad3 += curve1Bar
-		x2Bar := -(cosBar * math.Sin(x2))
+		x2Bar := -(cosBar * sin)
 		grad2 += x2Bar * t
 		x1Bar := exp1Bar * exp1
 		grad1 -= x1Bar * t
@@ -87,9 +87,8 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		exp1Dot := x1Dot * exp1
 		x2 := p[2] * t
 		x2Dot := v[2] * t
-		cos := math.Cos(x2)
-		sin := math.Sin(x2)
-		cosDot := -(x2Dot * sin)
+		sin1, cos := math.Sincos(x2)
+		cosDot := -(x2Dot * sin1)
 		curve1 := p[0]*exp1*cos + p[3]
 		curve1Dot := (v[0]*exp1+p[0]*exp1Dot)*cos + p[0]*exp1*cosDot + v[3]
 		r := curve1 - d.Y[i]
@@ -115,7 +114,7 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		cosBar := curve1Bar * (p[0] * exp1)
 		cosBarDot := curve1BarDot*(p[0]*exp1) + curve1Bar*(v[0]*exp1+p[0]*exp1Dot)
 		dst[3] += curve1BarDot
-		x2BarDot := -(cosBarDot*sin + cosBar*(x2Dot*cos))
+		x2BarDot := -(cosBarDot*sin1 + cosBar*(x2Dot*cos))
 		dst[2] += x2BarDot * t
 		x1BarDot := exp1BarDot*exp1 + exp1Bar*exp1Dot
 		dst[1] -= x1BarDot * t
