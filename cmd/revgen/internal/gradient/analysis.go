@@ -224,6 +224,8 @@ func (a *analysis) activate(list []stmt, result expr) {
 		}
 		each(list, func(s stmt) {
 			switch s := s.(type) {
+			case *kernel:
+				a.flowsKernel(s, flow)
 			case *product:
 				flow(a.key(s.a), a.key(s.c))
 				flow(a.key(s.b), a.key(s.c))

@@ -454,6 +454,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if e := l.complexCall(c); e != nil {
 		return []expr{e}
 	}
+	if values, ok := l.kernelCall(c); ok {
+		return values
+	}
 	for _, name := range []string{"len", "cap", "min", "max", "append", "new"} {
 		if l.isBuiltin(c.Fun, name) {
 			return []expr{l.builtin(name, c)}

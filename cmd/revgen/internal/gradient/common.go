@@ -128,6 +128,10 @@ func sets(s stmt, f func(e expr, define bool)) {
 		f(s.x, false)
 	case *pop:
 		f(s.x, s.define)
+	case *kernel:
+		for _, e := range s.changed() {
+			f(inside(e), false)
+		}
 	case *product:
 		f(entry(s.c, integerLit(0), integerLit(0)), false)
 	case *cleared:

@@ -264,6 +264,8 @@ func expressions(s stmt, f func(expr)) {
 		f(s.cond)
 	case *effect:
 		f(s.call)
+	case *kernel:
+		s.expressions(f)
 	case *product:
 		f(s.a)
 		f(s.b)

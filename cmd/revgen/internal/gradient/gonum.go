@@ -731,7 +731,7 @@ func changesMemory(obj types.Object) bool {
 	case matPath:
 		return !slices.Contains([]string{"At", "AtVec", "Len", "Dims", "T", "TVec", "RawRowView", "RowView", "Dot", "Sum", "Norm", "Trace", "Inner", "Max", "Min", "NewDense", "NewVecDense"}, obj.Name())
 	}
-	return false
+	return obj.Name() == "Forward" // of a kernel
 }
 
 // product writes the sweeps of C = A·B. Its adjoint is Ā += C̄·Bᵀ, B̄ += Aᵀ·C̄, C̄ = 0.

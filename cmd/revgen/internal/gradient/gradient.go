@@ -10,6 +10,7 @@
 //	resolve.go          what is saved, what is computed again, and what is not needed
 //	fuse.go             loops that go ahead and back in one
 //	accumulate.go       sums of derivatives to locals
+//	kernel.go           calls of kernels
 //	sincos.go           sines and cosines of one call
 //	memory.go           what is said about tapes
 //	extreme.go          running maxima and minima
@@ -658,16 +659,16 @@ func (f *function) jacobian(words []string) {
 // output returns the parameter that a function stores its results in.
 func (f *function) output(x *variable) (y *variable) {
 	each(f.out, func(s stmt) {
-		set, ok := s.(*assignment)
-		if !ok || !isFloat(set.l.typeOf()) {
-			return
-		}
-		if v := root(set.l); v.param && !isFloat(v.typ) && v != x && v != y {
+		sets(s, func(e expr, _ bool) {
+			v := root(e)
+			if !isFloat(e.typeOf()) || !v.param || isFloat(v.typ) || v == x || v == y {
+				return
+			}
 			if y != nil {
 				f.refuse(f.decl, "%s stores to %s and to %s: a Jacobian is that of one of them", f.decl.Name.Name, y.name, v.name)
 			}
 			y = v
-		}
+		})
 	})
 	if y == nil {
 		f.refuse(f.decl, "%s stores to no parameter: a Jacobian is that of one", f.decl.Name.Name)

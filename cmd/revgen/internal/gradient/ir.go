@@ -500,6 +500,8 @@ func rewrittenList(list []stmt, f func(expr) expr, loop func(*loopInfo) *loopInf
 			s = &push{of(x.x), x.slot, x.whole}
 		case *pop:
 			s = &pop{of(x.x), x.define, x.slot, x.whole, x.adds}
+		case *kernel:
+			s = x.rewritten(of)
 		case *reserve:
 			s = &reserve{x.v, of(x.n), x.last, x.slot}
 		case *product:

@@ -411,6 +411,10 @@ func (f *function) pure() {
 			refuse(s.l)
 		case *swap:
 			refuse(s.x)
+		case *kernel:
+			for _, e := range s.changed() {
+				refuse(e)
+			}
 		case *product:
 			refuse(s.c)
 		case *cleared:

@@ -181,6 +181,16 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 				}
 			case *fold:
 				place(s.x)
+			case *kernel:
+				for _, o := range s.operands {
+					if o.role != "acc" {
+						expression(o.x)
+						reads = append(reads, read{use{k: r.key(o.x)}, pos, loops})
+					}
+					if o.bar != nil {
+						expression(o.bar)
+					}
+				}
 			case *product:
 				for _, x := range []expr{s.a, s.b} {
 					expression(x)
@@ -437,6 +447,8 @@ func reading(list []stmt, used map[*variable]bool) {
 			}
 		case *fold:
 			expression(s.x)
+		case *kernel:
+			s.expressions(expression)
 		case *product:
 			expression(s.a)
 			expression(s.b)
@@ -590,6 +602,8 @@ func setsInside(s stmt, v *variable) (yes bool) {
 			yes = yes || root(s.l) == v
 		case *pop:
 			yes = yes || root(s.x) == v
+		case *kernel:
+			yes = yes || slices.ContainsFunc(s.changed(), func(e expr) bool { return root(e) == v })
 		}
 	})
 	return yes

@@ -100,6 +100,8 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 		return forward, back
 	case *growth:
 		return r.growth(s.xs[0])
+	case *kernel:
+		return r.kernel(s)
 	case *product:
 		return r.product(s)
 	case *running:
@@ -587,6 +589,11 @@ func (r *reverser) changesIn(s *branch, e expr) (yes bool) {
 			yes = yes || slices.ContainsFunc(uses, func(u use) bool {
 				return u.k == k && (isHeader(s.l.typeOf()) || !u.header)
 			})
+		case *kernel:
+			for _, e := range s.changed() {
+				k := r.key(e)
+				yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k && !u.header })
+			}
 		case *product:
 			k := r.key(s.c)
 			yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k && !u.header })

@@ -102,6 +102,8 @@ func (t *tangenter) statement(s stmt) {
 		c := *s
 		c.body = t.list(s.body)
 		t.put(&c)
+	case *kernel:
+		t.kernel(s)
 	case *product:
 		t.product(s)
 	case *cleared:

@@ -135,6 +135,8 @@ func (w *writer) stmt(s stmt) {
 			values = append(values, w.expr(e, 0))
 		}
 		w.line("return %s", strings.Join(values, ", "))
+	case *kernel:
+		w.kernel(s)
 	case *product:
 		w.imports[numPath] = true
 		trans := func(t bool) string {

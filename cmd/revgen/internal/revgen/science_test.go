@@ -87,10 +87,15 @@ func sum(x ...float64) float64 { return x[0] }
 
 var _ iter.Seq[int]
 
+var _, _ = rev.ViewSlice[float64], revlinalg.NewDot
+
+//revgen:gradient x
+func dotted(x []float64) float64 { s := 0.0; revlinalg.NewDot(&s, mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x)).Forward(); return s }
+
 var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, mat.Dot, mathext.Digamma, sum
 `
 	fset := token.NewFileSet()
-	imports, err := newImporter(fset, ".")
+	imports, err := newImporter(fset, "examples")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,10 +165,17 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x float64, z []complex128) float64 { z[0] *= 2; return x }", "p.go:6:1: a complex number of a parameter, or of a struct with names of its own, may not change here: use a local"},
 		{gradient + "(x float64) float64 { return float64(real(complex64(complex(x, 1)))) }", "p.go:6:1: complex64 is not differentiated: use complex128"},
 		{gradient + "(x float64) float64 { return real(cmplx.Asin(complex(x, 1))) }", "p.go:6:41: cmplx.Asin has no derivative here: those that have one are Abs, Conj, Phase, Polar, Cos, "},
+		{gradient + "(x *mat.Dense) float64 { revlinalg.NewMatMul(x, x, x).Inverse(); return 0 }", "p.go:6:32: revlinalg.NewMatMul(x, x, x).Inverse: a function calls Forward of a kernel to have derivatives"},
+		{gradient + "(x, y *mat.Dense) float64 { revlinalg.NewMatMul(x, y, x).Forward(); return 0 }", "p.go:6:35: C and B of MatMul are the same, and one of them changes"},
+		{gradient + "(x []float32) float64 { s := float32(0); revlinalg.Dot[float32]{Out: &s, X: rev.ViewSlice(x)}.Forward(); return float64(s) }", "p.go:6:48: revlinalg.Dot[float32] is not over float64"},
+		{gradient + "(x *mat.Dense, t bool) float64 { y := mat.NewDense(2, 2, nil); revlinalg.MatMul[float64]{C: rev.ViewDense(y), A: rev.ViewDense(x), B: rev.ViewDense(x), TransA: t}.Forward(); return 0 }", "p.go:6:167: TransA of MatMul is a constant here"},
+		{gradient + "(x *mat.Dense) float64 { k := revlinalg.NewCross(x, x, x); k.Forward(); return 0 }", "revlinalg.NewCross is not differentiated: its body is not in this package"},
+		{gradient + "(x *mat.Dense) float64 { revlinalg.Dot[float64]{nil, rev.ViewSlice(x.RawRowView(0)), rev.ViewSlice(x.RawRowView(0))}.Forward(); return 0 }", "revlinalg.Dot[float64]: name the fields of a kernel"},
+		{gradient + "(x []float64) float64 { g := make([]float64, len(x)); dottedGradient(g, x); return g[0] }", "Dot is a kernel: what is written for it has no derivatives in reverse"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
-		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\"; \"revnum/rev\"; \"revnum/revlinalg\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
