@@ -11,6 +11,7 @@
 //	fuse.go             loops that go ahead and back in one
 //	accumulate.go       sums of derivatives to locals
 //	kernel.go           calls of kernels
+//	interchange.go      sums by columns to sums by rows
 //	sincos.go           sines and cosines of one call
 //	memory.go           what is said about tapes
 //	extreme.go          running maxima and minima

@@ -23,6 +23,8 @@ func (l *lowerer) vectorized(forward, back []stmt) (first, second []stmt) {
 	forward, back = cloned(forward), cloned(back)
 	all := slices.Concat(forward, back)
 	v.share(all, v.exchanged(all))
+	forward, back = v.interchanged(forward), v.interchanged(back)
+	all = slices.Concat(forward, back)
 	loops := map[*loopInfo][]*ranged{}
 	var order []*loopInfo
 	set := map[*variable]bool{}
@@ -453,7 +455,7 @@ func (v *vectorizer) effects(s *ranged) (out []loopEffect) {
 		k := v.key(a.l)
 		if isElement(a.l) && !mentionsIn(a.l, s.v) {
 			for j, b := range out {
-				if v.reads(b.r, k) || j != i && v.key(b.l) == k {
+				if v.reads(b.r, k) || j != i && v.key(b.l) == k && !isSum(b) {
 					return nil
 				}
 			}

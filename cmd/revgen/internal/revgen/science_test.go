@@ -235,6 +235,18 @@ func TestText(t *testing.T) {
 			gradient + "y := x[0]\nfor range n { d := y/x[1]; y -= d*d*d; if d*x[1] > 1 { y *= x[0] } }\nreturn y }",
 			[]string{"tape.Push(d)"}, nil,
 		},
+		{ // columns of matrices go by rows
+			"//revgen:gradient x w\nfunc f(x [][]float64, w []float64, n int) float64 {\ns := 0.0\nfor c := range n { o := 0.0; for j := range w { o += w[j]*x[j][c] }; s = math.Sin(s+o) }\nreturn s }",
+			[]string{"num.Axpy(sums, w[j], x[j][:n:len(x[j])])", "wGrad[j] += num.Inner(", "scratch.Make(max(n, 0))", "scratch.Release(mark"}, []string{"[j][c]"},
+		},
+		{ // o is read before the sum is whole, and w changes on the way
+			"//revgen:gradient x w\nfunc f(x [][]float64, w []float64, n int) float64 {\ns := 0.0\nfor c := range n { o := 0.0; for j := range w { o += w[j]*x[j][c]; s = math.Sin(s+o) } }\nreturn s }",
+			nil, []string{"sums"},
+		},
+		{
+			"//revgen:gradient x w\nfunc f(x [][]float64, w []float64, n int) float64 {\ns := 0.0\nfor c := range n { o := 0.0; for j := range w { o += w[j]*x[j][c] }; w[0] = math.Sin(o); s += w[0] }\nreturn s }",
+			nil, []string{"sums"},
+		},
 		{ // both sides begin alike
 			gradient + "y := x[0]\nfor i := range x { z := y*y*x[i]; if z > 3 { y = z; break }; y = z }\nreturn y }",
 			[]string{"y = z\n\t\tif z > 3 {"}, []string{"else {\n\t\t\ty"},

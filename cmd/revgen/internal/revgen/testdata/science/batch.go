@@ -1,5 +1,7 @@
 package science
 
+import "math"
+
 // regression is the mean cross entropy of softmax regression.
 //
 //revgen:gradient w b
@@ -42,4 +44,19 @@ func heat(start, target [][]float64, rate float64, steps int) float64 {
 		}
 	}
 	return s / 2
+}
+
+// transfers is a chain of sums over the columns of a matrix. n may be negative.
+//
+//revgen:gradient x w
+func transfers(x [][]float64, w []float64, n int) float64 {
+	s := 1.0
+	for c := 0; c < n; c++ {
+		o := 0.0
+		for j := range w {
+			o += w[j] * x[j][c]
+		}
+		s = math.Sin(s+o) + o*w[0]
+	}
+	return s
 }

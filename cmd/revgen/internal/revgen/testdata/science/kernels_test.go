@@ -61,6 +61,16 @@ func TestKernels(t *testing.T) {
 	jacobian(t, "solved", 2, []float64{1.2, 0.3, -0.4, 0.9}, solvedOnce, solvedJVP, solvedVJP, solvedJacobian)
 }
 
+func TestColumns(t *testing.T) {
+	for _, n := range []int{-1, 0, 1, 5} {
+		check(t, "transfers", random(4*5+4, -1, 1),
+			func(p []float64) float64 { return transfers(matrix(p[:20:20], 5), p[20:], n) },
+			func(g, p []float64) float64 {
+				return transfersGradient(matrix(g[:20:20], 5), g[20:], matrix(p[:20:20], 5), p[20:], n)
+			})
+	}
+}
+
 // solvedOnce is solved where dst is zero before.
 func solvedOnce(dst, p []float64) {
 	clear(dst)
