@@ -7,6 +7,7 @@
 //	Tanh, Softplus, GELU, SiLU    activations, element by element
 //	Attention                     of queries, keys and values, in linear memory
 //	RMSNorm, LayerNorm            rows scaled to one size
+//	BatchNorm, GroupNorm          channels, or groups of them, scaled to one size
 //	Softmax, SoftmaxRows          probabilities of the classes that logits stand for
 //	LogSumExp, LogSumExpRows      the logs of their normalising sums
 //	CrossEntropy                  the loss of a classifier

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/rev"
 	"revnum/revnn"
 )
 
@@ -191,6 +192,53 @@ func ExampleLayerNorm() {
 	// Output:
 	// ⎡-1.225   0.000  17.247⎤
 	// ⎣-0.707  -0.707  19.142⎦
+}
+
+// A layer is trained with the statistics of a batch, and used with fixed ones. These make it an affine map,
+// which is multiplied into the filters of the layer before.
+func ExampleBatchNorm() {
+	const channels = 2
+	w, b := mat.NewDense(channels, 1, []float64{3, -1}), mat.NewVecDense(channels, []float64{0, 1})
+	gain, bias := mat.NewVecDense(channels, []float64{1, 0.5}), mat.NewVecDense(channels, []float64{0, 2})
+	x := mat.NewDense(2, 3, []float64{1, 2, 3, 4, 5, 6}) // two signals of one channel and three positions
+	conv := func(y *mat.Dense) revnn.Conv2D[float64] {
+		k := revnn.NewConv2D(y, x, w, b)
+		k.Channels, k.Height, k.Width, k.KernelHeight, k.KernelWidth = 1, 1, 3, 1, 1
+		return k
+	}
+	z, y := mat.NewDense(2, channels*3, nil), mat.NewDense(2, channels*3, nil)
+	conv(z).Forward()
+	norm := revnn.NewBatchNorm(y, z, gain, bias)
+	norm.Channels = channels
+	mean, variance := make([]float64, channels), make([]float64, channels)
+	norm.Mean, norm.Variance = rev.ViewSlice(mean), rev.ViewSlice(variance)
+	norm.Forward()
+	fmt.Printf("%.2f %.2f\n", mean, variance)
+	fmt.Printf("%.4f\n", y.RawRowView(0))
+
+	for c := range channels { // average mean and variance over many batches before
+		scale := gain.AtVec(c) / math.Sqrt(variance[c]+1e-5)
+		w.Set(c, 0, scale*w.At(c, 0))
+		b.SetVec(c, bias.AtVec(c)+scale*(b.AtVec(c)-mean[c]))
+	}
+	y.Zero()
+	conv(y).Forward()
+	fmt.Printf("%.4f\n", y.RawRowView(0))
+	// Output:
+	// [10.50 -2.50] [26.25 2.92]
+	// [-1.4638 -0.8783 -0.2928 2.7319 2.4392 2.1464]
+	// [-1.4638 -0.8783 -0.2928 2.7319 2.4392 2.1464]
+}
+
+// Two channels of a row have one mean and one variance.
+func ExampleGroupNorm() {
+	x, y := mat.NewDense(1, 4, []float64{1, 1, 3, 3}), mat.NewDense(1, 4, nil)
+	k := revnn.NewGroupNorm(y, x, mat.NewVecDense(2, []float64{1, 10}), mat.NewVecDense(2, []float64{0, 5}))
+	k.Channels, k.Groups = 2, 1 // of two positions
+	k.Forward()
+	fmt.Printf("%.3f\n", y.RawRowView(0))
+	// Output:
+	// [-1.000 -1.000 15.000 15.000]
 }
 
 // Rows with mean square 1.

@@ -45,10 +45,10 @@ func NewLayerNorm(y, x *mat.Dense, gain, bias *mat.VecDense) LayerNorm[float64] 
 // Run implements rev.Kernel. It returns no error.
 func (k LayerNorm[T]) Run(p rev.Pass[LayerNorm[T]]) error {
 	checkEpsilon[LayerNorm[T]](k.Epsilon)
-	runRowNorm(true, k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	runNorm(rowShape(true, k.X.Cols), k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
 	return nil
 }
 
-func (k *LayerNorm[T]) operands() rowNorm[T] {
-	return rowNorm[T]{y: k.Y, x: k.X, gain: k.Gain, bias: k.Bias}
+func (k *LayerNorm[T]) operands() norm[T] {
+	return norm[T]{y: k.Y, x: k.X, gain: k.Gain, bias: k.Bias}
 }

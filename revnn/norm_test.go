@@ -144,7 +144,7 @@ func TestNormsOfLongRows(t *testing.T) {
 // Several blocks of rows against kernels of few rows.
 func TestNormBlocks(t *testing.T) {
 	const rows, few = 150, 10
-	c := rowNormBlock/64 + 3
+	c := normBlock/64 + 3
 	rnd := rand.New(rand.NewPCG(91, 7))
 	kernel := func() LayerNorm[float64] {
 		return LayerNorm[float64]{
@@ -163,7 +163,7 @@ func TestNormBlocks(t *testing.T) {
 	for _, v := range [][]float64{g.Gain.Data, g.Bias.Data, gt.Gain.Data, gt.Bias.Data} {
 		clear(v)
 	}
-	sums := make([][]float64, rowNormSums)
+	sums := make([][]float64, normSums)
 	for i := range sums {
 		sums[i] = make([]float64, c)
 	}

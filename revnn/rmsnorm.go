@@ -43,11 +43,11 @@ func NewRMSNorm(y, x *mat.Dense, gain *mat.VecDense) RMSNorm[float64] {
 // Run implements rev.Kernel. It returns no error.
 func (k RMSNorm[T]) Run(p rev.Pass[RMSNorm[T]]) error {
 	checkEpsilon[RMSNorm[T]](k.Epsilon)
-	runRowNorm(false, k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	runNorm(rowShape(false, k.X.Cols), k.Epsilon, p.Sign(), k.Workers, k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
 	return nil
 }
 
-func (k *RMSNorm[T]) operands() rowNorm[T] { return rowNorm[T]{y: k.Y, x: k.X, gain: k.Gain} }
+func (k *RMSNorm[T]) operands() norm[T] { return norm[T]{y: k.Y, x: k.X, gain: k.Gain} }
 
 // checkEpsilon panics unless the field Epsilon of K is a number that is not negative.
 func checkEpsilon[K any](epsilon float64) {

@@ -49,6 +49,25 @@ func (k Attention[T]) AdjointTangent(g, t, gt Attention[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward adds the value to Y, Mean and Variance.
+func (k BatchNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse subtracts the value from Y, Mean and Variance.
+func (k BatchNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint subtracts the value from Y, Mean and Variance, and adds the gradient to the
+// cotangents of X, Gain and Bias.
+func (k BatchNorm[T]) Adjoint(g BatchNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent adds the value to Y, Mean and Variance, and computes Ẏ += γ·U̇ + γ̇·U + β̇.
+func (k BatchNorm[T]) Tangent(t BatchNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
+// the gradient to gt.
+func (k BatchNorm[T]) AdjointTangent(g, t, gt BatchNorm[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewBinaryCrossEntropy returns the kernel that adds to out, over gonum's types, sharing
 // their storage.
 func NewBinaryCrossEntropy(out *float64, x, p *mat.Dense) BinaryCrossEntropy[float64] {
@@ -187,6 +206,25 @@ func (k Gather[T]) Tangent(t Gather[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, Ẏ_i -= Ẋ_{Index[i]} and ĠX_{Index[i]} +=
 // ĠY_i.
 func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Forward computes Y_ic += γ_c·U_ic + β_c.
+func (k GroupNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y_ic -= γ_c·U_ic + β_c.
+func (k GroupNorm[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y_ic -= γ_c·U_ic + β_c, and adds the gradient to the cotangents of X,
+// Gain and Bias.
+func (k GroupNorm[T]) Adjoint(g GroupNorm[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y_ic += γ_c·U_ic + β_c and Ẏ += γ·U̇ + γ̇·U + β̇.
+func (k GroupNorm[T]) Tangent(t GroupNorm[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẏ -= γ·U̇ + γ̇·U + β̇, and adds the tangent of
+// the gradient to gt.
+func (k GroupNorm[T]) AdjointTangent(g, t, gt GroupNorm[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 

@@ -5076,6 +5076,192 @@ REV_STATIC_INLINE int32_t rev_nn_LayerNorm_Q43_run(int32_t pass, const rev_nn_La
 	return rev_call(rev_kernel("revnn.LayerNorm[Q43]"), pass, a, n);
 }
 
+/* Y_c += γ·(X_c - mean)/deviation + β of channels c of all rows, and the means and variances */
+typedef struct rev_nn_BatchNorm {
+	rev_float64_matrix Y; /* acc [optional]; n,p */
+	rev_float64_vector Mean; /* acc [optional]; Channels */
+	rev_float64_vector Variance; /* acc [optional]; Channels */
+	rev_float64_matrix X; /* in; n,p */
+	rev_float64_vector Gain; /* in [optional]; Channels */
+	rev_float64_vector Bias; /* in [optional]; Channels */
+	int64_t Channels;
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_BatchNorm;
+
+REV_STATIC_INLINE int32_t rev_nn_BatchNorm_run(int32_t pass, const rev_nn_BatchNorm *k, const rev_nn_BatchNorm *g, const rev_nn_BatchNorm *t, const rev_nn_BatchNorm *gt) {
+	const rev_nn_BatchNorm *parts[4] = {k, g, t, gt};
+	rev_arg a[27];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->Mean.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->Mean);
+		if (parts[p]->Variance.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->Variance);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 3, 1, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float64_vector_arg(p, 4, 1, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_float64_vector_arg(p, 5, 1, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Epsilon);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.BatchNorm[float64]"), pass, a, n);
+}
+
+/* Y_c += γ·(X_c - mean)/deviation + β of channels c of all rows, and the means and variances */
+typedef struct rev_nn_BatchNorm_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,p */
+	rev_float32_vector Mean; /* acc [optional]; Channels */
+	rev_float32_vector Variance; /* acc [optional]; Channels */
+	rev_float32_matrix X; /* in; n,p */
+	rev_float32_vector Gain; /* in [optional]; Channels */
+	rev_float32_vector Bias; /* in [optional]; Channels */
+	int64_t Channels;
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_BatchNorm_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_BatchNorm_float32_run(int32_t pass, const rev_nn_BatchNorm_float32 *k, const rev_nn_BatchNorm_float32 *g, const rev_nn_BatchNorm_float32 *t, const rev_nn_BatchNorm_float32 *gt) {
+	const rev_nn_BatchNorm_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[27];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->Mean.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->Mean);
+		if (parts[p]->Variance.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->Variance);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 3, 2, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float32_vector_arg(p, 4, 2, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_float32_vector_arg(p, 5, 2, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Epsilon);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.BatchNorm[float32]"), pass, a, n);
+}
+
+/* Y_c += γ·(X_c - mean)/deviation + β of channels c of all rows, and the means and variances */
+typedef struct rev_nn_BatchNorm_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,p */
+	rev_Q43_vector Mean; /* acc [optional]; Channels */
+	rev_Q43_vector Variance; /* acc [optional]; Channels */
+	rev_Q43_matrix X; /* in; n,p */
+	rev_Q43_vector Gain; /* in [optional]; Channels */
+	rev_Q43_vector Bias; /* in [optional]; Channels */
+	int64_t Channels;
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_BatchNorm_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_BatchNorm_Q43_run(int32_t pass, const rev_nn_BatchNorm_Q43 *k, const rev_nn_BatchNorm_Q43 *g, const rev_nn_BatchNorm_Q43 *t, const rev_nn_BatchNorm_Q43 *gt) {
+	const rev_nn_BatchNorm_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[27];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->Mean.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->Mean);
+		if (parts[p]->Variance.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->Variance);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 3, 3, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_Q43_vector_arg(p, 4, 3, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_Q43_vector_arg(p, 5, 3, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Epsilon);
+	a[n++] = rev_parameter(2, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.BatchNorm[Q43]"), pass, a, n);
+}
+
+/* Y_i += γ·(X_i - mean)/deviation + β of groups of channels of rows i */
+typedef struct rev_nn_GroupNorm {
+	rev_float64_matrix Y; /* acc [optional]; n,p */
+	rev_float64_matrix X; /* in; n,p */
+	rev_float64_vector Gain; /* in [optional]; Channels */
+	rev_float64_vector Bias; /* in [optional]; Channels */
+	int64_t Channels;
+	int64_t Groups;
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_GroupNorm;
+
+REV_STATIC_INLINE int32_t rev_nn_GroupNorm_run(int32_t pass, const rev_nn_GroupNorm *k, const rev_nn_GroupNorm *g, const rev_nn_GroupNorm *t, const rev_nn_GroupNorm *gt) {
+	const rev_nn_GroupNorm *parts[4] = {k, g, t, gt};
+	rev_arg a[20];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Groups);
+	a[n++] = rev_parameter(2, (double)k->Epsilon);
+	a[n++] = rev_parameter(3, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GroupNorm[float64]"), pass, a, n);
+}
+
+/* Y_i += γ·(X_i - mean)/deviation + β of groups of channels of rows i */
+typedef struct rev_nn_GroupNorm_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,p */
+	rev_float32_matrix X; /* in; n,p */
+	rev_float32_vector Gain; /* in [optional]; Channels */
+	rev_float32_vector Bias; /* in [optional]; Channels */
+	int64_t Channels;
+	int64_t Groups;
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_GroupNorm_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_GroupNorm_float32_run(int32_t pass, const rev_nn_GroupNorm_float32 *k, const rev_nn_GroupNorm_float32 *g, const rev_nn_GroupNorm_float32 *t, const rev_nn_GroupNorm_float32 *gt) {
+	const rev_nn_GroupNorm_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[20];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Groups);
+	a[n++] = rev_parameter(2, (double)k->Epsilon);
+	a[n++] = rev_parameter(3, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GroupNorm[float32]"), pass, a, n);
+}
+
+/* Y_i += γ·(X_i - mean)/deviation + β of groups of channels of rows i */
+typedef struct rev_nn_GroupNorm_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,p */
+	rev_Q43_matrix X; /* in; n,p */
+	rev_Q43_vector Gain; /* in [optional]; Channels */
+	rev_Q43_vector Bias; /* in [optional]; Channels */
+	int64_t Channels;
+	int64_t Groups;
+	double Epsilon;
+	int64_t Workers;
+} rev_nn_GroupNorm_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_GroupNorm_Q43_run(int32_t pass, const rev_nn_GroupNorm_Q43 *k, const rev_nn_GroupNorm_Q43 *g, const rev_nn_GroupNorm_Q43 *t, const rev_nn_GroupNorm_Q43 *gt) {
+	const rev_nn_GroupNorm_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[20];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Gain.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->Gain);
+		if (parts[p]->Bias.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->Bias);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Groups);
+	a[n++] = rev_parameter(2, (double)k->Epsilon);
+	a[n++] = rev_parameter(3, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GroupNorm[Q43]"), pass, a, n);
+}
+
 /* Y += softmax(α·Q·Kᵀ)·V, of rows */
 typedef struct rev_nn_Attention {
 	rev_float64_matrix Y; /* acc [optional]; n,e */

@@ -1464,6 +1464,46 @@ function ChainRulesCore.rrule(::typeof(revnn_LayerNorm), X, Gain=nothing, Bias=n
     value("revnn.LayerNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings), pullback
 end
 
+# Y_c += γ·(X_c - mean)/deviation + β of channels c of all rows, and the means and variances
+function revnn_BatchNorm(X, Gain=nothing, Bias=nothing; Channels=0, Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    p_ = size(X, 2)
+    inputs = [(3, 2, 1), (4, 1, 1), (5, 1, 1)]
+    outputs = [(0, 2, (n_,p_,)), (1, 1, (Channels,)), (2, 1, (Channels,))]
+    settings = Arg[parameter(0, Channels), parameter(1, Epsilon), parameter(2, Workers)]
+    value("revnn.BatchNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_BatchNorm), X, Gain=nothing, Bias=nothing; Channels=0, Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    p_ = size(X, 2)
+    inputs = [(3, 2, 1), (4, 1, 1), (5, 1, 1)]
+    outputs = [(0, 2, (n_,p_,)), (1, 1, (Channels,)), (2, 1, (Channels,))]
+    settings = Arg[parameter(0, Channels), parameter(1, Epsilon), parameter(2, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.BatchNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revnn.BatchNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings), pullback
+end
+
+# Y_i += γ·(X_i - mean)/deviation + β of groups of channels of rows i
+function revnn_GroupNorm(X, Gain=nothing, Bias=nothing; Channels=0, Groups=0, Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    p_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,p_,))]
+    settings = Arg[parameter(0, Channels), parameter(1, Groups), parameter(2, Epsilon), parameter(3, Workers)]
+    value("revnn.GroupNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_GroupNorm), X, Gain=nothing, Bias=nothing; Channels=0, Groups=0, Epsilon=0, Workers=0)
+    n_ = size(X, 1)
+    p_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,p_,))]
+    settings = Arg[parameter(0, Channels), parameter(1, Groups), parameter(2, Epsilon), parameter(3, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.GroupNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings, (unthunk(ybar),))...)
+    value("revnn.GroupNorm[float64]", inputs, outputs, (X, Gain, Bias,), settings), pullback
+end
+
 # Y += softmax(α·Q·Kᵀ)·V, of rows
 function revnn_Attention(Q, K, V; Heads=0, Sequences=0, Scale=0, Causal=false, Workers=0)
     n_ = size(Q, 1)

@@ -120,6 +120,9 @@ var windows = map[string][]windowed{
 
 	"revnn.MaxPool":  {{8, 64, 28, 0, 0, 2, 2, 0}},
 	"revnn.MeanPool": {{8, 64, 28, 0, 0, 2, 2, 0}},
+
+	"revnn.BatchNorm": {{32, 64, 28, 0, 0, 1, 1, 0}, {64, 64, 8, 0, 0, 1, 1, 0}, {256, 256, 1, 0, 0, 1, 1, 0}},
+	"revnn.GroupNorm": {{32, 64, 28, 0, 8, 1, 1, 0}, {64, 64, 8, 0, 8, 1, 1, 0}, {256, 256, 1, 0, 8, 1, 1, 0}},
 }
 
 func (w windowed) of(r *rules.Rule) *Case {
@@ -131,6 +134,7 @@ func (w windowed) of(r *rules.Rule) *Case {
 	shapes := map[string][2]int{
 		"X": {w.images, w.channels * w.size * w.size}, "Y": {w.images, depth * out * out},
 		"W": {w.filters, w.channels / max(1, w.groups) * w.window * w.window}, "B": {w.filters, 1},
+		"Mean": {w.channels, 1}, "Variance": {w.channels, 1}, "Gain": {w.channels, 1}, "Bias": {w.channels, 1},
 	}
 	if r.Kernel == "revnn.ConvTranspose2D" {
 		shapes["X"], shapes["Y"], shapes["B"] = shapes["Y"], shapes["X"], [2]int{w.channels, 1}

@@ -139,6 +139,8 @@ var OverNumbers = []Kernel{
 	{"r += cross-entropy of softmax x_i, for rows i", reals(revnn.CrossEntropy[float64]{}, revnn.CrossEntropy[float32]{}, revnn.CrossEntropy[q43]{}, positive("P")), nil},
 	{"Y_i += γ·X_i/rms(X_i) of rows i", reals(revnn.RMSNorm[float64]{}, revnn.RMSNorm[float32]{}, revnn.RMSNorm[q43]{}), nil},
 	{"Y_i += γ·(X_i - mean)/deviation + β of rows i", reals(revnn.LayerNorm[float64]{}, revnn.LayerNorm[float32]{}, revnn.LayerNorm[q43]{}), nil},
+	{"Y_c += γ·(X_c - mean)/deviation + β of channels c of all rows, and the means and variances", reals(revnn.BatchNorm[float64]{}, revnn.BatchNorm[float32]{}, revnn.BatchNorm[q43]{}, dims("n=r Channels=c p=3*c")), nil},
+	{"Y_i += γ·(X_i - mean)/deviation + β of groups of channels of rows i", reals(revnn.GroupNorm[float64]{}, revnn.GroupNorm[float32]{}, revnn.GroupNorm[q43]{}, dims("n=r Channels=2*c Groups=c p=6*c")), nil},
 	{"Y += softmax(α·Q·Kᵀ)·V, of rows", floats(revnn.Attention[float64]{}, revnn.Attention[float32]{}, dims("n=r m=r c=c e=c")), reasons{"Q43": "not yet: its products and exponentials are those of floats"}},
 	{"r += Σ (x_ij - y_ij)²", reals(revnn.SquaredError[float64]{}, revnn.SquaredError[float32]{}, revnn.SquaredError[q43]{}), nil},
 	{"r += Σ of Huber's function of x_ij - y_ij", reals(revnn.Huber[float64]{}, revnn.Huber[float32]{}, revnn.Huber[q43]{}), nil},

@@ -246,6 +246,9 @@ TORCH = {
         headed(o, Q), headed(o, K), headed(o, V), is_causal=bool(o.Causal), scale=float(o.Scale) or None)),
     "revnn.RMSNorm": lambda o: lambda X, Gain: F.rms_norm(X, Gain.shape, Gain, float(o.Epsilon) or 1e-5),
     "revnn.LayerNorm": lambda o: lambda X, Gain, Bias: F.layer_norm(X, Gain.shape, Gain, Bias, float(o.Epsilon) or 1e-5),
+    "revnn.BatchNorm": lambda o: lambda X, Gain, Bias: batch_norm(X.reshape(len(X), int(o.Channels), -1), Gain, Bias, o),
+    "revnn.GroupNorm": lambda o: lambda X, Gain, Bias: F.group_norm(
+        X.reshape(len(X), int(o.Channels), -1), int(o.Groups), Gain, Bias, float(o.Epsilon) or 1e-5).flatten(1),
     "revnn.SquaredError": lambda o: lambda X, Y: F.mse_loss(X, Y, reduction=reduction(o)),
     "revnn.Huber": lambda o: lambda X, Y: F.huber_loss(X, Y, reduction=reduction(o), delta=float(o.Delta) or 1.0),
     "revnn.BinaryCrossEntropy": lambda o: lambda X, P: F.binary_cross_entropy_with_logits(X, P, reduction=reduction(o)),
@@ -266,6 +269,12 @@ def headed(o, x):
 
 def merged(o, y):
     return y.transpose(1, 2).reshape(len(o.Q), -1)
+
+
+def batch_norm(x, gain, bias, o):
+    epsilon = float(o.Epsilon) or 1e-5
+    y, mean, scale = torch.native_batch_norm(x, gain, bias, None, None, True, 0.1, epsilon)
+    return mean, scale**-2 - epsilon, y.flatten(1)
 
 
 def reduction(o):
