@@ -298,7 +298,7 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, forward, back []stmt) {
 	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
 	r = &reverser{
-		lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, direct: map[int]*block{}, parts: parts(f.out),
+		lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, direct: map[int]*directly{}, parts: parts(f.out),
 		slots: map[*slot]*slot{}, base: len(f.loops), inside: slices.Clone(f.loops),
 	}
 	list := f.extremes(f.out)

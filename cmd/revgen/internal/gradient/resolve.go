@@ -50,7 +50,7 @@ func (r *reverser) plan(b *block, reads []read, mentioned map[*variable]bool) (c
 			p := &plan{v: v, slot: slot{level: r.depth}}
 			if d := r.defs[v]; d.r != nil && r.sets[v] == 0 && !expensive(d.r) {
 				p.at = r.firstChange(d.r, r.defPos[v], b.pos)
-				if p.at == 0 || r.direct[p.at] == b && !isHeader(v.typ) {
+				if a := r.direct[p.at]; p.at == 0 || a != nil && a.block == b && !isHeader(v.typ) && mentionsOf([]stmt{&effect{a.l}}, v) == 0 {
 					p.expr = d.r
 				}
 			}

@@ -31,11 +31,17 @@ type reverser struct {
 	defs    map[*variable]*assignment
 	defPos  map[*variable]int
 	sets    map[*variable]int       // how often a variable itself is set
-	direct  map[int]*block          // the blocks of assignments, by their places
+	direct  map[int]*directly       // assignments, by their places in the function
 	grad    map[*variable]*variable // the parameters of the gradient
 	slots   map[*slot]*slot         // of cotangents
 	base    int                     // the number of loops around the function, if it is inlined
 	shadows []*variable             // parameters whose cotangents are memory of the function's own
+}
+
+// A directly is an assignment to l in a block itself, not in a block inside.
+type directly struct {
+	block *block
+	l     expr
 }
 
 // A pairOf is a pair with the place that it saves.
@@ -276,7 +282,7 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		forward = append(forward, s)
 		back = r.group(func() { r.put(res) })
 		if r.block != nil {
-			r.direct[r.pos] = r.block
+			r.direct[r.pos] = &directly{r.block, s.l}
 			back = append(back, &locals{r.block, true, r.pos})
 		}
 		if barOf != nil && isHeader(t) {

@@ -121,7 +121,9 @@ func (s *scribe) stmt() {
 		s.line("%s := %s\n_ = %s", v, e, v)
 		s.vars = append(s.vars, v)
 	case k == 11:
-		s.line("%s", s.pick("a, b = b, a", "copy(a, b)", "clear(b)", "q := p\np.u = q.w\np.w *= q.u", "m[0], m[2] = m[2], m[0]", "{\nrow := m[1]\nrow[2] += row[0]\n}"))
+		s.line("%s", s.pick("a, b = b, a", "copy(a, b)", "clear(b)", "q := p\np.u = q.w\np.w *= q.u", "m[0], m[2] = m[2], m[0]", "{\nrow := m[1]\nrow[2] += row[0]\n}",
+			"for c := range len(m[0]) {\no := 0.0\nfor j := range m {\no += a[j]*m[j][c]\n}\n"+s.pick("s0 = math.Sin(s0 + o)", "a[c] += 0.5*math.Sin(o)", "s1 += math.Tanh(o)*a[c]", "m[1][c] -= 0.5*math.Sin(o)")+"\n}",
+			"for c := range len(m[0]) {\no := math.Tanh("+s.expr(1)+")\nfor j := range m {\n"+s.pick("a[j] += o*m[j][c]", "m[j][c] += o*a[j]", "a[0] += o*m[j][c]\nb[j] -= o*m[j][c]")+"\n}\n}"))
 	case k == 12 && s.rnd.IntN(2) == 0:
 		s.line("{\n%s\n}", s.pick(
 			"floats.AddScaled(a[:4], math.Tanh(s1), b[:4])",

@@ -247,6 +247,10 @@ func TestText(t *testing.T) {
 			"//revgen:gradient x w\nfunc f(x [][]float64, w []float64, n int) float64 {\ns := 0.0\nfor c := range n { o := 0.0; for j := range w { o += w[j]*x[j][c] }; w[0] = math.Sin(o); s += w[0] }\nreturn s }",
 			nil, []string{"sums"},
 		},
+		{ // k says which element comes back
+			gradient + "y, to := x[0], make([]int, n)\nfor i := range n { k := to[0]; y = math.Sin(y*x[k]); to[k] = i }\nreturn y }",
+			[]string{"= k\n", "k := kept"}, []string{"k := to[0]\n\t\tx1Bar"},
+		},
 		{ // both sides begin alike
 			gradient + "y := x[0]\nfor i := range x { z := y*y*x[i]; if z > 3 { y = z; break }; y = z }\nreturn y }",
 			[]string{"y = z\n\t\tif z > 3 {"}, []string{"else {\n\t\t\ty"},
