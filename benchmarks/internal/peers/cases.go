@@ -104,7 +104,8 @@ func (c *Case) args() rules.Args {
 	return a
 }
 
-// A windowed case has images and windows that slide over them.
+// A windowed case has images and windows that slide over them. Norms have windows of one element, and
+// groups of channels.
 type windowed struct {
 	images, channels, size int // of square images
 	filters                int // 0 of pools, and of convolutions that are depthwise the channels
@@ -144,7 +145,10 @@ func (w windowed) of(r *rules.Rule) *Case {
 		"KernelHeight": w.window, "KernelWidth": w.window, "WindowHeight": w.window, "WindowWidth": w.window,
 		"StrideHeight": w.stride, "StrideWidth": w.stride, "PadHeight": w.pad, "PadWidth": w.pad,
 	}
-	c := &Case{Rule: r, Size: fmt.Sprintf("%d×%d×%d×%d by %d×%d", w.images, w.channels, w.size, w.size, w.window, w.window)}
+	c := &Case{Rule: r, Size: fmt.Sprintf("%d×%d×%d×%d", w.images, w.channels, w.size, w.size)}
+	if w.window > 1 {
+		c.Size += fmt.Sprintf(" by %d×%d", w.window, w.window)
+	}
 	if w.filters > 0 {
 		c.Size += fmt.Sprintf(", %d filters", w.filters)
 		c.flops = 2 * float64(w.images*w.filters*out*out*shapes["W"][1])
