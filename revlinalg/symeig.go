@@ -67,16 +67,19 @@ import (
 //
 // # Method
 //
-// Householder reflections make A tridiagonal, and implicit QL sweeps make that diagonal. The
-// rotations of many sweeps are applied to the vectors together. If V is nil and no
-// derivative is computed, there are no vectors, and this takes a third to a half of the time.
+// Householder reflections make A tridiagonal. Up to order 128, implicit QL sweeps make that
+// diagonal, and the rotations of many sweeps are applied to the vectors together. Above, the vectors
+// are found by divide and conquer. If V is nil and no derivative is computed, there are no vectors,
+// and this takes a third to a half of the time. The values are then found by sweeps at every
+// order, so above 128 they may differ by rounding from those that come with V.
 // Adjoint and Inverse use the vectors that Forward has left in a workspace, if no other
 // matrix came between, and decompose A again otherwise. The workspace keeps a copy of A for this.
 //
 // Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 8.3; Dongarra,
 // Hammarling and Sorensen, Block reduction of matrices to condensed forms for eigenvalue
 // computations, J. Comput. Appl. Math. 27 (1989); Parlett, The Symmetric Eigenvalue
-// Problem, 1998, 8.15; Giles, Collected matrix derivative results for forward and reverse
+// Problem, 1998, 8.15; Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
+// tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16 (1995); Giles, Collected matrix derivative results for forward and reverse
 // mode algorithmic differentiation, 2008.
 type SymEig[T rev.Float] struct {
 	W       rev.Vector[T]  `rev:"acc" shape:"n"`
@@ -101,8 +104,8 @@ func (k SymEig[T]) Run(p rev.Pass[SymEig[T]]) error {
 	tangent := t.A.Data != nil && (vectors || t.W.Data != nil)
 	gradient := g.A.Data != nil && g.hasResult()
 	all := k.V.Data != nil || tangent || gradient || second
-	if w.workers = k.Workers; !p.Back || !w.has(k.A, all) {
-		if err := w.decompose(k.A, all); err != nil {
+	if w.workers = k.Workers; !p.Back || !w.has(k.A, all, k.V.Data != nil) {
+		if err := w.decompose(k.A, all, k.V.Data != nil); err != nil {
 			return err
 		}
 	}
@@ -155,6 +158,7 @@ type eigen[T rev.Float] struct {
 
 	reduced tridiagonal
 	ql      qlIteration
+	conquer divideConquer
 	rotated rotatedRows
 	rows    rev.General[float64] // Qᵀ, and then Vᵀ in any order, within chainPad rows
 	vt      rev.General[T]
@@ -163,12 +167,13 @@ type eigen[T rev.Float] struct {
 	of      rev.General[T] // whose upper triangle has the values w and, if vectors is set, the vectors v
 	known   bool           // of is there
 	vectors bool
+	divided bool // w comes from divide and conquer
 }
 
-// has reports whether w has the decomposition of A, with vectors if they are needed. A pass
-// back finds here what the pass forward has left, if no other matrix came between.
-func (w *eigen[T]) has(a rev.General[T], vectors bool) bool {
-	if !w.known || w.of.Rows != a.Rows || vectors && !w.vectors {
+// has reports whether w has the decomposition that decompose would compute, or one with vectors too. A
+// pass back finds here what the pass forward has left, if no other matrix came between.
+func (w *eigen[T]) has(a rev.General[T], vectors, output bool) bool {
+	if !w.known || w.of.Rows != a.Rows || vectors && !w.vectors || w.divided != divides(a.Rows, output) {
 		return false
 	}
 	for i := range a.Rows {
@@ -179,8 +184,13 @@ func (w *eigen[T]) has(a rev.General[T], vectors bool) bool {
 	return true
 }
 
-// decompose computes w and, if vectors is set, v.
-func (w *eigen[T]) decompose(a rev.General[T], vectors bool) error {
+// divides reports whether the eigenvalues of a matrix of order n come from divide and conquer. They do
+// where V is an output, in all passes. If it is not, passes that need no vectors find the eigenvalues by
+// sweeps alone, and the others must find the same bits.
+func divides(n int, output bool) bool { return output && n > divideAbove }
+
+// decompose computes w and, if vectors is set, v. V is an output of the kernel if output is set.
+func (w *eigen[T]) decompose(a rev.General[T], vectors, output bool) error {
 	n := a.Rows
 	w.dim, w.known = n, false
 	w.w, w.values = workspace.Grow(w.w, n), workspace.Grow(w.values, n)
@@ -195,21 +205,38 @@ func (w *eigen[T]) decompose(a rev.General[T], vectors bool) error {
 		return nil
 	}
 	w.reduced.reduce()
-	var x rev.General[float64]
-	if vectors {
-		x = padded(&w.rows, n, n)
-		w.reduced.formTransposed(block(x, chainPad, 0, n, n))
+	d, none := w.reduced.d, rev.General[float64]{}
+	switch {
+	case vectors && n > divideAbove:
+		ok = w.conquer.run(w.workers, d, w.reduced.e)
+		w.reduced.multiplyTransposed(w.conquer.x)
+		w.setVectors(w.conquer.d, w.conquer.x)
+		if divides(n, output) {
+			copy(d, w.conquer.d)
+		} else {
+			ok = w.sweep(none) && ok
+		}
+	case vectors:
+		rows := padded(&w.rows, n, n)
+		q := block(rows, chainPad, 0, n, n)
+		w.reduced.formTransposed(q)
+		ok = w.sweep(rows)
+		w.setVectors(d, q)
+	default:
+		ok = w.sweep(none)
 	}
-	w.ql.begin(w.reduced.d, w.reduced.e)
-	w.rotated.run(w.workers, n, &w.ql, x, rev.General[float64]{})
-	if w.ql.failed {
+	if !ok {
 		return &rev.ConvergenceError{Kernel: "SymEig"}
 	}
-	w.sort(shift, vectors)
+	slices.Sort(d)
+	for i, v := range d {
+		w.values[i] = math.Ldexp(v, shift)
+		w.w[i] = T(w.values[i])
+	}
 	w.setGap()
 	w.of = scratch(w.of, n, n)
 	copyUpper(w.of, a)
-	w.known, w.vectors = true, vectors
+	w.known, w.vectors, w.divided = true, vectors, divides(n, output)
 	return nil
 }
 
@@ -243,24 +270,24 @@ func (w *eigen[T]) load(a rev.General[T]) (shift int, ok bool) {
 	return shift, true
 }
 
-// sort sets w and v from the results of the iteration.
-func (w *eigen[T]) sort(shift int, vectors bool) {
-	n, d := len(w.w), w.reduced.d
+// sweep finds the eigenvalues by sweeps, which rotate the given rows. It reports whether they converged.
+func (w *eigen[T]) sweep(rows rev.General[float64]) (ok bool) {
+	w.ql.begin(w.reduced.d, w.reduced.e)
+	w.rotated.run(w.workers, len(w.reduced.d), &w.ql, rows, rev.General[float64]{})
+	return !w.ql.failed
+}
+
+// setVectors sets v to the rows of x, which belong to the values d.
+func (w *eigen[T]) setVectors(d []float64, x rev.General[float64]) {
+	n := len(d)
 	w.order = workspace.Grow(w.order, n)
 	for i := range n {
 		w.order[i] = i
 	}
 	slices.SortFunc(w.order, func(i, j int) int { return cmp.Compare(d[i], d[j]) })
-	for j, i := range w.order {
-		w.values[j] = math.Ldexp(d[i], shift)
-		w.w[j] = T(w.values[j])
-	}
-	if !vectors {
-		return
-	}
 	w.vt = scratch(w.vt, n, n)
 	for j, i := range w.order {
-		row, to, sign := w.rows.Row(chainPad+i), w.vt.Row(j), 1.0
+		row, to, sign := x.Row(i), w.vt.Row(j), 1.0
 		if isDownward(row) {
 			sign = -1
 		}

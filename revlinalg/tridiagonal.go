@@ -41,6 +41,7 @@ const (
 	symvParts        = 4   // parts of the rows of A
 	symvAlone        = 384 // up to this order there is one part
 	formPanel        = 32
+	multiplyPanel    = 64 // where all rows have all columns
 )
 
 // begin makes the matrix of order n undefined. The caller sets its lower triangle, and its
@@ -181,14 +182,25 @@ func (w *tridiagonal) formTransposed(q rev.General[float64]) {
 		clear(q.Row(i))
 		q.Row(i)[i] = 1
 	}
-	for lo := 1; lo < w.n; lo += formPanel {
-		p := min(formPanel, w.n-lo)
+	w.apply(formPanel, func(order int) rev.General[float64] { return block(q, 0, 0, order, order) })
+}
+
+// multiplyTransposed multiplies x by Qᵀ from the right.
+func (w *tridiagonal) multiplyTransposed(x rev.General[float64]) {
+	w.apply(multiplyPanel, func(order int) rev.General[float64] { return block(x, 0, 0, x.Rows, order) })
+}
+
+// apply multiplies matrices by the reflections from the right, a panel after the other. A panel
+// changes the columns up to an order, of the matrix that of returns.
+func (w *tridiagonal) apply(panel int, of func(order int) rev.General[float64]) {
+	for lo := 1; lo < w.n; lo += panel {
+		p := min(panel, w.n-lo)
 		m := lo + p - 1
 		w.form = scratch(w.form, p, m)
 		for i := range p {
 			clear(w.form.Row(i)[copy(w.form.Row(i), w.a.Row(lo + i)[:lo+i]):])
 		}
-		applyReflections(w.workers, w.form, w.tau[lo:lo+p], block(q, 0, 0, m, m), &w.t, &w.vq)
+		applyReflections(w.workers, w.form, w.tau[lo:lo+p], of(m), &w.t, &w.vq)
 	}
 }
 
