@@ -251,7 +251,7 @@ func (w *secular) findRoots(from, to int) (ok bool) {
 func (w *secular) findRoot(i int, s *secularScratch) (ok bool) {
 	k, delta := len(w.poles), w.delta.Row(i)
 	if k == 1 {
-		x := w.rho * w.weights[0] * w.weights[0]
+		x := float64(w.rho * w.weights[0] * w.weights[0])
 		w.roots[0], delta[0] = w.poles[0]+x, -x
 		return true
 	}
@@ -261,7 +261,7 @@ func (w *secular) findRoot(i int, s *secularScratch) (ok bool) {
 	s.shift(w.poles, origin)
 	lo, hi := 0.0, s.shifted[q]
 	if i == k-1 { // no pole follows the last root
-		hi = w.rho * vec.SumSquares(w.weights) * (1 + 0x1p-48)
+		hi = float64(w.rho * vec.SumSquares(w.weights) * (1 + 0x1p-48))
 	}
 	x := hi / 2
 	f := w.evaluate(x, q, s, delta)
