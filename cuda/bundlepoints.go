@@ -143,7 +143,7 @@ func groupsFor(d *Device, index Memory[int32], host []int32, rows int) (structur
 	}
 	s, err := copyTranspose(d, len(host), rows, ptr, host)
 	if err == nil {
-		d.transposes[source{ind: index.address(), rows: len(host), cols: rows}] = s
+		d.kept[source{ind: index.address(), rows: len(host), cols: rows}] = s
 	}
 	return s, err
 }

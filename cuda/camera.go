@@ -151,7 +151,7 @@ func groupsOf(w *pass, index Memory[int32], rows int) structure {
 		return structure{}
 	}
 	from := source{ind: index.address(), rows: len(index), cols: rows}
-	s, ok := w.dev.transposes[from]
+	s, ok := w.dev.kept[from]
 	if ok {
 		return s
 	}
@@ -167,7 +167,7 @@ func groupsOf(w *pass, index Memory[int32], rows int) structure {
 	}
 	if w.err == nil {
 		if s, w.err = copyTranspose(w.dev, len(index), rows, ptr, ind); w.err == nil {
-			w.dev.transposes[from] = s
+			w.dev.kept[from] = s
 		}
 	}
 	return s

@@ -299,10 +299,10 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
-	if n := len(dev.transposes); n != 3 {
+	if n := len(dev.kept); n != 3 {
 		t.Errorf("%d indices are kept, want 3", n)
 	}
-	if err := m.Free(); err != nil || len(dev.transposes) > 0 {
-		t.Errorf("%d indices are kept of memory that was freed: %v", len(dev.transposes), err)
+	if err := m.Free(); err != nil || len(dev.kept) > 0 {
+		t.Errorf("%d indices are kept of memory that was freed: %v", len(dev.kept), err)
 	}
 }

@@ -65,16 +65,16 @@ type Device struct {
 	number int
 	order  int64 // in which devices are held together
 
-	mu         sync.Mutex // held by each pass and copy
-	driver     driver
-	pieces     map[uintptr]bool       // the memory
-	pinned     map[unsafe.Pointer]int // the memory of the host, with its bytes
-	events     map[*Event]bool
-	streams    map[*Stream]bool
-	first      *Stream              // the stream from the start
-	transposes map[source]structure // what is kept of structures
-	tables     map[int]fftTable     // what is kept for lengths of transforms
-	uses       int64                // of tables
+	mu      sync.Mutex // held by each pass and copy
+	driver  driver
+	pieces  map[uintptr]bool       // the memory
+	pinned  map[unsafe.Pointer]int // the memory of the host, with its bytes
+	events  map[*Event]bool
+	streams map[*Stream]bool
+	first   *Stream              // the stream from the start
+	kept    map[source]structure // of structures
+	tables  map[int]fftTable     // what is kept for lengths of transforms
+	uses    int64                // of tables
 }
 
 // A driver is what a device can do. Kernels and copies of a stream run in the order of the
@@ -144,7 +144,7 @@ func newDevice(number int, dr driver) (*Device, error) {
 	}
 	d := &Device{
 		number: number, order: opened.Add(1), driver: dr, first: &Stream{},
-		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, transposes: map[source]structure{},
+		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, kept: map[source]structure{},
 		tables: map[int]fftTable{},
 		events: map[*Event]bool{}, streams: map[*Stream]bool{},
 	}
@@ -211,7 +211,7 @@ func (d *Device) Close() error {
 	for s := range d.streams {
 		err = join(err, s.close())
 	}
-	d.pieces, d.pinned, d.events, d.streams, d.transposes, d.tables = nil, nil, nil, nil, nil, nil
+	d.pieces, d.pinned, d.events, d.streams, d.kept, d.tables = nil, nil, nil, nil, nil, nil
 	return join(err, wrap(d.driver.close()))
 }
 

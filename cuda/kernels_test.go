@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -273,5 +274,129 @@ func kernelsOf[T rev.Real](t *testing.T) {
 				return h
 			}})
 		})
+	}
+}
+
+// hubs returns the structure of a matrix of which one row and one column have many entries, and the other rows
+// have few or none.
+func hubs[T rev.Real](rows, many int) revsparse.CSR[T, int32] {
+	places := rand.New(rand.NewPCG(1, 2))
+	a := revsparse.CSR[T, int32]{Rows: rows, Cols: many + 5, Ptr: []int32{0}}
+	for i := range rows {
+		switch {
+		case i == rows/2:
+			for j := range many {
+				a.Ind = append(a.Ind, int32(j))
+			}
+		case i%3 > 0:
+			a.Ind = append(a.Ind, 1)
+			for j := 2; j < a.Cols; j += 1 + places.IntN(a.Cols/2) {
+				a.Ind = append(a.Ind, int32(j))
+			}
+		}
+		a.Ptr = append(a.Ptr, int32(len(a.Ind)))
+	}
+	return a
+}
+
+// TestMulHubs compares with the CPU where rows are cut, in the matrix and in its transpose.
+func TestMulHubs(t *testing.T) {
+	testDevice = interpreter(t, 1<<27)
+	mulHubs[float64](t, 1, 3000, 100_000, false)
+	if long.Tests() {
+		mulHubs[float32](t, 1, 3000, 100_000, false)
+		mulHubs[fixed.Q43](t, 1, 3000, 100_000, true)
+	}
+	if _, ok := testDevice.driver.(*interpreted); ok {
+		before := bounds
+		t.Cleanup(func() { bounds = before })
+		bounds.turns, bounds.piece = 2, 5
+	}
+	for _, cols := range []int{1, 3, 40} {
+		for _, trans := range []bool{false, true} {
+			mulHubs[float64](t, cols, 40, 203, trans)
+			mulHubs[float32](t, cols, 40, 203, trans)
+			mulHubs[fixed.Q43](t, cols, 40, 203, trans)
+		}
+	}
+}
+
+// mulHubs compares sums of whole numbers, which no order rounds, and over Q43 those of any numbers with α, which the CPU
+// rounds as TestMulFixedBits says.
+func mulHubs[T rev.Real](t *testing.T, cols, rows, many int, trans bool) {
+	numbers := integers[T]
+	if isFixed[T]() {
+		numbers = vector[T]
+	}
+	calls := 0
+	alike(t, 0, func(rnd *rand.Rand) hostMul[T] {
+		a := hubs[T](rows, many)
+		a.Data = numbers(rnd, len(a.Ind)).Data
+		from, to := a.Cols, a.Rows
+		if trans {
+			from, to = to, from
+		}
+		k := hostMul[T]{C: rev.NewGeneral(to, cols, numbers(rnd, to*cols).Data), A: a, B: rev.NewGeneral(from, cols, numbers(rnd, from*cols).Data), Trans: trans}
+		if calls++; !isFixed[T]() || calls%2 == 1 {
+			k.Alpha = &numbers(rnd, 1).Data[0]
+		}
+		return k
+	}, func(k hostMul[T]) revsparse.Mul[T, int32] {
+		return revsparse.Mul[T, int32]{C: k.C, Alpha: k.Alpha, A: k.A, B: k.B, Trans: k.Trans}
+	})
+}
+
+// TestCuts looks at how rows are cut.
+func TestCuts(t *testing.T) {
+	dev := interpreter(t, 1<<20)
+	for name, c := range map[string]struct {
+		rows []int // their entries
+		want cuts
+	}{
+		"none":         {nil, cuts{share: 32, longest: 1024}},
+		"empty":        {[]int{0, 0}, cuts{share: 1, longest: 32}},
+		"short":        {[]int{32, 1, 0, 2, 3, 9, 8}, cuts{share: 2, longest: 64}},
+		"one long":     {append(slices.Repeat([]int{3, 0}, 500), 100_000), cuts{share: 1, longest: 32, pieces: 391, cut: 1}},
+		"at a bound":   {append(slices.Repeat([]int{3}, 500), 32, 33, 256, 257), cuts{share: 1, longest: 32, pieces: 1 + 1 + 2, cut: 3}},
+		"all are long": {[]int{1025, 5000}, cuts{share: 32, longest: 1024, pieces: 5 + 20, cut: 2}},
+		"several":      {append(slices.Repeat([]int{8}, 300), 1000, 90_000), cuts{share: 4, longest: 128, pieces: 4 + 352, cut: 2}},
+	} {
+		ptr := []int32{0}
+		for _, n := range c.rows {
+			ptr = append(ptr, ptr[len(ptr)-1]+int32(n))
+		}
+		got := must(newCuts(dev, ptr))(t)
+		list := make([]int32, len(got.list))
+		if got.list != nil {
+			if err := errors.Join(got.list.Get(list), got.list.Free()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got.list = nil
+		if !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+			continue
+		}
+		piece, row := 0, list[3*got.pieces:]
+		for i, n := range c.rows {
+			if n <= got.longest {
+				continue
+			}
+			if row[0] != int32(i) || row[1] != int32(piece) {
+				t.Errorf("%s: row %d and piece %d are %v", name, i, piece, row[:3])
+			}
+			at := ptr[i]
+			for ; piece < int(row[2]); piece++ {
+				p := list[3*piece:]
+				if p[0] != at || p[1] <= at || int(p[1]-at) > bounds.piece || p[2] != int32(i) {
+					t.Errorf("%s: piece %d is %v, want one of row %d from %d", name, piece, p[:3], i, at)
+				}
+				at = p[1]
+			}
+			if at != ptr[i+1] {
+				t.Errorf("%s: the pieces of row %d end at %d, want %d", name, i, at, ptr[i+1])
+			}
+			row = row[3:]
+		}
 	}
 }

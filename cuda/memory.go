@@ -129,9 +129,9 @@ func (m Memory[T]) Free() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.sync()
-	for from, t := range d.transposes {
+	for from, t := range d.kept {
 		if p.has(from.ptr) || p.has(from.ind) {
-			delete(d.transposes, from)
+			delete(d.kept, from)
 			err = join(err, t.free(d))
 		}
 	}

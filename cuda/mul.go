@@ -21,12 +21,16 @@ import (
 // With one column, t threads share the entries of a row, and their sums are added up in the order of
 // a tree. t is a power of two: of the mean number of entries in a row, it is at most half, but at
 // least 1 and at most 32. Adjoint computes Ā in the same launch as C, and Tangent Ċ. With more
-// columns, a warp of threads computes a row, and each thread has columns of its own. The structure of the transpose, which gradients of B and
-// products with Aᵀ need, is computed on the host when it is first wanted, and kept until
-// A is freed.
+// columns, a warp of threads computes a row, and each thread has columns of its own.
+//
+// Rows of more than 32·t entries are cut into pieces of 256 entries. Two more launches do them: a warp sums a
+// piece, and a warp adds up the pieces of a row, in a fixed order. These rows do not count for the mean. [NewCSR]
+// cuts rows on the host. The structure of the transpose, which gradients of B and products with Aᵀ need, is
+// computed there when it is first wanted. Both are kept until A is freed.
 //
 // In floating point an element of op(A)·B, of r terms, is within (r+6)·ε times the sum of their
-// magnitudes, and within (r/t+7)·ε if there is one column. Over Q43 all passes have the bits of
+// magnitudes, and within (r/t+7)·ε if there is one column and the row is not cut. If it is cut, an element is
+// within (r/8192+21)·ε with one column, and within (r/8192+264)·ε with more. Over Q43 all passes have the bits of
 // the CPU, except for ᾱ. It is the sum of the products of A's elements with their gradients for
 // α = 1.
 type Mul[T rev.Real] struct {
@@ -52,6 +56,13 @@ func (k Mul[T]) Run(p rev.Pass[Mul[T]]) error {
 	m.op = structureOf(&w, k.A, k.Trans)
 	if g.B.Data != nil || gt.B.Data != nil {
 		m.opT = structureOf(&w, k.A, !k.Trans)
+	}
+	m.own = m.op
+	if k.Trans {
+		m.own = structureOf(&w, k.A, false)
+	}
+	if pieces := max(m.op.pieces, m.opT.pieces); pieces > 0 {
+		m.part = w.room(2, max(3, k.B.Cols)*pieces*sumBytes[T]())
 	}
 	if g.Alpha != nil || gt.Alpha != nil {
 		m.scratch = memoryAt[T](w.room(1, len(k.A.Ind)*int(unsafe.Sizeof(*new(T)))), len(k.A.Ind))
@@ -109,9 +120,31 @@ func (k *Mul[T]) addGradients(m *product[T], alpha *T, a Memory[T], b, gc, gb Ge
 // A product is a pass over products with a sparse matrix.
 type product[T rev.Real] struct {
 	*pass
-	a       CSR[T]
-	op, opT structure // op(A) and its transpose
-	scratch Memory[T] // one element for each entry
+	a            CSR[T]
+	op, opT, own structure // op(A) and its transpose, and A
+	scratch      Memory[T] // one element for each entry
+	part         uintptr   // the sums of pieces
+}
+
+// sumBytes returns the size of a sum on the device.
+func sumBytes[T rev.Real]() int {
+	if isFixed[T]() {
+		return 16
+	}
+	return int(unsafe.Sizeof(*new(T)))
+}
+
+// spans calls launch for the rows that are not cut, and then for the pieces of the others, with how many they are,
+// and how many threads each has, and with their number, their place and their most entries as the kernels want
+// them. It calls end for the rows that were cut.
+func (s *structure) spans(launch func(n, share int, params ...uint64), end func()) {
+	if s.rows > s.cut {
+		launch(s.rows, s.share, uint64(s.rows), uint64(s.ptr.address()), uint64(s.longest))
+	}
+	if s.pieces > 0 {
+		launch(s.pieces, warp, uint64(s.pieces), uint64(s.list.address()), ^uint64(0))
+		end()
+	}
 }
 
 // add computes c += sign·α·op·b for a matrix with the structure op and the values a, unless one of
@@ -120,13 +153,16 @@ func (m *product[T]) add(c General[T], sign int, alpha *T, op structure, a Memor
 	if c.Data == nil || a == nil || b.Data == nil {
 		return
 	}
+	k := column[T]{c: c, b: b, a: a, alpha: alpha}
 	if b.Cols == 1 {
-		m.column(forwardPass, column[T]{c: c, b: b, a: a, alpha: alpha}, op, sign)
+		m.column(forwardPass, k, op, sign)
 		return
 	}
-	m.launch(typed[T]("addSparseColumns"), rowGrid(op.rows),
-		uint64(c.Data.address()), uint64(c.Stride), uint64(b.Data.address()), uint64(b.Stride), uint64(c.Cols), uint64(op.rows),
-		uint64(op.ptr.address()), uint64(op.ind.address()), uint64(op.perm.address()), uint64(a.address()), pointer(alpha), uint64(sign))
+	op.spans(func(n, _ int, spans ...uint64) {
+		params := append([]uint64{uint64(c.Data.address()), uint64(c.Stride), uint64(b.Data.address()), uint64(b.Stride), uint64(c.Cols)}, spans...)
+		m.launch(typed[T]("addSparseColumns"), rowGrid(n), append(params,
+			uint64(op.ind.address()), uint64(op.perm.address()), uint64(a.address()), pointer(alpha), uint64(sign), uint64(m.part))...)
+	}, func() { m.end(k, op, sign) })
 }
 
 // A column has the operands of a product of one column. Some are nil.
@@ -138,25 +174,37 @@ type column[T rev.Real] struct {
 
 // column computes C of a product of one column, and Ċ or Ā if the kind is that of such a pass.
 func (m *product[T]) column(kind string, k column[T], op structure, sign int) {
-	share := 1
-	for share < warp && 4*share*op.rows <= len(op.ind) {
-		share *= 2
-	}
-	params := make([]uint64, 0, 21)
-	for _, v := range [...]General[T]{k.c, k.b, k.tc, k.tb} {
-		params = append(params, uint64(v.Data.address()), uint64(v.Stride))
-	}
-	params = append(params, uint64(k.ga.address()), uint64(k.gc.Data.address()), uint64(k.gc.Stride), uint64(op.rows),
-		uint64(op.ptr.address()), uint64(op.ind.address()), uint64(op.perm.address()),
-		uint64(k.a.address()), uint64(k.ta.address()), pointer(k.alpha), pointer(k.talpha), uint64(sign), uint64(share))
-	m.launch(typed[T]("addSparse"+kind), threadGrid(op.rows*share), params...)
+	op.spans(func(n, share int, spans ...uint64) {
+		params := make([]uint64, 0, 23)
+		for _, v := range [...]General[T]{k.c, k.b, k.tc, k.tb} {
+			params = append(params, uint64(v.Data.address()), uint64(v.Stride))
+		}
+		params = append(append(params, uint64(k.ga.address()), uint64(k.gc.Data.address()), uint64(k.gc.Stride)), spans...)
+		params = append(params, uint64(op.ind.address()), uint64(op.perm.address()),
+			uint64(k.a.address()), uint64(k.ta.address()), pointer(k.alpha), pointer(k.talpha), uint64(sign), uint64(share), uint64(m.part))
+		m.launch(typed[T]("addSparse"+kind), threadGrid(n*share), params...)
+	}, func() {
+		if isFixed[T]() && op.perm != nil {
+			k.alpha = nil // the terms have it
+		}
+		m.end(k, op, sign)
+	})
+}
+
+// end adds up the pieces of the rows that were cut.
+func (m *product[T]) end(k column[T], op structure, sign int) {
+	m.launch(typed[T]("addSparseEnd"), rowGrid(op.cut*k.b.Cols),
+		uint64(k.c.Data.address()), uint64(k.c.Stride), uint64(k.tc.Data.address()), uint64(k.tc.Stride), bit(k.ta != nil), bit(k.tb.Data != nil),
+		pointer(k.alpha), pointer(k.talpha), uint64(sign), uint64(k.b.Cols), uint64(op.cut),
+		uint64(op.list.address())+uint64(12*op.pieces), uint64(op.pieces), uint64(m.part))
 }
 
 // sample adds to the entries of ga those of α·u·vᵀ.
 func (m *product[T]) sample(ga Memory[T], alpha *T, u, v General[T]) {
-	m.launch(typed[T]("addSampled"), rowGrid(m.a.Rows),
-		uint64(ga.address()), uint64(u.Data.address()), uint64(u.Stride), uint64(v.Data.address()), uint64(v.Stride), uint64(u.Cols), uint64(m.a.Rows),
-		uint64(m.a.Ptr.address()), uint64(m.a.Ind.address()), pointer(alpha))
+	m.own.spans(func(n, _ int, spans ...uint64) {
+		params := append([]uint64{uint64(ga.address()), uint64(u.Data.address()), uint64(u.Stride), uint64(v.Data.address()), uint64(v.Stride), uint64(u.Cols)}, spans...)
+		m.launch(typed[T]("addSampled"), rowGrid(n), append(params, uint64(m.a.Ind.address()), pointer(alpha))...)
+	}, func() {})
 }
 
 // rowGrid returns the grid that gives a warp to each row.

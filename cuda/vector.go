@@ -26,8 +26,9 @@ const (
 )
 
 // bounds are the most threads of a block, blocks over a vector, blocks that share out rows in the second and third
-// dimension of a grid, and in the first. Tests lower them, so that small operands take the paths of large ones.
-var bounds = struct{ threads, blocks, rows, rowBlocks int }{maxThreads, maxBlocks, maxBlocksY, 1 << 20}
+// dimension of a grid, and in the first, and the entries of a sparse row that one of its threads has, and those of a
+// piece of a row that has more. Tests lower them, so that small operands take the paths of large ones.
+var bounds = struct{ threads, blocks, rows, rowBlocks, turns, piece int }{maxThreads, maxBlocks, maxBlocksY, 1 << 20, 32, 256}
 
 // vectorGrid returns the grid for n elements. It depends on n alone, and so do the bits
 // of sums.
