@@ -8,8 +8,10 @@ import (
 	"regexp"
 	"slices"
 	"time"
+	"unsafe"
 
 	"revnum/fixed"
+	"revnum/rev"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/graphembed"
 )
@@ -31,6 +33,8 @@ const (
 	multiply = "multiply-add"
 	single   = "multiply-add of float32"
 	tensor   = "multiply-add on tensor cores" // by the instruction of MatMul
+
+	arithmetic = "" // that of multiply-adds of the type of numbers
 )
 
 // BenchOptions say what Bench measures.
@@ -39,12 +43,16 @@ type BenchOptions struct {
 	// matrices for Affine, and twice that of others. It is at least 4.
 	Size int
 
+	// Type is that of the numbers: float64, also if it is empty, float32 or q43. With float64 are also
+	// complex128, MatMul over float32 and FixedLogPosterior. Over q43 an operation counts as ten of float64.
+	Type string
+
 	Reps     int               // how often a pass runs, at least 1
 	Kernels  *regexp.Regexp    // nil for all, or only those whose names match
 	Progress func(name string) // called before a pass is measured, unless it is nil
 }
 
-// Bench measures the kernels over float64, and MatMul over float32 too.
+// Bench measures the kernels that there are over a type of numbers.
 //
 // Each pass runs Reps times between two events, after one run that is not measured. The first
 // rates are those of a copy and of fused multiply-adds, and of those on tensor cores if the card
@@ -58,21 +66,18 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 	for b.order*b.order < opts.Size {
 		b.order *= 2
 	}
+	parts, err := b.parts()
+	if err != nil {
+		return nil, err
+	}
 	b.peaks()
 	peaks := len(b.rates)
-	for _, part := range []struct {
-		run     func()
-		kernels []string // nil if it selects them itself
-	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.batchedProducts, []string{"batched MatMul"}}, {b.batchedSolves, []string{"batched TriSolve"}}, {b.largeSolve, []string{"TriSolve"}}, {b.batchedLU, []string{"batched Solve"}}, {b.largeLU, []string{"Solve"}}, {b.batchedCholesky, []string{"batched Cholesky"}}, {b.largeCholesky, []string{"Cholesky"}}, {b.convolution, []string{"Conv2D"}}, {b.attention, []string{"Attention"}}, {b.transforms, []string{"batched FFT", "RealFFT"}}, {b.largeTransform, []string{"FFT"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
-		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
-		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
-	} {
+	for _, part := range parts {
 		if err := b.free(); err != nil {
 			return nil, err
 		}
 		if part.kernels == nil || slices.ContainsFunc(part.kernels, b.wants) {
-			part.run()
+			part.run(&b)
 		}
 	}
 	if err := b.free(); err != nil {
@@ -84,12 +89,55 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 	return b.rates, nil
 }
 
+// A benchPart measures some kernels.
+type benchPart struct {
+	run     func(*bench)
+	kernels []string // nil if it selects them itself
+}
+
+// parts returns what is there for the type of numbers.
+func (b *bench) parts() ([]benchPart, error) {
+	fixedPart := benchPart{(*bench).fixedMixture, []string{"FixedLogPosterior"}}
+	switch b.Type {
+	case "", "float64":
+		b.rate, b.cost = multiply, 1
+		return append(append(realParts[float64](), floatParts[float64]()...), fixedPart,
+			benchPart{(*bench).transforms, []string{"batched FFT", "RealFFT"}}, benchPart{(*bench).largeTransform, []string{"FFT"}},
+			benchPart{(*bench).adjustment, []string{"BundlePoints"}}), nil
+	case "float32":
+		b.rate, b.cost = single, 1
+		return append(realParts[float32](), floatParts[float32]()...), nil
+	case "q43":
+		b.rate, b.cost = multiply, 10
+		return append(realParts[fixed.Q43](), fixedPart), nil
+	}
+	return nil, fmt.Errorf("cuda: type %q of numbers, want float64, float32 or q43", b.Type)
+}
+
+func realParts[T rev.Real]() []benchPart {
+	return []benchPart{
+		{benchVectors[T], nil}, {benchProducts[T], []string{"MatMul", "MatMul float32", "AffineBatch"}}, {benchBatchedProducts[T], []string{"batched MatMul"}},
+		{benchConvolution[T], []string{"Conv2D"}}, {benchSparse[T], []string{"Mul", "Mul with a full row"}}, {benchUnitary[T], []string{"Unitary"}},
+		{benchSnavely[T], []string{"Snavely"}}, {benchWeighted[T], []string{"Weighted"}}, {benchGraph[T], []string{"GraphLoss"}},
+	}
+}
+
+func floatParts[T rev.Float]() []benchPart {
+	return []benchPart{
+		{benchBatchedSolves[T], []string{"batched TriSolve"}}, {benchLargeSolve[T], []string{"TriSolve"}}, {benchBatchedLU[T], []string{"batched Solve"}},
+		{benchLargeLU[T], []string{"Solve"}}, {benchBatchedCholesky[T], []string{"batched Cholesky"}}, {benchLargeCholesky[T], []string{"Cholesky"}},
+		{benchBatchedQR[T], []string{"batched QR"}}, {benchLargeQR[T], []string{"QR"}}, {benchAttention[T], []string{"Attention"}}, {benchMixture[T], []string{"LogPosterior"}},
+	}
+}
+
 // A bench is a benchmark at work. After an error it does nothing.
 type bench struct {
 	BenchOptions
 	ctx   context.Context
 	dev   *Device
 	order int
+	rate  string  // of multiply-adds of the type
+	cost  float64 // of an operation, in those of the rate
 	rnd   *rand.Rand
 	held  []interface{ Free() error }
 	rates []Rate
@@ -101,11 +149,13 @@ func (b *bench) wants(kernel string) bool {
 	return b.Kernels == nil || b.Kernels.MatchString(kernel)
 }
 
-// numbers returns n random numbers between 0 and 1 on the device.
-func (b *bench) numbers(n int) Memory[float64] {
-	host := make([]float64, n)
+// benchNumbers returns n random numbers between 0 and 1 on the device.
+func benchNumbers[T rev.Real](b *bench, n int) Memory[T] { return numbersUpTo[T](b, n, 1) }
+
+func numbersUpTo[T rev.Real](b *bench, n int, most float64) Memory[T] {
+	host := make([]T, n)
 	for i := range host {
-		host[i] = b.rnd.Float64()
+		host[i] = fixed.Of[T](most * b.rnd.Float64())
 	}
 	return hold(b, host)
 }
@@ -122,22 +172,16 @@ func hold[T any](b *bench, host []T) (m Memory[T]) {
 	return host
 }
 
-// singles returns a matrix of random numbers.
-func (b *bench) singles(rows, cols int) General[float32] {
-	host := make([]float32, rows*cols)
-	for i := range host {
-		host[i] = b.rnd.Float32()
-	}
-	return General[float32]{rows, cols, hold(b, host), cols}
+func benchVector[T rev.Real](b *bench, n int) Vector[T] {
+	return Vector[T]{n, benchNumbers[T](b, n), 1}
 }
 
-func (b *bench) vector(n int) Vector[float64] { return Vector[float64]{n, b.numbers(n), 1} }
-
-func (b *bench) general(rows, cols int) General[float64] {
-	return General[float64]{rows, cols, b.numbers(rows * cols), cols}
+func benchMatrix[T rev.Real](b *bench, rows, cols int) General[T] {
+	return General[T]{rows, cols, benchNumbers[T](b, rows*cols), cols}
 }
 
-func (b *bench) scalar() *float64 { return &b.numbers(1)[0] }
+// sizeOf returns the bytes of a number.
+func sizeOf[T rev.Real]() float64 { return float64(unsafe.Sizeof(*new(T))) }
 
 // free frees what is held.
 func (b *bench) free() error {
@@ -204,14 +248,14 @@ func (b *bench) launch(kernel string, g grid, params ...uint64) func() error {
 // peaks measures what the others are divided by.
 func (b *bench) peaks() {
 	n := b.order * b.order
-	x, y := b.numbers(n), b.numbers(n)
+	x, y := benchNumbers[float64](b, n), benchNumbers[float64](b, n)
 	b.measure(copying, nil, 16*float64(n), copying, b.launch("copyF64", vectorGrid(n), uint64(y.address()), uint64(x.address()), uint64(n)))
 
 	// Each thread has 8 chains, which are long beside the time of a launch.
 	blocks, count := min(b.order, 1024), max(4, n/4096)
 	full := grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}}
 	steps := 8 * float64(blocks*maxThreads) * float64(count)
-	chains := b.numbers(blocks * maxThreads)
+	chains := benchNumbers[float64](b, blocks*maxThreads)
 	params := []uint64{uint64(chains.address()), uint64(count)}
 	b.measure(multiply, nil, 2*steps, multiply, b.launch("chainsF64", full, params...))
 	b.measure(single, nil, 2*steps, single, b.launch("chainsF32", full, params...))
@@ -230,10 +274,10 @@ func (b *bench) tensor() bool { return b.dev.Properties().Capability >= 80 }
 
 // ofProduct returns the rate that bounds products of matrices of n rows and columns.
 func (b *bench) ofProduct(n int) string {
-	if b.tensor() && n >= fixedTile {
+	if b.tensor() && b.rate == multiply && b.cost == 1 && n >= fixedTile {
 		return tensor
 	}
-	return multiply
+	return arithmetic
 }
 
 // A benched is a kernel whose passes are measured.
@@ -249,6 +293,12 @@ type benched[K any] interface {
 func passes[K benched[K]](b *bench, name string, sizes map[string]int, of string, amounts [3]float64, k, g K) {
 	if !b.wants(name) {
 		return
+	}
+	if of == arithmetic {
+		of = b.rate
+		for i := range amounts {
+			amounts[i] *= b.cost
+		}
 	}
 	b.measure(name+" Forward", sizes, amounts[0], of, k.Forward)
 	b.measure(name+" Inverse", sizes, amounts[0], of, k.Inverse)
@@ -297,47 +347,49 @@ func moved(k any) (in, out, index float64) {
 	return in, out, index
 }
 
-// vectors measures kernels of vectors. A kernel of yours is a line here.
-func (b *bench) vectors() {
+// benchVectors measures kernels of vectors. A kernel of yours is a line here.
+func benchVectors[T rev.Real](b *bench) {
 	n := b.order * b.order
-	x, y, z, gx, gy, gz := b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n)
-	s, t, gs, gt, a, ga := b.vector(b.order), b.vector(b.order), b.vector(b.order), b.vector(b.order), b.scalar(), b.scalar()
-	square := func(x Vector[float64]) General[float64] { return General[float64]{b.order, b.order, x.Data, b.order} }
+	x, y, z, gx, gy, gz := benchVector[T](b, n), benchVector[T](b, n), benchVector[T](b, n), benchVector[T](b, n), benchVector[T](b, n), benchVector[T](b, n)
+	s, t, gs, gt, a, ga := benchVector[T](b, b.order), benchVector[T](b, b.order), benchVector[T](b, b.order), benchVector[T](b, b.order), &benchNumbers[T](b, 1)[0], &benchNumbers[T](b, 1)[0]
+	square := func(x Vector[T]) General[T] { return General[T]{b.order, b.order, x.Data, b.order} }
 	w, gw := square(x), square(gx)
 	sizes := map[string]int{"n": n}
-	moves(b, "Dot", sizes, Dot[float64]{a, x, y}, Dot[float64]{ga, gx, gy})
-	moves(b, "Axpy", sizes, Axpy[float64]{z, a, x}, Axpy[float64]{gz, ga, gx})
-	moves(b, "Sum", sizes, Sum[float64]{a, x}, Sum[float64]{ga, gx})
-	moves(b, "Norm1", sizes, Norm1[float64]{a, x}, Norm1[float64]{ga, gx})
-	moves(b, "Norm2", sizes, Norm2[float64]{a, x}, Norm2[float64]{ga, gx})
-	// The derivatives need one element of X.
-	passes(b, "NormInf", sizes, copying, [3]float64{8 * float64(n), 8 * float64(n), 8 * float64(n)}, NormInf[float64]{a, x}, NormInf[float64]{ga, gx})
-	moves(b, "LogSumExp", sizes, LogSumExp[float64]{a, x}, LogSumExp[float64]{ga, gx})
-	moves(b, "Softmax", sizes, Softmax[float64]{z, x}, Softmax[float64]{gz, gx})
-	moves(b, "LogSumExpRows", sizes, LogSumExpRows[float64]{Y: s, X: w}, LogSumExpRows[float64]{Y: gs, X: gw})
-	moves(b, "SoftmaxRows", sizes, SoftmaxRows[float64]{square(z), w}, SoftmaxRows[float64]{square(gz), gw})
-	moves(b, "LayerNorm", sizes, LayerNorm[float64]{Y: square(z), X: w, Gain: s, Bias: t}, LayerNorm[float64]{Y: square(gz), X: gw, Gain: gs, Bias: gt})
-	moves(b, "RMSNorm", sizes, RMSNorm[float64]{Y: square(z), X: w, Gain: s}, RMSNorm[float64]{Y: square(gz), X: gw, Gain: gs})
-	moves(b, "Exp", sizes, Exp[float64]{z, x}, Exp[float64]{gz, gx})
-	moves(b, "Log", sizes, Log[float64]{z, x}, Log[float64]{gz, gx})
-	moves(b, "Sqrt", sizes, Sqrt[float64]{z, x}, Sqrt[float64]{gz, gx})
-	moves(b, "Sin", sizes, Sin[float64]{z, x}, Sin[float64]{gz, gx})
-	moves(b, "Cos", sizes, Cos[float64]{z, x}, Cos[float64]{gz, gx})
-	moves(b, "Abs", sizes, Abs[float64]{z, x}, Abs[float64]{gz, gx})
-	moves(b, "Tanh", sizes, Tanh[float64]{z, x}, Tanh[float64]{gz, gx})
-	moves(b, "Sigmoid", sizes, Sigmoid[float64]{z, x}, Sigmoid[float64]{gz, gx})
-	moves(b, "Softplus", sizes, Softplus[float64]{z, x}, Softplus[float64]{gz, gx})
-	moves(b, "GELU", sizes, GELU[float64]{z, x}, GELU[float64]{gz, gx})
-	moves(b, "SiLU", sizes, SiLU[float64]{z, x}, SiLU[float64]{gz, gx})
-	moves(b, "ReLU", sizes, ReLU[float64]{z, x}, ReLU[float64]{gz, gx})
-	moves(b, "LeakyReLU", sizes, LeakyReLU[float64]{Y: z, X: x, Slope: 0.01}, LeakyReLU[float64]{Y: gz, X: gx})
-	moves(b, "MulElem", sizes, MulElem[float64]{z, x, y}, MulElem[float64]{gz, gx, gy})
-	moves(b, "DivElem", sizes, DivElem[float64]{z, x, y}, DivElem[float64]{gz, gx, gy})
-	moves(b, "Atan2", sizes, Atan2[float64]{z, x, y}, Atan2[float64]{gz, gx, gy})
-	moves(b, "Pow", sizes, Pow[float64]{z, x, y}, Pow[float64]{gz, gx, gy})
-	b.steps(sizes, x, gx)
-	b.random(sizes, gx)
-	moves(b, "Affine", sizes, Affine[float64]{Y: t, W: w, X: s}, Affine[float64]{Y: gt, W: gw, X: gs})
+	moves(b, "Dot", sizes, Dot[T]{a, x, y}, Dot[T]{ga, gx, gy})
+	moves(b, "Axpy", sizes, Axpy[T]{z, a, x}, Axpy[T]{gz, ga, gx})
+	moves(b, "Sum", sizes, Sum[T]{a, x}, Sum[T]{ga, gx})
+	moves(b, "Norm1", sizes, Norm1[T]{a, x}, Norm1[T]{ga, gx})
+	moves(b, "Norm2", sizes, Norm2[T]{a, x}, Norm2[T]{ga, gx})
+	bytes := sizeOf[T]() * float64(n) // The derivatives need one element of X.
+	passes(b, "NormInf", sizes, copying, [3]float64{bytes, bytes, bytes}, NormInf[T]{a, x}, NormInf[T]{ga, gx})
+	moves(b, "LogSumExp", sizes, LogSumExp[T]{a, x}, LogSumExp[T]{ga, gx})
+	moves(b, "Softmax", sizes, Softmax[T]{z, x}, Softmax[T]{gz, gx})
+	moves(b, "LogSumExpRows", sizes, LogSumExpRows[T]{Y: s, X: w}, LogSumExpRows[T]{Y: gs, X: gw})
+	moves(b, "SoftmaxRows", sizes, SoftmaxRows[T]{square(z), w}, SoftmaxRows[T]{square(gz), gw})
+	moves(b, "LayerNorm", sizes, LayerNorm[T]{Y: square(z), X: w, Gain: s, Bias: t}, LayerNorm[T]{Y: square(gz), X: gw, Gain: gs, Bias: gt})
+	moves(b, "RMSNorm", sizes, RMSNorm[T]{Y: square(z), X: w, Gain: s}, RMSNorm[T]{Y: square(gz), X: gw, Gain: gs})
+	moves(b, "Exp", sizes, Exp[T]{z, x}, Exp[T]{gz, gx})
+	moves(b, "Log", sizes, Log[T]{z, x}, Log[T]{gz, gx})
+	moves(b, "Sqrt", sizes, Sqrt[T]{z, x}, Sqrt[T]{gz, gx})
+	moves(b, "Sin", sizes, Sin[T]{z, x}, Sin[T]{gz, gx})
+	moves(b, "Cos", sizes, Cos[T]{z, x}, Cos[T]{gz, gx})
+	moves(b, "Abs", sizes, Abs[T]{z, x}, Abs[T]{gz, gx})
+	moves(b, "Tanh", sizes, Tanh[T]{z, x}, Tanh[T]{gz, gx})
+	moves(b, "Sigmoid", sizes, Sigmoid[T]{z, x}, Sigmoid[T]{gz, gx})
+	moves(b, "Softplus", sizes, Softplus[T]{z, x}, Softplus[T]{gz, gx})
+	moves(b, "GELU", sizes, GELU[T]{z, x}, GELU[T]{gz, gx})
+	moves(b, "SiLU", sizes, SiLU[T]{z, x}, SiLU[T]{gz, gx})
+	moves(b, "ReLU", sizes, ReLU[T]{z, x}, ReLU[T]{gz, gx})
+	moves(b, "LeakyReLU", sizes, LeakyReLU[T]{Y: z, X: x, Slope: 0.01}, LeakyReLU[T]{Y: gz, X: gx})
+	moves(b, "MulElem", sizes, MulElem[T]{z, x, y}, MulElem[T]{gz, gx, gy})
+	moves(b, "DivElem", sizes, DivElem[T]{z, x, y}, DivElem[T]{gz, gx, gy})
+	moves(b, "Atan2", sizes, Atan2[T]{z, x, y}, Atan2[T]{gz, gx, gy})
+	moves(b, "Pow", sizes, Pow[T]{z, x, y}, Pow[T]{gz, gx, gy})
+	if x, ok := any(x).(Vector[float64]); ok {
+		b.steps(sizes, x, any(gx).(Vector[float64]))
+	}
+	benchRandom(b, sizes, gx)
+	moves(b, "Affine", sizes, Affine[T]{Y: t, W: w, X: s}, Affine[T]{Y: gt, W: gw, X: gs})
 }
 
 // steps measures steps of optimisers, which also read and write what they remember.
@@ -353,130 +405,132 @@ func (b *bench) steps(sizes map[string]int, x, grad Vector[float64]) {
 	}
 }
 
-// random measures random numbers, which are only written.
-func (b *bench) random(sizes map[string]int, x Vector[float64]) {
+// benchRandom measures random numbers, which are only written.
+func benchRandom[T rev.Real](b *bench, sizes map[string]int, x Vector[T]) {
 	if b.wants("Uniform") {
-		b.measure("Uniform", sizes, 8*float64(x.N), copying, func() error { return Uniform(nil, x, 1, 0) })
+		b.measure("Uniform", sizes, sizeOf[T]()*float64(x.N), copying, func() error { return Uniform(nil, x, 1, 0) })
 	}
 	if b.wants("Normal") {
-		b.measure("Normal", sizes, 8*float64(x.N), copying, func() error { return Normal(nil, x, 1, 0) })
+		b.measure("Normal", sizes, sizeOf[T]()*float64(x.N), copying, func() error { return Normal(nil, x, 1, 0) })
 	}
 }
 
-// products measures products of square matrices. One takes n³ multiply-adds, and derivatives two
+// benchProducts measures products of square matrices. One takes n³ multiply-adds, and derivatives two
 // more.
-func (b *bench) products() {
+func benchProducts[T rev.Real](b *bench) {
 	n := b.order / 2
-	x, y, z, gx, gy, gz := b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n)
-	bias, gbias := b.vector(n), b.vector(n)
+	x, y, z, gx, gy, gz := benchMatrix[T](b, n, n), benchMatrix[T](b, n, n), benchMatrix[T](b, n, n), benchMatrix[T](b, n, n), benchMatrix[T](b, n, n), benchMatrix[T](b, n, n)
+	bias, gbias := benchVector[T](b, n), benchVector[T](b, n)
 	sizes, one := map[string]int{"n": n}, 2*cube(n)
 	flops := [3]float64{one, 3 * one, 3 * one}
-	passes(b, "MatMul", sizes, b.ofProduct(n), flops, MatMul[float64]{C: z, A: x, B: y}, MatMul[float64]{C: gz, A: gx, B: gy})
-	passes(b, "MatMul float32", sizes, single, flops,
-		MatMul[float32]{C: b.singles(n, n), A: b.singles(n, n), B: b.singles(n, n)}, MatMul[float32]{C: b.singles(n, n), A: b.singles(n, n), B: b.singles(n, n)})
-	passes(b, "AffineBatch", sizes, b.ofProduct(n), flops, AffineBatch[float64]{z, x, y, bias}, AffineBatch[float64]{gz, gx, gy, gbias})
+	passes(b, "MatMul", sizes, b.ofProduct(n), flops, MatMul[T]{C: z, A: x, B: y}, MatMul[T]{C: gz, A: gx, B: gy})
+	if sizeOf[T]() == 8 && !isFixed[T]() {
+		passes(b, "MatMul float32", sizes, single, flops,
+			MatMul[float32]{C: benchMatrix[float32](b, n, n), A: benchMatrix[float32](b, n, n), B: benchMatrix[float32](b, n, n)}, MatMul[float32]{C: benchMatrix[float32](b, n, n), A: benchMatrix[float32](b, n, n), B: benchMatrix[float32](b, n, n)})
+	}
+	passes(b, "AffineBatch", sizes, b.ofProduct(n), flops, AffineBatch[T]{z, x, y, bias}, AffineBatch[T]{gz, gx, gy, gbias})
 }
 
-// batchedProducts measures products of small matrices, which copies bound.
-func (b *bench) batchedProducts() {
-	n, stack, count := b.small()
-	k := MatMul[float64]{C: stack(), A: stack(), B: stack(), Count: count}
-	g := MatMul[float64]{C: stack(), A: stack(), B: stack(), Count: count}
+// benchBatchedProducts measures products of small matrices, which copies bound.
+func benchBatchedProducts[T rev.Real](b *bench) {
+	n, stack, count := small[T](b)
+	k := MatMul[T]{C: stack(), A: stack(), B: stack(), Count: count}
+	g := MatMul[T]{C: stack(), A: stack(), B: stack(), Count: count}
 	moves(b, "batched MatMul", map[string]int{"n": n, "matrices": count}, k, g)
 }
 
-// batchedSolves measures small triangular systems.
-func (b *bench) batchedSolves() {
-	n, stack, count := b.small()
-	k := TriSolve[float64]{X: stack(), A: stack(), B: stack(), Upper: true, Count: count}
-	g := TriSolve[float64]{X: stack(), A: stack(), B: stack(), Upper: true, Count: count}
+// benchBatchedSolves measures small triangular systems.
+func benchBatchedSolves[T rev.Float](b *bench) {
+	n, stack, count := small[T](b)
+	k := TriSolve[T]{X: stack(), A: stack(), B: stack(), Upper: true, Count: count}
+	g := TriSolve[T]{X: stack(), A: stack(), B: stack(), Upper: true, Count: count}
 	moves(b, "batched TriSolve", map[string]int{"n": n, "matrices": count}, k, g)
 }
 
-// largeSolve measures a triangular system with as many right-hand sides as equations. Adjoint and Tangent
+// benchLargeSolve measures a triangular system with as many right-hand sides as equations. Adjoint and Tangent
 // solve two and multiply.
-func (b *bench) largeSolve() {
+func benchLargeSolve[T rev.Float](b *bench) {
 	n := b.order / 2
-	operands := func() TriSolve[float64] {
-		return TriSolve[float64]{X: b.general(n, n), A: b.general(n, n), B: b.general(n, n), Upper: true}
+	operands := func() TriSolve[T] {
+		return TriSolve[T]{X: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n), B: benchMatrix[T](b, n, n), Upper: true}
 	}
 	passes(b, "TriSolve", map[string]int{"n": n}, b.ofProduct(n), [3]float64{cube(n), 4 * cube(n), 4 * cube(n)}, operands(), operands())
 }
 
-// batchedLU measures small systems.
-func (b *bench) batchedLU() {
-	n, stack, count := b.small()
-	k := Solve[float64]{X: stack(), A: stack(), B: stack(), Count: count}
-	g := Solve[float64]{X: stack(), A: stack(), B: stack(), Count: count}
+// benchBatchedLU measures small systems.
+func benchBatchedLU[T rev.Float](b *bench) {
+	n, stack, count := small[T](b)
+	k := Solve[T]{X: stack(), A: stack(), B: stack(), Count: count}
+	g := Solve[T]{X: stack(), A: stack(), B: stack(), Count: count}
 	moves(b, "batched Solve", map[string]int{"n": n, "matrices": count}, k, g)
 }
 
-// largeLU measures a system with as many right-hand sides as equations. Adjoint and Tangent solve two, and
+// benchLargeLU measures a system with as many right-hand sides as equations. Adjoint and Tangent solve two, and
 // multiply.
-func (b *bench) largeLU() {
+func benchLargeLU[T rev.Float](b *bench) {
 	n := b.order / 2
-	operands := func() Solve[float64] {
-		return Solve[float64]{X: b.general(n, n), A: b.general(n, n), B: b.general(n, n)}
+	operands := func() Solve[T] {
+		return Solve[T]{X: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n), B: benchMatrix[T](b, n, n)}
 	}
 	passes(b, "Solve", map[string]int{"n": n}, b.ofProduct(n), [3]float64{8 * cube(n) / 3, 20 * cube(n) / 3, 20 * cube(n) / 3}, operands(), operands())
 }
 
-// batchedCholesky measures factors of small matrices.
-func (b *bench) batchedCholesky() {
-	n, stack, count := b.small()
-	k := Cholesky[float64]{L: stack(), A: b.definite(n, count), Count: count}
-	g := Cholesky[float64]{L: stack(), A: stack(), Count: count}
+// benchBatchedCholesky measures factors of small matrices.
+func benchBatchedCholesky[T rev.Float](b *bench) {
+	n, stack, count := small[T](b)
+	k := Cholesky[T]{L: stack(), A: definite[T](b, n, count), Count: count}
+	g := Cholesky[T]{L: stack(), A: stack(), Count: count}
 	moves(b, "batched Cholesky", map[string]int{"n": n, "matrices": count}, k, g)
 }
 
-// largeCholesky measures a factor. Adjoint and Tangent have two triangular solutions and a product besides.
-func (b *bench) largeCholesky() {
+// benchLargeCholesky measures a factor. Adjoint and Tangent have two triangular solutions and a product besides.
+func benchLargeCholesky[T rev.Float](b *bench) {
 	n := b.order / 2
-	k := Cholesky[float64]{L: b.general(n, n), A: b.definite(n, 1)}
-	g := Cholesky[float64]{L: b.general(n, n), A: b.general(n, n)}
+	k := Cholesky[T]{L: benchMatrix[T](b, n, n), A: definite[T](b, n, 1)}
+	g := Cholesky[T]{L: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n)}
 	passes(b, "Cholesky", map[string]int{"n": n}, b.ofProduct(n), [3]float64{cube(n) / 3, 13 * cube(n) / 3, 13 * cube(n) / 3}, k, g)
 }
 
 // definite returns a stack of matrices whose diagonals are larger than what is beside them in a row.
-func (b *bench) definite(n, count int) General[float64] {
-	host := make([]float64, count*n*n)
+func definite[T rev.Float](b *bench, n, count int) General[T] {
+	host := make([]T, count*n*n)
 	for i := range host {
-		if host[i] = b.rnd.Float64(); i/n%n == i%n {
-			host[i] += float64(n)
+		if host[i] = T(b.rnd.Float64()); i/n%n == i%n {
+			host[i] += T(n)
 		}
 	}
-	return General[float64]{count * n, n, hold(b, host), n}
+	return General[T]{count * n, n, hold(b, host), n}
 }
 
 // small returns a function that makes stacks of matrices of n rows and columns.
-func (b *bench) small() (n int, stack func() General[float64], count int) {
+func small[T rev.Real](b *bench) (n int, stack func() General[T], count int) {
 	n = min(32, b.order/2)
 	count = b.order * b.order / (n * n)
-	return n, func() General[float64] { return b.general(count*n, n) }, count
+	return n, func() General[T] { return benchMatrix[T](b, count*n, n) }, count
 }
 
-// convolution measures filters of 3×3 elements over 64 channels, of planes of 32×32 elements each.
-func (b *bench) convolution() {
+// benchConvolution measures filters of 3×3 elements over 64 channels, of planes of 32×32 elements each.
+func benchConvolution[T rev.Real](b *bench) {
 	const kernel = 3
 	side := min(32, b.order)
 	channels := min(64, b.order)
 	inputs := max(1, b.order*b.order/(side*side*channels))
-	operands := func() Conv2D[float64] {
-		return Conv2D[float64]{Y: b.general(inputs, channels*side*side), X: b.general(inputs, channels*side*side), W: b.general(channels, channels*kernel*kernel), B: b.vector(channels)}
+	operands := func() Conv2D[T] {
+		return Conv2D[T]{Y: benchMatrix[T](b, inputs, channels*side*side), X: benchMatrix[T](b, inputs, channels*side*side), W: benchMatrix[T](b, channels, channels*kernel*kernel), B: benchVector[T](b, channels)}
 	}
 	k, g := operands(), operands()
 	k.Channels, k.Height, k.Width, k.KernelHeight, k.KernelWidth = channels, side, side, kernel, kernel
 	k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth = 1, 1, kernel/2, kernel/2
 	one := 2 * float64(inputs*side*side) * float64(channels*channels*kernel*kernel)
-	passes(b, "Conv2D", map[string]int{"inputs": inputs, "channels": channels, "side": side}, multiply, [3]float64{one, 3 * one, 3 * one}, k, g)
+	passes(b, "Conv2D", map[string]int{"inputs": inputs, "channels": channels, "side": side}, arithmetic, [3]float64{one, 3 * one, 3 * one}, k, g)
 }
 
-// attention measures 16 heads of 64 columns. Forward has two products, Adjoint and Tangent four more.
-func (b *bench) attention() {
+// benchAttention measures 16 heads of 64 columns. Forward has two products, Adjoint and Tangent four more.
+func benchAttention[T rev.Float](b *bench) {
 	heads := min(16, b.order)
 	c, n := min(64, b.order)*heads, b.order/2
-	operands := func() Attention[float64] {
-		return Attention[float64]{Y: b.general(n, c), Q: b.general(n, c), K: b.general(n, c), V: b.general(n, c), Heads: heads}
+	operands := func() Attention[T] {
+		return Attention[T]{Y: benchMatrix[T](b, n, c), Q: benchMatrix[T](b, n, c), K: benchMatrix[T](b, n, c), V: benchMatrix[T](b, n, c), Heads: heads}
 	}
 	one := 2 * 2 * float64(n) * float64(n) * float64(c)
 	passes(b, "Attention", map[string]int{"n": n, "heads": heads, "columns": c}, b.ofProduct(min(n, c/heads)), [3]float64{one, 3 * one, 3 * one}, operands(), operands())
@@ -491,7 +545,7 @@ func (b *bench) transforms() {
 	sizes, one := map[string]int{"n": n, "transforms": count}, 2*16*float64(n*count)
 	passes(b, "batched FFT", sizes, copying, [3]float64{one, 2 * one, 2 * one}, k, g)
 	moves(b, "RealFFT", sizes,
-		RealFFT{Y: b.complexes(count * (n/2 + 1)), X: b.vector(n * count), Count: count}, RealFFT{Y: b.complexes(count * (n/2 + 1)), X: b.vector(n * count)})
+		RealFFT{Y: b.complexes(count * (n/2 + 1)), X: benchVector[float64](b, n*count), Count: count}, RealFFT{Y: b.complexes(count * (n/2 + 1)), X: benchVector[float64](b, n*count)})
 }
 
 // largeTransform measures one transform, which has several passes over the memory.
@@ -512,64 +566,70 @@ func (b *bench) complexes(n int) Vector[complex128] {
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
 
-// sparse measures products of one column with a band of 10 entries in each row.
-func (b *bench) sparse() {
+// benchSparse measures products of one column with a band of 10 entries in each row, and with one whose first row
+// is full.
+func benchSparse[T rev.Real](b *bench) {
 	n := max(b.order*b.order/16, 16)
-	const width = 10
-	ptr, ind := make([]int32, n+1), make([]int32, 0, n*width)
-	for i := range n {
-		from := min(max(i-width/2, 0), n-width)
-		for j := range width {
-			ind = append(ind, int32(from+j))
+	for _, name := range []string{"Mul", "Mul with a full row"} {
+		const width = 10
+		ptr, ind := make([]int32, n+1), make([]int32, 0, n*(width+1))
+		for i := range n {
+			from, to := min(max(i-width/2, 0), n-width), width
+			if i == 0 && name != "Mul" {
+				to = n
+			}
+			for j := range to {
+				ind = append(ind, int32(from+j))
+			}
+			ptr[i+1] = int32(len(ind))
 		}
-		ptr[i+1] = int32(len(ind))
+		entries := len(ind)
+		a := CSR[T]{n, n, hold(b, ptr), hold(b, ind), benchNumbers[T](b, entries)}
+		moves(b, name, map[string]int{"rows": n, "entries": entries},
+			Mul[T]{C: benchMatrix[T](b, n, 1), A: a, B: benchMatrix[T](b, n, 1)}, Mul[T]{C: benchMatrix[T](b, n, 1), A: a.With(benchNumbers[T](b, entries)), B: benchMatrix[T](b, n, 1)})
 	}
-	entries := len(ind)
-	a := CSR[float64]{n, n, hold(b, ptr), hold(b, ind), b.numbers(entries)}
-	moves(b, "Mul", map[string]int{"rows": n, "entries": entries},
-		Mul[float64]{C: b.general(n, 1), A: a, B: b.general(n, 1)}, Mul[float64]{C: b.general(n, 1), A: a.With(b.numbers(entries)), B: b.general(n, 1)})
 }
 
-// unitary measures n(n-1)/2 rotations of rows of n elements. A rotation of two elements takes 6
+// benchUnitary measures n(n-1)/2 rotations of rows of n elements. A rotation of two elements takes 6
 // operations. Derivatives rotate too, and take 4 for the angles.
-func (b *bench) unitary() {
+func benchUnitary[T rev.Real](b *bench) {
 	n := b.order / 2
-	k := Unitary[float64]{X: b.general(n, n), Theta: b.vector(n * (n - 1) / 2)}
-	g := Unitary[float64]{X: b.general(n, n), Theta: b.vector(k.Theta.N)}
+	k := Unitary[T]{X: benchMatrix[T](b, n, n), Theta: benchVector[T](b, n*(n-1)/2)}
+	g := Unitary[T]{X: benchMatrix[T](b, n, n), Theta: benchVector[T](b, k.Theta.N)}
 	sizes, turns := map[string]int{"n": n}, float64(k.Theta.N)*float64(n)
-	passes(b, "Unitary", sizes, multiply, [3]float64{6 * turns, 16 * turns, 16 * turns}, k, g)
+	passes(b, "Unitary", sizes, arithmetic, [3]float64{6 * turns, 16 * turns, 16 * turns}, k, g)
 }
 
-// batchedQR measures decompositions of small matrices.
-func (b *bench) batchedQR() {
-	n, stack, count := b.small()
-	k := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
-	g := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
+// benchBatchedQR measures decompositions of small matrices.
+func benchBatchedQR[T rev.Float](b *bench) {
+	n, stack, count := small[T](b)
+	k := QR[T]{Q: stack(), R: stack(), A: stack(), Count: count}
+	g := QR[T]{Q: stack(), R: stack(), A: stack(), Count: count}
 	moves(b, "batched QR", map[string]int{"n": n, "matrices": count}, k, g)
 }
 
-// largeQR measures a decomposition, which takes 4n³/3 operations for R and as many for Q. Adjoint
+// benchLargeQR measures a decomposition, which takes 4n³/3 operations for R and as many for Q. Adjoint
 // also takes 4n³/3 for K, 2n³ for Q·K and n³ to solve for X. Tangent takes n³ for C, 2n³ for S, n³ for Q·N
 // and n³/3 for N·R. Most are those of products.
-func (b *bench) largeQR() {
+func benchLargeQR[T rev.Float](b *bench) {
 	n := b.order / 2
-	k := QR[float64]{Q: b.general(n, n), R: b.general(n, n), A: b.general(n, n)}
-	g := QR[float64]{Q: b.general(n, n), R: b.general(n, n), A: b.general(n, n)}
+	k := QR[T]{Q: benchMatrix[T](b, n, n), R: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n)}
+	g := QR[T]{Q: benchMatrix[T](b, n, n), R: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n)}
 	passes(b, "QR", map[string]int{"n": n}, b.ofProduct(n), [3]float64{8 * cube(n) / 3, 7 * cube(n), 7 * cube(n)}, k, g)
 }
 
-// mixture measures K components in d dimensions. The quadratic forms of n points take
+// benchMixture measures K components in d dimensions. The quadratic forms of n points take
 // n·K·d(d+1) operations, and so do the second moments for the gradient. The gradient comes
 // with the value. Tangent multiplies with it.
-func (b *bench) mixture() {
+func benchMixture[T rev.Float](b *bench) {
 	d, comps := min(64, b.order/2), min(100, b.order/2)
 	n := max(b.order*b.order/27, 2) // 2.5 million of 2²⁶
 	triangle := d * (d + 1) / 2
-	k := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle), X: b.general(n, d)}
-	g := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle)}
+	k := LogPosterior[T]{Out: &benchNumbers[T](b, 1)[0], Alpha: benchVector[T](b, comps), Means: benchMatrix[T](b, comps, d), Factors: benchMatrix[T](b, comps, triangle), X: benchMatrix[T](b, n, d)}
+	g := LogPosterior[T]{Out: &benchNumbers[T](b, 1)[0], Alpha: benchVector[T](b, comps), Means: benchMatrix[T](b, comps, d), Factors: benchMatrix[T](b, comps, triangle)}
 	sizes, flops := map[string]int{"n": n, "d": d, "K": comps}, 2*float64(n)*float64(comps)*float64(triangle)
-	of := multiply
-	if b.tensor() { // d is at most tensorSide
+	of := arithmetic
+	if b.tensor() && sizeOf[T]() == 8 { // d is at most tensorSide
 		of = tensor
 	}
 	passes(b, "LogPosterior", sizes, of, [3]float64{flops, 2 * flops, 2 * flops}, k, g)
@@ -582,11 +642,7 @@ func (b *bench) fixedMixture() {
 	d, comps := min(64, b.order/2), min(100, b.order/2)
 	n := max(min(b.order*b.order/27, 8192), 2)
 	general := func(rows, cols int, most float64) General[fixed.Q43] {
-		host := make([]fixed.Q43, rows*cols)
-		for i := range host {
-			host[i] = fixed.FromFloat64(most * b.rnd.Float64())
-		}
-		return General[fixed.Q43]{rows, cols, hold(b, host), cols}
+		return General[fixed.Q43]{rows, cols, numbersUpTo[fixed.Q43](b, rows*cols, most), cols}
 	}
 	triangle := d * (d + 1) / 2
 	random := func() FixedLogPosterior {
@@ -603,59 +659,59 @@ func (b *bench) fixedMixture() {
 
 // A bundle has observations as large problems of bundle adjustment have them: those of a point
 // are neighbours, 5 of them, and their cameras are anywhere. A camera has about 3000.
-type bundle struct {
+type bundle[T rev.Real] struct {
 	n               int
 	sizes           map[string]int
-	cameras, points General[float64]
-	features        General[float64]
+	cameras, points General[T]
+	features        General[T]
 	camera, point   Memory[int32]
 }
 
-func (b *bench) bundle(params int) bundle {
+func bundleOf[T rev.Real](b *bench, params int) bundle[T] {
 	n := max(b.order*b.order/16, 16)
 	cameras, points := n/3000+1, (n+4)/5
 	camera, point := make([]int32, n), make([]int32, n)
 	for i := range n {
 		camera[i], point[i] = b.rnd.Int32N(int32(cameras)), int32(i/5)
 	}
-	return bundle{
+	return bundle[T]{
 		n: n, sizes: map[string]int{"observations": n, "cameras": cameras, "points": points},
-		cameras: b.general(cameras, params), points: b.general(points, 3), features: b.general(n, 2),
+		cameras: benchMatrix[T](b, cameras, params), points: benchMatrix[T](b, points, 3), features: benchMatrix[T](b, n, 2),
 		camera: hold(b, camera), point: hold(b, point),
 	}
 }
 
-// snavely measures kernels that read a bundle. Jacobian stores 2·12 numbers for each observation.
-func (b *bench) snavely() {
-	s, g := b.bundle(9), b.bundle(9)
+// benchSnavely measures kernels that read a bundle. Jacobian stores 2·12 numbers for each observation.
+func benchSnavely[T rev.Real](b *bench) {
+	s, g := bundleOf[T](b, 9), bundleOf[T](b, 9)
 	n := s.n
-	j := b.general(2*n, 12)
-	k := Snavely[float64]{Cameras: s.cameras, Points: s.points, Features: s.features, Camera: s.camera, Point: s.point}
+	j := benchMatrix[T](b, 2*n, 12)
+	k := Snavely[T]{Cameras: s.cameras, Points: s.points, Features: s.features, Camera: s.camera, Point: s.point}
 	in, _, index := moved(k)
-	b.measure("Snavely Jacobian", s.sizes, in+index+192*float64(n), copying, func() error { return k.Jacobian(j) })
-	k.R = b.vector(2 * n)
-	moves(b, "Snavely", s.sizes, k, Snavely[float64]{R: b.vector(2 * n), Cameras: g.cameras, Points: g.points, Features: g.features})
+	b.measure("Snavely Jacobian", s.sizes, in+index+24*sizeOf[T]()*float64(n), copying, func() error { return k.Jacobian(j) })
+	k.R = benchVector[T](b, 2*n)
+	moves(b, "Snavely", s.sizes, k, Snavely[T]{R: benchVector[T](b, 2*n), Cameras: g.cameras, Points: g.points, Features: g.features})
 }
 
-// weighted measures the same with weights. Jacobian stores 2·15 numbers and the derivative of Z.
-func (b *bench) weighted() {
-	s, g := b.bundle(11), b.bundle(11)
+// benchWeighted measures the same with weights. Jacobian stores 2·15 numbers and the derivative of Z.
+func benchWeighted[T rev.Real](b *bench) {
+	s, g := bundleOf[T](b, 11), bundleOf[T](b, 11)
 	n := s.n
-	j, dz := b.general(2*n, 15), b.vector(n)
-	k := Weighted[float64]{Cameras: s.cameras, Points: s.points, Weights: b.vector(n), Features: s.features, Camera: s.camera, Point: s.point}
+	j, dz := benchMatrix[T](b, 2*n, 15), benchVector[T](b, n)
+	k := Weighted[T]{Cameras: s.cameras, Points: s.points, Weights: benchVector[T](b, n), Features: s.features, Camera: s.camera, Point: s.point}
 	in, _, index := moved(k)
-	b.measure("Weighted Jacobian", s.sizes, in+index+248*float64(n), copying, func() error { return k.Jacobian(j, dz) })
-	k.R, k.Z = b.vector(2*n), b.vector(n)
-	moves(b, "Weighted", s.sizes, k, Weighted[float64]{R: b.vector(2 * n), Z: b.vector(n), Cameras: g.cameras, Points: g.points, Weights: b.vector(n), Features: g.features})
+	b.measure("Weighted Jacobian", s.sizes, in+index+31*sizeOf[T]()*float64(n), copying, func() error { return k.Jacobian(j, dz) })
+	k.R, k.Z = benchVector[T](b, 2*n), benchVector[T](b, n)
+	moves(b, "Weighted", s.sizes, k, Weighted[T]{R: benchVector[T](b, 2*n), Z: benchVector[T](b, n), Cameras: g.cameras, Points: g.points, Weights: benchVector[T](b, n), Features: g.features})
 }
 
-// graph measures an embedding into 3 dimensions of a graph with 8 edges for each vertex. The units
+// benchGraph measures an embedding into 3 dimensions of a graph with 8 edges for each vertex. The units
 // for float64 take as long for a sum or a product as for a multiply-add, so that each counts as two
 // operations. The distance of a pair takes 3·2 of these, and 9 for √ and its inverse. A sum of them
 // takes 1, and the excess over the mean and two sums take 3. Adjoint also takes 3 for w·Ōut and 3·2 for
 // w·u, at both ends of the pair. Tangent takes 3·3 for the derivative of a distance, twice, and 5 for
 // sums and w.
-func (b *bench) graph() {
+func benchGraph[T rev.Real](b *bench) {
 	const dim = 3
 	n := 4 * b.order
 	edges := make([][2]int, 0, 8*n)
@@ -673,10 +729,10 @@ func (b *bench) graph() {
 		return
 	}
 	b.held = append(b.held, g)
-	k := GraphLoss[float64]{Out: b.scalar(), Free: b.general(n, dim), Graph: g, Margin: graphembed.DefaultMargin}
-	c := GraphLoss[float64]{Out: b.scalar(), Free: b.general(n, dim)}
+	k := GraphLoss[T]{Out: &benchNumbers[T](b, 1)[0], Free: benchMatrix[T](b, n, dim), Graph: g, Margin: graphembed.DefaultMargin}
+	c := GraphLoss[T]{Out: &benchNumbers[T](b, 1)[0], Free: benchMatrix[T](b, n, dim)}
 	sizes, pairs := map[string]int{"vertices": n, "edges": host.Edges()}, float64(host.Pairs())
-	passes(b, "GraphLoss", sizes, multiply, [3]float64{2 * (16 + 18) * pairs, 2 * (16 + 2*24 + 2) * pairs, 2 * (26 + 30) * pairs}, k, c)
+	passes(b, "GraphLoss", sizes, arithmetic, [3]float64{2 * (16 + 18) * pairs, 2 * (16 + 2*24 + 2) * pairs, 2 * (26 + 30) * pairs}, k, c)
 }
 
 // adjustment measures what a step of bundle adjustment does with a Jacobian. The normal equations

@@ -56,45 +56,46 @@ func TestBench(t *testing.T) {
 		for name, want := range map[string]Rate{
 			multiply: {Flops: 8 * 256 * 8 * 4 * 2},
 			// Operands of the vectors are read, or moved both ways, or the one way and the other.
-			"Dot Forward":               {Bytes: 8 * (2*64 + 2)},
-			"Dot Adjoint":               {Bytes: 8 * (2*64*3 + 3)},
-			"NormInf Tangent":           {Bytes: 8 * 64},
-			"Tanh Inverse":              {Bytes: 8 * 64 * 3},
-			"Tanh Tangent":              {Bytes: 8 * 64 * (4 + 2)},
-			"DivElem Adjoint":           {Bytes: 8 * 64 * (3 + 2*3)},
-			"Pow Forward":               {Bytes: 8 * 64 * (2 + 2)},
-			"SGD Step":                  {Bytes: 8 * 64 * 5},
-			"Adam Step":                 {Bytes: 8 * 64 * 7},
-			"SoftmaxRows Tangent":       {Bytes: 8 * 64 * (4 + 2)},
-			"LogSumExpRows Adjoint":     {Bytes: 8 * (64*3 + 8*3)},
-			"LayerNorm Forward":         {Bytes: 8 * (64*3 + 8*2)},
-			"RMSNorm Adjoint":           {Bytes: 8 * (64*6 + 8*3)},
-			"Affine Forward":            {Bytes: 8 * (64 + 8 + 2*8)},
-			"MatMul Tangent":            {Flops: 4 * 4 * 4 * 2 * 3},
-			"QR Tangent":                {Flops: 7 * 64},
-			"Solve Forward":             {Flops: 8. / 3 * 64},
-			"Solve Adjoint":             {Flops: 20. / 3 * 64},
-			"batched Solve Forward":     {Bytes: 4 * 16 * (8 + 8 + 16)},
-			"Unitary Inverse":           {Flops: 6 * 4 * 6},
-			"MatMul Forward":            {Flops: 4 * 4 * 4 * 2},
-			"AffineBatch Adjoint":       {Flops: 4 * 4 * 4 * 2 * 3},
-			"Attention Forward":         {Flops: 4 * 4 * 4 * 64},
-			"FFT Forward":               {Bytes: 32 * 32},
-			"batched FFT Adjoint":       {Bytes: 2 * 32 * 32},
-			"RealFFT Forward":           {Bytes: 64/2*8 + 2*4*5*16},
-			"Conv2D Tangent":            {Flops: 3 * 2 * 64 * 8 * 8 * 9},
-			"Mul Forward":               {Bytes: 160*(8+4) + 16*(4+8+16) + 4},
-			"Mul Adjoint":               {Bytes: 160*(8+4+16) + 16*(4+3*8+16+8) + 4},
-			"Unitary Forward":           {Flops: 6 * 4 * 6},
-			"Unitary Adjoint":           {Flops: 6 * 4 * 16},
-			"batched MatMul Adjoint":    {Bytes: 4 * 16 * (8 + 8 + 16 + 2*16 + 8)},
-			"batched QR Forward":        {Bytes: 4 * 16 * (8 + 16 + 16)},
-			"batched QR Adjoint":        {Bytes: 4 * 16 * (8 + 16 + 16 + 8 + 8 + 16)},
-			"QR Forward":                {Flops: 8. / 3 * 64},
-			"LogPosterior Forward":      {Flops: 2 * 4 * 4 * 5},
-			"LogPosterior Adjoint":      {Flops: 2 * 2 * 4 * 4 * 5},
-			"FixedLogPosterior Forward": {Flops: 10 * 2 * 4 * 4 * 5},
-			"FixedLogPosterior Adjoint": {Flops: 10 * 2 * 2 * 4 * 4 * 5},
+			"Dot Forward":                 {Bytes: 8 * (2*64 + 2)},
+			"Dot Adjoint":                 {Bytes: 8 * (2*64*3 + 3)},
+			"NormInf Tangent":             {Bytes: 8 * 64},
+			"Tanh Inverse":                {Bytes: 8 * 64 * 3},
+			"Tanh Tangent":                {Bytes: 8 * 64 * (4 + 2)},
+			"DivElem Adjoint":             {Bytes: 8 * 64 * (3 + 2*3)},
+			"Pow Forward":                 {Bytes: 8 * 64 * (2 + 2)},
+			"SGD Step":                    {Bytes: 8 * 64 * 5},
+			"Adam Step":                   {Bytes: 8 * 64 * 7},
+			"SoftmaxRows Tangent":         {Bytes: 8 * 64 * (4 + 2)},
+			"LogSumExpRows Adjoint":       {Bytes: 8 * (64*3 + 8*3)},
+			"LayerNorm Forward":           {Bytes: 8 * (64*3 + 8*2)},
+			"RMSNorm Adjoint":             {Bytes: 8 * (64*6 + 8*3)},
+			"Affine Forward":              {Bytes: 8 * (64 + 8 + 2*8)},
+			"MatMul Tangent":              {Flops: 4 * 4 * 4 * 2 * 3},
+			"QR Tangent":                  {Flops: 7 * 64},
+			"Solve Forward":               {Flops: 8. / 3 * 64},
+			"Solve Adjoint":               {Flops: 20. / 3 * 64},
+			"batched Solve Forward":       {Bytes: 4 * 16 * (8 + 8 + 16)},
+			"Unitary Inverse":             {Flops: 6 * 4 * 6},
+			"MatMul Forward":              {Flops: 4 * 4 * 4 * 2},
+			"AffineBatch Adjoint":         {Flops: 4 * 4 * 4 * 2 * 3},
+			"Attention Forward":           {Flops: 4 * 4 * 4 * 64},
+			"FFT Forward":                 {Bytes: 32 * 32},
+			"batched FFT Adjoint":         {Bytes: 2 * 32 * 32},
+			"RealFFT Forward":             {Bytes: 64/2*8 + 2*4*5*16},
+			"Conv2D Tangent":              {Flops: 3 * 2 * 64 * 8 * 8 * 9},
+			"Mul Forward":                 {Bytes: 160*(8+4) + 16*(4+8+16) + 4},
+			"Mul with a full row Forward": {Bytes: 166*(8+4) + 16*(4+8+16) + 4},
+			"Mul Adjoint":                 {Bytes: 160*(8+4+16) + 16*(4+3*8+16+8) + 4},
+			"Unitary Forward":             {Flops: 6 * 4 * 6},
+			"Unitary Adjoint":             {Flops: 6 * 4 * 16},
+			"batched MatMul Adjoint":      {Bytes: 4 * 16 * (8 + 8 + 16 + 2*16 + 8)},
+			"batched QR Forward":          {Bytes: 4 * 16 * (8 + 16 + 16)},
+			"batched QR Adjoint":          {Bytes: 4 * 16 * (8 + 16 + 16 + 8 + 8 + 16)},
+			"QR Forward":                  {Flops: 8. / 3 * 64},
+			"LogPosterior Forward":        {Flops: 2 * 4 * 4 * 5},
+			"LogPosterior Adjoint":        {Flops: 2 * 2 * 4 * 4 * 5},
+			"FixedLogPosterior Forward":   {Flops: 10 * 2 * 4 * 4 * 5},
+			"FixedLogPosterior Adjoint":   {Flops: 10 * 2 * 2 * 4 * 4 * 5},
 			// 16 observations of 4 points by a camera. Each has its 2 features and 2 indices.
 			"Snavely Jacobian":  {Bytes: 8 * (9 + 4*3 + 16*(2+1) + 16*24)},
 			"Snavely Forward":   {Bytes: 8 * (9 + 4*3 + 16*(2+1) + 16*4)},
@@ -136,6 +137,42 @@ func TestBench(t *testing.T) {
 			t.Errorf("the benchmark in %d bytes: error %v, want ErrMemory", bytes, err)
 		}
 		onlyScratch(t, dev, small)
+	}
+}
+
+// TestBenchTypes runs what there is over the other types of numbers.
+func TestBenchTypes(t *testing.T) {
+	for name, c := range map[string]struct {
+		bytes, cost float64
+		rate        string
+		absent      []string
+	}{
+		"float32": {4, 1, single, []string{"FFT", "RealFFT", "FixedLogPosterior"}},
+		"q43":     {8, 10, multiply, []string{"FFT", "RealFFT", "Attention", "Cholesky", "TriSolve", "Solve", "QR", "LogPosterior"}},
+	} {
+		rates, err := Bench(t.Context(), withTensorCores(t, 1<<24, 80), BenchOptions{Type: name, Size: 60, Reps: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]Rate{}
+		for _, r := range rates {
+			got[r.Name] = r
+		}
+		if r := got["Dot Forward"]; r.Bytes != c.bytes*(2*64+2) || r.Of != copying {
+			t.Errorf("%s: %+v, want %v bytes", name, r, c.bytes*(2*64+2))
+		}
+		if r := got["MatMul Forward"]; r.Flops != c.cost*4*4*4*2 || r.Of != c.rate {
+			t.Errorf("%s: %+v, want %v operations of %s", name, r, c.cost*4*4*4*2, c.rate)
+		}
+		for kernel := range kernelTable(t) {
+			_, ok := got[kernel+" Tangent"]
+			if want := !slices.Contains(c.absent, kernel); ok != want {
+				t.Errorf("%s: there is a rate of %s: %t", name, kernel, ok)
+			}
+		}
+	}
+	if _, err := Bench(t.Context(), interpreter(t, 1<<20), BenchOptions{Type: "float16"}); err == nil || !strings.Contains(err.Error(), "float16") {
+		t.Errorf("error %v for a type that is not there", err)
 	}
 }
 

@@ -23,10 +23,9 @@ import (
 //
 // where the gradients of W and b are sums over inputs. A nil B stands for zeros.
 //
-// The products are over all inputs at once. C(X) is not formed: its elements are found in X. With strides s
-// and s', the gradient by X takes s·s' times as long as the value, and multiplies each
-// weight with zeros where it does not meet an element: an infinite weight makes NaN there, where the host has a number. Groups of few channels and filters leave
-// most of a tile empty.
+// The products are over all inputs at once. C(X) is not formed: its elements are found in X. The gradient by X
+// takes the elements of X by the remainders of their rows and columns by s and s', since those with the
+// same remainders meet the same weights. A padded plane has fewer than 2³¹ elements. Groups of few channels and filters leave most of a tile empty.
 //
 // In floating point an element of the value is within (k+1)·ε·(Σ|w·x| + |b|), where k =
 // Channels/Groups·KernelHeight·KernelWidth, and the gradients have such bounds for the sums above. In fixed
@@ -88,10 +87,11 @@ func (k *Conv2D[T]) check() {
 // A convolution is a pass of Conv2D at work.
 type convolution[T rev.Real] struct {
 	*pass
-	shape                     [16]uint64 // as in kernels/conv.cu
-	inputs, groups            int
-	channels, filters         int // of a group
-	area, plane, places, part int // elements of a filter and of a plane, and places, in all and in a part
+	shape               [16]uint64 // as in kernels/conv.cu
+	inputs, groups      int
+	channels, filters   int // of a group
+	area, phase, phases int // elements of a filter, and of the largest phase of a plane, and how many phases there are
+	places, part        int // in all and in a part
 }
 
 // Parts of the places are those of revnn/conv2d.go, whose sums are rounded in fixed point.
@@ -106,7 +106,8 @@ func (k *Conv2D[T]) convolution(w *pass) convolution[T] {
 	cols := (k.Width+2*k.PadWidth-dw*(k.KernelWidth-1)-1)/k.StrideWidth + 1
 	c := convolution[T]{
 		pass: w, inputs: k.X.Rows, groups: groups, channels: k.Channels / groups, filters: k.W.Rows / groups,
-		area: k.KernelHeight * k.KernelWidth, plane: k.Height * k.Width, places: rows * cols,
+		area: k.KernelHeight * k.KernelWidth, places: rows * cols,
+		phase: across(k.Height, k.StrideHeight) * across(k.Width, k.StrideWidth), phases: k.StrideHeight * k.StrideWidth,
 	}
 	c.part = min(c.places, max(leastPart, patchElements/max(1, c.channels*c.area)))
 	for i, v := range [...]int{c.inputs, groups, c.channels, c.filters, k.Height, k.Width, k.KernelHeight, k.KernelWidth, k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth, dh, dw, rows, cols} {
@@ -115,14 +116,14 @@ func (k *Conv2D[T]) convolution(w *pass) convolution[T] {
 	return c
 }
 
-// product launches a kernel with tiles of a product of m×n for each group, or so many of them. It does
-// nothing if the product is empty.
-func (c *convolution[T]) product(name string, m, n, sums int, params ...uint64) {
+// product launches a kernel with tiles of so many products of m×n side by side for each group, or for each of its
+// sums. It does nothing if they are empty.
+func (c *convolution[T]) product(name string, m, n, beside, sums int, params ...uint64) {
 	if m == 0 || n == 0 {
 		return
 	}
 	name, side := c.tile(name, m, n)
-	g := grid{[3]int{across(n, side), min(across(m, side), bounds.rows), min(c.groups*sums, bounds.rows)}, [3]int{16, 16, 1}}
+	g := grid{[3]int{beside * across(n, side), min(across(m, side), bounds.rows), min(c.groups*sums, bounds.rows)}, [3]int{16, 16, 1}}
 	c.launch(typed[T](name), g, append(params, c.shape[:]...)...)
 }
 
@@ -146,13 +147,13 @@ func (c *convolution[T]) add(y General[T], sign int, w, x General[T], b Vector[T
 		return
 	}
 	bd, bi := b.params()
-	c.product("convolve", c.filters, c.inputs*c.places, 1, append(rowParams(y, w, x), bd, bi, uint64(sign))...)
+	c.product("convolve", c.filters, c.inputs*c.places, 1, 1, append(rowParams(y, w, x), bd, bi, uint64(sign))...)
 }
 
 // addToX computes X̄ += Cᵀ(Wᵀ·Ȳ), unless one of them is nil.
 func (c *convolution[T]) addToX(gx, w, gy General[T]) {
 	if gx.Data != nil && w.Data != nil && gy.Data != nil {
-		c.product("convolveBack", c.channels, c.inputs*c.plane, 1, rowParams(gx, w, gy)...)
+		c.product("convolveBack", c.channels, c.inputs*c.phase, c.phases, 1, rowParams(gx, w, gy)...)
 	}
 }
 
@@ -183,7 +184,7 @@ func (c *convolution[T]) addToW(gw, gy, x General[T]) {
 		zero(c.pass, to.Data)
 	}
 	params := append(rowParams(to), uint64(rows*cols))
-	c.product("convolveFilters", c.filters, cols, count, append(append(params, rowParams(gy, x)...), uint64(c.part), uint64(each))...)
+	c.product("convolveFilters", c.filters, cols, 1, count, append(append(params, rowParams(gy, x)...), uint64(c.part), uint64(each))...)
 	if count > 1 {
 		c.launch(typed[T]("addPartialProducts"), vectorGrid(rows*cols), uint64(gw.Data.address()), uint64(gw.Stride), 1, uint64(rows), uint64(cols), uint64(at), uint64(count), 1)
 	}

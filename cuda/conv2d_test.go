@@ -2,7 +2,9 @@ package cuda
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -103,6 +105,39 @@ func convValues[T rev.Real](t *testing.T) {
 	}
 	alike(t, 64*toleranceOf[T](), func(rnd *rand.Rand) hostConv2D[T] { return newConv2D[T](rnd, 3, 65, large) },
 		func(k hostConv2D[T]) revnn.Conv2D[T] { return revnn.Conv2D[T](k) })
+}
+
+// TestConv2DInfinite compares gradients by X with sums over the places that meet an element, where a weight
+// and a cotangent are infinite. The host also multiplies them with zeros beside the plane.
+func TestConv2DInfinite(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	for name, s := range map[string]Conv2D[float64]{"dilated": dilated, "grouped": grouped, "wide": wide} {
+		rnd := rand.New(rand.NewPCG(3, 4))
+		k, g := newConv2D[float64](rnd, 2, 2, s), newConv2D[float64](rnd, 2, 2, s)
+		k.W.Data[1], g.Y.Data[2] = math.Inf(1), math.Inf(-1)
+		rows := (k.Height+2*k.PadHeight-max(1, k.DilationHeight)*(k.KernelHeight-1)-1)/k.StrideHeight + 1
+		places, groups := g.Y.Cols/k.W.Rows, max(1, k.Groups)
+		channels, filters := k.Channels/groups, k.W.Rows/groups
+		want := slices.Clone(g.X.Data)
+		for e := range k.X.Rows * k.W.Rows * places * k.W.Cols {
+			tap, place, f, n := e%k.W.Cols, e/k.W.Cols%places, e/k.W.Cols/places%k.W.Rows, e/k.W.Cols/places/k.W.Rows
+			c, u, v := tap/(k.KernelHeight*k.KernelWidth), tap/k.KernelWidth%k.KernelHeight, tap%k.KernelWidth
+			y := place/(places/rows)*k.StrideHeight + u*max(1, k.DilationHeight) - k.PadHeight
+			x := place%(places/rows)*k.StrideWidth + v*max(1, k.DilationWidth) - k.PadWidth
+			if y >= 0 && y < k.Height && x >= 0 && x < k.Width {
+				c += f / filters * channels
+				want[n*g.X.Stride+(c*k.Height+y)*k.Width+x] += float64(k.W.Data[f*k.W.Stride+tap] * g.Y.Data[n*g.Y.Stride+f*places+place])
+			}
+		}
+		if err := rev.Adjoint(k, hostConv2D[float64]{Y: g.Y, X: g.X}); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range g.X.Data {
+			if w := want[i]; v != w && !(math.Abs(v-w) <= 1e-13) && (v == v || w == w) {
+				t.Errorf("%s: element %d is %v, want %v", name, i, v, w)
+			}
+		}
+	}
 }
 
 // TestConv2DSizes has sizes that make no sense.

@@ -21,9 +21,15 @@ import (
 func TestPassesWithoutMemory(t *testing.T) {
 	smallBatches(t, 4)
 	shortParts(t)
+	shortPieces(t)
 	exhaust[hostMul[float64], Mul[float64]](t, func(rnd *rand.Rand) hostMul[float64] {
 		a := randomCSR[float64](rand.New(rand.NewPCG(1, 2)), 4, 3) // the same structure each time
 		return hostMul[float64]{C: general[float64](rnd, 4, 2), Alpha: &vector[float64](rnd, 1).Data[0], A: a, B: general[float64](rnd, 3, 2)}
+	})
+	exhaust[hostMul[float64], Mul[float64]](t, func(rnd *rand.Rand) hostMul[float64] {
+		a := hubs[float64](4, 9) // with rows that are cut
+		a.Data = vector[float64](rnd, len(a.Ind)).Data
+		return hostMul[float64]{C: general[float64](rnd, 4, 2), Alpha: &vector[float64](rnd, 1).Data[0], A: a, B: general[float64](rnd, a.Cols, 2)}
 	})
 	exhaust[hostAffine[float32], Affine[float32]](t, func(rnd *rand.Rand) hostAffine[float32] { return newAffine[float32](rnd, 3, 4) })
 	exhaust[hostAffineBatch[float64], AffineBatch[float64]](t, func(rnd *rand.Rand) hostAffineBatch[float64] { return newAffineBatch[float64](rnd, 3, 4, 5) })

@@ -307,11 +307,7 @@ func TestMulHubs(t *testing.T) {
 		mulHubs[float32](t, 1, 3000, 100_000, false)
 		mulHubs[fixed.Q43](t, 1, 3000, 100_000, true)
 	}
-	if _, ok := testDevice.driver.(*interpreted); ok {
-		before := bounds
-		t.Cleanup(func() { bounds = before })
-		bounds.turns, bounds.piece = 2, 5
-	}
+	shortPieces(t)
 	for _, cols := range []int{1, 3, 40} {
 		for _, trans := range []bool{false, true} {
 			mulHubs[float64](t, cols, 40, 203, trans)
@@ -319,6 +315,14 @@ func TestMulHubs(t *testing.T) {
 			mulHubs[fixed.Q43](t, cols, 40, 203, trans)
 		}
 	}
+}
+
+// shortPieces has rows of more than two entries for each of their threads cut into pieces of five, until the end of a
+// test.
+func shortPieces(t *testing.T) {
+	before := bounds
+	t.Cleanup(func() { bounds = before })
+	bounds.turns, bounds.piece = 2, 5
 }
 
 // mulHubs compares sums of whole numbers, which no order rounds, and over Q43 those of any numbers with α, which the CPU

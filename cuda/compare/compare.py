@@ -35,6 +35,10 @@ parser.add_argument("--reps", type=int, default=10)
 parser.add_argument("--batch", type=int, nargs="+", default=[1 << 13, 1 << 15, 1 << 17, 1 << 20, 1 << 23])
 args = parser.parse_args()
 on_card = args.device.startswith("cuda")
+with open(args.bench) as f:
+    bench = json.load(f)
+if bench.get("type", "float64") != "float64":
+    parser.error(f"{args.bench} is of {bench['type']}, and peers have float64")
 torch.set_default_dtype(torch.float64)
 torch.set_default_device(args.device)
 torch.manual_seed(1)
@@ -411,8 +415,6 @@ PEERS = {
 for name in "Exp", "Log", "Sqrt", "Sin", "Cos", "Abs", "Tanh", "Sigmoid", "Softplus", "GELU", "SiLU", "ReLU":
     PEERS[name + " Forward"] = elements(getattr(torch, name.lower(), None) or getattr(functional, name.lower()))
 
-with open(args.bench) as f:
-    bench = json.load(f)
 name = torch.cuda.get_device_name() if on_card else "the processor"
 print(f"revnum on {bench['device']}; PyTorch {torch.__version__} on {name}")
 row = "{:22} {:>11} {:36} {:>11} {:>8}"

@@ -25,6 +25,9 @@ template <> struct Rounded<Q43> {
 	DEVICE Q43 value() const { return total; }
 };
 
+template <class> struct IsPointer { static constexpr bool value = false; };
+template <class T> struct IsPointer<T *> { static constexpr bool value = true; };
+
 // A Tile of a product has size·16 elements to a side. A block of 16×16 threads computes it, and a thread
 // size×size elements, which are 16 apart.
 template <int size, class T> struct Tile {
@@ -57,9 +60,16 @@ template <int size, class T> struct Tile {
 		}
 	}
 
-	// add adds the products of lines of a and b, rounded.
+	// add adds the products of lines of a and b, rounded. If lines of b are pointers, it leaves out those
+	// that are null, so that zeros are not multiplied with what is infinite.
 	template <bool alongA, bool alongB, class A, class B> INLINE void add(A a, B b, i64 terms) {
 		SHARED T as[depth][side + 1], bs[depth][side + 1];
+		constexpr bool skips = IsPointer<decltype(b.line(0))>::value;
+		SHARED int there[skips ? side : 1]; // the loop has barriers before and after it reads them
+		if constexpr (skips) {
+			int me = (int)(threadY() * 16 + threadX());
+			if (me < side) there[me] = b.line(column + me % side) != nullptr;
+		}
 		for (i64 l = 0; l < terms; l += depth) {
 			load<alongA>(as, a, row, l, terms);
 			load<alongB>(bs, b, column, l, terms);
@@ -69,9 +79,10 @@ template <int size, class T> struct Tile {
 #pragma unroll
 				for (int i = 0; i < size; i++) u[i] = as[p][16 * i + threadY()], v[i] = bs[p][16 * i + threadX()];
 #pragma unroll
-				for (int i = 0; i < size; i++) {
+				for (int j = 0; j < size; j++) {
+					if (skips && !there[16 * j + threadX()]) continue;
 #pragma unroll
-					for (int j = 0; j < size; j++) s[i][j].addProduct(u[i], v[j]);
+					for (int i = 0; i < size; i++) s[i][j].addProduct(u[i], v[j]);
 				}
 			}
 			barrier();
@@ -153,40 +164,59 @@ template <class T> struct Taps {
 	DEVICE T at(const T *line, i64 filter) const { return line ? line[filter * stride] : T{}; }
 };
 
-// The places of Ȳ at which the element (u, v) of filters meets an element of a plane of X, with a line
-// for each of these, of all inputs.
+// A Phase is the elements of a plane of X whose rows and columns have the remainders y and x by the strides.
+// They meet the same elements of the filters.
+struct Phase {
+	int y, x, rows, cols;
+	DEVICE i64 count() const { return (i64)rows * cols; }
+	DEVICE Phase(const Shape &f, i64 i)
+		: y((int)i / (int)f.strideWidth), x((int)i % (int)f.strideWidth),
+		  rows(y < f.height ? ((int)f.height - 1 - y) / (int)f.strideHeight + 1 : 0), cols(x < f.width ? ((int)f.width - 1 - x) / (int)f.strideWidth + 1 : 0) {}
+};
+
+// The places of Ȳ at which an element of the filters meets an element of a phase, with a line for each
+// of these, of all inputs. The place is (i, j) further than the element is in the phase.
 template <class T> struct Meeting {
 	const T *data;
 	i64 stride;
 	Shape f;
-	i64 u, v;
+	Phase of;
+	int i, j;
 	DEVICE const T *line(i64 q) const {
-		i64 n = over(q, f.plane()), e = q - n * f.plane(), y = over(e, f.width), x = e - y * f.width;
-		y += f.padHeight - u * f.dilationHeight, x += f.padWidth - v * f.dilationWidth;
-		if (n >= f.inputs || y < 0 || x < 0) return nullptr;
-		i64 i = over(y, f.strideHeight), j = over(x, f.strideWidth);
-		bool meets = i * f.strideHeight == y && j * f.strideWidth == x && i < f.rows && j < f.cols;
-		return meets ? data + n * stride + i * f.cols + j : nullptr;
+		i64 n = over(q, of.count());
+		int e = (int)(q - n * of.count()), y = e / of.cols, x = e - y * of.cols + j;
+		y += i;
+		return n < f.inputs && y >= 0 && y < f.rows && x >= 0 && x < f.cols ? data + n * stride + y * f.cols + x : nullptr;
 	}
 	DEVICE T at(const T *line, i64 filter) const { return line ? line[filter * f.places()] : T{}; }
 };
 
-// X̄ += Cᵀ(Wᵀ·Ȳ) of each input. Each element of Wᵀ·Ȳ is rounded.
+// X̄ += Cᵀ(Wᵀ·Ȳ) of each input. Each element of Wᵀ·Ȳ is rounded. The first tiles are of the first phase, and
+// as many of each other, of which some may be empty.
 template <int size, class T>
-DEVICE void convolveBack(T *gx, i64 strideX, const T *w, i64 strideW, const T *gy, i64 strideY, Shape f) {
+INLINE void convolveBack(T *gx, i64 strideX, const T *w, i64 strideW, const T *gy, i64 strideY, Shape f) {
 	constexpr int side = Tile<size, T>::side;
+	i64 tiles = (f.inputs * Phase(f, 0).count() + side - 1) / side, phase = over(blockX(), tiles), column = (blockX() - phase * tiles) * side;
+	Phase of(f, phase);
+	if (column >= f.inputs * of.count()) return;
 	for (i64 g = blockZ(); g < f.groups; g += blocksZ()) {
 		for (i64 row = blockY() * side; row < f.channels; row += blocksY() * side) {
-			Tile<size, T> t(row, blockX() * side);
+			Tile<size, T> t(row, column);
 			for (i64 u = 0; u < f.kernelHeight; u++) {
+				int y = (int)(of.y + f.padHeight - u * f.dilationHeight), i = y / (int)f.strideHeight;
+				if (i * (int)f.strideHeight != y) continue;
 				for (i64 v = 0; v < f.kernelWidth; v++) {
+					int x = (int)(of.x + f.padWidth - v * f.dilationWidth), j = x / (int)f.strideWidth;
+					if (j * (int)f.strideWidth != x) continue;
 					Taps<T> a{w + g * f.filters * strideW + u * f.kernelWidth + v, strideW, f.channels, f.area()};
-					t.template add<false, false>(a, Meeting<T>{gy + g * f.filters * f.places(), strideY, f, u, v}, f.filters);
+					t.template add<false, false>(a, Meeting<T>{gy + g * f.filters * f.places(), strideY, f, of, i, j}, f.filters);
 				}
 			}
-			t.store(f.channels, f.inputs * f.plane(), [&](i64 r, i64 q, T v) {
-				i64 n = over(q, f.plane());
-				addSigned(gx[n * strideX + (g * f.channels + r) * f.plane() + q - n * f.plane()], 1, v);
+			t.store(f.channels, f.inputs * of.count(), [&](i64 r, i64 q, T v) {
+				i64 n = over(q, of.count());
+				int e = (int)(q - n * of.count());
+				i64 y = of.y + e / of.cols * f.strideHeight, x = of.x + e % of.cols * f.strideWidth;
+				addSigned(gx[n * strideX + (g * f.channels + r) * f.plane() + y * f.width + x], 1, v);
 			});
 		}
 	}
@@ -260,7 +290,7 @@ template <class T> DEVICE void addPlanes(T *gb, i64 incb, const T *gy, i64 strid
 #define OF {inputs, groups, channels, filters, height, width, kh, kw, sh, sw, ph, pw, dh, dw, rows, cols}
 #define TILES(T, size, name) \
 	KERNEL convolve##name(T *y, i64 strideY, const T *w, i64 strideW, const T *x, i64 strideX, const T *b, i64 incb, i64 sign, SHAPE) { convolve<size, T>(y, strideY, w, strideW, x, strideX, b, incb, sign, OF); } \
-	KERNEL convolveBack##name(T *gx, i64 strideX, const T *w, i64 strideW, const T *gy, i64 strideY, SHAPE) { convolveBack<size, T>(gx, strideX, w, strideW, gy, strideY, OF); } \
+	KERNEL __attribute__((launch_bounds(256, size == 1 ? 3 : 2))) convolveBack##name(T *gx, i64 strideX, const T *w, i64 strideW, const T *gy, i64 strideY, SHAPE) { convolveBack<size, T>(gx, strideX, w, strideW, gy, strideY, OF); } \
 	KERNEL convolveFilters##name(T *gw, i64 strideW, i64 apart, const T *gy, i64 strideY, const T *x, i64 strideX, i64 part, i64 each, SHAPE) { convolveFilters<size, T>(gw, strideW, apart, gy, strideY, x, strideX, part, each, OF); }
 #define KERNELS(T, size, name) \
 	TILES(T, 1, name) \

@@ -18,7 +18,7 @@ import (
 func newBench(open func() (*cuda.Device, error)) *cobra.Command {
 	var size, reps int
 	var asJSON bool
-	var kernels string
+	var kernels, numbers string
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure each kernel",
@@ -39,7 +39,7 @@ in the same run. It shows progress on a terminal. Forward, Inverse, Adjoint and 
 			ctx, end := program.Interruptible(cmd.Context())
 			defer end()
 			bar := program.Bar(cmd.ErrOrStderr(), -1)
-			rates, err := cuda.Bench(ctx, dev, cuda.BenchOptions{Size: size, Reps: reps, Kernels: which, Progress: func(name string) {
+			rates, err := cuda.Bench(ctx, dev, cuda.BenchOptions{Type: numbers, Size: size, Reps: reps, Kernels: which, Progress: func(name string) {
 				bar.Describe(name)
 				_ = bar.Add(1)
 			}})
@@ -50,24 +50,25 @@ in the same run. It shows progress on a terminal. Forward, Inverse, Adjoint and 
 			if err != nil {
 				return err
 			}
-			return write(cmd.OutOrStdout(), dev.Properties(), rates, asJSON)
+			return write(cmd.OutOrStdout(), dev.Properties(), numbers, rates, asJSON)
 		},
 	}
 	program.IntFlag(cmd, &size, "size", "", 1<<26, 1, 1<<30, "length of vectors; products are of matrices with half its square root of rows")
 	program.IntFlag(cmd, &reps, "reps", "", 10, 1, program.MaxIterations, "how often a pass runs")
 	cmd.Flags().StringVar(&kernels, "kernel", "", "measure only the kernels whose names match the `regexp`")
+	cmd.Flags().StringVar(&numbers, "type", "float64", "`type` of the numbers: float64, float32 or q43")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 // write prints the rates as a table or as JSON.
-func write(out io.Writer, p cuda.Properties, rates []cuda.Rate, asJSON bool) error {
+func write(out io.Writer, p cuda.Properties, numbers string, rates []cuda.Rate, asJSON bool) error {
 	if asJSON {
 		e := json.NewEncoder(out)
 		e.SetIndent("", "\t")
-		return e.Encode(map[string]any{"device": p.Name, "capability": p.Capability, "rates": rates})
+		return e.Encode(map[string]any{"device": p.Name, "capability": p.Capability, "type": numbers, "rates": rates})
 	}
-	fmt.Fprintf(out, "%s, compute capability %d.%d, float64\n", p.Name, p.Capability/10, p.Capability%10)
+	fmt.Fprintf(out, "%s, compute capability %d.%d, %s\n", p.Name, p.Capability/10, p.Capability%10, numbers)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "kernel\tµs\tGB/s\tGFLOP/s\tfraction\tof\t")
 	for _, r := range rates {

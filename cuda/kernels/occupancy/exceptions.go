@@ -52,6 +52,7 @@ var spilling = []exception{
 	{"bundle(Product|Reduce.*)", "a few numbers of an observation, so that more blocks are resident"},
 	{"graph(Means|Forces|Second).*", "the sums of a thread, which are indexed once for each kind of pair"},
 	{"fft(Pass|Factors).*", "one or two numbers, so that three blocks are resident"},
+	{"convolveBack.*", "a few addresses of a tile, so that two blocks are resident, or three of small tiles"},
 	{"addMomentsF(32|64)", "a few addresses, so that three blocks are resident"},
 }
 
