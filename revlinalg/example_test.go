@@ -462,6 +462,29 @@ func ExampleLeastSquares() {
 	// [-0.3  -0.1   0.1   0.3]
 }
 
+func ExamplePinv() {
+	// The shortest solution of x + 2y = 5, and the gradient of its x.
+	a := mat.NewDense(1, 2, []float64{1, 2})
+	var x, ga mat.Dense
+	k := revlinalg.NewPinv(&x, a)
+	if err := k.Forward(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	x.Scale(5, &x)
+	fmt.Printf("%.2f\n", mat.Formatted(&x))
+	x.Scale(0.2, &x)
+	if err := k.Adjoint(revlinalg.NewPinv(mat.NewDense(2, 1, []float64{5, 0}), &ga)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.2f\n", mat.Formatted(&ga))
+	// Output:
+	// ⎡1.00⎤
+	// ⎣2.00⎦
+	// [ 0.60  -0.80]
+}
+
 func ExampleExpm() {
 	// A turn by π/3, and the gradient of its lower left element.
 	a := mat.NewDense(2, 2, []float64{

@@ -1063,6 +1063,29 @@ func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// NewPinv returns the kernel that adds to x, over gonum's types, sharing their storage.
+func NewPinv(x, a *mat.Dense) Pinv[float64] {
+	return Pinv[float64]{X: rev.ViewDense(x), A: rev.ViewDense(a)}
+}
+
+// Forward computes X += A⁺, or returns a *rev.SingularError.
+func (k Pinv[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes X -= A⁺, or returns a *rev.SingularError.
+func (k Pinv[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes X -= A⁺ and Ā += P·W - Yᵀ·M, or returns a *rev.SingularError.
+func (k Pinv[T]) Adjoint(g Pinv[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes X += A⁺ and Ẋ += Ẏ = S·ȦᵀP - Y·Ȧ·Y, or returns a *rev.SingularError.
+func (k Pinv[T]) Tangent(t Pinv[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ẋ -= Ẏ = S·ȦᵀP - Y·Ȧ·Y and ġA += P·Ẇ - (Ȧ·Y +
+// A·Ẏ)·W - Ẏᵀ·M - Yᵀ·Ṁ, or returns a *rev.SingularError.
+func (k Pinv[T]) AdjointTangent(g, t, gt Pinv[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // NewPolyLeastSquares returns the kernel that adds to out, over gonum's types, sharing
 // their storage.
 func NewPolyLeastSquares(out *float64, c, x, y *mat.VecDense) PolyLeastSquares[float64] {

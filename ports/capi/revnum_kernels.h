@@ -3148,6 +3148,46 @@ REV_STATIC_INLINE int32_t rev_linalg_LeastSquares_float32_run(int32_t pass, cons
 	return rev_call(rev_kernel("revlinalg.LeastSquares[float32]"), pass, a, n);
 }
 
+/* X += A⁺, the pseudo-inverse */
+typedef struct rev_linalg_Pinv {
+	rev_float64_matrix X; /* acc [optional]; n,m */
+	rev_float64_matrix A; /* in; m,n */
+	int64_t Workers;
+} rev_linalg_Pinv;
+
+REV_STATIC_INLINE int32_t rev_linalg_Pinv_run(int32_t pass, const rev_linalg_Pinv *k, const rev_linalg_Pinv *g, const rev_linalg_Pinv *t, const rev_linalg_Pinv *gt) {
+	const rev_linalg_Pinv *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->X);
+		if (parts[p]->A.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->A);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Pinv[float64]"), pass, a, n);
+}
+
+/* X += A⁺, the pseudo-inverse */
+typedef struct rev_linalg_Pinv_float32 {
+	rev_float32_matrix X; /* acc [optional]; n,m */
+	rev_float32_matrix A; /* in; m,n */
+	int64_t Workers;
+} rev_linalg_Pinv_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Pinv_float32_run(int32_t pass, const rev_linalg_Pinv_float32 *k, const rev_linalg_Pinv_float32 *g, const rev_linalg_Pinv_float32 *t, const rev_linalg_Pinv_float32 *gt) {
+	const rev_linalg_Pinv_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->X);
+		if (parts[p]->A.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->A);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revlinalg.Pinv[float32]"), pass, a, n);
+}
+
 /* Y += exp(A) of a matrix */
 typedef struct rev_linalg_Expm {
 	rev_float64_matrix Y; /* acc [optional]; n,n */

@@ -934,6 +934,26 @@ function ChainRulesCore.rrule(::typeof(revlinalg_LeastSquares), A, B; Workers=0)
     value("revlinalg.LeastSquares[float64]", inputs, outputs, (A, B,), settings), pullback
 end
 
+# X += A⁺, the pseudo-inverse
+function revlinalg_Pinv(A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.Pinv[float64]", inputs, outputs, (A,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Pinv), A; Workers=0)
+    m_ = size(A, 1)
+    n_ = size(A, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Pinv[float64]", inputs, outputs, (A,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Pinv[float64]", inputs, outputs, (A,), settings), pullback
+end
+
 # Y += exp(A) of a matrix
 function revlinalg_Expm(A; Workers=0)
     n_ = size(A, 1)

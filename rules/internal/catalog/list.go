@@ -110,6 +110,7 @@ var OverNumbers = []Kernel{
 	{"X += op(A)⁻¹·B, A triangular", floats(revlinalg.TriSolve[float64]{}, revlinalg.TriSolve[float32]{}, withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
 	{"X += op(A)⁻¹·B", floats(revlinalg.Solve[float64]{}, revlinalg.Solve[float32]{}, withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
 	{"X += argmin_Y ‖A·Y - B‖", floats(revlinalg.LeastSquares[float64]{}, revlinalg.LeastSquares[float32]{}, dims("m=r+c n=c k=2"), withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
+	{"X += A⁺, the pseudo-inverse", floats(revlinalg.Pinv[float64]{}, revlinalg.Pinv[float32]{}, dims("m=r+c n=c"), withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
 	{"Y += exp(A) of a matrix", floats(revlinalg.Expm[float64]{}, revlinalg.Expm[float32]{}), reasons{"Q43": "float64 would give each vector tier other bits"}},
 	{"B += A⁻¹", floats(revlinalg.Inv[float64]{}, revlinalg.Inv[float32]{}, withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
 	{"r += det A", floats(revlinalg.Det[float64]{}, revlinalg.Det[float32]{}), reasons{"Q43": roundedDivision}},
