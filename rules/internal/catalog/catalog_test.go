@@ -370,7 +370,7 @@ func TestSpecialOperands(t *testing.T) {
 		"DivElem Y":  "a quotient by ∞ is 0",
 		"TriSolve A": "a quotient by ∞ is 0", "Solve A": "a quotient by ∞ is 0", "Inv A": "a quotient by ∞ is 0",
 		"LeastSquares A": "a quotient by ∞ is 0",
-		"Pinv A": "a quotient by ∞ is 0",
+		"Pinv A":         "a quotient by ∞ is 0",
 		"revlog.Sum X":   "a zero is added", "revlog.Dot X": "a zero", "revlog.Dot Y": "a zero", "revlog.MatMul A": "a zero",
 		"revlog.MatMul B": "a zero", "revlog.MulElem X": "a zero", "revlog.MulElem Y": "a zero",
 	}
