@@ -156,7 +156,7 @@ func fftValues(t *testing.T, n int) {
 func TestFFTAlike(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	shortTransforms(t)
-	for _, n := range []int{64, 60} {
+	for _, n := range []int{64, 60, 1} {
 		alike(t, 1e-13, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, n)} },
 			func(k hostFFT) revlinalg.FFT { return revlinalg.FFT{X: k.X} })
 		alike(t, 1e-13, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, n, 1) },

@@ -31,7 +31,12 @@ type RealFFT struct {
 func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 	count, n := signalsOf[RealFFT](k.X.N, k.Count)
 	w := begin(&k, &p)
-	if n > 0 {
+	if n == 1 { // which needs no tables
+		addScaled(&w, k.real(), p.Sign(), nil, k.X)
+		addScaled(&w, p.T.real(), p.Sign(), nil, p.T.X)
+		addScaled(&w, p.G.X, 1, nil, p.G.real())
+		addScaled(&w, p.GT.X, 1, nil, p.GT.real())
+	} else if n > 0 {
 		f, scale := newTransforms(&w, n, count), 1/math.Sqrt(float64(n))
 		for _, m := range [...]*RealFFT{&k, &p.T} {
 			if x, y := m.signals(n); x.at != 0 && y.at != 0 {
@@ -52,4 +57,9 @@ func (k *RealFFT) signals(n int) (x, y signals) {
 	half := n/2 + 1
 	return signals{k.X.Data.address(), k.X.Inc, n * k.X.Inc, n, realNumbers},
 		signals{k.Y.Data.address(), k.Y.Inc, half * k.Y.Inc, half, addedNumbers}
+}
+
+// real returns the real parts of Y.
+func (k *RealFFT) real() Vector[float64] {
+	return Vector[float64]{k.Y.N, memoryAt[float64](k.Y.Data.address(), 2*len(k.Y.Data)), 2 * k.Y.Inc}
 }
