@@ -149,7 +149,7 @@ func (w *divideConquer) deflate(d []float64, x rev.General[float64], m int, e fl
 		}
 	}
 	slices.SortFunc(w.order, func(i, j int) int { return cmp.Compare(d[i], d[j]) })
-	least := 8 * 0x1p-53 * top
+	least := max(8*0x1p-53*top, 0x1p-440) // the reduction takes rows below 2⁻⁴⁸⁰ for 0, and 1/ρ² is a number
 	last := -1
 	for _, j := range w.order {
 		if rho*math.Abs(z[j]) <= least {
@@ -297,7 +297,7 @@ func (w *secular) findRoot(i int, s *secularScratch) (ok bool) {
 		if next <= lo || next >= hi {
 			next = lo + (hi-lo)/2
 		}
-		if f.isZero() || next == x || next == lo || next == hi {
+		if f.isZero() || next == lo || next == hi {
 			w.roots[i] = w.poles[origin] + x
 			return true
 		}

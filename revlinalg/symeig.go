@@ -73,7 +73,8 @@ import (
 // and this takes a third to a half of the time. The values are then found by sweeps at every
 // order, so above 128 they may differ by rounding from those that come with V.
 // Adjoint and Inverse use the vectors that Forward has left in a workspace, if no other
-// matrix came between, and decompose A again otherwise. The workspace keeps a copy of A for this.
+// matrix came between and V is there in both or in neither, and decompose A again otherwise. The
+// workspace keeps a copy of A for this.
 //
 // Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 8.3; Dongarra,
 // Hammarling and Sorensen, Block reduction of matrices to condensed forms for eigenvalue

@@ -136,6 +136,17 @@ func hardSpectra(rnd *rand.Rand) map[string]*mat.SymDense {
 	dense("wide range", 150, func(i int) float64 { return math.Pow(0.1, float64(i)/3) })
 	dense("tiny", 140, func(i int) float64 { return 1e-305 * float64(i) })
 	dense("huge", 140, func(i int) float64 { return 1e305 * float64(i-70) })
+	halves := func(i int) float64 { // the second is tiny beside the first, which is the identity
+		if i < 70 {
+			return 1
+		}
+		return 0
+	}
+	for _, scale := range []float64{1e-130, 1e-152, 1e-200, 1e-308} {
+		small := func(i int) float64 { return (1 - halves(i)) * scale * rnd.NormFloat64() }
+		tridiagonal(fmt.Sprintf("identity and %g", scale), 210, func(i int) float64 { return halves(i) + small(i) }, small)
+	}
+	tridiagonal("long grades", 150, func(i int) float64 { return math.Pow(100, -float64(i)) }, func(i int) float64 { return math.Pow(100, -float64(i)) })
 	dense("above one part", symvAlone+50, func(int) float64 { return rnd.NormFloat64() })
 	return matrices
 }
@@ -376,7 +387,7 @@ func TestSymEigWithoutV(t *testing.T) {
 }
 
 // Tridiagonal matrices with equal values, zeros beside the diagonal and elements at the ends of
-// the range that SymEig allows.
+// the range in which SymEig keeps the largest.
 func TestDivideConquer(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(28, 13))
 	elements := map[string]func() float64{

@@ -35,7 +35,7 @@ import (
 // into the filters of the layer before, as in the example.
 //
 // In floating point U is within M·ε·(ρ·max |X_c| + |U|), if no sum of squares overflows. In fixed point the
-// mean of squares must be below 2²⁰. The roundings of it and of ρ give U a relative error of about
+// sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give U a relative error of about
 // 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is less in fixed point, or as
 // the smallest normal number in floating point. Inverse restores Y as Axpy does. Workers share the
 // channels. A worker copies a channel, or some small ones, of each operand.

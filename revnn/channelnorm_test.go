@@ -62,6 +62,7 @@ func groupNormSpec[T rev.Real](plane int) revtest.Spec[GroupNorm[T]] {
 func TestGroupNorm(t *testing.T) {
 	kerneltest.Kernels(t, groupNormSpec[float32](33), groupNormSpec[float64](33), groupNormSpec[fixed.Q43](33))
 	kerneltest.Kernels(t, groupNormSpec[float32](5), groupNormSpec[float64](5), groupNormSpec[fixed.Q43](5))
+	kerneltest.Kernels(t, groupNormSpec[float32](normPlane+2), groupNormSpec[float64](normPlane+2), groupNormSpec[fixed.Q43](normPlane+2)) // one gain for each plane
 }
 
 // pattern returns n numbers, multiples of 1/by from -m/2/by to m/2/by.
@@ -131,7 +132,7 @@ func TestChannelNormsOfPyTorch(t *testing.T) {
 func TestChannelNormsAsRows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(91, 12))
 	for _, s := range []struct{ n, channels, groups, plane int }{
-		{1, 1, 1, 1}, {7, 3, 1, 1}, {40, 37, 37, 1}, {5, 6, 3, 4}, {3, 20, 5, 15}, {3, 4, 2, 16}, {2, 6, 3, 31}, {4, 6, 2, 32}, {130, 9, 3, 100}, {3, 4, 4, 2500},
+		{1, 1, 1, 1}, {7, 3, 1, 1}, {40, 37, 37, 1}, {5, 6, 3, 4}, {3, 20, 5, 15}, {3, 4, 2, 16}, {2, 6, 3, 31}, {4, 6, 2, 32}, {3, 6, 2, 130}, {130, 9, 3, 100}, {3, 4, 4, 2500},
 	} {
 		cols := s.channels * s.plane
 		draw := func() GroupNorm[float64] { // with gaps between the rows

@@ -194,3 +194,35 @@ func BenchmarkNorms(b *testing.B) {
 	benchmarkPasses(b, "LayerNorm", LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector(), Workers: 1},
 		LayerNorm[float64]{Y: matrix(), X: matrix(), Gain: vector(), Bias: vector()}, 24, 48)
 }
+
+// Over float32, gradients of very large and very small rows are those over float64.
+func TestNormScales(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(91, 30))
+	const n = 8
+	for _, scale := range []float64{1e-18, 1e-12, 1, 1e12, 1e17, 1e18} {
+		for _, by := range []float64{1e-10, 1, 1e10} {
+			x, y := kerneltest.Normals[float64](rnd, n, scale), kerneltest.Normals[float64](rnd, n, by)
+			got, want := make([]float32, n), make([]float64, n)
+			x32, y32 := make([]float32, n), make([]float32, n)
+			for i := range n {
+				x32[i], y32[i] = float32(x[i]), float32(y[i])
+				x[i], y[i] = float64(x32[i]), float64(y32[i])
+			}
+			const epsilon = 1e-30
+			k32 := LayerNorm[float32]{X: rev.NewGeneral(1, n, x32), Epsilon: epsilon}
+			k := LayerNorm[float64]{X: rev.NewGeneral(1, n, x), Epsilon: epsilon}
+			k32.Adjoint(LayerNorm[float32]{Y: rev.NewGeneral(1, n, y32), X: rev.NewGeneral(1, n, got)})
+			k.Adjoint(LayerNorm[float64]{Y: rev.NewGeneral(1, n, y), X: rev.NewGeneral(1, n, want)})
+			most := 0.0
+			for _, v := range want {
+				most = max(most, math.Abs(v))
+			}
+			for i, v := range want {
+				if !(math.Abs(float64(got[i])-v) <= 1e-5*most+0x1p-148) {
+					t.Errorf("x about %g, cotangents about %g: gradient %v, want %v", scale, by, got, want)
+					break
+				}
+			}
+		}
+	}
+}

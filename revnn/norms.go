@@ -531,10 +531,10 @@ func (w *normPass[T]) set(r *normRoom[T], at int, sum [normSums][]T, x, y, gx, g
 //
 //	x̄ += ρ·h - ρ·⟨h⟩ - ρ³·⟨c·h⟩·c,  c = u/ρ.
 //
-// It reports whether it did. ρ² may overflow if it is larger than normGradient².
+// It reports whether it did. Otherwise ρ³ or ⟨c·h⟩ might overflow or underflow.
 func (w *normPass[T]) gradient(r *normRoom[T], rho T, center []T, sum [normSums][]T, gx, gy []T) bool {
 	switch {
-	case number.IsFixed[T]() || gy == nil || !(float64(rho) < normGradient):
+	case number.IsFixed[T]() || gy == nil || !(1.0/normGradient < float64(rho) && float64(rho) < normGradient):
 		return false
 	case unsafe.Sizeof(rho) == 4:
 		gradientFloats(number.As[*normPass[float32]](w), number.As[*normRoom[float32]](r), float32(rho), number.As[[]float32](center),
@@ -605,27 +605,24 @@ func (w *normPass[T]) addStatistics(r *normRoom[T], at int, center, tx, gx, gtx 
 	}
 	add(w.k.mean, r.mean)
 	add(w.k.variance, r.variance)
-	// share returns a cotangent, divided by the number of elements.
-	share := func(of rev.Vector[T], times int) T {
-		if of.Data == nil {
-			return 0
-		}
-		return number.Over(T(times)*of.Data[at*of.Inc], len(center))
-	}
+	share := func(of rev.Vector[T], times int) T { return number.Over(T(times)*of.Data[at*of.Inc], len(center)) }
 	if tx != nil && (w.t.mean.Data != nil || w.t.variance.Data != nil || w.g.variance.Data != nil) {
 		add(w.t.mean, w.subtractMean(r.du, tx))
 		add(w.t.variance, 2*meanOf(center, tx))
-		axpyOf(gtx, share(w.g.variance, 2), r.du)
+		if w.g.variance.Data != nil {
+			axpyOf(gtx, share(w.g.variance, 2), r.du)
+		}
 	}
 	for _, d := range [...]struct {
 		to []T
 		of *norm[T]
 	}{{gx, &w.g}, {gtx, &w.gt}} {
-		if d.to == nil || d.of.mean.Data == nil && d.of.variance.Data == nil {
-			continue
+		if d.of.variance.Data != nil {
+			axpyOf(d.to, share(d.of.variance, 2), center)
 		}
-		axpyOf(d.to, share(d.of.variance, 2), center)
-		vector.AddConstant(share(d.of.mean, 1), rev.ViewSlice(d.to))
+		if d.of.mean.Data != nil {
+			vector.AddConstant(share(d.of.mean, 1), rev.ViewSlice(d.to))
+		}
 	}
 }
 
