@@ -9,11 +9,11 @@ import (
 )
 
 // LSTMGradient returns LSTM, and stores its gradient by main, extra.
-// On tapes it saves copiedBar for each i, y[i2] for each t and i2, old3[i3] for each t and
-// layer and i3, old2[i3] for each t and layer and i3, y[i3] for each t and layer and i3, exp
-// for each t and layer and i3, exp1 for each t and layer and i3, exp2 for each t and layer
-// and i3, change for each t and layer and i3, tanh for each t and layer and i3, y[i4] for
-// each t and i4, exp3 for each t and i4, sum for each t.
+// On tapes it saves nowBar[i] for each i, copiedBar for each i, y[i2] for each t and i2,
+// old3[i3] for each t and layer and i3, old2[i3] for each t and layer and i3, y[i3] for each
+// t and layer and i3, exp for each t and layer and i3, exp1 for each t and layer and i3, exp2
+// for each t and layer and i3, change for each t and layer and i3, tanh for each t and layer
+// and i3, y[i4] for each t and i4, exp3 for each t and i4, sum for each t.
 func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64, extra [][]float64, state [][]float64, sequence [][]float64) float64 {
 	float64sTape := num.NewStack[[]float64]()
 	defer float64sTape.Free()
@@ -45,6 +45,7 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 		if n1 > 0 {
 			copy(copied[:n1:len(copied)], row[:n1:len(row)])
 		}
+		float64sTape.Push(nowBar[i])
 		now[i] = copied
 		nowBar[i] = copiedBar
 		float64sTape.Push(copiedBar)
@@ -210,6 +211,7 @@ func LSTMGradient(mainGrad [][]float64, extraGrad [][]float64, main [][]float64,
 		copiedBar := float64sTape.Pop()
 		row := state[i]
 		n1 := len(row)
+		nowBar[i] = float64sTape.Pop()
 		if n1 > 0 {
 			clear(copiedBar[:n1:len(copiedBar)])
 		}

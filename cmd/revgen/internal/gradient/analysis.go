@@ -68,10 +68,13 @@ func (a *analysis) key(e expr) *key {
 		}
 	}
 	slices.Reverse(names)
-	p := path{v, strings.Join(names, ".")}
+	return a.keyOf(path{v, strings.Join(names, ".")})
+}
+
+func (a *analysis) keyOf(p path) *key {
 	k := a.keys[p]
 	if k == nil {
-		k = &key{depth: len(v.scope), varied: slices.Contains(a.seeds, v)}
+		k = &key{depth: len(p.v.scope), varied: slices.Contains(a.seeds, p.v)}
 		a.keys[p] = k
 	}
 	return k.root()
@@ -170,6 +173,21 @@ func (a *analysis) share(list []stmt, exchanged func(*swap) bool) {
 			}
 		}
 	})
+}
+
+// shareCotangents lets the cotangents of variables that share memory share theirs.
+func (a *analysis) shareCotangents() {
+	bars := map[*key][]path{}
+	for p, k := range a.keys {
+		if p.v.bar != nil {
+			bars[k.root()] = append(bars[k.root()], path{p.v.bar, p.fields})
+		}
+	}
+	for _, paths := range bars {
+		for _, p := range paths {
+			a.unite(a.keyOf(paths[0]), a.keyOf(p))
+		}
+	}
 }
 
 // parts returns the variables that may be parts of other slices, with more memory behind them.

@@ -312,6 +312,7 @@ func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) 
 		}
 	}
 	r.cotangents(f)
+	a.shareCotangents()
 	forward, back = r.sweep(list)
 	var start []stmt
 	for _, v := range r.bars {

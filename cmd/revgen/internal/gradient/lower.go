@@ -417,6 +417,7 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 			op = token.SUB_ASSIGN
 		}
 		to := l.place(s.X)
+		to = l.steady(to, to)
 		if to.typeOf() == complexType {
 			l.complexSum(to, op, &complexPair{number("1"), number("0")})
 			break
@@ -647,10 +648,7 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		if !ok {
 			l.refuse(s, "only a call gives several values")
 		}
-		values := l.results(c)
-		for i, to := range s.Lhs {
-			l.set(s, to, values[i])
-		}
+		l.setAll(s, l.results(c))
 		return
 	}
 	if len(s.Lhs) == 1 {
@@ -665,11 +663,12 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		if s.Tok == token.ASSIGN {
 			if e := l.expr(s.Rhs[0]); !isBlank(to) {
 				p := l.place(to)
-				l.assign(p, l.converted(e, p.typeOf()))
+				l.assign(l.steady(p, p), l.converted(e, p.typeOf()))
 			}
 			return
 		}
 		p := l.place(to)
+		p = l.steady(p, p)
 		e := l.converted(l.expr(s.Rhs[0]), p.typeOf())
 		switch s.Tok {
 		case token.ADD_ASSIGN, token.SUB_ASSIGN:
@@ -710,11 +709,7 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 			values[i] = ref(l.define("old", values[i].typeOf(), values[i]))
 		}
 	}
-	for i, to := range s.Lhs {
-		if values[i] != nil {
-			l.set(s, to, values[i])
-		}
-	}
+	l.setAll(s, values)
 }
 
 // swapped reads u, v = v, u for slices, and reports whether it is that.
@@ -726,7 +721,8 @@ func (l *lowerer) swapped(s *ast.AssignStmt) bool {
 	if text(s.Lhs[0]) != text(s.Rhs[1]) || text(s.Lhs[1]) != text(s.Rhs[0]) {
 		return false
 	}
-	l.emit(&swap{l.expr(s.Lhs[0]), l.expr(s.Lhs[1])})
+	x, y := l.expr(s.Lhs[0]), l.expr(s.Lhs[1])
+	l.emit(&swap{l.steady(x, x, y), l.steady(y, x, y)})
 	return true
 }
 
@@ -747,17 +743,61 @@ func isBlank(e ast.Expr) bool {
 	return ok && id.Name == "_"
 }
 
-// set assigns to what stands left of = or :=.
-func (l *lowerer) set(s *ast.AssignStmt, to ast.Expr, e expr) {
-	if isBlank(to) {
-		return
+// setAll assigns to what stands left of = or :=, whose indices are those from before. A value may be nil.
+func (l *lowerer) setAll(s *ast.AssignStmt, values []expr) {
+	places := make([]expr, len(s.Lhs))
+	var set []expr
+	for i, to := range s.Lhs {
+		if id, ok := to.(*ast.Ident); values[i] == nil || isBlank(to) || ok && s.Tok == token.DEFINE && l.Info.Defs[id] != nil {
+			continue
+		}
+		places[i] = l.place(to)
+		set = append(set, places[i])
 	}
-	if id, ok := to.(*ast.Ident); ok && s.Tok == token.DEFINE && l.Info.Defs[id] != nil {
-		l.bind(id, e)
-		return
+	for i, p := range places {
+		if p != nil {
+			places[i] = l.steady(p, set...)
+		}
 	}
-	p := l.place(to)
-	l.assign(p, l.converted(e, p.typeOf()))
+	for i, to := range s.Lhs {
+		switch {
+		case values[i] == nil || isBlank(to):
+		case places[i] == nil:
+			l.bind(to.(*ast.Ident), values[i])
+		default:
+			l.assign(places[i], l.converted(values[i], places[i].typeOf()))
+		}
+	}
+}
+
+// steady returns a place whose indices do not change if some places are set: those that might are named.
+func (l *lowerer) steady(p expr, set ...expr) expr {
+	mayChange := func(e expr, s expr) bool {
+		switch e := e.(type) {
+		case *reference:
+			x, ok := s.(*reference)
+			return ok && x.v == e.v
+		case *element, *field, *target:
+			return !isReference(s) && (isAggregate(s.typeOf()) || types.Identical(e.typeOf(), s.typeOf()))
+		}
+		return false
+	}
+	switch x := p.(type) {
+	case *field:
+		return &field{l.steady(x.x, set...), x.name, x.typ}
+	case *target:
+		return &target{l.steady(x.x, set...), x.typ}
+	case *element:
+		i, changes := x.i, false
+		visit(i, func(e expr) {
+			changes = changes || slices.ContainsFunc(set, func(s expr) bool { return mayChange(e, s) })
+		})
+		if changes {
+			i = ref(l.define("at", i.typeOf(), i))
+		}
+		return &element{l.steady(x.x, set...), i, x.typ}
+	}
+	return p
 }
 
 // appended reads x = append(x, e...), and reports whether it is that.
@@ -773,6 +813,7 @@ func (l *lowerer) appended(to, e ast.Expr) bool {
 		l.refuse(e, "append makes another slice here: write x = append(x, e)")
 	}
 	x := l.place(to)
+	x = l.steady(x, x)
 	elem := elemOf(x.typeOf())
 	if isAggregate(elem) && hasHeaders(elem) && hasFloats(elem) {
 		l.refuse(e, "append to a slice of %s is not differentiated: make the slice with its length, and set its elements", elem)

@@ -393,6 +393,10 @@ func TestTraps(t *testing.T) {
 		check(t, "names", x, names, namesGradient)
 		second(t, "names", x, func(g, x []float64) { namesGradient(g, x) }, namesHessVec, namesHessian)
 		check(t, "traps", x, traps, trapsGradient)
+		check(t, "places", x, places, placesGradient)
+		second(t, "places", x, func(g, x []float64) { placesGradient(g, x) }, placesHessVec, placesHessian)
+		check(t, "swappedRows", x, swappedRows, swappedRowsGradient)
+		second(t, "swappedRows", x, func(g, x []float64) { swappedRowsGradient(g, x) }, swappedRowsHessVec, swappedRowsHessian)
 		second(t, "traps", x, func(g, x []float64) { trapsGradient(g, x) }, trapsHessVec, trapsHessian)
 	}
 	check(t, "shifts", random(5, -1, 1), shifts, shiftsGradient)

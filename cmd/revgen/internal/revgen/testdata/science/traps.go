@@ -277,3 +277,66 @@ func names(x []float64) float64 {
 	}
 	return s
 }
+
+// places has indices that read what their assignment changes, and assignments of several places at once.
+//
+//revgen:gradient x hessian
+func places(x []float64) float64 {
+	to := []int{0, 2, 1}
+	y := x[0]
+	for i := range x {
+		y *= 1 + math.Sin(x[to[0]])
+		to[to[0]] = i % 3
+	}
+	at := []int{1, 0, 2}
+	z := append([]float64(nil), x...)
+	for i := range x {
+		at[at[0]]++
+		at[0] %= 3
+		at[1] %= 3
+		at[at[1]%3], at[0] = i%2, at[2]%3
+		z[at[0]] *= math.Cos(z[1])
+		j := 0
+		j, z[j] = 2, z[1]*z[2]
+		y += z[j] * z[0]
+	}
+	w := append([]float64(nil), x...)
+	for range x {
+		w[int(10*w[0]*w[0])%3] = math.Sin(w[1] + w[0]*w[2])
+	}
+	return y + w[0]*w[1]*w[2]
+}
+
+// made returns rows of x, of which each is another permutation of it.
+func made(x []float64, step int) [][]float64 {
+	rows := make([][]float64, len(x))
+	for i := range rows {
+		rows[i] = make([]float64, len(x))
+		for j := range rows[i] {
+			rows[i][j] = x[(i*step+j)%len(x)]
+		}
+	}
+	return rows
+}
+
+// swappedRows replaces rows of slices that were swapped.
+//
+//revgen:gradient x hessian
+func swappedRows(x []float64) float64 {
+	m, v := made(x, 2), made(x, 3)
+	s := v[1][0]
+	m, v = v, m
+	m[1] = v[2]
+	s += m[1][1] * m[1][2]
+	for c := range x {
+		m, v = v, m
+		for j := range x {
+			s += math.Sin(float64(j+c)*v[j][c]) * v[1][c]
+		}
+		m[1] = v[c]
+	}
+	u := m
+	t := u[0][1]
+	m[0] = v[1]
+	return s + t*u[0][2]
+}
