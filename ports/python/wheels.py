@@ -21,6 +21,7 @@ PLATFORMS = {
     "manylinux_2_17_x86_64": ("linux", "amd64", "x86_64-linux-gnu.2.17", "EM_X86_64", ["env"]),
     "manylinux_2_17_aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.17", "EM_AARCH64", ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"]),
     "win_amd64": ("windows", "amd64", "x86_64-windows-gnu", 0x8664, []),
+    "win_arm64": ("windows", "arm64", "aarch64-windows-gnu", 0xAA64, []),
 }
 
 # Those that Apple's compiler builds: GOARCH, and the name that this compiler has for it.
