@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A function may call derivatives that are written beside it, and have derivatives itself. What
@@ -145,7 +146,7 @@ func asking(files []*ast.File, do func(f *ast.FuncDecl, directive string, words 
 				continue
 			}
 			for _, c := range f.Doc.List {
-				if words := strings.Fields(c.Text); words[0] == Directive || words[0] == JacobianDirective {
+				if words := strings.FieldsFunc(c.Text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }); words[0] == Directive || words[0] == JacobianDirective {
 					do(f, words[0], words[1:])
 				}
 			}

@@ -4,7 +4,7 @@ import "math"
 
 // regression is the mean cross entropy of softmax regression.
 //
-//revgen:gradient w b
+//revgen:gradient w, b
 func regression(w [][]float64, b []float64, xs [][]float64, labels []int) float64 {
 	loss := 0.0
 	logits := make([]float64, len(b))
