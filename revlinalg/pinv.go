@@ -29,7 +29,8 @@ import (
 //
 // Each method factors A (Aᵀ if m < n) as [QR] does: A = Q·R, Y = R⁻¹·Qᵀ and P = I - Q·Qᵀ. Y is A⁺ of a matrix
 // within a small multiple of m·n·ε of A, in norm, by columns (Higham 2002, theorem 20.3). The bits do not
-// depend on the number of workers. Memory is six matrices of the size of A at most.
+// depend on the number of workers. AdjointTangent, which takes most, has scratch of seven matrices of the size
+// of A and four of order n, and if m < n of eight more of the first kind.
 //
 // If A does not have full rank to working precision, in the sense of [QR], all methods return a
 // *rev.SingularError and write nothing: A⁺ jumps where the rank changes, and has no derivative.

@@ -390,38 +390,41 @@ func TestSymEigWithoutV(t *testing.T) {
 // the range in which SymEig keeps the largest.
 func TestDivideConquer(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(28, 13))
-	elements := map[string]func() float64{
-		"normal":   rnd.NormFloat64,
-		"uniform":  rnd.Float64,
-		"integers": func() float64 { return float64(rnd.IntN(3)) },
-		"one":      func() float64 { return 1 },
-		"zero":     func() float64 { return 0 },
-		"graded":   func() float64 { return math.Exp2(-float64(rnd.IntN(80))) },
-		"least":    func() float64 { return 0x1p-100 * rnd.Float64() },
-		"large":    func() float64 { return 0x1p300 * rnd.NormFloat64() },
-		"bits":     func() float64 { return 1 + 0x1p-52*float64(rnd.IntN(8)) },
-		"some":     func() float64 { return float64(rnd.IntN(8)/7) * rnd.NormFloat64() },
-		"weak":     func() float64 { return 1e-8 * rnd.NormFloat64() },
+	elements := []struct {
+		name string
+		draw func() float64
+	}{
+		{"normal", rnd.NormFloat64},
+		{"uniform", rnd.Float64},
+		{"integers", func() float64 { return float64(rnd.IntN(3)) }},
+		{"one", func() float64 { return 1 }},
+		{"zero", func() float64 { return 0 }},
+		{"graded", func() float64 { return math.Exp2(-float64(rnd.IntN(80))) }},
+		{"least", func() float64 { return 0x1p-100 * rnd.Float64() }},
+		{"large", func() float64 { return 0x1p300 * rnd.NormFloat64() }},
+		{"bits", func() float64 { return 1 + 0x1p-52*float64(rnd.IntN(8)) }},
+		{"some", func() float64 { return float64(rnd.IntN(8)/7) * rnd.NormFloat64() }},
+		{"weak", func() float64 { return 1e-8 * rnd.NormFloat64() }},
 	}
 	sizes := []int{1, divideLeaf, divideLeaf + 1, 2*divideLeaf + 1, 150}
 	if !testing.Short() {
 		sizes = append(sizes, 201)
 	}
 	var w divideConquer
-	for dName, element := range elements {
-		for eName, beside := range elements {
+	for _, diagonal := range elements {
+		for _, beside := range elements {
 			for _, n := range sizes {
 				d, e := make([]float64, n), make([]float64, n)
 				top := 0.0
 				for i := range n {
-					d[i], e[i] = element(), beside()
+					d[i], e[i] = diagonal.draw(), beside.draw()
 					top = max(top, math.Abs(d[i]), math.Abs(e[i]))
 				}
 				if top == 0 {
 					top = 1
 				}
 				if !w.run(1, d, e) {
-					t.Errorf("diagonal %s, beside %s, order %d: no convergence", dName, eName, n)
+					t.Errorf("diagonal %s, beside %s, order %d: no convergence", diagonal.name, beside.name, n)
 					continue
 				}
 				// T·x - λ·x, and the products of vectors.
@@ -447,7 +450,7 @@ func TestDivideConquer(t *testing.T) {
 				}
 				orthogonality := max(mat.Max(products), -mat.Min(products))
 				if bound := 2 * 0x1p-53 * float64(n+20); !(residual <= bound) || !(orthogonality <= bound) {
-					t.Errorf("diagonal %s, beside %s, order %d: residual %g of the largest element, products of vectors off by %g, want at most %g", dName, eName, n, residual, orthogonality, bound)
+					t.Errorf("diagonal %s, beside %s, order %d: residual %g of the largest element, products of vectors off by %g, want at most %g", diagonal.name, beside.name, n, residual, orthogonality, bound)
 				}
 			}
 		}

@@ -34,11 +34,11 @@ import (
 // Channels groups, whose W_c is γ_c/√(v_c + ε) and whose B_c is β_c - W_c·m_c. You may also multiply these
 // into the filters of the layer before, as in the example.
 //
-// In floating point U is within M·ε·(ρ·max |X_c| + |U|), if no sum of squares overflows. In fixed point the
-// sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give U a relative error of about
-// 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is less in fixed point, or as
-// the smallest normal number in floating point. Inverse restores Y as Axpy does. Workers share the
-// channels. A worker copies a channel, or some small ones, of each operand.
+// In floating point U is within M·ε·(ρ·max |X_c| + |U|), if no sum of squares overflows. In fixed point
+// the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give U a
+// relative error of about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is
+// less in fixed point, or as the smallest normal number in floating point. Inverse restores Y as Axpy
+// does. Workers share the channels. A worker copies a channel, or some small ones, of each operand.
 //
 // All passes panic with an error that wraps mat.ErrShape if Channels does not divide the number of columns.
 //

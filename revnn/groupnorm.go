@@ -25,10 +25,10 @@ import (
 // where the sums are over the rows and the positions of a channel.
 //
 // Of m elements of a group, U is within m·ε·(ρ·max |X| + |U|) in floating point, if no sum of squares
-// overflows. In fixed point the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give U a
-// relative error of about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is
-// less in fixed point, or as the smallest normal number in floating point. Inverse restores Y as Axpy
-// does. Workers share the rows and groups.
+// overflows. In fixed point the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The
+// roundings of it and of ρ give U a relative error of about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number
+// type, and counts as 2⁻³⁸ if it is less in fixed point, or as the smallest normal number in floating
+// point. Inverse restores Y as Axpy does. Workers share the rows and groups.
 //
 // All passes panic with an error that wraps mat.ErrShape if Channels does not divide the number of columns,
 // or Groups not Channels.

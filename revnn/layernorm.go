@@ -21,10 +21,10 @@ import (
 //	ġx += ρ·(P(ḣ) - u̇·⟨u·h⟩ - u·⟨u̇·h⟩ - ρ·⟨u·ẋ⟩·P(h)),  ġγ += Σ_i ġy_i·u_i + ȳ_i·u̇_i,  ġβ += Σ_i ġy_i.
 //
 // In floating point u is within c·ε·(ρ·max_j |x_ij| + |u|), if no sum of squares overflows. In fixed
-// point the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give u a relative error of
-// about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is less in fixed
-// point, or as the smallest normal number in floating point. Inverse restores y as Axpy does. Workers
-// share the rows.
+// point the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ
+// give u a relative error of about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸
+// if it is less in fixed point, or as the smallest normal number in floating point. Inverse restores y
+// as Axpy does. Workers share the rows.
 //
 // Source: J. L. Ba, J. R. Kiros and G. E. Hinton, Layer normalization, arXiv 1607.06450.
 type LayerNorm[T rev.Real] struct {

@@ -19,11 +19,11 @@ import (
 //
 //	ġx += ρ·(P(ḣ) - u̇·⟨u·h⟩ - u·⟨u̇·h⟩ - ρ·⟨u·ẋ⟩·P(h)),  ġγ += Σ_i ġy_i·u_i + ȳ_i·u̇_i.
 //
-// In floating point y is within (c/2+4)·ε times itself, if no sum of squares overflows. In fixed
-// point the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give u a relative error of
-// about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is less in fixed
-// point, or as the smallest normal number in floating point. Inverse restores y as Axpy does. Workers
-// share the rows.
+// In floating point y is within (c/2+4)·ε times itself, if no sum of squares overflows. In fixed point
+// the sum of squares must be below 2⁴¹, and their mean below 2²⁰. The roundings of it and of ρ give u a
+// relative error of about 2⁻⁴³·(ρ² + 1/ρ). ε is rounded to the number type, and counts as 2⁻³⁸ if it is
+// less in fixed point, or as the smallest normal number in floating point. Inverse restores y as Axpy
+// does. Workers share the rows.
 //
 // Source: B. Zhang and R. Sennrich, Root mean square layer normalization, arXiv 1910.07467.
 type RMSNorm[T rev.Real] struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// place reads what can be assigned to.
+// place reads what can be assigned to. Indices that read what the assignment changes have names.
 func (l *lowerer) place(e ast.Expr) expr {
 	p := l.expr(e)
 	v := root(p)
@@ -23,7 +23,7 @@ func (l *lowerer) place(e ast.Expr) expr {
 	if slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
 		l.refuse(e, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
 	}
-	return p
+	return l.steady(p, p)
 }
 
 func isReference(e expr) bool {

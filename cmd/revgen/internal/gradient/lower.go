@@ -417,7 +417,6 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 			op = token.SUB_ASSIGN
 		}
 		to := l.place(s.X)
-		to = l.steady(to, to)
 		if to.typeOf() == complexType {
 			l.complexSum(to, op, &complexPair{number("1"), number("0")})
 			break
@@ -663,12 +662,11 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		if s.Tok == token.ASSIGN {
 			if e := l.expr(s.Rhs[0]); !isBlank(to) {
 				p := l.place(to)
-				l.assign(l.steady(p, p), l.converted(e, p.typeOf()))
+				l.assign(p, l.converted(e, p.typeOf()))
 			}
 			return
 		}
 		p := l.place(to)
-		p = l.steady(p, p)
 		e := l.converted(l.expr(s.Rhs[0]), p.typeOf())
 		switch s.Tok {
 		case token.ADD_ASSIGN, token.SUB_ASSIGN:
@@ -746,19 +744,13 @@ func isBlank(e ast.Expr) bool {
 // setAll assigns to what stands left of = or :=, whose indices are those from before. A value may be nil.
 func (l *lowerer) setAll(s *ast.AssignStmt, values []expr) {
 	places := make([]expr, len(s.Lhs))
-	var set []expr
 	for i, to := range s.Lhs {
 		if id, ok := to.(*ast.Ident); values[i] == nil || isBlank(to) || ok && s.Tok == token.DEFINE && l.Info.Defs[id] != nil {
 			continue
 		}
 		places[i] = l.place(to)
-		set = append(set, places[i])
 	}
-	for i, p := range places {
-		if p != nil {
-			places[i] = l.steady(p, set...)
-		}
-	}
+	l.together(s, places)
 	for i, to := range s.Lhs {
 		switch {
 		case values[i] == nil || isBlank(to):
@@ -767,6 +759,27 @@ func (l *lowerer) setAll(s *ast.AssignStmt, values []expr) {
 		default:
 			l.assign(places[i], l.converted(values[i], places[i].typeOf()))
 		}
+	}
+}
+
+// together makes places, of which some are nil, those that they are before any of them is set.
+func (l *lowerer) together(at ast.Node, places []expr) {
+	var set []expr
+	for _, p := range places {
+		if p != nil {
+			set = append(set, p)
+		}
+	}
+	for i, p := range places {
+		if p == nil {
+			continue
+		}
+		for x, ok := p.(*element); ok; x, ok = x.x.(*element) {
+			if slices.ContainsFunc(set, func(s expr) bool { return same(s, x.x) }) {
+				l.refuse(at, "a slice and an element of it are set at once: write two statements")
+			}
+		}
+		places[i] = l.steady(p, set...)
 	}
 }
 
@@ -813,7 +826,6 @@ func (l *lowerer) appended(to, e ast.Expr) bool {
 		l.refuse(e, "append makes another slice here: write x = append(x, e)")
 	}
 	x := l.place(to)
-	x = l.steady(x, x)
 	elem := elemOf(x.typeOf())
 	if isAggregate(elem) && hasHeaders(elem) && hasFloats(elem) {
 		l.refuse(e, "append to a slice of %s is not differentiated: make the slice with its length, and set its elements", elem)
@@ -1392,15 +1404,22 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 				l.bound[key] = ref(l.define(name, kt, ref(r.v)))
 			}
 		}
-		if s.Tok == token.ASSIGN && s.Key != nil && !isBlank(s.Key) {
-			l.assign(l.place(s.Key), ref(r.v))
+		var places [2]expr
+		for i, to := range [...]ast.Expr{s.Key, s.Value} {
+			if s.Tok == token.ASSIGN && to != nil && !isBlank(to) {
+				places[i] = l.place(to)
+			}
+		}
+		l.together(s, places[:])
+		if places[0] != nil {
+			l.assign(places[0], ref(r.v))
 		}
 		if s.Value != nil && !isBlank(s.Value) {
 			e := viewed(&element{x, ref(r.v), elemOf(x.typeOf())})
-			if s.Tok == token.DEFINE {
-				l.bind(s.Value.(*ast.Ident), e)
+			if places[1] != nil {
+				l.assign(places[1], e)
 			} else {
-				l.assign(l.place(s.Value), e)
+				l.bind(s.Value.(*ast.Ident), e)
 			}
 		}
 		j = l.loopBody(s.Body, stop, label)

@@ -109,6 +109,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "[T float64](x T) T { return x }", "p.go:6:1: a generic function has no derivatives of its own"},
 		{gradient + "(x float64) (float64, error) { y, err := f(x); return y, err }", "p.go:6:48: f calls itself, and must return one float64 to have derivatives"},
 		{gradient + "(x []float64) float64 { x[0] = 1; return f(x) }", "p.go:6:1: f calls itself, and may not change what x points to: return a number"},
+		{gradient + "(x []float64) float64 { y, z := x, x[1:]; y, y[0] = z, x[2]; return y[0] }", "p.go:6:49: a slice and an element of it are set at once: write two statements"},
 		{gradient + "(x *mat.Dense) float64 { return f(x) }", "p.go:6:41: f calls itself: its parameters are real numbers, slices and structs"},
 		{gradient + "(x float64) float64 { return again(x, helper) }", "p.go:6:45: again calls itself: its parameters are real numbers, slices and structs"},
 		{gradient + "(x float64) float64 { return wave(complex(x, x)) }", "p.go:6:41: wave calls itself: its parameters are real numbers, slices and structs"},

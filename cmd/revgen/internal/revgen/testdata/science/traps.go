@@ -304,6 +304,12 @@ func places(x []float64) float64 {
 	for range x {
 		w[int(10*w[0]*w[0])%3] = math.Sin(w[1] + w[0]*w[2])
 	}
+	k, v := 0, append([]float64(nil), x...)
+	for range 2 {
+		for k, v[k] = range x { // v[k] is that of the k from before
+			y += v[k] * v[0]
+		}
+	}
 	return y + w[0]*w[1]*w[2]
 }
 
