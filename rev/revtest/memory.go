@@ -76,7 +76,8 @@ const guard = 8
 type array struct {
 	*number    // nil for an index
 	full       reflect.Value
-	size       uintptr // bytes of an element
+	base       unsafe.Pointer // of full
+	size       uintptr        // bytes of an element
 	rows, cols int
 	stride     int
 	where      []int // indices in full of the elements, row by row
@@ -99,18 +100,23 @@ func (c *trial) newArray(op rev.Operand, rows, cols int) *array {
 	case rev.Gen:
 		a.stride = max(cols, 1) + extra
 	}
+	a.where = make([]int, 0, rows*cols)
 	for i := range rows {
 		for j := range cols {
 			a.where = append(a.where, guard+i*a.stride+j)
 		}
 	}
-	a.full = reflect.MakeSlice(reflect.SliceOf(op.Elem), a.span()+2*guard, a.span()+2*guard)
+	a.setFull(reflect.MakeSlice(reflect.SliceOf(op.Elem), a.span()+2*guard, a.span()+2*guard))
 	raw := a.raw()
-	for i := range raw {
-		raw[i] = c.poison
+	raw[0] = c.poison
+	for n := 1; n < len(raw); n *= 2 {
+		copy(raw[n:], raw[:n])
 	}
 	return a
 }
+
+// setFull makes full the memory of a.
+func (a *array) setFull(full reflect.Value) { a.full, a.base = full, full.UnsafePointer() }
 
 func (a *array) span() int {
 	if a.rows == 0 || a.cols == 0 {
@@ -121,7 +127,7 @@ func (a *array) span() int {
 
 // raw returns the whole memory of a.
 func (a *array) raw() []byte {
-	return unsafe.Slice((*byte)(a.full.UnsafePointer()), a.full.Len()*int(a.size))
+	return unsafe.Slice((*byte)(a.base), a.full.Len()*int(a.size))
 }
 
 // data returns the slice at the start of a view of a.
@@ -143,13 +149,20 @@ func (a *array) len() int {
 	return len(a.where) * a.parts
 }
 
-func (a *array) pointer(i int) unsafe.Pointer {
-	return unsafe.Add(a.full.UnsafePointer(), uintptr(a.where[i])*a.size)
+// place returns where real i of a is: the address of an element, and a part of it.
+func (a *array) place(i int) (element unsafe.Pointer, part int) {
+	if a.parts == 2 {
+		i, part = i/2, i%2
+	}
+	return unsafe.Add(a.base, uintptr(a.where[i])*a.size), part
 }
 
-func (a *array) at(i int) float64 { return a.get(a.pointer(i/a.parts), i%a.parts) }
+func (a *array) at(i int) float64 { return a.get(a.place(i)) }
 
-func (a *array) put(i int, v float64) { a.set(a.pointer(i/a.parts), i%a.parts, v) }
+func (a *array) put(i int, v float64) {
+	p, part := a.place(i)
+	a.set(p, part, v)
+}
 
 // fill sets each real of a to a result of f.
 func (a *array) fill(f func() float64) {
@@ -238,12 +251,9 @@ func (c *trial) layOut(k any) *operands {
 			continue
 		}
 		a := c.newArray(op, rows, cols)
-		for i, w := range a.where {
-			if op.Kind == rev.Scalar {
-				a.full.Index(w).Set(data.Elem())
-			} else {
-				a.full.Index(w).Set(data.Index(i/cols*stride + i%cols))
-			}
+		for i := range min(rows, len(a.where)) {
+			row := unsafe.Slice((*byte)(unsafe.Add(data.UnsafePointer(), uintptr(i*stride)*a.size)), cols*int(a.size))
+			copy(a.raw()[uintptr(a.where[i*cols])*a.size:], row)
 		}
 		a.attach(op, f)
 		o.arrays[n] = a
@@ -260,8 +270,8 @@ func (c *trial) clone(o *operands) *operands {
 			continue
 		}
 		b := *a
-		b.full = reflect.MakeSlice(a.full.Type(), a.full.Len(), a.full.Len())
-		reflect.Copy(b.full, a.full)
+		b.setFull(reflect.MakeSlice(a.full.Type(), a.full.Len(), a.full.Len()))
+		copy(b.raw(), a.raw())
 		b.attach(c.Operands[n], v.Field(c.Operands[n].Field))
 		d.arrays[n] = &b
 	}

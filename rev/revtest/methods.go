@@ -82,9 +82,9 @@ func (c *trial) checksOperands(name string, o []*operands, call func(o []*operan
 			s := append([]*operands{c.clone(o[0])}, o[1:]...)
 			x, y := *s[0].arrays[n], *s[0].arrays[j]
 			length := x.full.Len() + y.full.Len()
-			y.full = reflect.MakeSlice(x.full.Type(), length, length)
-			reflect.Copy(y.full, x.full)
-			x.full = y.full
+			y.setFull(reflect.MakeSlice(x.full.Type(), length, length))
+			copy(y.raw(), x.raw())
+			x.setFull(y.full)
 			c.setArray(s[0], n, &x)
 			c.setArray(s[0], j, &y)
 			err := panics(func() { must(call(s)) }, deliberate)

@@ -422,12 +422,13 @@ func (c *trial) reshapings(n int, a *array) []reshaping {
 // if there are too few.
 func (c *trial) reshaped(n int, a *array, r reshaping) *array {
 	b := c.newArray(c.Operands[n], r.rows, r.cols)
+	size, zero := int(a.size), make([]byte, a.size)
 	for i, w := range b.where {
+		element := zero
 		if len(a.where) > 0 {
-			b.full.Index(w).Set(a.full.Index(a.where[i%len(a.where)]))
-		} else {
-			b.full.Index(w).SetZero()
+			element = a.raw()[a.where[i%len(a.where)]*size:][:size]
 		}
+		copy(b.raw()[w*size:], element)
 	}
 	return b
 }
