@@ -7,5 +7,5 @@ import (
 )
 
 func TestConstructors(t *testing.T) {
-	kerneltest.Constructors(t, NewAttention, NewBatchNorm, NewConv2D, NewConvTranspose2D, NewGroupNorm, NewHuber, NewLayerNorm, NewLeakyReLU, NewMaxPool, NewMeanPool, NewRMSNorm)
+	kerneltest.Constructors(t, NewAttention, NewBatchNorm, NewConv2D, NewConvTranspose2D, NewGRU, NewGroupNorm, NewHuber, NewLSTM, NewLayerNorm, NewLeakyReLU, NewMaxPool, NewMeanPool, NewRMSNorm)
 }

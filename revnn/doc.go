@@ -6,6 +6,7 @@
 //	ReLU, LeakyReLU, Sigmoid,
 //	Tanh, Softplus, GELU, SiLU    activations, element by element
 //	Attention                     of queries, keys and values, in linear memory
+//	LSTM, GRU                     recurrent layers over sequences, in PyTorch's layouts
 //	RMSNorm, LayerNorm            rows scaled to one size
 //	BatchNorm, GroupNorm          channels, or groups of them, scaled to one size
 //	Softmax, SoftmaxRows          probabilities of the classes that logits stand for

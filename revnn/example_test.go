@@ -241,6 +241,38 @@ func ExampleGroupNorm() {
 	// [-1.000 -1.000 15.000 15.000]
 }
 
+// A unit that counts: its gates are open, and each step adds tanh(x).
+func ExampleLSTM() {
+	x, y, c := mat.NewDense(3, 1, []float64{0.5, 1, -1}), mat.NewDense(3, 1, nil), mat.NewDense(1, 1, nil)
+	wx, wh := mat.NewDense(4, 1, []float64{0, 0, 1, 0}), mat.NewDense(4, 1, nil)
+	k := revnn.NewLSTM(y, x, wx, wh, mat.NewVecDense(4, []float64{40, 40, 0, 40}), nil)
+	k.C = rev.ViewDense(c)
+	k.Forward()
+	fmt.Printf("%.4f\n", c.At(0, 0))
+
+	gx := mat.NewDense(3, 1, nil) // the derivatives of c by x: 1 - tanh(x)²
+	k.C = rev.ViewDense(nil)      // not uncomputed
+	g := revnn.NewLSTM(nil, gx, nil, nil, nil, nil)
+	g.C = rev.ViewDense(mat.NewDense(1, 1, []float64{1}))
+	k.Adjoint(g)
+	fmt.Printf("%.4f\n", mat.Formatted(gx.T()))
+	// Output:
+	// 0.4621
+	// [0.7864  0.4200  0.4200]
+}
+
+// Two units with an update gate of 1/2: a step goes half way to tanh(1).
+func ExampleGRU() {
+	x, y := mat.NewDense(3, 1, []float64{1, 1, 1}), mat.NewDense(3, 2, nil)
+	wx, wh := mat.NewDense(6, 1, []float64{0, 0, 0, 0, 1, -1}), mat.NewDense(6, 2, nil)
+	revnn.NewGRU(y, x, wx, wh, nil, nil).Forward()
+	fmt.Printf("%.4f\n", mat.Formatted(y))
+	// Output:
+	// ⎡ 0.3808  -0.3808⎤
+	// ⎢ 0.5712  -0.5712⎥
+	// ⎣ 0.6664  -0.6664⎦
+}
+
 // Rows with mean square 1.
 func ExampleRMSNorm() {
 	x, y := mat.NewDense(2, 2, []float64{3, 4, -0.5, 0}), mat.NewDense(2, 2, nil)

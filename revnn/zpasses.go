@@ -186,6 +186,23 @@ func (k GELU[T]) Tangent(t GELU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // x²)·φ(x)·ẋ·ȳ.
 func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
+// Forward computes Y_t += h_t.
+func (k GRU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y_t -= h_t.
+func (k GRU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y_t -= h_t, and adds the gradient to the cotangents of X, H0, WX, WH, BX
+// and BH.
+func (k GRU[T]) Adjoint(g GRU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y_t += h_t, and adds the derivative to the tangent of Y.
+func (k GRU[T]) Tangent(t GRU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
+// tangent of the gradient to gt.
+func (k GRU[T]) AdjointTangent(g, t, gt GRU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
 // NewGather returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewGather(y, x *mat.Dense, index []int) Gather[float64] {
 	return Gather[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), Index: index}
@@ -245,6 +262,24 @@ func (k Huber[T]) Tangent(t Huber[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 func (k Huber[T]) AdjointTangent(g, t, gt Huber[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
+
+// Forward computes Y_t += h_t and C += c_T.
+func (k LSTM[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y_t -= h_t and C -= c_T.
+func (k LSTM[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y_t -= h_t and C -= c_T, and adds the gradient to the cotangents of X,
+// H0, C0, WX, WH, BX and BH.
+func (k LSTM[T]) Adjoint(g LSTM[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y_t += h_t and C += c_T, and adds the derivative to the tangents of Y
+// and C.
+func (k LSTM[T]) Tangent(t LSTM[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, restores the tangents of Y and C, and adds
+// the tangent of the gradient to gt.
+func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Forward computes y_ij += γ_j·u_ij + β_j.
 func (k LayerNorm[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }

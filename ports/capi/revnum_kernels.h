@@ -5366,6 +5366,210 @@ REV_STATIC_INLINE int32_t rev_nn_Attention_float32_run(int32_t pass, const rev_n
 	return rev_call(rev_kernel("revnn.Attention[float32]"), pass, a, n);
 }
 
+/* Y_t += h_t, C += c_T of long short-term memory over sequences X */
+typedef struct rev_nn_LSTM {
+	rev_float64_matrix Y; /* acc [optional]; n,h */
+	rev_float64_matrix C; /* acc [optional]; max(1,Sequences),h */
+	rev_float64_matrix X; /* in; n,d */
+	rev_float64_matrix H0; /* in [optional]; max(1,Sequences),h */
+	rev_float64_matrix C0; /* in [optional]; max(1,Sequences),h */
+	rev_float64_matrix WX; /* in; 4*h,d */
+	rev_float64_matrix WH; /* in; 4*h,h */
+	rev_float64_vector BX; /* in [optional]; 4*h */
+	rev_float64_vector BH; /* in [optional]; 4*h */
+	int64_t Sequences;
+	int64_t Workers;
+} rev_nn_LSTM;
+
+REV_STATIC_INLINE int32_t rev_nn_LSTM_run(int32_t pass, const rev_nn_LSTM *k, const rev_nn_LSTM *g, const rev_nn_LSTM *t, const rev_nn_LSTM *gt) {
+	const rev_nn_LSTM *parts[4] = {k, g, t, gt};
+	rev_arg a[38];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->C.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->C);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->X);
+		if (parts[p]->H0.data) a[n++] = rev_float64_matrix_arg(p, 3, 1, parts[p]->H0);
+		if (parts[p]->C0.data) a[n++] = rev_float64_matrix_arg(p, 4, 1, parts[p]->C0);
+		if (parts[p]->WX.data) a[n++] = rev_float64_matrix_arg(p, 5, 1, parts[p]->WX);
+		if (parts[p]->WH.data) a[n++] = rev_float64_matrix_arg(p, 6, 1, parts[p]->WH);
+		if (parts[p]->BX.data) a[n++] = rev_float64_vector_arg(p, 7, 1, parts[p]->BX);
+		if (parts[p]->BH.data) a[n++] = rev_float64_vector_arg(p, 8, 1, parts[p]->BH);
+	}
+	a[n++] = rev_parameter(0, (double)k->Sequences);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LSTM[float64]"), pass, a, n);
+}
+
+/* Y_t += h_t, C += c_T of long short-term memory over sequences X */
+typedef struct rev_nn_LSTM_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,h */
+	rev_float32_matrix C; /* acc [optional]; max(1,Sequences),h */
+	rev_float32_matrix X; /* in; n,d */
+	rev_float32_matrix H0; /* in [optional]; max(1,Sequences),h */
+	rev_float32_matrix C0; /* in [optional]; max(1,Sequences),h */
+	rev_float32_matrix WX; /* in; 4*h,d */
+	rev_float32_matrix WH; /* in; 4*h,h */
+	rev_float32_vector BX; /* in [optional]; 4*h */
+	rev_float32_vector BH; /* in [optional]; 4*h */
+	int64_t Sequences;
+	int64_t Workers;
+} rev_nn_LSTM_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_LSTM_float32_run(int32_t pass, const rev_nn_LSTM_float32 *k, const rev_nn_LSTM_float32 *g, const rev_nn_LSTM_float32 *t, const rev_nn_LSTM_float32 *gt) {
+	const rev_nn_LSTM_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[38];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->C.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->C);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->X);
+		if (parts[p]->H0.data) a[n++] = rev_float32_matrix_arg(p, 3, 2, parts[p]->H0);
+		if (parts[p]->C0.data) a[n++] = rev_float32_matrix_arg(p, 4, 2, parts[p]->C0);
+		if (parts[p]->WX.data) a[n++] = rev_float32_matrix_arg(p, 5, 2, parts[p]->WX);
+		if (parts[p]->WH.data) a[n++] = rev_float32_matrix_arg(p, 6, 2, parts[p]->WH);
+		if (parts[p]->BX.data) a[n++] = rev_float32_vector_arg(p, 7, 2, parts[p]->BX);
+		if (parts[p]->BH.data) a[n++] = rev_float32_vector_arg(p, 8, 2, parts[p]->BH);
+	}
+	a[n++] = rev_parameter(0, (double)k->Sequences);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LSTM[float32]"), pass, a, n);
+}
+
+/* Y_t += h_t, C += c_T of long short-term memory over sequences X */
+typedef struct rev_nn_LSTM_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,h */
+	rev_Q43_matrix C; /* acc [optional]; max(1,Sequences),h */
+	rev_Q43_matrix X; /* in; n,d */
+	rev_Q43_matrix H0; /* in [optional]; max(1,Sequences),h */
+	rev_Q43_matrix C0; /* in [optional]; max(1,Sequences),h */
+	rev_Q43_matrix WX; /* in; 4*h,d */
+	rev_Q43_matrix WH; /* in; 4*h,h */
+	rev_Q43_vector BX; /* in [optional]; 4*h */
+	rev_Q43_vector BH; /* in [optional]; 4*h */
+	int64_t Sequences;
+	int64_t Workers;
+} rev_nn_LSTM_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_LSTM_Q43_run(int32_t pass, const rev_nn_LSTM_Q43 *k, const rev_nn_LSTM_Q43 *g, const rev_nn_LSTM_Q43 *t, const rev_nn_LSTM_Q43 *gt) {
+	const rev_nn_LSTM_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[38];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->C.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->C);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->X);
+		if (parts[p]->H0.data) a[n++] = rev_Q43_matrix_arg(p, 3, 3, parts[p]->H0);
+		if (parts[p]->C0.data) a[n++] = rev_Q43_matrix_arg(p, 4, 3, parts[p]->C0);
+		if (parts[p]->WX.data) a[n++] = rev_Q43_matrix_arg(p, 5, 3, parts[p]->WX);
+		if (parts[p]->WH.data) a[n++] = rev_Q43_matrix_arg(p, 6, 3, parts[p]->WH);
+		if (parts[p]->BX.data) a[n++] = rev_Q43_vector_arg(p, 7, 3, parts[p]->BX);
+		if (parts[p]->BH.data) a[n++] = rev_Q43_vector_arg(p, 8, 3, parts[p]->BH);
+	}
+	a[n++] = rev_parameter(0, (double)k->Sequences);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LSTM[Q43]"), pass, a, n);
+}
+
+/* Y_t += h_t of gated recurrent units over sequences X */
+typedef struct rev_nn_GRU {
+	rev_float64_matrix Y; /* acc [optional]; n,h */
+	rev_float64_matrix X; /* in; n,d */
+	rev_float64_matrix H0; /* in [optional]; max(1,Sequences),h */
+	rev_float64_matrix WX; /* in; 3*h,d */
+	rev_float64_matrix WH; /* in; 3*h,h */
+	rev_float64_vector BX; /* in [optional]; 3*h */
+	rev_float64_vector BH; /* in [optional]; 3*h */
+	int64_t Sequences;
+	int64_t Workers;
+} rev_nn_GRU;
+
+REV_STATIC_INLINE int32_t rev_nn_GRU_run(int32_t pass, const rev_nn_GRU *k, const rev_nn_GRU *g, const rev_nn_GRU *t, const rev_nn_GRU *gt) {
+	const rev_nn_GRU *parts[4] = {k, g, t, gt};
+	rev_arg a[30];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->H0.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->H0);
+		if (parts[p]->WX.data) a[n++] = rev_float64_matrix_arg(p, 3, 1, parts[p]->WX);
+		if (parts[p]->WH.data) a[n++] = rev_float64_matrix_arg(p, 4, 1, parts[p]->WH);
+		if (parts[p]->BX.data) a[n++] = rev_float64_vector_arg(p, 5, 1, parts[p]->BX);
+		if (parts[p]->BH.data) a[n++] = rev_float64_vector_arg(p, 6, 1, parts[p]->BH);
+	}
+	a[n++] = rev_parameter(0, (double)k->Sequences);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GRU[float64]"), pass, a, n);
+}
+
+/* Y_t += h_t of gated recurrent units over sequences X */
+typedef struct rev_nn_GRU_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,h */
+	rev_float32_matrix X; /* in; n,d */
+	rev_float32_matrix H0; /* in [optional]; max(1,Sequences),h */
+	rev_float32_matrix WX; /* in; 3*h,d */
+	rev_float32_matrix WH; /* in; 3*h,h */
+	rev_float32_vector BX; /* in [optional]; 3*h */
+	rev_float32_vector BH; /* in [optional]; 3*h */
+	int64_t Sequences;
+	int64_t Workers;
+} rev_nn_GRU_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_GRU_float32_run(int32_t pass, const rev_nn_GRU_float32 *k, const rev_nn_GRU_float32 *g, const rev_nn_GRU_float32 *t, const rev_nn_GRU_float32 *gt) {
+	const rev_nn_GRU_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[30];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->H0.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->H0);
+		if (parts[p]->WX.data) a[n++] = rev_float32_matrix_arg(p, 3, 2, parts[p]->WX);
+		if (parts[p]->WH.data) a[n++] = rev_float32_matrix_arg(p, 4, 2, parts[p]->WH);
+		if (parts[p]->BX.data) a[n++] = rev_float32_vector_arg(p, 5, 2, parts[p]->BX);
+		if (parts[p]->BH.data) a[n++] = rev_float32_vector_arg(p, 6, 2, parts[p]->BH);
+	}
+	a[n++] = rev_parameter(0, (double)k->Sequences);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GRU[float32]"), pass, a, n);
+}
+
+/* Y_t += h_t of gated recurrent units over sequences X */
+typedef struct rev_nn_GRU_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,h */
+	rev_Q43_matrix X; /* in; n,d */
+	rev_Q43_matrix H0; /* in [optional]; max(1,Sequences),h */
+	rev_Q43_matrix WX; /* in; 3*h,d */
+	rev_Q43_matrix WH; /* in; 3*h,h */
+	rev_Q43_vector BX; /* in [optional]; 3*h */
+	rev_Q43_vector BH; /* in [optional]; 3*h */
+	int64_t Sequences;
+	int64_t Workers;
+} rev_nn_GRU_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_GRU_Q43_run(int32_t pass, const rev_nn_GRU_Q43 *k, const rev_nn_GRU_Q43 *g, const rev_nn_GRU_Q43 *t, const rev_nn_GRU_Q43 *gt) {
+	const rev_nn_GRU_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[30];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->H0.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->H0);
+		if (parts[p]->WX.data) a[n++] = rev_Q43_matrix_arg(p, 3, 3, parts[p]->WX);
+		if (parts[p]->WH.data) a[n++] = rev_Q43_matrix_arg(p, 4, 3, parts[p]->WH);
+		if (parts[p]->BX.data) a[n++] = rev_Q43_vector_arg(p, 5, 3, parts[p]->BX);
+		if (parts[p]->BH.data) a[n++] = rev_Q43_vector_arg(p, 6, 3, parts[p]->BH);
+	}
+	a[n++] = rev_parameter(0, (double)k->Sequences);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GRU[Q43]"), pass, a, n);
+}
+
 /* r += Σ (x_ij - y_ij)² */
 typedef struct rev_nn_SquaredError {
 	double *Out; /* acc [optional] */

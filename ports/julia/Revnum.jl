@@ -1548,6 +1548,50 @@ function ChainRulesCore.rrule(::typeof(revnn_Attention), Q, K, V; Heads=0, Seque
     value("revnn.Attention[float64]", inputs, outputs, (Q, K, V,), settings), pullback
 end
 
+# Y_t += h_t, C += c_T of long short-term memory over sequences X
+function revnn_LSTM(X, H0, C0, WX, WH, BX=nothing, BH=nothing; Sequences=0, Workers=0)
+    n_ = size(X, 1)
+    d_ = size(X, 2)
+    h_ = size(WH, 2)
+    inputs = [(2, 2, 1), (3, 2, 1), (4, 2, 1), (5, 2, 1), (6, 2, 1), (7, 1, 1), (8, 1, 1)]
+    outputs = [(0, 2, (n_,h_,)), (1, 2, (max(1,Sequences),h_,))]
+    settings = Arg[parameter(0, Sequences), parameter(1, Workers)]
+    value("revnn.LSTM[float64]", inputs, outputs, (X, H0, C0, WX, WH, BX, BH,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_LSTM), X, H0, C0, WX, WH, BX=nothing, BH=nothing; Sequences=0, Workers=0)
+    n_ = size(X, 1)
+    d_ = size(X, 2)
+    h_ = size(WH, 2)
+    inputs = [(2, 2, 1), (3, 2, 1), (4, 2, 1), (5, 2, 1), (6, 2, 1), (7, 1, 1), (8, 1, 1)]
+    outputs = [(0, 2, (n_,h_,)), (1, 2, (max(1,Sequences),h_,))]
+    settings = Arg[parameter(0, Sequences), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.LSTM[float64]", inputs, outputs, (X, H0, C0, WX, WH, BX, BH,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revnn.LSTM[float64]", inputs, outputs, (X, H0, C0, WX, WH, BX, BH,), settings), pullback
+end
+
+# Y_t += h_t of gated recurrent units over sequences X
+function revnn_GRU(X, H0, WX, WH, BX=nothing, BH=nothing; Sequences=0, Workers=0)
+    n_ = size(X, 1)
+    d_ = size(X, 2)
+    h_ = size(WH, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1), (5, 1, 1), (6, 1, 1)]
+    outputs = [(0, 2, (n_,h_,))]
+    settings = Arg[parameter(0, Sequences), parameter(1, Workers)]
+    value("revnn.GRU[float64]", inputs, outputs, (X, H0, WX, WH, BX, BH,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_GRU), X, H0, WX, WH, BX=nothing, BH=nothing; Sequences=0, Workers=0)
+    n_ = size(X, 1)
+    d_ = size(X, 2)
+    h_ = size(WH, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 2, 1), (4, 2, 1), (5, 1, 1), (6, 1, 1)]
+    outputs = [(0, 2, (n_,h_,))]
+    settings = Arg[parameter(0, Sequences), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.GRU[float64]", inputs, outputs, (X, H0, WX, WH, BX, BH,), settings, (unthunk(ybar),))...)
+    value("revnn.GRU[float64]", inputs, outputs, (X, H0, WX, WH, BX, BH,), settings), pullback
+end
+
 # r += Σ (x_ij - y_ij)²
 function revnn_SquaredError(X, Y; Mean=false, Workers=0)
     n_ = size(X, 1)

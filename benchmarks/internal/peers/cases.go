@@ -2,6 +2,7 @@ package peers
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -54,6 +55,14 @@ func Cases(types map[string]bool) (all []*Case) {
 		if ws := windows[r.Kernel]; ws != nil && (r.Type == rules.Float64 || r.Type == rules.Float32) {
 			for _, w := range ws {
 				all = append(all, w.of(r))
+			}
+			continue
+		}
+		if r.Kernel == "revnn.LSTM" || r.Kernel == "revnn.GRU" {
+			for _, sequences := range []int{1, 32} {
+				for _, h := range []int{64, 256} {
+					all = append(all, recurrent(r, sequences, h))
+				}
 			}
 			continue
 		}
@@ -140,10 +149,10 @@ func (w windowed) of(r *rules.Rule) *Case {
 	if r.Kernel == "revnn.ConvTranspose2D" {
 		shapes["X"], shapes["Y"], shapes["B"] = shapes["Y"], shapes["X"], [2]int{w.channels, 1}
 	}
-	params := map[string]int{
-		"Channels": w.channels, "Height": w.size, "Width": w.size, "Groups": w.groups,
-		"KernelHeight": w.window, "KernelWidth": w.window, "WindowHeight": w.window, "WindowWidth": w.window,
-		"StrideHeight": w.stride, "StrideWidth": w.stride, "PadHeight": w.pad, "PadWidth": w.pad,
+	params := map[string]float64{"Channels": float64(w.channels), "Groups": float64(w.groups)}
+	for _, side := range [...]string{"Height", "Width"} {
+		params[side], params["Kernel"+side], params["Window"+side] = float64(w.size), float64(w.window), float64(w.window)
+		params["Stride"+side], params["Pad"+side] = float64(w.stride), float64(w.pad)
 	}
 	c := &Case{Rule: r, Size: fmt.Sprintf("%d×%d×%d×%d", w.images, w.channels, w.size, w.size)}
 	if w.window > 1 {
@@ -156,18 +165,8 @@ func (w windowed) of(r *rules.Rule) *Case {
 	if w.groups > 1 {
 		c.Size += fmt.Sprintf(" in %d groups", w.groups)
 	}
-	c.draw = func(rnd *rand.Rand) (a rules.Args) {
-		draw := drawn[float64]
-		if r.Type == rules.Float32 {
-			draw = drawn[float32]
-		}
-		for _, o := range r.Operands {
-			a.Operands = append(a.Operands, draw(rnd, o, shapes[o.Name]))
-		}
-		for _, p := range r.Params {
-			a.Params = append(a.Params, float64(params[p.Name]))
-		}
-		return a
+	c.draw = func(rnd *rand.Rand) rules.Args {
+		return drawnAs(r, rnd, params, func(name string) ([2]int, float64) { return shapes[name], 1 })
 	}
 	return c
 }
@@ -189,27 +188,57 @@ func (s attention) of(r *rules.Rule) *Case {
 		c.flops /= 2
 		params["Causal"] = 1
 	}
-	c.draw = func(rnd *rand.Rand) (a rules.Args) {
-		draw := drawn[float64]
-		if r.Type == rules.Float32 {
-			draw = drawn[float32]
-		}
-		for _, o := range r.Operands {
-			a.Operands = append(a.Operands, draw(rnd, o, [2]int{rows, cols}))
-		}
-		for _, p := range r.Params {
-			a.Params = append(a.Params, params[p.Name])
-		}
-		return a
+	c.draw = func(rnd *rand.Rand) rules.Args {
+		return drawnAs(r, rnd, params, func(string) ([2]int, float64) { return [2]int{rows, cols}, 1 })
 	}
 	return c
 }
 
-// drawn returns an operand of normal numbers.
-func drawn[T float32 | float64](rnd *rand.Rand, o rules.Operand, shape [2]int) rules.Buffer {
+// recurrent returns 32 steps of sequences with as many inputs as states.
+func recurrent(r *rules.Rule, sequences, h int) *Case {
+	const steps = 32
+	gates := 4
+	if r.Kernel == "revnn.GRU" {
+		gates = 3
+	}
+	shapes := map[string][2]int{
+		"X": {steps * sequences, h}, "Y": {steps * sequences, h}, "H0": {sequences, h}, "C0": {sequences, h}, "C": {sequences, h},
+		"WX": {gates * h, h}, "WH": {gates * h, h}, "BX": {gates * h, 1}, "BH": {gates * h, 1},
+	}
+	return &Case{
+		Rule: r, Size: fmt.Sprintf("%d steps of %d×%d", steps, sequences, h), flops: 4 * float64(steps*sequences*gates*h*h),
+		draw: func(rnd *rand.Rand) rules.Args {
+			return drawnAs(r, rnd, map[string]float64{"Sequences": float64(sequences)}, func(name string) ([2]int, float64) {
+				if name[0] == 'W' { // else the steps are chaotic
+					return shapes[name], 1 / math.Sqrt(float64(h))
+				}
+				return shapes[name], 1
+			})
+		},
+	}
+}
+
+// drawnAs returns operands of the given shapes and magnitudes.
+func drawnAs(r *rules.Rule, rnd *rand.Rand, params map[string]float64, shape func(name string) (dims [2]int, scale float64)) (a rules.Args) {
+	draw := drawn[float64]
+	if r.Type == rules.Float32 {
+		draw = drawn[float32]
+	}
+	for _, o := range r.Operands {
+		dims, scale := shape(o.Name)
+		a.Operands = append(a.Operands, draw(rnd, o, dims, scale))
+	}
+	for _, p := range r.Params {
+		a.Params = append(a.Params, params[p.Name])
+	}
+	return a
+}
+
+// drawn returns an operand of normal numbers times scale.
+func drawn[T float32 | float64](rnd *rand.Rand, o rules.Operand, shape [2]int, scale float64) rules.Buffer {
 	x := make([]T, shape[0]*shape[1])
 	for i := range x {
-		x[i] = T(rnd.NormFloat64())
+		x[i] = T(scale * rnd.NormFloat64())
 	}
 	if o.Kind == "vector" {
 		return rules.Vector(rev.ViewSlice(x))

@@ -364,6 +364,8 @@ func TestSpecialOperands(t *testing.T) {
 		"Softmax X": "exp(-∞) is 0", "SoftmaxRows X": "exp(-∞) is 0", "LogSumExpRows X": "exp(-∞) is 0", "Pow Y": "0 or 1",
 		"Sigmoid X": "0 or 1", "Tanh X": "1 or -1", "Softplus X": "0 at -∞", "GELU X": "0 at -∞", "SiLU X": "0 at -∞", "ReLU X": "0 at -∞",
 		"MaxPool X": "not the maximum at -∞",
+		"LSTM X":    "gates are 0 or 1", "LSTM H0": "gates are 0 or 1", "LSTM WX": "gates are 0 or 1", "LSTM WH": "gates are 0 or 1", "LSTM BX": "gates are 0 or 1", "LSTM BH": "gates are 0 or 1",
+		"GRU X": "gates are 0 or 1", "GRU WX": "gates are 0 or 1", "GRU WH": "gates are 0 or 1", "GRU BX": "gates are 0 or 1", "GRU BH": "gates are 0 or 1",
 		"MaxElem X": "not the maximum at -∞", "MaxElem Y": "not the maximum at -∞",
 		"MinElem X": "not the minimum at ∞", "MinElem Y": "not the minimum at ∞", "Clip X": "a bound", "Erf X": "1 or -1", "Expm1 X": "-1 at -∞", "Recip X": "1/∞ is 0",
 		"Where C": "a choice", "Where Y": "not chosen",

@@ -143,6 +143,8 @@ var OverNumbers = []Kernel{
 	{"Y_c += γ·(X_c - mean)/deviation + β of channels c of all rows, and the means and variances", reals(revnn.BatchNorm[float64]{}, revnn.BatchNorm[float32]{}, revnn.BatchNorm[q43]{}, dims("n=r Channels=c p=3*c")), nil},
 	{"Y_i += γ·(X_i - mean)/deviation + β of groups of channels of rows i", reals(revnn.GroupNorm[float64]{}, revnn.GroupNorm[float32]{}, revnn.GroupNorm[q43]{}, dims("n=r Channels=2*c Groups=c p=6*c")), nil},
 	{"Y += softmax(α·Q·Kᵀ)·V, of rows", floats(revnn.Attention[float64]{}, revnn.Attention[float32]{}, dims("n=r m=r c=c e=c")), reasons{"Q43": "not yet: its products and exponentials are those of floats"}},
+	{"Y_t += h_t, C += c_T of long short-term memory over sequences X", reals(revnn.LSTM[float64]{}, revnn.LSTM[float32]{}, revnn.LSTM[q43]{}, dims("Sequences=2 n=2*r h=c d=3")), nil},
+	{"Y_t += h_t of gated recurrent units over sequences X", reals(revnn.GRU[float64]{}, revnn.GRU[float32]{}, revnn.GRU[q43]{}, dims("Sequences=2 n=2*r h=c d=3")), nil},
 	{"r += Σ (x_ij - y_ij)²", reals(revnn.SquaredError[float64]{}, revnn.SquaredError[float32]{}, revnn.SquaredError[q43]{}), nil},
 	{"r += Σ of Huber's function of x_ij - y_ij", reals(revnn.Huber[float64]{}, revnn.Huber[float32]{}, revnn.Huber[q43]{}), nil},
 	{"r += binary cross-entropy of σ(x_ij)", reals(revnn.BinaryCrossEntropy[float64]{}, revnn.BinaryCrossEntropy[float32]{}, revnn.BinaryCrossEntropy[q43]{}, withDraw("P", probability)), nil},

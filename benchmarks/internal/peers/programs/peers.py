@@ -246,6 +246,11 @@ TORCH = {
     "revnn.LeakyReLU": lambda o: lambda X: F.leaky_relu(X, float(o.Slope)),
     "revnn.Attention": lambda o: lambda Q, K, V: merged(o, F.scaled_dot_product_attention(
         headed(o, Q), headed(o, K), headed(o, V), is_causal=bool(o.Causal), scale=float(o.Scale) or None)),
+    "revnn.LSTM": lambda o: lambda X, H0, C0, WX, WH, BX, BH: bind(
+        lambda y, h, c: (c[0], y.flatten(0, 1)),
+        *torch.lstm(stepped(o, X), (H0[None], C0[None]), (WX, WH, BX, BH), True, 1, 0.0, False, False, False)),
+    "revnn.GRU": lambda o: lambda X, H0, WX, WH, BX, BH: torch.gru(
+        stepped(o, X), H0[None], (WX, WH, BX, BH), True, 1, 0.0, False, False, False)[0].flatten(0, 1),
     "revnn.RMSNorm": lambda o: lambda X, Gain: F.rms_norm(X, Gain.shape, Gain, float(o.Epsilon) or 1e-5),
     "revnn.LayerNorm": lambda o: lambda X, Gain, Bias: F.layer_norm(X, Gain.shape, Gain, Bias, float(o.Epsilon) or 1e-5),
     "revnn.BatchNorm": lambda o: lambda X, Gain, Bias: batch_norm(X.reshape(len(X), int(o.Channels), -1), Gain, Bias, o),
@@ -267,6 +272,10 @@ TORCH = {
 
 def headed(o, x):
     return x.reshape(max(1, int(o.Sequences)), -1, max(1, int(o.Heads)), x.shape[1] // max(1, int(o.Heads))).transpose(1, 2)
+
+
+def stepped(o, x):
+    return x.reshape(-1, max(1, int(o.Sequences)), x.shape[1])
 
 
 def merged(o, y):
