@@ -57,7 +57,8 @@ func BenchmarkEvals(b *testing.B) {
 		"ba":   map[string]any{"n": 21, "m": 500, "p": 2000, "cam": uniform(11), "x": []float64{1, 2, 10}, "w": 0.5, "feat": uniform(2)},
 		"lstm": map[string]any{"main_params": rows(4, 56), "extra_params": rows(3, 14), "state": rows(4, 14), "sequence": rows(1024, 14)},
 	}
-	for _, module := range []string{"ba", "gmm", "lstm"} {
+	inputs["ht"] = randomHand(rnd, 10_000, 6400)
+	for _, module := range []string{"ba", "gmm", "ht", "lstm"} {
 		for _, f := range []string{"objective", "jacobian"} {
 			for _, tool := range []*Tool{&Revnum, &Revgen} {
 				run(tool, module, tool.Name, f, inputs[module])
@@ -66,4 +67,52 @@ func BenchmarkEvals(b *testing.B) {
 	}
 	run(&Revgen, "particle", "w=0", "ff", map[string]any{"w": 0})
 	run(&Revgen, "saddle", "start=1,1", "ff", map[string]any{"start": []float64{1, 1}})
+}
+
+// randomHand returns a problem of hand tracking, with triangles of a model with so many vertices, each of which
+// has four bones.
+func randomHand(rnd *rand.Rand, vertices, n int) any {
+	model := map[string]any{"bone_count": 21, "bone_names": make([]string, 21), "is_mirrored": false}
+	var parents, correspondences []int
+	var weights, positions, transforms [][]float64
+	var triangles [][3]int
+	for b := range 21 {
+		parent := b - 1
+		if b%4 == 1 {
+			parent = 0
+		}
+		parents = append(parents, parent)
+	}
+	uniform := func(d int) []float64 {
+		x := make([]float64, d)
+		for i := range x {
+			x[i] = rnd.Float64()
+		}
+		return x
+	}
+	for range vertices {
+		w := make([]float64, 21)
+		for range 4 {
+			w[rnd.IntN(21)] = 0.25
+		}
+		weights, positions = append(weights, w), append(positions, append(uniform(3), 1))
+		triangles = append(triangles, [3]int{rnd.IntN(vertices), rnd.IntN(vertices), rnd.IntN(vertices)})
+	}
+	for range 4 {
+		transforms = append(transforms, make([]float64, 4))
+	}
+	for i := range 4 {
+		transforms[i][i] = 1
+	}
+	var all [][][]float64
+	for range 21 {
+		all = append(all, transforms)
+	}
+	model["parents"], model["base_relatives"], model["inverse_base_absolutes"] = parents, all, all
+	model["base_positions"], model["weights"], model["triangles"] = positions, weights, triangles
+	var us, points [][]float64
+	for range n {
+		us, points, correspondences = append(us, uniform(2)), append(points, uniform(3)), append(correspondences, rnd.IntN(vertices))
+	}
+	return map[string]any{"theta": uniform(26), "us": us, "data": map[string]any{"model": model, "correspondences": correspondences, "points": points}}
 }

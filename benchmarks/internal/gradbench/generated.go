@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
+
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/benchmarks/internal/gradbench/generated"
 	"revnum/benchmarks/internal/problem"
@@ -12,6 +15,7 @@ import (
 	"revnum/revlinalg"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/hand"
+	"revnum/revsparse"
 )
 
 // Revgen answers with derivatives that cmd/revgen wrote from plain functions.
@@ -384,127 +388,101 @@ func sharedDetGradient(input json.RawMessage, _ int) (evaluation, error) {
 	return toNumbers(call, g.A.Data), nil
 }
 
-// A generatedHand is a problem of hand tracking, with a direction of derivatives.
-type generatedHand struct {
-	bones, dBones generated.Skeleton[float64]
-	skin, dSkin   generated.Skin[float64]
-	complicated   bool
-}
-
-func newGeneratedHand(input json.RawMessage) (*generatedHand, error) {
+// newGeneratedHand returns a hand, and its variables: the coordinates of points on triangles, if they are
+// there, and the parameters. Only vertices of points are in it.
+func newGeneratedHand(input json.RawMessage) (h *generated.Hand, x []float64, complicated bool, err error) {
 	p, err := parseHT(input)
 	if err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
-	m, n := p.Model, len(p.Correspondences)
-	relative, absolute := rev.NewGeneral[float64](m.Bones(), 12, nil), rev.NewGeneral[float64](m.Bones(), 12, nil)
-	parents := make([]int, m.Bones())
-	for i := range parents {
+	m := p.Model
+	h = &generated.Hand{Start: []int{0}, Mirrored: m.Mirrored(), Points: rows(rev.NewGeneral(len(p.Correspondences), 3, p.Points))}
+	for i := range m.Bones() {
 		b := m.Bone(i)
-		parents[i] = b.Parent
-		if b.Parent < 0 {
-			parents[i] = i
+		parent := b.Parent
+		if parent < 0 {
+			parent = i
 		}
-		for r := range b.Relative {
-			copy(relative.Row(i)[4*r:], b.Relative[r][:])
-		}
+		h.Parents = append(h.Parents, parent)
+		h.Relative = append(h.Relative, slices.Concat(b.Relative[0][:], b.Relative[1][:], b.Relative[2][:]))
 	}
-	start, places := []int{0}, []float64{}
-	var bone, corner []int
-	add := func(vertex, c int) {
+	known := map[int]int{}
+	use := func(vertex int) int {
+		if k, ok := known[vertex]; ok {
+			return k
+		}
+		k := len(known)
+		known[vertex] = k
 		v := m.Vertex(vertex)
 		for _, w := range v.Weights {
-			base := m.Bone(w.Bone).InverseBase
-			for _, row := range base {
+			var place []float64
+			for _, row := range m.Bone(w.Bone).InverseBase {
 				x := row[0]*v.Position[0] + row[1]*v.Position[1] + row[2]*v.Position[2] + row[3]
-				places = append(places, w.Value*x)
+				place = append(place, w.Value*x)
 			}
-			places = append(places, w.Value)
-			bone, corner = append(bone, w.Bone), append(corner, c)
+			h.Bone, h.Places = append(h.Bone, w.Bone), append(h.Places, append(place, w.Value))
 		}
+		h.Start = append(h.Start, len(h.Bone))
+		return k
 	}
 	for _, c := range p.Correspondences {
-		if p.UV == nil {
-			add(c, -1)
-		} else {
-			for i, vertex := range m.Triangle(c) {
-				add(vertex, i)
-			}
+		corners := [3]int{c, c, c}
+		if p.UV != nil {
+			corners = m.Triangle(c)
 		}
-		start = append(start, len(bone))
+		for i, v := range corners {
+			corners[i] = use(v)
+		}
+		h.Corners = append(h.Corners, corners)
 	}
-	uv := p.UV
-	if uv == nil {
-		uv = make([]float64, 2*n)
-	}
-	theta := rev.ViewSlice(p.Theta)
-	h := &generatedHand{complicated: p.UV != nil}
-	h.bones = generated.Skeleton[float64]{Absolute: absolute, Theta: theta, Relative: relative, Parents: parents}
-	h.dBones = generated.Skeleton[float64]{Absolute: rev.NewGeneral[float64](m.Bones(), 12, nil), Theta: rev.ViewSlice(make([]float64, hand.Params))}
-	h.skin = generated.Skin[float64]{
-		R: rev.ViewSlice(make([]float64, 3*n)), Theta: theta, Uv: rev.NewGeneral(n, 2, uv), Points: rev.NewGeneral(n, 3, p.Points),
-		Absolute: absolute, Places: rev.NewGeneral(len(bone), 4, places), Start: start, Bone: bone, Corner: corner, Mirrored: m.Mirrored(),
-	}
-	h.dSkin = generated.Skin[float64]{
-		R: rev.ViewSlice(make([]float64, 3*n)), Theta: h.dBones.Theta, Uv: rev.NewGeneral[float64](n, 2, nil), Absolute: h.dBones.Absolute,
-	}
-	return h, nil
-}
-
-// value computes the residuals.
-func (h *generatedHand) value() {
-	clear(h.bones.Absolute.Data)
-	clear(h.skin.R.Data)
-	h.bones.Forward()
-	h.skin.Forward()
-}
-
-// tangent computes the derivatives in the direction of h, in dSkin.R.
-func (h *generatedHand) tangent() {
-	clear(h.bones.Absolute.Data)
-	clear(h.dBones.Absolute.Data)
-	clear(h.dSkin.R.Data)
-	h.bones.Tangent(h.dBones)
-	h.skin.Tangent(h.dSkin)
+	return h, slices.Concat(p.UV, p.Theta), p.UV != nil, nil
 }
 
 func generatedHT(input json.RawMessage, _ int) (evaluation, error) {
-	h, err := newGeneratedHand(input)
+	h, x, complicated, err := newGeneratedHand(input)
 	if err != nil {
 		return evaluation{}, err
 	}
-	return toNumbers(h.value, h.skin.R.Data), nil
+	f := h.Residuals
+	if complicated {
+		f = h.SurfaceResiduals
+	}
+	r := make([]float64, 3*len(h.Points))
+	return toNumbers(func() { f(r, x) }, r), nil
 }
 
-// generatedHTJacobian computes the Jacobian column by column. All points share the columns
-// of u and v, as each point depends on its own alone.
+// generatedHTJacobian computes the Jacobian, whose rows have 26 or 28 elements that may differ from 0.
 func generatedHTJacobian(input json.RawMessage, _ int) (evaluation, error) {
-	h, err := newGeneratedHand(input)
+	h, x, complicated, err := newGeneratedHand(input)
 	if err != nil {
 		return evaluation{}, err
 	}
-	first := 0
-	if h.complicated {
-		first = 2
+	m := 3 * len(h.Points)
+	if !complicated {
+		j := mat.NewDense(m, hand.Params, nil)
+		return toRows(func() { h.ResidualsJacobian(j, x) }, rev.ViewDense(j)), nil
 	}
-	n := len(h.skin.R.Data)
-	jacobian := rev.NewGeneral[float64](n, first+hand.Params, nil)
-	call := func() {
-		for c := range jacobian.Cols {
-			clear(h.dBones.Theta.Data)
-			clear(h.dSkin.Uv.Data)
-			if c < first {
-				for i := c; i < len(h.dSkin.Uv.Data); i += 2 {
-					h.dSkin.Uv.Data[i] = 1
+	j := rev.NewGeneral[float64](m, 2+hand.Params, nil)
+	sparse, first := revsparse.CSR[float64, int32]{Rows: m}, len(x)-hand.Params
+	whole := len(h.Parents) > 20 // all parameters turn a bone
+	if whole {
+		sparse.Data = j.Data
+	}
+	return toRows(func() {
+		h.SurfaceResidualsSparseJacobian(&sparse, x)
+		if whole {
+			return
+		}
+		for r := range m {
+			for p := sparse.Ptr[r]; p < sparse.Ptr[r+1]; p++ {
+				c := int(sparse.Ind[p])
+				if c < first {
+					c %= 2
+				} else {
+					c += 2 - first
 				}
-			} else {
-				h.dBones.Theta.Data[c-first] = 1
-			}
-			h.tangent()
-			for i, v := range h.dSkin.R.Data {
-				jacobian.Row(i)[c] = v
+				j.Row(r)[c] = sparse.Data[p]
 			}
 		}
-	}
-	return toRows(call, jacobian), nil
+	}, j), nil
 }

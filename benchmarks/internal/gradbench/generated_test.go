@@ -160,28 +160,4 @@ func revgenConformance[T rev.Real](t *testing.T) {
 			return k
 		}})
 	})
-	t.Run("Skeleton", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[generated.Skeleton[T]]{New: func(rnd *rand.Rand, size int) generated.Skeleton[T] {
-			k := generated.Skeleton[T]{Absolute: matrix(rnd, size, 12), Theta: vector(rnd, 26, -1, 1), Relative: matrix(rnd, size, 12)}
-			for i := range size {
-				k.Parents = append(k.Parents, rnd.IntN(i+1))
-			}
-			return k
-		}, Masked: []string{"Theta"}})
-	})
-	t.Run("Skin", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[generated.Skin[T]]{New: func(rnd *rand.Rand, size int) generated.Skin[T] {
-			k := generated.Skin[T]{
-				R: vector(rnd, 3*size, -1, 1), Theta: vector(rnd, 26, -1, 1), Uv: matrix(rnd, size, 2), Points: matrix(rnd, size, 3),
-				Absolute: matrix(rnd, 2, 12), Places: matrix(rnd, 2*size, 4), Start: []int{0}, Mirrored: size%2 == 1,
-			}
-			for i := range 2 * size {
-				k.Bone, k.Corner = append(k.Bone, i%2), append(k.Corner, rnd.IntN(4)-1)
-				if i%2 == 1 {
-					k.Start = append(k.Start, i+1)
-				}
-			}
-			return k
-		}, Masked: []string{"Theta", "Uv"}})
-	})
 }

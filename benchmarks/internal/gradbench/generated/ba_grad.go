@@ -277,11 +277,11 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 
 // ReprojectionJacobian stores the Jacobian of Reprojection by x in dst.
 func ReprojectionJacobian(dst *mat.Dense, x []float64, feature []float64) {
-	m, n := dst.Dims()
-	if n != len(x) {
+	m, n8 := dst.Dims()
+	if n8 != len(x) {
 		panic(mat.ErrShape)
 	}
-	if m < n {
+	if m < n8 {
 		w1 := make([]float64, m)
 		for i := range w1 {
 			w1[i] = 1
@@ -290,13 +290,7 @@ func ReprojectionJacobian(dst *mat.Dense, x []float64, feature []float64) {
 		}
 		return
 	}
-	v1, column := make([]float64, n), make([]float64, m)
-	for j := range v1 {
-		v1[j] = 1
-		ReprojectionJVP(column, x, v1, feature)
-		dst.SetCol(j, column)
-		v1[j] = 0
-	}
+	num.Jacobian(dst, func(column, v1 []float64) { ReprojectionJVP(column, x, v1, feature) })
 }
 
 // WeightErrorGradient returns WeightError, and stores its gradient by w.

@@ -10,6 +10,7 @@
 //	resolve.go          what is saved, what is computed again, and what is not needed
 //	fuse.go             loops that go ahead and back in one
 //	accumulate.go       sums of derivatives to locals
+//	pattern.go          the structure of Jacobians
 //	kernel.go           calls of kernels
 //	interchange.go      sums by columns to sums by rows
 //	sincos.go           sines and cosines of one call
@@ -606,9 +607,11 @@ func (f *function) vjp(by []*variable, y, w *variable) (r *reverser, forward, ba
 }
 
 // jacobian writes the products of the Jacobian with a vector on its right and on its left, and
-// the Jacobian. With the word jvp it writes the product on the right alone.
+// the Jacobian. With the word jvp it writes the product on the right alone, with the word sparse the Jacobian
+// by rows too.
 func (f *function) jacobian(words []string) {
 	words, only := withoutWord(words, "jvp")
+	words, sparse := withoutWord(words, "sparse")
 	by := f.by(JacobianDirective, words)
 	x, name := by[0], f.decl.Name.Name
 	y := f.output(x)
@@ -616,6 +619,8 @@ func (f *function) jacobian(words []string) {
 		f.refuse(f.decl, "a Jacobian is that of one parameter of type []float64 by another one")
 	}
 	dst, v, w := &variable{name: y.name, typ: y.typ, param: true}, f.vectorOf("v"), f.vectorOf("w")
+	pattern := &variable{name: f.unique("pattern")}
+	notes, loops := f.noted(x, y, pattern)
 	y.name = f.unique("values")
 	rest := slices.DeleteFunc(slices.Clone(f.params), func(p *variable) bool { return p == y })
 
@@ -646,23 +651,65 @@ func (f *function) jacobian(words []string) {
 
 	f.lowerer.imports[matPath] = true
 	whole := name + "Jacobian"
+	m, n, column := f.unique("m"), f.unique("n"), f.unique("column")
+	callRight, argsRight := f.arguments(jvp, right)
+	callLeft, argsLeft := f.arguments(vjp, left)
+	product := fmt.Sprintf("func(%s, %s []float64) { %s(%s, %s) }", column, v.name, callRight, column, argsRight)
 	f.line("// %s stores the Jacobian of %s by %s in %s.", whole, name, x.name, dst.name)
+	if notes != nil {
+		f.line("// It computes the columns together that no iteration over %s has both of.", strings.Join(loops, ", "))
+	}
 	f.write(whole, []string{dst.name + " *mat.Dense"}, rest, false, func(out *writer) {
-		callRight, argsRight := f.arguments(jvp, right)
-		callLeft, argsLeft := f.arguments(vjp, left)
-		out.line("m, n := %s.Dims()\nif n != len(%s) {\npanic(mat.ErrShape)\n}", dst.name, x.name)
-		out.line("if m < n {\n%s := make([]float64, m)\nfor i := range %s {\n%s[i] = 1", w.name, w.name, w.name)
+		out.line("%s, %s := %s.Dims()\nif %s != len(%s) {\npanic(mat.ErrShape)\n}", m, n, dst.name, n, x.name)
+		columns := n
+		if notes != nil {
+			out.pattern(pattern, m, n, notes)
+			columns = pattern.name + ".Colors()"
+		}
+		out.line("if %s < %s {\n%s := make([]float64, %s)\nfor i := range %s {\n%s[i] = 1", m, columns, w.name, m, w.name, w.name)
 		out.line("%s(%s.RawRowView(i), %s)\n%s[i] = 0\n}\nreturn\n}", callLeft, dst.name, argsLeft, w.name)
-		out.line("%s, column := make([]float64, n), make([]float64, m)\nfor j := range %s {\n%s[j] = 1", v.name, v.name, v.name)
-		out.line("%s(column, %s)\n%s.SetCol(j, column)\n%s[j] = 0\n}", callRight, argsRight, dst.name, v.name)
+		if notes != nil {
+			out.line("%s.Dense(%s, %s)", pattern.name, dst.name, product)
+			return
+		}
+		out.imports[numPath] = true
+		out.line("num.Jacobian(%s, %s)", dst.name, product)
 	})
+	if !sparse {
+		return
+	}
+	if notes == nil {
+		f.refuse(f.decl, "no structure of the Jacobian of %s by %s is found: leave out the word sparse", name, x.name)
+	}
+	whole = name + "SparseJacobian"
+	f.lowerer.imports["revnum/revsparse"] = true
+	f.line("// %s stores the Jacobian of %s by %s in %s, which has its number of rows. It uses the memory of %s again.", whole, name, x.name, dst.name, dst.name)
+	f.write(whole, []string{dst.name + " *revsparse.CSR[float64, int32]"}, rest, false, func(out *writer) {
+		out.pattern(pattern, dst.name+".Rows", "len("+x.name+")", notes)
+		out.line("%s.Cols = len(%s)", dst.name, x.name)
+		out.line("%[1]s.Ptr, %[1]s.Ind, %[1]s.Data = %[2]s.Sparse(%[1]s.Ptr, %[1]s.Ind, %[1]s.Data, %[3]s)", dst.name, pattern.name, product)
+	})
+}
+
+// pattern writes the pattern of an m×n Jacobian.
+func (w *writer) pattern(pattern *variable, m, n string, notes []stmt) {
+	w.imports[numPath] = true
+	w.line("%s := num.NewPattern(%s, %s)", pattern.name, m, n)
+	w.list(notes)
 }
 
 // output returns the parameter that a function stores its results in.
 func (f *function) output(x *variable) (y *variable) {
+	a := &analysis{keys: map[path]*key{}}
+	a.share(f.out, nil)
 	each(f.out, func(s stmt) {
 		sets(s, func(e expr, _ bool) {
 			v := root(e)
+			for _, p := range f.params { // v may be a part of p
+				if v != nil && isVector(p.typ) && !isReference(e) && a.key(e) == a.key(ref(p)) {
+					v = p
+				}
+			}
 			if !isFloat(e.typeOf()) || !v.param || isFloat(v.typ) || v == x || v == y {
 				return
 			}

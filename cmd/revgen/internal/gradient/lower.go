@@ -712,11 +712,11 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 
 // swapped reads u, v = v, u for slices, and reports whether it is that.
 func (l *lowerer) swapped(s *ast.AssignStmt) bool {
-	if s.Tok != token.ASSIGN || len(s.Lhs) != 2 || !isHeader(l.typeOf(s.Lhs[0])) || isPointer(l.typeOf(s.Lhs[0])) {
+	text := types.ExprString
+	if s.Tok != token.ASSIGN || len(s.Lhs) != 2 || len(s.Rhs) != 2 || text(s.Lhs[0]) != text(s.Rhs[1]) || text(s.Lhs[1]) != text(s.Rhs[0]) {
 		return false
 	}
-	text := types.ExprString
-	if text(s.Lhs[0]) != text(s.Rhs[1]) || text(s.Lhs[1]) != text(s.Rhs[0]) {
+	if t := l.typeOf(s.Lhs[0]); !isHeader(t) || isPointer(t) {
 		return false
 	}
 	x, y := l.expr(s.Lhs[0]), l.expr(s.Lhs[1])

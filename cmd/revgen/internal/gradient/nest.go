@@ -43,6 +43,9 @@ func Declarations(fset *token.FileSet, files []*ast.File, info *types.Info, pkg 
 			word = "jvp"
 		}
 		by, named := withoutWord(words, word)
+		if directive == JacobianDirective {
+			by, _ = withoutWord(by, "sparse")
+		}
 		hessian := named && directive == Directive
 		refused := len(by) == 0 || len(by) > 1 && (hessian || directive == JacobianDirective)
 		var recv string

@@ -227,6 +227,97 @@ func (s *scribe) sums() {
 	}
 }
 
+// rows writes a function with a Jacobian, of loops whose iterations mostly store rows of their own. x has 20
+// elements, dst has 24, and the four of at are 0 to 3.
+func (s *scribe) rows(name string) {
+	s.line("//revgen:jacobian x\nfunc %s(dst, x []float64, at []int) {\nz, c, u, p := []float64{x[0], 1, 2, 0.5}, 1, 0.5, x[2:]\n_, _, _, _ = z, c, u, p", name)
+	var loops []string
+	index := func() string {
+		if n := len(loops); n > 0 && s.rnd.IntN(4) > 0 {
+			i := loops[s.rnd.IntN(n)]
+			return s.pick(i, i, "at["+i+"]", "c%4", "(c+"+i+")%4", "3-"+i)
+		}
+		return s.pick("0", "1", "c%4", "at[c%4]", strconv.Itoa(s.rnd.IntN(4)))
+	}
+	vars := []string{"u"}
+	value := func() string {
+		switch s.rnd.IntN(12) {
+		case 0, 1, 2:
+			return "x[6+3*(" + index() + ")+" + s.pick("0", "1", "2", "c%2") + "]"
+		case 3:
+			return "x[" + index() + "]"
+		case 4:
+			return "z[" + index() + "]"
+		case 5, 6:
+			return "p[" + s.pick("0", "1", "2", index()) + "]"
+		case 7:
+			if s.rnd.IntN(4) == 0 {
+				return "dst[2*(" + index() + ")]"
+			}
+		}
+		return s.pick(vars...)
+	}
+	expr := func() string {
+		return s.pick(value(), value()+"*"+value(), "math.Sin("+value()+")", value()+" - 0.5*"+value(), "helper("+value()+", "+value()+")", "math.Floor("+value()+")", "max("+value()+", "+value()+")")
+	}
+	var body func(depth int)
+	body = func(depth int) {
+		n := len(vars)
+		for range 1 + s.rnd.IntN(3) {
+			k := s.rnd.IntN(20)
+			if len(loops) == 0 && s.rnd.IntN(3) > 0 {
+				k = 17
+			}
+			switch {
+			case k < 6:
+				s.line("dst[2*(%s)+%s] %s %s", index(), s.pick("0", "1"), s.pick("=", "=", "=", "+=", "-="), expr())
+			case k < 9:
+				v := s.name("v")
+				s.line("%s := %s\n_ = %s", v, expr(), v)
+				vars = append(vars, v)
+			case k < 11:
+				own := slices.DeleteFunc(slices.Clone(vars), func(v string) bool { return v[0] == 'p' || v == "u" && s.rnd.IntN(4) > 0 }) // not of x
+				if len(own) == 0 {
+					continue
+				}
+				s.line("%s = %s", s.pick(own...), expr())
+			case k == 11 && s.rnd.IntN(3) == 0:
+				s.line("z[%s] %s %s", index(), s.pick("=", "+="), expr())
+			case k == 12:
+				s.line("c = (c + %s) %% 3", s.pick("1", "2", index()))
+			case k == 13 && s.rnd.IntN(2) == 0:
+				s.line("p = x[3*(%s):]", index())
+			case k == 14:
+				s.line("if %s {", s.pick("c > 1", value()+" > 0.3", index()+" < 2 && "+value()+" < "+value(), "int(4*"+value()+") > 1"))
+				body(depth - 1)
+				if len(loops) > 0 && s.rnd.IntN(3) == 0 {
+					s.line(s.pick("continue", "continue", "continue", "break"))
+				}
+				s.line("}")
+			case k < 18 && depth > 0:
+				i := s.name("i")
+				s.line("for %s {\n_ = %s", fmt.Sprintf(s.pick("%[1]s := range 4", "%[1]s := range at", "%[1]s := 3; %[1]s >= 0; %[1]s--", "%[1]s := 0; %[1]s < len(at); %[1]s += 2", "%[1]s := 0; %[1]s < 3 && z[0] < 9; %[1]s++"), i), i)
+				outer := len(vars)
+				if s.rnd.IntN(3) > 0 {
+					v := s.name("p")
+					s.line("%s := x[6+3*%s : 9+3*%s]\nvar w [3]float64\n_, _ = %s, w", v, i, i, v)
+					vars = append(vars, v+"[0]", v+"[2]", "w[1]")
+				}
+				loops = append(loops, i)
+				body(depth - 1)
+				s.line("dst[2*%s] = %s", i, expr())
+				loops, vars = loops[:len(loops)-1], vars[:outer]
+				s.line("}")
+			}
+		}
+		vars = vars[:n]
+	}
+	for range 3 {
+		body(2)
+	}
+	s.line("dst[9] = %s\n}\n", expr())
+}
+
 const fuzzHead = `package written
 
 import (
@@ -355,15 +446,47 @@ func TestAll(t *testing.T) {
 }
 `
 
+const fuzzRows = `package written
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// TestRows compares Jacobians with their columns, which are products with the axes.
+func TestRows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 1))
+	for k, f := range rows {
+		for range 3 {
+			x, v, column, at := make([]float64, 20), make([]float64, 20), make([]float64, 24), rnd.Perm(4)
+			for i := range x {
+				x[i] = 2*rnd.Float64() - 1
+			}
+			at[0] = at[1]
+			got := mat.NewDense(24, 20, nil)
+			f.j(got, x, at)
+			for c := range v {
+				v[c] = 1
+				f.p(column, x, v, at)
+				v[c] = 0
+				for r, want := range column {
+					if g := got.At(r, c); !(math.Abs(g-want) <= 1e-12*(1+math.Abs(want))) && (g == g || want == want) {
+						t.Fatalf("k%d: J[%d][%d] is %v, want %v", k, r, c, g, want)
+					}
+				}
+			}
+		}
+	}
+}
+`
+
 // TestRandomGradients compares the gradients of random functions with their tangents, their
 // Hessians with their transposes, and both with differences of values.
 func TestRandomGradients(t *testing.T) {
-	count, seed := 12, uint64(1)
-	if s := os.Getenv("REVGEN_GRADIENTS"); s != "" { // as in REVGEN_GRADIENTS=500:7
-		if _, err := fmt.Sscanf(s, "%d:%d", &count, &seed); err != nil {
-			t.Fatal(err)
-		}
-	}
+	count, seed := randomCount(t, 12)
 	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 2))}
 	s.line("%s", fuzzHead)
 	var table strings.Builder
@@ -406,7 +529,12 @@ func TestRandomGradients(t *testing.T) {
 		fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP, n%dGradient, h%dGradient},\n", k, k, k, k, k, k)
 	}
 	test := fuzzTest + "\nvar all = []struct {\nf func([]float64) float64\ng func(g, x []float64) float64\nh, j func(dst, x, v []float64)\nn func(g, x, u []float64) float64\nt func(g, x, u, w []float64) float64\n}{\n" + table.String() + "}\n"
-	source := s.out.String()
+	testWritten(t, s.out.String(), test)
+}
+
+// testWritten runs a test of functions with what is written for them, and returns that.
+func testWritten(t *testing.T, source, test string) string {
+	t.Helper()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "random.go")
 	if err := os.WriteFile(name, []byte(source), 0o666); err != nil {
@@ -432,4 +560,36 @@ func TestRandomGradients(t *testing.T) {
 		_ = os.WriteFile(at, []byte(source), 0o666)
 		t.Errorf("%v\n%s\nthe functions are in %s", err, out, at)
 	}
+	return string(text)
+}
+
+// TestRandomJacobians compares Jacobians of random functions, many of which have a structure, with their
+// products.
+func TestRandomJacobians(t *testing.T) {
+	count, seed := randomCount(t, 40)
+	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 3))}
+	s.line("%s", fuzzHead)
+	var table strings.Builder
+	for k := range count {
+		s.rows(fmt.Sprint("k", k))
+		fmt.Fprintf(&table, "{k%dJacobian, k%dJVP},\n", k, k)
+	}
+	text := testWritten(t, s.out.String(), fuzzRows+"\nvar rows = []struct {\nj func(dst *mat.Dense, x []float64, at []int)\np func(dst, x, v []float64, at []int)\n}{\n"+table.String()+"}\n")
+	n := strings.Count(text, "num.NewPattern(")
+	t.Logf("%d of %d Jacobians have a structure", n, count)
+	if 10*n < count {
+		t.Error("these are too few")
+	}
+}
+
+// randomCount returns how many functions a test writes, and a seed, as REVGEN_GRADIENTS=500:7 says.
+func randomCount(t *testing.T, count int) (_ int, seed uint64) {
+	t.Helper()
+	seed = 1
+	if s := os.Getenv("REVGEN_GRADIENTS"); s != "" {
+		if _, err := fmt.Sscanf(s, "%d:%d", &count, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return count, seed
 }

@@ -173,6 +173,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x *mat.Dense) float64 { k := revlinalg.NewCross(x, x, x); k.Forward(); return 0 }", "revlinalg.NewCross is not differentiated: its body is not in this package"},
 		{gradient + "(x *mat.Dense) float64 { revlinalg.Dot[float64]{nil, rev.ViewSlice(x.RawRowView(0)), rev.ViewSlice(x.RawRowView(0))}.Forward(); return 0 }", "revlinalg.Dot[float64]: name the fields of a kernel"},
 		{gradient + "(x []float64) float64 { g := make([]float64, len(x)); dottedGradient(g, x); return g[0] }", "Dot is a kernel: what is written for it has no derivatives in reverse"},
+		{"//revgen:jacobian x sparse\nfunc f(dst, x []float64) { s := 0.0; for i := range dst { s += x[i]; dst[i] = s } }", "p.go:6:1: no structure of the Jacobian of f by x is found: leave out the word sparse"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
@@ -196,6 +197,7 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	const gradient = "//revgen:gradient x\nfunc f(x []float64, n int) float64 {\n"
+	const jacobian = "//revgen:jacobian x\nfunc f(dst, x []float64, at []int) {\n"
 	for _, c := range []struct {
 		text       string
 		want, none []string
@@ -297,6 +299,31 @@ func TestText(t *testing.T) {
 			nil, []string{"Release"},
 		},
 		{gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[i]) }\nreturn s*s }", []string{"i--"}, nil},
+		{ // columns of parameters that other iterations do not have
+			jacobian + "for i := range at { y := x[1+3*i : 4+3*i]; if y[0] > x[0] { y = y[1:] }; dst[2*i] = x[1+3*at[i]]; dst[2*i+1] = x[3*i+2]*x[0] } }",
+			nil, []string{"NewPattern"},
+		},
+		{
+			jacobian + "k, s := 0.5, math.Sin(x[0])\nfor i := range at { y := x[1+3*i : 4+3*i]; if y[0] > x[0] { k = 2*y[1] }; dst[2*i] = x[1+3*at[i]]*s; dst[2*i+1] = k*x[0]/y[2] } }",
+			nil, []string{"NewPattern"}, // k is carried
+		},
+		{
+			jacobian + "s := math.Sin(x[0])\nfor i := range at { k, y := 0.5, x[1+3*i : 4+3*i]; if y[0] > x[0] { k = 2*y[1] }; dst[2*i] = x[1+3*at[i]]*s; dst[2*i+1] = k*x[0]/y[2] } }",
+			[]string{"no iteration over i has both of", "pattern.Read(columns[0])\n\tfor i := range at", "pattern.ReadAt(old, 1)", "pattern.Read(columns[1+3*at[i]], old[2])", "pattern.Write(rows[2*i], rows[2*i+1])"}, nil,
+		},
+		{jacobian + "for i := range dst { dst[i] = x[i] + x[i+1] } }", []string{"pattern.Read(columns[i], columns[i+1])"}, nil},
+		{jacobian + "for i := range dst { dst[i] = x[0] * math.Sin(x[1]*float64(i)) } }", nil, []string{"NewPattern"}},            // all rows have both
+		{jacobian + "s := 0.0\nfor i := range dst { s += x[i]; dst[i] = s } }", nil, []string{"NewPattern"}},                      // a sum goes on
+		{jacobian + "s := []float64{0, 0}\nfor i := range dst { s[at[i]] = x[i]; dst[i] = s[0] } }", nil, []string{"NewPattern"}}, // so does a slice
+		{jacobian + "for i := range dst { dst[i] = x[i] }\ns := dst[0]\nfor i := range dst { dst[i] = s*x[i] } }", nil, []string{"NewPattern"}},
+		{jacobian + "for i := range dst { dst[i] = x[int(x[i])] } }", nil, []string{"NewPattern"}},                                   // an index depends on x
+		{jacobian + "k := 0\nfor i := range at { if x[i] > 0 { dst[k] = x[i]; k++ } } }", nil, []string{"NewPattern"}},               // as here
+		{jacobian + "for i := range at { if x[i] > 0 { dst[i] = x[at[i]] } else { dst[i] = x[i] } } }", nil, []string{"NewPattern"}}, // at[i] may not be there
+		{jacobian + "for i := range at { for j := 0; x[j] > 0; j++ { dst[i] = x[j] } } }", nil, []string{"NewPattern"}},              // nor x[j]
+		{jacobian + "for i := range at { x[i] *= 2; dst[i] = x[i] } }", nil, []string{"NewPattern"}},                                 // x changes
+		{jacobian + "at[0]++\nfor i := range at { dst[i] = x[at[i]] } }", nil, []string{"NewPattern"}},                               // so does at
+		{jacobian + "y := make([]float64, 9)\nif len(at) > 3 { y = x }\nfor i := range at { dst[i] = y[i] } }", nil, []string{"NewPattern"}},
+		{jacobian + "z := dst[1:]\nfor i := range at { z[2*i] = x[i]; z[i] += x[i+1] } }", []string{"z := rows[1:]", "pattern.Write(z[2*i], z[i])"}, nil},
 		{gradient + "s, y := 0.0, x[0]\nfor i := range n { y = math.Sin(y*x[i]); s += y }\nreturn s }", []string{"i--"}, nil},
 		{gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[i]); x[i+1] *= 2 }\nreturn s }", []string{"i--"}, nil},
 	} {

@@ -1,0 +1,317 @@
+package num
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Pattern says which columns of an m×n Jacobian its rows may have. A program notes that: what it reads
+// and writes between two calls of Group are columns and rows of a group. A row has the columns of its
+// group, and the shared ones, which are those that are read outside of groups. Groups with a common row are
+// one.
+//
+// Two columns get the same color if no group has both. One product of the Jacobian with the sum of the
+// axes of a color is then all its columns: each row has at most one of them. Shared columns have colors
+// of their own. This is the method of Curtis, Powell and Reid, 1974.
+type Pattern struct {
+	columns, rows []float64 // their numbers
+
+	group  int32   // the present one, or 0 outside of groups
+	shared []bool  // of each column
+	of     []int32 // of each row, its group or 0
+	same   []int32 // of each group, one that it is, or itself
+	start  []int32 // of each group, where its notes begin
+	notes  []int32
+
+	// When all is noted:
+	from, cols []int32   // group g has cols[from[g]:from[g+1]], which are sorted
+	below      []int32   // of each column, the number of shared ones before it
+	colors     [][]int32 // their columns
+	apart      int       // the first color of a shared column
+
+	groups func(c int) []int32 // those of a column
+}
+
+// NewPattern returns a pattern in which nothing is noted.
+func NewPattern(m, n int) *Pattern {
+	return &Pattern{columns: numbers(n), rows: numbers(m), shared: make([]bool, n), of: make([]int32, m), same: []int32{0}, start: []int32{0}}
+}
+
+func numbers(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	return x
+}
+
+// Columns returns the numbers of the columns. A program that notes what it reads has them in place of
+// the variables, and so knows which ones a part of them has.
+func (p *Pattern) Columns() []float64 { return p.columns }
+
+// Rows returns the numbers of the rows.
+func (p *Pattern) Rows() []float64 { return p.rows }
+
+// Group begins the next group.
+func (p *Pattern) Group() {
+	p.group = int32(len(p.same))
+	p.same = append(p.same, p.group)
+	p.start = append(p.start, int32(len(p.notes)))
+}
+
+// Shared ends the last group.
+func (p *Pattern) Shared() { p.group = 0 }
+
+// Read notes columns.
+func (p *Pattern) Read(columns ...float64) {
+	for _, c := range columns {
+		if p.group == 0 {
+			p.shared[int(c)] = true
+		} else {
+			p.notes = append(p.notes, int32(c))
+		}
+	}
+}
+
+// ReadAt notes column x[i], if there is one.
+func (p *Pattern) ReadAt(x []float64, i int) {
+	if 0 <= i && i < len(x) {
+		p.Read(x[i])
+	}
+}
+
+// Write notes rows.
+func (p *Pattern) Write(rows ...float64) {
+	for _, r := range rows {
+		if p.group == 0 {
+			continue
+		}
+		of := &p.of[int(r)]
+		if *of == 0 {
+			*of = p.group
+		} else {
+			p.same[p.first(p.group)] = p.first(*of)
+		}
+	}
+}
+
+// WriteAt notes row x[i], if there is one.
+func (p *Pattern) WriteAt(x []float64, i int) {
+	if 0 <= i && i < len(x) {
+		p.Write(x[i])
+	}
+}
+
+// first returns the group that stands for all that are the same as g.
+func (p *Pattern) first(g int32) int32 {
+	for p.same[g] != g {
+		p.same[g] = p.same[p.same[g]]
+		g = p.same[g]
+	}
+	return g
+}
+
+// Colors returns the number of colors. Nothing is noted from then on.
+func (p *Pattern) Colors() int {
+	if p.colors == nil {
+		p.gather()
+		p.paint()
+	}
+	return len(p.colors)
+}
+
+// gather makes the lists of groups, which get new numbers.
+func (p *Pattern) gather() {
+	number, n := make([]int32, len(p.same)), int32(1)
+	for g := int32(1); int(g) < len(p.same); g++ {
+		if p.same[g] == g {
+			number[g] = n
+			n++
+		}
+	}
+	p.start = append(p.start, int32(len(p.notes)))
+	p.from = make([]int32, n+1)
+	each := func(f func(g, c int32)) {
+		for g := int32(1); int(g) < len(p.same); g++ {
+			to := number[p.first(g)]
+			for _, c := range p.notes[p.start[g]:p.start[g+1]] {
+				if !p.shared[c] {
+					f(to, c)
+				}
+			}
+		}
+	}
+	each(func(g, _ int32) { p.from[g]++ })
+	end := int32(0)
+	for g, k := range p.from {
+		p.from[g], end = end, end+k
+	}
+	p.cols = make([]int32, end)
+	each(func(g, c int32) { p.cols[p.from[g]] = c; p.from[g]++ })
+	begin, end := int32(0), int32(0)
+	for g := range p.from {
+		list := p.cols[begin:p.from[g]]
+		begin, p.from[g] = p.from[g], end
+		slices.Sort(list)
+		end += int32(copy(p.cols[end:], slices.Compact(list)))
+	}
+	for r, g := range p.of {
+		p.of[r] = number[p.first(g)]
+	}
+	p.below = make([]int32, len(p.shared))
+	k := int32(0)
+	for c, shared := range p.shared {
+		p.below[c] = k
+		if shared {
+			k++
+		}
+	}
+}
+
+// paint gives columns their colors, each the first that no column has with which it shares a group.
+func (p *Pattern) paint() {
+	color := make([]int32, len(p.shared))
+	p.groups = p.lists()
+	var last []int32 // of each color, the last column that may not have it
+	p.colors = [][]int32{}
+	for c := range color {
+		color[c] = -1
+		if len(p.groups(c)) == 0 {
+			continue
+		}
+		for _, g := range p.groups(c) {
+			for _, d := range p.cols[p.from[g]:p.from[g+1]] {
+				if int(d) < c {
+					last[color[d]] = int32(c)
+				}
+			}
+		}
+		k := slices.IndexFunc(last, func(d int32) bool { return int(d) != c })
+		if k < 0 {
+			k = len(last)
+			last = append(last, -1)
+			p.colors = append(p.colors, nil)
+		}
+		color[c] = int32(k)
+		p.colors[k] = append(p.colors[k], int32(c))
+	}
+	p.apart = len(p.colors)
+	for c, shared := range p.shared {
+		if shared {
+			p.colors = append(p.colors, []int32{int32(c)})
+		}
+	}
+}
+
+// lists returns what returns the groups of a column.
+func (p *Pattern) lists() func(c int) []int32 {
+	from := make([]int32, len(p.shared)+2)
+	for _, c := range p.cols[:p.from[len(p.from)-1]] {
+		from[c+2]++
+	}
+	for c := range len(p.shared) {
+		from[c+2] += from[c+1]
+	}
+	list := make([]int32, len(p.cols))
+	for g := range len(p.from) - 1 {
+		for _, c := range p.cols[p.from[g]:p.from[g+1]] {
+			list[from[c+1]] = int32(g)
+			from[c+1]++
+		}
+	}
+	return func(c int) []int32 { return list[from[c]:from[c+1]] }
+}
+
+// Dense stores the Jacobian in dst. product stores its product with v in column.
+func (p *Pattern) Dense(dst *mat.Dense, product func(column, v []float64)) {
+	p.Colors()
+	raw := dst.RawMatrix()
+	for r := range raw.Rows {
+		clear(raw.Data[r*raw.Stride:][:raw.Cols])
+	}
+	p.products(product, raw.Data, func(r int) int { return r * raw.Stride }, func(c, _ int32) int32 { return c })
+}
+
+// Jacobian stores a Jacobian of which nothing is known in dst. product stores its product with v in column.
+func Jacobian(dst *mat.Dense, product func(column, v []float64)) {
+	p := NewPattern(dst.Dims())
+	p.Read(p.columns...)
+	p.Dense(dst, product)
+}
+
+// Sparse returns the Jacobian by rows, with columns in order, in the memory of the arguments if that is
+// large enough.
+func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, v []float64)) (_, _ []int32, _ []float64) {
+	shared := p.Colors() - p.apart
+	ptr, n := slices.Grow(ptr[:0], len(p.of)+1), int32(0)
+	for _, g := range p.of {
+		ptr = append(ptr, n)
+		n += p.from[g+1] - p.from[g] + int32(shared)
+	}
+	ptr = append(ptr, n)
+	ind = slices.Grow(ind[:0], int(n))
+	for _, g := range p.of {
+		own, all := p.cols[p.from[g]:p.from[g+1]], p.colors[p.apart:]
+		for len(own) > 0 || len(all) > 0 {
+			if len(all) == 0 || len(own) > 0 && own[0] < all[0][0] {
+				ind, own = append(ind, own[0]), own[1:]
+			} else {
+				ind, all = append(ind, all[0][0]), all[1:]
+			}
+		}
+	}
+	data = slices.Grow(data[:0], int(n))[:n]
+	p.products(product, data, func(r int) int { return int(ptr[r]) }, func(c, g int32) int32 {
+		own := p.cols[p.from[g]:p.from[g+1]]
+		k := len(own)
+		if k > 0 && c <= own[k-1] {
+			k, _ = slices.BinarySearch(own, c)
+		}
+		return p.below[c] + int32(k)
+	})
+	return ptr, ind, data
+}
+
+// products stores the elements of rows, which begin at begin(r). In the rows of group g, column c is at
+// place(c, g). Products are stored by blocks, so that rows are not visited for each of them.
+func (p *Pattern) products(product func(column, v []float64), data []float64, begin func(r int) int, place func(c, g int32) int32) {
+	const block = 8
+	m, groups := len(p.of), len(p.from)-1
+	v, memory := make([]float64, len(p.shared)), make([]float64, block*m)
+	at := make([][block]int32, groups) // of each group, the places of the columns of the block
+	for first := 0; first < len(p.colors); first += block {
+		colors := p.colors[first:min(first+block, len(p.colors))]
+		for k, columns := range colors {
+			for _, c := range columns {
+				v[c] = 1
+			}
+			product(memory[k*m:][:m], v)
+			for _, c := range columns {
+				v[c] = 0
+			}
+			if first+k >= p.apart {
+				for g := range at {
+					at[g][k] = place(columns[0], int32(g))
+				}
+				continue
+			}
+			for g := range at {
+				at[g][k] = -1
+			}
+			for _, c := range columns {
+				for _, g := range p.groups(int(c)) {
+					at[g][k] = place(c, g)
+				}
+			}
+		}
+		for r, g := range p.of {
+			row, places := data[begin(r):], at[g][:len(colors)]
+			for k, place := range places {
+				if place >= 0 {
+					row[place] = memory[k*m+r]
+				}
+			}
+		}
+	}
+}

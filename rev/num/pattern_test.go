@@ -1,0 +1,88 @@
+package num
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Jacobians are found from products, in as many of them as a row has columns if rows are bands.
+func TestPattern(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for range 200 {
+		m, n := rnd.IntN(30), 1+rnd.IntN(20)
+		want := mat.NewDense(max(m, 1), n, nil)
+		p := NewPattern(m, n)
+		if c := rnd.IntN(2 * n); c < n {
+			p.Read(p.Columns()[c])
+			for r := range m {
+				want.Set(r, c, rnd.NormFloat64())
+			}
+		}
+		for range rnd.IntN(20) {
+			p.Group()
+			var columns []int
+			for range rnd.IntN(4) {
+				c := rnd.IntN(n)
+				columns = append(columns, c)
+				p.ReadAt(p.Columns(), c)
+			}
+			p.ReadAt(p.Columns(), n)
+			p.WriteAt(p.Rows(), -1)
+			for range rnd.IntN(3) {
+				if m == 0 {
+					break
+				}
+				r := rnd.IntN(m)
+				p.Write(p.Rows()[r])
+				for _, c := range columns {
+					want.Set(r, c, rnd.NormFloat64())
+				}
+			}
+		}
+		p.Shared()
+		product := func(column, v []float64) {
+			for r := range column {
+				column[r] = Inner(want.RawRowView(r), v)
+			}
+		}
+		if m > 0 {
+			got := mat.NewDense(m, n, nil)
+			got.Set(0, 0, 1)
+			p.Dense(got, product)
+			if !mat.EqualApprox(got, want, 1e-15) {
+				t.Fatalf("got %v\nwant %v", got, want)
+			}
+			Jacobian(got, product)
+			if !mat.Equal(got, want) {
+				t.Fatalf("by columns: got %v\nwant %v", got, want)
+			}
+		}
+		ptr, ind, data := p.Sparse(nil, nil, nil, product)
+		sparse := mat.NewDense(max(m, 1), n, nil)
+		for r := range m {
+			row := ind[ptr[r]:ptr[r+1]]
+			if !slices.IsSorted(row) || len(slices.Compact(slices.Clone(row))) != len(row) {
+				t.Fatalf("row %d has columns %v", r, row)
+			}
+			for k, c := range row {
+				sparse.Set(r, int(c), data[int(ptr[r])+k])
+			}
+		}
+		if !mat.EqualApprox(sparse, want, 1e-15) {
+			t.Fatalf("sparse: got %v\nwant %v", sparse, want)
+		}
+	}
+	p := NewPattern(50, 52)
+	for i := range 50 {
+		p.Group()
+		p.Read(p.Columns()[i : i+3]...)
+		p.Write(p.Rows()[i])
+	}
+	p.Shared()
+	if k := p.Colors(); k != 3 {
+		t.Errorf("%d colors of rows with three columns, want 3", k)
+	}
+}
