@@ -44,9 +44,13 @@ func noescape[K any](k *K) unsafe.Pointer {
 //
 // Empty values of gonum in the places of outputs and derivatives get their sizes.
 //
-// Calls of small kernels spend most of their time here. Clearing the room for a region
-// takes as long as looking at an operand, so check makes little more room than it needs.
+// Calls of small kernels spend most of their time here, so most of them take the short way
+// of accepts. Clearing the room for a region takes as long as looking at an operand, so check
+// makes little more room than it needs.
 func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
+	if gt == nil && (g == nil || t == nil) && l.accepts(k, noneNil(g, t)) {
+		return nil
+	}
 	var c checker
 	c.layout = l
 	c.values = [4]unsafe.Pointer{k, g, t, gt}
@@ -234,9 +238,13 @@ func (c *checker) fill(room []region, absent uint64) {
 func (c *checker) mismatched(room []region) *OperandError {
 	k := c.values[0]
 	c.binding = binding{}
+	// A sparse matrix without entries may have dimensions.
+	present := func(e *equation) bool {
+		return e.operand == 0 || room[e.field].data != nil || c.fields[e.field].Kind == Sparse && e.value(k) != 0
+	}
 	from := map[int8]int{} // by name, the operand that gave its number
 	for _, e := range c.equations {
-		if e.symbol >= 0 && e.applies(k) && (e.operand == 0 || room[e.field].data != nil) && !c.known[e.symbol] {
+		if e.symbol >= 0 && e.applies(k) && present(&e) && !c.known[e.symbol] {
 			c.agree(&e, e.value(k))
 			if e.operand != 0 {
 				from[e.symbol] = e.field
@@ -244,12 +252,12 @@ func (c *checker) mismatched(room []region) *OperandError {
 		}
 	}
 	for _, e := range c.equations {
-		if v, _ := e.eval(&c.binding); e.operand != 0 && e.applies(k) && v > 0 && room[e.field].data == nil && !c.fields[e.field].Optional {
+		if v, _ := e.eval(&c.binding); e.applies(k) && v > 0 && !present(&e) && !c.fields[e.field].Optional {
 			return c.isNil(e.field)
 		}
 	}
 	for _, e := range c.equations {
-		if e.operand != 0 && e.applies(k) && room[e.field].data != nil && !c.agree(&e, e.value(k)) {
+		if e.operand != 0 && e.applies(k) && present(&e) && !c.agree(&e, e.value(k)) {
 			return c.wrong(e.field, 0, c.want(e.field, from), mat.ErrShape)
 		}
 	}

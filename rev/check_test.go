@@ -33,6 +33,19 @@ type rows struct {
 
 func (k rows) Run(Pass[rows]) error { return nil }
 
+// even has a plain layout.
+type even struct {
+	Out *float64         `rev:"acc"`
+	C   General[float64] `rev:"acc" shape:"m,n"`
+	X   Vector[float64]  `rev:"in" shape:"n"`
+	W   []float64        `rev:"in" shape:"m"`
+	Z   Vector[float64]  `rev:"inout" shape:"n"`
+	Ind []int            `rev:"index" shape:"Len"`
+	Len int
+}
+
+func (k even) Run(Pass[even]) error { return nil }
+
 // A judged is an operand as judge sees it.
 type judged struct {
 	role               Role
@@ -71,6 +84,22 @@ func (k *rows) judged() []judged {
 		{Acc, true, k.Y.Data, k.Y.N, 1, k.Y.Inc, [2]int{k.S.Rows, 1}},
 		{In, false, k.S.Data, entries, 1, 1, [2]int{entries, 1}},
 		{In, false, k.X.Data, k.X.N, 1, k.X.Inc, [2]int{k.S.Cols, 1}},
+		{Index, false, nil, len(k.Ind) - k.Len, 0, 1, [2]int{}},
+	}
+}
+
+func (k *even) judged() []judged {
+	m, n := len(k.W), k.X.N
+	var out []float64
+	if k.Out != nil {
+		out = unsafe.Slice(k.Out, 1)
+	}
+	return []judged{
+		{Acc, true, out, 1, 1, 1, [2]int{1, 1}},
+		{Acc, true, k.C.Data, k.C.Rows, k.C.Cols, k.C.Stride, [2]int{m, n}},
+		{In, false, k.X.Data, n, 1, k.X.Inc, [2]int{n, 1}},
+		{In, false, k.W, m, 1, 1, [2]int{m, 1}},
+		{InOut, false, k.Z.Data, k.Z.N, 1, k.Z.Inc, [2]int{n, 1}},
 		{Index, false, nil, len(k.Ind) - k.Len, 0, 1, [2]int{}},
 	}
 }
@@ -174,7 +203,16 @@ func TestCheck(t *testing.T) {
 		k.Ind = ints[:max(size(2), 0)]
 		return k
 	}
-	accepted, refused := 0, 0
+	randomEven := func(m, n int) (k even) {
+		if d := data(1); d != nil {
+			k.Out = &d[0]
+		}
+		k.C, k.X, k.W, k.Z = general(m, n), vector(n), data(max(size(m), 0)), vector(n)
+		k.Len = size(2)
+		k.Ind = ints[:max(size(2), 0)]
+		return k
+	}
+	accepted, refused, plain := 0, 0, 0
 	compare := func(l *layout, values [4]unsafe.Pointer, judged ...[]judged) {
 		t.Helper()
 		wrong, unclear := judge(judged...)
@@ -214,8 +252,18 @@ func TestCheck(t *testing.T) {
 			values[1], views = addr(&rg), append(views, rg.judged())
 		}
 		compare(layoutFor[rows](), values, views...)
+		at = 0
+		e, eg := randomEven(m, n), randomEven(m, n)
+		values, views = [4]unsafe.Pointer{addr(&e)}, [][]judged{e.judged()}
+		if passes > 0 {
+			values[1+passes&1], views = addr(&eg), append(views, eg.judged())
+		}
+		compare(layoutFor[even](), values, views...)
+		if layoutFor[even]().accepts(values[0], noneNil(values[1], values[2])) {
+			plain++
+		}
 	}
-	if accepted < rounds/4 || refused < rounds/4 {
-		t.Errorf("accepted %d, refused %d", accepted, refused)
+	if accepted < rounds/4 || refused < rounds/4 || plain < rounds/10 {
+		t.Errorf("accepted %d, %d of them plainly, refused %d", accepted, plain, refused)
 	}
 }

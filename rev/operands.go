@@ -86,6 +86,7 @@ type layout struct {
 	optional  uint64     // the set of the operands that may be nil
 	shaped    uint64     // the set of the operands whose dimensions a tag says
 	inPlace   bool       // whether an operand is inout
+	plain
 }
 
 type field struct {
@@ -147,6 +148,7 @@ func newLayout(t reflect.Type) *layout {
 	}
 	l.symbols = parser.symbols
 	l.equations = parser.ordered(l.fields)
+	l.plain = newPlain(l)
 	return l
 }
 

@@ -11,6 +11,8 @@
 package elementwise
 
 import (
+	"unsafe"
+
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
@@ -155,6 +157,9 @@ func (p *pass[T]) order() int {
 // Run makes the pass p of a kernel k of f. It returns a *rev.DomainError if f is not defined
 // at an element, and then changes nothing.
 func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
+	if !p.Adjoint && !p.Tangent && addSmall(f, (*Operands[T])(unsafe.Pointer(&k)), p.Sign()) {
+		return nil
+	}
 	w := workspace.Get[pass[T]]()
 	w.k, w.g, w.t, w.gt = Operands[T](k), Operands[T](p.G), Operands[T](p.T), Operands[T](p.GT)
 	w.f, w.sign = f, p.Sign()
@@ -162,6 +167,31 @@ func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
 	*w = pass[T]{buffers: w.buffers, wide: w.wide} // without the caller's storage
 	workspace.Put(w)
 	return err
+}
+
+// addSmall adds f to a block of floats one after the other, and reports whether it could. It has none
+// of the preparations of a pass, which take longer than some elements.
+func addSmall[T rev.Number](f *Function, k *Operands[T], sign int) bool {
+	switch k := any(k).(type) {
+	case *Operands[float64]:
+		return addBlock(f, &f.Float64, k, sign)
+	case *Operands[float32]:
+		return addBlock(f, &f.Float32, k, sign)
+	}
+	return false
+}
+
+func addBlock[T rev.Float](f *Function, loops *Loops[T], k *Operands[T], sign int) bool {
+	n := k.X.N
+	if n > BlockSize || k.Y.Data == nil || k.X.Inc != 1 || k.Y.Inc != 1 || loops.Add == nil {
+		return false
+	}
+	x := k.X.Data[:n]
+	if f.Defined != nil && loops.known(x) < n {
+		return false
+	}
+	loops.Add(k.Y.Data[:n], T(sign), x)
+	return true
 }
 
 // run adds sign·f(x) to y, for a sign of 1 or -1. It adds sign·f′(x)·ẋ to ẏ, and the
@@ -276,27 +306,26 @@ type buffers[T rev.Number] struct{ x, y, d, v [PieceSize]T }
 
 // addOne makes a pass that adds to one output, and reports whether it could.
 func addOne[T rev.Float](p *pass[T], f *Loops[T], lo, hi int) bool {
-	to, sign, from := p.k.Y, T(p.sign), rev.Vector[T]{Inc: 1}
-	outputs := 0
-	for _, o := range [...]struct {
-		yes      bool
-		to, from rev.Vector[T]
-		sign     T
-	}{
-		{p.k.Y.Data != nil, p.k.Y, from, sign}, {p.tangent(), p.t.Y, p.t.X, sign},
-		{p.gradient(), p.g.X, p.g.Y, 1}, {p.gradientTangent(), p.gt.X, p.gt.Y, 1},
-	} {
-		if o.yes {
-			to, from, sign, outputs = o.to, o.from, o.sign, outputs+1
-		}
+	to, from, sign, outputs := &p.k.Y, (*rev.Vector[T])(nil), T(p.sign), 0
+	if to.Data != nil {
+		outputs++
 	}
-	if outputs != 1 || p.curved() || to.Inc != 1 || from.Inc != 1 || p.k.X.Inc != 1 {
+	if p.tangent() {
+		to, from, outputs = &p.t.Y, &p.t.X, outputs+1
+	}
+	if p.gradient() {
+		to, from, sign, outputs = &p.g.X, &p.g.Y, 1, outputs+1
+	}
+	if p.gradientTangent() {
+		to, from, sign, outputs = &p.gt.X, &p.gt.Y, 1, outputs+1
+	}
+	if outputs != 1 || p.curved() || to.Inc != 1 || p.k.X.Inc != 1 {
 		return false
 	}
 	switch x := p.k.X.Data[lo:hi]; {
-	case from.Data == nil && f.Add != nil:
+	case from == nil && f.Add != nil:
 		f.Add(to.Data[lo:hi], sign, x)
-	case from.Data != nil && f.AddSlope != nil:
+	case from != nil && from.Inc == 1 && f.AddSlope != nil:
 		f.AddSlope(to.Data[lo:hi], sign, x, from.Data[lo:hi])
 	default:
 		return false

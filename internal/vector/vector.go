@@ -101,7 +101,9 @@ func Dot[T rev.Number](x, y rev.Vector[T]) (s T) {
 // DotBy returns the sum of Dot of parts of n elements.
 func DotBy[T rev.Number](n int, x, y rev.Vector[T]) (s T) {
 	switch {
-	case number.IsFixed[T]() || number.IsComplex[T]() || x.Inc != 1 || y.Inc != 1 || x.N <= n:
+	case x.N <= n:
+		return Dot(x, y)
+	case number.IsFixed[T]() || number.IsComplex[T]() || x.Inc != 1 || y.Inc != 1:
 		for lo := 0; lo < x.N; lo += n {
 			s += Dot(Between(x, lo, min(n, x.N-lo)), Between(y, lo, min(n, x.N-lo)))
 		}
