@@ -30,7 +30,7 @@ func ExamplePattern() {
 				column[i] -= v[i+1]
 			}
 		}
-	})
+	}, nil)
 	fmt.Println(mat.Formatted(&j))
 	// Output:
 	// 2 products

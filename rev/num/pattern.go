@@ -223,26 +223,27 @@ func (p *Pattern) lists() func(c int) []int32 {
 	return func(c int) []int32 { return list[from[c]:from[c+1]] }
 }
 
-// Dense stores the Jacobian in dst. product stores its product with v in column.
-func (p *Pattern) Dense(dst *mat.Dense, product func(column, v []float64)) {
+// Dense stores the Jacobian in dst. product stores its product with v in column. four, if it is not nil, does so
+// with four vectors.
+func (p *Pattern) Dense(dst *mat.Dense, product func(column, v []float64), four func(columns, v [4][]float64)) {
 	p.Colors()
 	raw := dst.RawMatrix()
 	for r := range raw.Rows {
 		clear(raw.Data[r*raw.Stride:][:raw.Cols])
 	}
-	p.products(product, raw.Data, func(r int) int { return r * raw.Stride }, func(c, _ int32) int32 { return c })
+	p.products(product, four, raw.Data, func(r int) int { return r * raw.Stride }, func(c, _ int32) int32 { return c })
 }
 
 // Jacobian stores a Jacobian of which nothing is known in dst. product stores its product with v in column.
 func Jacobian(dst *mat.Dense, product func(column, v []float64)) {
 	p := NewPattern(dst.Dims())
 	p.Read(p.columns...)
-	p.Dense(dst, product)
+	p.Dense(dst, product, nil)
 }
 
 // Sparse returns the Jacobian by rows, with columns in order, in the memory of the arguments if that is
 // large enough.
-func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, v []float64)) (_, _ []int32, _ []float64) {
+func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, v []float64), four func(columns, v [4][]float64)) (_, _ []int32, _ []float64) {
 	shared := p.Colors() - p.apart
 	ptr, n := slices.Grow(ptr[:0], len(p.of)+1), int32(0)
 	for _, g := range p.of {
@@ -251,7 +252,11 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 	}
 	ptr = append(ptr, n)
 	ind = slices.Grow(ind[:0], int(n))
-	for _, g := range p.of {
+	for r, g := range p.of {
+		if r > 0 && p.of[r-1] == g {
+			ind = append(ind, ind[ptr[r-1]:ptr[r]]...)
+			continue
+		}
 		own, all := p.cols[p.from[g]:p.from[g+1]], p.colors[p.apart:]
 		for len(own) > 0 || len(all) > 0 {
 			if len(all) == 0 || len(own) > 0 && own[0] < all[0][0] {
@@ -262,7 +267,7 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 		}
 	}
 	data = slices.Grow(data[:0], int(n))[:n]
-	p.products(product, data, func(r int) int { return int(ptr[r]) }, func(c, g int32) int32 {
+	p.products(product, four, data, func(r int) int { return int(ptr[r]) }, func(c, g int32) int32 {
 		own := p.cols[p.from[g]:p.from[g+1]]
 		k := len(own)
 		if k > 0 && c <= own[k-1] {
@@ -275,21 +280,43 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 
 // products stores the elements of rows, which begin at begin(r). In the rows of group g, column c is at
 // place(c, g). Products are stored by blocks, so that rows are not visited for each of them.
-func (p *Pattern) products(product func(column, v []float64), data []float64, begin func(r int) int, place func(c, g int32) int32) {
+func (p *Pattern) products(product func(column, v []float64), four func(columns, v [4][]float64), data []float64, begin func(r int) int, place func(c, g int32) int32) {
 	const block = 8
 	m, groups := len(p.of), len(p.from)-1
-	v, memory := make([]float64, len(p.shared)), make([]float64, block*m)
+	scratch := NewScratch[float64]()
+	defer scratch.Free()
+	memory := scratch.Make(block * m)
+	var v [4][]float64
+	for k := range v {
+		v[k] = scratch.Make(len(p.shared))
+	}
 	at := make([][block]int32, groups) // of each group, the places of the columns of the block
 	for first := 0; first < len(p.colors); first += block {
 		colors := p.colors[first:min(first+block, len(p.colors))]
+		set := func(k int, to float64) {
+			if k < len(colors) {
+				for _, c := range colors[k] {
+					v[k%4][c] = to
+				}
+			}
+		}
+		for k := range colors {
+			set(k, 1)
+			if four == nil || k >= len(colors)&^3 && len(colors)%4 < 3 {
+				product(memory[k*m:][:m], v[k%4])
+				set(k, 0)
+			} else if k%4 == 3 || k == len(colors)-1 {
+				var columns [4][]float64
+				for i := range columns {
+					columns[i] = memory[(k&^3+i)*m:][:m]
+				}
+				four(columns, v)
+				for i := range columns {
+					set(k&^3+i, 0)
+				}
+			}
+		}
 		for k, columns := range colors {
-			for _, c := range columns {
-				v[c] = 1
-			}
-			product(memory[k*m:][:m], v)
-			for _, c := range columns {
-				v[c] = 0
-			}
 			if first+k >= p.apart {
 				for g := range at {
 					at[g][k] = place(columns[0], int32(g))
@@ -306,11 +333,12 @@ func (p *Pattern) products(product func(column, v []float64), data []float64, be
 			}
 		}
 		for r, g := range p.of {
-			row, places := data[begin(r):], at[g][:len(colors)]
-			for k, place := range places {
+			row, i := data[begin(r):], r
+			for _, place := range at[g][:len(colors)] {
 				if place >= 0 {
-					row[place] = memory[k*m+r]
+					row[place] = memory[i]
 				}
+				i += m
 			}
 		}
 	}

@@ -48,10 +48,18 @@ func TestPattern(t *testing.T) {
 				column[r] = Inner(want.RawRowView(r), v)
 			}
 		}
+		var four func(columns, v [4][]float64)
+		if rnd.IntN(2) == 0 {
+			four = func(columns, v [4][]float64) {
+				for k, column := range columns {
+					product(column, v[k])
+				}
+			}
+		}
 		if m > 0 {
 			got := mat.NewDense(m, n, nil)
 			got.Set(0, 0, 1)
-			p.Dense(got, product)
+			p.Dense(got, product, four)
 			if !mat.EqualApprox(got, want, 1e-15) {
 				t.Fatalf("got %v\nwant %v", got, want)
 			}
@@ -60,7 +68,7 @@ func TestPattern(t *testing.T) {
 				t.Fatalf("by columns: got %v\nwant %v", got, want)
 			}
 		}
-		ptr, ind, data := p.Sparse(nil, nil, nil, product)
+		ptr, ind, data := p.Sparse(nil, nil, nil, product, four)
 		sparse := mat.NewDense(max(m, 1), n, nil)
 		for r := range m {
 			row := ind[ptr[r]:ptr[r+1]]

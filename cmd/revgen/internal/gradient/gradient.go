@@ -59,7 +59,7 @@ func Asks(file *ast.File) bool {
 }
 
 // Endings are the ends of the names of written functions.
-var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "VJP", "Jacobian"}
+var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian"}
 
 // File returns what is written for the functions of a file that ask for gradients, and nil if
 // none does.
@@ -636,6 +636,10 @@ func (f *function) jacobian(words []string) {
 	if only {
 		return
 	}
+	four := "nil"
+	if notes != nil {
+		four = f.four(x, y, dst, v, rest)
+	}
 
 	r, forward, back := f.vjp(by, y, w)
 	forward, back = f.common(tidied(forward, back, 0))
@@ -669,7 +673,7 @@ func (f *function) jacobian(words []string) {
 		out.line("if %s < %s {\n%s := make([]float64, %s)\nfor i := range %s {\n%s[i] = 1", m, columns, w.name, m, w.name, w.name)
 		out.line("%s(%s.RawRowView(i), %s)\n%s[i] = 0\n}\nreturn\n}", callLeft, dst.name, argsLeft, w.name)
 		if notes != nil {
-			out.line("%s.Dense(%s, %s)", pattern.name, dst.name, product)
+			out.line("%s.Dense(%s, %s, %s)", pattern.name, dst.name, product, four)
 			return
 		}
 		out.imports[numPath] = true
@@ -687,8 +691,38 @@ func (f *function) jacobian(words []string) {
 	f.write(whole, []string{dst.name + " *revsparse.CSR[float64, int32]"}, rest, false, func(out *writer) {
 		out.pattern(pattern, dst.name+".Rows", "len("+x.name+")", notes)
 		out.line("%s.Cols = len(%s)", dst.name, x.name)
-		out.line("%[1]s.Ptr, %[1]s.Ind, %[1]s.Data = %[2]s.Sparse(%[1]s.Ptr, %[1]s.Ind, %[1]s.Data, %[3]s)", dst.name, pattern.name, product)
+		out.line("%[1]s.Ptr, %[1]s.Ind, %[1]s.Data = %[2]s.Sparse(%[1]s.Ptr, %[1]s.Ind, %[1]s.Data, %[3]s, %[4]s)", dst.name, pattern.name, product, four)
 	})
+}
+
+// four writes the product of the Jacobian with four vectors, and returns a function that calls it, or nil if
+// there is none.
+func (f *function) four(x, y, dst, v *variable, rest []*variable) string {
+	var lanes []map[*variable]*variable
+	var dsts, vs [4]string
+	for k := range dsts {
+		d, u := f.vectorOf(dst.name), f.vectorOf(v.name)
+		dsts[k], vs[k] = d.name, u.name
+		lanes = append(lanes, map[*variable]*variable{x: u, y: d})
+	}
+	list, ok := f.tangents(f.out, lanes)
+	if !ok {
+		return "nil"
+	}
+	list, _ = f.common(tidied(append([]stmt{f.made(y, lanes[0][y])}, list...), []stmt{&returned{}}, 0))
+	vectors := types.NewArray(v.typ, 4)
+	columns := &variable{name: f.unique("columns"), typ: vectors, param: true}
+	params := beside(rest, x, &variable{name: v.name, typ: vectors, param: true})
+	name := f.decl.Name.Name + "JVP4"
+	f.line("// %s does so with four vectors.", name)
+	f.write(name, []string{f.declared(columns)}, params, false, func(out *writer) {
+		for k := range dsts {
+			out.line("%s, %s := %s[%d], %s[%d][:len(%s)]\nclear(%s)", dsts[k], vs[k], columns.name, k, v.name, k, x.name, dsts[k])
+		}
+		out.list(f.paired(list))
+	})
+	call, args := f.arguments(name, params)
+	return fmt.Sprintf("func(%s, %s [4][]float64) { %s(%s, %s) }", columns.name, v.name, call, columns.name, args)
 }
 
 // pattern writes the pattern of an m×n Jacobian.

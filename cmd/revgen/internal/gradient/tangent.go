@@ -19,6 +19,53 @@ type tangenter struct {
 	slots map[*slot]*slot
 	out   []stmt
 	start []stmt // the tangents of parameters that are numbers, which begin as zeros
+
+	lanes []map[*variable]*variable // dots of several directions, or nil
+	alone bool                      // some statement has one direction alone
+}
+
+// tangents returns statements with their tangents in several directions, or false if they have one
+// alone.
+func (l *lowerer) tangents(list []stmt, lanes []map[*variable]*variable) (out []stmt, ok bool) {
+	t := &tangenter{lowerer: l, analysis: &analysis{keys: map[path]*key{}}, lanes: lanes}
+	for v := range lanes[0] {
+		t.seeds = append(t.seeds, v)
+	}
+	t.share(list, nil)
+	t.activate(list, nil)
+	out = t.list(list)
+	return slices.Concat(t.start, out), !t.alone
+}
+
+// several adds the tangents in several directions to a statement.
+func (t *tangenter) several(s stmt) {
+	var before, after []stmt
+	for _, t.dots = range t.lanes {
+		outer := t.out
+		t.out = nil
+		switch s := s.(type) {
+		case *assignment:
+			t.assignment(s)
+		case *swap:
+			t.put(s)
+			if d := t.dot(s.x); d != nil {
+				t.put(&swap{d, t.dot(s.y)})
+			}
+		case *effect:
+			if c, ok := s.call.(*call); ok && c.fn == "panic" {
+				t.put(s)
+			}
+		}
+		list := t.out
+		t.out = outer
+		i := slices.Index(list, s)
+		if i < 0 {
+			t.alone = true
+			return
+		}
+		before, after = append(before, list[:i]...), append(after, list[i+1:]...)
+	}
+	t.out = slices.Concat(t.out, before, []stmt{s}, after)
 }
 
 // slot returns the slot of the tangents of what is in a slot.
@@ -89,6 +136,14 @@ func (t *tangenter) dotOf(v *variable) *variable {
 }
 
 func (t *tangenter) statement(s stmt) {
+	switch s.(type) {
+	case *branch, *ranged, *while:
+	default:
+		if t.lanes != nil {
+			t.several(s)
+			return
+		}
+	}
 	switch s := s.(type) {
 	case *assignment:
 		t.assignment(s)
