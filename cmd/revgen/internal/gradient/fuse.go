@@ -110,7 +110,7 @@ func (u *fuser) pair(forward, back stmt) bool {
 		return ok && f.info == b.info && !u.apart[b.info]
 	case *branch:
 		f, ok := forward.(*branch)
-		return ok && (sameText(f.cond, b.cond) || sameText(f.cond, inverted(b.cond)))
+		return ok && (sameText(f.cond, b.cond) || sameText(f.cond, inverted(b.cond)) || sameText(inverted(f.cond), b.cond))
 	}
 	return false
 }

@@ -354,11 +354,21 @@ func (r *reverser) flat(list []stmt) (out []stmt) {
 	return out
 }
 
-// inverted returns the opposite of a condition. Comparisons of numbers keep their sense, as
-// they are false for NaN.
+// inverted returns the opposite of a condition. Comparisons of order keep their sense, as they are false
+// for NaN.
 func inverted(e expr) expr {
-	if u, ok := e.(*unary); ok && u.op == token.NOT {
-		return u.x
+	switch e := e.(type) {
+	case *unary:
+		if e.op == token.NOT {
+			return e.x
+		}
+	case *binary:
+		switch e.op {
+		case token.EQL:
+			return &binary{token.NEQ, e.x, e.y, e.typ}
+		case token.NEQ:
+			return &binary{token.EQL, e.x, e.y, e.typ}
+		}
 	}
 	return &unary{token.NOT, e}
 }

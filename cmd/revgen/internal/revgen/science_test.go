@@ -299,6 +299,7 @@ func TestText(t *testing.T) {
 			nil, []string{"Release"},
 		},
 		{gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[i]) }\nreturn s*s }", []string{"i--"}, nil},
+		{gradient + "y := x[0]\nif n == 0 { y += 1 } else { y *= x[1] }\nreturn y }", []string{"if n != 0 {"}, []string{"!("}},
 		{ // columns of parameters that other iterations do not have
 			jacobian + "for i := range at { y := x[1+3*i : 4+3*i]; if y[0] > x[0] { y = y[1:] }; dst[2*i] = x[1+3*at[i]]; dst[2*i+1] = x[3*i+2]*x[0] } }",
 			nil, []string{"NewPattern"},
