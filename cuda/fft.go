@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -22,7 +23,7 @@ import (
 //
 // If n is a power of 2, a block makes transforms of up to 2048 numbers in shared memory, several if they are
 // short. Longer ones are passes over the memory, of transforms of up to 1024 numbers: two passes for n up to
-// 2²⁰, three up to 2³⁰. Every other n is a convolution with exp(iπk²/n), by two transforms of the least power
+// 2²⁰, three up to 2³⁰, and no more than 2³¹ numbers: of more it returns an error. Every other n is a convolution with exp(iπk²/n), by two transforms of the least power
 // of 2 that is at least 2·n-1 (L. I. Bluestein, 1970). The device keeps its tables, of n and that many numbers,
 // for the last 16 such lengths. Scratch memory is that of X for two passes and twice that for more, and for a
 // convolution one or two times that of its transforms.
@@ -86,6 +87,8 @@ const (
 const (
 	fftHeld  = 8 // numbers of a thread
 	fftRoots = 1 << 11
+
+	mostFFTLog = 31
 )
 
 // fftLogs are logarithms of how many numbers the longest transform has that is one pass, and the longest that
@@ -120,6 +123,9 @@ func newTransforms(w *pass, n, count int) *transforms {
 		f.log = bits.Len(uint(2*n - 1)) // 2ˡ is more than 2·n-2
 		passes = 2 * len(partsOfLog(f.log))
 	}
+	if f.log > mostFFTLog {
+		w.fail(fmt.Errorf("cuda: transforms of 2^%d numbers, want at most 2^%d", f.log, mostFFTLog))
+	}
 	for i := range min(2, passes-1) {
 		f.rooms[i] = w.room(1+i, count<<f.log*int(unsafe.Sizeof(complex128(0))))
 	}
@@ -137,7 +143,7 @@ func (f *transforms) convolution() (t fftTable) {
 	one := *f
 	one.count = 1
 	around := one.dense(t.second.address())
-	one.transform(step{x: around, y: around, scale: 1})
+	one.transform(step{name: "fftPass", x: around, y: around, scale: 1})
 	return t
 }
 
@@ -222,16 +228,23 @@ func (f *transforms) run(x, y signals, back bool, scale float64) {
 		first, last = atLoad, atStore
 	}
 	if f.chirp == 0 {
-		f.transform(step{x: x, y: y, conjugates: first | last, scale: scale})
+		name := "fftPass"
+		if x.kind == realNumbers {
+			name = "fftReals"
+		} else if y.kind == realNumbers { // twice that, of numbers without another half
+			name, scale = "fftToReals", scale/2
+		}
+		f.transform(step{name: name, x: x, y: y, conjugates: first | last, scale: scale})
 		return
 	}
 	// The convolution is a product of transforms, and the inverse one is that of conjugates.
-	middle := f.transform(step{x: x, before: f.chirp, after: f.around, conjugates: first, scale: 1})
-	f.transform(step{x: middle, y: y, after: f.chirp, conjugates: atLoad | beforeFactors | last, scale: scale})
+	middle := f.transform(step{name: "fftFactors", x: x, before: f.chirp, after: f.around, conjugates: first, scale: 1})
+	f.transform(step{name: "fftFactors", x: middle, y: y, after: f.chirp, conjugates: atLoad | beforeFactors | last, scale: scale})
 }
 
 // A step is a pass of kernels/fft.cu.
 type step struct {
+	name          string
 	x, y          signals
 	before, after uintptr
 	conjugates    int
@@ -256,7 +269,7 @@ var partsOfLog = func(l int) (parts []int) {
 func (f *transforms) transform(s step) signals {
 	parts, done := partsOfLog(f.log), 0
 	for i, r := range parts {
-		one := step{x: s.x, y: s.y, scale: 1}
+		one := step{name: s.name, x: s.x, y: s.y, scale: 1}
 		if i == 0 {
 			one.before, one.conjugates = s.before, s.conjugates&atLoad
 		}
@@ -282,11 +295,10 @@ func (f *transforms) launchStep(s step, r, done int) {
 	for threads*fftHeld < 1<<r || threads < bounds.threads && threads*fftHeld < columns<<r {
 		threads *= 2
 	}
-	name := "fftPass"
-	if s.before != 0 || s.after != 0 || s.x.kind != complexNumbers || s.y.kind != complexNumbers || min(s.x.length, s.y.length) < 1<<f.log {
-		name = "fftFactors"
+	if s.name == "fftFactors" && s.before == 0 && s.after == 0 && s.x.kind == complexNumbers && s.y.kind == complexNumbers && min(s.x.length, s.y.length) == 1<<f.log {
+		s.name = "fftPass"
 	}
-	name += string(rune('1' + (r+2)%3))
+	name := s.name + string(rune('1'+(r+2)%3))
 	g := grid{[3]int{across(columns<<r, threads*fftHeld), 1, 1}, [3]int{threads, 1, 1}}
 	var params []uint64
 	for _, x := range [...]signals{s.x, s.y} {

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/cmplx"
@@ -156,7 +157,7 @@ func fftValues(t *testing.T, n int) {
 func TestFFTAlike(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	shortTransforms(t)
-	for _, n := range []int{64, 60, 1} {
+	for _, n := range []int{64, 256, 512, 32, 60, 1} { // of two passes and of three
 		alike(t, 1e-13, func(rnd *rand.Rand) hostFFT { return hostFFT{X: complexNormals(rnd, n)} },
 			func(k hostFFT) revlinalg.FFT { return revlinalg.FFT{X: k.X} })
 		alike(t, 1e-13, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, n, 1) },
@@ -207,6 +208,16 @@ func TestFFTCount(t *testing.T) {
 			}()
 			_ = f()
 		}()
+	}
+}
+
+func TestFFTLongest(t *testing.T) {
+	testDevice = interpreter(t, 1<<20)
+	for _, n := range []int{1<<mostFFTLog + 2, 1<<(mostFFTLog-1) + 1} { // the second by a convolution
+		w := pass{dev: testDevice, stream: testDevice.first}
+		if newTransforms(&w, n, 1); w.err == nil || errors.Is(w.err, ErrMemory) {
+			t.Errorf("%d numbers: error %v", n, w.err)
+		}
 	}
 }
 

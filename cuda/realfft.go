@@ -18,8 +18,10 @@ import (
 // and the tangents of cotangents are transformed like x̄. The imaginary parts of y_0, and for even n of
 // y_(n/2), get nothing but rounding errors.
 //
-// It makes the transforms of FFT, with zeros for imaginary parts, and moves fewer numbers in the first pass and
-// in the last. Errors are as for FFT. Inverse restores y but for the rounding of a sum.
+// It makes the transforms of FFT, with zeros for imaginary parts. If n is a power of 2, what follows from
+// other numbers by symmetry is neither written nor read between passes, and half of the transforms of all
+// passes but one are left out. Otherwise it moves fewer numbers in the first pass and in the last. Errors are
+// as for FFT. Inverse restores y but for the rounding of a sum.
 type RealFFT struct {
 	Y     Vector[complex128] `rev:"acc" shape:"max(Count,1)*min(n/max(Count,1),1)*(n/max(Count,1)/2+1)"`
 	X     Vector[float64]    `rev:"in" shape:"n"`

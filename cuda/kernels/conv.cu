@@ -202,13 +202,13 @@ INLINE void convolveBack(T *gx, i64 strideX, const T *w, i64 strideW, const T *g
 	for (i64 g = blockZ(); g < f.groups; g += blocksZ()) {
 		for (i64 row = blockY() * side; row < f.channels; row += blocksY() * side) {
 			Tile<size, T> t(row, column);
-			for (i64 u = 0; u < f.kernelHeight; u++) {
-				int y = (int)(of.y + f.padHeight - u * f.dilationHeight), i = y / (int)f.strideHeight;
+			for (int u = 0; u < (int)f.kernelHeight; u++) {
+				int y = of.y + (int)f.padHeight - u * (int)f.dilationHeight, i = y / (int)f.strideHeight;
 				if (i * (int)f.strideHeight != y) continue;
-				for (i64 v = 0; v < f.kernelWidth; v++) {
-					int x = (int)(of.x + f.padWidth - v * f.dilationWidth), j = x / (int)f.strideWidth;
+				for (int v = 0; v < (int)f.kernelWidth; v++) {
+					int x = of.x + (int)f.padWidth - v * (int)f.dilationWidth, j = x / (int)f.strideWidth;
 					if (j * (int)f.strideWidth != x) continue;
-					Taps<T> a{w + g * f.filters * strideW + u * f.kernelWidth + v, strideW, f.channels, f.area()};
+					Taps<T> a{w + g * f.filters * strideW + u * (int)f.kernelWidth + v, strideW, f.channels, f.area()};
 					t.template add<false, false>(a, Meeting<T>{gy + g * f.filters * f.places(), strideY, f, of, i, j}, f.filters);
 				}
 			}

@@ -8,6 +8,18 @@
 // pass, a block does the same in shared memory, with an R of 8.
 //
 // A pass may multiply what it reads, and what it writes, by given numbers. That makes convolutions.
+//
+// Of real numbers, and of spectra of real numbers, half of all that is between passes is left out. After passes
+// of m numbers in all there are v(J, K) = Σ_t x_(J + t·n/m)·exp(-2πi·t·K/m) for J < N = n/m and K < m, at J·m + K.
+// If all x are real,
+//
+//	v(J, m - K) = conj v(J, K),
+//
+// and passes read and write those with K ≤ m/2. If x_(n-j) = conj x_j, so that the results are real,
+//
+//	v(N - J, K) = exp(2πi·K/m)·conj v(J, K),
+//
+// and passes write those with J ≤ N/2.
 #include "trig.h"
 
 typedef double Complex __attribute__((ext_vector_type(2)));
@@ -67,9 +79,14 @@ struct Signals {
 	i64 inc, batch, length, kind;
 };
 
-// When a pass takes conjugates.
+// When a pass takes conjugates, as bits.
 enum { atLoad = 1, beforeFactors = 2, atStore = 4 };
 
+// What the signals are: complex numbers, those with factors or of other kinds, those of real numbers x, and
+// those whose results are real.
+enum Signal { plain, factored, realSource, realResult };
+
+// A pass. Signals have at most 2³¹ numbers, so that a place in one takes one register.
 struct Pass {
 	Signals x, y;
 	const Complex *before, *after; // factors, unless they are null
@@ -111,17 +128,34 @@ template <int p> struct Stage {
 	}
 };
 
-template <bool factors, class S> INLINE void load(const Pass &f, const S &s, Complex (&v)[held]) {
-	i64 across = ((i64)1 << (f.l - f.r)) - 1;
+// leftOut reports whether the signal does not need column c: for what it would write, others stand.
+template <Signal signal> INLINE bool leftOut(const Pass &f, i64 c) {
+	if constexpr (signal == realSource) return ((unsigned)c & ((1u << f.m) - 1)) > 1u << f.m >> 1;
+	if constexpr (signal == realResult) return ((unsigned)c & ((1u << (f.l - f.r)) - 1)) >> f.m > 1u << (f.l - f.r - f.m) >> 1;
+	return false;
+}
+
+// flipped reports whether v(J, K) at at is to be made of v(N - J, K).
+template <Signal signal> INLINE bool flipped(const Pass &f, unsigned at) { return signal == realResult && at >> f.m > 1u << (f.l - f.m) >> 1; }
+
+template <Signal signal, class S> INLINE void load(const Pass &f, const S &s, Complex (&v)[held]) {
+	constexpr bool factors = signal == factored;
+	unsigned across = (1u << (f.l - f.r)) - 1;
 #pragma unroll
 	for (int i = 0; i < held; i++) {
 		int column, row = s.from(i, column);
-		i64 c = s.b.base + column, at = (c & across) + ((i64)row << (f.l - f.r)), from = (c >> (f.l - f.r)) * f.x.batch + at * f.x.inc;
+		i64 c = s.b.base + column;
+		unsigned at = ((unsigned)c & across) + ((unsigned)row << (f.l - f.r));
 		v[i] = {};
-		if (c >= f.columns || (factors && at >= f.x.length)) continue;
-		if (factors && f.x.kind == realNumbers) v[i].x = ((const double *)f.x.data)[from];
+		if (c >= f.columns || leftOut<signal>(f, c) || (factors && at >= f.x.length)) continue;
+		bool flip = flipped<signal>(f, at);
+		if (flip) at = (1u << f.l) - at + 2 * (at & ((1u << f.m) - 1));
+		i64 from = (c >> (f.l - f.r)) * f.x.batch + at * f.x.inc;
+		if (signal != plain && signal != realResult && f.x.kind == realNumbers) v[i].x = ((const double *)f.x.data)[from];
 		else v[i] = f.x.data[from];
 		if (factors && f.before) v[i] = times(f.conjugates & atLoad ? conjugate(v[i]) : v[i], f.before[at]);
+		if (signal == realResult && f.m == 0 && (at == 0 || 2 * at == 1u << f.l)) v[i] = {2 * v[i].x, 0}; // which have no other half
+		if (flip) v[i] = conjugate(v[i]);
 	}
 	if (f.conjugates & atLoad && !(factors && f.before)) {
 #pragma unroll
@@ -131,24 +165,36 @@ template <bool factors, class S> INLINE void load(const Pass &f, const S &s, Com
 #pragma unroll
 	for (int i = 0; i < held; i++) {
 		int column, row = s.from(i, column);
-		v[i] = times(v[i], rootOfPower((s.b.base + column & across & (((i64)1 << f.m) - 1)) * row, f.r + f.m));
+		unsigned c = (unsigned)(s.b.base + column) & across, k = c & ((1u << f.m) - 1);
+		if (flipped<signal>(f, c + ((unsigned)row << (f.l - f.r)))) row -= 1 << f.r;
+		v[i] = times(v[i], rootOfPower((i64)k * row, f.r + f.m));
 	}
 }
 
-template <bool factors, class S> INLINE void store(const Pass &f, const S &s, Complex (&v)[held]) {
-	i64 across = ((i64)1 << (f.l - f.r)) - 1;
+template <Signal signal, class S> INLINE void store(const Pass &f, const S &s, Complex (&v)[held]) {
+	constexpr bool factors = signal == factored;
+	unsigned across = (1u << (f.l - f.r)) - 1;
 #pragma unroll
 	for (int i = 0; i < held; i++) {
 		int column, row = s.to(i, column);
-		i64 c = s.b.base + column, j = c & across, k = j & (((i64)1 << f.m) - 1), at = ((j - k) << f.r) + k + ((i64)row << f.m);
-		if (c >= f.columns || (factors && at >= f.y.length)) continue;
+		i64 c = s.b.base + column;
+		unsigned j = (unsigned)c & across, k = j & ((1u << f.m) - 1), at = ((j - k) << f.r) + k + ((unsigned)row << f.m);
+		if (c >= f.columns || leftOut<signal>(f, c) || (factors && at >= f.y.length)) continue;
 		Complex w = factors && f.conjugates & beforeFactors ? conjugate(v[i]) : v[i];
+		if constexpr (signal == realSource) {
+			unsigned all = k + ((unsigned)row << f.m), m = 1u << (f.m + f.r);
+			if (2 * all > m) {
+				if (k == 0 || 2 * k == 1u << f.m) continue; // this thread has its other half, too
+				at += m - 2 * all;
+				w = conjugate(w);
+			}
+		}
 		if (factors && f.after) w = times(w, f.after[at]);
 		w *= f.scale;
 		if (f.conjugates & atStore) w = conjugate(w);
 		i64 to = (c >> (f.l - f.r)) * f.y.batch + at * f.y.inc;
-		if (factors && f.y.kind == realNumbers) ((double *)f.y.data)[to] += w.x;
-		else if (factors && f.y.kind == addedNumbers) f.y.data[to] += w;
+		if (signal != plain && signal != realSource && f.y.kind == realNumbers) ((double *)f.y.data)[to] += w.x;
+		else if (signal != plain && signal != realResult && f.y.kind == addedNumbers) f.y.data[to] += w;
 		else f.y.data[to] = w;
 	}
 }
@@ -185,13 +231,14 @@ INLINE void multiply(const Complex *roots, const Stage<3> &s, Complex (&v)[held]
 }
 
 // A first stage of 2^p numbers, and then those of 8. roots_k is exp(-2πi·k/2^logRoots).
-template <int p, bool factors> INLINE void transform(const Pass &f, const Complex *roots) {
+template <int p, Signal signal> INLINE void transform(const Pass &f, const Complex *roots) {
 	int width = 31 - __builtin_clz((unsigned)threads()) + 3 - f.r;
 	bool byColumn = f.l > f.r;
 	SHARED Complex part[held * maxThreads];
 	Complex v[held];
 	Stage<p> s = {{blockX() << width, f.r, width}, 0, byColumn};
-	load<factors>(f, s, v);
+	if (leftOut<signal>(f, s.b.base)) return; // and with it all columns
+	load<signal>(f, s, v);
 #pragma unroll
 	for (int i = 0; i < held; i += 1 << p) {
 		if constexpr (p == 1) transform2(v[i], v[i + 1]);
@@ -199,7 +246,7 @@ template <int p, bool factors> INLINE void transform(const Pass &f, const Comple
 		if constexpr (p == 3) transform8(v);
 	}
 	if (f.r == p) {
-		store<factors>(f, s, v);
+		store<signal>(f, s, v);
 		return;
 	}
 	Stage<3> t = {s.b, p, byColumn && f.m > 0}; // the first pass writes signals, the others columns
@@ -212,19 +259,18 @@ template <int p, bool factors> INLINE void transform(const Pass &f, const Comple
 		exchange(part, t, next, byColumn, v);
 		t = next;
 	}
-	store<factors>(f, t, v);
+	store<signal>(f, t, v);
 }
 
-#define PASS(name, p, factors) \
-	KERNEL __attribute__((launch_bounds(maxThreads, 3))) name(Complex *x, i64 incX, i64 batchX, i64 lengthX, i64 kindX, Complex *y, i64 incY, i64 batchY, i64 lengthY, i64 kindY, const Complex *before, const Complex *after, const Complex *roots, i64 l, i64 r, i64 m, i64 columns, i64 conjugates, double scale) { \
-		transform<p, factors>({{x, incX, batchX, lengthX, kindX}, {y, incY, batchY, lengthY, kindY}, before, after, (int)l, (int)r, (int)m, columns, conjugates, scale}, roots); \
+#define PASS(name, p, signal) \
+	KERNEL __attribute__((launch_bounds(maxThreads, 3))) name##p(Complex *x, i64 incX, i64 batchX, i64 lengthX, i64 kindX, Complex *y, i64 incY, i64 batchY, i64 lengthY, i64 kindY, const Complex *before, const Complex *after, const Complex *roots, i64 l, i64 r, i64 m, i64 columns, i64 conjugates, double scale) { \
+		transform<p, signal>({{x, incX, batchX, lengthX, kindX}, {y, incY, batchY, lengthY, kindY}, before, after, (int)l, (int)r, (int)m, columns, conjugates, scale}, roots); \
 	}
-PASS(fftPass1, 1, false)
-PASS(fftPass2, 2, false)
-PASS(fftPass3, 3, false)
-PASS(fftFactors1, 1, true)
-PASS(fftFactors2, 2, true)
-PASS(fftFactors3, 3, true)
+#define PASSES(name, signal) PASS(name, 1, signal) PASS(name, 2, signal) PASS(name, 3, signal)
+PASSES(fftPass, plain)
+PASSES(fftFactors, factored)
+PASSES(fftReals, realSource)
+PASSES(fftToReals, realResult)
 
 // roots_k = exp(-2πi·k/n)
 KERNEL fftRoots(Complex *roots, i64 n) {

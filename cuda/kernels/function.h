@@ -120,7 +120,8 @@ DEVICE u64 exp2Raw(int k, u128 f) {
 	u64 s = b + (p >> 8) + (high(b, p) >> 16);
 	u64 v = high(a.hi, s);
 	u64 m = a.hi + (v >> 8) + (a.lo + (v << 56) < a.lo);
-	return (m >> (20 - k)) + (m >> (19 - k) & 1);
+	m >>= 19 - k;
+	return (m >> 1) + (m & 1);
 }
 
 // expRaw returns eˣ in units of 2⁻⁴³, or overflow.

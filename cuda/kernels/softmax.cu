@@ -3,55 +3,23 @@
 #include "softmax.h"
 #include "vector.h"
 
-// Exponentials are those of some elements: the largest x, and over it s = Σ exp(x_i - m) and
-// v = Σ exp(x_i - m)·y_i. They are computed in one pass over memory: if an element is larger than m,
-// the sums are scaled to it. A NaN makes s NaN, and m is the largest other element.
-struct Exponentials {
-	double m, s, v;
-	DEVICE static Exponentials none() { return {-infinity, 0, 0}; }
-	DEVICE static double ratio(double x, double m) { return x == m ? 1 : exp(-magnitude(x - m)); }
-	INLINE void add(double x, double y) {
-		double e = ratio(x, m);
-		if (x > m) {
-			s *= e;
-			v *= e;
-			m = x;
-			e = 1;
-		}
-		s += e;
-		v = fma(e, y, v);
-	}
-	DEVICE void add(Exponentials o) {
-		double e = ratio(o.m, m), keep = o.m > m ? e : 1, take = o.m > m ? 1 : e;
-		m = o.m > m ? o.m : m;
-		s = fma(s, keep, o.s * take);
-		v = fma(v, keep, o.v * take);
-	}
-	DEVICE Exponentials lower(int by) const { return {down(m, by), down(s, by), down(v, by)}; }
-
-	DEVICE double logSum() const { return isNaN(s) ? s : ::logSum(m, s, 0); }
-	DEVICE double divisor(bool softmax) const { return isNaN(s) ? s : ::divisor(m, s, softmax); }
-	// The mean of y is NaN for infinite m.
-	DEVICE double mean() const { return v / s + (m - m); }
-};
-
-template <class T> DEVICE void exponentialParts(Exponentials *part, const T *x, i64 incx, i64 n, Vector<const T> y) {
-	Exponentials s = Exponentials::none();
-	for (i64 i = first(); i < n; i += step()) s.add(x[i * incx], element(y, i));
+template <class T> DEVICE void exponentialParts(Exponentials<1> *part, const T *x, i64 incx, i64 n, Vector<const T> y) {
+	auto s = Exponentials<1>::none();
+	for (i64 i = first(); i < n; i += step()) s.add(x[i * incx], {element(y, i)});
 	s = blockReduce(s);
 	if (threadX() == 0) part[blockX()] = s;
 }
 
 // *largest = m, *sum = s, *mean = Σ p_i·y_i, out += sign·log Σ exp(x_i), meanOut += sign·*mean.
 template <class T>
-DEVICE void exponentialEnd(double *largest, double *sum, double *mean, T *out, T *meanOut, i64 sign, const Exponentials *part, i64 parts, i64 softmax) {
-	Exponentials s = reduceParts(part, parts);
+DEVICE void exponentialEnd(double *largest, double *sum, double *mean, T *out, T *meanOut, i64 sign, const Exponentials<1> *part, i64 parts, i64 softmax) {
+	Exponentials<1> s = reduceParts(part, parts);
 	if (threadX() > 0) return;
 	*largest = s.m;
 	*sum = s.divisor(softmax);
-	*mean = s.mean();
+	*mean = s.mean(0);
 	if (out) addSigned(*out, sign, s.logSum());
-	if (meanOut) addSigned(*meanOut, sign, s.mean());
+	if (meanOut) addSigned(*meanOut, sign, s.mean(0));
 }
 
 // Over Q43 the exponentials are those of the host, which knows m before.
@@ -159,8 +127,8 @@ DEVICE void addSoftmaxTurn(T *gtx, i64 incgtx, Softmax<T> p, i64 n, const T *gty
 }
 
 #define REAL_KERNELS(T, name) \
-	KERNEL exponentialParts##name(Exponentials *part, const T *x, i64 incx, i64 n, const T *y, i64 incy) { exponentialParts<T>(part, x, incx, n, {y, incy}); } \
-	KERNEL exponentialEnd##name(double *largest, double *sum, double *mean, T *out, T *meanOut, i64 sign, const Exponentials *part, i64 parts, i64 softmax) { \
+	KERNEL exponentialParts##name(Exponentials<1> *part, const T *x, i64 incx, i64 n, const T *y, i64 incy) { exponentialParts<T>(part, x, incx, n, {y, incy}); } \
+	KERNEL exponentialEnd##name(double *largest, double *sum, double *mean, T *out, T *meanOut, i64 sign, const Exponentials<1> *part, i64 parts, i64 softmax) { \
 		exponentialEnd(largest, sum, mean, out, meanOut, sign, part, parts, softmax); \
 	}
 REAL_KERNELS(double, F64)

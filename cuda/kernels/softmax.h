@@ -29,3 +29,45 @@ DEVICE double logSum(double m, double s, i64) { return m == infinity || m == -in
 DEVICE Q43 logSum(Q43 m, Q43 s, i64 n) { return n == 0 ? m : m + logOf(s); }
 DEVICE double divisor(double m, double s, bool softmax) { return m == infinity ? (softmax ? infinity - infinity : 1) : s; }
 DEVICE Q43 divisor(Q43, Q43 s, bool) { return s; }
+
+// Exponentials are those of some elements: the largest x, and over it s = Σ exp(x_i - m) and
+// v = Σ exp(x_i - m)·y_i, for each of some vectors y. They are computed in one pass over memory: if an element is
+// larger than m, the sums are scaled to it. A NaN makes s NaN, and m is the largest other element.
+template <int means> struct Exponentials {
+	double m, s, v[means];
+	DEVICE static Exponentials none() { return {-infinity, 0, {}}; }
+	DEVICE static double ratio(double x, double m) { return x == m ? 1 : exp(-magnitude(x - m)); }
+	INLINE void add(double x, const double (&y)[means]) {
+		double e = ratio(x, m);
+		if (x > m) {
+			s *= e;
+			for (int i = 0; i < means; i++) v[i] *= e;
+			m = x;
+			e = 1;
+		}
+		s += e;
+		for (int i = 0; i < means; i++) v[i] = fma(e, y[i], v[i]);
+	}
+	DEVICE void add(Exponentials o) {
+		double e = ratio(o.m, m), keep = o.m > m ? e : 1, take = o.m > m ? 1 : e;
+		m = o.m > m ? o.m : m;
+		s = s * keep + o.s * take; // which is the same of o and this
+		for (int i = 0; i < means; i++) v[i] = v[i] * keep + o.v[i] * take;
+	}
+	template <class F> DEVICE Exponentials each(F f) const {
+		Exponentials o = {f(m), f(s), {}};
+		for (int i = 0; i < means; i++) o.v[i] = f(v[i]);
+		return o;
+	}
+	DEVICE Exponentials lower(int by) const {
+		return each([by](double x) __attribute__((always_inline)) { return down(x, by); });
+	}
+	DEVICE Exponentials crossed(int mask) const {
+		return each([mask](double x) __attribute__((always_inline)) { return across(x, mask); });
+	}
+
+	DEVICE double logSum() const { return isNaN(s) ? s : ::logSum(m, s, 0); }
+	DEVICE double divisor(bool softmax) const { return isNaN(s) ? s : ::divisor(m, s, softmax); }
+	// The mean of a y is NaN for infinite m.
+	DEVICE double mean(int i) const { return v[i] / s + (m - m); }
+};

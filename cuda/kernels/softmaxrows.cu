@@ -1,5 +1,6 @@
 // LogSumExp and Softmax of each row of a matrix, as in softmax.cu. A warp or a block has a row and
-// makes its whole pass, so that what is read again is in the cache.
+// makes its whole pass, so that what is read again may be in the cache. Over floats the largest element, the sum of
+// exponentials and means of two other rows are computed in one pass.
 #include "softmax.h"
 #include "team.h"
 
@@ -9,25 +10,37 @@ template <class T> struct Maximum : Largest<T> {
 
 // part returns exp(x - m)/s. Over floats 1/s is computed once.
 DEVICE double inverse(double s) { return 1 / s; }
-DEVICE Q43 inverse(Q43 s) { return s; }
 DEVICE double part(double e, double inverse) { return e * inverse; }
 DEVICE Q43 part(Q43 e, Q43 s) { return quotient(e, s); }
 
-// A Softmax yields the elements of p of a row.
+// A Softmax yields the elements of p of a row. Over floats it has the means of y and z, which may be absent.
 template <class T, class Team> struct Softmax {
+	static constexpr bool hasMeans = true;
 	Row<const T> x;
-	i64 n;
-	Wide<T> m, s, unit;
-	INLINE Softmax(Row<const T> x, i64 n, bool softmax) : x(x), n(n) {
-		Maximum<T> top{Largest<T>::none()};
-		for (i64 j = Team::me(); j < n; j += Team::size()) top.add({x[j]});
-		m = wide(Team::all(top).v);
-		Total<Wide<T>> sum{Sum<Wide<T>>::zero()};
-		for (i64 j = Team::me(); j < n; j += Team::size()) sum.add(expOf(wide(x[j]), m));
-		s = total(Team::all(sum));
-		unit = n > 0 ? inverse(divisor(m, s, softmax)) : s;
+	double m, unit, meanY, meanZ, logSum;
+	INLINE Softmax(Row<const T> x, i64 n, bool softmax, Row<const T> y, Row<const T> z) : x(x) {
+		auto e = Exponentials<2>::none();
+		for (i64 j = Team::me(); j < n; j += Team::size()) e.add(x[j], {y ? y[j] : 0, z ? z[j] : 0});
+		e = Team::all(e);
+		m = e.m, meanY = n > 0 ? e.mean(0) : 0, meanZ = n > 0 ? e.mean(1) : 0, logSum = e.logSum();
+		unit = inverse(e.divisor(softmax));
 	}
-	INLINE Wide<T> at(i64 j) const { return part(expOf(wide(x[j]), m), unit); }
+	INLINE double at(i64 j) const { return part(expOf(wide(x[j]), m), unit); }
+};
+template <class Team> struct Softmax<Q43, Team> {
+	static constexpr bool hasMeans = false;
+	Row<const Q43> x;
+	Q43 m, s, meanY, meanZ, logSum;
+	INLINE Softmax(Row<const Q43> x, i64 n, bool, Row<const Q43>, Row<const Q43>) : x(x), meanY{}, meanZ{} {
+		Maximum<Q43> top{Largest<Q43>::none()};
+		for (i64 j = Team::me(); j < n; j += Team::size()) top.add({x[j]});
+		m = Team::all(top).v;
+		Total<Q43> sum{Sum<Q43>::zero()};
+		for (i64 j = Team::me(); j < n; j += Team::size()) sum.add(expOf(x[j], m));
+		s = total(Team::all(sum));
+		logSum = ::logSum(m, s, n);
+	}
+	INLINE Q43 at(i64 j) const { return part(expOf(x[j], m), s); }
 };
 
 // The operands of a pass and their derivatives. What is absent counts as zero, and is not computed.
@@ -44,21 +57,22 @@ template <class T, bool block> INLINE void softmaxRows(Operands<T> o) {
 	typedef Team<block> Team;
 	typedef Total<Wide<T>> Means;
 	for (i64 i = Team::row(); i < o.n; i += Team::rows()) {
-		Softmax<T, Team> p(o.x[i], o.columns, true);
 		auto y = o.y[i], ty = o.ty[i], gx = o.gx[i], gtx = o.gtx[i];
 		auto tx = o.tx[i], gy = o.gy[i], gty = o.gty[i];
+		Softmax<T, Team> p(o.x[i], o.columns, true, tx, gy);
 		bool turn = gtx && gy && tx, turned = gtx && (gty || turn);
-		Wide<T> r = {}, d = {}, e = {};
-		if (tx || gy || gty) {
+		Wide<T> r = p.meanY, d = p.meanZ, e = {};
+		bool needsR = tx && !p.hasMeans, needsD = gy && !p.hasMeans;
+		if (needsR || needsD || gty) {
 			Means sr{}, sd{}, se{};
 			for (i64 j = Team::me(); j < o.columns; j += Team::size()) {
 				auto q = p.at(j);
-				if (tx) sr.add(product(q, wide(tx[j])));
-				if (gy) sd.add(product(q, wide(gy[j])));
+				if (needsR) sr.add(product(q, wide(tx[j])));
+				if (needsD) sd.add(product(q, wide(gy[j])));
 				if (gty) se.add(product(q, wide(gty[j])));
 			}
-			if (tx) r = Team::all(sr).value();
-			if (gy) d = Team::all(sd).value();
+			if (needsR) r = Team::all(sr).value();
+			if (needsD) d = Team::all(sd).value();
 			if (gty) e = Team::all(se).value();
 		}
 		if (turn) {
@@ -85,17 +99,17 @@ template <class T, bool block> INLINE void softmaxRows(Operands<T> o) {
 template <class T, bool block> INLINE void logSumExpRows(Operands<T> o) {
 	typedef Team<block> Team;
 	for (i64 i = Team::row(); i < o.n; i += Team::rows()) {
-		Softmax<T, Team> p(o.x[i], o.columns, false);
 		auto y = o.y[i], ty = o.ty[i], gx = o.gx[i], gtx = o.gtx[i];
 		auto tx = o.tx[i], gy = o.gy[i], gty = o.gty[i];
-		Wide<T> tau = {};
-		if (tx && (ty || gtx)) {
+		Softmax<T, Team> p(o.x[i], o.columns, false, tx, {});
+		Wide<T> tau = p.meanY;
+		if (!p.hasMeans && tx && (ty || gtx)) {
 			Total<Wide<T>> s{};
 			for (i64 j = Team::me(); j < o.columns; j += Team::size()) s.add(product(p.at(j), wide(tx[j])));
 			tau = Team::all(s).value();
 		}
 		if (Team::me() == 0) {
-			if (y) addSigned(y[0], o.sign, logSum(p.m, p.s, o.columns));
+			if (y) addSigned(y[0], o.sign, p.logSum);
 			if (ty && tx) addSigned(ty[0], o.sign, tau);
 		}
 		bool turn = gtx && gy && tx, turned = gtx && (gty || turn);

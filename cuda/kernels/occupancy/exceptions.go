@@ -51,7 +51,7 @@ var spilling = []exception{
 	{"graphKindsQ43|weighRatedF64", "the coefficients of exp and log, which are indexed; a point or a graph needs them once"},
 	{"bundle(Product|Reduce.*)", "a few numbers of an observation, so that more blocks are resident"},
 	{"graph(Means|Forces|Second).*", "the sums of a thread, which are indexed once for each kind of pair"},
-	{"fft(Pass|Factors).*", "one or two numbers, so that three blocks are resident"},
+	{"fft(Pass|Factors|Reals|ToReals).*", "one or two numbers, so that three blocks are resident"},
 	{"convolveBack.*", "a few addresses of a tile, so that two blocks are resident, or three of small tiles"},
 	{"addMomentsF(32|64)", "a few addresses, so that three blocks are resident"},
 }
