@@ -8,7 +8,36 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"revnum/cuda/internal/ptx"
 )
+
+// TestBenchTraffic counts what passes move, beside a copy, if no cache keeps anything. docs/cuda.md has this table.
+func TestBenchTraffic(t *testing.T) {
+	d := interpret(t, 1<<24)
+	d.machine.Traffic = map[string]ptx.Traffic{}
+	dev := open(t, d)
+	rates, err := Bench(t.Context(), dev, BenchOptions{Size: 4096, Kernels: regexp.MustCompile("Rows|Norm$|FFT|^batched (C|T|S|M|F)")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, r := range rates {
+		got[r.Name] = r.Peak
+	}
+	for name, want := range map[string][3]float64{
+		"LogSumExpRows": {0.92, 0.72, 0.92}, "SoftmaxRows": {0.75, 0.75, 0.75},
+		"LayerNorm": {0.43, 0.33, 0.40}, "RMSNorm": {0.60, 0.39, 0.50},
+		"batched MatMul": {1, 0.75, 0.67}, "batched TriSolve": {0.39, 0.33, 0.30}, "batched Solve": {0.19, 0.22, 0.20},
+		"batched Cholesky": {0.36, 0.21, 0.21}, "batched FFT": {0.91, 0.91, 0.91}, "RealFFT": {0.82, 0.73, 0.82},
+	} {
+		for i, pass := range []string{"Forward", "Adjoint", "Tangent"} {
+			if v := got[name+" "+pass]; math.Abs(v-want[i]) > 0.01 {
+				t.Errorf("%s %s: %.3f of a copy, want %.2f", name, pass, v, want[i])
+			}
+		}
+	}
+}
 
 // TestBench runs the benchmark over the interpreter, whose times mean nothing, without tensor
 // cores and with them, which only some kernels use.

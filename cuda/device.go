@@ -38,6 +38,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -65,6 +67,8 @@ type Device struct {
 	number int
 	order  int64 // in which devices are held together
 
+	compiling sync.RWMutex // read by Compile, for which Close waits
+
 	mu      sync.Mutex // held by each pass and copy
 	driver  driver
 	pieces  map[uintptr]bool       // the memory
@@ -89,6 +93,7 @@ type driver interface {
 	toHost(stream int, data []byte, at uintptr) error
 	copyFrom(stream int, at uintptr, of driver, from uintptr, bytes int) error // of this device or another
 	zero(stream int, at uintptr, bytes int) error
+	compile(kernel string) error // beside other calls
 	launch(stream int, kernel string, g grid, params []uint64) error
 	newStream() (int, error)
 	freeStream(stream int) error
@@ -126,6 +131,7 @@ func Count() (int, error) { return countDevices() }
 // The driver compiles a kernel, and those of the same source, for the card when a pass first
 // needs it. It keeps the result in its cache, so that the first pass on a machine takes longer.
 // If it cannot, the pass returns the error, but launches of the pass that came before have run.
+// Meanwhile other goroutines wait: to compile beside them, call Compile.
 func Open(n int) (*Device, error) {
 	d, err := openDriver(n)
 	if err != nil {
@@ -176,6 +182,33 @@ func (d *Device) Memory() (free, total int, err error) {
 // Context returns the CUcontext of the device, for other libraries. It is the primary one.
 func (d *Device) Context() uintptr { return d.driver.handle() }
 
+// Compile compiles the kernels whose names match, or all for a nil, as many at a time as GOMAXPROCS. Names end
+// in the type of numbers: F64, F32 or Q43. Other goroutines use the device meanwhile. A pass that needs a
+// kernel that is being compiled waits for this one. Compile returns the errors of all kernels.
+func (d *Device) Compile(names *regexp.Regexp) error {
+	d.compiling.RLock()
+	defer d.compiling.RUnlock()
+	var all sync.WaitGroup
+	free := make(chan bool, runtime.GOMAXPROCS(0))
+	var held sync.Mutex
+	var err error
+	for _, kernel := range kernels.Names(d.Properties().Capability) {
+		if names != nil && !names.MatchString(kernel) {
+			continue
+		}
+		free <- true
+		all.Go(func() {
+			e := d.driver.compile(kernel)
+			held.Lock()
+			err = join(err, wrap(e))
+			held.Unlock()
+			<-free
+		})
+	}
+	all.Wait()
+	return err
+}
+
 // Sync waits for all passes and copies, and returns their error if one failed.
 func (d *Device) Sync() error {
 	d.mu.Lock()
@@ -190,10 +223,12 @@ func (d *Device) sync() (err error) {
 	return err
 }
 
-// Close waits for all passes and copies, frees all memory, streams and events, and closes
+// Close waits for Compile and for all passes and copies, frees all memory, streams and events, and closes
 // the device. It returns the errors of all that. Memory, streams and events of the device must not
 // be used afterwards: what uses them returns an error.
 func (d *Device) Close() error {
+	d.compiling.Lock()
+	defer d.compiling.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.sync()

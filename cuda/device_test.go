@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -211,4 +213,48 @@ func Example() {
 		return
 	}
 	fmt.Println(Get(out))
+}
+
+// A slowCompiler compiles when it is told to.
+type slowCompiler struct {
+	*interpreted
+	begins  chan string
+	proceed chan error
+}
+
+func (d slowCompiler) compile(kernel string) error {
+	d.begins <- kernel
+	return <-d.proceed
+}
+
+// TestCompile makes a pass while kernels are compiled. Close waits for them.
+func TestCompile(t *testing.T) {
+	on := slowCompiler{interpret(t, 1<<20), make(chan string), make(chan error)}
+	dev, err := newDevice(0, on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, closed := make(chan error), make(chan error)
+	go func() { compiled <- dev.Compile(regexp.MustCompile("^dot.*F64$")) }()
+	names := []string{<-on.begins}
+	x := must(NewVector(dev, rev.ViewSlice([]float64{1, 2})))(t)
+	if err := (Sum[float64]{Out: &must(NewVector(dev, rev.ViewSlice([]float64{0})))(t).Data[0], X: x}).Forward(); err != nil {
+		t.Error(err)
+	}
+	go func() { closed <- dev.Close() }()
+	on.proceed <- ErrMemory
+	names = append(names, <-on.begins)
+	select {
+	case err := <-closed:
+		t.Error("closed too early", err)
+	default:
+	}
+	on.proceed <- nil
+	slices.Sort(names)
+	if err := <-compiled; !errors.Is(err, ErrMemory) || !slices.Equal(names, []string{"dotEndF64", "dotPartsF64"}) {
+		t.Errorf("%v, error %v", names, err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
 }

@@ -27,6 +27,7 @@ import (
 	"math"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -37,15 +38,24 @@ import (
 
 // A card is a GPU with its CUDA driver.
 type card struct {
-	device    cu.Device
-	context   cu.CUContext // the primary one of the device
-	is        Properties
+	device  cu.Device
+	context cu.CUContext // the primary one of the device
+	is      Properties
+	streams map[int]cu.Stream
+	events  map[int]cu.Event
+	next    int // number of a stream or event
+	closed  bool
+
+	mu        sync.Mutex // of what Compile changes beside passes
 	modules   []cu.Module
-	functions map[string]cu.Function
-	streams   map[int]cu.Stream
-	events    map[int]cu.Event
-	next      int // number of a stream or event
-	closed    bool
+	functions map[string]*function
+}
+
+// A function is a kernel. Who compiles it holds it.
+type function struct {
+	sync.Mutex
+	loaded bool
+	cu.Function
 }
 
 func countDevices() (int, error) {
@@ -67,7 +77,7 @@ func openDriver(n int) (driver, error) {
 		return nil, fmt.Errorf("%w: device %d of %d", ErrUnavailable, n, count)
 	}
 	c := &card{
-		device: cu.Device(n), functions: map[string]cu.Function{},
+		device: cu.Device(n), functions: map[string]*function{},
 		streams: map[int]cu.Stream{}, events: map[int]cu.Event{}, next: 1,
 	}
 	if err := c.open(); err != nil {
@@ -143,8 +153,17 @@ func (c *card) unload() error {
 }
 
 // function returns a kernel. The driver compiles it when it is used first.
-func (c *card) function(kernel string) (f cu.Function, err error) {
-	if f, ok := c.functions[kernel]; ok {
+func (c *card) function(kernel string) (*function, error) {
+	c.mu.Lock()
+	f := c.functions[kernel]
+	if f == nil {
+		f = &function{}
+		c.functions[kernel] = f
+	}
+	c.mu.Unlock()
+	f.Lock()
+	defer f.Unlock()
+	if f.loaded {
 		return f, nil
 	}
 	source := kernels.Source(kernel) + "\x00"
@@ -152,12 +171,21 @@ func (c *card) function(kernel string) (f cu.Function, err error) {
 	if err != nil {
 		return f, fmt.Errorf("kernel %s: %w: %s", kernel, err, errorLog(source))
 	}
+	c.mu.Lock()
 	c.modules = append(c.modules, m)
-	if f, err = m.Function(kernel); err != nil {
+	c.mu.Unlock()
+	if f.Function, err = m.Function(kernel); err != nil {
 		return f, fmt.Errorf("kernel %s: %w", kernel, err)
 	}
-	c.functions[kernel] = f
+	f.loaded = true
 	return f, nil
+}
+
+func (c *card) compile(kernel string) error {
+	return c.do(func() error {
+		_, err := c.function(kernel)
+		return err
+	})
 }
 
 // errorLog returns what the driver says of a source that it does not compile. Package cu does not ask.

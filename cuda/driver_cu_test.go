@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"math"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -263,5 +264,23 @@ func TestCardFault(t *testing.T) {
 	}
 	if err := dev.Close(); err == nil || strings.Count(err.Error(), "LaunchFailed") != 1 {
 		t.Errorf("Close: error %v, want it once", err)
+	}
+}
+
+// TestCardCompile compiles the same kernels in several goroutines, beside a pass that needs some of them.
+func TestCardCompile(t *testing.T) {
+	for _, dev := range cards(t) {
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := dev.Compile(regexp.MustCompile("^(dot|norm2).*F64$")); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		if sum, err := sumOf(dev, 100); err != nil || sum != 338350 {
+			t.Errorf("sum %v, error %v", sum, err)
+		}
+		all.Wait()
 	}
 }

@@ -5,6 +5,7 @@ package kernels
 import (
 	"embed"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -27,6 +28,17 @@ func Source(kernel string) string {
 		return ""
 	}
 	return *s.common + s.entry
+}
+
+// Names returns the names of the kernels that a card of a compute capability can run, in order.
+func Names(capability int) (names []string) {
+	for name, s := range sources() {
+		if Needs(s.file) <= capability {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // A source is what belongs to a kernel.
