@@ -321,6 +321,7 @@ func TestSmallGrids(t *testing.T) {
 	t.Run("BundlePoints", TestBundlePoints)
 	t.Run("BundleReduced", TestBundleReduced)
 	t.Run("mixture points", TestMixturePoints)
+	t.Run("optimisers", TestOptimisers)
 }
 
 // TestLargeFill fills more elements than a grid has threads.

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 tables() { # prints the tables of package fixed, as C
-	local from=../../internal/fixedtables/tables.go
+	local from=${REVNUM_FIXED:-../../internal/fixedtables}/tables.go
 	echo 'struct U128 { u64 hi, lo; };'
 	echo 'struct LogEntry { u64 inv; U128 ln; };'
 	sed -nE 's/^\t(Ln2Q57|Ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \l\1 = \2;/p' "$from"
@@ -22,7 +22,8 @@ tables() { # prints the tables of package fixed, as C
 tables=$(mktemp -d)
 trap 'rm -r "$tables"' EXIT
 tables >"$tables/tables.h"
-for source in *.cu; do
+[ $# -gt 0 ] || set -- *.cu
+for source; do
 	case $source in
 	*_sm80.cu) arch=sm_80 isa=ptx70 ;;
 	*_sm90.cu) arch=sm_90 isa=ptx78 ;;

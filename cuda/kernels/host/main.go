@@ -9,6 +9,13 @@
 // the host with sanitizers: once with that of threads, once with those of addresses and of undefined
 // behaviour. The threads of a block are threads of the host, and a barrier is one of theirs (gpu/gpu.h,
 // gpu/replay.cc). The launches run again, and all memory must be the same, bit for bit.
+//
+// With -mutants N it changes each source in N places, one after the other, and prints what finds each change:
+// the launches on the host, or a test of package cuda, of which -test is the binary. host/mutants.csv has the
+// mutants that were tried, with what they need that nothing finds.
+//
+//	go test -c -o cuda.test .
+//	go -C kernels run ./host -mutants 4 $launches
 package main
 
 import (
@@ -81,6 +88,9 @@ func prepare(from, to string) error {
 	return err
 }
 
+// errCompile is the error of clang.
+var errCompile = errors.New("does not compile")
+
 // run compiles a file of kernels with a sanitizer, and runs its recorded launches.
 func run(from, folder, base, sanitizer string, records []string) error {
 	ptx, err := os.ReadFile(filepath.Join(from, base+".ptx"))
@@ -98,7 +108,7 @@ func run(from, folder, base, sanitizer string, records []string) error {
 	}, sanitizers[sanitizer]...)
 	out, err := exec.Command("clang++-19", args...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s, %s: %w\n%s", base, sanitizer, err, out)
+		return fmt.Errorf("%s, %s: %w: %w\n%s", base, sanitizer, errCompile, err, out)
 	}
 	cmd := exec.Command(program, records...)
 	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1")
@@ -145,7 +155,17 @@ func runAll(from, records string) (launches int, err error) {
 
 func main() {
 	log.SetFlags(0)
+	n := flag.Int("mutants", 0, "try `N` mutants of each source")
+	only := regexp.MustCompile("")
+	flag.TextVar(only, "only", only, "of the sources whose names match the `regexp`")
+	test := flag.String("test", "./cuda.test", "the test `binary` of package cuda, for mutants, from its folder")
 	flag.Parse()
+	if flag.NArg() == 1 && *n > 0 {
+		if err := mutate(*n, only, flag.Arg(0), *test, os.Stdout); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if flag.NArg() != 1 {
 		log.Fatal("host: want the folder of launches")
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -98,5 +99,29 @@ func TestHost(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestPlaces looks for mutants of a line, but not of its comment.
+func TestPlaces(t *testing.T) {
+	const loop = "for (i64 i = first(); i < n; i += step()) s.add(x[i]); barrier(); // i < n"
+	var got []string
+	for _, m := range places("a.cu", "a", "KERNEL a() {\n\t"+loop+"\n}\n") {
+		if m.line != 2 || m.text != "KERNEL a() {\n\t"+m.change+"\n}\n" || m.races != !strings.Contains(m.change, "barrier") {
+			t.Errorf("%+v", m)
+		}
+		got = append(got, m.change)
+	}
+	slices.Sort(got)
+	want := []string{
+		strings.Replace(loop, "barrier();", ";", 1),
+		strings.Replace(loop, "step())", "step() + (1 << 30))", 1),
+		strings.Replace(loop, "i < n", "i <= n", 1),
+		strings.Replace(loop, "[i]", "[i ^ 1]", 1),
+		strings.Replace(loop, ".add(x[i]);", ";", 1),
+	}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("mutants %q, want %q", got, want)
 	}
 }
