@@ -258,3 +258,7 @@ func AdjointTangentPass[K any](k, g, t, gt *K) Pass[K] {
 	mustCheck(k, g, t, gt)
 	return Pass[K]{Back: true, Adjoint: true, Tangent: true, G: *g, T: *t, GT: *gt}
 }
+
+// Check checks the operands of k and its derivatives as [ForwardPass] and its kin do. Derivatives
+// that do not run along are nil. Use it where the pass is chosen when the program runs.
+func Check[K any](k, g, t, gt *K) { mustCheck(k, g, t, gt) }

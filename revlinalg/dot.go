@@ -85,9 +85,11 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second, and returns n, or 0 if it does not make
-// this pass. It is for package rules, and checks nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Dot[T]) RunEach(p rev.Pass[Dot[T]], next Dot[T], q rev.Pass[Dot[T]], n int) int {
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Dot[T]) RunEach(pass, second, secondPass any, n int) int {
+	p, next, q := *pass.(*rev.Pass[Dot[T]]), *second.(*Dot[T]), *secondPass.(*rev.Pass[Dot[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
 		return 0

@@ -59,9 +59,11 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second, and returns n, or 0 if it does not make
-// this pass. It is for package rules, and checks nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Norm2[T]) RunEach(p rev.Pass[Norm2[T]], next Norm2[T], q rev.Pass[Norm2[T]], n int) int {
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Norm2[T]) RunEach(pass, second, secondPass any, n int) int {
+	p, next, q := *pass.(*rev.Pass[Norm2[T]]), *second.(*Norm2[T]), *secondPass.(*rev.Pass[Norm2[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]():
 		return 0

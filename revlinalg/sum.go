@@ -42,9 +42,11 @@ func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 	return nil
 }
 
-// RunEach makes the pass p over n problems, of which next and q are the second, and returns n, or 0 if it does not make
-// this pass. It is for package rules, and checks nothing: if the operands of next are not those of problems that lie at the same distances, it reads and writes other memory.
-func (k Sum[T]) RunEach(p rev.Pass[Sum[T]], next Sum[T], q rev.Pass[Sum[T]], n int) int {
+// RunEach makes a pass over n problems and returns n, or 0 if it does not make this pass. pass points to it, and second and
+// secondPass to the kernel and the pass of the second problem. RunEach is for package rules, and checks nothing: if the
+// operands are not those of problems that lie at the same distances, it reads and writes other memory.
+func (k Sum[T]) RunEach(pass, second, secondPass any, n int) int {
+	p, next, q := *pass.(*rev.Pass[Sum[T]]), *second.(*Sum[T]), *secondPass.(*rev.Pass[Sum[T]])
 	switch {
 	case p.Tangent || number.IsFixed[T]() || number.IsComplex[T]():
 		return 0

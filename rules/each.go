@@ -132,6 +132,9 @@ func (r *Rule) callRange(p Pass, a *Args, lo, hi int) (at int, err error) {
 	}
 	a.zero(lo, hi)
 	for part := range catalog.Part(catalog.NumParts) {
+		if !p.takes(part) {
+			continue // the frame forgets it
+		}
 		for i, b := range a.part(part) {
 			if o := &r.Operands[i]; b.Move != 0 && b.Data != nil && (part == catalog.Primal || o.role != rev.Index) {
 				data := (*unsafe.Pointer)(unsafe.Add(f.At(part), o.offset+dataOffset(o.kind)))
@@ -144,6 +147,20 @@ func (r *Rule) callRange(p Pass, a *Args, lo, hi int) (at int, err error) {
 		m.step = m.move
 	}
 	return lo, f.RunEach(p.String(), hi-lo, m.step, &m.at)
+}
+
+// takes reports whether the pass takes a part of a frame.
+func (p Pass) takes(part catalog.Part) bool {
+	adjoint, tangent := p == Adjoint || p == AdjointTangent || p == Gradient, p == Tangent || p == AdjointTangent
+	switch part {
+	case catalog.Cotangent:
+		return adjoint
+	case catalog.Tangent:
+		return tangent
+	case catalog.CotangentTangent:
+		return adjoint && tangent
+	}
+	return true
 }
 
 // A mover moves the operands in a frame to those of other problems.

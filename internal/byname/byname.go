@@ -1,105 +1,245 @@
 // Package byname makes passes of kernels by their names.
 package byname
 
-import "revnum/rev"
+import (
+	"reflect"
+	"unsafe"
 
-// Run makes the pass of package rev that has the given name, such as "Adjoint". It also gives
-// absent outputs of k their dimensions. Derivatives that the pass does not take may be nil. Run
-// returns rev.ErrUnsupported if there is no such pass.
-func Run[K rev.Kernel[K]](pass string, k, g, t, gt *K) error {
-	if pass == "Gradient" {
-		return rev.Gradient(*k, *g)
-	}
-	p, ok := named(pass, k, g, t, gt)
-	if !ok {
-		return rev.ErrUnsupported
-	}
-	return (*k).Run(p)
+	"revnum/rev"
+)
+
+// A Part says which of the four values of a Frame is meant.
+type Part int
+
+// The parts of a Frame.
+const (
+	Primal           Part = iota
+	Cotangent             // g
+	Tangent               // t
+	CotangentTangent      // gt
+	NumParts         = 4
+)
+
+// A Frame has a kernel, its cotangents, its tangents and the tangents of its
+// cotangents: four values of the kernel's type. Use it if you know the type only when
+// the program runs.
+//
+// Of a Frame, only the function do is compiled for each type of kernel. A kernel whose type has
+// numbers of another type is another type, so there are hundreds.
+type Frame struct {
+	parts [NumParts]unsafe.Pointer
+	pass  *rev.Pass[struct{}] // of which only the fields before G may be used
+	do    func(action) error
+
+	// For many problems, of which runMany takes those from from to to-1. each is nil for most kernels.
+	each        each
+	args        [3]any // of its RunEach
+	from, to, n int
+	move        func(by int)
+	at          *int
 }
 
-// named checks the operands and returns the pass with the given name. It knows no Gradient, which
-// may be several passes.
-func named[K any](pass string, k, g, t, gt *K) (p rev.Pass[K], ok bool) {
+// An action is what a frame does that depends on the type of its kernel.
+type action int
+
+const (
+	operands action = iota // check the operands
+	check                  // check the operands for a pass, and forget derivatives that it does not take
+	run                    // make the pass that was checked
+	gradient               // check and make the pass for value and gradient
+	keep                   // copy the kernel and the pass
+	runMany                // make the pass for many kernels
+	clear                  // set all parts to zero
+)
+
+// What a frame for kernels K holds.
+type values[K any] struct {
+	k, kept     K
+	p, keptPass rev.Pass[K]
+}
+
+// NewFrame returns a frame for kernels K.
+func NewFrame[K rev.Kernel[K]]() *Frame {
+	v := new(values[K])
+	k, p := &v.k, &v.p
+	f := newFrame(unsafe.Pointer(k), unsafe.Pointer(&p.G), unsafe.Pointer(&p.T), unsafe.Pointer(&p.GT), unsafe.Pointer(p), k)
+	if f.each != nil {
+		f.args = [...]any{p, &v.kept, &v.keptPass}
+	}
+	f.do = func(a action) error {
+		switch a {
+		case operands:
+			rev.Check(k, nil, nil, nil)
+		case check:
+			var none K
+			g, t, gt := &p.G, &p.T, &p.GT
+			if !p.Adjoint {
+				p.G, g = none, nil
+			}
+			if !p.Tangent {
+				p.T, t = none, nil
+			}
+			if g == nil || t == nil {
+				p.GT, gt = none, nil
+			}
+			rev.Check(k, g, t, gt)
+		case run:
+			return (*k).Run(*p)
+		case gradient:
+			return rev.Gradient(*k, p.G)
+		case keep:
+			v.kept, v.keptPass = *k, *p
+		case runMany:
+			q, n, move, at := *p, f.n, f.move, f.at
+			for i := f.from; i < f.to; i++ {
+				if q.Adjoint {
+					q.G = p.G
+				}
+				if q.Tangent {
+					q.T = p.T
+				}
+				if q.Adjoint && q.Tangent {
+					q.GT = p.GT
+				}
+				kernel := *k
+				// What move writes is read after the pass: a processor waits for a copy of what was just written.
+				if i+1 < n {
+					move(1)
+				}
+				*at = i
+				if err := kernel.Run(q); err != nil {
+					return err
+				}
+			}
+		case clear:
+			*v = values[K]{}
+		}
+		return nil
+	}
+	return f
+}
+
+// newFrame is not compiled for each kernel.
+func newFrame(k, g, t, gt, p unsafe.Pointer, kernel any) *Frame {
+	f := &Frame{parts: [...]unsafe.Pointer{k, g, t, gt}, pass: (*rev.Pass[struct{}])(p)}
+	f.each, _ = kernel.(each)
+	return f
+}
+
+// At returns the address of the kernel, or of the value that holds derivatives.
+func (f *Frame) At(p Part) unsafe.Pointer { return f.parts[p] }
+
+// Clear sets all four values to zero.
+func (f *Frame) Clear() { _ = f.do(clear) }
+
+// Check checks the operands, and sets the dimensions of absent outputs.
+func (f *Frame) Check() { _ = f.do(operands) }
+
+// check checks the operands for a pass with the given name. It reports whether there is one. It
+// knows no Gradient, which may be several passes.
+func (f *Frame) check(pass string) bool {
+	p := f.pass
 	switch pass {
 	case "Forward":
-		p = rev.ForwardPass(k)
+		p.Back, p.Adjoint, p.Tangent = false, false, false
 	case "Inverse":
-		p = rev.InversePass(k)
+		p.Back, p.Adjoint, p.Tangent = true, false, false
 	case "Adjoint":
-		p = rev.AdjointPass(k, g)
+		p.Back, p.Adjoint, p.Tangent = true, true, false
 	case "Tangent":
-		p = rev.TangentPass(k, t)
+		p.Back, p.Adjoint, p.Tangent = false, false, true
 	case "AdjointTangent":
-		p = rev.AdjointTangentPass(k, g, t, gt)
+		p.Back, p.Adjoint, p.Tangent = true, true, true
 	default:
-		return p, false
+		return false
 	}
-	return p, true
+	_ = f.do(check)
+	return true
+}
+
+// Run makes the pass of package rev that has the given name, such as "Adjoint", and panics as it
+// does. It also gives absent outputs their dimensions. Derivatives that the pass does not take may
+// be forgotten. Run returns rev.ErrUnsupported if there is no such pass.
+func (f *Frame) Run(pass string) error {
+	if pass == "Gradient" {
+		return f.do(gradient)
+	}
+	if !f.check(pass) {
+		return rev.ErrUnsupported
+	}
+	return f.do(run)
 }
 
 // An each is a kernel that makes passes over many small problems in less time than calls of Run do, and to the
 // same bits.
-type each[K any] interface {
-	// RunEach makes the pass p over the first of n problems of the same shapes, and returns how many it has done. next
-	// and q are the kernel and the pass of the second, and the others are as far apart as the first two. It leaves
-	// problems that may have errors, and passes that it does not make, to Run. It does not panic.
-	RunEach(p rev.Pass[K], next K, q rev.Pass[K], n int) int
+type each interface {
+	// RunEach makes a pass over the first of n problems of the same shapes, and returns how many it has done. pass
+	// points to it. next and nextPass point to the kernel and the pass of the second problem, and the others are as far
+	// apart as the first two. RunEach leaves problems that may have errors, and passes that it does not make, to Run. It
+	// does not panic.
+	RunEach(pass, next, nextPass any, n int) int
 }
 
 // RunEach makes a pass as Run does for each of n kernels that have operands of the same shapes and in
-// the same places. It checks only the first. move moves the data of the operands of k and its derivatives to those
-// of a later problem, or back. RunEach returns the first error, and sets at to the number of
+// the same places. It checks only the first. move moves the data of the operands of the kernel and its derivatives to
+// those of a later problem, or back. RunEach returns the first error, and sets at to the number of
 // the kernel that it runs. It has no Gradient of kernels in place, which is many passes.
-func RunEach[K rev.Kernel[K]](pass string, n int, move func(by int), at *int, k, g, t, gt *K) error {
-	gradient := pass == "Gradient"
-	if gradient {
+func (f *Frame) RunEach(pass string, n int, move func(by int), at *int) error {
+	value := pass == "Gradient"
+	if value {
 		pass = "Adjoint"
 	}
-	p, ok := named(pass, k, g, t, gt)
-	if !ok {
+	if !f.check(pass) {
 		return rev.ErrUnsupported
 	}
-	p.Back = p.Back && !gradient
-	fast, _ := any(k).(each[K])
-	for i, idle := 0, 0; i < n; i++ {
-		setParts(&p, g, t, gt)
-		if fast != nil && n-i > 1 && idle < 2 { // it does not ask in vain again and again
-			move(1)
-			next, q := *k, p
-			setParts(&q, g, t, gt)
-			move(-1)
-			done := fast.RunEach(p, next, q, n-i)
-			if i += done; i == n {
-				return nil
-			}
-			if idle++; done > 0 {
-				idle = 0
-				move(done)
-				setParts(&p, g, t, gt)
-			}
+	f.pass.Back = f.pass.Back && !value
+	f.n, f.move, f.at = n, move, at
+	defer func() { f.move, f.at = nil, nil }()
+	i := 0
+	for idle := 0; f.each != nil && n-i > 1 && idle < 2; { // it does not ask in vain again and again
+		move(1)
+		_ = f.do(keep)
+		move(-1)
+		done := f.each.RunEach(f.args[0], f.args[1], f.args[2], n-i)
+		if i += done; i == n {
+			return nil
 		}
-		kernel := *k
-		// What move writes is read after the pass: a processor waits for a copy of what was just written.
-		if i+1 < n {
-			move(1)
+		if idle++; done > 0 {
+			idle = 0
+			move(done)
 		}
-		*at = i
-		if err := kernel.Run(p); err != nil {
+		f.from, f.to = i, i+1
+		if err := f.do(runMany); err != nil {
 			return err
 		}
+		i++
 	}
-	return nil
+	f.from, f.to = i, n
+	return f.do(runMany)
 }
 
-// setParts sets the derivatives that run along with p.
-func setParts[K any](p *rev.Pass[K], g, t, gt *K) {
-	if p.Adjoint {
-		p.G = *g
+// RunOn makes a pass as Run does, of a kernel and its derivatives that k, g, t and gt point to. Those
+// that the pass does not take may be nil.
+func (f *Frame) RunOn(pass string, k, g, t, gt any) error {
+	for part, v := range [NumParts]any{k, g, t, gt} {
+		if v != nil {
+			from := reflect.ValueOf(v).Elem()
+			reflect.NewAt(from.Type(), f.parts[part]).Elem().Set(from)
+		}
 	}
-	if p.Tangent {
-		p.T = *t
+	return f.Run(pass)
+}
+
+// Run makes a pass of a kernel as [Frame.RunOn] does. It also gives absent outputs of k their
+// dimensions.
+func Run[K rev.Kernel[K]](pass string, k, g, t, gt *K) error {
+	f := NewFrame[K]()
+	for part, v := range [NumParts]*K{k, g, t, gt} {
+		if v != nil {
+			*(*K)(f.parts[part]) = *v
+		}
 	}
-	if p.Adjoint && p.Tangent {
-		p.GT = *gt
-	}
+	err := f.Run(pass)
+	*k = *(*K)(f.parts[Primal])
+	return err
 }

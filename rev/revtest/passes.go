@@ -123,17 +123,18 @@ func (s *suite) probe() error {
 
 // PassesOf returns the passes of kernels K.
 func PassesOf[K rev.Kernel[K]]() *Passes {
-	at := func(k any) (p *K) {
-		p, _ = k.(*K) // nil for an absent derivative
-		return p
-	}
-	inverseOf := inversesOf(rev.At(func(s *state) K { return *at(s.kernel) }))
-	return &Passes{Kernel: reflect.TypeFor[K](), Operands: rev.Operands[K](), Run: func(pass string, k, g, t, gt any) error {
+	step := rev.At(func(s *state) K { return *s.kernel.(*K) })
+	return passesOf(reflect.TypeFor[K](), rev.Operands[K](), byname.NewFrame[K](), step)
+}
+
+// passesOf is not compiled for each kernel.
+func passesOf(kernel reflect.Type, ops []rev.Operand, f *byname.Frame, step rev.Step[state]) *Passes {
+	inverseOf := inversesOf(step)
+	return &Passes{Kernel: kernel, Operands: ops, Run: func(pass string, k, g, t, gt any) error {
 		if strings.HasPrefix(pass, inverse) && pass != inverse {
 			return inverseOf(pass, k, g, t, gt)
 		}
-		c := *at(k) // absent outputs of which get dimensions
-		return byname.Run(pass, &c, at(g), at(t), at(gt))
+		return f.RunOn(pass, k, g, t, gt)
 	}}
 }
 
@@ -142,8 +143,6 @@ func PassesOf[K rev.Kernel[K]]() *Passes {
 type state struct{ kernel any }
 
 // inversesOf returns the passes of rev.Uncall of the step that runs a kernel.
-//
-//go:noinline // into PassesOf, which is compiled for each kernel
 func inversesOf(step rev.Step[state]) func(pass string, k, g, t, gt any) error {
 	back := rev.Uncall(step)
 	var room [4]state // used again, so that the passes do not allocate

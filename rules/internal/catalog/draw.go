@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 
+	"revnum/internal/byname"
 	"revnum/internal/draw"
 	"revnum/internal/logs"
 	"revnum/rev"
@@ -59,17 +60,23 @@ func adjust[K any](f func(k *K)) option {
 // instanceOf returns the instance of the type of k. Its problems have the fields of k that are no
 // operands.
 func instanceOf[K rev.Kernel[K]](k K, options ...option) Instance {
+	return instance(k, rev.Operands[K](), byname.NewFrame[K], options)
+}
+
+// instance is not compiled for each kernel.
+func instance(k any, ops []rev.Operand, frame func() Frame, options []option) Instance {
 	p := &problem{Draws: make(map[string]func(*operand))}
 	for _, option := range options {
 		option(p)
 	}
-	ops := rev.Operands[K]()
+	kernel := reflect.TypeOf(k)
 	return Instance{
-		Type: reflect.TypeFor[K](), Operands: ops, NewFrame: func() Frame { return new(frame[K]) },
+		Type: kernel, Operands: ops, NewFrame: frame,
 		New: func(rnd *rand.Rand, r, c int) any {
-			k := k
-			p.Fill(reflect.ValueOf(&k).Elem(), ops, rnd, r, c)
-			return k
+			v := reflect.New(kernel).Elem()
+			v.Set(reflect.ValueOf(k))
+			p.Fill(v, ops, rnd, r, c)
+			return v.Interface()
 		},
 	}
 }
