@@ -113,15 +113,23 @@ func (w *bidiagonal) correct(x []float64, alpha float64, z []float64, a rev.Gene
 // formTransposed sets q to the first rows of Qᵀ or Pᵀ, the product of reflections, the last one
 // first. Vector k begins at element k+shift.
 func (w *bidiagonal) formTransposed(q, v rev.General[float64], tau []float64, shift int) {
-	n := q.Rows
-	for i := range n {
+	for i := range q.Rows {
 		clear(q.Row(i))
 		q.Row(i)[i] = 1
 	}
-	count := n - shift
-	for hi := count; hi > 0; {
+	w.multiplyTransposed(q, v, tau, shift, true)
+}
+
+// multiplyTransposed sets q to q times the rows of formTransposed. If identity is set, q is the identity.
+func (w *bidiagonal) multiplyTransposed(q, v rev.General[float64], tau []float64, shift int, identity bool) {
+	n := q.Rows
+	for hi := n - shift; hi > 0; {
 		lo := (hi - 1) / formPanel * formPanel
 		first := lo + shift
+		row := 0
+		if identity {
+			row = first
+		}
 		w.form = scratch(w.form, hi-lo, q.Cols-first)
 		for i := range hi - lo {
 			copy(w.form.Row(i), v.Row(hi - 1 - i)[first:])
@@ -130,7 +138,7 @@ func (w *bidiagonal) formTransposed(q, v rev.General[float64], tau []float64, sh
 		for k := hi - 1; k >= lo; k-- {
 			backward = append(backward, tau[k])
 		}
-		applyReflections(w.workers, w.form, backward, block(q, first, first, n-first, q.Cols-first), &w.t, &w.vq)
+		applyReflections(w.workers, w.form, backward, block(q, row, first, n-row, q.Cols-first), &w.t, &w.vq)
 		hi = lo
 	}
 }

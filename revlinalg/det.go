@@ -169,7 +169,7 @@ func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 // there are none.
 func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	n := a.Rows
-	if _, ok := decomposeSVD(w.workers, &w.svd, a, true); !ok {
+	if _, ok := decomposeSVD(w.workers, &w.svd, a, true, true); !ok {
 		return false
 	}
 	w.u, w.ut, w.vt = scratch(w.u, n, n), scratch(w.ut, n, n), scratch(w.vt, n, n)

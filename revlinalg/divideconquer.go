@@ -31,12 +31,17 @@ type divideConquer struct {
 	rotated rotatedRows
 	small   rev.General[float64]
 
+	deflation
+	secular secular
+}
+
+// A deflation tells the vectors of two halves that are vectors of the whole from those that are kept.
+type deflation struct {
 	z, found       []float64
 	order          []int  // of d
 	kept, deflated []int  // rows of x
 	part           []byte // where rows of x are not zero: leftPart | rightPart
 	at             []int  // the row of y that has a kept row
-	secular        secular
 }
 
 const (
@@ -96,14 +101,29 @@ func (w *divideConquer) merge(d []float64, x rev.General[float64], m int, e floa
 		s.poles, s.weights = append(s.poles, d[i]), append(s.weights, w.z[i])
 	}
 
-	// The rows of x go to y: those that are zero on the right, those that are not zero on either
-	// side, those that are zero on the left, and what is deflated.
 	y := block(w.y, 0, 0, n, n)
+	right, left := w.place(x, y)
+	w.found = w.found[:0]
+	for _, i := range w.deflated {
+		w.found = append(w.found, d[i])
+	}
+	if !s.solve(w.workers, rho, w.at, d[:k]) {
+		w.failed = true
+	}
+	copy(d[k:], w.found)
+	expand(w.workers, x, y, s.vectors, m, m, right, left)
+}
+
+// place copies the rows of x to y: those that are zero on the right, those that are not zero on either
+// side, those that are zero on the left, and what is deflated. Rows of y from right on are not zero on the
+// right, and those up to left on the left, among those that are kept.
+func (w *deflation) place(x, y rev.General[float64]) (right, left int) {
+	k := len(w.kept)
 	var count, next [leftPart | rightPart + 1]int
 	for _, i := range w.kept {
 		count[w.part[i]]++
 	}
-	right, left := count[leftPart], k-count[rightPart] // rows from the first are not zero on the right, and up to the second on the left
+	right, left = count[leftPart], k-count[rightPart]
 	next[leftPart|rightPart], next[rightPart] = right, left
 	w.at = workspace.Grow(w.at, k)
 	for j, i := range w.kept {
@@ -112,23 +132,22 @@ func (w *divideConquer) merge(d []float64, x rev.General[float64], m int, e floa
 		copy(y.Row(*to), x.Row(i))
 		*to++
 	}
-	w.found = w.found[:0]
 	for j, i := range w.deflated {
-		w.found = append(w.found, d[i])
 		copy(y.Row(k+j), x.Row(i))
 	}
+	return right, left
+}
 
-	if !s.solve(w.workers, rho, w.at, d[:k]) {
-		w.failed = true
-	}
-	copy(d[k:], w.found)
-	u := s.vectors
+// expand sets the first rows of x to u times those of y, of which the left columns are the first m and the
+// right ones those from column m2 on, and the others to those of y.
+func expand(workers int, x, y, u rev.General[float64], m, m2, right, left int) {
+	n, c, k := x.Rows, x.Cols, u.Rows
 	for i := range k {
 		clear(x.Row(i))
 	}
-	multiply(w.workers, block(x, 0, 0, k, m), 1, view(block(u, 0, 0, k, left), false), view(block(y, 0, 0, left, m), false))
-	multiply(w.workers, block(x, 0, m, k, n-m), 1, view(block(u, 0, right, k, k-right), false), view(block(y, right, m, k-right, n-m), false))
-	copyMatrix(block(x, k, 0, n-k, n), block(y, k, 0, n-k, n))
+	multiply(workers, block(x, 0, 0, k, m), 1, view(block(u, 0, 0, k, left), false), view(block(y, 0, 0, left, m), false))
+	multiply(workers, block(x, 0, m2, k, c-m2), 1, view(block(u, 0, right, k, k-right), false), view(block(y, right, m2, k-right, c-m2), false))
+	copyMatrix(block(x, k, 0, n-k, c), block(y, k, 0, n-k, c))
 }
 
 // deflate sets z, and tells the rows of x that are vectors already from those that are kept. It
@@ -148,8 +167,15 @@ func (w *divideConquer) deflate(d []float64, x rev.General[float64], m int, e fl
 			z[i], part[i] = math.Copysign(math.Sqrt2/2, e)*x.Row(i)[m], rightPart
 		}
 	}
+	// The reduction takes rows below 2⁻⁴⁸⁰ for 0, and 1/ρ² is a number.
+	w.split(d, rho, max(8*0x1p-53*top, 0x1p-440), x, rev.General[float64]{})
+}
+
+// split tells the rows of order apart. It rotates vectors of equal values, rows of x and of u, which may be
+// nil.
+func (w *deflation) split(d []float64, rho, least float64, x, u rev.General[float64]) {
 	slices.SortFunc(w.order, func(i, j int) int { return cmp.Compare(d[i], d[j]) })
-	least := max(8*0x1p-53*top, 0x1p-440) // the reduction takes rows below 2⁻⁴⁸⁰ for 0, and 1/ρ² is a number
+	z, part := w.z, w.part
 	last := -1
 	for _, j := range w.order {
 		if rho*math.Abs(z[j]) <= least {
@@ -162,11 +188,8 @@ func (w *divideConquer) deflate(d []float64, x rev.General[float64], m int, e fl
 			if math.Abs((d[j]-d[p])*c*s) <= least {
 				z[p], z[j] = 0, r
 				d[p], d[j] = float64(c*c*d[p])+float64(s*s*d[j]), float64(s*s*d[p])+float64(c*c*d[j])
-				xp, xj := x.Row(p), x.Row(j)
-				for l, a := range xp {
-					b := xj[l]
-					xp[l], xj[l] = float64(c*a)-float64(s*b), float64(c*b)+float64(s*a)
-				}
+				rotateRows(x, p, j, c, s)
+				rotateRows(u, p, j, c, s)
 				part[j] |= part[p]
 				w.deflated = append(w.deflated, p)
 			} else {
@@ -180,6 +203,18 @@ func (w *divideConquer) deflate(d []float64, x rev.General[float64], m int, e fl
 	}
 }
 
+// rotateRows sets rows p and j of x to c·x_p - s·x_j and c·x_j + s·x_p. It does nothing if x is nil.
+func rotateRows(x rev.General[float64], p, j int, c, s float64) {
+	if x.Data == nil {
+		return
+	}
+	xp, xj := x.Row(p), x.Row(j)
+	for l, a := range xp {
+		b := xj[l]
+		xp[l], xj[l] = float64(c*a)-float64(s*b), float64(c*b)+float64(s*a)
+	}
+}
+
 // A secular equation is f(λ) = 1/ρ + Σ z_i²/(d_i - λ) = 0, with the poles d in ascending order and the
 // weights z. Root i lies after pole i.
 type secular struct {
@@ -188,6 +223,7 @@ type secular struct {
 	roots          []float64
 	exact          []float64            // the weights of the equation that has the computed roots
 	delta          rev.General[float64] // d_i - λ_j in row j
+	inverse        []float64            // 1 over the lengths of the vectors (D - λ)⁻¹·z
 	vectors        rev.General[float64] // element i of vector j in row j and column at[i]
 	at             []int
 	phase          func(w *secular, lo, hi int) (ok bool)
@@ -200,7 +236,7 @@ func (w *secular) solve(workers int, rho float64, at []int, roots []float64) boo
 	k := len(w.poles)
 	w.rho, w.roots, w.at = rho, roots, at
 	w.delta, w.vectors = scratch(w.delta, k, k), scratch(w.vectors, k, k)
-	w.exact = workspace.Grow(w.exact, k)
+	w.exact, w.inverse = workspace.Grow(w.exact, k), workspace.Grow(w.inverse, k)
 	ok := w.run(workers, 16, (*secular).findRoots) &&
 		w.run(workers, 128, (*secular).findWeights) &&
 		w.run(workers, 16, (*secular).findVectors)
@@ -381,7 +417,8 @@ func (w *secular) findVectors(from, to int) (ok bool) {
 	for j := from; j < to; j++ {
 		r := w.delta.Row(j)
 		vec.DivTo(r, w.exact, r)
-		vec.ScaleTo(r, 1/math.Sqrt(vec.SumSquares(r)), r)
+		w.inverse[j] = 1 / math.Sqrt(vec.SumSquares(r))
+		vec.ScaleTo(r, w.inverse[j], r)
 		v := w.vectors.Row(j)
 		for i, at := range w.at {
 			v[at] = r[i]

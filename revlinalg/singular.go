@@ -14,16 +14,18 @@ type singularValues struct {
 	s       []float64
 	reduced bidiagonal
 	sweeps  golubKahan
+	conquer divideBidiagonal
 	rotated rotatedRows
+	swept   []float64 // the values without vectors, where these come from divide and conquer
 
 	left, right rev.General[float64] // Qᵀ and Pᵀ, and then Uᵀ and Vᵀ in any order, within chainPad rows
 	order       []int
 }
 
 // decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) descending singular values w.s. If vectors is
-// set, singularVectors then has U and V. It reports whether A is finite, and whether the iteration
-// converges.
-func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T], vectors bool) (finite, ok bool) {
+// set, singularVectors then has U and V. The values come with them from divide and conquer only if divides says
+// so of output. It reports whether A is finite, and whether the iteration converges.
+func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T], vectors, output bool) (finite, ok bool) {
 	m, n := max(a.Rows, a.Cols), min(a.Rows, a.Cols)
 	w.s, w.order = workspace.Grow(w.s, n), workspace.Grow(w.order, n)
 	if n == 0 {
@@ -35,26 +37,54 @@ func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T],
 		return false, false
 	}
 	w.reduced.reduce()
-	var left, right rev.General[float64]
+	d, values := w.reduced.d, w.reduced.d
+	var left, right, none rev.General[float64]
+	var q, p rev.General[float64]
 	if vectors {
 		left, right = padded(&w.left, n, m), padded(&w.right, n, n)
-		w.reduced.formTransposed(block(left, chainPad, 0, n, m), w.reduced.v, w.reduced.tau, 0)
-		w.reduced.formTransposed(block(right, chainPad, 0, n, n), w.reduced.u, w.reduced.sigma, 1)
+		q, p = block(left, chainPad, 0, n, m), block(right, chainPad, 0, n, n)
 	}
-	d := w.reduced.d
-	w.sweeps.begin(d, w.reduced.e)
-	w.rotated.run(workers, n, &w.sweeps, left, right)
-	if w.sweeps.failed {
+	if vectors && n > divideAbove {
+		ok = w.conquer.run(workers, d, w.reduced.e)
+		copyMatrix(block(q, 0, 0, n, n), w.conquer.u)
+		for i := range n {
+			clear(q.Row(i)[n:])
+		}
+		copyMatrix(p, w.conquer.v)
+		w.reduced.multiplyTransposed(q, w.reduced.v, w.reduced.tau, 0, false)
+		w.reduced.multiplyTransposed(p, w.reduced.u, w.reduced.sigma, 1, false)
+		if !divides(n, output) {
+			w.swept = append(w.swept[:0], d...)
+			values = w.swept
+			ok = w.sweep(workers, values, none, none) && ok
+		}
+		copy(d, w.conquer.d)
+	} else {
+		if vectors {
+			w.reduced.formTransposed(q, w.reduced.v, w.reduced.tau, 0)
+			w.reduced.formTransposed(p, w.reduced.u, w.reduced.sigma, 1)
+		}
+		ok = w.sweep(workers, d, left, right)
+	}
+	if !ok {
 		return true, false
 	}
 	for i := range n {
 		w.order[i] = i
 	}
 	slices.SortFunc(w.order, func(i, j int) int { return cmp.Compare(math.Abs(d[j]), math.Abs(d[i])) })
-	for j, i := range w.order {
-		w.s[j] = math.Ldexp(math.Abs(d[i]), shift)
+	for i, v := range values {
+		w.s[i] = math.Ldexp(math.Abs(v), shift)
 	}
+	slices.SortFunc(w.s, func(a, b float64) int { return cmp.Compare(b, a) })
 	return true, true
+}
+
+// sweep finds the singular values d by sweeps, which rotate the vectors. It reports whether it converges.
+func (w *singularValues) sweep(workers int, d []float64, left, right rev.General[float64]) (ok bool) {
+	w.sweeps.begin(d, w.reduced.e)
+	w.rotated.run(workers, len(d), &w.sweeps, left, right)
+	return !w.sweeps.failed
 }
 
 // padded returns a matrix of r rows with chainPad rows of zeros above and below.

@@ -77,16 +77,19 @@ import (
 //
 // # Method
 //
-// Householder reflections make A, or Aᵀ if A is wide, bidiagonal, and implicit QR sweeps make
-// that diagonal. The rotations of many sweeps are applied to the vectors together. If U
-// and V are nil and no derivative is computed, there are no vectors, and this takes about half
-// of the time. Adjoint and Inverse use the vectors that Forward has left in a workspace, if no
+// Householder reflections make A, or Aᵀ if A is wide, bidiagonal. Up to order 128, implicit QR sweeps make
+// that diagonal, and the rotations of many sweeps are applied to the vectors together. Above, vectors are
+// found by divide and conquer. If U and V are nil and no derivative is computed, there are no vectors, and
+// this takes about half of the time. The values are then found by sweeps at every order, so above 128 they
+// may differ by rounding from those that come with U or V.
+// Adjoint and Inverse use the vectors that Forward has left in a workspace, if no
 // other matrix came between, and decompose A again otherwise. The workspace keeps a copy of A for
 // this.
 //
 // Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 5.4 and 8.6; Demmel
 // and Kahan, Accurate singular values of bidiagonal matrices, SIAM J. Sci. Stat. Comput. 11
-// (1990); Giles, Collected matrix derivative results for forward and reverse mode algorithmic
+// (1990); Gu and Eisenstat, A divide-and-conquer algorithm for the bidiagonal SVD, SIAM J. Matrix Anal. Appl.
+// 16 (1995); Giles, Collected matrix derivative results for forward and reverse mode algorithmic
 // differentiation, 2008.
 type SVD[T rev.Float] struct {
 	U       rev.General[T] `rev:"acc" shape:"m,min(m,n)"`
@@ -106,8 +109,9 @@ func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 	tangent := t.A.Data != nil && (t.hasResult() || second)
 	gradient := g.A.Data != nil && g.hasResult()
 	all := k.hasVectors() || tangent || gradient || second
-	if w.workers = k.Workers; !p.Back || !w.has(k.A, all) {
-		if err := w.decompose(k.A, all); err != nil {
+	output := k.hasVectors()
+	if w.workers = k.Workers; !p.Back || !w.has(k.A, all, output) {
+		if err := w.decompose(k.A, all, output); err != nil {
 			return err
 		}
 	}
@@ -163,6 +167,7 @@ type svdWork[T rev.Float] struct {
 	of      rev.General[T] // has the values s and, if vectors is set, the vectors u and v
 	known   bool           // of is there
 	vectors bool
+	divided bool // s comes from divide and conquer
 
 	// The tangents, with P, X + Y and X - Y.
 	du, dv, p, x, y rev.General[T]
@@ -175,8 +180,8 @@ type svdWork[T rev.Float] struct {
 
 // has reports whether w has the decomposition of A, with vectors if they are needed. A pass
 // back finds here what the pass forward has left, if no other matrix came between.
-func (w *svdWork[T]) has(a rev.General[T], vectors bool) bool {
-	if !w.known || w.of.Rows != a.Rows || w.of.Cols != a.Cols || vectors && !w.vectors {
+func (w *svdWork[T]) has(a rev.General[T], vectors, output bool) bool {
+	if !w.known || w.of.Rows != a.Rows || w.of.Cols != a.Cols || vectors && !w.vectors || w.divided != divides(len(w.s), output) {
 		return false
 	}
 	for i := range a.Rows {
@@ -187,14 +192,14 @@ func (w *svdWork[T]) has(a rev.General[T], vectors bool) bool {
 	return true
 }
 
-// decompose computes s and, if vectors is set, u and v.
-func (w *svdWork[T]) decompose(a rev.General[T], vectors bool) error {
+// decompose computes s and, if vectors is set, u and v. U or V is an output of the kernel if output is set.
+func (w *svdWork[T]) decompose(a rev.General[T], vectors, output bool) error {
 	m, n := a.Rows, a.Cols
 	r := min(m, n)
 	w.dim, w.known = max(m, n), false
 	w.u, w.v = scratch(w.u, m, r), scratch(w.v, n, r)
 	w.s, w.ds = workspace.Grow(w.s, r), workspace.Grow(w.ds, r)
-	finite, ok := decomposeSVD(w.workers, &w.svd, a, vectors)
+	finite, ok := decomposeSVD(w.workers, &w.svd, a, vectors, output)
 	w.values = w.svd.s
 	switch {
 	case !finite:
@@ -214,7 +219,7 @@ func (w *svdWork[T]) decompose(a rev.General[T], vectors bool) error {
 	}
 	w.setGap()
 	w.of = scratchCopy(w.of, a)
-	w.known, w.vectors = true, vectors
+	w.known, w.vectors, w.divided = true, vectors, divides(r, output)
 	return nil
 }
 

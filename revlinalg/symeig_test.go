@@ -390,22 +390,7 @@ func TestSymEigWithoutV(t *testing.T) {
 // the range in which SymEig keeps the largest.
 func TestDivideConquer(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(28, 13))
-	elements := []struct {
-		name string
-		draw func() float64
-	}{
-		{"normal", rnd.NormFloat64},
-		{"uniform", rnd.Float64},
-		{"integers", func() float64 { return float64(rnd.IntN(3)) }},
-		{"one", func() float64 { return 1 }},
-		{"zero", func() float64 { return 0 }},
-		{"graded", func() float64 { return math.Exp2(-float64(rnd.IntN(80))) }},
-		{"least", func() float64 { return 0x1p-100 * rnd.Float64() }},
-		{"large", func() float64 { return 0x1p300 * rnd.NormFloat64() }},
-		{"bits", func() float64 { return 1 + 0x1p-52*float64(rnd.IntN(8)) }},
-		{"some", func() float64 { return float64(rnd.IntN(8)/7) * rnd.NormFloat64() }},
-		{"weak", func() float64 { return 1e-8 * rnd.NormFloat64() }},
-	}
+	elements := elementsOfBands(rnd)
 	sizes := []int{1, divideLeaf, divideLeaf + 1, 2*divideLeaf + 1, 150}
 	if !testing.Short() {
 		sizes = append(sizes, 201)
@@ -454,6 +439,28 @@ func TestDivideConquer(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A bandElement draws elements of bidiagonal and tridiagonal matrices.
+type bandElement struct {
+	name string
+	draw func() float64
+}
+
+func elementsOfBands(rnd *rand.Rand) []bandElement {
+	return []bandElement{
+		{"normal", rnd.NormFloat64},
+		{"uniform", rnd.Float64},
+		{"integers", func() float64 { return float64(rnd.IntN(3)) }},
+		{"one", func() float64 { return 1 }},
+		{"zero", func() float64 { return 0 }},
+		{"graded", func() float64 { return math.Exp2(-float64(rnd.IntN(80))) }},
+		{"least", func() float64 { return 0x1p-100 * rnd.Float64() }},
+		{"large", func() float64 { return 0x1p300 * rnd.NormFloat64() }},
+		{"bits", func() float64 { return 1 + 0x1p-52*float64(rnd.IntN(8)) }},
+		{"some", func() float64 { return float64(rnd.IntN(8)/7) * rnd.NormFloat64() }},
+		{"weak", func() float64 { return 1e-8 * rnd.NormFloat64() }},
 	}
 }
 
