@@ -1,6 +1,7 @@
 package num
 
 import (
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -18,6 +19,7 @@ type Pattern struct {
 	columns, rows []float64 // their numbers
 
 	group  int32   // the present one, or 0 outside of groups
+	seen   []int32 // of each column, the last group that has it, or 0
 	shared []bool  // of each column
 	of     []int32 // of each row, its group or 0
 	same   []int32 // of each group, one that it is, or itself
@@ -27,6 +29,7 @@ type Pattern struct {
 	// When all is noted:
 	from, cols []int32   // group g has cols[from[g]:from[g+1]], which are sorted
 	below      []int32   // of each column, the number of shared ones before it
+	least      int       // there are no fewer colors
 	colors     [][]int32 // their columns
 	apart      int       // the first color of a shared column
 
@@ -35,7 +38,7 @@ type Pattern struct {
 
 // NewPattern returns a pattern in which nothing is noted.
 func NewPattern(m, n int) *Pattern {
-	return &Pattern{columns: numbers(n), rows: numbers(m), shared: make([]bool, n), of: make([]int32, m), same: []int32{0}, start: []int32{0}}
+	return &Pattern{columns: numbers(n), rows: numbers(m), seen: make([]int32, n), shared: make([]bool, n), of: make([]int32, m), same: []int32{0}, start: []int32{0}}
 }
 
 func numbers(n int) []float64 {
@@ -65,10 +68,13 @@ func (p *Pattern) Shared() { p.group = 0 }
 
 // Read notes columns.
 func (p *Pattern) Read(columns ...float64) {
-	for _, c := range columns {
-		if p.group == 0 {
-			p.shared[int(c)] = true
-		} else {
+	for _, f := range columns {
+		c := int(f)
+		switch {
+		case p.group == 0:
+			p.shared[c] = true
+		case p.seen[c] != p.group:
+			p.seen[c] = p.group
 			p.notes = append(p.notes, int32(c))
 		}
 	}
@@ -114,15 +120,28 @@ func (p *Pattern) first(g int32) int32 {
 
 // Colors returns the number of colors. Nothing is noted from then on.
 func (p *Pattern) Colors() int {
+	p.gather()
 	if p.colors == nil {
-		p.gather()
 		p.paint()
 	}
 	return len(p.colors)
 }
 
+// ByRows reports whether there are more colors than rows, so that products with the transposed Jacobian,
+// one for each row, are fewer. Nothing is noted from then on.
+func (p *Pattern) ByRows() bool {
+	p.gather()
+	return p.least > len(p.of) || p.Colors() > len(p.of)
+}
+
 // gather makes the lists of groups, which get new numbers.
 func (p *Pattern) gather() {
+	if p.from != nil {
+		return
+	}
+	if len(p.notes) > math.MaxInt32 {
+		panic("num: a pattern has too many notes: 2³¹ or more")
+	}
 	number, n := make([]int32, len(p.same)), int32(1)
 	for g := int32(1); int(g) < len(p.same); g++ {
 		if p.same[g] == g {
@@ -154,7 +173,9 @@ func (p *Pattern) gather() {
 		list := p.cols[begin:p.from[g]]
 		begin, p.from[g] = p.from[g], end
 		slices.Sort(list)
-		end += int32(copy(p.cols[end:], slices.Compact(list)))
+		k := copy(p.cols[end:], slices.Compact(list))
+		end += int32(k)
+		p.least = max(p.least, k)
 	}
 	for r, g := range p.of {
 		p.of[r] = number[p.first(g)]
@@ -167,6 +188,7 @@ func (p *Pattern) gather() {
 			k++
 		}
 	}
+	p.least += int(k)
 }
 
 // paint gives columns their colors, each the first that no column has with which it shares a group.
@@ -180,14 +202,18 @@ func (p *Pattern) paint() {
 		if len(p.groups(c)) == 0 {
 			continue
 		}
-		for _, g := range p.groups(c) {
-			for _, d := range p.cols[p.from[g]:p.from[g+1]] {
-				if int(d) < c {
+		k := -1
+		if p.least < len(p.shared) { // or each column has its own
+			for _, g := range p.groups(c) {
+				for _, d := range p.cols[p.from[g]:p.from[g+1]] {
+					if int(d) >= c {
+						break
+					}
 					last[color[d]] = int32(c)
 				}
 			}
+			k = slices.IndexFunc(last, func(d int32) bool { return int(d) != c })
 		}
-		k := slices.IndexFunc(last, func(d int32) bool { return int(d) != c })
 		if k < 0 {
 			k = len(last)
 			last = append(last, -1)
@@ -245,13 +271,16 @@ func Jacobian(dst *mat.Dense, product func(column, v []float64)) {
 // large enough.
 func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, v []float64), four func(columns, v [4][]float64)) (_, _ []int32, _ []float64) {
 	shared := p.Colors() - p.apart
-	ptr, n := slices.Grow(ptr[:0], len(p.of)+1), int32(0)
+	ptr, n := slices.Grow(ptr[:0], len(p.of)+1), 0
 	for _, g := range p.of {
-		ptr = append(ptr, n)
-		n += p.from[g+1] - p.from[g] + int32(shared)
+		ptr = append(ptr, int32(n))
+		n += int(p.from[g+1]-p.from[g]) + shared
 	}
-	ptr = append(ptr, n)
-	ind = slices.Grow(ind[:0], int(n))
+	if n > math.MaxInt32 {
+		panic("num: a sparse Jacobian has 2³¹ elements or more")
+	}
+	ptr = append(ptr, int32(n))
+	ind = slices.Grow(ind[:0], n)
 	for r, g := range p.of {
 		if r > 0 && p.of[r-1] == g {
 			ind = append(ind, ind[ptr[r-1]:ptr[r]]...)
@@ -266,7 +295,7 @@ func (p *Pattern) Sparse(ptr, ind []int32, data []float64, product func(column, 
 			}
 		}
 	}
-	data = slices.Grow(data[:0], int(n))[:n]
+	data = slices.Grow(data[:0], n)[:n]
 	p.products(product, four, data, func(r int) int { return int(ptr[r]) }, func(c, g int32) int32 {
 		own := p.cols[p.from[g]:p.from[g+1]]
 		k := len(own)

@@ -43,6 +43,9 @@ func TestPattern(t *testing.T) {
 			}
 		}
 		p.Shared()
+		if got, want := p.ByRows(), m < p.Colors(); got != want {
+			t.Fatalf("by rows: %v, want %v", got, want)
+		}
 		product := func(column, v []float64) {
 			for r := range column {
 				column[r] = Inner(want.RawRowView(r), v)
@@ -92,5 +95,28 @@ func TestPattern(t *testing.T) {
 	p.Shared()
 	if k := p.Colors(); k != 3 {
 		t.Errorf("%d colors of rows with three columns, want 3", k)
+	}
+}
+
+// A column that a group reads often is noted once, and a pattern with few rows gets no colors.
+func TestPatternOfFewRows(t *testing.T) {
+	const n = 9
+	p := NewPattern(2, n)
+	for r := range 2 {
+		p.Group()
+		for range 5 {
+			p.Read(p.Columns()...)
+		}
+		p.Write(p.Rows()[r])
+	}
+	p.Shared()
+	if len(p.notes) != 2*n {
+		t.Errorf("%d notes, want %d", len(p.notes), 2*n)
+	}
+	if !p.ByRows() || p.colors != nil {
+		t.Errorf("ByRows is %v, and colors are %v", p.ByRows(), p.colors)
+	}
+	if k := p.Colors(); k != n {
+		t.Errorf("%d colors, want %d", k, n)
 	}
 }
