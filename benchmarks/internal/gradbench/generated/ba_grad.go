@@ -283,10 +283,10 @@ func ReprojectionJacobian(dst *mat.Dense, x []float64, feature []float64) {
 	}
 	if m < n8 {
 		w1 := make([]float64, m)
-		for i := range w1 {
-			w1[i] = 1
-			ReprojectionVJP(dst.RawRowView(i), x, w1, feature)
-			w1[i] = 0
+		for i1 := range w1 {
+			w1[i1] = 1
+			ReprojectionVJP(dst.RawRowView(i1), x, w1, feature)
+			w1[i1] = 0
 		}
 		return
 	}

@@ -817,10 +817,10 @@ func (h *Hand) ResidualsJacobian(dst *mat.Dense, theta []float64) {
 	}
 	if m < n7 {
 		w := make([]float64, m)
-		for i := range w {
-			w[i] = 1
-			h.ResidualsVJP(dst.RawRowView(i), theta, w)
-			w[i] = 0
+		for i7 := range w {
+			w[i7] = 1
+			h.ResidualsVJP(dst.RawRowView(i7), theta, w)
+			w[i7] = 0
 		}
 		return
 	}
@@ -2292,12 +2292,12 @@ func (h *Hand) SurfaceResidualsJacobian(dst *mat.Dense, x []float64) {
 		pattern.Write(rows[3*i5+d3])
 	}
 	pattern.Shared()
-	if m < pattern.Colors() {
+	if pattern.ByRows() {
 		w1 := make([]float64, m)
-		for i := range w1 {
-			w1[i] = 1
-			h.SurfaceResidualsVJP(dst.RawRowView(i), x, w1)
-			w1[i] = 0
+		for i7 := range w1 {
+			w1[i7] = 1
+			h.SurfaceResidualsVJP(dst.RawRowView(i7), x, w1)
+			w1[i7] = 0
 		}
 		return
 	}

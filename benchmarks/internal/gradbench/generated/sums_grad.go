@@ -166,8 +166,8 @@ func CostHessian(dst *mat.SymDense, centroids []float64, points [][]float64) {
 		v1[j] = 1
 		CostHessVec(column, centroids, v1, points)
 		v1[j] = 0
-		for i := range j + 1 {
-			dst.SetSym(i, j, column[i])
+		for i2 := range j + 1 {
+			dst.SetSym(i2, j, column[i2])
 		}
 	}
 }

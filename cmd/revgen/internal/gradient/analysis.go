@@ -159,6 +159,13 @@ func (a *analysis) share(list []stmt, exchanged func(*swap) bool) {
 					a.key(s.l).behind = true
 				}
 			}
+			if c, ok := s.r.(*call); ok && c.path != "" && isHeader(s.l.typeOf()) { // such as slices.Clip
+				for _, x := range c.args {
+					if isPlace(x) && hasHeaders(x.typeOf()) {
+						a.unite(a.key(s.l), a.key(x))
+					}
+				}
+			}
 		case *swap:
 			if exchanged == nil || exchanged(s) {
 				a.unite(a.key(s.x), a.key(s.y))
@@ -349,6 +356,12 @@ func (a *analysis) uses(e expr) (out []use) {
 		case *call:
 			for _, x := range e.args {
 				read(x, e.fn == "len" || isMatrix(x.typeOf()))
+				switch x.(type) {
+				case *part, *view:
+					if e.fn != "len" {
+						out = append(out, use{k: a.key(x)})
+					}
+				}
 			}
 		case *invocation:
 			for _, x := range e.args {

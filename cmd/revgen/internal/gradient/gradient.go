@@ -561,9 +561,10 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	f.line("// %s stores the Hessian of %s by %s in %s.", whole, f.decl.Name.Name, p.name, dst.name)
 	f.write(whole, []string{dst.name + " *mat.SymDense"}, f.params, false, func(w *writer) {
 		w.line("if %s.SymmetricDim() != len(%s) {\npanic(mat.ErrShape)\n}", dst.name, p.name)
-		w.line("%s, column := make([]float64, len(%s)), make([]float64, len(%s))", dir.name, p.name, p.name)
-		w.line("for j := range %s {\n%s[j] = 1\n%s(column, %s)\n%s[j] = 0", dir.name, dir.name, call, args, dir.name)
-		w.line("for i := range j + 1 {\n%s.SetSym(i, j, column[i])\n}\n}", dst.name)
+		column, i, j := f.unique("column"), f.unique("i"), f.unique("j")
+		w.line("%s, %s := make([]float64, len(%s)), make([]float64, len(%s))", dir.name, column, p.name, p.name)
+		w.line("for %[1]s := range %[2]s {\n%[2]s[%[1]s] = 1\n%[3]s(%[4]s, %[5]s)\n%[2]s[%[1]s] = 0", j, dir.name, call, column, args)
+		w.line("for %[1]s := range %[2]s + 1 {\n%[3]s.SetSym(%[1]s, %[2]s, %[4]s[%[1]s])\n}\n}", i, j, dst.name, column)
 	})
 }
 
@@ -612,6 +613,9 @@ func (f *function) vjp(by []*variable, y, w *variable) (r *reverser, forward, ba
 func (f *function) jacobian(words []string) {
 	words, only := withoutWord(words, "jvp")
 	words, sparse := withoutWord(words, "sparse")
+	if only && sparse {
+		f.refuse(f.decl, "jvp asks for a product alone, and sparse for the Jacobian: leave out one of them")
+	}
 	by := f.by(JacobianDirective, words)
 	x, name := by[0], f.decl.Name.Name
 	y := f.output(x)
@@ -665,13 +669,14 @@ func (f *function) jacobian(words []string) {
 	}
 	f.write(whole, []string{dst.name + " *mat.Dense"}, rest, false, func(out *writer) {
 		out.line("%s, %s := %s.Dims()\nif %s != len(%s) {\npanic(mat.ErrShape)\n}", m, n, dst.name, n, x.name)
-		columns := n
+		byRows := m + " < " + n
 		if notes != nil {
 			out.pattern(pattern, m, n, notes)
-			columns = pattern.name + ".Colors()"
+			byRows = pattern.name + ".ByRows()"
 		}
-		out.line("if %s < %s {\n%s := make([]float64, %s)\nfor i := range %s {\n%s[i] = 1", m, columns, w.name, m, w.name, w.name)
-		out.line("%s(%s.RawRowView(i), %s)\n%s[i] = 0\n}\nreturn\n}", callLeft, dst.name, argsLeft, w.name)
+		i := f.unique("i")
+		out.line("if %s {\n%s := make([]float64, %s)\nfor %s := range %s {\n%s[%s] = 1", byRows, w.name, m, i, w.name, w.name, i)
+		out.line("%s(%s.RawRowView(%s), %s)\n%s[%s] = 0\n}\nreturn\n}", callLeft, dst.name, i, argsLeft, w.name, i)
 		if notes != nil {
 			out.line("%s.Dense(%s, %s, %s)", pattern.name, dst.name, product, four)
 			return

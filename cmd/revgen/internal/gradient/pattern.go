@@ -28,14 +28,13 @@ type noter struct {
 	*analysis
 	x, y                   *key
 	pattern, columns, rows *variable
-	varies                 map[*key]bool      // memory whose numbers depend on x
-	moves                  map[*key]bool      // slices that lie elsewhere, depending on x
-	given                  map[*key]bool      // memory of parameters
-	group                  int                // the number of loops around the present group, with its own, or 0
-	noted                  map[string]bool    // what the present group has noted in any case
-	changed                map[*variable]bool // after their declaration, in the numbers that indices come from
-	loops                  []string           // the variables of loops whose iterations are groups
-	private                bool               // some group notes what another one does not
+	varies                 map[*key]bool   // memory whose numbers depend on x
+	moves                  map[*key]bool   // slices that lie elsewhere, depending on x
+	given                  map[*key]bool   // memory of parameters
+	group                  int             // the number of loops around the present group, with its own, or 0
+	noted                  map[string]bool // what the present group has noted in any case
+	loops                  []string        // the variables of loops whose iterations are groups
+	private                bool            // some group notes what another one may not
 	unclear                bool
 }
 
@@ -43,7 +42,7 @@ type noter struct {
 // loops whose iterations are groups. It returns nil if the pattern is unclear, or has all columns in each
 // row.
 func (f *function) noted(x, y *variable, pattern *variable) (list []stmt, loops []string) {
-	n := &noter{lowerer: f.lowerer, analysis: &analysis{keys: map[path]*key{}}, pattern: pattern, varies: map[*key]bool{}, moves: map[*key]bool{}, given: map[*key]bool{}, changed: map[*variable]bool{}, noted: map[string]bool{}}
+	n := &noter{lowerer: f.lowerer, analysis: &analysis{keys: map[path]*key{}, changes: map[*key][]change{}}, pattern: pattern, varies: map[*key]bool{}, moves: map[*key]bool{}, given: map[*key]bool{}, noted: map[string]bool{}}
 	n.share(f.out, nil)
 	each(f.out, func(s stmt) { // all memory has a key
 		if _, ok := s.(*effect); !ok {
@@ -55,8 +54,8 @@ func (f *function) noted(x, y *variable, pattern *variable) (list []stmt, loops 
 	each(f.out, func(s stmt) {
 		n.unclear = n.unclear || !n.plain(s)
 		sets(s, func(e expr, define bool) {
-			if !define && (isReference(e) || !isFloat(e.typeOf())) {
-				n.changed[root(e)] = true
+			if !define {
+				n.record(e, 1)
 			}
 		})
 	})
@@ -146,7 +145,8 @@ func (n *noter) vary(list []stmt, inside map[*variable]bool) {
 			if s.define && inside != nil {
 				inside[root(s.l)] = true
 			}
-			if n.depends(s.r) || inside != nil && !inside[root(s.l)] || n.any(n.uses(s.l)[1:]) {
+			own := isReference(s.l) && inside[root(s.l)] // an element may be reached from outside too
+			if n.depends(s.r) || inside != nil && !own || n.any(n.uses(s.l)[1:]) {
 				note(s.l)
 			}
 		case *swap:
@@ -185,7 +185,7 @@ func (n *noter) list(list []stmt, depth int) (out []stmt) {
 		case *assignment:
 			out = append(out, n.assignment(s)...)
 		case *swap:
-			n.unclear = n.unclear || n.moves[n.key(s.x)]
+			n.unclear = n.unclear || n.moves[n.key(s.x)] || n.given[n.key(s.x)] || n.given[n.key(s.y)]
 			out = append(out, s)
 		case *branch:
 			out = append(out, n.branch(s, depth)...)
@@ -286,6 +286,7 @@ func (n *noter) assignment(s *assignment) []stmt {
 	var out []stmt
 	reads, writes = n.once("Read", reads), n.once("Write", writes)
 	for _, e := range reads {
+		n.private = n.private || n.group > 0 && n.changing(e)
 		visit(e, func(e expr) {
 			r, ok := e.(*reference)
 			n.private = n.private || ok && n.group > 0 && len(r.v.scope) >= n.group
@@ -303,16 +304,18 @@ func (n *noter) assignment(s *assignment) []stmt {
 // once returns those of a list that are not noted in any case.
 func (n *noter) once(name string, list []expr) []expr {
 	return slices.DeleteFunc(list, func(e expr) bool {
-		same := true
-		visit(e, func(e expr) {
-			r, ok := e.(*reference)
-			same = same && (!ok || !n.changed[r.v])
-		})
 		w := &writer{imports: map[string]bool{}}
 		text := name + w.expr(e, 0)
 		known := n.noted[text]
-		n.noted[text] = same
+		n.noted[text] = !n.changing(e)
 		return known
+	})
+}
+
+// changing reports whether e may be another element later, while its variables are the same.
+func (n *noter) changing(e expr) bool {
+	return slices.ContainsFunc(n.uses(e)[1:], func(u use) bool {
+		return slices.ContainsFunc(n.changes[u.k], func(c change) bool { return c.header || !u.header })
 	})
 }
 
@@ -367,17 +370,31 @@ func (n *noter) branch(s *branch, depth int) []stmt {
 		return []stmt{&branch{lit("true", boolean), list, nil}}
 	}
 	then = guard(then)
-	var conditions func(e expr)
-	conditions = func(e expr) {
-		if b, ok := e.(*binary); ok && b.op == token.LAND {
-			conditions(b.y)
-			conditions(b.x)
-		} else if !n.depends(e) && len(then) > 0 {
+	for _, e := range slices.Backward(n.independent(s.cond)) {
+		if len(then) > 0 {
 			then = []stmt{&branch{e, then, nil}}
 		}
 	}
-	conditions(s.cond)
 	return append(then, guard(els)...)
+}
+
+// independent returns those terms of a conjunction that do not depend on x. After one that does they are
+// left out if they could fail without it.
+func (n *noter) independent(cond expr) (list []expr) {
+	before := true
+	var terms func(e expr)
+	terms = func(e expr) {
+		if b, ok := e.(*binary); ok && b.op == token.LAND {
+			terms(b.x)
+			terms(b.y)
+		} else if n.depends(e) {
+			before = false
+		} else if before || safe(e) {
+			list = append(list, e)
+		}
+	}
+	terms(cond)
+	return list
 }
 
 // unguarded returns statements without the conditions that are true. What these guard may run where the

@@ -173,6 +173,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x *mat.Dense) float64 { k := revlinalg.NewCross(x, x, x); k.Forward(); return 0 }", "revlinalg.NewCross is not differentiated: its body is not in this package"},
 		{gradient + "(x *mat.Dense) float64 { revlinalg.Dot[float64]{nil, rev.ViewSlice(x.RawRowView(0)), rev.ViewSlice(x.RawRowView(0))}.Forward(); return 0 }", "revlinalg.Dot[float64]: name the fields of a kernel"},
 		{gradient + "(x []float64) float64 { g := make([]float64, len(x)); dottedGradient(g, x); return g[0] }", "Dot is a kernel: what is written for it has no derivatives in reverse"},
+		{"//revgen:jacobian x sparse jvp\nfunc f(dst, x []float64) { dst[0] = x[0] }", "p.go:6:1: jvp asks for a product alone, and sparse for the Jacobian: leave out one of them"},
 		{"//revgen:jacobian x sparse\nfunc f(dst, x []float64) { s := 0.0; for i := range dst { s += x[i]; dst[i] = s } }", "p.go:6:1: no structure of the Jacobian of f by x is found: leave out the word sparse"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
@@ -324,12 +325,17 @@ func TestText(t *testing.T) {
 		{jacobian + "for i := range at { x[i] *= 2; dst[i] = x[i] } }", nil, []string{"NewPattern"}},                                 // x changes
 		{jacobian + "at[0]++\nfor i := range at { dst[i] = x[at[i]] } }", nil, []string{"NewPattern"}},                               // so does at
 		{jacobian + "y := make([]float64, 9)\nif len(at) > 3 { y = x }\nfor i := range at { dst[i] = y[i] } }", nil, []string{"NewPattern"}},
+		{jacobian + "for i := range at { s := make([]int, 2); for y := x[i]; y > 1; y /= 2 { r := s[1:]; r[0]++ }; dst[i] = x[s[1]] } }", nil, []string{"NewPattern"}}, // s depends on x
+		{jacobian + "for i := range at { s := make([]int, 2); s[1] = int(x[i]); dst[i] = x[slices.Max(s[1:])] } }", nil, []string{"NewPattern"}},                       // as here
+		{"//revgen:jacobian x\nfunc f(dst, x []float64, t [][]float64) {\nt[0], t[1] = t[1], t[0]\nfor i := range dst { dst[i] = x[i]*t[0][i] } }", nil, []string{"NewPattern"}},
+		{jacobian + "for i := range at { s := make([]int, 2); dst[i] = x[s[1]]; r := s[1:]; r[0] = at[i]; dst[i] += x[s[1]] } }", []string{"pattern.Read(columns[s[1]])\n\t\tpattern.Write(rows[i])\n\t\tr := s[1:]\n\t\tr[0] = at[i]\n\t\tpattern.Read(columns[s[1]])"}, nil},
+		{jacobian + "for i := range at { if x[i] > 2 && 9/i > 2 && i > 3 { dst[i] = x[i] } } }", []string{"if i > 3 {\n\t\t\tpattern."}, []string{"9 / i > 2 {\n\t\t\tpattern."}},
 		{jacobian + "z := dst[1:]\nfor i := range at { z[2*i] = x[i]; z[i] += x[i+1] } }", []string{"z := rows[1:]", "pattern.Write(z[2*i], z[i])"}, nil},
 		{gradient + "s, y := 0.0, x[0]\nfor i := range n { y = math.Sin(y*x[i]); s += y }\nreturn s }", []string{"i--"}, nil},
 		{gradient + "s := 0.0\nfor i := range n { s += math.Sin(x[i]); x[i+1] *= 2 }\nreturn s }", []string{"i--"}, nil},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
-		file, err := parser.ParseFile(fset, name, "package p\n\nimport \"math\"\n\nvar _ = math.Pi\n\n"+c.text, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\n\t\"math\"\n\t\"slices\"\n)\n\nvar _, _ = math.Pi, slices.Max[[]int]\n\n"+c.text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

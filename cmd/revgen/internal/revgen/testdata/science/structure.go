@@ -1,6 +1,9 @@
 package science
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Functions whose Jacobians have many zeros, and some that only look as if they had.
 
@@ -147,3 +150,107 @@ func gated(dst, x []float64) {
 		dst[i] += y
 	}
 }
+
+type spots struct{ at []int }
+
+func move(at []int, k int) { at[k] += 3 }
+
+// renamed has indices that change through other names of their slices.
+//
+//revgen:jacobian x
+func renamed(dst, x []float64, one int) {
+	for i := range dst {
+		a, table, p, c := make([]int, 3), [][]int{{0, 1}, {2, 3}}, spots{make([]int, 3)}, make([]int, 2)
+		row, at, clipped := table[one], p.at, slices.Clip(c)
+		first := x[i+a[2]] * x[i+row[0]] * x[i+at[2]] * x[i+at[0]] * x[i+c[1]]
+		move(a[1:], 1)
+		second := x[i+a[2]]
+		table[1][0] = 6
+		second += x[i+row[0]]
+		p.at[2] = 9
+		second += x[i+at[2]]
+		begin := at[:1]
+		begin[0] = 12
+		second += x[i+at[0]]
+		clipped[1] = 15
+		dst[i] = first * (second + x[i+c[1]])
+	}
+}
+
+// counted has an index that a loop which x ends changes by a part.
+//
+//revgen:jacobian x
+func counted(dst, x []float64) {
+	for i := range dst {
+		a, y := make([]int, 3), 4*x[i%len(x)]
+		for math.Abs(y) > 0.5 {
+			move(a[1:], 0)
+			y /= 2
+		}
+		dst[i] = x[(i+a[1]/3)%len(x)] * x[i%len(x)]
+	}
+}
+
+// foremost has an index that another package finds in a part of what depends on x.
+//
+//revgen:jacobian x
+func foremost(dst, x []float64) {
+	for i := range dst {
+		a := make([]int, 4)
+		a[1] = int(4*x[i%len(x)] + 4)
+		dst[i] = x[(i+slices.Max(a[1:3]))%len(x)] * x[i%len(x)]
+	}
+}
+
+// guarded has a term of a condition that fails without the one before.
+//
+//revgen:jacobian x sparse
+func guarded(dst, x []float64, at []int) {
+	for i := range dst {
+		if x[i] > 0 && i+1 < len(x) {
+			dst[i] = x[i+1]
+		}
+		if x[i] > 2 && 10/i > 2 {
+			dst[i] = x[i-1]
+		}
+		if x[i] > 2 && at[i] > 2 {
+			dst[i] = x[0]
+		}
+		dst[i] += x[i]
+	}
+}
+
+// packed has a place in x that goes on.
+//
+//revgen:jacobian x sparse
+func packed(dst, x []float64) {
+	k := 0
+	for i := range dst {
+		dst[i] = x[k]
+		k += 2
+		dst[i] *= x[k]
+	}
+}
+
+// walking has a loop whose variable goes on within.
+//
+//revgen:jacobian x sparse
+func walking(dst, x []float64) {
+	k := 0
+	for k < len(dst) {
+		dst[k] = x[k] * x[k+1]
+		k++
+	}
+}
+
+// hidden has parameters with names that what is written could use.
+//
+//revgen:jacobian x
+func hidden(dst, x []float64, i, w, column, v, m int) {
+	for k := range dst {
+		dst[k] = x[i+k] * x[w+k] * x[column+k] * x[v+k] * x[m+k]
+	}
+}
+
+//revgen:gradient x hessian
+func concealed(x []float64, i, j, column int) float64 { return x[i] * x[i] * x[j] * x[column] }
