@@ -85,7 +85,7 @@ func (p *plain) accepts(k, d unsafe.Pointer) bool {
 			continue
 		}
 		e := f.extent(d)
-		if e.end == 0 || !f.sameSize(k, d) {
+		if e.bytes == 0 || !f.sameSize(k, d) {
 			return false
 		}
 		for _, other := range room[:n] {
@@ -110,7 +110,7 @@ func (p *plain) acceptsKernel(k unsafe.Pointer, room []extent) bool {
 	for i := range p.operands {
 		f := &p.operands[i]
 		e := f.extent(k)
-		if e.end == 0 {
+		if e.bytes == 0 {
 			return false
 		}
 		for j, other := range room[:i] {
@@ -123,22 +123,29 @@ func (p *plain) acceptsKernel(k unsafe.Pointer, room []extent) bool {
 	return true
 }
 
-// An extent is the memory from the first element of an operand to its last.
-type extent struct{ begin, end uintptr }
+// An extent is the memory from the first element of an operand to its last. It has a pointer, because
+// operands on a stack move with it.
+type extent struct {
+	data  unsafe.Pointer
+	bytes uintptr
+}
 
-func (e extent) meets(o extent) bool { return e.begin < o.end && o.begin < e.end }
+func (e extent) meets(o extent) bool {
+	d := uintptr(o.data) - uintptr(e.data) // differences wrap around
+	return d < e.bytes || -d < o.bytes
+}
 
 // extent returns the extent of the operand in the kernel value v, or none if it is nil, empty
 // or malformed.
 func (f *plainOperand) extent(v unsafe.Pointer) extent {
-	data := *(*uintptr)(unsafe.Add(v, f.data))
-	if data == 0 {
+	data := *(*unsafe.Pointer)(unsafe.Add(v, f.data))
+	if data == nil {
 		return extent{}
 	}
 	p := unsafe.Add(v, f.offset)
 	switch f.kind {
 	case Scalar:
-		return extent{data, data + f.size}
+		return extent{data, f.size}
 	case Slice:
 		n := len(*(*[]byte)(p))
 		return f.block(data, n, n, 1, 1)
@@ -151,7 +158,7 @@ func (f *plainOperand) extent(v unsafe.Pointer) extent {
 }
 
 // block returns the extent of rows of n elements of data.
-func (f *plainOperand) block(data uintptr, n, rows, cols, stride int) extent {
+func (f *plainOperand) block(data unsafe.Pointer, n, rows, cols, stride int) extent {
 	if rows <= 0 || cols <= 0 || stride < cols {
 		return extent{}
 	}
@@ -159,7 +166,7 @@ func (f *plainOperand) block(data uintptr, n, rows, cols, stride int) extent {
 	if hi != 0 || n < cols || last > uint(n-cols) {
 		return extent{}
 	}
-	return extent{data, data + (uintptr(last)+uintptr(cols))*f.size}
+	return extent{data, (uintptr(last) + uintptr(cols)) * f.size}
 }
 
 // absent reports whether the operand is nil in the kernel value v, without dimensions.

@@ -240,7 +240,7 @@ func (c *checker) mismatched(room []region) *OperandError {
 	c.binding = binding{}
 	// A sparse matrix without entries may have dimensions.
 	present := func(e *equation) bool {
-		return e.operand == 0 || room[e.field].data != nil || c.fields[e.field].Kind == Sparse && e.value(k) != 0
+		return e.operand == 0 || room[e.field].data != nil || c.fields[e.field].Kind == Sparse && !c.fields[e.field].Optional && e.value(k) != 0
 	}
 	from := map[int8]int{} // by name, the operand that gave its number
 	for _, e := range c.equations {
@@ -261,18 +261,19 @@ func (c *checker) mismatched(room []region) *OperandError {
 			return c.wrong(e.field, 0, c.want(e.field, from), mat.ErrShape)
 		}
 	}
-	panic("rev: operands of " + c.kernel.String() + " have no consistent dimensions")
+	i := slices.IndexFunc(c.equations, func(e equation) bool { return e.operand != 0 && e.applies(k) && !c.agree(&e, e.value(k)) })
+	return c.wrong(c.equations[i].field, 0, c.want(c.equations[i].field, from), mat.ErrShape) // nil, of a size below 0
 }
 
 // want says which shape operand i has and must have, as in "is 3×2, want m×n where m = 2 of A".
 func (c *checker) want(i int, from map[int8]int) string {
-	var is, texts, values []string
+	var is, texts [2]string // by axis: the equations of names come before those of expressions
+	var values []string
 	for _, e := range c.equations {
 		if e.operand == 0 || e.field != i || !e.applies(c.values[0]) {
 			continue
 		}
-		is = append(is, strconv.Itoa(e.value(c.values[0])))
-		texts = append(texts, e.text)
+		is[e.axis], texts[e.axis] = strconv.Itoa(e.value(c.values[0])), e.text
 		for _, t := range e.terms {
 			if t.op != 's' || !c.known[t.n] {
 				continue
@@ -287,11 +288,10 @@ func (c *checker) want(i int, from map[int8]int) string {
 			}
 		}
 	}
-	has := "has length "
-	if len(is) == 2 {
-		has = "is "
+	s := "has length " + is[0] + ", want " + texts[0]
+	if is[1] != "" {
+		s = "is " + is[0] + "×" + is[1] + ", want " + texts[0] + "×" + texts[1]
 	}
-	s := has + strings.Join(is, "×") + ", want " + strings.Join(texts, "×")
 	if len(values) > 0 {
 		s += " where " + strings.Join(values, " and ")
 	}

@@ -209,13 +209,21 @@ func TestCheck(t *testing.T) {
 		}
 		k.C, k.X, k.W, k.Z = general(m, n), vector(n), data(max(size(m), 0)), vector(n)
 		k.Len = size(2)
-		k.Ind = ints[:max(size(2), 0)]
+		if k.Ind = ints[:max(size(2), 0)]; rnd.IntN(30) == 0 {
+			k.Ind, k.Len = nil, rnd.IntN(5)-2
+		}
 		return k
 	}
 	accepted, refused, plain := 0, 0, 0
 	compare := func(l *layout, values [4]unsafe.Pointer, judged ...[]judged) {
 		t.Helper()
 		wrong, unclear := judge(judged...)
+		if d := noneNil(values[1], values[2]); values[3] == nil && (values[1] == nil || values[2] == nil) && l.accepts(values[0], d) {
+			c := checker{layout: l, values: values}
+			if err := c.checkMany(len(judged) * len(l.fields)); err != nil {
+				t.Fatalf("accepted in short: %v: %v", err, judged)
+			}
+		}
 		switch err := l.check(values[0], values[1], values[2], values[3]); {
 		case err == nil && wrong:
 			t.Fatalf("accepted %v", judged)

@@ -105,6 +105,20 @@ func TestShapeTags(t *testing.T) {
 	}
 }
 
+// TestShapeInOrder has an expression before a name, as a matrix of weights of several gates.
+func TestShapeInOrder(t *testing.T) {
+	type gates struct {
+		X []float64            `rev:"in" shape:"d"`
+		W rev.General[float64] `rev:"in" shape:"3*d,h"`
+		Y []float64            `rev:"acc" shape:"h"`
+	}
+	k := gates{make([]float64, 2), rev.NewGeneral[float64](5, 4, nil), make([]float64, 4)}
+	const want = "W of rev_test.gates is 5×4, want 3*d×h where d = 2 of X"
+	if err := operandError(t, func() { rev.ForwardPass(&k) }); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("panic %v, want %q", err, want)
+	}
+}
+
 // TestShapeOfNumbersAlone has a kernel without a name in its shapes.
 func TestShapeOfNumbersAlone(t *testing.T) {
 	type pair struct {

@@ -52,6 +52,12 @@ func (w *divideBidiagonal) run(workers int, d, e []float64) (ok bool) {
 		}
 	}
 	w.u, w.v, w.y = zeros(w.u, n, n), zeros(w.v, n, n), scratch(w.y, n, n)
+	if top == 0 { // small numbers in place of zeros would be values
+		for i := range n {
+			w.u.Row(i)[i], w.v.Row(i)[i] = 1, 1
+		}
+		return true
+	}
 	w.z, w.part, w.scales = workspace.Grow(w.z, n), workspace.Grow(w.part, n), workspace.Grow(w.scales, n)
 	w.solve(0, n, 0)
 	for i, s := range w.d {

@@ -27,6 +27,20 @@ func operands[T rev.Real](draw func(*rand.Rand, int) rev.Vector[T]) func(*rand.R
 	}
 }
 
+// TestNegativeWorkers has vectors that are and are not of one block.
+func TestNegativeWorkers(t *testing.T) {
+	for _, n := range []int{1, 5000} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d elements: no panic", n)
+				}
+			}()
+			Exp[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(make([]float64, n)), Workers: -1}.Forward()
+		}()
+	}
+}
+
 func TestExp(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { testExp[float32](t) })
 	t.Run("float64", func(t *testing.T) { testExp[float64](t) })

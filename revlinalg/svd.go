@@ -70,7 +70,8 @@ import (
 // # Rounding
 //
 // The results are those of a matrix within a small multiple of max(m, n)·ε·‖A‖ of A, in
-// float64, and U and V are orthonormal to a small multiple of max(m, n)·ε. If A holds
+// float64, and U and V are orthonormal to a small multiple of max(m, n)·ε. Beside vectors of order 129
+// and more, values that are 0 may come out as 8·ε·s_1. If A holds
 // infinities or NaNs, all results are NaN. Derivatives are products of matrices. The bits do
 // not depend on the number of workers. There is no kernel over fixed point: derivatives are
 // quotients by singular values and their distances, and leave the range if these are small.

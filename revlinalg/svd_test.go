@@ -101,6 +101,7 @@ func TestSVDHard(t *testing.T) {
 	bidiagonal("bidiagonal", 100, one, one)
 	bidiagonal("graded rows", 60, func(i int) float64 { return math.Pow(1e-5, float64(i)) }, func(i int) float64 { return math.Pow(1e-5, float64(i)) })
 	bidiagonal("zeros on the diagonal", 80, func(i int) float64 { return float64(i % 3) }, one)
+	matrices["zero"] = mat.NewDense(divideAbove+20, divideAbove+20, nil)
 	bidiagonal("nilpotent", 50, func(int) float64 { return 0 }, one)
 	matrices["tall"] = mat.NewDense(300, 40, kerneltest.Normals[float64](rnd, 300*40, 1))
 	matrices["wide"] = mat.NewDense(7, 150, kerneltest.Normals[float64](rnd, 7*150, 1))
@@ -149,6 +150,9 @@ func TestSVDHard(t *testing.T) {
 			t.Errorf("%s: singular values %v", name, s)
 		}
 		top := s[0]
+		if name == "zero" && top != 0 {
+			t.Errorf("%s: singular values %v", name, s)
+		}
 		if top == 0 {
 			top = 1
 		}

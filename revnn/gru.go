@@ -16,7 +16,7 @@ import (
 //
 // of t = 1, ..., T: a layer of gated recurrent units over sequences. The layouts, and what a nil operand
 // means, are those of [LSTM]. The rows of the weights are those of the gates r, z and n, in this order, as in
-// PyTorch, whose reset gate r also multiplies the bias. (Other definitions multiply h_{t-1} by r.)
+// PyTorch, where the reset gate r multiplies the product and its bias. (Cho et al. multiply h_{t-1} by r.)
 //
 // With s′ the derivatives of σ and tanh, the adjoints are, from the last step to the first,
 //
@@ -24,9 +24,8 @@ import (
 //	Ā_n = n̄∘s′,  B̄_n = r∘Ā_n,  Ā_r = B̄_r = Ā_n∘B_n∘s′,  Ā_z = B̄_z = z̄∘s′,
 //	x̄_t += WXᵀ·Ā_t,  W̄X += Σ_t Ā_t·x_tᵀ,  W̄H += Σ_t B̄_t·h_{t-1}ᵀ,  B̄X += Σ_t Ā_t,  B̄H += Σ_t B̄_t,
 //
-// and H̄0 += h̄_0. Tangents and second order are those of the same steps. Scratch memory takes 9 numbers for
-// each element of Y, twice that for Adjoint and Tangent, and four times for AdjointTangent. Rounding, workers
-// and panics are as for LSTM.
+// and H̄0 += h̄_0. Tangents and second order are those of the same steps. Scratch memory is as for LSTM, with
+// 9 numbers for each element. So are rounding, workers and panics.
 //
 // Source: K. Cho et al., Learning phrase representations using RNN encoder-decoder, arXiv 1406.1078.
 type GRU[T rev.Real] struct {

@@ -30,9 +30,10 @@ import (
 //
 // where c̄_T begins as C̄, H̄0 += h̄_0 and C̄0 += c̄_0. Tangents and second order are those of the same steps.
 //
-// All passes compute all steps, and keep 11 numbers for each element of Y in scratch memory. Adjoint and
-// Tangent take twice that, and AdjointTangent four times. Sums are those of MatMul, and functions those
-// of Sigmoid and Tanh. A step therefore adds an error of (d+h+8)·ε·(|WX|·|x| + |WH|·|h|) to A at most, and what
+// All passes compute all steps, and keep 11 numbers for each element of Y, and of the Y of one step more, in
+// scratch memory. Adjoint and Tangent take twice that, and AdjointTangent four times. For some 16 sequences
+// and more, they also keep a copy of WH, and Tangent and AdjointTangent one of its tangent. Sums are those of MatMul, and functions those
+// of Sigmoid and Tanh. A step therefore adds an error of (d+h+8)·ε·(|WX|·|x| + |BX| + |WH|·|h| + |BH|) to A at most, and what
 // it makes of later steps depends on the weights. Inverse computes the same bits again, and restores Y
 // and C as Axpy does. Workers share the products.
 //

@@ -50,8 +50,25 @@ const recurrentRows = dense.GemmRows
 
 // run makes a pass.
 func (w *recurrence[T]) run(sign int, tangent, adjoint bool) {
+	w.steps = w.k.x.Rows / w.sequences
+	if w.steps > 0 {
+		w.runSteps(sign, tangent, adjoint)
+	} else { // no operand may have the size of the matrices
+		s := number.Signed(sign, number.One[T]())
+		addBlock(s, w.k.first[1], w.k.last[1])
+		addBlock(s, w.t.first[1], w.t.last[1])
+		addBlock(number.One[T](), w.g.last[1], w.g.first[1])
+		addBlock(number.One[T](), w.gt.last[1], w.gt.first[1])
+	}
+	for _, s := range [...]*recurrentSide[T]{&w.k, &w.g, &w.t, &w.gt} { // without the caller's storage
+		*s = recurrentSide[T]{data: s.data, turned: s.turned}
+	}
+}
+
+// runSteps is run for one step or more.
+func (w *recurrence[T]) runSteps(sign int, tangent, adjoint bool) {
 	one := number.One[T]()
-	w.tangent, w.back, w.steps = tangent, false, w.k.x.Rows/w.sequences
+	w.tangent, w.back = tangent, false
 	w.transposing = w.sequences >= recurrentRows && !number.IsFixed[T]()
 	w.start(&w.k, true)
 	w.start(&w.t, tangent)
@@ -84,9 +101,6 @@ func (w *recurrence[T]) run(sign int, tangent, adjoint bool) {
 			addBlock(one, w.g.rows(w, m, 0, 1), w.g.first[i])
 			addBlock(one, w.gt.rows(w, m, 0, 1), w.gt.first[i])
 		}
-	}
-	for _, s := range [...]*recurrentSide[T]{&w.k, &w.g, &w.t, &w.gt} { // without the caller's storage
-		*s = recurrentSide[T]{data: s.data, turned: s.turned}
 	}
 }
 
@@ -281,7 +295,10 @@ func (w *recurrence[T]) inputs(gate int) {
 // gateRows returns the weights of a gate.
 func gateRows[T rev.Real](m rev.General[T], gate, n int) rev.General[T] {
 	if m.Data != nil {
-		m.Rows, m.Data = n, m.Data[gate*n*m.Stride:]
+		m.Rows = n
+	}
+	if m.Cols > 0 && m.Data != nil {
+		m.Data = m.Data[gate*n*m.Stride:]
 	}
 	return m
 }

@@ -15,11 +15,19 @@ import (
 	"revnum/rev/revtest"
 )
 
+// recurrentInputs is how many columns X has for size n.
+func recurrentInputs(n int) int {
+	if n == 1 {
+		return 0
+	}
+	return n/3 + 2
+}
+
 // lstmSpec draws sequences of n steps and of n/2+1 states. It leaves out what is optional if bare is set.
 func lstmSpec[T rev.Real](sequences int, bare bool) revtest.Spec[LSTM[T]] {
 	return revtest.Spec[LSTM[T]]{New: func(rnd *rand.Rand, n int) LSTM[T] {
 		m := func(rows, cols int) rev.General[T] { return kerneltest.Matrix[T](rnd, rows, cols) }
-		h, d, s := n/2+1, n/3+2, max(1, sequences)
+		h, d, s := n/2+1, recurrentInputs(n), max(1, sequences)
 		k := LSTM[T]{Y: m(n*s, h), C: m(s, h), X: m(n*s, d), WX: m(4*h, d), WH: m(4*h, h), Sequences: sequences}
 		if !bare {
 			k.H0, k.C0, k.BX, k.BH = m(s, h), m(s, h), kerneltest.Vector[T](rnd, 4*h), kerneltest.Vector[T](rnd, 4*h)
@@ -31,7 +39,7 @@ func lstmSpec[T rev.Real](sequences int, bare bool) revtest.Spec[LSTM[T]] {
 func gruSpec[T rev.Real](sequences int, bare bool) revtest.Spec[GRU[T]] {
 	return revtest.Spec[GRU[T]]{New: func(rnd *rand.Rand, n int) GRU[T] {
 		m := func(rows, cols int) rev.General[T] { return kerneltest.Matrix[T](rnd, rows, cols) }
-		h, d, s := n/2+1, n/3+2, max(1, sequences)
+		h, d, s := n/2+1, recurrentInputs(n), max(1, sequences)
 		k := GRU[T]{Y: m(n*s, h), X: m(n*s, d), WX: m(3*h, d), WH: m(3*h, h), Sequences: sequences}
 		if !bare {
 			k.H0, k.BX, k.BH = m(s, h), kerneltest.Vector[T](rnd, 3*h), kerneltest.Vector[T](rnd, 3*h)
@@ -58,6 +66,17 @@ func TestGRU(t *testing.T) {
 	}{{0, true}, {recurrentRows + 1, false}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) { revtest.Kernel(t, gruSpec[float64](c.sequences, c.bare)) })
 	}
+}
+
+// TestRecurrentWithoutSteps has no rows of X, and as many sequences as no matrix could have.
+func TestRecurrentWithoutSteps(t *testing.T) {
+	none := func(cols int) rev.General[float64] { return rev.NewGeneral[float64](0, cols, nil) }
+	LSTM[float64]{
+		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](4, 2, nil), WH: rev.NewGeneral[float64](4, 1, nil), Sequences: 1 << 60,
+	}.Forward()
+	GRU[float64]{
+		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](3, 2, nil), WH: rev.NewGeneral[float64](3, 1, nil), Sequences: 1 << 60,
+	}.Forward()
 }
 
 // What PyTorch 2 computes in float64 by LSTM and GRU, for three steps of two sequences: values, gradients of

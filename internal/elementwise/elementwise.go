@@ -183,13 +183,14 @@ func addSmall[T rev.Number](f *Function, k *Operands[T], sign int) bool {
 
 func addBlock[T rev.Float](f *Function, loops *Loops[T], k *Operands[T], sign int) bool {
 	n := k.X.N
-	if n > BlockSize || k.Y.Data == nil || k.X.Inc != 1 || k.Y.Inc != 1 || loops.Add == nil {
+	if n > BlockSize || k.Workers < 0 || k.Y.Data == nil || k.X.Inc != 1 || k.Y.Inc != 1 || loops.Add == nil {
 		return false
 	}
 	x := k.X.Data[:n]
 	if f.Defined != nil && loops.known(x) < n {
 		return false
 	}
+	parallel.CheckInterrupt()
 	loops.Add(k.Y.Data[:n], T(sign), x)
 	return true
 }

@@ -66,7 +66,8 @@ func End() {
 	}
 }
 
-func checkInterrupt() {
+// CheckInterrupt panics with ErrInterrupted if calls are interrupted.
+func CheckInterrupt() {
 	if Calls.Load() < 0 {
 		panic(ErrInterrupted)
 	}
@@ -91,7 +92,7 @@ func Run(workers, blocks int, t Task) {
 	workers = min(workers, blocks)
 	if workers <= 1 {
 		for b := range blocks {
-			checkInterrupt()
+			CheckInterrupt()
 			t.Block(0, b)
 		}
 		return
@@ -171,7 +172,7 @@ type Wait struct{ looked, most int }
 
 // Pause lets some time pass.
 func (w *Wait) Pause() {
-	checkInterrupt()
+	CheckInterrupt()
 	if w.most == 0 {
 		w.most = spins()
 	}
@@ -303,7 +304,7 @@ func (j *job) work(worker int) {
 				break
 			}
 			inBlock = true
-			checkInterrupt()
+			CheckInterrupt()
 			j.task.Block(worker, int(b))
 			inBlock = false
 		}

@@ -249,14 +249,14 @@ func TestInterruptEndsCallsThatRun(t *testing.T) {
 	interrupt()
 	Begin()
 	Begin()
-	checkInterrupt()
+	CheckInterrupt()
 	interrupt()
 	interrupt()
 	begun := make(chan any)
 	go func() {
 		Begin()
 		defer End()
-		begun <- caught(checkInterrupt)
+		begun <- caught(CheckInterrupt)
 	}()
 	End() // the other call still runs, and is to end
 	select {
@@ -264,7 +264,7 @@ func TestInterruptEndsCallsThatRun(t *testing.T) {
 		t.Error("a call began before those that were to end had ended")
 	case <-time.After(10 * time.Millisecond):
 	}
-	if v := caught(checkInterrupt); v != any(ErrInterrupted) {
+	if v := caught(CheckInterrupt); v != any(ErrInterrupted) {
 		t.Errorf("when another call had ended, a call found %v", v)
 	}
 	End()

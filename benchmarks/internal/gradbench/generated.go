@@ -463,26 +463,7 @@ func generatedHTJacobian(input json.RawMessage, _ int) (evaluation, error) {
 		return toRows(func() { h.ResidualsJacobian(j, x) }, rev.ViewDense(j)), nil
 	}
 	j := rev.NewGeneral[float64](m, 2+hand.Params, nil)
-	sparse, first := revsparse.CSR[float64, int32]{Rows: m}, len(x)-hand.Params
-	whole := len(h.Parents) > 20 // all parameters turn a bone
-	if whole {
-		sparse.Data = j.Data
-	}
-	return toRows(func() {
-		h.SurfaceResidualsSparseJacobian(&sparse, x)
-		if whole {
-			return
-		}
-		for r := range m {
-			for p := sparse.Ptr[r]; p < sparse.Ptr[r+1]; p++ {
-				c := int(sparse.Ind[p])
-				if c < first {
-					c %= 2
-				} else {
-					c += 2 - first
-				}
-				j.Row(r)[c] = sparse.Data[p]
-			}
-		}
-	}, j), nil
+	// All parameters turn one of 21 bones and more, so each row has two coordinates and all parameters.
+	sparse := revsparse.CSR[float64, int32]{Rows: m, Data: j.Data}
+	return toRows(func() { h.SurfaceResidualsSparseJacobian(&sparse, x) }, j), nil
 }
