@@ -169,6 +169,7 @@ func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 // there are none.
 func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	n := a.Rows
+	w.svd.sweepsAlone = true // cofactors are products of all values but one
 	if _, ok := decomposeSVD(w.workers, &w.svd, a, true, true); !ok {
 		return false
 	}

@@ -139,6 +139,23 @@ func TestDetCofactors(t *testing.T) {
 	}
 }
 
+// TestDetOfRank has a matrix of rank n-2 above the order where SVD divides: all its cofactors are 0.
+func TestDetOfRank(t *testing.T) {
+	const n = divideAbove + 12
+	a := rev.NewGeneral[float64](n, n, nil)
+	for i := range n {
+		if i != 5 && i != n/2 {
+			a.Row(i)[i] = 4
+		}
+	}
+	one := 1.0
+	g := rev.NewGeneral[float64](n, n, nil)
+	Det[float64]{Out: new(float64), A: a}.Adjoint(Det[float64]{Out: &one, A: g})
+	if i := slices.IndexFunc(g.Data, func(x float64) bool { return x != 0 }); i >= 0 {
+		t.Errorf("cofactor %d is %g, want 0", i, g.Data[i])
+	}
+}
+
 // Only results that are asked for overflow or underflow.
 func TestDetScale(t *testing.T) {
 	for _, c := range []struct {

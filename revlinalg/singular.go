@@ -20,6 +20,7 @@ type singularValues struct {
 
 	left, right rev.General[float64] // Qᵀ and Pᵀ, and then Uᵀ and Vᵀ in any order, within chainPad rows
 	order       []int
+	sweepsAlone bool // at every order, because small values matter beside large ones
 }
 
 // decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) descending singular values w.s. If vectors is
@@ -44,7 +45,7 @@ func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T],
 		left, right = padded(&w.left, n, m), padded(&w.right, n, n)
 		q, p = block(left, chainPad, 0, n, m), block(right, chainPad, 0, n, n)
 	}
-	if vectors && n > divideAbove {
+	if vectors && n > divideAbove && !w.sweepsAlone {
 		ok = w.conquer.run(workers, d, w.reduced.e)
 		copyMatrix(block(q, 0, 0, n, n), w.conquer.u)
 		for i := range n {

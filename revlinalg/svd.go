@@ -82,7 +82,8 @@ import (
 // that diagonal, and the rotations of many sweeps are applied to the vectors together. Above, vectors are
 // found by divide and conquer. If U and V are nil and no derivative is computed, there are no vectors, and
 // this takes about half of the time. The values are then found by sweeps at every order, so above 128 they
-// may differ by rounding from those that come with U or V.
+// may differ from those that come with U or V by a small multiple of ε·s_1, which may be all of a small value.
+// Adjoint of S alone finds vectors by divide and conquer, and S by sweeps.
 // Adjoint and Inverse use the vectors that Forward has left in a workspace, if no
 // other matrix came between, and decompose A again otherwise. The workspace keeps a copy of A for
 // this.
