@@ -228,11 +228,19 @@ func (s *scribe) sums() {
 }
 
 // rows writes a function with a Jacobian, of loops whose iterations mostly store rows of their own. x has 20
-// elements, dst has 24, and the four of at are 0 to 3.
+// elements, dst has ten or more, and the four of at, and of slices of indices, are 0 to 3.
 func (s *scribe) rows(name string) {
-	s.line("//revgen:jacobian x\nfunc %s(dst, x []float64, at []int) {\nz, c, u, p := []float64{x[0], 1, 2, 0.5}, 1, 0.5, x[2:]\n_, _, _, _ = z, c, u, p", name)
+	s.line("//revgen:jacobian x\nfunc %s(dst, x []float64, at []int) {\nz, c, u, p, n, t := []float64{x[0], 1, 2, 0.5}, 1, 0.5, x[2:], []int{1, 2, 3, 0}, [][]int{{0, 1}, {2, 3}}\n_, _, _, _, _, _ = z, c, u, p, n, t", name)
 	var loops []string
+	ints := []string{"n", "t[0]", "t[1]"} // those with fewer than four elements have two
+	cell := func() string {
+		n := ints[s.rnd.IntN(len(ints))]
+		return n + "[" + s.pick("0", "1", "c%2", "len("+n+")-1") + "]"
+	}
 	index := func() string {
+		if s.rnd.IntN(5) == 0 {
+			return s.pick(cell(), "slices.Max("+s.pick(ints...)+"["+s.pick(":", "1:", ":1")+"])", "sort.SearchInts(n[1:], "+strconv.Itoa(s.rnd.IntN(4))+")")
+		}
 		if n := len(loops); n > 0 && s.rnd.IntN(4) > 0 {
 			i := loops[s.rnd.IntN(n)]
 			return s.pick(i, i, "at["+i+"]", "c%4", "(c+"+i+")%4", "3-"+i)
@@ -260,11 +268,15 @@ func (s *scribe) rows(name string) {
 	expr := func() string {
 		return s.pick(value(), value()+"*"+value(), "math.Sin("+value()+")", value()+" - 0.5*"+value(), "helper("+value()+", "+value()+")", "math.Floor("+value()+")", "max("+value()+", "+value()+")")
 	}
+	guards := 0
 	var body func(depth int)
 	body = func(depth int) {
-		n := len(vars)
+		n, m := len(vars), len(ints)
 		for range 1 + s.rnd.IntN(3) {
-			k := s.rnd.IntN(20)
+			k := s.rnd.IntN(22)
+			if guards > 0 && (k > 17 || k == 12 || k == 13) && s.rnd.IntN(4) > 0 {
+				k = 0 // if an index changes here, no structure is found
+			}
 			if len(loops) == 0 && s.rnd.IntN(3) > 0 {
 				k = 17
 			}
@@ -287,9 +299,38 @@ func (s *scribe) rows(name string) {
 				s.line("c = (c + %s) %% 3", s.pick("1", "2", index()))
 			case k == 13 && s.rnd.IntN(2) == 0:
 				s.line("p = x[3*(%s):]", index())
+			case k == 18, k == 19:
+				switch v := s.name("n"); s.rnd.IntN(4) {
+				case 0:
+					s.line("%s := %s\n_ = %s", v, s.pick("n[2:]", "n[:2]", "slices.Clip(n)", "append([]int(nil), n...)", "t[c%2]", "t["+index()+"%2]", s.pick(ints...)), v)
+					ints = append(ints, v)
+				case 1:
+					s.line("bump(%s[%s:], %s)", s.pick(ints...), s.pick("0", "1"), index())
+				default:
+					s.line("%s = %s", cell(), s.pick(s.pick(index(), "3-"+cell()), s.pick(index(), index(), index(), "int(1 + "+value()+")&3")))
+				}
+			case k > 19 && s.rnd.IntN(4) == 0: // an index depends on x by a part
+				v := s.name("n")
+				s.line("%[1]s := []int{%[2]s, 1, 0}\n%[3]s\n%[4]s = x[6+3*%[5]s]", v, index(), s.pick(v+"[1] = int(1 + "+value()+")&3", "for i := 0; i < 2 && "+value()+" > 0.1; i++ {\nbump("+v+"[1:], 1)\n}"),
+					"dst[2*("+index()+")]", s.pick(v+"[1]", "slices.Max("+v+"[1:])"))
+			case k > 19: // an index changes by another name of its slice
+				v, to := s.name("n"), "dst[2*("+index()+")+1]"
+				at := s.pick("0", "len("+v+")-1")
+				s.line("%s := %s\n%s += x[6+3*%s[%s]]", v, s.pick("make([]int, 2)", "make([]int, 3)", "n[2:]", "append([]int(nil), n...)"), to, v, at)
+				s.line("%s", s.pick("bump("+v+"["+at+":], 1)", "{\nb := "+s.pick(v+"[:]", "slices.Clip("+v+")")+"\nb["+at+"] = "+s.pick("3-b["+at+"]", index())+"\n}"))
+				s.line("%s -= u*x[6+3*%s[%s]]", to, v, at)
+				ints = append(ints, v)
+			case k == 14 && s.rnd.IntN(5) == 0:
+				v := s.name("i")
+				s.line("for %[1]s := 0; %[1]s < 2 && %[2]s > 0.1; %[1]s++ {\n%[3]s", v, value(), s.pick(cell()+" = 3-"+cell(), "bump("+s.pick(ints...)+"[1:], 1)", cell()+" = "+v))
+				s.line("}")
 			case k == 14:
-				s.line("if %s {", s.pick("c > 1", value()+" > 0.3", index()+" < 2 && "+value()+" < "+value(), "int(4*"+value()+") > 1"))
+				s.line("if %s {", s.pick("c > 1", value()+" > 0.3", index()+" < 2 && "+value()+" < "+value(), "int(4*"+value()+") > 1",
+					value()+" < "+value()+" && "+index()+" < 2", "x["+index()+"] > 2 && 4/"+cell()+" > at["+cell()+"+9]",
+					"x["+index()+"] > 2 && 4/"+cell()+" > at["+cell()+"+9]"+" && c > 0"))
+				guards++
 				body(depth - 1)
+				guards--
 				if len(loops) > 0 && s.rnd.IntN(3) == 0 {
 					s.line(s.pick("continue", "continue", "continue", "break"))
 				}
@@ -310,7 +351,7 @@ func (s *scribe) rows(name string) {
 				s.line("}")
 			}
 		}
-		vars = vars[:n]
+		vars, ints = vars[:n], ints[:m]
 	}
 	for range 3 {
 		body(2)
@@ -323,12 +364,16 @@ const fuzzHead = `package written
 import (
 	"math"
 	"math/cmplx"
+	"slices"
+	"sort"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
-var _, _, _ = floats.Dot, mat.Dot, cmplx.Abs
+var _, _, _, _, _ = floats.Dot, mat.Dot, cmplx.Abs, slices.Max[[]int], sort.Ints
+
+func bump(at []int, k int) { at[0] = (at[0] + k) % 4 }
 
 type state struct {
 	u, w float64
@@ -461,12 +506,13 @@ func TestRows(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	for k, f := range rows {
 		for range 3 {
-			x, v, column, at := make([]float64, 20), make([]float64, 20), make([]float64, 24), rnd.Perm(4)
+			m := 10 + 14*rnd.IntN(2) // if these are fewer than the colors, a row takes a product
+			x, v, column, at := make([]float64, 20), make([]float64, 20), make([]float64, m), rnd.Perm(4)
 			for i := range x {
 				x[i] = 2*rnd.Float64() - 1
 			}
 			at[0] = at[1]
-			got := mat.NewDense(24, 20, nil)
+			got := mat.NewDense(m, 20, nil)
 			f.j(got, x, at)
 			for c := range v {
 				v[c] = 1
