@@ -353,7 +353,7 @@ func (s *scribe) rows(name string) {
 		}
 		vars, ints = vars[:n], ints[:m]
 	}
-	for range 3 {
+	for range 1 + s.rnd.IntN(3) {
 		body(2)
 	}
 	s.line("dst[9] = %s\n}\n", expr())
