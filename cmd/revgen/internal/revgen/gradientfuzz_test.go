@@ -311,8 +311,8 @@ func (s *scribe) rows(name string) {
 				}
 			case k > 19 && s.rnd.IntN(4) == 0: // an index depends on x by a part
 				v := s.name("n")
-				s.line("%[1]s := []int{%[2]s, 1, 0}\n%[3]s\n%[4]s = x[6+3*%[5]s]", v, index(), s.pick(v+"[1] = int(1 + "+value()+")&3", "for i := 0; i < 2 && "+value()+" > 0.1; i++ {\nbump("+v+"[1:], 1)\n}"),
-					"dst[2*("+index()+")]", s.pick(v+"[1]", "slices.Max("+v+"[1:])"))
+				s.line("%[1]s := []int{%[2]s, 1, 0}\n%[3]s\n%[4]s += x[6+3*%[5]s]", v, index(), s.pick(v+"[1] = int(1 + "+value()+")&3", "for i := 0; i < 2 && "+value()+" > 0.1; i++ {\nbump("+v+"[1:], 1)\n}"),
+					"dst[2*("+index()+")+1]", s.pick(v+"[1]", "slices.Max("+v+"[1:])"))
 			case k > 19: // an index changes by another name of its slice
 				v, to := s.name("n"), "dst[2*("+index()+")+1]"
 				at := s.pick("0", "len("+v+")-1")
