@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"fmt"
+	"math"
 	"unsafe"
 
 	"revnum/rev"
@@ -25,7 +27,7 @@ import (
 //
 // The products are over all inputs at once. C(X) is not formed: its elements are found in X. The gradient by X
 // takes the elements of X by the remainders of their rows and columns by s and s', since those with the
-// same remainders meet the same weights. A padded plane has fewer than 2³¹ elements. Groups of few channels and filters leave most of a tile empty.
+// same remainders meet the same weights. Groups of few channels and filters leave most of a tile empty.
 //
 // In floating point an element of the value is within (k+1)·ε·(Σ|w·x| + |b|), where k =
 // Channels/Groups·KernelHeight·KernelWidth, and the gradients have such bounds for the sums above. In fixed
@@ -45,13 +47,19 @@ type Conv2D[T rev.Real] struct {
 	Groups                        int // of channels and of filters; 0 means 1
 }
 
-// Run implements rev.Kernel. It returns the errors of the device.
+// Run implements rev.Kernel. It returns the errors of the device, and one if a padded plane has 2³¹ elements or more.
 func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
 	k.check()
 	if k.X.Rows == 0 || k.W.Rows == 0 {
 		return nil
 	}
 	w := begin(&k, &p)
+	height, width := k.Height+2*k.PadHeight, k.Width+2*k.PadWidth
+	if height > math.MaxInt32/width {
+		w.fail(fmt.Errorf("cuda: %T: a padded plane of %d×%d elements, want fewer than 2^31", k, height, width))
+		return w.end()
+	}
+	k.StrideHeight, k.StrideWidth = min(k.StrideHeight, height), min(k.StrideWidth, width) // of longer ones there is one place, too
 	c := k.convolution(&w)
 	g, t, gt := &p.G, &p.T, &p.GT
 	if g.W.Data != nil || gt.W.Data != nil {

@@ -75,6 +75,9 @@ func TestConv2DBits(t *testing.T) {
 		"dilated":    {2, 3, dilated},
 		"grouped":    {3, 2, grouped},
 		"wide":       {2, 1, wide},
+		"long strides": {2, 1, Conv2D[float64]{
+			Channels: 2, Height: 4, Width: 3, KernelHeight: 2, KernelWidth: 2, StrideHeight: 1 << 32, StrideWidth: math.MaxInt, PadHeight: 1,
+		}},
 		"large tiles": {2, 33, Conv2D[float64]{
 			Channels: 33, Height: 4, Width: 6, KernelHeight: 2, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1, PadHeight: 1,
 		}},
@@ -158,5 +161,16 @@ func TestConv2DSizes(t *testing.T) {
 			}()
 			_ = k.Run(rev.Pass[hostConv2D[float64]]{})
 		}()
+	}
+}
+
+// TestConv2DLongest has a padded plane with more elements than kernels count.
+func TestConv2DLongest(t *testing.T) {
+	testDevice = interpreter(t, 1<<20)
+	k := newConv2D[float64](rand.New(rand.NewPCG(1, 2)), 1, 1, Conv2D[float64]{
+		Channels: 1, Height: 1, Width: 1, KernelHeight: 1, KernelWidth: 1, StrideHeight: 1 << 30, StrideWidth: 1, PadHeight: 1 << 30,
+	})
+	if err := rev.Forward(k); err == nil || errors.Is(err, ErrMemory) {
+		t.Errorf("error %v", err)
 	}
 }

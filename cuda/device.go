@@ -184,7 +184,8 @@ func (d *Device) Context() uintptr { return d.driver.handle() }
 
 // Compile compiles the kernels whose names match, or all for a nil, as many at a time as GOMAXPROCS. Names end
 // in the type of numbers: F64, F32 or Q43. Other goroutines use the device meanwhile. A pass that needs a
-// kernel that is being compiled waits for this one. Compile returns the errors of all kernels.
+// kernel that is being compiled waits for this one. Compile returns the errors of all kernels, and one if no name
+// matches.
 func (d *Device) Compile(names *regexp.Regexp) error {
 	d.compiling.RLock()
 	defer d.compiling.RUnlock()
@@ -192,10 +193,14 @@ func (d *Device) Compile(names *regexp.Regexp) error {
 	free := make(chan bool, runtime.GOMAXPROCS(0))
 	var held sync.Mutex
 	var err error
-	for _, kernel := range kernels.Names(d.Properties().Capability) {
-		if names != nil && !names.MatchString(kernel) {
-			continue
-		}
+	list := kernels.Names(d.Properties().Capability)
+	if names != nil {
+		list = slices.DeleteFunc(list, func(kernel string) bool { return !names.MatchString(kernel) })
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("cuda: no kernel has a name that matches %v", names)
+	}
+	for _, kernel := range list {
 		free <- true
 		all.Go(func() {
 			e := d.driver.compile(kernel)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -234,7 +235,7 @@ func TestCompile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, closed := make(chan error), make(chan error)
+	compiled, closed := make(chan error), make(chan error, 1)
 	go func() { compiled <- dev.Compile(regexp.MustCompile("^dot.*F64$")) }()
 	names := []string{<-on.begins}
 	x := must(NewVector(dev, rev.ViewSlice([]float64{1, 2})))(t)
@@ -244,9 +245,15 @@ func TestCompile(t *testing.T) {
 	go func() { closed <- dev.Close() }()
 	on.proceed <- ErrMemory
 	names = append(names, <-on.begins)
+	for deadline := time.Now().Add(time.Minute); dev.compiling.TryRLock(); time.Sleep(time.Millisecond) { // until Close waits
+		dev.compiling.RUnlock()
+		if time.Now().After(deadline) {
+			t.Fatal("Close does not wait for Compile")
+		}
+	}
 	select {
 	case err := <-closed:
-		t.Error("closed too early", err)
+		t.Fatal("closed too early", err)
 	default:
 	}
 	on.proceed <- nil
@@ -256,5 +263,11 @@ func TestCompile(t *testing.T) {
 	}
 	if err := <-closed; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestCompileNone(t *testing.T) {
+	if err := interpreter(t, 1<<20).Compile(regexp.MustCompile("no such kernel")); err == nil {
+		t.Error("no error for a name that no kernel has")
 	}
 }

@@ -23,10 +23,11 @@ import (
 //
 // If n is a power of 2, a block makes transforms of up to 2048 numbers in shared memory, several if they are
 // short. Longer ones are passes over the memory, of transforms of up to 1024 numbers: two passes for n up to
-// 2²⁰, three up to 2³⁰, and no more than 2³¹ numbers: of more it returns an error. Every other n is a convolution with exp(iπk²/n), by two transforms of the least power
-// of 2 that is at least 2·n-1 (L. I. Bluestein, 1970). The device keeps its tables, of n and that many numbers,
-// for the last 16 such lengths. Scratch memory is that of X for two passes and twice that for more, and for a
-// convolution one or two times that of its transforms.
+// 2²⁰, three up to 2³⁰, and four for 2³¹. Every other n is a convolution with exp(iπk²/n), by two transforms of
+// the least power of 2 that is at least 2·n-1 (L. I. Bluestein, 1970). The device keeps its tables, of n and that
+// many numbers, for the last 16 such lengths. Scratch memory is that of X for two passes and twice that for more,
+// and for a convolution one or two times that of its transforms. If n is more than 2³¹, or more than 2³⁰ and no
+// power of 2, Run returns an error.
 //
 // An element is within about ε·log₂(n)·‖X‖ of the exact one, for the X of its transform. So is an element that
 // Inverse restores.

@@ -221,11 +221,11 @@ func TestFFTLongest(t *testing.T) {
 	}
 }
 
-// TestFFTParts cuts transforms of 2¹¹ and 2¹² numbers as those of larger ones are cut.
+// TestFFTParts cuts transforms of 2¹¹, 2¹² and 2¹⁴ numbers as those of larger ones are cut.
 func TestFFTParts(t *testing.T) {
-	testDevice = interpreter(t, 1<<24)
+	testDevice = interpreter(t, 1<<26)
 	defer func(f func(int) []int) { partsOfLog = f }(partsOfLog)
-	for _, parts := range [][]int{{1, 10}, {10, 1}, {7, 4}, {4, 7}, {8, 3}, {3, 8}, {9, 2}, {2, 9}, {3, 5, 4}, {1, 7, 3}, {4, 4, 4}} {
+	for _, parts := range [][]int{{1, 10}, {10, 1}, {7, 4}, {4, 7}, {8, 3}, {3, 8}, {9, 2}, {2, 9}, {3, 5, 4}, {1, 7, 3}, {4, 4, 4}, {5, 5, 4}} {
 		l := 0
 		for _, p := range parts {
 			l += p
@@ -243,5 +243,7 @@ func TestFFTParts(t *testing.T) {
 				break
 			}
 		}
+		alike(t, 1e-12, func(rnd *rand.Rand) hostRealFFT { return randomRealFFT(rnd, 1<<l, 1) },
+			func(k hostRealFFT) revlinalg.RealFFT { return revlinalg.RealFFT{Y: k.Y, X: k.X} })
 	}
 }

@@ -13,8 +13,8 @@ import "revnum/rev"
 //
 //	(100 + (m - x_ij) + log c + c/4)·2⁻⁵³·p_ij
 //
-// of the softmax of a row of c elements: a thread scales its sum when a larger element comes. Over float32 this is computed in float64 and rounded once. In
-// fixed point all has the bits of the host.
+// of the softmax of a row of c elements: a thread scales its sum when a larger element comes. Over float32 this
+// is computed in float64 and rounded once. In fixed point all has the bits of the host.
 type SoftmaxRows[T rev.Real] struct {
 	Y General[T] `rev:"acc" shape:"n,c"`
 	X General[T] `rev:"in" shape:"n,c"`

@@ -1,9 +1,11 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"revnum/fixed"
@@ -113,6 +115,63 @@ func TestSoftmaxRowsValues(t *testing.T) {
 			for i, v := range pair[0] {
 				if w := pair[1][i]; !(math.Abs(v-w) <= 1e-13*(1+math.Abs(w))) && v != w && !(v != v && w != w) {
 					t.Errorf("%d columns: element %d of %s is %v, on the host %v", columns, i, name, v, w)
+				}
+			}
+		}
+	}
+}
+
+// TestSoftmaxLargeDerivatives has derivatives whose sum over lower elements overflows unless these elements, of
+// which one follows that is larger, have small shares.
+func TestSoftmaxLargeDerivatives(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	for _, low := range []float64{-1000, -100} {
+		for _, n := range []int{65, longRow + 70} {
+			x, d := make([]float64, n), make([]float64, n)
+			for i := range n - 1 {
+				x[i], d[i] = low, 1e308
+			}
+			d[n-1] = 1
+			row := func(x []float64) rev.General[float64] { return rev.NewGeneral(1, n, slices.Clone(x)) }
+			vec := func(x []float64) rev.Vector[float64] { return rev.ViewSlice(slices.Clone(x)) }
+			zeros := make([]float64, n)
+			derivatives := func(device bool) (all [6][]float64) {
+				var sum float64
+				k, l := hostSoftmax[float64]{Y: vec(zeros), X: vec(x)}, hostLogSumExp[float64]{Out: new(float64), X: vec(x)}
+				g, t1, tl := hostSoftmax[float64]{Y: vec(d), X: vec(zeros)}, hostSoftmax[float64]{Y: vec(zeros), X: vec(d)}, hostLogSumExp[float64]{Out: &sum, X: vec(d)}
+				kr, lr := hostSoftmaxRows[float64]{Y: row(zeros), X: row(x)}, hostLogSumExpRows[float64]{Y: vec([]float64{0}), X: row(x)}
+				gr, tr := hostSoftmaxRows[float64]{Y: row(d), X: row(zeros)}, hostSoftmaxRows[float64]{Y: row(zeros), X: row(d)}
+				tlr := hostLogSumExpRows[float64]{Y: vec([]float64{0}), X: row(d)}
+				var errs []error
+				if device {
+					errs = []error{
+						rev.Adjoint(k, g), rev.Tangent(k, t1), rev.Tangent(l, tl),
+						rev.Adjoint(kr, gr), rev.Tangent(kr, tr), rev.Tangent(lr, tlr),
+					}
+				} else {
+					type (
+						softmax       = revnn.Softmax[float64]
+						logSumExp     = revnn.LogSumExp[float64]
+						softmaxRows   = revnn.SoftmaxRows[float64]
+						logSumExpRows = revnn.LogSumExpRows[float64]
+					)
+					errs = []error{
+						rev.Adjoint(softmax(k), softmax(g)), rev.Tangent(softmax(k), softmax(t1)), rev.Tangent(logSumExp(l), logSumExp(tl)),
+						rev.Adjoint(softmaxRows(kr), softmaxRows(gr)), rev.Tangent(softmaxRows(kr), softmaxRows(tr)), rev.Tangent(logSumExpRows(lr), logSumExpRows(tlr)),
+					}
+				}
+				if err := errors.Join(errs...); err != nil {
+					t.Fatal(err)
+				}
+				return [...][]float64{g.X.Data, t1.Y.Data, {sum}, gr.X.Data, tr.Y.Data, tlr.Y.Data}
+			}
+			want := derivatives(false)
+			for i, got := range derivatives(true) {
+				for j, v := range got {
+					if w := want[i][j]; !(math.Abs(v-w) <= 1e-12*(1+math.Abs(w))) {
+						t.Errorf("x = %v, %d elements, derivative %d: element %d is %v, on the host %v", low, n, i, j, v, w)
+						break
+					}
 				}
 			}
 		}

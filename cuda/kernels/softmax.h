@@ -32,8 +32,10 @@ DEVICE Q43 divisor(Q43, Q43 s, bool) { return s; }
 
 // Exponentials are those of some elements: the largest x, and over it s = Σ exp(x_i - m) and
 // v = Σ exp(x_i - m)·y_i, for each of some vectors y. They are computed in one pass over memory: if an element is
-// larger than m, the sums are scaled to it. A NaN makes s NaN, and m is the largest other element.
+// larger than m, the sums are scaled to it. A NaN makes s NaN, and m is the largest other element. The sums v are those
+// times unit, so that none of fewer than 2⁴⁰ numbers overflows, also before m is the largest.
 template <int means> struct Exponentials {
+	static constexpr double unit = 0x1p-40;
 	double m, s, v[means];
 	DEVICE static Exponentials none() { return {-infinity, 0, {}}; }
 	DEVICE static double ratio(double x, double m) { return x == m ? 1 : exp(-magnitude(x - m)); }
@@ -46,7 +48,7 @@ template <int means> struct Exponentials {
 			e = 1;
 		}
 		s += e;
-		for (int i = 0; i < means; i++) v[i] = fma(e, y[i], v[i]);
+		for (int i = 0; i < means; i++) v[i] = fma(e * unit, y[i], v[i]);
 	}
 	DEVICE void add(Exponentials o) {
 		double e = ratio(o.m, m), keep = o.m > m ? e : 1, take = o.m > m ? 1 : e;
@@ -69,5 +71,5 @@ template <int means> struct Exponentials {
 	DEVICE double logSum() const { return isNaN(s) ? s : ::logSum(m, s, 0); }
 	DEVICE double divisor(bool softmax) const { return isNaN(s) ? s : ::divisor(m, s, softmax); }
 	// The mean of a y is NaN for infinite m.
-	DEVICE double mean(int i) const { return v[i] / s + (m - m); }
+	DEVICE double mean(int i) const { return v[i] / (s * unit) + (m - m); }
 };
