@@ -132,25 +132,35 @@ func runAll(from, records string) (launches int, err error) {
 	if err != nil || len(files) == 0 {
 		return 0, errors.Join(err, fmt.Errorf("%s has no launches", records))
 	}
-	var held sync.Mutex
+	var kinds []string
+	for sanitizer := range sanitizers {
+		kinds = append(kinds, sanitizer)
+	}
+	names := make([][]string, len(files))
+	for i, f := range files {
+		names[i], _ = filepath.Glob(filepath.Join(f, "*")) // the pattern is right
+		launches += len(names[i])
+	}
+	return launches, each(len(files)*len(kinds), func(i int) error {
+		at := i / len(kinds)
+		return run(from, folder, filepath.Base(files[at]), kinds[i%len(kinds)], names[at])
+	})
+}
+
+// each calls f with 0, ..., n-1, as many at a time as there are processors, and joins the errors.
+func each(n int, f func(i int) error) error {
+	errs := make([]error, n)
 	var all sync.WaitGroup
 	free := make(chan bool, runtime.NumCPU())
-	for _, f := range files {
-		names, _ := filepath.Glob(filepath.Join(f, "*")) // the pattern is right
-		launches += len(names)
-		for sanitizer := range sanitizers {
-			free <- true
-			all.Go(func() {
-				e := run(from, folder, filepath.Base(f), sanitizer, names)
-				held.Lock()
-				err = errors.Join(err, e)
-				held.Unlock()
-				<-free
-			})
-		}
+	for i := range n {
+		free <- true
+		all.Go(func() {
+			errs[i] = f(i)
+			<-free
+		})
 	}
 	all.Wait()
-	return launches, err
+	return errors.Join(errs...)
 }
 
 func main() {

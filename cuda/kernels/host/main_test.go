@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -123,5 +125,48 @@ func TestPlaces(t *testing.T) {
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
 		t.Errorf("mutants %q, want %q", got, want)
+	}
+}
+
+// TestMutate has a compiler that copies, and tests that compare with the source. It changes one or the other such
+// that no answer would be true.
+func TestMutate(t *testing.T) {
+	const (
+		compiler = "[ $1 = tables ] || cp $1 ${1%.cu}.ptx\n"
+		tests    = "cmp -s $REVNUM_PTX/sum.ptx kernels/sum.cu || { echo '--- FAIL: TestSum (0.00s)'; exit 1; }\n"
+	)
+	defer func() { suites = suites[1:] }()
+	suites = slices.Insert(suites, 0, struct{ file, tests string }{"sum", "Sum"})
+	for name, c := range map[string]struct{ file, compiler, tests, want string }{
+		"right":          {"sum", compiler, tests, ""},
+		"no compiler":    {"sum", "[ $1 = tables ]\n", tests, "does not compile"},
+		"no tests":       {"sum", compiler, "", "no such file"},
+		"none of a name": {"sum", compiler, "echo 'testing: warning: no tests to run'\n", "has no tests Sum"},
+		"failing tests":  {"sum", compiler, "exit 1\n", "without a mutant"},
+		"no suite":       {"other", compiler, tests, "has no tests in suites"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			test := filepath.Join(folder, "cuda.test")
+			t.Setenv("REVNUM_FIXED", "") // which mutate sets
+			err := os.Mkdir(filepath.Join(folder, "kernels"), 0o755)
+			t.Chdir(filepath.Join(folder, "kernels"))
+			for file, text := range map[string]string{c.file + ".cu": sum, "compile.sh": c.compiler, test: "#!/bin/sh\n" + c.tests} {
+				if text != "#!/bin/sh\n" {
+					err = errors.Join(err, os.WriteFile(file, []byte(text), 0o755))
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var found strings.Builder
+			err = mutate(1, regexp.MustCompile(""), "no launches", test, &found)
+			if c.want == "" && (err != nil || !strings.HasSuffix(found.String(), ",TestSum\n")) {
+				t.Errorf("found %q: %v", &found, err)
+			}
+			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || found.Len() > 0) {
+				t.Errorf("found %q: got %v, want %q", &found, err, c.want)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
@@ -11,7 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -104,57 +105,127 @@ func (m *mutant) write(folder string) (err error) {
 	return err
 }
 
-// try says in m.killed what finds a mutant: the recorded launches on the host with a sanitizer, or else a test in
-// the interpreter. It returns false if the mutant does not compile or its PTX is that of the source.
-func (m *mutant) try(test string, records []string) (ok bool, err error) {
+// with calls f with a folder that write has written, and one with what prepare makes of it.
+func (m *mutant) with(f func(folder, host string) error) error {
 	folder, err := os.MkdirTemp("", "mutant")
 	if err != nil {
-		return false, err
+		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if err := m.write(folder); err != nil {
-		return false, err
+	host := filepath.Join(folder, "host")
+	err = errors.Join(m.write(folder), os.Mkdir(host, 0o755))
+	if err == nil {
+		err = prepare(folder, host)
 	}
-	sources, err := os.MkdirTemp(folder, "host")
-	if err = errors.Join(err, prepare(folder, sources)); err != nil {
-		return false, err
+	if err == nil {
+		err = f(folder, host)
 	}
+	return errors.Join(err, os.RemoveAll(folder))
+}
+
+// An original is a file of kernels without a change.
+type original struct {
+	base, tests string
+	records     []string
+	ptx         []byte
+}
+
+// newOriginal compiles a file, and runs its launches and tests. If one of these fails, it says nothing about
+// mutants: the error is why.
+func newOriginal(base, launches, test string) (o original, err error) {
+	o.base = base
+	if o.records, err = filepath.Glob(filepath.Join(launches, base, "*")); err != nil {
+		return o, err
+	}
+	for _, s := range suites {
+		if strings.HasPrefix(base, s.file) {
+			o.tests = s.tests
+			break
+		}
+	}
+	if o.tests == "" {
+		return o, fmt.Errorf("%s.cu has no tests in suites", base)
+	}
+	var m mutant
+	err = m.with(func(folder, host string) (err error) {
+		for sanitizer := range sanitizers {
+			if len(o.records) > 0 {
+				err = errors.Join(err, run(".", host, base, sanitizer, o.records))
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if o.ptx, err = compile(folder, base); err != nil {
+			return err
+		}
+		failed, err := failing(test, folder, o.tests)
+		if failed != "" {
+			err = errors.New(failed + " fails without a mutant")
+		}
+		return err
+	})
+	if err != nil {
+		return o, fmt.Errorf("%s.cu: %w", base, err)
+	}
+	return o, nil
+}
+
+// compile returns the PTX of a file in a folder.
+func compile(folder, base string) ([]byte, error) {
+	cmd := exec.Command("bash", "compile.sh", base+".cu")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %w\n%s", errCompile, err, out)
+	}
+	return os.ReadFile(filepath.Join(folder, base+".ptx"))
+}
+
+// failing returns the test that fails with the PTX in a folder, or nothing.
+func failing(test, folder, tests string) (string, error) {
+	cmd := exec.Command(test, "-test.failfast", "-test.timeout=10m", "-test.run=^Test.*("+tests+")")
+	cmd.Dir, cmd.Env = "..", append(os.Environ(), "REVNUM_PTX="+folder)
+	out, err := cmd.CombinedOutput()
+	if failed := regexp.MustCompile(`(?m)^(?:--- FAIL: |\t)(Test\w+)`).FindSubmatch(out); failed != nil {
+		return string(failed[1]), nil
+	}
+	if _, ended := errors.AsType[*exec.ExitError](err); ended {
+		return "tests end: " + err.Error(), nil
+	}
+	if err == nil && bytes.Contains(out, []byte("no tests to run")) {
+		err = fmt.Errorf("%s has no tests %s", test, tests)
+	}
+	return "", err
+}
+
+// try says in m.killed what finds a mutant: the recorded launches on the host with a sanitizer, or else a test in
+// the interpreter. It returns false if the mutant does not compile or its PTX is that of the original.
+func (m *mutant) try(o *original, test string) (ok bool, err error) {
 	sanitizer := "memory"
 	if m.races {
 		sanitizer = "threads"
 	}
-	if len(records) > 0 {
-		if err := run(".", sources, m.base, sanitizer, records); errors.Is(err, errCompile) {
-			return false, nil
-		} else if err != nil {
-			m.killed = "host, " + sanitizer
-			return true, nil
+	err = m.with(func(folder, host string) error {
+		if len(o.records) > 0 {
+			if err := run(".", host, m.base, sanitizer, o.records); errors.Is(err, errCompile) {
+				return err
+			} else if err != nil {
+				m.killed = "host, " + sanitizer
+				return nil
+			}
 		}
-	}
-	cmd := exec.Command("bash", "compile.sh", m.base+".cu")
-	cmd.Dir = folder
-	if cmd.Run() != nil { // a warning, such as of a variable without a use
+		ptx, err := compile(folder, m.base)
+		if err == nil && bytes.Equal(ptx, o.ptx) {
+			err = errCompile
+		}
+		if err == nil {
+			m.killed, err = failing(test, folder, o.tests)
+		}
+		return err
+	})
+	if errors.Is(err, errCompile) { // also of a warning, such as of a variable without a use
 		return false, nil
 	}
-	before, err := os.ReadFile(m.base + ".ptx")
-	after, e := os.ReadFile(filepath.Join(folder, m.base+".ptx"))
-	if err = errors.Join(err, e); err != nil || bytes.Equal(before, after) {
-		return false, err
-	}
-	for _, s := range suites {
-		if strings.HasPrefix(m.base, s.file) {
-			cmd := exec.Command(test, "-test.failfast", "-test.timeout=10m", "-test.run=^Test.*("+s.tests+")")
-			cmd.Dir, cmd.Env = "..", append(os.Environ(), "REVNUM_PTX="+folder)
-			out, err := cmd.CombinedOutput()
-			if failed := regexp.MustCompile(`(?m)^(?:--- FAIL: |\t)(Test\w+)`).FindSubmatch(out); failed != nil {
-				m.killed = string(failed[1])
-			} else if err != nil {
-				m.killed = "tests end: " + err.Error()
-			}
-			break
-		}
-	}
-	return true, nil
+	return err == nil, err
 }
 
 // baseOf returns the shortest source that includes a header.
@@ -177,52 +248,64 @@ func baseOf(header string) string {
 	return best
 }
 
-// mutate tries n mutants of each source, and writes which of them were found and by what.
+// mutate tries n mutants of each source, and writes which of them were found and by what. Before that it tries the
+// sources without a change. The kernels that measure the peak of a card have no tests.
 func mutate(n int, only *regexp.Regexp, launches, test string, to io.Writer) error {
 	tables, err := filepath.Abs("../../internal/fixedtables")
 	if err = errors.Join(err, os.Setenv("REVNUM_FIXED", tables)); err != nil { // for compile.sh in other folders
 		return err
 	}
-	w := csv.NewWriter(to)
-	files, _ := filepath.Glob("*.*")
-	var all sync.WaitGroup
-	var held sync.Mutex
-	free := make(chan bool, runtime.NumCPU())
-	for _, f := range files {
+	var files, bases []string // bases[i] is tried for files[i]
+	names, _ := filepath.Glob("*.*")
+	for _, f := range names {
 		base, source := strings.CutSuffix(f, ".cu")
-		if strings.HasSuffix(f, ".h") {
+		if header := strings.HasSuffix(f, ".h"); header {
 			base = baseOf(f)
 		} else if !source {
 			continue
 		}
-		if !only.MatchString(f) {
-			continue
+		if only.MatchString(f) && base != "peak" {
+			files, bases = append(files, f), append(bases, base)
 		}
-		text, e := os.ReadFile(f)
-		records, e2 := filepath.Glob(filepath.Join(launches, base, "*"))
-		if e = errors.Join(e, e2); e != nil {
-			return e
-		}
-		free <- true
-		all.Go(func() {
-			defer func() { <-free }()
-			count := 0
-			for _, m := range places(f, base, string(text)) {
-				if count == n {
-					break
-				}
-				ok, e := m.try(test, records)
-				held.Lock()
-				if ok && e == nil {
-					count++
-					e = w.Write([]string{m.file, strconv.Itoa(m.line), m.change, m.killed})
-					w.Flush()
-				}
-				err = errors.Join(err, e)
-				held.Unlock()
-			}
-		})
 	}
-	all.Wait()
+	different := slices.Compact(slices.Sorted(slices.Values(bases)))
+	originals := make([]original, len(different))
+	err = each(len(different), func(i int) (err error) {
+		originals[i], err = newOriginal(different[i], launches, test)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w := csv.NewWriter(to)
+	var held sync.Mutex
+	err = each(len(files), func(i int) error {
+		text, err := os.ReadFile(files[i])
+		if err != nil {
+			return err
+		}
+		at, _ := slices.BinarySearch(different, bases[i])
+		count := 0
+		for _, m := range places(files[i], bases[i], string(text)) {
+			if count == n {
+				break
+			}
+			ok, err := m.try(&originals[at], test)
+			if err != nil {
+				return fmt.Errorf("%s:%d: %w", m.file, m.line, err)
+			}
+			if ok {
+				count++
+				held.Lock()
+				err = w.Write([]string{m.file, strconv.Itoa(m.line), m.change, m.killed})
+				w.Flush()
+				held.Unlock()
+				if err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 	return errors.Join(err, w.Error())
 }
