@@ -541,6 +541,7 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	if !isVector(p.typ) || p.outer != nil || len(by) > 1 {
 		f.refuse(f.decl, "a Hessian is by one parameter of type []float64")
 	}
+	f.unchanged(p, "Hessian")
 	dst, dir := f.vectorOf("dst"), f.vectorOf("v")
 	forward, back = f.hessVec(r, p, dst, dir, forward, back)
 	forward, back = tidied(forward, back, 0)
@@ -621,6 +622,9 @@ func (f *function) jacobian(words []string) {
 	y := f.output(x)
 	if len(by) > 1 || !isVector(x.typ) || !isVector(y.typ) || x.outer != nil || y.outer != nil {
 		f.refuse(f.decl, "a Jacobian is that of one parameter of type []float64 by another one")
+	}
+	if !only {
+		f.unchanged(x, "Jacobian")
 	}
 	dst, v, w := &variable{name: y.name, typ: y.typ, param: true}, f.vectorOf("v"), f.vectorOf("w")
 	pattern := &variable{name: f.unique("pattern")}
@@ -728,6 +732,20 @@ func (f *function) four(x, y, dst, v *variable, rest []*variable) string {
 	})
 	call, args := f.arguments(name, params)
 	return fmt.Sprintf("func(%s, %s [4][]float64) { %s(%s, %s) }", columns.name, v.name, call, columns.name, args)
+}
+
+// unchanged refuses functions that change what x points to. Of these, products one after the other would not be
+// those of one matrix.
+func (f *function) unchanged(x *variable, matrix string) {
+	a := &analysis{keys: map[path]*key{}}
+	a.share(f.out, nil)
+	each(f.out, func(s stmt) {
+		sets(s, func(e expr, _ bool) {
+			if !isReference(e) && isFloat(e.typeOf()) && a.key(e) == a.key(ref(x)) {
+				f.refuse(f.decl, "%s changes %s, so each product would begin with other numbers, and there is no %s: copy %s first", f.decl.Name.Name, x.name, matrix, x.name)
+			}
+		})
+	})
 }
 
 // pattern writes the pattern of an m×n Jacobian.

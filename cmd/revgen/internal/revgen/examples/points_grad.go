@@ -131,8 +131,8 @@ func (d *Points) DistanceHessian(dst *mat.SymDense, p []float64) {
 		v[j] = 1
 		d.DistanceHessVec(column, p, v)
 		v[j] = 0
-		for i := range j + 1 {
-			dst.SetSym(i, j, column[i])
+		for i1 := range j + 1 {
+			dst.SetSym(i1, j, column[i1])
 		}
 	}
 }
