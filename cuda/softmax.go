@@ -13,7 +13,8 @@ import "revnum/rev"
 //	ġx_i += p_i·(ġy_i - e + (ẋ_i - r)·(ȳ_i - d)),  e = Σ p_j·(ġy_j + (ẋ_j - r)·(ȳ_j - d)).
 //
 // A pass reads X once for m, s and d or r, and again for the rest: launches store no exponentials. No
-// exponential overflows. If an element of X is NaN or +Inf, or all are -Inf, all of p is NaN.
+// exponential overflows. Sums for d and r are in units of 2⁴⁰ and do not overflow either; means below 2⁻⁹⁸²
+// lose digits for that. If an element of X is NaN or +Inf, or all are -Inf, all of p is NaN.
 //
 // In float64 an element of p that is not subnormal is within
 //

@@ -70,8 +70,8 @@ import (
 // # Rounding
 //
 // The results are those of a matrix within a small multiple of max(m, n)·ε·‖A‖ of A, in
-// float64, and U and V are orthonormal to a small multiple of max(m, n)·ε. Beside vectors of order 129
-// and more, values that are 0 may come out as 8·ε·s_1. If A holds
+// float64, and U and V are orthonormal to a small multiple of max(m, n)·ε. Above order 128, values that
+// are 0 may come out beside vectors as 8·ε·s_1. If A holds
 // infinities or NaNs, all results are NaN. Derivatives are products of matrices. The bits do
 // not depend on the number of workers. There is no kernel over fixed point: derivatives are
 // quotients by singular values and their distances, and leave the range if these are small.
@@ -82,11 +82,10 @@ import (
 // that diagonal, and the rotations of many sweeps are applied to the vectors together. Above, vectors are
 // found by divide and conquer. If U and V are nil and no derivative is computed, there are no vectors, and
 // this takes about half of the time. The values are then found by sweeps at every order, so above 128 they
-// may differ from those that come with U or V by a small multiple of ε·s_1, which may be all of a small value.
-// Adjoint of S alone finds vectors by divide and conquer, and S by sweeps.
-// Adjoint and Inverse use the vectors that Forward has left in a workspace, if no
-// other matrix came between, and decompose A again otherwise. The workspace keeps a copy of A for
-// this.
+// may differ from those that come with U or V by a small multiple of ε·s_1, which may be all of a small
+// value. Adjoint of S alone finds vectors by divide and conquer, and S by sweeps. Adjoint and Inverse use the
+// vectors that Forward has left in a workspace, if no other matrix came between, and decompose A again
+// otherwise. The workspace keeps a copy of A for this.
 //
 // Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 5.4 and 8.6; Demmel
 // and Kahan, Accurate singular values of bidiagonal matrices, SIAM J. Sci. Stat. Comput. 11

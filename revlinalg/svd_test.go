@@ -741,3 +741,17 @@ func TestSVDVanishingRounding(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkSVD(b *testing.B) {
+	for _, n := range []int{8, 16, 64, 100, 256, 500, 1000} {
+		rnd := rand.New(rand.NewPCG(28, 5))
+		random := func() SVD[float64] {
+			m := func() rev.General[float64] { return kerneltest.Matrix[float64](rnd, n, n) }
+			return SVD[float64]{U: m(), S: kerneltest.Vector[float64](rnd, n), V: m(), A: m(), Workers: 1}
+		}
+		k, g := random(), random()
+		values, two := k, k
+		values.U, values.V, two.Workers = rev.General[float64]{}, rev.General[float64]{}, 2
+		benchmarkDecompositions(b, n, k.Forward, func() error { return errors.Join(k.Forward(), k.Adjoint(g)) }, values.Forward, two.Forward)
+	}
+}

@@ -562,23 +562,22 @@ func BenchmarkSymEig(b *testing.B) {
 		g := SymEig[float64]{W: kerneltest.Vector[float64](rnd, n), V: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n)}
 		values, two := k, k
 		values.V, two.Workers = rev.General[float64]{}, 2
-		for _, c := range []struct {
-			name string
-			run  func() error
-		}{
-			{"Forward", k.Forward},
-			{"ForwardAdjoint", func() error { return errors.Join(k.Forward(), k.Adjoint(g)) }},
-			{"Values", values.Forward},
-			{"TwoWorkers", two.Forward},
-		} {
-			b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) {
-				for b.Loop() {
-					if err := c.run(); err != nil {
-						b.Fatal(err)
-					}
+		benchmarkDecompositions(b, n, k.Forward, func() error { return errors.Join(k.Forward(), k.Adjoint(g)) }, values.Forward, two.Forward)
+	}
+}
+
+func benchmarkDecompositions(b *testing.B, n int, forward, adjoint, values, two func() error) {
+	for _, c := range []struct {
+		name string
+		run  func() error
+	}{{"Forward", forward}, {"ForwardAdjoint", adjoint}, {"Values", values}, {"TwoWorkers", two}} {
+		b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) {
+			for b.Loop() {
+				if err := c.run(); err != nil {
+					b.Fatal(err)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 

@@ -265,12 +265,24 @@ func (w *recurrence[T]) product(gate, t, steps int, weights bool) {
 // inputs runs the product of all inputs with the weights of a gate, and adds the biases.
 func (w *recurrence[T]) inputs(gate int) {
 	in, hidden := w.cell.input[gate], w.cell.hidden[gate]
+	var without struct{ x, weights bool } // gradients
 	of := func(s *recurrentSide[T]) revlinalg.MatMul[T] {
 		k := revlinalg.MatMul[T]{A: s.x, B: gateRows(s.wx, gate, w.cols), TransB: true, Workers: w.workers}
 		if s.output {
 			k.C = s.rows(w, in, 1, w.steps)
 		}
+		if gradient := s == &w.g || s == &w.gt; gradient && without.x {
+			k.A = rev.General[T]{}
+		} else if gradient && without.weights {
+			k.B = rev.General[T]{}
+		}
 		return k
+	}
+	if x, wx := w.k.x.Data, w.k.wx.Data; w.back && len(x) > 0 && len(wx) > 0 && &x[0] == &wx[0] {
+		// If X is WX, their gradients may be one, of which workers must not add to several parts at once.
+		without.weights = true
+		_ = of(&w.k).Run(passOf(w, of))
+		without.x, without.weights = true, false
 	}
 	_ = of(&w.k).Run(passOf(w, of))
 	sides := [...]*recurrentSide[T]{&w.k, &w.t}

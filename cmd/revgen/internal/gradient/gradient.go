@@ -59,7 +59,7 @@ func Asks(file *ast.File) bool {
 }
 
 // Endings are the ends of the names of written functions.
-var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian"}
+var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "JVP4", "VJP", "Jacobian", "SparseJacobian"}
 
 // File returns what is written for the functions of a file that ask for gradients, and nil if
 // none does.
@@ -719,6 +719,18 @@ func (f *function) four(x, y, dst, v *variable, rest []*variable) string {
 		return "nil"
 	}
 	list, _ = f.common(tidied(append([]stmt{f.made(y, lanes[0][y])}, list...), []stmt{&returned{}}, 0))
+	used := false
+	each(list, func(s stmt) {
+		expressions(s, func(e expr) {
+			visit(e, func(e expr) {
+				r, ok := e.(*reference)
+				used = used || ok && r.v == lanes[0][x]
+			})
+		})
+	})
+	if !used { // the Jacobian is zero
+		return "nil"
+	}
 	vectors := types.NewArray(v.typ, 4)
 	columns := &variable{name: f.unique("columns"), typ: vectors, param: true}
 	params := beside(rest, x, &variable{name: v.name, typ: vectors, param: true})

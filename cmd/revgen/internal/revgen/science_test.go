@@ -315,6 +315,10 @@ func TestText(t *testing.T) {
 			jacobian + "s := math.Sin(x[0])\nfor i := range at { k, y := 0.5, x[1+3*i : 4+3*i]; if y[0] > x[0] { k = 2*y[1] }; dst[2*i] = x[1+3*at[i]]*s; dst[2*i+1] = k*x[0]/y[2] } }",
 			[]string{"no iteration over i has both of", "pattern.Read(columns[0])\n\tfor i := range at", "pattern.ReadAt(old, 1)", "pattern.Read(columns[1+3*at[i]], old[2])", "pattern.Write(rows[2*i], rows[2*i+1])"}, nil,
 		},
+		{ // calls of what is not written yet
+			"//revgen:jacobian x sparse\nfunc f(dst, x []float64) { for i := range dst { dst[i] = x[i]*x[i] } }\n\nfunc g() { fSparseJacobian(nil, nil); fJacobian(nil, nil); fJVP4([4][]float64{}, nil, [4][]float64{}) }",
+			[]string{"func fSparseJacobian(dst *revsparse.CSR"}, nil,
+		},
 		{jacobian + "for i := range dst { dst[i] = x[i] + x[i+1] } }", []string{"pattern.Read(columns[i], columns[i+1])"}, nil},
 		{jacobian + "for i := range dst { dst[i] = x[0] * math.Sin(x[1]*float64(i)) } }", nil, []string{"NewPattern"}},            // all rows have both
 		{jacobian + "s := 0.0\nfor i := range dst { s += x[i]; dst[i] = s } }", nil, []string{"NewPattern"}},                      // a sum goes on

@@ -254,3 +254,12 @@ func hidden(dst, x []float64, i, w, column, v, m int) {
 
 //revgen:gradient x hessian
 func concealed(x []float64, i, j, column int) float64 { return x[i] * x[i] * x[j] * x[column] }
+
+// steps has a structure and no derivative.
+//
+//revgen:jacobian x
+func steps(dst, x []float64) {
+	for i := range dst {
+		dst[i] = math.Floor(x[i])
+	}
+}
