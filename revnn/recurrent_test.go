@@ -3,6 +3,7 @@ package revnn
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -82,10 +83,10 @@ func TestGRU(t *testing.T) {
 func TestRecurrentWithoutSteps(t *testing.T) {
 	none := func(cols int) rev.General[float64] { return rev.NewGeneral[float64](0, cols, nil) }
 	LSTM[float64]{
-		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](4, 2, nil), WH: rev.NewGeneral[float64](4, 1, nil), Sequences: 1 << 60,
+		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](4, 2, nil), WH: rev.NewGeneral[float64](4, 1, nil), Sequences: 1 << (bits.UintSize - 4),
 	}.Forward()
 	GRU[float64]{
-		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](3, 2, nil), WH: rev.NewGeneral[float64](3, 1, nil), Sequences: 1 << 60,
+		Y: none(1), X: none(2), WX: rev.NewGeneral[float64](3, 2, nil), WH: rev.NewGeneral[float64](3, 1, nil), Sequences: 1 << (bits.UintSize - 4),
 	}.Forward()
 }
 
