@@ -8,8 +8,8 @@ import "math"
 //
 //revgen:jacobian x
 func Reprojection(dst, x, feature []float64) {
-	y := rotate([3]float64(x), [3]float64{x[11] - x[3], x[12] - x[4], x[13] - x[5]})
-	u, v := y[0]/y[2], y[1]/y[2]
+	y := rotate(vector{x[0], x[1], x[2]}, vector{x[11] - x[3], x[12] - x[4], x[13] - x[5]})
+	u, v := y.x/y.z, y.y/y.z
 	square := u*u + v*v
 	scale := x[6] * (1 + square*(x[9]+square*x[10]))
 	w := x[14]
@@ -22,16 +22,18 @@ func Reprojection(dst, x, feature []float64) {
 //revgen:gradient w
 func WeightError(w float64) float64 { return 1 - w*w }
 
+type vector struct{ x, y, z float64 }
+
 // rotate turns y about r, by its length.
-func rotate(r, y [3]float64) [3]float64 {
-	cross := [3]float64{r[1]*y[2] - r[2]*y[1], r[2]*y[0] - r[0]*y[2], r[0]*y[1] - r[1]*y[0]}
-	square := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
+func rotate(r, y vector) vector {
+	cross := vector{r.y*y.z - r.z*y.y, r.z*y.x - r.x*y.z, r.x*y.y - r.y*y.x}
+	square := r.x*r.x + r.y*r.y + r.z*r.z
 	if square == 0 {
-		return [3]float64{y[0] + cross[0], y[1] + cross[1], y[2] + cross[2]}
+		return vector{y.x + cross.x, y.y + cross.y, y.z + cross.z}
 	}
 	angle := math.Sqrt(square)
 	sin, cos := math.Sincos(angle)
 	a := sin / angle
-	b := (r[0]*y[0] + r[1]*y[1] + r[2]*y[2]) * (1 - cos) / square
-	return [3]float64{cos*y[0] + a*cross[0] + b*r[0], cos*y[1] + a*cross[1] + b*r[1], cos*y[2] + a*cross[2] + b*r[2]}
+	b := (r.x*y.x + r.y*y.y + r.z*y.z) * (1 - cos) / square
+	return vector{cos*y.x + a*cross.x + b*r.x, cos*y.y + a*cross.y + b*r.y, cos*y.z + a*cross.z + b*r.z}
 }

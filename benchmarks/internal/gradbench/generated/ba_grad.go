@@ -15,72 +15,94 @@ func ReprojectionJVP(dst []float64, x []float64, v1 []float64, feature []float64
 		panic("ReprojectionJVP: v1 and x have different lengths")
 	}
 	clear(dst)
-	a0 := x[11] - x[3]
-	a0Dot := v1[11] - v1[3]
-	a11 := x[12] - x[4]
-	a11Dot := v1[12] - v1[4]
-	a21 := x[13] - x[5]
-	a21Dot := v1[13] - v1[5]
-	result0Dot := 0.0
-	result0 := 0.0
-	result1Dot := 0.0
-	result1 := 0.0
-	result2Dot := 0.0
-	result2 := 0.0
-	a10 := x[1]*a21 - x[2]*a11
-	a10Dot := v1[1]*a21 + x[1]*a21Dot - (v1[2]*a11 + x[2]*a11Dot)
-	a111 := x[2]*a0 - x[0]*a21
-	a111Dot := v1[2]*a0 + x[2]*a0Dot - (v1[0]*a21 + x[0]*a21Dot)
-	a12 := x[0]*a11 - x[1]*a0
-	a12Dot := v1[0]*a11 + x[0]*a11Dot - (v1[1]*a0 + x[1]*a0Dot)
-	square := x[0]*x[0] + x[1]*x[1] + x[2]*x[2]
-	squareDot := 2*x[0]*v1[0] + 2*x[1]*v1[1] + 2*x[2]*v1[2]
+	var s vector
+	var sDot vector
+	sDot.x = v1[0]
+	s.x = x[0]
+	sDot.y = v1[1]
+	s.y = x[1]
+	sDot.z = v1[2]
+	s.z = x[2]
+	var s1 vector
+	var s1Dot vector
+	s1Dot.x = v1[11] - v1[3]
+	s1.x = x[11] - x[3]
+	s1Dot.y = v1[12] - v1[4]
+	s1.y = x[12] - x[4]
+	s1Dot.z = v1[13] - v1[5]
+	s1.z = x[13] - x[5]
+	var result vector
+	var resultDot vector
+	var s2 vector
+	var s2Dot vector
+	s2Dot.x = sDot.y*s1.z + s.y*s1Dot.z - (sDot.z*s1.y + s.z*s1Dot.y)
+	s2.x = s.y*s1.z - s.z*s1.y
+	s2Dot.y = sDot.z*s1.x + s.z*s1Dot.x - (sDot.x*s1.z + s.x*s1Dot.z)
+	s2.y = s.z*s1.x - s.x*s1.z
+	s2Dot.z = sDot.x*s1.y + s.x*s1Dot.y - (sDot.y*s1.x + s.y*s1Dot.x)
+	s2.z = s.x*s1.y - s.y*s1.x
+	var cross vector
+	var crossDot vector
+	crossDot.x = s2Dot.x
+	cross.x = s2.x
+	crossDot.y = s2Dot.y
+	cross.y = s2.y
+	crossDot.z = s2Dot.z
+	cross.z = s2.z
+	square := s.x*s.x + s.y*s.y + s.z*s.z
+	squareDot := 2*s.x*sDot.x + 2*s.y*sDot.y + 2*s.z*sDot.z
 	if square == 0 {
-		a20 := a0 + a10
-		a20Dot := a0Dot + a10Dot
-		a211 := a11 + a111
-		a211Dot := a11Dot + a111Dot
-		a22 := a21 + a12
-		a22Dot := a21Dot + a12Dot
-		result0Dot = a20Dot
-		result0 = a20
-		result1Dot = a211Dot
-		result1 = a211
-		result2Dot = a22Dot
-		result2 = a22
+		var s3 vector
+		var s3Dot vector
+		s3Dot.x = s1Dot.x + crossDot.x
+		s3.x = s1.x + cross.x
+		s3Dot.y = s1Dot.y + crossDot.y
+		s3.y = s1.y + cross.y
+		s3Dot.z = s1Dot.z + crossDot.z
+		s3.z = s1.z + cross.z
+		resultDot.x = s3Dot.x
+		result.x = s3.x
+		resultDot.y = s3Dot.y
+		result.y = s3.y
+		resultDot.z = s3Dot.z
+		result.z = s3.z
 	} else {
 		angle := math.Sqrt(square)
 		angleDot := squareDot * num.Ratio(0.5, angle)
 		sin, cos2 := math.Sincos(angle)
 		sinDot := angleDot * cos2
 		cosDot := -(angleDot * sin)
-		a3 := sin / angle
-		a3Dot := (sinDot - a3*angleDot) / angle
-		b := (x[0]*a0 + x[1]*a11 + x[2]*a21) * (1 - cos2) / square
-		bDot := ((v1[0]*a0+x[0]*a0Dot+(v1[1]*a11+x[1]*a11Dot)+(v1[2]*a21+x[2]*a21Dot))*(1-cos2) - (x[0]*a0+x[1]*a11+x[2]*a21)*cosDot - b*squareDot) / square
-		a40 := cos2*a0 + a3*a10 + b*x[0]
-		a40Dot := cosDot*a0 + cos2*a0Dot + (a3Dot*a10 + a3*a10Dot) + (bDot*x[0] + b*v1[0])
-		a41 := cos2*a11 + a3*a111 + b*x[1]
-		a41Dot := cosDot*a11 + cos2*a11Dot + (a3Dot*a111 + a3*a111Dot) + (bDot*x[1] + b*v1[1])
-		a42 := cos2*a21 + a3*a12 + b*x[2]
-		a42Dot := cosDot*a21 + cos2*a21Dot + (a3Dot*a12 + a3*a12Dot) + (bDot*x[2] + b*v1[2])
-		result0Dot = a40Dot
-		result0 = a40
-		result1Dot = a41Dot
-		result1 = a41
-		result2Dot = a42Dot
-		result2 = a42
+		a := sin / angle
+		aDot := (sinDot - a*angleDot) / angle
+		b := (s.x*s1.x + s.y*s1.y + s.z*s1.z) * (1 - cos2) / square
+		bDot := ((sDot.x*s1.x+s.x*s1Dot.x+(sDot.y*s1.y+s.y*s1Dot.y)+(sDot.z*s1.z+s.z*s1Dot.z))*(1-cos2) - (s.x*s1.x+s.y*s1.y+s.z*s1.z)*cosDot - b*squareDot) / square
+		var s4 vector
+		var s4Dot vector
+		s4Dot.x = cosDot*s1.x + cos2*s1Dot.x + (aDot*cross.x + a*crossDot.x) + (bDot*s.x + b*sDot.x)
+		s4.x = cos2*s1.x + a*cross.x + b*s.x
+		s4Dot.y = cosDot*s1.y + cos2*s1Dot.y + (aDot*cross.y + a*crossDot.y) + (bDot*s.y + b*sDot.y)
+		s4.y = cos2*s1.y + a*cross.y + b*s.y
+		s4Dot.z = cosDot*s1.z + cos2*s1Dot.z + (aDot*cross.z + a*crossDot.z) + (bDot*s.z + b*sDot.z)
+		s4.z = cos2*s1.z + a*cross.z + b*s.z
+		resultDot.x = s4Dot.x
+		result.x = s4.x
+		resultDot.y = s4Dot.y
+		result.y = s4.y
+		resultDot.z = s4Dot.z
+		result.z = s4.z
 	}
-	y0 := result0
-	y0Dot := result0Dot
-	y1 := result1
-	y1Dot := result1Dot
-	y2 := result2
-	y2Dot := result2Dot
-	u := y0 / y2
-	uDot := (y0Dot - u*y2Dot) / y2
-	v := y1 / y2
-	vDot := (y1Dot - v*y2Dot) / y2
+	var y vector
+	var yDot vector
+	yDot.x = resultDot.x
+	y.x = result.x
+	yDot.y = resultDot.y
+	y.y = result.y
+	yDot.z = resultDot.z
+	y.z = result.z
+	u := y.x / y.z
+	uDot := (yDot.x - u*yDot.z) / y.z
+	v := y.y / y.z
+	vDot := (yDot.y - v*yDot.z) / y.z
 	square1 := u*u + v*v
 	square1Dot := 2*u*uDot + 2*v*vDot
 	scale := x[6] * (1 + square1*(x[9]+square1*x[10]))
@@ -100,188 +122,252 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 	}
 	clear(grad)
 	values := scratch.Make(len(w1))
-	a20 := 0.0
-	a211 := 0.0
-	a22 := 0.0
+	var s3 vector
 	angle := 0.0
 	sin := 0.0
 	cos := 0.0
-	a3 := 0.0
+	a := 0.0
 	b := 0.0
-	a40 := 0.0
-	a41 := 0.0
-	a42 := 0.0
+	var s4 vector
 	valuesBar := scratch.Make(len(values))
-	a0 := x[11] - x[3]
-	a11 := x[12] - x[4]
-	a21 := x[13] - x[5]
-	result0 := 0.0
-	result1 := 0.0
-	result2 := 0.0
-	a10 := x[1]*a21 - x[2]*a11
-	a111 := x[2]*a0 - x[0]*a21
-	a12 := x[0]*a11 - x[1]*a0
-	square := x[0]*x[0] + x[1]*x[1] + x[2]*x[2]
+	var s vector
+	s.x = x[0]
+	s.y = x[1]
+	s.z = x[2]
+	var s1 vector
+	s1.x = x[11] - x[3]
+	s1.y = x[12] - x[4]
+	s1.z = x[13] - x[5]
+	var result vector
+	var s2 vector
+	s2.x = s.y*s1.z - s.z*s1.y
+	s2.y = s.z*s1.x - s.x*s1.z
+	s2.z = s.x*s1.y - s.y*s1.x
+	var cross vector
+	cross.x = s2.x
+	cross.y = s2.y
+	cross.z = s2.z
+	square := s.x*s.x + s.y*s.y + s.z*s.z
 	if square == 0 {
-		a20 = a0 + a10
-		a211 = a11 + a111
-		a22 = a21 + a12
-		result0 = a20
-		result1 = a211
-		result2 = a22
+		s3.x = s1.x + cross.x
+		s3.y = s1.y + cross.y
+		s3.z = s1.z + cross.z
+		result.x = s3.x
+		result.y = s3.y
+		result.z = s3.z
 	} else {
 		angle = math.Sqrt(square)
-		sin = math.Sin(angle)
-		cos = math.Cos(angle)
-		a3 = sin / angle
-		b = (x[0]*a0 + x[1]*a11 + x[2]*a21) * (1 - cos) / square
-		a40 = cos*a0 + a3*a10 + b*x[0]
-		a41 = cos*a11 + a3*a111 + b*x[1]
-		a42 = cos*a21 + a3*a12 + b*x[2]
-		result0 = a40
-		result1 = a41
-		result2 = a42
+		sin, cos = math.Sincos(angle)
+		a = sin / angle
+		b = (s.x*s1.x + s.y*s1.y + s.z*s1.z) * (1 - cos) / square
+		s4.x = cos*s1.x + a*cross.x + b*s.x
+		s4.y = cos*s1.y + a*cross.y + b*s.y
+		s4.z = cos*s1.z + a*cross.z + b*s.z
+		result.x = s4.x
+		result.y = s4.y
+		result.z = s4.z
 	}
-	y0 := result0
-	y1 := result1
-	y2 := result2
-	u := y0 / y2
-	v := y1 / y2
+	var y vector
+	y.x = result.x
+	y.y = result.y
+	y.z = result.z
+	u := y.x / y.z
+	v := y.y / y.z
 	square1 := u*u + v*v
 	scale := x[6] * (1 + square1*(x[9]+square1*x[10]))
 	w := x[14]
 	values[0] = w * (scale*u + x[7] - feature[0])
 	values[1] = w * (scale*v + x[8] - feature[1])
-	a0Bar := 0.0
-	a11Bar := 0.0
-	a21Bar := 0.0
-	a10Bar := 0.0
-	a111Bar := 0.0
-	a12Bar := 0.0
+	var sBar vector
+	var s1Bar vector
+	var resultBar vector
+	var s2Bar vector
+	var crossBar vector
 	squareBar := 0.0
-	a20Bar := 0.0
-	a211Bar := 0.0
-	a22Bar := 0.0
+	var s3Bar vector
 	angleBar := 0.0
 	sinBar := 0.0
 	cosBar := 0.0
-	a3Bar := 0.0
+	aBar := 0.0
 	bBar := 0.0
-	a40Bar := 0.0
-	a41Bar := 0.0
-	a42Bar := 0.0
-	n7 := len(w1)
-	for i := range n7 {
+	var s4Bar vector
+	var yBar vector
+	n := len(w1)
+	for i := range n {
 		valuesBar[i] = w1[i]
 	}
-	g9 := valuesBar[1]
+	g36 := valuesBar[1]
 	valuesBar[1] = 0
-	wBar := g9 * (scale*v + x[8] - feature[1])
-	g10 := g9 * w
-	scaleBar := g10 * v
-	vBar := g10 * scale
-	grad[8] += g10
-	g7 := valuesBar[0]
+	wBar := g36 * (scale*v + x[8] - feature[1])
+	g37 := g36 * w
+	scaleBar := g37 * v
+	vBar := g37 * scale
+	grad[8] += g37
+	g34 := valuesBar[0]
 	valuesBar[0] = 0
-	wBar += g7 * (scale*u + x[7] - feature[0])
-	g8 := g7 * w
-	scaleBar += g8 * u
-	uBar := g8 * scale
-	grad[7] += g8
+	wBar += g34 * (scale*u + x[7] - feature[0])
+	g35 := g34 * w
+	scaleBar += g35 * u
+	uBar := g35 * scale
+	grad[7] += g35
 	grad[14] += wBar
 	grad[6] += scaleBar * (1 + square1*(x[9]+square1*x[10]))
-	g5 := scaleBar * x[6]
-	square1Bar := g5 * (x[9] + square1*x[10])
-	g6 := g5 * square1
-	grad[9] += g6
-	square1Bar += g6 * x[10]
-	grad[10] += g6 * square1
+	g32 := scaleBar * x[6]
+	square1Bar := g32 * (x[9] + square1*x[10])
+	g33 := g32 * square1
+	grad[9] += g33
+	square1Bar += g33 * x[10]
+	grad[10] += g33 * square1
 	uBar += 2 * square1Bar * u
 	vBar += 2 * square1Bar * v
-	g4 := vBar / y2
-	y2Bar := -(g4 * v)
-	g3 := uBar / y2
-	y2Bar -= g3 * u
-	result2Bar := y2Bar
+	g31 := vBar / y.z
+	yBar.y += g31
+	yBar.z -= g31 * v
+	g30 := uBar / y.z
+	yBar.x += g30
+	yBar.z -= g30 * u
+	g29 := yBar.z
+	yBar.z = 0
+	resultBar.z += g29
+	g28 := yBar.y
+	yBar.y = 0
+	resultBar.y += g28
+	g27 := yBar.x
+	yBar.x = 0
+	resultBar.x += g27
 	if square == 0 {
-		a22Bar += result2Bar
-		a211Bar += g4
-		a20Bar += g3
-		a21Bar += a22Bar
-		a12Bar += a22Bar
-		a11Bar += a211Bar
-		a111Bar += a211Bar
-		a0Bar += a20Bar
-		a10Bar += a20Bar
+		g17 := resultBar.z
+		resultBar.z = 0
+		s3Bar.z += g17
+		g16 := resultBar.y
+		resultBar.y = 0
+		s3Bar.y += g16
+		g15 := resultBar.x
+		resultBar.x = 0
+		s3Bar.x += g15
+		g14 := s3Bar.z
+		s3Bar.z = 0
+		s1Bar.z += g14
+		crossBar.z += g14
+		g13 := s3Bar.y
+		s3Bar.y = 0
+		s1Bar.y += g13
+		crossBar.y += g13
+		g12 := s3Bar.x
+		s3Bar.x = 0
+		s1Bar.x += g12
+		crossBar.x += g12
 	} else {
-		a42Bar += result2Bar
-		a41Bar += g4
-		a40Bar += g3
-		cosBar += a42Bar * a21
-		a21Bar += a42Bar * cos
-		a3Bar += a42Bar * a12
-		a12Bar += a42Bar * a3
-		bBar += a42Bar * x[2]
-		grad[2] += a42Bar * b
-		cosBar += a41Bar * a11
-		a11Bar += a41Bar * cos
-		a3Bar += a41Bar * a111
-		a111Bar += a41Bar * a3
-		bBar += a41Bar * x[1]
-		grad[1] += a41Bar * b
-		cosBar += a40Bar * a0
-		a0Bar += a40Bar * cos
-		a3Bar += a40Bar * a10
-		a10Bar += a40Bar * a3
-		bBar += a40Bar * x[0]
-		grad[0] += a40Bar * b
-		g1 := bBar / square
-		g2 := g1 * (1 - cos)
-		grad[0] += g2 * a0
-		a0Bar += g2 * x[0]
-		grad[1] += g2 * a11
-		a11Bar += g2 * x[1]
-		grad[2] += g2 * a21
-		a21Bar += g2 * x[2]
-		cosBar -= g1 * (x[0]*a0 + x[1]*a11 + x[2]*a21)
-		squareBar -= g1 * b
-		g := a3Bar / angle
-		sinBar += g
-		angleBar -= g * a3
-		angleBar -= cosBar * math.Sin(angle)
-		angleBar += sinBar * math.Cos(angle)
+		g26 := resultBar.z
+		resultBar.z = 0
+		s4Bar.z += g26
+		g25 := resultBar.y
+		resultBar.y = 0
+		s4Bar.y += g25
+		g24 := resultBar.x
+		resultBar.x = 0
+		s4Bar.x += g24
+		g23 := s4Bar.z
+		s4Bar.z = 0
+		cosBar += g23 * s1.z
+		s1Bar.z += g23 * cos
+		aBar += g23 * cross.z
+		crossBar.z += g23 * a
+		bBar += g23 * s.z
+		sBar.z += g23 * b
+		g22 := s4Bar.y
+		s4Bar.y = 0
+		cosBar += g22 * s1.y
+		s1Bar.y += g22 * cos
+		aBar += g22 * cross.y
+		crossBar.y += g22 * a
+		bBar += g22 * s.y
+		sBar.y += g22 * b
+		g21 := s4Bar.x
+		s4Bar.x = 0
+		cosBar += g21 * s1.x
+		s1Bar.x += g21 * cos
+		aBar += g21 * cross.x
+		crossBar.x += g21 * a
+		bBar += g21 * s.x
+		sBar.x += g21 * b
+		g19 := bBar / square
+		g20 := g19 * (1 - cos)
+		sBar.x += g20 * s1.x
+		s1Bar.x += g20 * s.x
+		sBar.y += g20 * s1.y
+		s1Bar.y += g20 * s.y
+		sBar.z += g20 * s1.z
+		s1Bar.z += g20 * s.z
+		cosBar -= g19 * (s.x*s1.x + s.y*s1.y + s.z*s1.z)
+		squareBar -= g19 * b
+		g18 := aBar / angle
+		sinBar += g18
+		angleBar -= g18 * a
+		angleBar -= cosBar * sin
+		angleBar += sinBar * cos
 		squareBar += angleBar * num.Ratio(0.5, angle)
 	}
-	grad[0] += 2 * squareBar * x[0]
-	grad[1] += 2 * squareBar * x[1]
-	grad[2] += 2 * squareBar * x[2]
-	grad[0] += a12Bar * a11
-	a11Bar += a12Bar * x[0]
-	grad[1] -= a12Bar * a0
-	a0Bar -= a12Bar * x[1]
-	grad[2] += a111Bar * a0
-	a0Bar += a111Bar * x[2]
-	grad[0] -= a111Bar * a21
-	a21Bar -= a111Bar * x[0]
-	grad[1] += a10Bar * a21
-	a21Bar += a10Bar * x[1]
-	grad[2] -= a10Bar * a11
-	a11Bar -= a10Bar * x[2]
-	grad[13] += a21Bar
-	grad[5] -= a21Bar
-	grad[12] += a11Bar
-	grad[4] -= a11Bar
-	grad[11] += a0Bar
-	grad[3] -= a0Bar
+	sBar.x += 2 * squareBar * s.x
+	sBar.y += 2 * squareBar * s.y
+	sBar.z += 2 * squareBar * s.z
+	g11 := crossBar.z
+	crossBar.z = 0
+	s2Bar.z += g11
+	g10 := crossBar.y
+	crossBar.y = 0
+	s2Bar.y += g10
+	g9 := crossBar.x
+	crossBar.x = 0
+	s2Bar.x += g9
+	g8 := s2Bar.z
+	s2Bar.z = 0
+	sBar.x += g8 * s1.y
+	s1Bar.y += g8 * s.x
+	sBar.y -= g8 * s1.x
+	s1Bar.x -= g8 * s.y
+	g7 := s2Bar.y
+	s2Bar.y = 0
+	sBar.z += g7 * s1.x
+	s1Bar.x += g7 * s.z
+	sBar.x -= g7 * s1.z
+	s1Bar.z -= g7 * s.x
+	g6 := s2Bar.x
+	s2Bar.x = 0
+	sBar.y += g6 * s1.z
+	s1Bar.z += g6 * s.y
+	sBar.z -= g6 * s1.y
+	s1Bar.y -= g6 * s.z
+	g5 := s1Bar.z
+	s1Bar.z = 0
+	grad[13] += g5
+	grad[5] -= g5
+	g4 := s1Bar.y
+	s1Bar.y = 0
+	grad[12] += g4
+	grad[4] -= g4
+	g3 := s1Bar.x
+	s1Bar.x = 0
+	grad[11] += g3
+	grad[3] -= g3
+	g2 := sBar.z
+	sBar.z = 0
+	grad[2] += g2
+	g1 := sBar.y
+	sBar.y = 0
+	grad[1] += g1
+	g := sBar.x
+	sBar.x = 0
+	grad[0] += g
 }
 
 // ReprojectionJacobian stores the Jacobian of Reprojection by x in dst.
 func ReprojectionJacobian(dst *mat.Dense, x []float64, feature []float64) {
-	m, n8 := dst.Dims()
-	if n8 != len(x) {
+	m, n1 := dst.Dims()
+	if n1 != len(x) {
 		panic(mat.ErrShape)
 	}
-	if m < n8 {
+	if m < n1 {
 		w1 := make([]float64, m)
 		for i1 := range w1 {
 			w1[i1] = 1

@@ -141,12 +141,10 @@ func (h *Hand) ResidualsJVP(dst []float64, theta []float64, v1 []float64) {
 				flex = theta[first+3]
 			}
 		}
-		sin1 := math.Sin(flex)
-		cos4 := math.Cos(flex)
+		sin1, cos4 := math.Sincos(flex)
 		sin1Dot := flexDot * cos4
 		cos2Dot := -(flexDot * sin1)
-		sin2 := math.Sin(side)
-		cos5 := math.Cos(side)
+		sin2, cos5 := math.Sincos(side)
 		sin2Dot := sideDot * cos5
 		cos3Dot := -(sideDot * sin2)
 		r := h.Relative[b1]
@@ -309,9 +307,8 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 	versine := 0.5 - q12*(1-q13)
 	if square > 1e-5 {
 		angle = math.Sqrt(square)
-		cos1 = math.Cos(angle)
+		sin, cos1 = math.Sincos(angle)
 		cos = cos1
-		sin = math.Sin(angle)
 		q = sin / angle
 		sine = q
 		x = angle / 2
@@ -364,10 +361,8 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 				flex = theta[first+3]
 			}
 		}
-		sin1 := math.Sin(flex)
-		cos2 := math.Cos(flex)
-		sin2 := math.Sin(side)
-		cos3 := math.Cos(side)
+		sin1, cos2 := math.Sincos(flex)
+		sin2, cos3 := math.Sincos(side)
 		r := h.Relative[b1]
 		for i2 := range 3 {
 			u := r[4*i2+1]*cos3 - r[4*i2]*sin2
@@ -662,10 +657,12 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 			cos3Bar += uBar * r[4*i2+1]
 			sin2Bar -= uBar * r[4*i2]
 		}
-		sideBar := -(cos3Bar * math.Sin(side))
-		sideBar += sin2Bar * math.Cos(side)
-		flexBar := -(cos2Bar * math.Sin(flex))
-		flexBar += sin1Bar * math.Cos(flex)
+		sin4, cos7 := math.Sincos(side)
+		sideBar := -(cos3Bar * sin4)
+		sideBar += sin2Bar * cos7
+		sin5, cos8 := math.Sincos(flex)
+		flexBar := -(cos2Bar * sin5)
+		flexBar += sin1Bar * cos8
 		if 0 < b1 && b1 < 21 {
 			first := 6 + (b1-1)/4*4
 			tag := (b1 - 1) % 4
@@ -786,10 +783,10 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 		g3 := qBar / angle
 		sinBar += g3
 		angleBar -= g3 * q
-		angleBar += sinBar * math.Cos(angle)
+		angleBar += sinBar * cos1
 		cos1Bar += cosBar
 		cosBar = 0
-		angleBar -= cos1Bar * math.Sin(angle)
+		angleBar -= cos1Bar * sin
 		squareBar += angleBar * num.Ratio(0.5, angle)
 	}
 	squareBar -= versineBar * (1 - q13) / 24
@@ -960,12 +957,10 @@ func (h *Hand) SurfaceResidualsJVP(dst []float64, x []float64, v2 []float64) {
 				flex = theta[first+3]
 			}
 		}
-		sin1 := math.Sin(flex)
-		cos4 := math.Cos(flex)
+		sin1, cos4 := math.Sincos(flex)
 		sin1Dot := flexDot * cos4
 		cos2Dot := -(flexDot * sin1)
-		sin2 := math.Sin(side)
-		cos5 := math.Cos(side)
+		sin2, cos5 := math.Sincos(side)
 		sin2Dot := sideDot * cos5
 		cos3Dot := -(sideDot * sin2)
 		r := h.Relative[b1]
@@ -1380,8 +1375,7 @@ func (h *Hand) SurfaceResidualsJVP4(columns1 [4][]float64, x []float64, v2 [4][]
 				flex = theta[first+3]
 			}
 		}
-		sin1 := math.Sin(flex)
-		cos8 := math.Cos(flex)
+		sin1, cos8 := math.Sincos(flex)
 		sin1Dot1 := flexDot1 * cos8
 		sin1Dot2 := flexDot2 * cos8
 		sin1Dot3 := flexDot3 * cos8
@@ -1390,8 +1384,7 @@ func (h *Hand) SurfaceResidualsJVP4(columns1 [4][]float64, x []float64, v2 [4][]
 		cos2Dot2 := -(flexDot2 * sin1)
 		cos2Dot3 := -(flexDot3 * sin1)
 		cos2Dot4 := -(flexDot4 * sin1)
-		sin2 := math.Sin(side)
-		cos9 := math.Cos(side)
+		sin2, cos9 := math.Sincos(side)
 		sin2Dot1 := sideDot1 * cos9
 		sin2Dot2 := sideDot2 * cos9
 		sin2Dot3 := sideDot3 * cos9
@@ -1706,9 +1699,8 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 	versine := 0.5 - q18*(1-q19)
 	if square > 1e-5 {
 		angle = math.Sqrt(square)
-		cos1 = math.Cos(angle)
+		sin, cos1 = math.Sincos(angle)
 		cos = cos1
-		sin = math.Sin(angle)
 		q = sin / angle
 		sine = q
 		x1 = angle / 2
@@ -1761,10 +1753,8 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 				flex = theta[first+3]
 			}
 		}
-		sin1 := math.Sin(flex)
-		cos2 := math.Cos(flex)
-		sin2 := math.Sin(side)
-		cos3 := math.Cos(side)
+		sin1, cos2 := math.Sincos(flex)
+		sin2, cos3 := math.Sincos(side)
 		r := h.Relative[b1]
 		for i2 := range 3 {
 			u := r[4*i2+1]*cos3 - r[4*i2]*sin2
@@ -2099,10 +2089,12 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 			cos3Bar += uBar * r[4*i2+1]
 			sin2Bar -= uBar * r[4*i2]
 		}
-		sideBar := -(cos3Bar * math.Sin(side))
-		sideBar += sin2Bar * math.Cos(side)
-		flexBar := -(cos2Bar * math.Sin(flex))
-		flexBar += sin1Bar * math.Cos(flex)
+		sin5, cos10 := math.Sincos(side)
+		sideBar := -(cos3Bar * sin5)
+		sideBar += sin2Bar * cos10
+		sin6, cos11 := math.Sincos(flex)
+		flexBar := -(cos2Bar * sin6)
+		flexBar += sin1Bar * cos11
 		if 0 < b1 && b1 < 21 {
 			first := 6 + (b1-1)/4*4
 			tag := (b1 - 1) % 4
@@ -2223,10 +2215,10 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 		g3 := qBar / angle
 		sinBar += g3
 		angleBar -= g3 * q
-		angleBar += sinBar * math.Cos(angle)
+		angleBar += sinBar * cos1
 		cos1Bar += cosBar
 		cosBar = 0
-		angleBar -= cos1Bar * math.Sin(angle)
+		angleBar -= cos1Bar * sin
 		squareBar += angleBar * num.Ratio(0.5, angle)
 	}
 	squareBar -= versineBar * (1 - q19) / 24

@@ -18,6 +18,7 @@ type variable struct {
 	unnamed bool        // in the source
 	slope   bool        // it is a tangent of a derivative that is inlined
 	sink    bool        // what its elements are matters only if they are read here
+	hoisted bool        // it is declared before the branch that it is a local of
 	winner  bool        // it is an iteration of the loop that it is compared in, or the one before the first
 	scope   []*loopInfo // the loops that its declaration is in
 	bar     *variable   // its cotangent, if it has one

@@ -215,6 +215,7 @@ func (r *reverser) declared(v *variable, s *assignment) {
 		r.block.vars = append(r.block.vars, v)
 	case r.nest > 0:
 		r.hoist = append(r.hoist, v)
+		v.hoisted = true
 		s.define = false
 		if s.r == nil {
 			s.r = zeroOf(v.typ)

@@ -128,7 +128,11 @@ func (w *writer) stmt(s stmt) {
 		w.line("%s", w.expr(s.call, 0))
 	case *sincos:
 		w.imports["math"] = true
-		w.line("%s, %s := math.Sincos(%s)", s.sin.name, s.cos.name, w.expr(s.x, 0))
+		op := token.ASSIGN
+		if s.define {
+			op = token.DEFINE
+		}
+		w.line("%s, %s %s math.Sincos(%s)", s.sin.name, s.cos.name, op, w.expr(s.x, 0))
 	case *returned:
 		var values []string
 		for _, e := range s.values {

@@ -225,6 +225,14 @@ func TestText(t *testing.T) {
 			gradient + "a := math.Cos(x[0])\nif n > 0 { a *= math.Sin(x[0]) }\nreturn float64(int(a)) + x[1] }",
 			nil, []string{"Sincos"},
 		},
+		{ // the way back reads what the branch has computed
+			gradient + "a := x[0]\nif n > 0 { v := x[1]*x[0]; s, c := math.Sincos(v); a = s*a/(2+c) }\nreturn a }",
+			[]string{"= math.Sincos(v)"}, []string{"math.Sin(", "math.Cos(", ":= math.Sincos"},
+		},
+		{ // v is another number afterwards
+			gradient + "v, a := x[0], 0.0\nfor range n { a += math.Sin(v)*math.Cos(v); v = x[1]*math.Cos(v) }\nreturn a*v }",
+			[]string{"math.Sincos(v)"}, []string{"math.Sin("},
+		},
 		{ // a slice that no other variable knows becomes shorter again
 			gradient + "var y []float64\nfor _, v := range x { y = append(y, v*v) }\nreturn y[0]*y[n] }",
 			[]string{"y = append(y, 0)", "yBar = append(yBar, 0)", "y = y[:n"}, []string{"ape", "Grow", "Fold"},
