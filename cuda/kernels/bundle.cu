@@ -27,22 +27,23 @@ typedef double Pair __attribute__((ext_vector_type(2)));
 constexpr int apart = jacobian + 2;
 template <int count> INLINE void fetch(double *to, const double *j, int observation) {
 	constexpr int pairs = jacobian / 2, some = 6, loads = count * pairs / lanes; // some of these at once
-	static_assert(loads % some == 0);
-	int lane = (int)(threadX() % lanes);
+	constexpr int cycle = 3, skip = cycle * lanes / pairs; // after these, a lane has the same pair of another observation
+	static_assert(loads % some == 0 && some % cycle == 0 && skip * pairs == cycle * lanes);
+	int lane = (int)(threadX() % lanes), which[cycle], pair[cycle];
+#pragma unroll
+	for (int l = 0; l < cycle; l++) which[l] = (l * lanes + lane) / pairs, pair[l] = (l * lanes + lane) % pairs;
 	warpBarrier();
 #pragma unroll 1
 	for (int begin = 0; begin < loads; begin += some) {
 		Pair v[some];
 #pragma unroll
 		for (int l = 0; l < some; l++) {
-			int e = (begin + l) * lanes + lane;
-			i64 i = __nvvm_shfl_sync_idx_i32(-1, observation, e / pairs, 31);
-			v[l] = ((const Pair *)(j + jacobian * i))[e % pairs];
+			i64 i = __nvvm_shfl_sync_idx_i32(-1, observation, which[l % cycle] + (begin + l) / cycle * skip, 31);
+			v[l] = ((const Pair *)(j + jacobian * i))[pair[l % cycle]];
 		}
 #pragma unroll
 		for (int l = 0; l < some; l++) {
-			int e = (begin + l) * lanes + lane;
-			*(Pair *)(to + e / pairs * apart + e % pairs * 2) = v[l];
+			*(Pair *)(to + (which[l % cycle] + (begin + l) / cycle * skip) * apart + pair[l % cycle] * 2) = v[l];
 		}
 	}
 	warpBarrier();
@@ -169,9 +170,9 @@ struct alignas(16) Rows {
 
 // eachObservation calls f(o, i) for the observations i of camera c. A block does a camera.
 template <class F> INLINE void eachObservation(Rows &rows, const double *j, const int *ptr, const int *list, i64 c, F f) {
-	i64 end = ptr[c + 1];
-	for (i64 begin = ptr[c] + threadX() / lanes * lanes; begin < end; begin += threads()) {
-		i64 e = begin + threadX() % lanes;
+	int end = ptr[c + 1];
+	for (int begin = ptr[c] + (int)(threadX() / lanes * lanes); begin < end; begin += (int)threads()) {
+		int e = begin + (int)(threadX() % lanes);
 		int i = list[e < end ? e : end - 1];
 		fetch<lanes>(rows.warp(), j, i);
 		if (e < end) f(rows.own(), (i64)i);
@@ -349,7 +350,9 @@ KERNEL BOUND(6) bundleProduct(double *to, const double *j, const double *x, cons
 			const double *at = z + 3 * (i64)point[i];
 			double y[2];
 #pragma unroll
-			for (int k = 0; k < 2; k++) y[k] = (x ? along(d, k, x + params * c) : 0) - alongPoint(d, k, at);
+			for (int k = 0; k < 2; k++) y[k] = -alongPoint(d, k, at);
+#pragma unroll
+			for (int k = 0; k < 2; k++) y[k] += x ? along(d, k, x + params * c) : 0;
 #pragma unroll
 			for (int k = 0; k < params; k++) s[k] += d[k] * y[0] + d[row + k] * y[1];
 		});
@@ -412,9 +415,10 @@ template <int warps> INLINE void reduce(double *to, const double *u, const doubl
 		i64 at = ptr[b], end = ptr[b + 1];
 		if (end - at < least || end - at > most) continue;
 		double s[side][side] = {};
-		for (i64 begin = at + warp * some; begin < end; begin += warps * some) {
-			int count = end - begin < some ? (int)(end - begin) : some;
-			int observation = lane < 2 * count ? list[2 * begin + lane] : 0;
+		int pairs = (int)(end - at);
+		for (int begin = warp * some; begin < pairs; begin += warps * some) {
+			int count = pairs - begin < some ? pairs - begin : some;
+			int observation = lane < 2 * count ? list[2 * (at + begin) + lane] : 0;
 			int first = __nvvm_shfl_sync_idx_i32(-1, observation, 2 * lane % lanes, 31), q = lane < count ? point[first] : 0;
 			fetch<2 * some>(rows[warp][0], j, observation);
 			for (int e = lane; e < some * 6 + lanes / 2; e += lanes) {

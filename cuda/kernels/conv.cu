@@ -74,7 +74,7 @@ template <int size, class T> struct Tile {
 			load<alongA>(as, a, row, l, terms);
 			load<alongB>(bs, b, column, l, terms);
 			barrier();
-			for (int p = 0; p < depth; p++) {
+			auto step = [&](int p) __attribute__((always_inline)) {
 				T u[size], v[size];
 #pragma unroll
 				for (int i = 0; i < size; i++) u[i] = as[p][16 * i + threadY()], v[i] = bs[p][16 * i + threadX()];
@@ -84,6 +84,12 @@ template <int size, class T> struct Tile {
 #pragma unroll
 					for (int i = 0; i < size; i++) s[i][j].addProduct(u[i], v[j]);
 				}
+			};
+			if constexpr (size == 1) {
+#pragma unroll depth / 2 // all steps at once would take more registers than a small tile may have
+				for (int p = 0; p < depth; p++) step(p);
+			} else {
+				for (int p = 0; p < depth; p++) step(p);
 			}
 			barrier();
 		}
@@ -175,19 +181,12 @@ struct Phase {
 };
 
 // The places of Ȳ at which an element of the filters meets an element of a phase, with a line for each
-// of these, of all inputs. The place is (i, j) further than the element is in the phase.
+// of these, of all inputs. A thread asks for one line only, its own: that of place (y, x) of data.
 template <class T> struct Meeting {
-	const T *data;
-	i64 stride;
+	const T *data; // or null, after the last input
 	Shape f;
-	Phase of;
-	int i, j;
-	DEVICE const T *line(i64 q) const {
-		i64 n = over(q, of.count());
-		int e = (int)(q - n * of.count()), y = e / of.cols, x = e - y * of.cols + j;
-		y += i;
-		return n < f.inputs && y >= 0 && y < f.rows && x >= 0 && x < f.cols ? data + n * stride + y * f.cols + x : nullptr;
-	}
+	int y, x;
+	DEVICE const T *line(i64) const { return data && y >= 0 && y < f.rows && x >= 0 && x < f.cols ? data + y * f.cols + x : nullptr; }
 	DEVICE T at(const T *line, i64 filter) const { return line ? line[filter * f.places()] : T{}; }
 };
 
@@ -199,6 +198,10 @@ INLINE void convolveBack(T *gx, i64 strideX, const T *w, i64 strideW, const T *g
 	i64 tiles = (f.inputs * Phase(f, 0).count() + side - 1) / side, phase = over(blockX(), tiles), column = (blockX() - phase * tiles) * side;
 	Phase of(f, phase);
 	if (column >= f.inputs * of.count()) return;
+	// Element e of the phase of input n is that of the line of the thread, and down and across are its place.
+	i64 q = column + (int)(threadY() * 16 + threadX()) % side, n = over(q, of.count());
+	int e = (int)(q - n * of.count()), down = e / of.cols, across = e - down * of.cols;
+	gy = n < f.inputs ? gy + n * strideY : nullptr;
 	for (i64 g = blockZ(); g < f.groups; g += blocksZ()) {
 		for (i64 row = blockY() * side; row < f.channels; row += blocksY() * side) {
 			Tile<size, T> t(row, column);
@@ -209,12 +212,11 @@ INLINE void convolveBack(T *gx, i64 strideX, const T *w, i64 strideW, const T *g
 					int x = of.x + (int)f.padWidth - v * (int)f.dilationWidth, j = x / (int)f.strideWidth;
 					if (j * (int)f.strideWidth != x) continue;
 					Taps<T> a{w + g * f.filters * strideW + u * (int)f.kernelWidth + v, strideW, f.channels, f.area()};
-					t.template add<false, false>(a, Meeting<T>{gy + g * f.filters * f.places(), strideY, f, of, i, j}, f.filters);
+					t.template add<false, false>(a, Meeting<T>{gy ? gy + g * f.filters * f.places() : nullptr, f, down + i, across + j}, f.filters);
 				}
 			}
 			t.store(f.channels, f.inputs * of.count(), [&](i64 r, i64 q, T v) {
-				i64 n = over(q, of.count());
-				int e = (int)(q - n * of.count());
+				if (size > 1) n = over(q, of.count()), e = (int)(q - n * of.count()); // else they are those of q already
 				i64 y = of.y + e / of.cols * f.strideHeight, x = of.x + e % of.cols * f.strideWidth;
 				addSigned(gx[n * strideX + (g * f.channels + r) * f.plane() + y * f.width + x], 1, v);
 			});

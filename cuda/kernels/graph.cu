@@ -49,6 +49,9 @@ template <class T> struct Totals {
 		for (int k = 0; k < 5; k++) t.v[k] = down(v[k], by);
 		return t;
 	}
+	// push makes x the second of two elements, and the second one the first. An index that depends on the
+	// kind would put the elements into memory.
+	INLINE void push(int at, Big<T> x) { v[at] = v[at + 1], v[at + 1] = x; }
 };
 // Their first elements are these, for pairs that are apart and for those that are connected.
 enum { sumAt = 0, tangentAt = 2 };                // of distances
@@ -289,8 +292,8 @@ template <class T, int dim, bool moves> INLINE Totals<T> means(const Vertices<T>
 			sum += big(p.length.d);
 			if (moves) tangent += big(p.dDot);
 		}
-		s.v[near ? sumAt + 1 : sumAt] = sum;
-		s.v[near ? tangentAt + 1 : tangentAt] = tangent;
+		s.push(sumAt, sum);
+		s.push(tangentAt, tangent);
 	}
 	return s;
 }
@@ -337,6 +340,7 @@ INLINE void graphKinds(Kinds<W> *to, const Totals<T> *total, i64 totals, i64 apa
 	Kind<W> &far = k.of[0], &near = k.of[1];
 	far.n = apart;
 	near.n = connected;
+#pragma unroll
 	for (int c = 0; c < 2; c++) {
 		if (k.of[c].n > 0) setKind(k.of[c], s.v[sumAt + c], s.v[tangentAt + c]);
 	}
@@ -415,8 +419,8 @@ template <class T, int dim, bool moves, int order> INLINE Totals<T> forces(const
 				}
 			}
 		}
-		s.v[near ? excessAt + 1 : excessAt] = excess;
-		s.v[near ? squareAt + 1 : squareAt] = square;
+		s.push(excessAt, excess);
+		s.push(squareAt, square);
 		s.v[changeAt] += change;
 	}
 	i64 at = (share.part * of.n + i) * p.cols() + share.from;

@@ -120,7 +120,7 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 k
 		T top = r[i];
 		for (i64 k = 1; k < comps; k++) {
 			T v = r[k * n + i];
-			top = v > top || v != v ? v : top;
+			if (v > top || v != v) top = v;
 		}
 		if (top - top != 0 && top < 0) top = 0; // all densities are 0
 		T s = 0;
@@ -146,25 +146,34 @@ template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 d
 	column *= tile;
 	const T *mean = means + k * downMeans;
 	T *to = sums + (part * comps + k) * (1 + d + d * d);
-	i64 runs = (n + deep - 1) / deep, begin = runs * part / parts * deep, end = runs * (part + 1) / parts * deep;
-	if (end > n) end = n;
+	i64 runs = (n + deep - 1) / deep;
+	int begin = (int)(runs * part / parts * deep), end = (int)(runs * (part + 1) / parts * deep);
+	if (end > n) end = (int)n;
 	Corner c;
 	bool idle = row == column && c.rows + warpRows <= c.right * half, edge = column == 0 && threadX() < tile && row + threadX() < d;
-	T m[own][own] = {}, m1 = 0, w = 0;
+	T m[own][own] = {};
 	// A thread loads the same columns of all points. Columns after the last are not used.
-	i64 j = threadX() % tile, down = row + j < d ? row + j : 0, across = column + j < d ? column + j : 0;
-	T meanDown = mean[down], meanAcross = mean[across];
+	int j = (int)threadX() % tile, down = row + j < d ? (int)row + j : 0, across = column + j < d ? (int)column + j : 0;
+	// These and the sums of r and r·c would be too many registers.
+	SHARED T meanDown[tile], meanAcross[tile], m1[tile], w[tile];
+	if (threadX() < tile) {
+		meanDown[j] = mean[down];
+		meanAcross[j] = mean[across];
+		m1[j] = w[j] = 0;
+	}
+	barrier();
 	const T *ofK = r + k * n;
-	for (i64 lo = begin; lo < end; lo += deep) {
+	for (int lo = begin; lo < end; lo += deep) {
 		constexpr int loads = deep * tile / maxThreads;
 		T weights[loads];
 #pragma unroll // without branches, so that all loads are on their way at once
 		for (int u = 0; u < loads; u++) {
-			i64 l = (u * maxThreads + threadX()) / tile, i = lo + l < end ? lo + l : end - 1;
-			T weight = ofK[i], f = x[i * downX + down] - meanDown;
+			int l = (u * maxThreads + (int)threadX()) / tile, i = lo + l < end ? lo + l : end - 1;
+			const T *point = x + i * downX;
+			T weight = ofK[i], f = point[down] - meanDown[j];
 			weights[u] = lo + l < end ? weight : 0;
 			as[l][j] = weights[u] * f;
-			bs[l][j] = x[i * downX + across] - meanAcross;
+			bs[l][j] = point[across] - meanAcross[j];
 		}
 		if (j == 0) {
 			for (int u = 0; u < loads; u++) ws[(u * maxThreads + threadX()) / tile] = weights[u];
@@ -181,16 +190,19 @@ template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 d
 			}
 		}
 		if (edge) {
+			T sum = m1[threadX()], weight = w[threadX()];
 			for (int l = 0; l < deep; l++) {
-				m1 += as[l][threadX()];
-				w += ws[l];
+				sum += as[l][threadX()];
+				weight += ws[l];
 			}
+			m1[threadX()] = sum;
+			w[threadX()] = weight;
 		}
 		barrier();
 	}
 	if (edge) {
-		to[1 + row + threadX()] += m1;
-		if (row == 0 && threadX() == 0) to[0] += w;
+		to[1 + row + threadX()] += m1[threadX()];
+		if (row == 0 && threadX() == 0) to[0] += w[0];
 	}
 	if (idle) return;
 #pragma unroll

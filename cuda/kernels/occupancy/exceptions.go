@@ -47,13 +47,8 @@ type exception struct{ entries, why string }
 // These have a stack frame or spill registers.
 var spilling = []exception{
 	{"second(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
-	{"setDualCameras.*", "the coefficients of a series, which are indexed; a camera is set once for all its observations"},
-	{"graphKindsQ43|weighRatedF64", "the coefficients of exp and log, which are indexed; a point or a graph needs them once"},
-	{"bundle(Product|Reduce.*)", "a few numbers of an observation, so that more blocks are resident"},
-	{"graph(Means|Forces|Second).*", "the sums of a thread, which are indexed once for each kind of pair"},
+	{"setDualCameras.*", "second derivatives: the coefficients of a series, which are indexed; a camera is set once for all its observations"},
 	{"fft(Pass|Factors|Reals|ToReals).*", "one or two numbers, so that three blocks are resident"},
-	{"convolveBack.*", "a few addresses of a tile, so that two blocks are resident, or three of small tiles"},
-	{"addMomentsF(32|64)", "a few addresses, so that three blocks are resident"},
 }
 
 // These have less than leastPercent of the warps that may be resident.
