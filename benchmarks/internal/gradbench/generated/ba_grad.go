@@ -115,13 +115,10 @@ func ReprojectionJVP(dst []float64, x []float64, v1 []float64, feature []float64
 
 // ReprojectionVJP stores Jᵀ·w1 in grad, where J is the Jacobian of Reprojection by x.
 func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float64) {
-	scratch := num.NewScratch[float64]()
-	defer scratch.Free()
 	if len(grad) != len(x) {
 		panic("ReprojectionVJP: grad and x have different lengths")
 	}
 	clear(grad)
-	values := scratch.Make(len(w1))
 	var s3 vector
 	angle := 0.0
 	sin := 0.0
@@ -129,7 +126,6 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 	a := 0.0
 	b := 0.0
 	var s4 vector
-	valuesBar := scratch.Make(len(values))
 	var s vector
 	s.x = x[0]
 	s.y = x[1]
@@ -176,8 +172,6 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 	square1 := u*u + v*v
 	scale := x[6] * (1 + square1*(x[9]+square1*x[10]))
 	w := x[14]
-	values[0] = w * (scale*u + x[7] - feature[0])
-	values[1] = w * (scale*v + x[8] - feature[1])
 	var sBar vector
 	var s1Bar vector
 	var resultBar vector
@@ -192,19 +186,13 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 	bBar := 0.0
 	var s4Bar vector
 	var yBar vector
-	n := len(w1)
-	for i := range n {
-		valuesBar[i] = w1[i]
-	}
-	g36 := valuesBar[1]
-	valuesBar[1] = 0
+	g36 := w1[1]
 	wBar := g36 * (scale*v + x[8] - feature[1])
 	g37 := g36 * w
 	scaleBar := g37 * v
 	vBar := g37 * scale
 	grad[8] += g37
-	g34 := valuesBar[0]
-	valuesBar[0] = 0
+	g34 := w1[0]
 	wBar += g34 * (scale*u + x[7] - feature[0])
 	g35 := g34 * w
 	scaleBar += g35 * u
@@ -363,16 +351,16 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 
 // ReprojectionJacobian stores the Jacobian of Reprojection by x in dst.
 func ReprojectionJacobian(dst *mat.Dense, x []float64, feature []float64) {
-	m, n1 := dst.Dims()
-	if n1 != len(x) {
+	m, n := dst.Dims()
+	if n != len(x) {
 		panic(mat.ErrShape)
 	}
-	if m < n1 {
+	if m < n {
 		w1 := make([]float64, m)
-		for i1 := range w1 {
-			w1[i1] = 1
-			ReprojectionVJP(dst.RawRowView(i1), x, w1, feature)
-			w1[i1] = 0
+		for i := range w1 {
+			w1[i] = 1
+			ReprojectionVJP(dst.RawRowView(i), x, w1, feature)
+			w1[i] = 0
 		}
 		return
 	}

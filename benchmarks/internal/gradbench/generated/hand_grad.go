@@ -270,7 +270,6 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 		panic("ResidualsVJP: grad and theta have different lengths")
 	}
 	clear(grad)
-	values := scratch.Make(len(w))
 	angle := 0.0
 	cos1 := 0.0
 	sin := 0.0
@@ -281,7 +280,7 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 	old4 := 0.0
 	old5 := 0.0
 	old6 := 0.0
-	valuesBar := scratch.Make(len(values))
+	valuesBar := scratch.Make(len(w))
 	n := 3 * (len(h.Start) - 1)
 	vertices := scratch.Make(n)
 	verticesBar := scratch.Make(n)
@@ -453,14 +452,6 @@ func (h *Hand) ResidualsVJP(grad []float64, theta []float64, w []float64) {
 	for i5 := range x5 {
 		var c10 int
 		c10 = x5[i5][0]
-		old17 := vertices[3*c10 : 3*c10+3]
-		old18 := h.Points[i5]
-		d1 := 0
-		values[3*i5+d1] = old18[0] - old17[0]
-		d2 := 1
-		values[3*i5+d2] = old18[1] - old17[1]
-		d3 := 2
-		values[3*i5+d3] = old18[2] - old17[2]
 		intTape.Push(c10)
 	}
 	squareBar := 0.0
@@ -1660,7 +1651,6 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 		panic("SurfaceResidualsVJP: grad and x have different lengths")
 	}
 	clear(grad)
-	values := scratch.Make(len(w1))
 	angle := 0.0
 	cos1 := 0.0
 	sin := 0.0
@@ -1671,7 +1661,7 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 	old4 := 0.0
 	old5 := 0.0
 	old6 := 0.0
-	valuesBar := scratch.Make(len(values))
+	valuesBar := scratch.Make(len(w1))
 	n := 3 * (len(h.Start) - 1)
 	vertices := scratch.Make(n)
 	verticesBar := scratch.Make(n)
@@ -1849,19 +1839,6 @@ func (h *Hand) SurfaceResidualsVJP(grad []float64, x []float64, w1 []float64) {
 		corners0 = x6[i5][0]
 		corners1 = x6[i5][1]
 		corners2 = x6[i5][2]
-		old17 := vertices[3*corners0 : 3*corners0+3]
-		old18 := vertices[3*corners1 : 3*corners1+3]
-		old19 := vertices[3*corners2 : 3*corners2+3]
-		old20 := x[2*i5]
-		old21 := x[2*i5+1]
-		old22 := h.Points[i5]
-		w := 1 - old20 - old21
-		d1 := 0
-		values[3*i5+d1] = old22[0] - (old20*old17[0] + old21*old18[0] + w*old19[0])
-		d2 := 1
-		values[3*i5+d2] = old22[1] - (old20*old17[1] + old21*old18[1] + w*old19[1])
-		d3 := 2
-		values[3*i5+d3] = old22[2] - (old20*old17[2] + old21*old18[2] + w*old19[2])
 		intTape.Push(corners0)
 		intTape.Push(corners1)
 		intTape.Push(corners2)

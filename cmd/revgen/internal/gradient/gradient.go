@@ -11,6 +11,7 @@
 //	fuse.go             loops that go ahead and back in one
 //	accumulate.go       sums of derivatives to locals
 //	pattern.go          the structure of Jacobians
+//	once.go             results that are set once
 //	kernel.go           calls of kernels
 //	interchange.go      sums by columns to sums by rows
 //	sincos.go           sines and cosines of one call
@@ -593,19 +594,57 @@ func (f *function) hessVec(r *reverser, p, dst, dir *variable, forward, back []s
 func (f *function) jvp(x, y, dst, v *variable) []stmt {
 	y.param, y.sink = false, true
 	list, _ := f.tangent(f.out, nil, map[*variable]*variable{x: v, y: dst})
-	return append([]stmt{f.made(y, dst)}, list...)
+	return append([]stmt{f.made(y, dst)}, f.measured(list, y, dst)...)
 }
 
-// vjp returns both sweeps of a function that stores to y, whose cotangent is w.
+// vjp returns both sweeps of a function that stores to y, whose cotangent is w. The backward sweep changes a copy
+// of w, unless it only reads w.
 func (f *function) vjp(by []*variable, y, w *variable) (r *reverser, forward, back []stmt) {
 	y.param, y.sink = true, true
+	once := writtenOnce(f.out, y)
 	r, forward, back = f.sweeps(by, ref(y), func(bar *variable) []stmt {
+		if once {
+			return nil
+		}
 		return f.nested(func() {
 			f.over(length(ref(w)), func(i expr) { f.assign(&element{ref(bar), i, float}, &element{ref(w), i, float}) })
 		})
 	})
 	y.param = false
-	return r, append([]stmt{f.made(y, w)}, forward...), back
+	bar := y.bar
+	switch i := slices.IndexFunc(forward, func(s stmt) bool { a, ok := s.(*assignment); return ok && isVariable(a.l, bar) }); {
+	case i < 0: // nothing depends on x
+	case once:
+		forward = slices.Delete(forward, i, i+1)
+		used := map[*variable]bool{}
+		reading(back, used)
+		used[bar], bar.sink = false, true // where it becomes zero
+		back = rewrittenList(withoutUnused(back, used), func(e expr) expr {
+			if isVariable(e, bar) {
+				return ref(w)
+			}
+			return e
+		}, sameLoop)
+	default:
+		forward[i] = f.made(bar, w)
+	}
+	return r, append([]stmt{f.made(y, w)}, f.measured(forward, y, w)...), f.measured(back, y, w)
+}
+
+// measured returns statements that read the length of like in place of that of y, which is as long. y may then have
+// no reader.
+func (f *function) measured(list []stmt, y, like *variable) []stmt {
+	changed := false
+	each(list, func(s stmt) { sets(s, func(e expr, _ bool) { changed = changed || isVariable(e, y) }) })
+	if changed {
+		return list
+	}
+	return rewrittenList(list, func(e expr) expr {
+		if c, ok := e.(*call); ok && c.fn == "len" && isVariable(c.args[0], y) {
+			return length(ref(like))
+		}
+		return e
+	}, sameLoop)
 }
 
 // jacobian writes the products of the Jacobian with a vector on its right and on its left, and
@@ -718,7 +757,8 @@ func (f *function) four(x, y, dst, v *variable, rest []*variable) string {
 	if !ok {
 		return "nil"
 	}
-	list, _ = f.common(tidied(append([]stmt{f.made(y, lanes[0][y])}, list...), []stmt{&returned{}}, 0))
+	list = append([]stmt{f.made(y, lanes[0][y])}, f.measured(list, y, lanes[0][y])...)
+	list, _ = f.common(tidied(list, []stmt{&returned{}}, 0))
 	used := false
 	each(list, func(s stmt) {
 		expressions(s, func(e expr) {

@@ -225,6 +225,16 @@ func TestText(t *testing.T) {
 			gradient + "a := math.Cos(x[0])\nif n > 0 { a *= math.Sin(x[0]) }\nreturn float64(int(a)) + x[1] }",
 			nil, []string{"Sincos"},
 		},
+		// Each element is set once, so the cotangents are those of the caller.
+		{jacobian + "dst[0] = x[0]*x[1]\nif len(dst) > 1 { dst[1] += math.Sin(x[0]) } }", []string{"sinBar += w[1]", "if len(w) > 1", "if len(dst) > 1"}, []string{"scratch", "values"}},
+		{jacobian + "for i := range x { dst[2*i], dst[1+2*i] = x[i]*x[i], 1/x[i] } }", []string{"w[2*i]"}, []string{"valuesBar", "values["}},
+		{jacobian + "for i := 0; i+1 < len(x); i += 2 { dst[i+1], dst[i] = x[i]*x[i], 1/x[i] } }", nil, []string{"valuesBar", "values["}},
+		// These are set again, or read.
+		{jacobian + "for i := range x { dst[i], dst[i+1] = x[i]*x[i], 1/x[i] } }", []string{"valuesBar[i] = 0"}, []string{"values["}},
+		{jacobian + "for i := range x { dst[at[i]] = x[i]*x[i] } }", []string{"[at[i]] = 0"}, []string{"values["}},
+		{jacobian + "for range 2 { for i := range x { dst[i] = x[i]*x[i] } } }", []string{"valuesBar[i1] = 0"}, []string{"values["}},
+		{jacobian + "for i := range x { dst[i] = x[i]*x[i] }\ndst[0] = x[1] }", []string{"valuesBar[0] = 0"}, []string{"values["}},
+		{jacobian + "dst[0] = x[0]*x[1]\ndst[1] = dst[0]*x[1] }", []string{"values[0]"}, nil},
 		{ // the way back reads what the branch has computed
 			gradient + "a := x[0]\nif n > 0 { v := x[1]*x[0]; s, c := math.Sincos(v); a = s*a/(2+c) }\nreturn a }",
 			[]string{"= math.Sincos(v)"}, []string{"math.Sin(", "math.Cos(", ":= math.Sincos"},
