@@ -8,12 +8,17 @@
 // version given.
 //
 // With -all, it prints docs/neon.csv: the innermost loop of each function in assembly, by the
-// cycles of a turn, and why a loop takes more than one and a half times its bound:
+// cycles of a turn, and three bounds of these:
+//   - units: what the units of the processor need.
+//   - turns: what turns need that wait for the turn before, were there units without end.
+//   - window: what a processor needs that has units without end, but takes the instructions in
+//     order, and holds no more of them than the model of this processor. In another order the
+//     instructions may need less.
+//
+// It names the largest, and says why a loop takes more than one and a half times that:
 //   - division: with multiplications in the place of divisions, it takes less.
-//   - window: the instructions of a turn wait for each other, and the model of the processor
-//     holds too few to fill the time with other turns.
-//   - chain: each turn waits for the one before.
 //   - units: some instructions run only on a few units, where others are in their way.
+//   - chain: instructions wait for each other.
 package main
 
 import (
@@ -26,6 +31,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -289,19 +295,12 @@ func (l loop) cycles(functions map[string][]instruction, cpu, pattern string) (t
 		return 0, 0, false
 	}
 	turn := slices.MaxFunc(turns, func(a, b []string) int { return cmp.Compare(len(a), len(b)) })
-	t, bound = project(turn, cpu)
-	return t / l.elements, bound / l.elements, true
-}
-
-// project returns the cycles of a turn, and those that the units of the processor need.
-func project(turn []string, cpu string) (t, bound float64) {
-	const turns = 200
-	out := mca(turn, cpu, turns)
-	return value(out, total) / turns, value(out, block)
+	p := project(turn, cpu)
+	return p.cycles / l.elements, p.bounds[0] / l.elements, true
 }
 
 func mca(turn []string, cpu string, turns int, flags ...string) string {
-	flags = append(flags, "-mtriple=aarch64", "-mcpu="+cpu, fmt.Sprint("-iterations=", turns), "-instruction-info=false", "-resource-pressure=false")
+	flags = append([]string{"-mtriple=aarch64", "-mcpu=" + cpu, fmt.Sprint("-iterations=", turns), "-resource-pressure=false"}, flags...)
 	cmd := exec.Command("llvm-mca-"+*llvm, flags...)
 	cmd.Stdin = strings.NewReader(strings.Join(turn, "\n") + "\n")
 	cmd.Stderr = os.Stderr
@@ -316,12 +315,39 @@ func value(out string, r *regexp.Regexp) float64 {
 	return x
 }
 
-// windows are how many instructions the models of cpus hold at a time.
-var windows = map[string]int{"neoverse-v2": 320, "apple-m1": 192}
+// A projection is what a turn takes on a processor, in cycles, and what bounds it.
+type projection struct {
+	cycles  float64
+	bounds  [3]float64 // of kinds
+	largest int
+}
 
-// reason returns why a turn takes more than one and a half times what the units need.
-func reason(turn []string, cpu string, t, bound float64) string {
-	if t <= 1.5*bound {
+// kinds are the bounds: what the units of the processor need; what turns need that wait for each
+// other; what instructions need that enter in order, and of which the processor holds so many.
+var kinds = [...]string{"units", "turns", "window"}
+
+// project returns the projection of a turn.
+func project(turn []string, cpu string) (p projection) {
+	const turns = 200
+	out := mca(turn, cpu, turns, "-instruction-info=true")
+	p.cycles, p.bounds[0] = value(out, total)/turns, value(out, block)
+	nodes := graph(turn, cpu, out)
+	p.bounds[1] = processor{}.turns(nodes)
+	p.bounds[2] = processor{int(value(out, dispatch)), windows[cpu]}.turns(nodes)
+	for i, b := range p.bounds {
+		if b > 1.02*p.bounds[p.largest] { // a window holds units and turns, too
+			p.largest = i
+		}
+	}
+	return p
+}
+
+// ratio returns the cycles over the largest bound.
+func (p projection) ratio() float64 { return p.cycles / p.bounds[p.largest] }
+
+// reason returns why a turn takes more than one and a half times its largest bound.
+func (p projection) reason(turn []string, cpu string) string {
+	if p.ratio() <= 1.5 {
 		return ""
 	}
 	// A unit that divides does nothing else in the model. So it is tried without divisions.
@@ -330,12 +356,8 @@ func reason(turn []string, cpu string, t, bound float64) string {
 		without[i] = regexp.MustCompile("^fdiv").ReplaceAllString(text, "fmul")
 		without[i] = regexp.MustCompile("^fsqrt").ReplaceAllString(without[i], "fneg")
 	}
-	if u, least := project(without, cpu); u <= 1.5*least {
+	if project(without, cpu).ratio() <= 1.5 {
 		return "division"
-	}
-	once := value(mca(turn, cpu, 1), total)
-	if at := float64(windows[cpu]); once*float64(len(turn))/at > 0.75*t {
-		return fmt.Sprintf("window: %.0f cycles from the first instruction to the last", once)
 	}
 	out := mca(turn, cpu, 200, "-bottleneck-analysis")
 	if value(out, pressure) > value(out, dependencies) {
@@ -344,11 +366,14 @@ func reason(turn []string, cpu string, t, bound float64) string {
 	return "chain"
 }
 
+// free limits how many loops are looked at together: llvm-mca uses one core.
+var free = make(chan bool, 2*runtime.NumCPU())
+
 // printAll prints what a turn of each function in assembly takes.
 func printAll(dir string) {
 	fmt.Print("package,function,instructions")
 	for _, c := range cpus {
-		fmt.Printf(",%[1]s cycles,%[1]s bound,%[1]s ratio,%[1]s reason", c)
+		fmt.Printf(",%[1]s cycles,%[1]s units,%[1]s turns,%[1]s window,%[1]s largest,%[1]s ratio,%[1]s reason", c)
 	}
 	fmt.Println()
 	for f := range strings.Lines(run("git", nil, "ls-files", "*/zasm_arm64.s")) {
@@ -358,18 +383,32 @@ func printAll(dir string) {
 		}
 		functions := disassemble(pkg, dir)
 		called := calls(functions)
+		var rows []chan string
 		for _, name := range slices.Sorted(maps.Keys(functions)) {
 			short, ok := strings.CutSuffix(name, ".abi0")
 			turn := body(functions[name], called)
 			if !ok || turn == nil {
 				continue
 			}
-			fmt.Printf("%s,%s,%d", pkg, short[strings.LastIndex(short, ".")+1:], len(turn))
-			for _, c := range cpus {
-				t, bound := project(turn, c)
-				fmt.Printf(",%.1f,%.1f,%.2f,%s", t, bound, t/bound, reason(turn, c, t, bound))
-			}
-			fmt.Println()
+			row := make(chan string, 1)
+			go func() {
+				free <- true
+				row <- fmt.Sprintf("%s,%s,%d%s\n", pkg, short[strings.LastIndex(short, ".")+1:], len(turn), columns(turn))
+				<-free
+			}()
+			rows = append(rows, row)
+		}
+		for _, row := range rows {
+			fmt.Print(<-row)
 		}
 	}
+}
+
+// columns returns what a turn takes on all cpus.
+func columns(turn []string) (s string) {
+	for _, c := range cpus {
+		p := project(turn, c)
+		s += fmt.Sprintf(",%.1f,%.1f,%.1f,%.1f,%s,%.2f,%s", p.cycles, p.bounds[0], p.bounds[1], p.bounds[2], kinds[p.largest], p.ratio(), p.reason(turn, c))
+	}
+	return s
 }
