@@ -15,57 +15,45 @@ func ReprojectionJVP(dst []float64, x []float64, v1 []float64, feature []float64
 		panic("ReprojectionJVP: v1 and x have different lengths")
 	}
 	clear(dst)
-	var s vector
-	var sDot vector
-	sDot.x = v1[0]
-	s.x = x[0]
-	sDot.y = v1[1]
-	s.y = x[1]
-	sDot.z = v1[2]
-	s.z = x[2]
-	var s1 vector
-	var s1Dot vector
-	s1Dot.x = v1[11] - v1[3]
-	s1.x = x[11] - x[3]
-	s1Dot.y = v1[12] - v1[4]
-	s1.y = x[12] - x[4]
-	s1Dot.z = v1[13] - v1[5]
-	s1.z = x[13] - x[5]
-	var result vector
-	var resultDot vector
-	var s2 vector
-	var s2Dot vector
-	s2Dot.x = sDot.y*s1.z + s.y*s1Dot.z - (sDot.z*s1.y + s.z*s1Dot.y)
-	s2.x = s.y*s1.z - s.z*s1.y
-	s2Dot.y = sDot.z*s1.x + s.z*s1Dot.x - (sDot.x*s1.z + s.x*s1Dot.z)
-	s2.y = s.z*s1.x - s.x*s1.z
-	s2Dot.z = sDot.x*s1.y + s.x*s1Dot.y - (sDot.y*s1.x + s.y*s1Dot.x)
-	s2.z = s.x*s1.y - s.y*s1.x
-	var cross vector
-	var crossDot vector
-	crossDot.x = s2Dot.x
-	cross.x = s2.x
-	crossDot.y = s2Dot.y
-	cross.y = s2.y
-	crossDot.z = s2Dot.z
-	cross.z = s2.z
-	square := s.x*s.x + s.y*s.y + s.z*s.z
-	squareDot := 2*s.x*sDot.x + 2*s.y*sDot.y + 2*s.z*sDot.z
+	sX := x[0]
+	sXDot := v1[0]
+	sY := x[1]
+	sYDot := v1[1]
+	sZ := x[2]
+	sZDot := v1[2]
+	s1X := x[11] - x[3]
+	s1XDot := v1[11] - v1[3]
+	s1Y := x[12] - x[4]
+	s1YDot := v1[12] - v1[4]
+	s1Z := x[13] - x[5]
+	s1ZDot := v1[13] - v1[5]
+	resultXDot := 0.0
+	resultX := 0.0
+	resultYDot := 0.0
+	resultY := 0.0
+	resultZDot := 0.0
+	resultZ := 0.0
+	s2X := sY*s1Z - sZ*s1Y
+	s2XDot := sYDot*s1Z + sY*s1ZDot - (sZDot*s1Y + sZ*s1YDot)
+	s2Y := sZ*s1X - sX*s1Z
+	s2YDot := sZDot*s1X + sZ*s1XDot - (sXDot*s1Z + sX*s1ZDot)
+	s2Z := sX*s1Y - sY*s1X
+	s2ZDot := sXDot*s1Y + sX*s1YDot - (sYDot*s1X + sY*s1XDot)
+	square := sX*sX + sY*sY + sZ*sZ
+	squareDot := 2*sX*sXDot + 2*sY*sYDot + 2*sZ*sZDot
 	if square == 0 {
-		var s3 vector
-		var s3Dot vector
-		s3Dot.x = s1Dot.x + crossDot.x
-		s3.x = s1.x + cross.x
-		s3Dot.y = s1Dot.y + crossDot.y
-		s3.y = s1.y + cross.y
-		s3Dot.z = s1Dot.z + crossDot.z
-		s3.z = s1.z + cross.z
-		resultDot.x = s3Dot.x
-		result.x = s3.x
-		resultDot.y = s3Dot.y
-		result.y = s3.y
-		resultDot.z = s3Dot.z
-		result.z = s3.z
+		s3X := s1X + s2X
+		s3XDot := s1XDot + s2XDot
+		s3Y := s1Y + s2Y
+		s3YDot := s1YDot + s2YDot
+		s3Z := s1Z + s2Z
+		s3ZDot := s1ZDot + s2ZDot
+		resultXDot = s3XDot
+		resultX = s3X
+		resultYDot = s3YDot
+		resultY = s3Y
+		resultZDot = s3ZDot
+		resultZ = s3Z
 	} else {
 		angle := math.Sqrt(square)
 		angleDot := squareDot * num.Ratio(0.5, angle)
@@ -74,35 +62,31 @@ func ReprojectionJVP(dst []float64, x []float64, v1 []float64, feature []float64
 		cosDot := -(angleDot * sin)
 		a := sin / angle
 		aDot := (sinDot - a*angleDot) / angle
-		b := (s.x*s1.x + s.y*s1.y + s.z*s1.z) * (1 - cos2) / square
-		bDot := ((sDot.x*s1.x+s.x*s1Dot.x+(sDot.y*s1.y+s.y*s1Dot.y)+(sDot.z*s1.z+s.z*s1Dot.z))*(1-cos2) - (s.x*s1.x+s.y*s1.y+s.z*s1.z)*cosDot - b*squareDot) / square
-		var s4 vector
-		var s4Dot vector
-		s4Dot.x = cosDot*s1.x + cos2*s1Dot.x + (aDot*cross.x + a*crossDot.x) + (bDot*s.x + b*sDot.x)
-		s4.x = cos2*s1.x + a*cross.x + b*s.x
-		s4Dot.y = cosDot*s1.y + cos2*s1Dot.y + (aDot*cross.y + a*crossDot.y) + (bDot*s.y + b*sDot.y)
-		s4.y = cos2*s1.y + a*cross.y + b*s.y
-		s4Dot.z = cosDot*s1.z + cos2*s1Dot.z + (aDot*cross.z + a*crossDot.z) + (bDot*s.z + b*sDot.z)
-		s4.z = cos2*s1.z + a*cross.z + b*s.z
-		resultDot.x = s4Dot.x
-		result.x = s4.x
-		resultDot.y = s4Dot.y
-		result.y = s4.y
-		resultDot.z = s4Dot.z
-		result.z = s4.z
+		b := (sX*s1X + sY*s1Y + sZ*s1Z) * (1 - cos2) / square
+		bDot := ((sXDot*s1X+sX*s1XDot+(sYDot*s1Y+sY*s1YDot)+(sZDot*s1Z+sZ*s1ZDot))*(1-cos2) - (sX*s1X+sY*s1Y+sZ*s1Z)*cosDot - b*squareDot) / square
+		s4X := cos2*s1X + a*s2X + b*sX
+		s4XDot := cosDot*s1X + cos2*s1XDot + (aDot*s2X + a*s2XDot) + (bDot*sX + b*sXDot)
+		s4Y := cos2*s1Y + a*s2Y + b*sY
+		s4YDot := cosDot*s1Y + cos2*s1YDot + (aDot*s2Y + a*s2YDot) + (bDot*sY + b*sYDot)
+		s4Z := cos2*s1Z + a*s2Z + b*sZ
+		s4ZDot := cosDot*s1Z + cos2*s1ZDot + (aDot*s2Z + a*s2ZDot) + (bDot*sZ + b*sZDot)
+		resultXDot = s4XDot
+		resultX = s4X
+		resultYDot = s4YDot
+		resultY = s4Y
+		resultZDot = s4ZDot
+		resultZ = s4Z
 	}
-	var y vector
-	var yDot vector
-	yDot.x = resultDot.x
-	y.x = result.x
-	yDot.y = resultDot.y
-	y.y = result.y
-	yDot.z = resultDot.z
-	y.z = result.z
-	u := y.x / y.z
-	uDot := (yDot.x - u*yDot.z) / y.z
-	v := y.y / y.z
-	vDot := (yDot.y - v*yDot.z) / y.z
+	yX := resultX
+	yXDot := resultXDot
+	yY := resultY
+	yYDot := resultYDot
+	yZ := resultZ
+	yZDot := resultZDot
+	u := yX / yZ
+	uDot := (yXDot - u*yZDot) / yZ
+	v := yY / yZ
+	vDot := (yYDot - v*yZDot) / yZ
 	square1 := u*u + v*v
 	square1Dot := 2*u*uDot + 2*v*vDot
 	scale := x[6] * (1 + square1*(x[9]+square1*x[10]))
@@ -119,234 +103,178 @@ func ReprojectionVJP(grad []float64, x []float64, w1 []float64, feature []float6
 		panic("ReprojectionVJP: grad and x have different lengths")
 	}
 	clear(grad)
-	var s3 vector
+	s3X := 0.0
+	s3Y := 0.0
+	s3Z := 0.0
 	angle := 0.0
 	sin := 0.0
 	cos := 0.0
 	a := 0.0
 	b := 0.0
-	var s4 vector
-	var s vector
-	s.x = x[0]
-	s.y = x[1]
-	s.z = x[2]
-	var s1 vector
-	s1.x = x[11] - x[3]
-	s1.y = x[12] - x[4]
-	s1.z = x[13] - x[5]
-	var result vector
-	var s2 vector
-	s2.x = s.y*s1.z - s.z*s1.y
-	s2.y = s.z*s1.x - s.x*s1.z
-	s2.z = s.x*s1.y - s.y*s1.x
-	var cross vector
-	cross.x = s2.x
-	cross.y = s2.y
-	cross.z = s2.z
-	square := s.x*s.x + s.y*s.y + s.z*s.z
+	s4X := 0.0
+	s4Y := 0.0
+	s4Z := 0.0
+	sX := x[0]
+	sY := x[1]
+	sZ := x[2]
+	s1X := x[11] - x[3]
+	s1Y := x[12] - x[4]
+	s1Z := x[13] - x[5]
+	resultX := 0.0
+	resultY := 0.0
+	resultZ := 0.0
+	s2X := sY*s1Z - sZ*s1Y
+	s2Y := sZ*s1X - sX*s1Z
+	s2Z := sX*s1Y - sY*s1X
+	square := sX*sX + sY*sY + sZ*sZ
 	if square == 0 {
-		s3.x = s1.x + cross.x
-		s3.y = s1.y + cross.y
-		s3.z = s1.z + cross.z
-		result.x = s3.x
-		result.y = s3.y
-		result.z = s3.z
+		s3X = s1X + s2X
+		s3Y = s1Y + s2Y
+		s3Z = s1Z + s2Z
+		resultX = s3X
+		resultY = s3Y
+		resultZ = s3Z
 	} else {
 		angle = math.Sqrt(square)
 		sin, cos = math.Sincos(angle)
 		a = sin / angle
-		b = (s.x*s1.x + s.y*s1.y + s.z*s1.z) * (1 - cos) / square
-		s4.x = cos*s1.x + a*cross.x + b*s.x
-		s4.y = cos*s1.y + a*cross.y + b*s.y
-		s4.z = cos*s1.z + a*cross.z + b*s.z
-		result.x = s4.x
-		result.y = s4.y
-		result.z = s4.z
+		b = (sX*s1X + sY*s1Y + sZ*s1Z) * (1 - cos) / square
+		s4X = cos*s1X + a*s2X + b*sX
+		s4Y = cos*s1Y + a*s2Y + b*sY
+		s4Z = cos*s1Z + a*s2Z + b*sZ
+		resultX = s4X
+		resultY = s4Y
+		resultZ = s4Z
 	}
-	var y vector
-	y.x = result.x
-	y.y = result.y
-	y.z = result.z
-	u := y.x / y.z
-	v := y.y / y.z
+	yX := resultX
+	yY := resultY
+	yZ := resultZ
+	u := yX / yZ
+	v := yY / yZ
 	square1 := u*u + v*v
 	scale := x[6] * (1 + square1*(x[9]+square1*x[10]))
 	w := x[14]
-	var sBar vector
-	var s1Bar vector
-	var resultBar vector
-	var s2Bar vector
-	var crossBar vector
+	sXBar := 0.0
+	sYBar := 0.0
+	sZBar := 0.0
+	s1XBar := 0.0
+	s1YBar := 0.0
+	s1ZBar := 0.0
+	s2XBar := 0.0
+	s2YBar := 0.0
+	s2ZBar := 0.0
 	squareBar := 0.0
-	var s3Bar vector
+	s3XBar := 0.0
+	s3YBar := 0.0
+	s3ZBar := 0.0
 	angleBar := 0.0
 	sinBar := 0.0
 	cosBar := 0.0
 	aBar := 0.0
 	bBar := 0.0
-	var s4Bar vector
-	var yBar vector
-	g36 := w1[1]
-	wBar := g36 * (scale*v + x[8] - feature[1])
-	g37 := g36 * w
-	scaleBar := g37 * v
-	vBar := g37 * scale
-	grad[8] += g37
-	g34 := w1[0]
-	wBar += g34 * (scale*u + x[7] - feature[0])
-	g35 := g34 * w
-	scaleBar += g35 * u
-	uBar := g35 * scale
-	grad[7] += g35
+	s4XBar := 0.0
+	s4YBar := 0.0
+	s4ZBar := 0.0
+	g9 := w1[1]
+	wBar := g9 * (scale*v + x[8] - feature[1])
+	g10 := g9 * w
+	scaleBar := g10 * v
+	vBar := g10 * scale
+	grad[8] += g10
+	g7 := w1[0]
+	wBar += g7 * (scale*u + x[7] - feature[0])
+	g8 := g7 * w
+	scaleBar += g8 * u
+	uBar := g8 * scale
+	grad[7] += g8
 	grad[14] += wBar
 	grad[6] += scaleBar * (1 + square1*(x[9]+square1*x[10]))
-	g32 := scaleBar * x[6]
-	square1Bar := g32 * (x[9] + square1*x[10])
-	g33 := g32 * square1
-	grad[9] += g33
-	square1Bar += g33 * x[10]
-	grad[10] += g33 * square1
+	g5 := scaleBar * x[6]
+	square1Bar := g5 * (x[9] + square1*x[10])
+	g6 := g5 * square1
+	grad[9] += g6
+	square1Bar += g6 * x[10]
+	grad[10] += g6 * square1
 	uBar += 2 * square1Bar * u
 	vBar += 2 * square1Bar * v
-	g31 := vBar / y.z
-	yBar.y += g31
-	yBar.z -= g31 * v
-	g30 := uBar / y.z
-	yBar.x += g30
-	yBar.z -= g30 * u
-	g29 := yBar.z
-	yBar.z = 0
-	resultBar.z += g29
-	g28 := yBar.y
-	yBar.y = 0
-	resultBar.y += g28
-	g27 := yBar.x
-	yBar.x = 0
-	resultBar.x += g27
+	g4 := vBar / yZ
+	yZBar := -(g4 * v)
+	g3 := uBar / yZ
+	yZBar -= g3 * u
+	resultZBar := yZBar
 	if square == 0 {
-		g17 := resultBar.z
-		resultBar.z = 0
-		s3Bar.z += g17
-		g16 := resultBar.y
-		resultBar.y = 0
-		s3Bar.y += g16
-		g15 := resultBar.x
-		resultBar.x = 0
-		s3Bar.x += g15
-		g14 := s3Bar.z
-		s3Bar.z = 0
-		s1Bar.z += g14
-		crossBar.z += g14
-		g13 := s3Bar.y
-		s3Bar.y = 0
-		s1Bar.y += g13
-		crossBar.y += g13
-		g12 := s3Bar.x
-		s3Bar.x = 0
-		s1Bar.x += g12
-		crossBar.x += g12
+		s3ZBar += resultZBar
+		s3YBar += g4
+		s3XBar += g3
+		s1ZBar += s3ZBar
+		s2ZBar += s3ZBar
+		s1YBar += s3YBar
+		s2YBar += s3YBar
+		s1XBar += s3XBar
+		s2XBar += s3XBar
 	} else {
-		g26 := resultBar.z
-		resultBar.z = 0
-		s4Bar.z += g26
-		g25 := resultBar.y
-		resultBar.y = 0
-		s4Bar.y += g25
-		g24 := resultBar.x
-		resultBar.x = 0
-		s4Bar.x += g24
-		g23 := s4Bar.z
-		s4Bar.z = 0
-		cosBar += g23 * s1.z
-		s1Bar.z += g23 * cos
-		aBar += g23 * cross.z
-		crossBar.z += g23 * a
-		bBar += g23 * s.z
-		sBar.z += g23 * b
-		g22 := s4Bar.y
-		s4Bar.y = 0
-		cosBar += g22 * s1.y
-		s1Bar.y += g22 * cos
-		aBar += g22 * cross.y
-		crossBar.y += g22 * a
-		bBar += g22 * s.y
-		sBar.y += g22 * b
-		g21 := s4Bar.x
-		s4Bar.x = 0
-		cosBar += g21 * s1.x
-		s1Bar.x += g21 * cos
-		aBar += g21 * cross.x
-		crossBar.x += g21 * a
-		bBar += g21 * s.x
-		sBar.x += g21 * b
-		g19 := bBar / square
-		g20 := g19 * (1 - cos)
-		sBar.x += g20 * s1.x
-		s1Bar.x += g20 * s.x
-		sBar.y += g20 * s1.y
-		s1Bar.y += g20 * s.y
-		sBar.z += g20 * s1.z
-		s1Bar.z += g20 * s.z
-		cosBar -= g19 * (s.x*s1.x + s.y*s1.y + s.z*s1.z)
-		squareBar -= g19 * b
-		g18 := aBar / angle
-		sinBar += g18
-		angleBar -= g18 * a
+		s4ZBar += resultZBar
+		s4YBar += g4
+		s4XBar += g3
+		cosBar += s4ZBar * s1Z
+		s1ZBar += s4ZBar * cos
+		aBar += s4ZBar * s2Z
+		s2ZBar += s4ZBar * a
+		bBar += s4ZBar * sZ
+		sZBar += s4ZBar * b
+		cosBar += s4YBar * s1Y
+		s1YBar += s4YBar * cos
+		aBar += s4YBar * s2Y
+		s2YBar += s4YBar * a
+		bBar += s4YBar * sY
+		sYBar += s4YBar * b
+		cosBar += s4XBar * s1X
+		s1XBar += s4XBar * cos
+		aBar += s4XBar * s2X
+		s2XBar += s4XBar * a
+		bBar += s4XBar * sX
+		sXBar += s4XBar * b
+		g1 := bBar / square
+		g2 := g1 * (1 - cos)
+		sXBar += g2 * s1X
+		s1XBar += g2 * sX
+		sYBar += g2 * s1Y
+		s1YBar += g2 * sY
+		sZBar += g2 * s1Z
+		s1ZBar += g2 * sZ
+		cosBar -= g1 * (sX*s1X + sY*s1Y + sZ*s1Z)
+		squareBar -= g1 * b
+		g := aBar / angle
+		sinBar += g
+		angleBar -= g * a
 		angleBar -= cosBar * sin
 		angleBar += sinBar * cos
 		squareBar += angleBar * num.Ratio(0.5, angle)
 	}
-	sBar.x += 2 * squareBar * s.x
-	sBar.y += 2 * squareBar * s.y
-	sBar.z += 2 * squareBar * s.z
-	g11 := crossBar.z
-	crossBar.z = 0
-	s2Bar.z += g11
-	g10 := crossBar.y
-	crossBar.y = 0
-	s2Bar.y += g10
-	g9 := crossBar.x
-	crossBar.x = 0
-	s2Bar.x += g9
-	g8 := s2Bar.z
-	s2Bar.z = 0
-	sBar.x += g8 * s1.y
-	s1Bar.y += g8 * s.x
-	sBar.y -= g8 * s1.x
-	s1Bar.x -= g8 * s.y
-	g7 := s2Bar.y
-	s2Bar.y = 0
-	sBar.z += g7 * s1.x
-	s1Bar.x += g7 * s.z
-	sBar.x -= g7 * s1.z
-	s1Bar.z -= g7 * s.x
-	g6 := s2Bar.x
-	s2Bar.x = 0
-	sBar.y += g6 * s1.z
-	s1Bar.z += g6 * s.y
-	sBar.z -= g6 * s1.y
-	s1Bar.y -= g6 * s.z
-	g5 := s1Bar.z
-	s1Bar.z = 0
-	grad[13] += g5
-	grad[5] -= g5
-	g4 := s1Bar.y
-	s1Bar.y = 0
-	grad[12] += g4
-	grad[4] -= g4
-	g3 := s1Bar.x
-	s1Bar.x = 0
-	grad[11] += g3
-	grad[3] -= g3
-	g2 := sBar.z
-	sBar.z = 0
-	grad[2] += g2
-	g1 := sBar.y
-	sBar.y = 0
-	grad[1] += g1
-	g := sBar.x
-	sBar.x = 0
-	grad[0] += g
+	sXBar += 2 * squareBar * sX
+	sYBar += 2 * squareBar * sY
+	sZBar += 2 * squareBar * sZ
+	sXBar += s2ZBar * s1Y
+	s1YBar += s2ZBar * sX
+	sYBar -= s2ZBar * s1X
+	s1XBar -= s2ZBar * sY
+	sZBar += s2YBar * s1X
+	s1XBar += s2YBar * sZ
+	sXBar -= s2YBar * s1Z
+	s1ZBar -= s2YBar * sX
+	sYBar += s2XBar * s1Z
+	s1ZBar += s2XBar * sY
+	sZBar -= s2XBar * s1Y
+	s1YBar -= s2XBar * sZ
+	grad[13] += s1ZBar
+	grad[5] -= s1ZBar
+	grad[12] += s1YBar
+	grad[4] -= s1YBar
+	grad[11] += s1XBar
+	grad[3] -= s1XBar
+	grad[2] += sZBar
+	grad[1] += sYBar
+	grad[0] += sXBar
 }
 
 // ReprojectionJacobian stores the Jacobian of Reprojection by x in dst.

@@ -4,8 +4,6 @@ package generated
 
 import (
 	"math/bits"
-
-	"revnum/rev/num"
 )
 
 // DetGradient returns Det, and stores its gradient by a.
@@ -15,61 +13,45 @@ func DetGradient(grad []float64, a []float64, n int) float64 {
 	}
 	clear(grad)
 	x := uint(1)<<n - 1
-	minor1 := minor(a, n, x)
 	minor1Bar := 1.0
-	detMinorAdjoint(grad, a, n, x, minor1Bar)
+	minor1 := detMinorAdjoint(grad, a, n, x, minor1Bar)
 	return minor1
 }
 
-// detMinorAdjoint adds g times the gradient of minor to what its first arguments point to.
-func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64) {
-	intTape := num.NewTape[int]()
-	defer intTape.Free()
-	tape := num.NewTape[float64]()
-	defer tape.Free()
+// detMinorAdjoint adds g times the gradient of minor to what its first arguments point to,
+// and returns its value.
+func detMinorAdjoint(grad []float64, a []float64, n int, columns uint, g float64) float64 {
 	var trailingZeros int
+	sum := 0.0
 	sign := 0.0
+	result := 0.0
 	onesCount := bits.OnesCount(columns)
 	rest := columns
 	count := onesCount
+	sumBar := 0.0
+	resultBar := g
 	if count == 1 {
 		trailingZeros = bits.TrailingZeros(rest)
+		result = a[trailingZeros]
+		grad[trailingZeros] += resultBar
 	} else {
+		sum = 0.0
 		sign = 1.0
-		kept := tape.Extend(2 * count)
-		kept2 := intTape.Extend(count)
-		for i := range count {
+		sumBar += resultBar
+		for range count {
 			trailingZeros1 := bits.TrailingZeros(rest)
 			j := trailingZeros1
 			x := a[n:]
 			x1 := columns &^ (uint(1) << j)
-			minor1 := minor(x, n, x1)
-			kept[2*i] = sign
-			sign = -sign
-			rest = rest & (rest - 1)
-			kept2[i] = trailingZeros1
-			kept[2*i+1] = minor1
-		}
-	}
-	sumBar := 0.0
-	resultBar := g
-	if count == 1 {
-		grad[trailingZeros] += resultBar
-	} else {
-		sumBar += resultBar
-		kept1 := tape.Take(2 * count)
-		kept3 := intTape.Take(count)
-		for i := count - 1; i >= 0; i-- {
-			minor1 := kept1[2*i+1]
-			trailingZeros1 := kept3[i]
-			j := trailingZeros1
-			x := a[n:]
 			xBar := grad[n:]
-			x1 := columns &^ (uint(1) << j)
-			sign = kept1[2*i]
-			grad[j] += sumBar * minor1 * sign
 			minor1Bar := sumBar * (sign * a[j])
-			detMinorAdjoint(xBar, x, n, x1, minor1Bar)
+			minor1 := detMinorAdjoint(xBar, x, n, x1, minor1Bar)
+			sum += sign * a[j] * minor1
+			rest = rest & (rest - 1)
+			grad[j] += sumBar * minor1 * sign
+			sign = -sign
 		}
+		result = sum
 	}
+	return result
 }

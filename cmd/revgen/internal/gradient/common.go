@@ -117,6 +117,9 @@ func sets(s stmt, f func(e expr, define bool)) {
 	switch s := s.(type) {
 	case *assignment:
 		f(s.l, s.define)
+		if c, ok := s.r.(*invocation); ok && c.kind != itself {
+			sets(&effect{c}, f)
+		}
 	case *swap:
 		f(s.x, false)
 		f(s.y, false)

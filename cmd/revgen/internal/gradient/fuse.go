@@ -23,20 +23,44 @@ import (
 // What an iteration saves is then on the tape for that iteration alone, or needs no tape. This is right
 // if the cotangents that the second loop reads are known before the first, and if iterations only add to
 // what is outside of them, and going back reads nothing of that. Derivatives are added in another order.
+//
+// A local that the second loop restores changes after all that goes back:
+//
+//	w := w0                                    w := w0
+//	for i := range x {                         for i := range x {
+//		sum += w * x[i]                            sum += w * x[i]
+//		tape.Push(w)                               grad[i] += sumBar * w
+//		w *= 0.5                       →           w *= 0.5
+//	}                                          }
+//	for i := len(x) - 1; i >= 0; i-- {
+//		w = tape.Pop()
+//		grad[i] += sumBar * w
+//	}
+//
+// Memory that is restored last, for the iterations before, stays as it is. A call of a function that calls
+// itself, and that of its adjoint, become one call of the adjoint, which returns the value too.
 type fuser struct {
 	*lowerer
 	*analysis
 	apart map[*loopInfo]bool // loops that are better left alone
+	back  []stmt             // the whole of the second sweep
 }
 
 // fused returns both sweeps with such loops. If calls is set, those that become calls of package num stay
 // as they are.
 func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt) {
-	u := &fuser{l, &analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}}
-	each(forward, func(s stmt) {
+	u := &fuser{l, &analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}, back}
+	each(slices.Concat(forward, back), func(s stmt) {
 		if s, ok := s.(*push); ok { // is memory of an iteration if what is saved is
 			u.kept[s.slot] = &key{depth: math.MaxInt}
 		}
+		expressions(s, func(e expr) {
+			visit(e, func(e expr) { // what a call of a function reaches has keys
+				if isPlace(e) {
+					u.key(e)
+				}
+			})
+		})
 	})
 	u.share(slices.Concat(forward, back), nil)
 	if !calls {
@@ -63,24 +87,27 @@ func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt)
 
 // lists does so with the loops of two lists that are in so many loops.
 func (u *fuser) lists(forward, back []stmt, depth int) (first, second []stmt) {
-	for k := 0; k < len(back); k++ {
-		i := slices.IndexFunc(forward, func(s stmt) bool { return u.pair(s, back[k]) })
-		if i < 0 {
+	for i := 0; i < len(forward); i++ {
+		k := slices.IndexFunc(back, func(s stmt) bool { return u.pair(forward[i], s) })
+		if k < 0 {
 			continue
 		}
-		after, before := forward[i+1:], back[:k]
-		if !u.exchangeable(before, forward[i:]) || !u.exchangeable(back[k:k+1], after) {
+		before, others := u.needed(back[:k], back[k])
+		at := u.place(forward, i, before, back[k])
+		if at < 0 {
 			continue
 		}
 		var one stmt
 		switch f := forward[i].(type) {
+		case *assignment:
+			one = &assignment{f.l, f.op, back[k].(*effect).call, f.define}
 		case *ranged:
-			b := back[k].(*ranged)
-			if !u.independent(f.body, b.body, depth) {
+			first, second, last, restored := u.unrestored(f, back[k].(*ranged))
+			if !u.independent(slices.Concat(first, last), second, depth, restored) {
 				continue
 			}
 			c := *f
-			c.body, c.fused = u.body(f.body, b.body, depth+1), true
+			c.body, c.fused = append(u.body(first, second, depth+1), last...), true
 			if makesIn(c.body) && !u.keeps(f.body, depth) {
 				c.mark = &variable{name: u.unique("mark"), typ: integer}
 			}
@@ -96,10 +123,109 @@ func (u *fuser) lists(forward, back []stmt, depth int) (first, second []stmt) {
 			}
 			one = &branch{f.cond, u.body(f.then, then, depth), u.body(f.els, els, depth)}
 		}
-		forward = slices.Concat(forward[:i], before, []stmt{one}, after)
-		back, k = back[k+1:], -1
+		forward = slices.Concat(forward[:i], forward[i+1:at+1], before, []stmt{one}, forward[at+1:])
+		back, i = slices.Concat(others, back[k+1:]), -1
 	}
 	return forward, back
+}
+
+// place returns the index in forward of a statement after which statement i may go ahead and back, by what is
+// before and s, or -1 if there is none.
+func (u *fuser) place(forward []stmt, i int, before []stmt, s stmt) int {
+	if !u.exchangeable(before, forward[i:i+1]) {
+		return -1
+	}
+	for at := i; at < len(forward) && (at == i || u.exchangeable(forward[i:i+1], forward[at:at+1])); at++ {
+		if u.exchangeable(append(slices.Clone(before), s), forward[at+1:]) {
+			return at
+		}
+	}
+	return -1
+}
+
+// needed returns which statements must come before s, and the others, which may come after it.
+func (u *fuser) needed(list []stmt, s stmt) (before, others []stmt) {
+	after := []stmt{s}
+	for _, t := range slices.Backward(list) {
+		if u.exchangeable([]stmt{t}, after) {
+			others = slices.Insert(others, 0, t)
+		} else {
+			after = slices.Insert(after, 0, t)
+		}
+	}
+	return after[:len(after)-1], others
+}
+
+// unrestored returns the bodies of two loops without what the second one restores, what an iteration sets
+// after it went back, and what was restored.
+func (u *fuser) unrestored(forward, back *ranged) (first, second, last []stmt, restored map[access]bool) {
+	first, second = joined(forward.body, back.body)
+	restored = map[access]bool{}
+	elsewhere := u.accesses(spliced(u.back, func(s stmt) ([]stmt, bool) {
+		r, ok := s.(*ranged)
+		return nil, ok && r.info == forward.info
+	})).reads
+	gone := map[*slot]bool{}
+	for k := len(second) - 1; k >= 0; k-- {
+		x, rest := u.accesses(second[k:k+1]), u.accesses(second[k+1:])
+		if slots := restores(second[k]); slots != nil && !intersect(x.sets, rest.reads) && !intersect(x.sets, elsewhere) {
+			second = slices.Delete(slices.Clone(second), k, k+1)
+			maps.Copy(restored, x.sets)
+			for _, s := range slots {
+				gone[s] = true
+			}
+		}
+	}
+	first = spliced(first, func(s stmt) ([]stmt, bool) {
+		p, ok := s.(*push)
+		return nil, ok && gone[p.slot]
+	})
+	for i := len(first) - 2; i >= 0; i-- {
+		if i+2 > len(first) {
+			continue
+		}
+		save, ok := first[i].(*push)
+		set, also := first[i+1].(*assignment)
+		if !ok || !also || set.define || save.whole || !sameText(save.x, set.l) {
+			continue
+		}
+		k := slices.IndexFunc(second, func(s stmt) bool {
+			p, ok := s.(*pop)
+			return ok && p.slot == save.slot && !p.define && !p.adds
+		})
+		if k < 0 || !u.exchangeable(first[i+1:i+2], first[i+2:]) {
+			continue
+		}
+		others := slices.Delete(slices.Clone(second), k, k+1)
+		x, y := u.accesses(first[i+1:i+2]), u.accesses(others)
+		touched := func(a map[access]bool) bool { return intersect(a, y.sets) || intersect(a, y.adds) }
+		if touched(x.sets) || touched(x.adds) || touched(x.reads) || intersect(u.accesses(first[i:i+1]).reads, u.accesses(second[:k]).reads) || intersect(x.sets, elsewhere) || intersect(x.adds, elsewhere) {
+			continue
+		}
+		maps.Copy(restored, x.sets)
+		maps.Copy(restored, x.adds)
+		first, second, last = slices.Delete(slices.Clone(first), i, i+2), others, slices.Insert(last, 0, stmt(set))
+	}
+	return first, second, last, restored
+}
+
+// restores returns the slots of a statement that does nothing but restore what is on tapes, or nil.
+func restores(s stmt) (slots []*slot) {
+	only := true
+	each([]stmt{s}, func(s stmt) {
+		switch s := s.(type) {
+		case *pop:
+			only = only && !s.define && !s.adds && !s.whole
+			slots = append(slots, s.slot)
+		case *ranged:
+		default:
+			only = false
+		}
+	})
+	if !only {
+		return nil
+	}
+	return slots
 }
 
 // pair reports whether one statement is of the first sweep and the other one goes back.
@@ -111,6 +237,18 @@ func (u *fuser) pair(forward, back stmt) bool {
 	case *branch:
 		f, ok := forward.(*branch)
 		return ok && (sameText(f.cond, b.cond) || sameText(f.cond, inverted(b.cond)) || sameText(inverted(f.cond), b.cond))
+	case *effect:
+		f, ok := forward.(*assignment)
+		y, also := b.call.(*invocation)
+		if !ok || !also || y.kind != adjoint {
+			return false
+		}
+		x, ok := f.r.(*invocation)
+		if !ok || x.kind != itself || x.decl != y.decl {
+			return false
+		}
+		_, args := y.parts()
+		return slices.EqualFunc(x.args, args[:len(args)-1], sameText)
 	}
 	return false
 }
@@ -239,11 +377,40 @@ func (u *fuser) accesses(list []stmt) (a accesses) {
 		}
 	}
 	elements := func(e expr) access { return access{k: u.key(e)} }
-	read := func(e expr) {
+	var read func(e expr)
+	var set func(e expr, only bool)
+	read = func(e expr) {
+		if x, ok := e.(*invocation); ok {
+			var bars []expr
+			args := x.args
+			if x.kind == adjoint {
+				bars, args = x.parts()
+			}
+			a.opaque = a.opaque || x.kind != itself && x.kind != adjoint
+			reach := func(to map[access]bool, e expr) {
+				for _, k := range u.reached(e) {
+					note(to, access{k: k})
+					note(a.reads, access{k: k, header: true})
+				}
+			}
+			for _, e := range args {
+				read(e)
+				if hasHeaders(e.typeOf()) || isAggregate(e.typeOf()) {
+					reach(a.reads, e)
+				}
+			}
+			for _, e := range bars {
+				if u, ok := e.(*unary); ok {
+					set(u.x, true)
+				} else {
+					read(e)
+				}
+				reach(a.adds, e)
+			}
+			return
+		}
 		visit(e, func(e expr) {
 			switch x := e.(type) {
-			case *invocation:
-				a.opaque = true
 			case *call:
 				for _, arg := range x.args {
 					if x.fn != "len" && isPlace(arg) && isHeader(arg.typeOf()) {
@@ -257,7 +424,7 @@ func (u *fuser) accesses(list []stmt) (a accesses) {
 			}
 		})
 	}
-	set := func(e expr, only bool) {
+	set = func(e expr, only bool) {
 		to := a.sets
 		if only {
 			to = a.adds
@@ -319,7 +486,7 @@ func (u *fuser) accesses(list []stmt) (a accesses) {
 			}
 		case *effect:
 			c, isCall := s.call.(*call)
-			a.opaque = a.opaque || !isCall || c.fn != "panic"
+			a.opaque = a.opaque || isCall && c.fn != "panic"
 			read(s.call)
 		case *returned:
 			for _, e := range s.values {
@@ -357,8 +524,8 @@ func (u *fuser) exchangeable(first, second []stmt) bool {
 }
 
 // independent reports whether an iteration may go back right after it went ahead. Both bodies are in depth
-// loops, besides their own.
-func (u *fuser) independent(forward, back []stmt, depth int) bool {
+// loops, besides their own. What is restored may be read: it is as it was.
+func (u *fuser) independent(forward, back []stmt, depth int, restored map[access]bool) bool {
 	f, b := u.accesses(forward), u.accesses(back)
 	if f.opaque || b.opaque {
 		return false
@@ -370,5 +537,6 @@ func (u *fuser) independent(forward, back []stmt, depth int) bool {
 			}
 		}
 	}
+	maps.DeleteFunc(b.reads, func(x access, _ bool) bool { return restored[x] && (f.sets[x] || f.adds[x]) })
 	return len(b.sets) == 0 && !intersect(b.adds, b.reads) && !intersect(b.adds, f.reads) && !intersect(b.reads, f.sets) && !intersect(b.reads, f.adds) && !intersect(b.adds, f.sets)
 }

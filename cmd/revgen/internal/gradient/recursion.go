@@ -304,7 +304,6 @@ func (f *function) variant(name string, k kind, by []bool) {
 	}
 	f.pure()
 	result := f.results[0]
-	f.results = nil
 	if k == tangent {
 		f.tangentVariant(name, wrt, result)
 		return
@@ -314,8 +313,13 @@ func (f *function) variant(name string, k kind, by []bool) {
 	r, forward, back := f.sweeps(wrt, result, func(bar *variable) []stmt {
 		return []stmt{&assignment{l: ref(bar), op: token.ASSIGN, r: ref(g)}}
 	})
-	forward, back = tidied(forward, append(back, &returned{}), 0)
-	back = back[:len(back)-1]
+	var values []expr
+	if k == adjoint {
+		forward, values = f.values(forward, func(v *variable) bool {
+			return slices.ContainsFunc(back, func(s stmt) bool { return setsInside(s, v) })
+		})
+	}
+	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	var args []*variable
 	for _, v := range wrt {
 		args = append(args, f.pointerTo(r.grad[v]))
@@ -341,14 +345,16 @@ func (f *function) variant(name string, k kind, by []bool) {
 				dots[v.bar] = dots[g]
 			}
 		}
-		forward, back = f.tangent(forward, back, dots)
+		forward, back = f.tangent(forward, back[:len(back)-1], dots)
 		forward, back = tidied(forward, append(back, &returned{}), 0)
 		back = back[:len(back)-1]
 		what += ",\nand the tangents of that to the tangents beside them"
 	} else {
-		forward, back = f.vectorized(forward, back)
+		forward, back = f.fused(forward, back, true)
+		forward, back = f.vectorized(f.common(f.accumulated(factored(forward), factored(back))))
+		what += ",\nand returns its value"
 	}
-	f.variantOf(name, what, args, params, append(forward, back...))
+	f.variantOf(name, what, args, params, k == adjoint, append(forward, back...))
 }
 
 // pointerTo returns a variable by its name, as a pointer if it is a number.
@@ -369,20 +375,21 @@ func (f *function) tangentVariant(name string, by []*variable, result expr) {
 		dots[v] = &variable{name: f.unique(v.name + "Dot"), typ: v.typ, param: true}
 		params = beside(params, v, dots[v])
 	}
+	f.results = nil
 	list := slices.Concat(f.out, []stmt{&assignment{l: &target{ref(value), result.typeOf()}, op: token.ASSIGN, r: result}})
 	list, _ = f.tangent(list, nil, dots)
 	list, _ = tidied(list, []stmt{&returned{}}, 0)
 	what := "stores " + f.decl.Name.Name + " and its tangent in what its first arguments point to"
-	f.variantOf(name, what, []*variable{value, dot}, params, list)
+	f.variantOf(name, what, []*variable{value, dot}, params, false, list)
 }
 
-func (f *function) variantOf(name, what string, args, params []*variable, body []stmt) {
+func (f *function) variantOf(name, what string, args, params []*variable, returns bool, body []stmt) {
 	f.line("// %s %s", name, strings.ReplaceAll(what, "\n", "\n// ")+".")
 	var texts []string
 	for _, v := range args {
 		texts = append(texts, f.declared(v))
 	}
-	f.write(name, texts, params, false, func(w *writer) { w.list(body) })
+	f.write(name, texts, params, returns, func(w *writer) { w.list(f.paired(body)) })
 }
 
 // pure refuses a function that changes memory of its caller.

@@ -516,6 +516,9 @@ func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
 		switch x := s.(type) {
 		case *assignment:
 			if dead(x.l) {
+				if c, ok := x.r.(*invocation); ok && c.kind != itself {
+					out = append(out, &effect{c})
+				}
 				continue
 			}
 		case *pop:

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Slices and arrays of few elements become a local for each element, if all indices are known once the
@@ -46,7 +47,7 @@ func (f *function) shorten() {
 			f, map[*variable]*assignment{}, map[*variable]bool{}, map[*variable]*ranged{}, map[*variable]bool{}, map[*ranged]*variable{},
 		}
 		each(f.out, s.look)
-		if s.renamed() || s.writtenOut(written) || s.split(written) {
+		if s.renamed() || s.writtenOut(written) || s.split(written) || s.fields() {
 			continue
 		}
 		break
@@ -435,12 +436,18 @@ func beyond(x expr, i int) bool {
 	return ok && int64(i) >= a.Len()
 }
 
+// declared returns the variables with definitions in their order, in which their parts get names.
+func (s *shortener) declared() []*variable {
+	return slices.SortedFunc(maps.Keys(s.defs), func(x, y *variable) int {
+		return cmp.Or(cmp.Compare(x.number, y.number), cmp.Compare(x.name, y.name))
+	})
+}
+
 // split replaces short slices by locals, and reports whether there are any.
 func (s *shortener) split(written map[*variable]bool) (changed bool) {
 	parts := map[*variable][]*variable{}
 	lengths := map[*variable]*variable{}
-	inOrder := func(x, y *variable) int { return cmp.Or(cmp.Compare(x.number, y.number), cmp.Compare(x.name, y.name)) }
-	for _, v := range slices.SortedFunc(maps.Keys(s.defs), inOrder) { // names are given in order
+	for _, v := range s.declared() {
 		if n, short := s.size(v); short && !s.whole[v] {
 			for i := range n {
 				parts[v] = append(parts[v], &variable{name: s.unique(v.name + itoa(i)), typ: elemOf(v.typ), scope: v.scope, number: v.number})
@@ -486,6 +493,70 @@ func (s *shortener) split(written map[*variable]bool) (changed bool) {
 		}
 		n := lengths[v]
 		return append(out, &assignment{l: ref(n), op: token.ASSIGN, r: lit(itoa(len(parts[v])), integer), define: true}), true
+	})
+	s.out = merged(s.out)
+	return len(parts) > 0
+}
+
+// fields replaces structs of which only fields are mentioned by a local for each field, and reports whether
+// there are any.
+func (s *shortener) fields() bool {
+	whole := map[*variable]bool{}
+	var mention func(e expr)
+	mention = func(e expr) {
+		switch x := e.(type) {
+		case *reference:
+			whole[x.v] = true
+		case *field:
+			if !isReference(x.x) {
+				mention(x.x)
+			}
+		default:
+			for _, c := range children(e) {
+				mention(c)
+			}
+		}
+	}
+	each(s.out, func(st stmt) {
+		if a, ok := st.(*assignment); ok && a.define {
+			mention(a.r)
+			return
+		}
+		expressions(st, mention)
+	})
+	for _, e := range s.results {
+		mention(e)
+	}
+	for _, c := range s.foreign {
+		mention(c.call)
+	}
+	parts := map[*variable]map[string]*variable{}
+	for _, v := range s.declared() {
+		t, ok := v.typ.Underlying().(*types.Struct)
+		if !ok || whole[v] || s.defs[v].r != nil || hasHeaders(t) {
+			continue
+		}
+		parts[v] = map[string]*variable{}
+		for f := range t.Fields() {
+			name := s.unique(v.name + strings.ToUpper(f.Name()[:1]) + f.Name()[1:])
+			parts[v][f.Name()] = &variable{name: name, typ: f.Type(), scope: v.scope, number: v.number}
+		}
+	}
+	s.rewrite(func(e expr) expr {
+		if x, ok := e.(*field); ok && isReference(x.x) && parts[root(x)] != nil {
+			return &reference{parts[root(x)][x.name], x.x.(*reference).slope}
+		}
+		return e
+	})
+	s.out = spliced(s.out, func(st stmt) (out []stmt, ok bool) {
+		a, ok := st.(*assignment)
+		if !ok || !a.define || parts[root(a.l)] == nil {
+			return nil, false
+		}
+		for f := range root(a.l).typ.Underlying().(*types.Struct).Fields() {
+			out = append(out, &assignment{l: ref(parts[root(a.l)][f.Name()]), op: token.ASSIGN, define: true})
+		}
+		return out, true
 	})
 	s.out = merged(s.out)
 	return len(parts) > 0

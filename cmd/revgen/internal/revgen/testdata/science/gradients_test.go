@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // A timed function has its gradient beside it, and for some an adjoint that is written by hand.
@@ -143,10 +145,79 @@ func timings() []timed {
 		{name: "heat", f: func() float64 { return heat(field, sequence, 0.2, 10) }, g: func() float64 { return heatGradient(fieldGrad, field, sequence, 0.2, 10) }},
 		{name: "traps", f: func() float64 { return traps(w5[:3]) }, g: func() float64 { return trapsGradient(grad[:3], w5[:3]) }},
 	}
+	list = append(list, others()...)
 	for i := range list {
 		list[i].stored = stored
 	}
 	return list
+}
+
+// others are functions that no adjoint is written for by hand.
+func others() []timed {
+	values := func(n int) []float64 { return random(n, 0.2, 1) }
+	grad, g2, g0 := make([]float64, 1024), make([]float64, 1024), [2]float64{}
+	square, squareGrad := matrix(random(32*32, -1, 1), 32), matrix(make([]float64, 32*32), 32)
+	x, y, coils, turns := values(256), values(256), values(30), values(100)
+	rates := &filter{0.5, []complex128{0.3 + 0.4i, 0.3 - 0.4i, -0.2}}
+	zeros := []complex128{0.9i, -0.9i, -1}
+	zeroed := func(rows, cols int) *mat.Dense { return mat.NewDense(rows, cols, nil) }
+	w1, b1, w2, b2, digits, labels := dense(random(64*64, -0.2, 0.2), 64), vector(values(64)), dense(random(640, -0.2, 0.2), 64), vector(values(10)), dense(values(64*64), 64), make([]int, 64)
+	gw1, gb1, gw2, gb2 := zeroed(64, 64), vector(make([]float64, 64)), zeroed(10, 64), vector(make([]float64, 10))
+	design, target, fit, fitGrad := dense(random(2000, -1, 1), 20), vector(values(100)), vector(values(20)), vector(make([]float64, 20))
+	a64, v64, v64Grad := dense(random(64*64, -1, 1), 64), vector(values(64)), vector(make([]float64, 64))
+	t1, t2, t1Grad, t2Grad := dense(values(400), 20), dense(values(400), 20), zeroed(20, 20), zeroed(20, 20)
+	layer := func(fill func(n int) []float64) *deep {
+		d := &deep{scale: vector(fill(32))}
+		for range 3 {
+			d.weights, d.bias = append(d.weights, dense(fill(32*32), 32)), append(d.bias, vector(fill(32)))
+		}
+		return d
+	}
+	net, netGrad := layer(func(n int) []float64 { return random(n, -0.5, 0.5) }), layer(func(n int) []float64 { return make([]float64, n) })
+	w16, w16Grad := dense(random(256, -0.3, 0.3), 16), zeroed(16, 16)
+	spd, spdGrad, cols, colsGrad := zeroed(32, 32), zeroed(32, 32), dense(random(32*8, -1, 1), 8), zeroed(32, 8)
+	for i := range 32 {
+		for j := range 32 {
+			spd.Set(i, j, 1/(1+math.Abs(float64(i-j))))
+		}
+		spd.Set(i, i, 4)
+	}
+	mesh, meshGrad, angles := dense(values(64), 8), zeroed(8, 8), values(28)
+	curve, curveGrad := &bSpline{knots: make([]float64, 20), coefs: values(16), degree: 3}, &bSpline{knots: make([]float64, 20), coefs: make([]float64, 16)}
+	for i := range curve.knots {
+		curve.knots[i] = float64(i)
+	}
+	minor := values(36)
+	return []timed{
+		{name: "transfers", f: func() float64 { return transfers(square, x[:32], 32) }, g: func() float64 { return transfersGradient(squareGrad, grad[:32], square, x[:32], 32) }},
+		{name: "spectrum", f: func() float64 { return spectrum(x, y) }, g: func() float64 { return spectrumGradient(grad[:256], x, y) }},
+		{name: "ladder", f: func() float64 { return ladder(coils, 0.7) }, g: func() float64 { return ladderGradient(grad[:30], coils, 0.7) }},
+		{name: "analytic", f: func() float64 { return analytic(x[:4]) }, g: func() float64 { return analyticGradient(grad[:4], x[:4]) }},
+		{name: "respond", f: func() float64 { return rates.respond(turns, zeros) }, g: func() float64 { return rates.respondGradient(grad[:100], turns, zeros) }},
+		{name: "perceptron", f: func() float64 { return perceptron(w1, b1, w2, b2, digits, labels) }, g: func() float64 { return perceptronGradient(gw1, gb1, gw2, gb2, w1, b1, w2, b2, digits, labels) }},
+		{name: "ridge", f: func() float64 { return ridge(fit, design, target, 0.3) }, g: func() float64 { return ridgeGradient(fitGrad, fit, design, target, 0.3) }},
+		{name: "quadratic", f: func() float64 { return quadratic(x[:64], a64) }, g: func() float64 { return quadraticGradient(grad[:64], x[:64], a64) }},
+		{name: "vectors", f: func() float64 { return vectors(x[:4], y[:4]) }, g: func() float64 { return vectorsGradient(grad[:4], g2[:4], x[:4], y[:4]) }},
+		{name: "columns", f: func() float64 { return columns(v64, a64) }, g: func() float64 { return columnsGradient(v64Grad, v64, a64) }},
+		{name: "tables", f: func() float64 { return tables(t1, t2) }, g: func() float64 { return tablesGradient(t1Grad, t2Grad, t1, t2) }},
+		{name: "deep", f: func() float64 { return net.loss(v64.SliceVec(0, 32).(*mat.VecDense)) }, g: func() float64 { return net.lossGradient(netGrad, v64.SliceVec(0, 32).(*mat.VecDense)) }},
+		{name: "corner", f: func() float64 { return corner(a64, 60) }, g: func() float64 { return cornerGradient(gw1, a64, 60) }},
+		{name: "chain", f: func() float64 { return chain(w16, x[:16], 8) }, g: func() float64 { return chainGradient(w16Grad, grad[:16], w16, x[:16], 8) }},
+		{name: "density", f: func() float64 { v, _ := density(spd, cols); return v }, g: func() float64 { v, _ := densityGradient(spdGrad, colsGrad, spd, cols); return v }},
+		{name: "meshed", f: func() float64 { return meshed(mesh, angles, 10) }, g: func() float64 { return meshedGradient(meshGrad, grad[:28], mesh, angles, 10) }},
+		{name: "wave", f: func() float64 { return wave(x, 0.1) }, g: func() float64 { return waveGradient(grad[:256], x, 0.1) }},
+		{name: "slope", f: func() float64 { return slope(x, 0.1) }, g: func() float64 { return slopeGradient(grad[:256], x, 0.1) }},
+		{name: "curvature", f: func() float64 { return curvature(x) }, g: func() float64 { return curvatureGradient(grad[:256], x) }},
+		{name: "determinant", f: func() float64 { return determinant(minor, 6) }, g: func() float64 { return determinantGradient(grad[:36], minor, 6) }},
+		{name: "hermite", f: func() float64 { return hermite(0.7, 8) }, g: func() float64 { return hermiteGradient(&g0[0], 0.7, 8) }},
+		{name: "bSpline", f: func() float64 { return curve.at(7.3) }, g: func() float64 { return curve.atGradient(curveGrad, &g0[0], 7.3) }},
+		{name: "quadrature", f: func() float64 { return quadrature(x[:3], 6) }, g: func() float64 { return quadratureGradient(grad[:3], x[:3], 6) }},
+		{name: "cosines", f: func() float64 { return cosines(0.7, 6) }, g: func() float64 { return cosinesGradient(&g0[0], 0.7, 6) }},
+		{name: "integrals", f: func() float64 { return integrals(x[:3]) }, g: func() float64 { return integralsGradient(grad[:3], x[:3]) }},
+		{name: "several", f: func() float64 { return several(x[:3]) }, g: func() float64 { return severalGradient(grad[:3], x[:3]) }},
+		{name: "hull", f: func() float64 { return hull(x[:90]) }, g: func() float64 { return hullGradient(grad[:90], x[:90]) }},
+		{name: "orbit", f: func() float64 { return orbit(x[:2]) }, g: func() float64 { return orbitGradient(grad[:2], x[:2]) }},
+	}
 }
 
 // The gradients of revgen and those by hand have the same values and numbers.

@@ -1,0 +1,221 @@
+package gradient
+
+import (
+	"go/token"
+	"maps"
+	"slices"
+)
+
+// A factorer adds up what a cotangent gets from another one before the product:
+//
+//	g := yBar / d                   g := yBar / d
+//	xBar += g * x             →     h := g * y
+//	h := g * y                      xBar += g * (x - y*z)
+//	xBar -= h * z
+//
+// If xBar is carried from one iteration to the next, these then wait for one product and one sum.
+type factorer struct {
+	defined map[*variable]int       // how often a variable is set
+	parts   map[*variable]*products // cotangents that are products with other ones
+	bars    map[*variable]bool      // cotangents, and what is computed from them
+}
+
+// products is a product with c, or its negative.
+type products struct {
+	c        *variable
+	factors  []expr
+	negative bool
+}
+
+// A batch is a run of additions of products with c to x. They begin at an index of a list.
+type batch struct {
+	terms []*products
+	at    []int
+}
+
+// factored returns statements with such sums.
+func factored(list []stmt) []stmt {
+	f := &factorer{map[*variable]int{}, map[*variable]*products{}, map[*variable]bool{}}
+	each(list, func(s stmt) {
+		sets(s, func(e expr, _ bool) { f.defined[root(e)]++ })
+	})
+	return f.list(list)
+}
+
+func (f *factorer) list(list []stmt) []stmt {
+	list = slices.Clone(list)
+	open := map[*variable]*batch{}
+	here := map[*variable]bool{} // is defined in this list
+	gone := map[int]bool{}
+	end := func(x *variable) {
+		if b := open[x]; b != nil && len(b.terms) > 1 {
+			first, last := list[b.at[0]].(*assignment), b.at[len(b.at)-1]
+			for _, i := range b.at[:len(b.at)-1] {
+				gone[i] = true
+			}
+			list[last] = b.sum(first)
+		}
+		delete(open, x)
+	}
+	for i, s := range list {
+		switch x := s.(type) {
+		case *branch:
+			list[i] = &branch{x.cond, f.list(x.then), f.list(x.els)}
+		case *ranged:
+			c := *x
+			c.body = f.list(x.body)
+			list[i] = &c
+		case *while:
+			c := *x
+			c.body = f.list(x.body)
+			list[i] = &c
+		}
+		a, ok := s.(*assignment)
+		var to *variable
+		var p *products
+		if ok && isReference(a.l) && isFloat(a.l.typeOf()) && a.r != nil {
+			to = root(a.l)
+			p = f.product(a.r)
+			if a.op == token.SUB_ASSIGN && p != nil {
+				p.negative = !p.negative
+			}
+			if a.op == token.ASSIGN && !a.define || p != nil && (!here[p.c] || p.c == to) {
+				p = nil
+			}
+			visit(a.r, func(e expr) {
+				if y, ok := e.(*reference); ok && (f.bars[y.v] || y.v.of != nil) {
+					f.bars[to] = true
+				}
+			})
+			if a.define {
+				here[to] = true
+				if p != nil && f.defined[to] == 1 {
+					f.parts[to] = p
+				}
+			}
+		}
+		// What s sets ends the batches that read it, and what it reads ends the batches that add to it.
+		used, memory := map[*variable]bool{}, false
+		set := map[*variable]bool{}
+		each([]stmt{s}, func(s stmt) {
+			expressions(s, func(e expr) {
+				visit(e, func(e expr) {
+					if x, ok := e.(*reference); ok {
+						used[x.v] = true
+					}
+				})
+			})
+			sets(s, func(e expr, _ bool) {
+				set[root(e)] = true
+				memory = memory || !isReference(e)
+			})
+			if _, ok := s.(*effect); ok {
+				memory = true
+			}
+		})
+		for x, b := range maps.Clone(open) {
+			same := x == to && p != nil && b.terms[0].c == p.c && !a.define && mentionsOf([]stmt{&effect{a.r}}, x) == 0
+			if used[x] && !same || slices.ContainsFunc(b.terms, func(t *products) bool { return t.changes(set, memory) }) {
+				end(x)
+			}
+		}
+		if p == nil {
+			continue
+		}
+		if b := open[to]; b != nil {
+			b.terms, b.at = append(b.terms, p), append(b.at, i)
+		} else {
+			open[to] = &batch{[]*products{p}, []int{i}}
+		}
+	}
+	for x := range maps.Clone(open) {
+		end(x)
+	}
+	var out []stmt
+	for i, s := range list {
+		if !gone[i] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// product returns e as a product with a cotangent that is set once, or nil.
+func (f *factorer) product(e expr) *products {
+	p := &products{}
+	slope := false
+	var walk func(e expr)
+	walk = func(e expr) {
+		switch x := e.(type) {
+		case *unary:
+			if x.op == token.SUB {
+				p.negative = !p.negative
+				walk(x.x)
+				return
+			}
+		case *binary:
+			if x.op == token.MUL {
+				walk(x.x)
+				walk(x.y)
+				return
+			}
+		case *reference:
+			slope = slope || x.slope
+			if p.c == nil && f.defined[x.v] == 1 && (f.bars[x.v] || x.v.of != nil) {
+				p.c = x.v
+				if q := f.parts[x.v]; q != nil {
+					p.c, p.factors, p.negative = q.c, append(p.factors, q.factors...), p.negative != q.negative
+				}
+				return
+			}
+		}
+		p.factors = append(p.factors, e)
+	}
+	walk(e)
+	if p.c == nil || slope || !isFloat(e.typeOf()) {
+		return nil
+	}
+	return p
+}
+
+// changes reports whether one of the variables set, or memory, is in a product.
+func (p *products) changes(set map[*variable]bool, memory bool) (yes bool) {
+	yes = set[p.c]
+	for _, e := range p.factors {
+		visit(e, func(e expr) {
+			x, ok := e.(*reference)
+			yes = yes || ok && set[x.v] || !ok && memory && isPlace(e)
+		})
+	}
+	return yes
+}
+
+// sum returns the statement that adds all products of a batch. first is the first of those that did so.
+func (b *batch) sum(first *assignment) stmt {
+	var total expr
+	for _, p := range b.terms {
+		e := lit("1", first.l.typeOf())
+		for _, x := range p.factors {
+			e = times(e, x)
+		}
+		switch {
+		case total == nil:
+			total = e
+		case p.negative == b.terms[0].negative:
+			total = add(total, e)
+		default:
+			total = subtract(total, e)
+		}
+	}
+	a := &assignment{first.l, first.op, times(ref(b.terms[0].c), total), first.define}
+	switch {
+	case first.define && b.terms[0].negative:
+		a.r = negative(a.r)
+	case first.define:
+	case b.terms[0].negative:
+		a.op = token.SUB_ASSIGN
+	default:
+		a.op = token.ADD_ASSIGN
+	}
+	return a
+}
