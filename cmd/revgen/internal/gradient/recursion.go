@@ -11,8 +11,8 @@ import (
 )
 
 // A function that calls itself is not inlined. The forward sweep calls it as it stands. The backward
-// sweep calls a function that is written for it, which computes it again with a tape of its own and adds
-// the gradient to cotangents:
+// sweep calls a function that is written for it, which computes it again, adds the gradient to cotangents and
+// returns the value. A fuser makes one call of both:
 //
 //	v = f(x)     fAdjoint(&x̄, x, v̄)          x̄ += v̄·∂f/∂x
 //	             fTangent(&v, &v̇, x, ẋ)       v̇ = ẋ·∂f/∂x
