@@ -170,7 +170,7 @@ func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	n := a.Rows
 	w.svd.sweepsAlone = true // cofactors are products of all values but one
-	if _, ok := decomposeSVD(w.workers, &w.svd, a, true, true); !ok {
+	if _, ok := decomposeSVD(w.workers, &w.svd, a, true, false); !ok {
 		return false
 	}
 	w.u, w.ut, w.vt = scratch(w.u, n, n), scratch(w.ut, n, n), scratch(w.vt, n, n)

@@ -16,19 +16,21 @@ type singularValues struct {
 	sweeps  golubKahan
 	conquer divideBidiagonal
 	rotated rotatedRows
-	swept   []float64 // the values without vectors, where these come from divide and conquer
+	iterate dqds
+	alone   []float64 // the values without vectors
 
 	left, right rev.General[float64] // Qᵀ and Pᵀ, and then Uᵀ and Vᵀ in any order, within chainPad rows
 	order       []int
 	sweepsAlone bool // at every order, because small values matter beside large ones
 }
 
-// decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) descending singular values w.s. If vectors is
-// set, singularVectors then has U and V. The values come with them from divide and conquer only if divides says
-// so of output. It reports whether A is finite, and whether the iteration converges.
-func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T], vectors, output bool) (finite, ok bool) {
+// decomposeSVD computes A = U·Σ·Vᵀ. If vectors is set, w.s has the min(m, n) singular values in descending
+// order, and singularVectors then has U and V. If alone is set, w.alone has the values, more
+// accurately, from an iteration that finds no vectors. It reports whether A is finite, and whether the
+// iterations converge.
+func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T], vectors, alone bool) (finite, ok bool) {
 	m, n := max(a.Rows, a.Cols), min(a.Rows, a.Cols)
-	w.s, w.order = workspace.Grow(w.s, n), workspace.Grow(w.order, n)
+	w.s, w.alone, w.order = workspace.Grow(w.s, n), workspace.Grow(w.alone, n), w.order[:0]
 	if n == 0 {
 		return true, true
 	}
@@ -38,14 +40,37 @@ func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T],
 		return false, false
 	}
 	w.reduced.reduce()
-	d, values := w.reduced.d, w.reduced.d
-	var left, right, none rev.General[float64]
-	var q, p rev.General[float64]
-	if vectors {
-		left, right = padded(&w.left, n, m), padded(&w.right, n, n)
-		q, p = block(left, chainPad, 0, n, m), block(right, chainPad, 0, n, n)
+	ok = true
+	if alone {
+		copy(w.alone, w.reduced.d)
+		ok = w.iterate.run(w.alone, w.reduced.e)
+		descending(w.alone, w.alone, shift)
 	}
-	if vectors && n > divideAbove && !w.sweepsAlone {
+	if vectors {
+		ok = w.decomposeReduced(workers, m, n) && ok
+		descending(w.s, w.reduced.d, shift)
+	}
+	return true, ok
+}
+
+// descending sets s to the magnitudes of x times 2^shift, in descending order.
+func descending(s, x []float64, shift int) {
+	for i, v := range x {
+		s[i] = -math.Ldexp(math.Abs(v), shift)
+	}
+	slices.Sort(s)
+	for i, v := range s {
+		s[i] = -v
+	}
+}
+
+// decomposeReduced finds the vectors, and with them the values w.reduced.d, with signs. It reports
+// whether the iteration converges.
+func (w *singularValues) decomposeReduced(workers, m, n int) (ok bool) {
+	d := w.reduced.d
+	left, right := padded(&w.left, n, m), padded(&w.right, n, n)
+	q, p := block(left, chainPad, 0, n, m), block(right, chainPad, 0, n, n)
+	if n > divideAbove && !w.sweepsAlone {
 		ok = w.conquer.run(workers, d, w.reduced.e)
 		copyMatrix(block(q, 0, 0, n, n), w.conquer.u)
 		for i := range n {
@@ -54,38 +79,20 @@ func decomposeSVD[T rev.Float](workers int, w *singularValues, a rev.General[T],
 		copyMatrix(p, w.conquer.v)
 		w.reduced.multiplyTransposed(q, w.reduced.v, w.reduced.tau, 0, false)
 		w.reduced.multiplyTransposed(p, w.reduced.u, w.reduced.sigma, 1, false)
-		if !divides(n, output) {
-			w.swept = append(w.swept[:0], d...)
-			values = w.swept
-			ok = w.sweep(workers, values, none, none) && ok
-		}
 		copy(d, w.conquer.d)
 	} else {
-		if vectors {
-			w.reduced.formTransposed(q, w.reduced.v, w.reduced.tau, 0)
-			w.reduced.formTransposed(p, w.reduced.u, w.reduced.sigma, 1)
-		}
-		ok = w.sweep(workers, d, left, right)
+		w.reduced.formTransposed(q, w.reduced.v, w.reduced.tau, 0)
+		w.reduced.formTransposed(p, w.reduced.u, w.reduced.sigma, 1)
+		w.sweeps.begin(d, w.reduced.e)
+		w.rotated.run(workers, n, &w.sweeps, left, right)
+		ok = !w.sweeps.failed
 	}
-	if !ok {
-		return true, false
-	}
+	w.order = workspace.Grow(w.order, n)
 	for i := range n {
 		w.order[i] = i
 	}
 	slices.SortFunc(w.order, func(i, j int) int { return cmp.Compare(math.Abs(d[j]), math.Abs(d[i])) })
-	for i, v := range values {
-		w.s[i] = math.Ldexp(math.Abs(v), shift)
-	}
-	slices.SortFunc(w.s, func(a, b float64) int { return cmp.Compare(b, a) })
-	return true, true
-}
-
-// sweep finds the singular values d by sweeps, which rotate the vectors. It reports whether it converges.
-func (w *singularValues) sweep(workers int, d []float64, left, right rev.General[float64]) (ok bool) {
-	w.sweeps.begin(d, w.reduced.e)
-	w.rotated.run(workers, len(d), &w.sweeps, left, right)
-	return !w.sweeps.failed
+	return ok
 }
 
 // padded returns a matrix of r rows with chainPad rows of zeros above and below.

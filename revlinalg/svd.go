@@ -80,17 +80,19 @@ import (
 //
 // Householder reflections make A, or Aᵀ if A is wide, bidiagonal. Up to order 128, implicit QR sweeps make
 // that diagonal, and the rotations of many sweeps are applied to the vectors together. Above, vectors are
-// found by divide and conquer. If U and V are nil and no derivative is computed, there are no vectors, and
-// this takes about half of the time. The values are then found by sweeps at every order, so above 128 they
-// may differ from those that come with U or V by a small multiple of ε·s_1, which may be all of a small
-// value. Adjoint of S alone finds vectors by divide and conquer, and S by sweeps. Adjoint and Inverse use the
-// vectors that Forward has left in a workspace, if no other matrix came between, and decompose A again
-// otherwise. The workspace keeps a copy of A for this.
+// found by divide and conquer. If U and V are nil, S comes from differential quotients and differences,
+// which find no vectors and keep the relative accuracy of small values of the bidiagonal matrix. S may
+// then differ from what comes with U or V by a small multiple of ε·s_1, which may be all of a small value.
+// If no derivative is computed either, this takes less than half of the time. Adjoint and Inverse use what
+// Forward has left in a workspace, if no other matrix came between, and decompose A again otherwise.
+// The workspace keeps a copy of A for this.
 //
 // Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 5.4 and 8.6; Demmel
 // and Kahan, Accurate singular values of bidiagonal matrices, SIAM J. Sci. Stat. Comput. 11
 // (1990); Gu and Eisenstat, A divide-and-conquer algorithm for the bidiagonal SVD, SIAM J. Matrix Anal. Appl.
-// 16 (1995); Giles, Collected matrix derivative results for forward and reverse mode algorithmic
+// 16 (1995); Fernando and Parlett, Accurate singular values and differential qd algorithms, Numer. Math. 67
+// (1994); Parlett and Marques, An implementation of the dqds algorithm (positive case), Linear Algebra Appl.
+// 309 (2000); Giles, Collected matrix derivative results for forward and reverse mode algorithmic
 // differentiation, 2008.
 type SVD[T rev.Float] struct {
 	U       rev.General[T] `rev:"acc" shape:"m,min(m,n)"`
@@ -110,9 +112,9 @@ func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 	tangent := t.A.Data != nil && (t.hasResult() || second)
 	gradient := g.A.Data != nil && g.hasResult()
 	all := k.hasVectors() || tangent || gradient || second
-	output := k.hasVectors()
-	if w.workers = k.Workers; !p.Back || !w.has(k.A, all, output) {
-		if err := w.decompose(k.A, all, output); err != nil {
+	alone := k.S.Data != nil && !k.hasVectors()
+	if w.workers = k.Workers; !p.Back || !w.has(k.A, all, alone) {
+		if err := w.decompose(k.A, all, alone); err != nil {
 			return err
 		}
 	}
@@ -138,6 +140,10 @@ func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 	sign := T(p.Sign())
 	if tangent {
 		t.add(sign, w.du, w.ds, w.dv)
+	}
+	if alone {
+		vector.AddElements(k.S, 0, sign, w.alone)
+		return nil
 	}
 	k.add(sign, w.u, w.s, w.v)
 	return nil
@@ -165,10 +171,12 @@ type svdWork[T rev.Float] struct {
 	ut, vt  rev.General[T]
 	s       []T
 
-	of      rev.General[T] // has the values s and, if vectors is set, the vectors u and v
-	known   bool           // of is there
-	vectors bool
-	divided bool // s comes from divide and conquer
+	alone []T // the values without vectors
+
+	of       rev.General[T]
+	known    bool // of is the matrix, and the next two say what there is of it
+	vectors  bool // u, s and v
+	hasAlone bool
 
 	// The tangents, with P, X + Y and X - Y.
 	du, dv, p, x, y rev.General[T]
@@ -179,10 +187,10 @@ type svdWork[T rev.Float] struct {
 	dku, dkv, dm, dz, dn, dum rev.General[T]
 }
 
-// has reports whether w has the decomposition of A, with vectors if they are needed. A pass
-// back finds here what the pass forward has left, if no other matrix came between.
-func (w *svdWork[T]) has(a rev.General[T], vectors, output bool) bool {
-	if !w.known || w.of.Rows != a.Rows || w.of.Cols != a.Cols || vectors && !w.vectors || w.divided != divides(len(w.s), output) {
+// has reports whether w has what decompose computes. A pass back finds here what the pass
+// forward has left, if no other matrix came between.
+func (w *svdWork[T]) has(a rev.General[T], vectors, alone bool) bool {
+	if !w.known || w.of.Rows != a.Rows || w.of.Cols != a.Cols || vectors && !w.vectors || alone && !w.hasAlone {
 		return false
 	}
 	for i := range a.Rows {
@@ -193,34 +201,40 @@ func (w *svdWork[T]) has(a rev.General[T], vectors, output bool) bool {
 	return true
 }
 
-// decompose computes s and, if vectors is set, u and v. U or V is an output of the kernel if output is set.
-func (w *svdWork[T]) decompose(a rev.General[T], vectors, output bool) error {
+// decompose computes u, s and v if vectors is set, and alone if that is set.
+func (w *svdWork[T]) decompose(a rev.General[T], vectors, alone bool) error {
 	m, n := a.Rows, a.Cols
 	r := min(m, n)
 	w.dim, w.known = max(m, n), false
 	w.u, w.v = scratch(w.u, m, r), scratch(w.v, n, r)
-	w.s, w.ds = workspace.Grow(w.s, r), workspace.Grow(w.ds, r)
-	finite, ok := decomposeSVD(w.workers, &w.svd, a, vectors, output)
+	w.s, w.ds, w.alone = workspace.Grow(w.s, r), workspace.Grow(w.ds, r), workspace.Grow(w.alone, r)
+	finite, ok := decomposeSVD(w.workers, &w.svd, a, vectors, alone)
 	w.values = w.svd.s
 	switch {
 	case !finite:
 		w.setNaN(w.s, w.u, w.v)
+		copy(w.alone, w.s)
 		return nil
 	case !ok:
 		return &rev.ConvergenceError{Kernel: "SVD"}
 	}
-	for j := range r {
-		w.s[j] = T(w.values[j])
+	if alone {
+		for j, v := range w.svd.alone {
+			w.alone[j] = T(v)
+		}
 	}
 	if vectors {
+		for j, v := range w.values {
+			w.s[j] = T(v)
+		}
 		w.ut, w.vt = scratch(w.ut, r, m), scratch(w.vt, r, n)
 		singularVectors(&w.svd, m < n, w.ut, w.vt)
 		copyTransposed(w.u, w.ut)
 		copyTransposed(w.v, w.vt)
+		w.setGap()
 	}
-	w.setGap()
 	w.of = scratchCopy(w.of, a)
-	w.known, w.vectors, w.divided = true, vectors, divides(r, output)
+	w.known, w.vectors, w.hasAlone = true, vectors, alone
 	return nil
 }
 
