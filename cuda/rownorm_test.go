@@ -63,7 +63,7 @@ func rowNormsOf[T rev.Real](t *testing.T) {
 func TestRowNormBits(t *testing.T) {
 	testDevice = interpreter(t, 1<<24)
 	type q = fixed.Q43
-	for _, s := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {9, 33}, {3, longRow + 70}, {columnPart + 9, 3}} {
+	for _, s := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {9, 33}, {3, longRow + 70}, {columnPart + 9, 3}, {1, heldColumns*longThreads() + 3}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			wild := func(rnd *rand.Rand) rev.General[q] {
 				a := padded[q](rnd, s[0], s[1])
@@ -101,7 +101,7 @@ func TestRowNormValues(t *testing.T) {
 }
 
 func rowNormValues[T rev.Real](t *testing.T) {
-	for _, s := range [][2]int{{columnPart + 9, 70}, {2, longRow + 70}} {
+	for _, s := range [][2]int{{columnPart + 9, 70}, {2, longRow}, {3, longRow + 70}} { // a block has a row of longRow in registers
 		for _, epsilon := range []float64{0, 1e-300, 0.5} {
 			alike(t, 8*toleranceOf[T](), func(rnd *rand.Rand) hostLayerNorm[T] {
 				k := newLayerNorm[T](rnd, s[0], s[1])

@@ -1,5 +1,5 @@
 // LayerNorm and RMSNorm, with the equations of revnn. A warp or a block has a row and makes its whole
-// pass, so that what is read again is in the cache. Over Q43 each step rounds as the host does.
+// pass. Its threads hold what of the row they need again. Over Q43 each step rounds as the host does.
 #include "reduce.h"
 #include "team.h"
 #include "vector.h"
@@ -34,7 +34,7 @@ DEVICE Q43 inverseRoot(Q43 v, i64 epsilon) {
 }
 
 // A RowNorm is what the elements of a row are normalised by: m, ρ, and of the tangent ⟨u·ẋ⟩ and ⟨ẋ⟩.
-template <class T> struct RowNorm {
+template <class T> struct alignas(16) RowNorm {
 	T mean, rho, along, drift;
 	DEVICE T u(T x) const { return product(rho, x - mean); }
 	// rate returns u̇ for an element of u and of ẋ.
@@ -63,114 +63,200 @@ template <class T> struct Operands {
 	DEVICE Wide<T> gained(Wide<T> v, i64 j) const { return gain ? product(v, wide(gain.at(j))) : v; }
 };
 
-template <class T, bool block> INLINE void normRows(Operands<T> o) {
-	typedef Team<block> Team;
-	typedef Wide<T> W;
-	i64 me = Team::me(), size = Team::size(), c = o.columns;
-	for (i64 i = Team::row(); i < o.n; i += Team::rows()) {
-		auto x = o.x[i], tx = o.tx[i], gy = o.gy[i], gty = o.gty[i];
-		auto y = o.y[i], ty = o.ty[i], gx = o.gx[i], gtx = o.gtx[i];
-		RowNorm<W> r = {};
-		Means<W, 1> s = {};
-		if (o.centered) {
-			for (i64 j = me; j < c; j += size) s.v[0].add(wide(x[j]));
-			r.mean = over(Team::all(s).v[0], c);
-			s = {};
-		}
-		for (i64 j = me; j < c; j += size) {
-			W v = wide(x[j]) - r.mean;
-			s.v[0].addProduct(v, v);
-		}
-		r.rho = inverseRoot(over(Team::all(s).v[0], c), o.epsilon);
+// A thread holds what it reads of so many columns, and a block that does so has up to longThreads. If rows have more
+// columns, and in passes of second order, operands are read again where they are needed.
+constexpr int heldColumns = 8, longThreads = 1024; // as in cuda/rownorm.go
 
-		bool moved = tx && (ty || gy), turned = gtx && gy && tx;
-		W along = {}, mean = {}, turn = {}, slide = {}; // ⟨u·h⟩, ⟨h⟩, ⟨u·ḣ⟩, ⟨ḣ⟩
-		auto h = [&](i64 j) { return o.gained(wide(gy[j]), j); };
+// hidden returns v, of which the compiler knows nothing, so that it keeps no addresses for later.
+DEVICE int hidden(int v) {
+	asm volatile("" : "+r"(v));
+	return v;
+}
+
+// firstColumn returns the first of the columns that a thread holds. The others are lanes apart.
+template <int count, class Team> INLINE i64 firstColumn() {
+	int me = hidden((int)Team::me());
+	return me / lanes * lanes * count + me % lanes;
+}
+
+// each calls f for the columns j of a thread, with the number k of those that it holds.
+template <int count, class Team, class F> INLINE void each(i64 c, F f) {
+	if (count == 0) {
+		for (i64 j = Team::me(); j < c; j += Team::size()) f(j, 0);
+		return;
+	}
+	i64 first = firstColumn<count, Team>();
+#pragma unroll
+	for (int k = 0; k < count; k++) {
+		if (first + k * lanes < c) f(first + k * lanes, k);
+	}
+}
+
+// A Held is what load returns for the columns of a thread. The first of them are in registers.
+template <class V, int kept, class F> struct Held {
+	F load;
+	V v[kept + !kept];
+	INLINE V at(i64 j, int k) const { return k < kept ? v[k] : load(j); }
+};
+template <class V, int kept, int count, class Team, class F> INLINE Held<V, kept, F> hold(i64 c, F load) {
+	Held<V, kept, F> h{load, {}};
+	if (kept > 0) each<count, Team>(c, [&](i64 j, int k) { if (k < kept) h.v[k] = load(j); });
+	return h;
+}
+
+// Outputs are the elements of a column to which numbers are added. Those of a batch are loaded together.
+template <class T> struct Outputs {
+	T y, ty, gx, gtx;
+};
+
+template <class T, bool block, PassKind kind> INLINE void normRows(Operands<T> o) {
+	constexpr int count = kind == all ? 0 : heldColumns, batch = kind == forward ? 4 : 2;
+	// Of a second operand it holds what there are registers for.
+	constexpr int also = kind == all ? 0 : !block ? count : sizeof(Sum<T>) > 8 ? 3 : sizeof(T) == 8 ? 7 : 6;
+	// Where the sums of ẋ, of h and of ḣ are.
+	constexpr int atX = 0, atH = kind == all ? 2 : 0, atDH = kind == all ? 4 : 0, sums = kind == all ? 6 : 2;
+	typedef Team<block, kind == all ? maxThreads : longThreads> Team;
+	typedef Wide<T> W;
+	i64 c = o.columns;
+	for (i64 i = Team::row(); i < o.n; i = count > 0 ? o.n : i + Team::rows()) { // A grid has all rows that are held.
+		auto xs = o.x[i], txs = o.tx[i], gy = o.gy[i], gty = o.gty[i];
+		bool moved = o.tx.data && (o.ty.data || o.gy.data), turned = o.gtx.data && o.gy.data && o.tx.data;
+		auto x = hold<T, count, count, Team>(c, [&](i64 j) { return xs[j]; });
+		auto tx = hold<T, kind & tangent ? also : 0, count, Team>(c, [&](i64 j) { return txs ? txs[j] : T{}; });
+		auto h = hold<W, kind & adjoint ? also : 0, count, Team>(c, [&](i64 j) { return gy ? o.gained(wide(gy[j]), j) : W{}; });
 		auto dh = [&](i64 j) {
 			W v = gty ? o.gained(wide(gty[j]), j) : W{};
 			return gy && o.dgain ? v + product(wide(gy[j]), wide(o.dgain.at(j))) : v;
 		};
-		if (moved || (gy && (gx || gtx)) || gtx) {
-			Means<W, 6> s = {};
-			for (i64 j = me; j < c; j += size) {
-				W u = r.u(wide(x[j]));
-				if (moved) s.v[0].addProduct(u, wide(tx[j])), s.v[1].add(wide(tx[j]));
-				if (gy) s.v[2].addProduct(u, h(j)), s.v[3].add(h(j));
-				if (gtx) s.v[4].addProduct(u, dh(j)), s.v[5].add(dh(j));
-			}
-			s = Team::all(s);
-			r.along = over(s.v[0], c), along = over(s.v[2], c), turn = over(s.v[4], c);
-			if (o.centered) r.drift = over(s.v[1], c), mean = over(s.v[3], c), slide = over(s.v[5], c);
+		RowNorm<W> r = {};
+		Means<W, 1> s = {};
+		if (o.centered) {
+			each<count, Team>(c, [&](i64 j, int k) { s.v[0].add(wide(x.at(j, k))); });
+			r.mean = over(Team::all(s).v[0], c);
+			s = {};
 		}
-		if (o.norms && me == 0) o.norms[i] = r;
+		each<count, Team>(c, [&](i64 j, int k) {
+			W v = wide(x.at(j, k)) - r.mean;
+			s.v[0].addProduct(v, v);
+		});
+		r.rho = inverseRoot(over(Team::all(s).v[0], c), o.epsilon);
+
+		W along = {}, mean = {}, turn = {}, slide = {}; // ⟨u·h⟩, ⟨h⟩, ⟨u·ḣ⟩, ⟨ḣ⟩
+		if (moved || (o.gy.data && o.gx.data) || o.gtx.data) {
+			Means<W, sums> s = {};
+			each<count, Team>(c, [&](i64 j, int k) {
+				W u = r.u(wide(x.at(j, k)));
+				if (kind & tangent && moved) s.v[atX].addProduct(u, wide(tx.at(j, k))), s.v[atX + 1].add(wide(tx.at(j, k)));
+				if (kind & adjoint && gy) s.v[atH].addProduct(u, h.at(j, k)), s.v[atH + 1].add(h.at(j, k));
+				if (kind == all && o.gtx.data) s.v[atDH].addProduct(u, dh(j)), s.v[atDH + 1].add(dh(j));
+			});
+			s = Team::all(s);
+			if (kind & tangent) r.along = over(s.v[atX], c);
+			if (kind & adjoint) along = over(s.v[atH], c);
+			if (kind == all) turn = over(s.v[atDH], c);
+			if (o.centered) {
+				if (kind & tangent) r.drift = over(s.v[atX + 1], c);
+				if (kind & adjoint) mean = over(s.v[atH + 1], c);
+				if (kind == all) slide = over(s.v[atDH + 1], c);
+			}
+		}
+		if (o.norms && Team::me() == 0) o.norms[i] = r;
 		W byRate = {}, byU = {}, byP = {}; // ρ·⟨u·h⟩, ρ·⟨u̇·h⟩ and ρ²·⟨u·ẋ⟩, negative
 		if (turned) {
 			Means<W, 1> s = {};
-			for (i64 j = me; j < c; j += size) s.v[0].addProduct(r.rate(r.u(wide(x[j])), wide(tx[j])), h(j));
+			each<count, Team>(c, [&](i64 j, int k) { s.v[0].addProduct(r.rate(r.u(wide(x.at(j, k))), wide(tx.at(j, k))), h.at(j, k)); });
 			byRate = -product(r.rho, along), byU = -product(r.rho, over(Team::all(s).v[0], c));
 			byP = -product(product(r.rho, r.along), r.rho);
 		}
-		for (i64 j = me; j < c; j += size) {
-			W v = wide(x[j]), u = r.u(v);
+		i64 row = i + hidden(0);
+		auto y = o.y[row], ty = o.ty[row], gx = o.gx[row], gtx = o.gtx[row];
+		auto load = [&](i64 j) { return Outputs<T>{y ? y[j] : T{}, ty ? ty[j] : T{}, gx && gy ? gx[j] : T{}, gtx ? gtx[j] : T{}}; };
+		auto add = [&](Outputs<T> to, i64 j, int k) {
+			W u = r.u(wide(x.at(j, k)));
 			if (y) {
-				W e = o.gained(product(signedBy(o.sign, r.rho), v - r.mean), j);
-				if (o.bias) e = e + signedBy(o.sign, wide(o.bias.at(j)));
-				addSigned(y[j], 1, e);
+				W e = o.gained(u, j);
+				if (o.bias) e = e + wide(o.bias.at(j));
+				addSigned(to.y, o.sign, e);
+				y[j] = to.y;
 			}
-			W rate = moved ? r.rate(u, wide(tx[j])) : W{};
+			W rate = moved ? r.rate(u, wide(tx.at(j, k))) : W{};
 			if (ty) {
 				W e = moved ? o.gained(rate, j) : W{};
 				if (o.dgain) e = e + product(u, wide(o.dgain.at(j)));
 				if (o.dbias) e = e + wide(o.dbias.at(j));
-				addSigned(ty[j], o.sign, e);
+				addSigned(to.ty, o.sign, e);
+				ty[j] = to.ty;
 			}
-			if (!gx && !gtx) continue;
-			W p = gy ? r.projected(h(j), mean, along, u) : W{};
-			if (gx && gy) addSigned(gx[j], 1, product(r.rho, p));
-			if (!gtx) continue;
+			if (!gx && !gtx) return;
+			W p = gy ? r.projected(h.at(j, k), mean, along, u) : W{};
+			if (gx && gy) {
+				addSigned(to.gx, 1, product(r.rho, p));
+				gx[j] = to.gx;
+			}
+			if (!gtx) return;
 			W e = product(r.rho, r.projected(dh(j), slide, turn, u));
 			if (turned) e = e + product(byRate, rate) + product(byU, u) + product(byP, p);
-			addSigned(gtx[j], 1, e);
+			addSigned(to.gtx, 1, e);
+			gtx[j] = to.gtx;
+		};
+		if (count == 0) {
+			each<0, Team>(c, [&](i64 j, int k) { add(load(j), j, k); });
+			continue;
+		}
+		i64 first = firstColumn<count, Team>();
+#pragma unroll
+		for (int k = 0; k < count; k += batch) {
+			Outputs<T> to[batch];
+#pragma unroll
+			for (int b = 0; b < batch; b++) {
+				i64 j = first + (k + b) * lanes;
+				to[b] = j < c ? load(j) : Outputs<T>{};
+			}
+#pragma unroll
+			for (int b = 0; b < batch; b++) {
+				i64 j = first + (k + b) * lanes;
+				if (j < c) add(to[b], j, k + b);
+			}
 		}
 	}
 }
 
-// part_bj = Σ_i a_ij·u_ij + b_ij·u̇_ij over the rows of part b, of which each has that many rows. An a or
-// b that is null counts as zeros. A thread does a column.
+// part_bj = Σ_i a_ij·u_ij + b_ij·u̇_ij over the rows of part b, of which each has that many rows, and ones_bj =
+// Σ_i a_ij. An a or b that is null counts as zeros. A thread does a column.
 template <class T>
-DEVICE void normColumns(T *part, Rows<const T> x, Rows<const T> a, Rows<const T> b, Rows<const T> tx, const RowNorm<Wide<T>> *norms, i64 rows, i64 cols, i64 each) {
+DEVICE void normColumns(T *part, T *ones, Rows<const T> x, Rows<const T> a, Rows<const T> b, Rows<const T> tx, const RowNorm<Wide<T>> *norms, i64 rows, i64 cols, i64 each) {
 	i64 begin = blockY() * each, end = begin + each < rows ? begin + each : rows;
 	for (i64 j = first(); j < cols; j += step()) {
-		Wide<T> s = {};
+		Wide<T> s = {}, sum = {};
 		for (i64 i = begin; i < end; i++) {
 			auto r = norms[i];
 			auto u = r.u(wide(x[i][j]));
-			if (a.data) s = s + product(wide(a[i][j]), u);
+			Wide<T> v = {};
+			if (a.data) v = wide(a[i][j]);
+			s = s + product(v, u);
+			sum = sum + v;
 			if (b.data && tx.data) s = s + product(wide(b[i][j]), r.rate(u, wide(tx[i][j])));
 		}
-		T to = {};
+		T to = {}, sumTo = {};
 		addSigned(to, 1, s);
+		addSigned(sumTo, 1, sum);
 		part[blockY() * cols + j] = to;
+		ones[blockY() * cols + j] = sumTo;
 	}
 }
 
-#define ROWS(T, block, name, kind) \
-	KERNEL name(T *y, i64 sy, T *ty, i64 sty, const T *x, i64 sx, const T *tx, i64 stx, T *gx, i64 sgx, T *gtx, i64 sgtx, const T *gy, i64 sgy, const T *gty, i64 sgty, const T *gain, i64 incg, const T *bias, i64 incb, const T *dgain, i64 incdg, const T *dbias, i64 incdb, RowNorm<Wide<T>> *norms, i64 n, i64 columns, i64 sign, i64 epsilon, i64 centered) { \
-		normRows<T, block>(Operands<T>{{y, sy}, {ty, sty}, {x, sx}, {tx, stx}, {gx, sgx}, {gtx, sgtx}, {gy, sgy}, {gty, sgty}, {gain, incg}, {bias, incb}, {dgain, incdg}, {dbias, incdb}, norms, n, columns, sign, epsilon, centered}.template of<kind>()); \
+#define ROWS(T, block, name, kind, bound) \
+	KERNEL bound name(T *y, i64 sy, T *ty, i64 sty, const T *x, i64 sx, const T *tx, i64 stx, T *gx, i64 sgx, T *gtx, i64 sgtx, const T *gy, i64 sgy, const T *gty, i64 sgty, const T *gain, i64 incg, const T *bias, i64 incb, const T *dgain, i64 incdg, const T *dbias, i64 incdb, RowNorm<Wide<T>> *norms, i64 n, i64 columns, i64 sign, i64 epsilon, i64 centered) { \
+		normRows<T, block, kind>(Operands<T>{{y, sy}, {ty, sty}, {x, sx}, {tx, stx}, {gx, sgx}, {gtx, sgtx}, {gy, sgy}, {gty, sgty}, {gain, incg}, {bias, incb}, {dgain, incdg}, {dbias, incdb}, norms, n, columns, sign, epsilon, centered}.template of<kind>()); \
 	}
-#define FLOATS(T, block, name, type) \
-	ROWS(T, block, name##Forward##type, forward) ROWS(T, block, name##Tangent##type, tangent) \
-	ROWS(T, block, name##Adjoint##type, adjoint) ROWS(T, block, name##All##type, all)
-#define COLUMNS(T, type) \
-	KERNEL normColumns##type(T *part, const T *x, i64 sx, const T *a, i64 sa, const T *b, i64 sb, const T *tx, i64 stx, const RowNorm<Wide<T>> *norms, i64 rows, i64 cols, i64 each) { \
-		normColumns<T>(part, {x, sx}, {a, sa}, {b, sb}, {tx, stx}, norms, rows, cols, each); \
+#define FIRST(T, block, name, type, bound) \
+	ROWS(T, block, name##Forward##type, forward, bound) ROWS(T, block, name##Tangent##type, tangent, bound) ROWS(T, block, name##Adjoint##type, adjoint, bound)
+#define KERNELS(T, type) \
+	FIRST(T, false, normRows, type, __attribute__((launch_bounds(maxThreads, 3)))) ROWS(T, false, normRowsAll##type, all, ) \
+	FIRST(T, true, normLongRows, type, __attribute__((launch_bounds(longThreads)))) ROWS(T, true, normLongRowsAll##type, all, ) \
+	KERNEL normColumns##type(T *part, T *ones, const T *x, i64 sx, const T *a, i64 sa, const T *b, i64 sb, const T *tx, i64 stx, const RowNorm<Wide<T>> *norms, i64 rows, i64 cols, i64 each) { \
+		normColumns<T>(part, ones, {x, sx}, {a, sa}, {b, sb}, {tx, stx}, norms, rows, cols, each); \
 	}
-FLOATS(double, false, normRows, F64)
-FLOATS(double, true, normLongRows, F64)
-FLOATS(float, false, normRows, F32)
-FLOATS(float, true, normLongRows, F32)
-ROWS(Q43, false, normRowsAllQ43, all)
-ROWS(Q43, true, normLongRowsAllQ43, all)
-COLUMNS(double, F64)
-COLUMNS(float, F32)
-COLUMNS(Q43, Q43)
+KERNELS(double, F64)
+KERNELS(float, F32)
+KERNELS(Q43, Q43)

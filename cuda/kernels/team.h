@@ -2,8 +2,9 @@
 #pragma once
 #include "number.h"
 
-// A Team is the threads that have a row. All of them get the results of its sums.
-template <bool block> struct Team {
+// A Team is the threads that have a row. All of them get the results of its sums. If a block may have more
+// than maxThreads, its number of threads is a power of two.
+template <bool block, int most = maxThreads> struct Team {
 	DEVICE static i64 me() { return block ? threadX() : threadX() % lanes; }
 	DEVICE static i64 size() { return block ? threads() : lanes; }
 	DEVICE static i64 row() { return block ? blockX() : first() / lanes; }
@@ -12,10 +13,16 @@ template <bool block> struct Team {
 	template <class S> INLINE static S all(S s) {
 		for (int mask = lanes / 2; mask > 0; mask /= 2) s.add(s.crossed(mask));
 		if (!block) return s;
-		SHARED S parts[maxThreads / lanes];
+		SHARED S parts[most / lanes];
 		barrier();
 		if (threadX() % lanes == 0) parts[threadX() / lanes] = s;
 		barrier();
+		if (most > maxThreads) {
+			int warps = (int)(threads() / lanes);
+			s = parts[threadX() & (warps - 1)];
+			for (int mask = warps / 2; mask > 0; mask /= 2) s.add(s.crossed(mask));
+			return s;
+		}
 		s = parts[0];
 		for (int i = 1; i < threads() / lanes; i++) s.add(parts[i]);
 		return s;

@@ -17,6 +17,7 @@ type Grid struct{ Blocks, Threads [3]int }
 type Machine struct {
 	Memory  *Memory
 	Traffic map[string]Traffic // of kernels by name; not counted if nil
+	Cached  int                // loads from memory that was allocated with up to so many bytes are not counted
 	launch  int32
 	blocks  int32 // how many have run
 
@@ -100,7 +101,7 @@ func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 			}
 		}
 		if m.Traffic != nil {
-			b.traffic = &touched{}
+			b.traffic = &touched{memory: m.Memory, cached: m.Cached}
 		}
 		if err := b.run(); err != nil {
 			return err

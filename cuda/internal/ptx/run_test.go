@@ -320,6 +320,15 @@ func TestTraffic(t *testing.T) {
 	if got := machine.Traffic["k"]; got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	for cached, loaded := range map[int]int{128*8 - 1: 128 * 8, 128 * 8: 0} {
+		machine.Cached, machine.Traffic = cached, map[string]Traffic{}
+		if err := machine.Launch(k, Grid{Blocks: [3]int{2, 1, 1}, Threads: [3]int{64, 1, 1}}, params[:]); err != nil {
+			t.Fatal(err)
+		}
+		if got := machine.Traffic["k"]; got.LoadedSectors != loaded || got.StoredSectors != 128*32 {
+			t.Errorf("a cache of pieces of %d bytes: %+v, want %d bytes loaded", cached, got, loaded)
+		}
+	}
 }
 
 // TestShuffle sums over the lanes of two warps.

@@ -1,8 +1,8 @@
 package ptx
 
 // Traffic is what a kernel moves from and to global memory, in bytes. The hardware moves
-// sectors: an instruction of a warp moves each sector that one of its threads touches. What
-// caches keep is not considered.
+// sectors: an instruction of a warp moves each sector that one of its threads touches. No cache
+// keeps anything but what Machine.Cached says.
 type Traffic struct {
 	Loaded, Stored               int // by the threads
 	LoadedSectors, StoredSectors int // by the hardware
@@ -13,6 +13,8 @@ const sectorBytes = 32
 // touched are the accesses of a block.
 type touched struct {
 	Traffic
+	memory  *Memory
+	cached  int // as in Machine
 	sectors map[sector]bool
 	times   map[[2]int]int // how often a thread was at an instruction
 }
@@ -28,6 +30,9 @@ type sector struct {
 
 // touch counts an access of a thread.
 func (c *touched) touch(t *thread, addr uint64, bytes int, store bool) {
+	if _, data := c.memory.Piece(addr); !store && len(data) <= c.cached {
+		return
+	}
 	if c.sectors == nil {
 		c.sectors, c.times = map[sector]bool{}, map[[2]int]int{}
 	}

@@ -26,6 +26,7 @@ var blocks = []block{
 	{entries: "rotateAlone.*", threads: 512},
 	{entries: "rotateCotangent.*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
+	{entries: "normLongRows(Forward|Tangent|Adjoint).*", threads: 1024},
 }
 
 func blockOf(entry string) block {
