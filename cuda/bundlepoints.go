@@ -60,8 +60,8 @@ func NewBundlePoints(d *Device, p *ba.Problem, opts *ba.Options) (*BundlePoints,
 	}
 	n := p.NumObservations()
 	b := &BundlePoints{dev: d, cameras: p.NumCameras(), points: p.NumPoints(), observations: n}
-	if n > math.MaxInt32 || b.points > math.MaxInt32 {
-		return nil, fmt.Errorf("cuda: %d observations of %d points, expected fewer than 2³¹", n, b.points)
+	if most := math.MaxInt32 - blockThreads; n > most || b.points > most { // kernels count in steps of a block
+		return nil, fmt.Errorf("cuda: %d observations of %d points, expected at most %d", n, b.points, most)
 	}
 	switch l := opts.Loss.(type) {
 	case nil:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"revnum/cuda/internal/ptx"
@@ -126,6 +127,11 @@ func TestBundlePointsErrors(t *testing.T) {
 	}
 	if err := b.Ask(ba.AskResume, 0, nil, nil, nil); err == nil {
 		t.Error("no error for AskResume")
+	}
+	defer func(most int64) { longestList = most }(longestList)
+	longestList = 3
+	if _, err := b.newReduced(); err == nil || !strings.Contains(err.Error(), "expected at most 3") {
+		t.Errorf("long lists: error %v", err)
 	}
 	// A point in the plane of a camera.
 	copy(p.Cameras[9*p.Camera[7]:], make([]float64, 6))

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"math"
 )
 
 // bundleReduced is the reduced camera system of a BundlePoints, in blocks as ba.Points has them.
@@ -14,6 +15,9 @@ type bundleReduced struct {
 	pairs  Memory[int32] // two observations each
 	blocks Memory[float64]
 }
+
+// longestList is how many pairs a block may have: its kernel counts them in an int, in steps of 32.
+var longestList int64 = math.MaxInt32 - 32
 
 // newReduced returns the system with its pairs, which it finds on the host.
 func (b *BundlePoints) newReduced() (r bundleReduced, err error) {
@@ -38,6 +42,9 @@ func (b *BundlePoints) newReduced() (r bundleReduced, err error) {
 		each(func(_, _, c int32) { next[c]++ })
 		end := ptr[len(ptr)-1]
 		for c := range a + 1 {
+			if next[c] > longestList {
+				return r, fmt.Errorf("cuda: cameras %d and %d have %d pairs of observations of one point, expected at most %d", c, a, next[c], longestList)
+			}
 			if count := next[c]; count > 0 || c == a {
 				next[c], end = end, end+count
 				ptr, diagonal = append(ptr, end), append(diagonal, -1)
