@@ -113,6 +113,7 @@ func (f *factorer) list(list []stmt) []stmt {
 				memory = true
 			}
 		})
+		maps.DeleteFunc(f.parts, func(_ *variable, q *products) bool { return q.changes(set, memory) })
 		for x, b := range maps.Clone(open) {
 			same := x == to && p != nil && b.terms[0].c == p.c && !a.define && mentionsOf([]stmt{&effect{a.r}}, x) == 0
 			if used[x] && !same || slices.ContainsFunc(b.terms, func(t *products) bool { return t.changes(set, memory) }) {

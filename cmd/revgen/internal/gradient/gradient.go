@@ -660,6 +660,13 @@ func (f *function) jacobian(words []string) {
 	by := f.by(JacobianDirective, words)
 	x, name := by[0], f.decl.Name.Name
 	y := f.output(x)
+	each(f.out, func(s stmt) {
+		sets(s, func(e expr, _ bool) {
+			if isVariable(e, y) {
+				f.refuse(f.decl, "%s sets %s itself: give the other slice a name of its own", name, y.name)
+			}
+		})
+	})
 	if len(by) > 1 || !isVector(x.typ) || !isVector(y.typ) || x.outer != nil || y.outer != nil {
 		f.refuse(f.decl, "a Jacobian is that of one parameter of type []float64 by another one")
 	}

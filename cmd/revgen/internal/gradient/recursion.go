@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A function that calls itself is not inlined. The forward sweep calls it as it stands. The backward
@@ -157,7 +159,8 @@ func (l *lowerer) called(e *invocation, k kind, by []bool, into, args []expr) *i
 	v := variant{e.decl, k, fmt.Sprint(by)}
 	name := l.variants[v]
 	if name == "" {
-		name = strings.ToLower(l.first[:1]) + l.first[1:] + strings.ToUpper(e.name[:1]) + e.name[1:] + string(k)
+		first, n := utf8.DecodeRuneInString(l.first)
+		name = string(unicode.ToLower(first)) + l.first[n:] + title(e.name) + string(k)
 		for n, base := 2, name; slices.Contains(slices.Collect(maps.Values(l.variants)), name); n++ {
 			name = fmt.Sprint(base, n)
 		}

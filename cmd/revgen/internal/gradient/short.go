@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Slices and arrays of few elements become a local for each element, if all indices are known once the
@@ -538,7 +537,7 @@ func (s *shortener) fields() bool {
 		}
 		parts[v] = map[string]*variable{}
 		for f := range t.Fields() {
-			name := s.unique(v.name + strings.ToUpper(f.Name()[:1]) + f.Name()[1:])
+			name := s.unique(v.name + title(f.Name()))
 			parts[v][f.Name()] = &variable{name: name, typ: f.Type(), scope: v.scope, number: v.number}
 		}
 	}

@@ -105,6 +105,7 @@ func (p *pairing) in(list []stmt) (out []stmt, later []*sincos) {
 			c.body = within(s.body)
 			list[i] = &c
 		}
+		inside = slices.DeleteFunc(inside, func(pair *sincos) bool { return !setsInside(list[i], root(pair.x)) })
 		for _, pair := range inside {
 			list = slices.Concat(list[:i+1], rereading(list[i+1:], pair))
 		}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // exactFloat returns a constant as text that has its value.
@@ -220,12 +221,18 @@ func isConstant(e expr) bool {
 	return yes
 }
 
+// title returns a name with its first letter in upper case.
+func title(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
+}
+
 // tape returns the name of the tape of a slot for values of a type.
 func (w *writer) tape(s *slot, t types.Type) string {
 	typ := w.typ(t)
 	name := tapeName(typ)
 	if s.level > 0 {
-		name = "inner" + strings.ToUpper(name[:1]) + name[1:]
+		name = "inner" + title(name)
 	}
 	if s.level > 1 {
 		name += strconv.Itoa(s.level)

@@ -175,6 +175,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x []float64) float64 { g := make([]float64, len(x)); dottedGradient(g, x); return g[0] }", "Dot is a kernel: what is written for it has no derivatives in reverse"},
 		{jacobian + "(dst, x []float64) { for i := range dst { x[i] *= 2; dst[i] = x[i] } }", "p.go:6:1: f changes x, so each product would begin with other numbers, and there is no Jacobian: copy x first"},
 		{"//revgen:gradient x hessian\nfunc f(x []float64) float64 { y := x[1:]; y[0] *= 2; return y[0] * x[0] }", "p.go:6:1: f changes x, so each product would begin with other numbers, and there is no Hessian: copy x first"},
+		{jacobian + "(dst, x []float64) { dst = dst[1:]; dst[0] = x[0] }", "p.go:6:1: f sets dst itself: give the other slice a name of its own"},
 		{"//revgen:jacobian x sparse jvp\nfunc f(dst, x []float64) { dst[0] = x[0] }", "p.go:6:1: jvp asks for a product alone, and sparse for the Jacobian: leave out one of them"},
 		{"//revgen:jacobian x sparse\nfunc f(dst, x []float64) { s := 0.0; for i := range dst { s += x[i]; dst[i] = s } }", "p.go:6:1: no structure of the Jacobian of f by x is found: leave out the word sparse"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},

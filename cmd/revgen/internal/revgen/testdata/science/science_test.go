@@ -399,6 +399,22 @@ func TestTraps(t *testing.T) {
 		second(t, "swappedRows", x, func(g, x []float64) { swappedRowsGradient(g, x) }, swappedRowsHessVec, swappedRowsHessian)
 		second(t, "traps", x, func(g, x []float64) { trapsGradient(g, x) }, trapsHessVec, trapsHessian)
 	}
+	for n := range 4 {
+		x := random(3, -1, 1)
+		for _, f := range []struct {
+			name     string
+			f        func(x []float64, n int) float64
+			gradient func(g, x []float64, n int) float64
+			hessVec  func(dst, x, v []float64, n int)
+			hessian  func(dst *mat.SymDense, x []float64, n int)
+		}{{"remade", remade, remadeGradient, remadeHessVec, remadeHessian}, {"inner", inner, innerGradient, innerHessVec, innerHessian}} {
+			gradient := func(g, x []float64) float64 { return f.gradient(g, x, n) }
+			check(t, f.name, x, func(x []float64) float64 { return f.f(x, n) }, gradient)
+			second(t, f.name, x, func(g, x []float64) { gradient(g, x) },
+				func(dst, x, v []float64) { f.hessVec(dst, x, v, n) }, func(dst *mat.SymDense, x []float64) { f.hessian(dst, x, n) })
+		}
+		check(t, "named", x, named, namedGradient)
+	}
 	check(t, "shifts", random(5, -1, 1), shifts, shiftsGradient)
 
 	for n := -1; n < 7; n++ {

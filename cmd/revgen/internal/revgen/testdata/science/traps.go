@@ -346,3 +346,45 @@ func swappedRows(x []float64) float64 {
 	m[0] = v[1]
 	return s + t*u[0][2]
 }
+
+// remade multiplies by a number that changes between two products of one cotangent.
+//
+//revgen:gradient x hessian
+func remade(x []float64, n int) float64 {
+	w, b, s := x[2], x[0]*x[2], 0.0
+	for i := 0; i < n; i++ {
+		t := b * 0.3
+		w = 1.5 + math.Sin(w)
+		u := t*w + b*0.1
+		s += u * u
+	}
+	return s
+}
+
+// inner has a sine and a cosine in a branch that may not be taken, and each again after it.
+//
+//revgen:gradient x hessian
+func inner(x []float64, n int) float64 {
+	a := x[0]
+	if n > 0 {
+		v := x[1] * x[0]
+		if n > 1 {
+			s, c := math.Sincos(v)
+			a = s * a / (2 + c)
+		}
+		a *= math.Sin(v) + 2
+		a += math.Cos(v)
+	}
+	return a
+}
+
+type greek struct{ µ, éa float64 }
+
+// named has fields whose names do not begin with ASCII.
+//
+//revgen:gradient x
+func named(x []float64) float64 {
+	var v greek
+	v.µ, v.éa = x[0]*x[1], x[2]
+	return v.µ*v.éa + v.µ*v.µ
+}
