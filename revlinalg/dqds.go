@@ -35,6 +35,10 @@ type dqds struct {
 	// so many rows are gone. If it is known or more, they say nothing about the block.
 	last, least [known]float64
 	gone        int
+
+	// The last shift was this fraction of the least δ, because nothing more was known.
+	fraction float64
+	blind    bool
 }
 
 // A dqdsBlock has rows lo to hi, which are not coupled to others.
@@ -87,7 +91,7 @@ func (w *dqds) solve() (ok bool) {
 	b := w.waiting[len(w.waiting)-1]
 	w.waiting = w.waiting[:len(w.waiting)-1]
 	w.lo, w.hi, w.sum, w.lost = b.lo, b.hi, b.sum, b.lost
-	w.gone, w.parted = known, true
+	w.gone, w.parted, w.blind = known, true, false
 	for {
 		if w.parted {
 			w.split()
@@ -175,14 +179,18 @@ func (w *dqds) advance(tau float64) (shift float64, ok bool) {
 	for failures := 1; w.transforms < maxSweeps*len(w.q); failures++ {
 		w.transforms++
 		last := w.transform(tau)
-		switch {
-		case last >= 0:
+		if last >= 0 {
 			return tau, true
+		}
+		w.blind = false
+		switch {
 		case tau == 0: // last is NaN
 			return 0, false
-		case failures > 2 || math.IsNaN(last):
+		case failures > 3 || math.IsNaN(last):
 			tau = 0
-		case math.IsInf(last, -1):
+		case failures == 3:
+			tau = float64(tau / 4) // 0 would leave equal eigenvalues as they are
+		case math.IsInf(last, -1) || w.least[1] == 0: // then τ + δ_n would be 0
 			tau = max(float64(tau/4), w.bound())
 		default: // at the least eigenvalue λ, δ_n is 0, and then it falls faster than τ grows: τ + δ_n <= λ
 			tau = float64((tau + last) * (1 - 0x1p-51))
@@ -209,6 +217,9 @@ func (w *dqds) bound() float64 {
 // transform makes the transform with shift τ. It returns the last δ, or -∞ if one before it is negative.
 func (w *dqds) transform(tau float64) (last float64) {
 	d := w.q[w.lo] - tau
+	if d < 0 {
+		return math.Inf(-1)
+	}
 	least := d
 	from := w.lo
 	for k := known - 1; k >= 0; k-- {
@@ -268,9 +279,15 @@ func (w *dqds) shift() float64 {
 	last, least := w.last[w.gone:], w.least[w.gone:]
 	r := slices.Index(last[:min(3, len(last))], least[0])
 	row := w.hi - r
-	if r < 0 || row < w.lo {
-		return least[0] / 4
+	if r < 0 || row < w.lo { // a larger fraction each time
+		if !w.blind {
+			w.blind, w.fraction = true, 0.25
+		} else {
+			w.fraction += float64((1 - w.fraction) / 3)
+		}
+		return float64(w.fraction * least[0])
 	}
+	w.blind = false
 	x := 0.0
 	for i := w.hi; i > row; i-- {
 		x = float64((x + 1) * (w.nextE[i-1] / w.nextQ[i]))

@@ -97,3 +97,28 @@ func TestDqdsNaN(t *testing.T) {
 		}
 	}
 }
+
+// Values that differ by a few units of rounding say little of each other.
+func TestDqdsClose(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(32, 0))
+	var w dqds
+	for trial := range 20000 {
+		n, u := 3+rnd.IntN(10), math.Ldexp(1, -48-rnd.IntN(6))
+		d, e := make([]float64, n), make([]float64, n)
+		for i := range d {
+			d[i], e[i] = 1+float64(rnd.IntN(10))*u, float64(rnd.IntN(10))*u
+		}
+		from := trial % 2 // one value is near 0 if the large numbers are beside the diagonal
+		if from == 1 {
+			d, e = e, d
+		}
+		s := slices.Clone(d)
+		if !w.run(s, e) {
+			t.Fatalf("d %v, e %v: no convergence", d, e)
+		}
+		slices.Sort(s)
+		if s[from] < 1-10*u || s[n-1] > 1+30*u || from == 1 && s[0] > 10*u {
+			t.Fatalf("d %v, e %v: values %v", d, e, s)
+		}
+	}
+}

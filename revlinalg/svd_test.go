@@ -755,3 +755,31 @@ func BenchmarkSVD(b *testing.B) {
 		benchmarkDecompositions(b, n, k.Forward, func() error { return errors.Join(k.Forward(), k.Adjoint(g)) }, values.Forward, two.Forward)
 	}
 }
+
+// All singular values of an orthogonal matrix are 1.
+func TestSVDOrthogonal(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(33, 0))
+	for n := 3; n <= 16; n++ {
+		for range 100 {
+			a := mat.NewDense(n, n, nil)
+			for i := range n {
+				for j := range n {
+					a.Set(i, j, rnd.NormFloat64())
+				}
+			}
+			var qr mat.QR
+			var q mat.Dense
+			qr.Factorize(a)
+			qr.QTo(&q)
+			s := rev.ViewSlice(make([]float64, n))
+			if err := (SVD[float64]{S: s, A: rev.ViewDense(&q)}).Forward(); err != nil {
+				t.Fatalf("order %d: %v", n, err)
+			}
+			for _, v := range s.Data {
+				if math.Abs(v-1) > float64(10*n)*0x1p-53 {
+					t.Fatalf("order %d: values %v", n, s.Data)
+				}
+			}
+		}
+	}
+}
