@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,21 +17,24 @@ type processor struct{ width, window int }
 // windows are how many instructions the models of cpus hold at a time.
 var windows = map[string]int{"neoverse-v2": 320, "apple-m1": 192}
 
-// A node is an instruction: what it reads and sets, after how many cycles, and how many of the
-// processor's places it takes. If it adds to a register, late is how many cycles after the others it
-// reads that, if an instruction of its kind has set it.
+// A node is an instruction: the registers that it reads and sets, after how many cycles it is done, and
+// how many of the processor's places it takes.
 type node struct {
-	name                string
-	uses, defs          []string
-	sum, address        string // registers that it adds to, or moves along
-	latency, uops, late int
+	uses, defs    []string
+	latency, uops int
+	edges         []edge
 }
+
+// An edge to a node says that it starts wait cycles or more after another, of the turn before if that
+// does not come before it in the turn.
+type edge struct{ from, wait int }
 
 var (
 	info     = regexp.MustCompile(`^ (\d+) +(\d+) +\d+\.\d+ `)
 	dispatch = regexp.MustCompile(`Dispatch Width:\s+(\d+)`)
 	register = regexp.MustCompile(`\b([bhsdqvwx])(\d+)\b|\bsp\b`)
-	indexed  = regexp.MustCompile(`^v\d+\.[bhsd]\[\d+\]$`)
+	indexed  = regexp.MustCompile(`^(v\d+\.[bhsd]|\{.*\})\[\d+\]$`)
+	started  = regexp.MustCompile(`(?m)^\[0,\d\][ .]*D=*`)
 )
 
 // names returns the registers in a text.
@@ -69,15 +73,14 @@ func operands(text string) (list []string) {
 
 var (
 	noResult  = regexp.MustCompile(`^(st|cmp|cmn|tst|fcmp|ccmp|fccmp|b$|b\.|cbn?z|tbn?z|prfm|nop)`)
-	changes   = regexp.MustCompile(`^(fml[as]|ml[as]|[us]ml[as]l|bsl|bi[tf]|fcvtn2|u?s?hrn2|xtn2|s[lr]i|movk|tbx)`)
-	setsFlags = regexp.MustCompile(`^(adds|subs|ands|bics|negs|cmp|cmn|tst|fcmp|ccmp|fccmp)`)
-	getsFlags = regexp.MustCompile(`^(b\.|cset|cs(el|inc|inv|neg)|ccmp|fcsel|fccmp|adcs?|sbcs?)`)
+	changes   = regexp.MustCompile(`^(fml[as]|ml[as]|[us]ml[as]l|[us]+dot|[us]aba|[us]adalp|[us]r?sra|bsl|bi[tf]|bf(c|i|xil)|s[lr]i|movk|tbx)|n2$`)
+	setsFlags = regexp.MustCompile(`^(adds|subs|ands|bics|negs|adcs|sbcs|ngcs|cmp|cmn|tst|fcmp|ccmp|fccmp)`)
+	getsFlags = regexp.MustCompile(`^(b\.|cset|cs(el|inc|inv|neg)|cinc|cinv|cneg|ccmp|fcsel|fccmp|adc|sbc|ngc)`)
 )
 
 // parse returns what an instruction reads and sets.
 func parse(text string) (n node) {
 	name, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
-	n.name = name
 	ops := operands(rest)
 	results := 1
 	switch {
@@ -89,14 +92,13 @@ func parse(text string) (n node) {
 	for i, o := range ops {
 		if i < results {
 			n.defs = append(n.defs, names(o)...)
-			if indexed.MatchString(o) || changes.MatchString(name) {
-				n.sum = names(o)[0]
+			if !indexed.MatchString(o) && !changes.MatchString(name) {
+				continue
 			}
-			continue
 		}
 		n.uses = append(n.uses, names(o)...)
 		if strings.HasPrefix(o, "[") && (strings.HasSuffix(o, "!") || i+1 < len(ops)) { // the address changes
-			n.address = names(o)[0]
+			n.defs = append(n.defs, names(o)[0])
 		}
 	}
 	if name == "movi" || name == "eor" && len(ops) == 3 && ops[1] == ops[2] {
@@ -111,17 +113,51 @@ func parse(text string) (n node) {
 	return n
 }
 
-var sums sync.Map // what sumLatency returns, by its arguments
+var known sync.Map // what waits returns, by the pair with its registers numbered anew
 
-// sumLatency returns after how many cycles a sum can be added to again, as llvm-mca takes it.
-func sumLatency(text, cpu string) int {
-	const times = 100
-	if n, ok := sums.Load(cpu + text); ok {
-		return n.(int)
+// waits returns for each pair of instructions, of which the second reads what the first sets, how many
+// cycles after the first it starts, as llvm-mca takes it. That can be less than the latency of the
+// first: sums, for one, are read late.
+func waits(pairs []string, cpu string) []int {
+	var keys, unknown, text []string
+	for _, pair := range pairs {
+		number := map[string]int{}
+		key := cpu + register.ReplaceAllStringFunc(pair, func(r string) string {
+			name := names(r)[0]
+			if _, ok := number[name]; !ok {
+				number[name] = len(number)
+			}
+			return fmt.Sprint(r[:1], number[name])
+		})
+		keys = append(keys, key)
+		if _, ok := known.Load(key); !ok && !slices.Contains(unknown, key) {
+			unknown = append(unknown, key)
+			text = append(text, "# LLVM-MCA-BEGIN", pair, "# LLVM-MCA-END")
+		}
 	}
-	n := int(value(mca([]string{text}, cpu, times), total)) / times
-	sums.Store(cpu+text, n)
-	return n
+	if unknown != nil {
+		starts := started.FindAllString(mca(text, cpu, 1, "-timeline"), -1)
+		for i, key := range unknown {
+			known.Store(key, len(starts[2*i+1])-len(starts[2*i]))
+		}
+	}
+	list := make([]int, len(keys))
+	for i, key := range keys {
+		n, _ := known.Load(key)
+		list[i] = n.(int)
+	}
+	return list
+}
+
+// setter returns the last node before i, or of the turn before, that sets a register. It is -1 if
+// there is none.
+func setter(nodes []node, i int, register string) int {
+	for back := 1; back <= len(nodes); back++ {
+		if k := (i - back + len(nodes)) % len(nodes); slices.Contains(nodes[k].defs, register) {
+			return k
+		}
+	}
+	return -1
 }
 
 // graph returns the nodes of a turn, given what llvm-mca says of it.
@@ -135,34 +171,38 @@ func graph(turn []string, cpu, out string) (nodes []node) {
 		n := parse(turn[len(nodes)])
 		n.uops, _ = strconv.Atoi(m[1])
 		n.latency, _ = strconv.Atoi(m[2])
-		if n.sum != "" && strings.HasPrefix(n.name, "fml") {
-			next := -1
-			one := regexp.MustCompile(`\bv\d+`).ReplaceAllStringFunc(turn[len(nodes)], func(string) string {
-				next++
-				return fmt.Sprint("v", next)
-			})
-			n.late = n.latency - sumLatency(one, cpu)
-		}
 		nodes = append(nodes, n)
 	}
 	if len(nodes) != len(turn) {
 		panic(fmt.Sprint("llvm-mca lists ", len(nodes), " instructions of ", len(turn)))
+	}
+	var pairs []string
+	for i := range nodes {
+		n := &nodes[i]
+		for _, u := range n.uses {
+			if k := setter(nodes, i, u); k >= 0 {
+				n.edges = append(n.edges, edge{from: k})
+				pairs = append(pairs, turn[k]+"\n"+turn[i])
+			}
+		}
+	}
+	list := waits(pairs, cpu)
+	for _, n := range nodes {
+		for k := range n.edges {
+			n.edges[k].wait, list = list[0], list[1:]
+		}
 	}
 	return nodes
 }
 
 // turns returns the cycles of a turn on p. A width of 0 stands for any, and so does a window of 0.
 func (p processor) turns(nodes []node) float64 {
-	type value struct {
-		at int
-		by node
-	}
-	values := map[string]value{}
-	var entered, left []int // of each place
+	starts := make([]int, len(nodes)) // of this turn, and behind the node of the one before
+	var entered, left []int           // of each place
 	last := 0
 	end := func(times int) int {
 		for range times {
-			for _, n := range nodes {
+			for i, n := range nodes {
 				start := 0
 				for range max(n.uops, 1) {
 					k, at := len(entered), 0
@@ -178,24 +218,11 @@ func (p processor) turns(nodes []node) float64 {
 					entered = append(entered, at)
 					start = max(start, at)
 				}
-				for _, u := range n.uses {
-					start = max(start, values[u].at)
+				for _, e := range n.edges {
+					start = max(start, starts[e.from]+e.wait)
 				}
-				if v := values[n.sum]; n.sum != "" {
-					at := v.at
-					if v.by.name == n.name {
-						at -= n.late
-					}
-					start = max(start, at)
-				}
-				done := start + n.latency
-				for _, d := range n.defs {
-					values[d] = value{done, n}
-				}
-				if n.address != "" {
-					values[n.address] = value{start + 1, n}
-				}
-				last = max(last, done)
+				starts[i] = start
+				last = max(last, start+n.latency)
 				for len(left) < len(entered) {
 					left = append(left, last) // not before those that came before
 				}

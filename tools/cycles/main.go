@@ -338,6 +338,9 @@ func project(turn []string, cpu string) (p projection) {
 		if b > 1.02*p.bounds[p.largest] { // a window holds units and turns, too
 			p.largest = i
 		}
+		if b > 1.02*p.cycles { // no bound
+			panic(fmt.Sprintf("%q on %s: %v cycles, but %s are %v", turn, cpu, p.cycles, kinds[i], b))
+		}
 	}
 	return p
 }
