@@ -3,7 +3,9 @@ package cuda
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -92,6 +94,9 @@ func TestBench(t *testing.T) {
 				t.Errorf("two rates of %s", r.Name)
 			}
 			got[r.Name] = r
+		}
+		if kernels == nil {
+			checkPeers(t, rates)
 		}
 		for name := range kernelTable(t) {
 			for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent"} {
@@ -184,6 +189,82 @@ func TestBench(t *testing.T) {
 			t.Errorf("the benchmark in %d bytes: error %v, want ErrMemory", bytes, err)
 		}
 		onlyScratch(t, dev, small)
+	}
+}
+
+// checkPeers compares the kernels and their sizes with those for which compare/compare.py has peers.
+func checkPeers(t *testing.T, rates []Rate) {
+	t.Helper()
+	data, err := os.ReadFile("compare/compare.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := string(data)
+	quoted := regexp.MustCompile(`"([^"]+)"`)
+	find := func(pattern string) [][]string {
+		found := regexp.MustCompile(`(?m)`+pattern).FindAllStringSubmatch(script, -1)
+		if found == nil {
+			t.Fatalf("compare.py: nothing matches %s", pattern)
+		}
+		return found
+	}
+	// table returns the lines of a table of the script.
+	table := func(name string) [][]string {
+		return regexp.MustCompile(`(?m)^    "([^"]+)": (.*),$`).FindAllStringSubmatch(find(`^` + name + ` = \{\n((?: .*\n)+)`)[0][1], -1)
+	}
+	passes := regexp.MustCompile(find(`^PASSES = re.compile\("(.*)"\)$`)[0][1])
+
+	// The names of sizes are the keys of the last dictionary in a line, or of a constant.
+	sizes := map[string]string{}
+	constants := find(`^(VECTOR), (SQUARE), (STACK) = (\{.*\}), (\{.*\}), (\{.*\})$`)[0][1:]
+	keys := func(line string) string {
+		for i, name := range constants[:3] {
+			line = strings.ReplaceAll(line, name, constants[3+i])
+		}
+		names := map[string]bool{}
+		for _, m := range quoted.FindAllStringSubmatch(line[strings.LastIndex(line, "{"):], -1) {
+			names[m[1]] = true
+		}
+		return fmt.Sprint(names)
+	}
+	for _, line := range table("KERNELS") {
+		sizes[line[1]] = keys(line[2])
+	}
+	for _, loop := range find(`^for name in (".*"):\n(?: .*\n)*?    KERNELS\[name\] = (.*)$`) {
+		for _, m := range quoted.FindAllStringSubmatch(loop[1], -1) {
+			sizes[m[1]] = keys(loop[2])
+		}
+	}
+	for _, line := range table("OTHERS") {
+		sizes[line[1]] = keys("VECTOR")
+	}
+
+	none := table("NONE")
+	lines := map[string]map[string]bool{}
+	for _, r := range rates {
+		if slices.ContainsFunc(none, func(names []string) bool { return regexp.MustCompile(`^(?:` + names[1] + `)$`).MatchString(r.Name) }) {
+			continue
+		}
+		name := r.Name
+		if m := passes.FindStringSubmatch(name); m != nil && m[0] == name {
+			name = m[1]
+		}
+		if lines[name] == nil {
+			lines[name] = map[string]bool{}
+		}
+		for size := range r.Sizes {
+			lines[name][size] = true
+		}
+	}
+	for name, has := range lines {
+		if want := fmt.Sprint(has); sizes[name] != want {
+			t.Errorf("%s has sizes %s, and a peer of sizes %q", name, want, sizes[name])
+		}
+	}
+	for name := range sizes {
+		if lines[name] == nil {
+			t.Errorf("compare.py has a peer of %s, which has no line", name)
+		}
 	}
 }
 
