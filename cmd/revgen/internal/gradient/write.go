@@ -271,20 +271,16 @@ func (w *writer) assignment(s *assignment) {
 		w.line("var %s %s", l, w.typ(t))
 	case s.define:
 		r := w.expr(s.r, 0)
-		if c, ok := s.r.(*literal); ok {
+		c, ok := s.r.(*literal)
+		if ok && (c.text == "nil" || isMatrix(t)) {
+			w.line("var %s %s", l, w.typ(t))
+			return
+		}
+		if isConstant(s.r) {
 			switch {
-			case c.text == "nil", isMatrix(t):
-				w.line("var %s %s", l, w.typ(t))
-				return
-			case isFloat(t) && types.Identical(t, float):
-				if !strings.ContainsAny(r, ".eE") && !strings.ContainsAny(r, "xXp") {
-					if _, err := strconv.Atoi(r); err == nil {
-						r += ".0"
-					} else {
-						r = "float64(" + r + ")"
-					}
-				}
-			case !types.Identical(t, integer) && !isBoolean(t):
+			case types.Identical(t, float):
+				r = w.expr(rewritten(s.r, ofFloat), 0)
+			case ok && !types.Identical(t, integer) && !isBoolean(t):
 				r = w.typ(t) + "(" + r + ")"
 			}
 		}
@@ -296,6 +292,18 @@ func (w *writer) assignment(s *assignment) {
 	default:
 		w.line("%s %s %s", l, s.op, w.expr(s.r, 0))
 	}
+}
+
+// ofFloat returns a constant, but one without a type as a float64.
+func ofFloat(e expr) expr {
+	c, ok := e.(*literal)
+	if !ok || strings.ContainsAny(c.text, ".eExXp") {
+		return e
+	}
+	if _, err := strconv.Atoi(c.text); err == nil {
+		return &literal{c.text + ".0", c.typ}
+	}
+	return &literal{"float64(" + c.text + ")", c.typ}
 }
 
 func (w *writer) rangeClause(s *ranged) string {

@@ -414,6 +414,7 @@ func TestTraps(t *testing.T) {
 				func(dst, x, v []float64) { f.hessVec(dst, x, v, n) }, func(dst *mat.SymDense, x []float64) { f.hessian(dst, x, n) })
 		}
 		check(t, "named", x, named, namedGradient)
+		check(t, "again", x, again, againGradient)
 	}
 	check(t, "shifts", random(5, -1, 1), shifts, shiftsGradient)
 

@@ -388,3 +388,11 @@ func named(x []float64) float64 {
 	v.µ, v.éa = x[0]*x[1], x[2]
 	return v.µ*v.éa + v.µ*v.µ
 }
+
+// again adds a local to its result several times.
+//
+//revgen:gradient x
+func again(x []float64) float64 {
+	q := math.Sin(x[0]) / (1 + x[1]*x[1])
+	return q + q + q
+}
