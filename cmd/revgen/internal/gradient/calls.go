@@ -31,6 +31,11 @@ func isReference(e expr) bool {
 	return ok
 }
 
+func isVariable(e expr, v *variable) bool {
+	x, ok := e.(*reference)
+	return ok && x.v == v
+}
+
 func (l *lowerer) globals() (out []*variable) {
 	for _, v := range l.global {
 		out = append(out, v)

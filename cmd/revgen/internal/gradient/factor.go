@@ -15,13 +15,13 @@ import (
 //
 // If xBar is carried from one iteration to the next, these then wait for one product and one sum.
 type factorer struct {
-	defined map[*variable]int       // how often a variable is set
-	parts   map[*variable]*products // cotangents that are products with other ones
-	bars    map[*variable]bool      // cotangents, and what is computed from them
+	sets  map[*variable]int      // how often a variable is set
+	parts map[*variable]*summand // cotangents that are products with other ones
+	bars  map[*variable]bool     // cotangents, and what is computed from them
 }
 
-// products is a product with c, or its negative.
-type products struct {
+// A summand is a product with c, or its negative.
+type summand struct {
 	c        *variable
 	factors  []expr
 	negative bool
@@ -29,15 +29,15 @@ type products struct {
 
 // A batch is a run of additions of products with c to x. They begin at an index of a list.
 type batch struct {
-	terms []*products
+	terms []*summand
 	at    []int
 }
 
 // factored returns statements with such sums.
 func factored(list []stmt) []stmt {
-	f := &factorer{map[*variable]int{}, map[*variable]*products{}, map[*variable]bool{}}
+	f := &factorer{map[*variable]int{}, map[*variable]*summand{}, map[*variable]bool{}}
 	each(list, func(s stmt) {
-		sets(s, func(e expr, _ bool) { f.defined[root(e)]++ })
+		sets(s, func(e expr, _ bool) { f.sets[root(e)]++ })
 	})
 	return f.list(list)
 }
@@ -72,7 +72,7 @@ func (f *factorer) list(list []stmt) []stmt {
 		}
 		a, ok := s.(*assignment)
 		var to *variable
-		var p *products
+		var p *summand
 		if ok && isReference(a.l) && isFloat(a.l.typeOf()) && a.r != nil {
 			to = root(a.l)
 			p = f.product(a.r)
@@ -89,7 +89,7 @@ func (f *factorer) list(list []stmt) []stmt {
 			})
 			if a.define {
 				here[to] = true
-				if p != nil && f.defined[to] == 1 {
+				if p != nil && f.sets[to] == 1 {
 					f.parts[to] = p
 				}
 			}
@@ -113,10 +113,10 @@ func (f *factorer) list(list []stmt) []stmt {
 				memory = true
 			}
 		})
-		maps.DeleteFunc(f.parts, func(_ *variable, q *products) bool { return q.changes(set, memory) })
+		maps.DeleteFunc(f.parts, func(_ *variable, q *summand) bool { return q.changes(set, memory) })
 		for x, b := range maps.Clone(open) {
 			same := x == to && p != nil && b.terms[0].c == p.c && !a.define && mentionsOf([]stmt{&effect{a.r}}, x) == 0
-			if used[x] && !same || slices.ContainsFunc(b.terms, func(t *products) bool { return t.changes(set, memory) }) {
+			if used[x] && !same || slices.ContainsFunc(b.terms, func(t *summand) bool { return t.changes(set, memory) }) {
 				end(x)
 			}
 		}
@@ -126,7 +126,7 @@ func (f *factorer) list(list []stmt) []stmt {
 		if b := open[to]; b != nil {
 			b.terms, b.at = append(b.terms, p), append(b.at, i)
 		} else {
-			open[to] = &batch{[]*products{p}, []int{i}}
+			open[to] = &batch{[]*summand{p}, []int{i}}
 		}
 	}
 	for x := range maps.Clone(open) {
@@ -142,8 +142,8 @@ func (f *factorer) list(list []stmt) []stmt {
 }
 
 // product returns e as a product with a cotangent that is set once, or nil.
-func (f *factorer) product(e expr) *products {
-	p := &products{}
+func (f *factorer) product(e expr) *summand {
+	p := &summand{}
 	slope := false
 	var walk func(e expr)
 	walk = func(e expr) {
@@ -162,7 +162,7 @@ func (f *factorer) product(e expr) *products {
 			}
 		case *reference:
 			slope = slope || x.slope
-			if p.c == nil && f.defined[x.v] == 1 && (f.bars[x.v] || x.v.of != nil) {
+			if p.c == nil && f.sets[x.v] == 1 && (f.bars[x.v] || x.v.of != nil) {
 				p.c = x.v
 				if q := f.parts[x.v]; q != nil {
 					p.c, p.factors, p.negative = q.c, append(p.factors, q.factors...), p.negative != q.negative
@@ -180,7 +180,7 @@ func (f *factorer) product(e expr) *products {
 }
 
 // changes reports whether one of the variables set, or memory, is in a product.
-func (p *products) changes(set map[*variable]bool, memory bool) (yes bool) {
+func (p *summand) changes(set map[*variable]bool, memory bool) (yes bool) {
 	yes = set[p.c]
 	for _, e := range p.factors {
 		visit(e, func(e expr) {

@@ -13,6 +13,7 @@ func writtenOnce(list []stmt, y *variable) bool {
 	return w.once
 }
 
+// A onceWalk goes through statements for writtenOnce.
 type onceWalk struct {
 	y     *variable
 	loop  *ranged // of the first element that is set

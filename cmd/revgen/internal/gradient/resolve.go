@@ -652,11 +652,7 @@ func settled(list []stmt, after func(v *variable) bool) (out []stmt) {
 // setsFirst reports whether a statement does nothing but set v.
 func setsFirst(s stmt, v *variable) bool {
 	a, ok := s.(*assignment)
-	if !ok || a.op != token.ASSIGN {
-		return false
-	}
-	x, ok := a.l.(*reference)
-	return ok && x.v == v
+	return ok && a.op == token.ASSIGN && isVariable(a.l, v)
 }
 
 // definedIn reports whether statements declare v.

@@ -160,8 +160,3 @@ func (p *pairing) pair(list []stmt, x *variable) *sincos {
 	}
 	return s
 }
-
-func isVariable(e expr, v *variable) bool {
-	r, ok := e.(*reference)
-	return ok && r.v == v
-}
