@@ -24,8 +24,8 @@ const (
 // is too short.
 //
 // Any strides are allowed. If the matrices are not large, Gemm reads in place:
-//   - A;
-//   - B by rows (csb = 1);
+//   - A by rows (csa = 1), or by columns if the product is small;
+//   - B by rows (csb = 1), unless these are a multiple of 512 bytes apart and A has many;
 //   - B by columns (rsb = 1), if A is by rows (csa = 1) and one of them is small or C has
 //     fewer than GemmRows rows.
 //
@@ -49,14 +49,15 @@ func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, cs
 		genericGemm(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
 		return
 	}
+	copyA, copyB := copies[T](m, n, k, csa, rsb)
 	switch rows := csb == 1 || n == 1; {
 	case csa == 1 && rsb == 1 && (n == 1 || !rows && (m < GemmRows || n < GemmCols || k < packDepth)):
 		gemmDot(m, n, k, alpha, a, rsa, b, csb, c, ldc)
 	case n == 1 && rsa == 1 && (ldc == 1 || m == 1):
 		// A single column is processed as a row: Cᵀ += alpha·Bᵀ·Aᵀ.
 		gemmOuter(1, m, k, alpha, b, csb, rsb, a, csa, 1, c, m)
-	case !rows || packs(m, n, k):
-		gemmPacked(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
+	case !rows || copyB:
+		gemmPacked(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc, copyA)
 	default:
 		gemmOuter(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc)
 	}
@@ -213,10 +214,28 @@ const cachedA = 256 * gemmDepth
 // half the time of dot products, each of which ends in a sum over a vector.
 const packDepth = 16
 
-func packs(m, n, k int) bool { return min(m, n, k) >= 32 && m*n*k >= packWork }
+// copies reports whether copies of A and of B by rows pay. A tile reads few adjacent numbers of each column of
+// A. Rows of B that are a multiple of 512 bytes apart share few sets of the first-level cache. Neither
+// was measured with AVX-512, whose panels of B do not fit that cache.
+func copies[T cpu.Float](m, n, k, csa, rsb int) (a, b bool) {
+	if min(m, n, k) >= 32 && m*n*k >= packWork {
+		return true, true
+	}
+	if tier == cpu.AVX512 {
+		return false, false
+	}
+	manyRows := 160
+	if csa != 1 {
+		if min(m, n, k) >= 32 && m*n*k >= 150*150*150 {
+			return true, true
+		}
+		manyRows = 128
+	}
+	return false, m >= manyRows && k >= 48 && rsb*int(unsafe.Sizeof(T(0)))%512 == 0
+}
 
-// packed holds copies of a block of A and of a block of B. A is cut into panels of as many
-// rows as a tile has, and B into panels of as many columns.
+// packed holds copies of a block of A and of a block of B. B is cut into panels of as many columns as a tile
+// has. A is stored by rows, and with AVX-512 cut into panels of as many rows as a tile has.
 type packed struct {
 	a [gemmRows * gemmDepth]float64
 	b [gemmCols * gemmDepth]float64
@@ -265,16 +284,18 @@ func gemmOuter[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rs
 	}
 }
 
-// gemmPacked is like gemmOuter, with a copy of B. It copies A too if A is large.
-func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
+// gemmPacked is like gemmOuter, with a copy of B, and of A if copyA is set. The tiles of a panel of B follow each
+// other, so that the panel stays in the first-level cache. With AVX-512 it does not fit, and the tiles of a
+// panel of A follow each other.
+func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int, copyA bool) {
 	p := packedPool.Get().(*packed)
 	pa := unsafe.Slice((*T)(unsafe.Pointer(&p.a)), len(p.a))
 	pb := unsafe.Slice((*T)(unsafe.Pointer(&p.b)), len(p.b))
 	rows, cols := tileRows(), 3*cpu.Lanes[T](tier)
-	inPlace := !packs(m, n, k)
+	panelsOfA := copyA && tier == cpu.AVX512
 	depth := evenBlocks(k, gemmDepth)
 	block := gemmCols
-	if inPlace && m*depth <= cachedA {
+	if !copyA && m*depth <= cachedA {
 		block = cols
 	}
 	for j0 := 0; j0 < n; j0 += block {
@@ -284,20 +305,25 @@ func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, r
 			pack(pb, b[l*rsb+j0*csb:], nj, cols, kb, csb, rsb)
 			for i0 := 0; i0 < m; i0 += gemmRows {
 				mi := min(gemmRows, m-i0)
-				if inPlace {
-					for j := 0; j < nj; j += cols {
-						nb := min(cols, nj-j)
-						vectorGemmNN(mi, nb, kb, alpha, &a[i0*rsa+l*csa], rsa, csa, &pb[j*kb], nb, &c[i0*ldc+j0+j], ldc)
+				x, rs, cs := a[i0*rsa+l*csa:], rsa, csa
+				switch {
+				case panelsOfA:
+					pack(pa, x, mi, rows, kb, rsa, csa)
+					for i := 0; i < mi; i += rows {
+						mb := min(rows, mi-i)
+						for j := 0; j < nj; j += cols {
+							nb := min(cols, nj-j)
+							vectorGemmNN(mb, nb, kb, alpha, &pa[i*kb], 1, mb, &pb[j*kb], nb, &c[(i0+i)*ldc+j0+j], ldc)
+						}
 					}
 					continue
+				case copyA:
+					pack(pa, x, mi, 1, kb, rsa, csa)
+					x, rs, cs = pa, kb, 1
 				}
-				pack(pa, a[i0*rsa+l*csa:], mi, rows, kb, rsa, csa)
-				for i := 0; i < mi; i += rows {
-					mb := min(rows, mi-i)
-					for j := 0; j < nj; j += cols {
-						nb := min(cols, nj-j)
-						vectorGemmNN(mb, nb, kb, alpha, &pa[i*kb], 1, mb, &pb[j*kb], nb, &c[(i0+i)*ldc+j0+j], ldc)
-					}
+				for j := 0; j < nj; j += cols {
+					nb := min(cols, nj-j)
+					vectorGemmNN(mi, nb, kb, alpha, &x[0], rs, cs, &pb[j*kb], nb, &c[i0*ldc+j0+j], ldc)
 				}
 			}
 		}
@@ -305,16 +331,34 @@ func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, r
 	packedPool.Put(p)
 }
 
+// A widePanel has the bytes of a row of a panel of B in AVX2's and NEON's loops.
+type widePanel [96]byte
+
 // pack copies n vectors of length k to dst by panels of the given width. Element l of vector
 // i is x[i*inc+l*step]. In a panel of w vectors that begins at vector i, element l of vector
 // i+j goes to dst[i*k+l*w+j].
 func pack[T cpu.Float](dst, x []T, n, width, k, inc, step int) {
+	switch {
+	case width == 1 && step == 1:
+		for i := range n {
+			copy(dst[i*k:][:k], x[i*inc:])
+		}
+		return
+	case width == 1 && inc == 1:
+		Transpose(dst, k, x, step, k, n)
+		return
+	}
 	if inc == 1 { // read across all panels
 		for l := range k {
 			row := x[l*step:][:n]
 			for i := 0; i < n; i += width {
 				w := min(width, n-i)
-				copy(dst[i*k+l*w:][:w], row[i:])
+				to, from := dst[i*k+l*w:][:w], row[i:][:w]
+				if unsafe.Sizeof(T(0))*uintptr(w) == unsafe.Sizeof(widePanel{}) { // saves the call
+					*(*widePanel)(unsafe.Pointer(&to[0])) = *(*widePanel)(unsafe.Pointer(&from[0]))
+					continue
+				}
+				copy(to, from)
 			}
 		}
 		return

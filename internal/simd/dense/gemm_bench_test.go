@@ -55,7 +55,7 @@ func benchmarkVectorTiers(b *testing.B, f func(b *testing.B)) {
 }
 
 func BenchmarkGemm(b *testing.B) {
-	for _, n := range []int{8, 10, 16, 32, 64, 100, 128, 200, 256, 512, 1024} {
+	for _, n := range []int{8, 10, 16, 32, 64, 100, 128, 160, 200, 256, 300, 400, 512, 1024} {
 		x, y, z := simdtest.Normal[float64](n*n, 1), simdtest.Normal[float64](n*n, 2), make([]float64, n*n)
 		gx, gy, gz := blas64.General{Rows: n, Cols: n, Stride: n, Data: x}, blas64.General{Rows: n, Cols: n, Stride: n, Data: y}, blas64.General{Rows: n, Cols: n, Stride: n, Data: z}
 		if n <= 512 {

@@ -32,8 +32,9 @@ func testGemmPacked[T cpu.Float](t *testing.T) {
 			b := simdtest.Normal[T]((k-1)*rsb+(n-1)*csb+1, 2)
 			ldc := n + 5
 			want := simdtest.Normal[T](m*ldc, 3)
-			got := slices.Clone(want)
-			gemmPacked(m, n, k, 2, a, rsa, csa, b, rsb, csb, got, ldc)
+			got, both := slices.Clone(want), slices.Clone(want)
+			gemmPacked(m, n, k, 2, a, rsa, csa, b, rsb, csb, got, ldc, false)
+			gemmPacked(m, n, k, 2, a, rsa, csa, b, rsb, csb, both, ldc, true)
 			// gemmOuter wants rows.
 			rows := make([]T, k*n)
 			for l := range k {
@@ -42,7 +43,7 @@ func testGemmPacked[T cpu.Float](t *testing.T) {
 				}
 			}
 			gemmOuter(m, n, k, 2, a, rsa, csa, rows, n, 1, want, ldc)
-			if !slices.Equal(got, want) {
+			if !slices.Equal(got, want) || !slices.Equal(both, want) {
 				t.Errorf("%s: the bits differ", fmt.Sprint(dim, strides))
 			}
 		}
