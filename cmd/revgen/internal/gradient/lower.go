@@ -1134,7 +1134,9 @@ func (l *lowerer) loopBody(body *ast.BlockStmt, stop *exit, label string) (j jum
 	next := l.newExit("skip", true)
 	next.next, next.label, stop.label = true, label, label
 	j = l.within(func() jump { return l.list(body.List) }, stop, next)
+	n := len(j.may)
 	j.may = slices.DeleteFunc(j.may, func(e *exit) bool { return e == next })
+	j.always = j.always && len(j.may) == n // after continue the loop goes on
 	return j
 }
 

@@ -396,3 +396,20 @@ func again(x []float64) float64 {
 	q := math.Sin(x[0]) / (1 + x[1]*x[1])
 	return q + q + q
 }
+
+// stepped has a loop whose body always goes on by continue, once with a label.
+//
+//revgen:gradient x hessian
+func stepped(x []float64, n int) float64 {
+	s := x[0]
+steps:
+	for i := 0; i < n && s < 100; i++ {
+		if i%2 == 0 {
+			s = math.Sin(s * x[1])
+			continue
+		}
+		s += x[2] * s
+		continue steps
+	}
+	return s
+}
