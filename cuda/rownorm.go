@@ -66,7 +66,7 @@ func (k rowNorm[T]) run(w *pass, centered bool, epsilon uint64, sign int, g, t, 
 	}
 	name, on := rowLaunch("norm", n, c)
 	if kind != wholePass {
-		name, on = heldRows(n, c)
+		name, on = heldRows("norm", n, c)
 	}
 	w.launch(typed[T](name+kind), on, append(params, norms, uint64(n), uint64(c), uint64(sign), epsilon, bit(centered))...)
 	k.addGradients(w, g, g.y, General[T]{}, General[T]{}, norms)
@@ -76,19 +76,19 @@ func (k rowNorm[T]) run(w *pass, centered bool, epsilon uint64, sign int, g, t, 
 // longThreads is the most threads of a block whose threads hold heldColumns columns each.
 func longThreads() int { return 4 * bounds.threads }
 
-const heldColumns = 8 // as in kernels/rownorm.cu
+const heldColumns = 8 // as in kernels/held.h
 
-// heldRows returns the function and the grid for rows that warps or blocks hold. Threads of a block are a power of two.
-func heldRows(n, c int) (function string, on grid) {
+// heldRows is rowLaunch for rows that warps or blocks hold. Threads of a block are a power of two.
+func heldRows(function string, n, c int) (name string, on grid) {
 	if c <= warp*heldColumns {
 		inBlock := maxThreads / warp
-		return "normRows", grid{[3]int{(n + inBlock - 1) / inBlock, 1, 1}, [3]int{maxThreads, 1, 1}}
+		return function + "Rows", grid{[3]int{(n + inBlock - 1) / inBlock, 1, 1}, [3]int{maxThreads, 1, 1}}
 	}
 	threads := 2 * warp
 	for threads*heldColumns < c {
 		threads *= 2
 	}
-	return "normLongRows", grid{[3]int{n, 1, 1}, [3]int{threads, 1, 1}}
+	return function + "LongRows", grid{[3]int{n, 1, 1}, [3]int{threads, 1, 1}}
 }
 
 // addGradients adds Σ_i a_ij·u_ij + b_ij·u̇_ij to that of γ_j, and Σ_i a_ij to that of β_j. An a, b or ẋ that is nil

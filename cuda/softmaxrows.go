@@ -13,7 +13,8 @@ import "revnum/rev"
 //
 //	(100 + (m - x_ij) + log c + c/4)·2⁻⁵³·p_ij
 //
-// of the softmax of a row of c elements: a thread scales its sum when a larger element comes. Over float32 this
+// of the softmax of a row of c elements: a thread scales its sum when a larger element comes. If the row has up to
+// 8192 elements, all passes but AdjointTangent hold it, and scale nothing. Over float32 this
 // is computed in float64 and rounded once. In fixed point all has the bits of the host.
 type SoftmaxRows[T rev.Real] struct {
 	Y General[T] `rev:"acc" shape:"n,c"`
@@ -50,6 +51,9 @@ func (r rows[T]) run(w *pass, function string, sign int) {
 		return
 	}
 	name, g := rowLaunch(function, n, c)
+	if c <= heldColumns*longThreads() && r.gtx.Data == nil && (r.ty.Data == nil || r.gx.Data == nil) {
+		name, g = heldRows(function+"Held", n, c)
+	}
 	var params []uint64
 	for _, v := range [...]Vector[T]{r.y, r.ty, r.x.rows(), r.tx.rows(), r.gx.rows(), r.gtx.rows(), r.gy, r.gty} {
 		data, inc := v.params()

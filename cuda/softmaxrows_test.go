@@ -50,11 +50,11 @@ func softmaxRowsOf[T rev.Real](t *testing.T) {
 	}})
 }
 
-// TestSoftmaxRowsBits compares with the host over Q43, bit for bit, for rows of a warp and of a block.
+// TestSoftmaxRowsBits compares with the host over Q43, bit for bit, for rows that a warp or a block holds, and longer ones.
 func TestSoftmaxRowsBits(t *testing.T) {
 	testDevice = interpreter(t, 1<<24)
 	type q = fixed.Q43
-	for _, s := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {19, 2}, {9, 33}, {3, longRow + 70}} {
+	for _, s := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {19, 2}, {9, 33}, {3, longRow + 70}, {1, heldColumns*longThreads() + 3}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			wild := func(rnd *rand.Rand) rev.General[q] {
 				a := padded[q](rnd, s[0], s[1])
@@ -81,7 +81,7 @@ func TestSoftmaxRowsBits(t *testing.T) {
 func TestSoftmaxRowsValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<24)
 	inf := math.Inf(1)
-	for _, columns := range []int{0, 3, 40, longRow + 70} {
+	for _, columns := range []int{0, 3, 40, longRow + 70, heldColumns*longThreads() + 3} {
 		operands := func() (k, g hostSoftmaxRows[float64], l, gl hostLogSumExpRows[float64]) {
 			rnd := rand.New(rand.NewPCG(1, 2))
 			x := padded[float64](rnd, 12, columns)
@@ -126,7 +126,7 @@ func TestSoftmaxRowsValues(t *testing.T) {
 func TestSoftmaxLargeDerivatives(t *testing.T) {
 	testDevice = interpreter(t, 1<<24)
 	for _, low := range []float64{-1000, -100} {
-		for _, n := range []int{65, longRow + 70} {
+		for _, n := range []int{65, longRow + 70, heldColumns*longThreads() + 3} {
 			x, d := make([]float64, n), make([]float64, n)
 			for i := range n - 1 {
 				x[i], d[i] = low, 1e308

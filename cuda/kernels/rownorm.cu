@@ -1,7 +1,7 @@
 // LayerNorm and RMSNorm, with the equations of revnn. A warp or a block has a row and makes its whole
 // pass. Its threads hold what of the row they need again. Over Q43 each step rounds as the host does.
+#include "held.h"
 #include "reduce.h"
-#include "team.h"
 #include "vector.h"
 
 // Means are sums over a row, and then divided by its length.
@@ -62,35 +62,6 @@ template <class T> struct Operands {
 	}
 	DEVICE Wide<T> gained(Wide<T> v, i64 j) const { return gain ? product(v, wide(gain.at(j))) : v; }
 };
-
-// A thread holds what it reads of so many columns, and a block that does so has up to longThreads. If rows have more
-// columns, and in passes of second order, operands are read again where they are needed.
-constexpr int heldColumns = 8, longThreads = 1024; // as in cuda/rownorm.go
-
-// hidden returns v, of which the compiler knows nothing, so that it keeps no addresses for later.
-DEVICE int hidden(int v) {
-	asm volatile("" : "+r"(v));
-	return v;
-}
-
-// firstColumn returns the first of the columns that a thread holds. The others are lanes apart.
-template <int count, class Team> INLINE i64 firstColumn() {
-	int me = hidden((int)Team::me());
-	return me / lanes * lanes * count + me % lanes;
-}
-
-// each calls f for the columns j of a thread, with the number k of those that it holds.
-template <int count, class Team, class F> INLINE void each(i64 c, F f) {
-	if (count == 0) {
-		for (i64 j = Team::me(); j < c; j += Team::size()) f(j, 0);
-		return;
-	}
-	i64 first = firstColumn<count, Team>();
-#pragma unroll
-	for (int k = 0; k < count; k++) {
-		if (first + k * lanes < c) f(first + k * lanes, k);
-	}
-}
 
 // A Held is what load returns for the columns of a thread. The first of them are in registers.
 template <class V, int kept, class F> struct Held {
