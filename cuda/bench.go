@@ -40,7 +40,7 @@ const (
 // BenchOptions say what Bench measures.
 type BenchOptions struct {
 	// Size is the length of vectors, rounded up to a power of 4. Its square root is the order of
-	// matrices for Affine, and twice that of others. It is at least 4.
+	// matrices for Affine, TriSolve, Solve and Cholesky, and twice that of others. It is at least 4.
 	Size int
 
 	// Type is that of the numbers: float64, also if it is empty, float32 or q43. With float64 are also
@@ -450,7 +450,7 @@ func benchBatchedSolves[T rev.Float](b *bench) {
 // benchLargeSolve measures a triangular system with as many right-hand sides as equations. Adjoint and Tangent
 // solve two and multiply.
 func benchLargeSolve[T rev.Float](b *bench) {
-	n := b.order / 2
+	n := b.order
 	operands := func() TriSolve[T] {
 		return TriSolve[T]{X: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n), B: benchMatrix[T](b, n, n), Upper: true}
 	}
@@ -468,7 +468,7 @@ func benchBatchedLU[T rev.Float](b *bench) {
 // benchLargeLU measures a system with as many right-hand sides as equations. Adjoint and Tangent solve two, and
 // multiply.
 func benchLargeLU[T rev.Float](b *bench) {
-	n := b.order / 2
+	n := b.order
 	operands := func() Solve[T] {
 		return Solve[T]{X: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n), B: benchMatrix[T](b, n, n)}
 	}
@@ -485,7 +485,7 @@ func benchBatchedCholesky[T rev.Float](b *bench) {
 
 // benchLargeCholesky measures a factor. Adjoint and Tangent have two triangular solutions and a product besides.
 func benchLargeCholesky[T rev.Float](b *bench) {
-	n := b.order / 2
+	n := b.order
 	k := Cholesky[T]{L: benchMatrix[T](b, n, n), A: definite[T](b, n, 1)}
 	g := Cholesky[T]{L: benchMatrix[T](b, n, n), A: benchMatrix[T](b, n, n)}
 	passes(b, "Cholesky", map[string]int{"n": n}, b.ofProduct(n), [3]float64{cube(n) / 3, 13 * cube(n) / 3, 13 * cube(n) / 3}, k, g)
