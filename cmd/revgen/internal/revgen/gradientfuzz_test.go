@@ -16,215 +16,539 @@ import (
 	"revnum/cmd/revgen/internal/gradient"
 )
 
-// A scribe writes random functions of plain Go, for their gradients.
+// A scribe writes random functions of plain Go, for their gradients. Its expressions are short and have few
+// variables, which come again and change in between, in branches that most calls take or leave by an integer:
+// what the generator computes once, saves, puts off or moves must notice that.
 type scribe struct {
-	rnd   *rand.Rand
-	out   strings.Builder
-	depth int
-	loops []string // their variables; "" for one without
-	vars  []string // locals that are float64
-	next  int
-	again string // a call of a function that calls itself, without its second argument, or ""
+	rnd    *rand.Rand
+	out    strings.Builder
+	vars   []datum
+	own    int      // where the locals of the present block begin in vars
+	depth  int      // of blocks
+	left   int      // how many statements the function may still have
+	loops  []string // the labels of the loops around
+	calls  []string // functions of two numbers and an integer, as formats
+	pairs  []string // those with two results
+	result string   // what the function returns
+	leave  string   // how, as a format
+	plain  bool     // it has numbers and branches alone
+	next   int
 }
 
-func (s *scribe) line(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+// A datum is a variable of a random function. Its kind is one of
+//
+//	f  a number                s  a slice of 4 elements or more    a  an array of 4 numbers
+//	z  a complex number        v  a slice as long as y             m  4 slices as long as y
+//	k  an integer, 0 or more   p  a state                          q  a slice of 2 states
+//	i  an index, 0 to 3        j  an index of y                    c, x, y  what does not change
+type datum struct{ name, kind string }
+
+// filled is fmt.Sprintf of a format that may leave out some arguments.
+func filled(format string, args ...any) string {
+	text, _, _ := strings.Cut(fmt.Sprintf(format, args...), "%!(EXTRA")
+	return text
+}
+
+func (s *scribe) line(format string, args ...any) { s.out.WriteString(filled(format, args...) + "\n") }
 
 func (s *scribe) pick(of ...string) string { return of[s.rnd.IntN(len(of))] }
 
 func (s *scribe) name(prefix string) string { s.next++; return prefix + strconv.Itoa(s.next) }
 
-// index returns an index between 0 and 3.
-func (s *scribe) index() string {
-	if n := len(s.loops); n > 0 && s.rnd.IntN(4) > 0 {
-		if v := s.loops[s.rnd.IntN(n)]; v != "" {
-			return s.pick(v, v, "("+v+"+1)%4", "3-"+v)
+// once reports true once in n times.
+func (s *scribe) once(n int) bool { return s.rnd.IntN(n) == 0 }
+
+// of returns a variable of one of the kinds, more often a late one, or "".
+func (s *scribe) of(kinds string) string {
+	var names []string
+	for i, v := range s.vars {
+		if strings.Contains(kinds, v.kind) && !slices.ContainsFunc(s.vars[i+1:], func(w datum) bool { return w.name == v.name }) {
+			names = append(names, v.name)
 		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	if s.once(3) {
+		return s.pick(names...)
+	}
+	return s.pick(names[max(0, len(names)-4):]...)
+}
+
+// declare returns the name of a new variable, often one of an outer block or of what is written.
+func (s *scribe) declare(kind string) string {
+	name := s.pick("t", "t1", "tmp", "i1", "w1", "g", "grad", "value", "tape", "num", "scratch", "bar", "x1")
+	if kind == "f" && s.once(4) {
+		name = s.pick("a", "b", "c")
+	}
+	if s.once(2) || slices.ContainsFunc(s.vars[s.own:], func(v datum) bool { return v.name == name }) {
+		name = s.name("v")
+	}
+	s.vars = append(s.vars, datum{name, kind})
+	return name
+}
+
+// define writes the definition of a new variable.
+func (s *scribe) define(kind, format string, args ...any) string {
+	e := filled(format, args...)
+	name := s.declare(kind)
+	s.line("%s := %s\n_ = %s", name, e, name)
+	return name
+}
+
+func (s *scribe) index() string {
+	if i := s.of("i"); i != "" && !s.once(3) {
+		return s.pick(i, i, "3-"+i, "("+i+"+1)%4")
+	}
+	if s.once(4) {
+		return s.of("k") + "%4"
 	}
 	return strconv.Itoa(s.rnd.IntN(4))
 }
 
-func (s *scribe) place() string {
-	switch s.rnd.IntN(6) {
-	case 0, 1:
-		return s.pick("a", "b") + "[" + s.index() + "]"
-	case 2:
-		return "m[" + s.index() + "][" + s.index() + "]"
-	case 3:
-		return s.pick("p.u", "p.w", "p.c["+s.index()+"]")
+// vector returns a slice as long as y, one that may change if write is set.
+func (s *scribe) vector(write bool) string {
+	switch v, m := s.of("v"), s.of("m"); {
+	case !write && (v == "" || s.once(4)):
+		return s.of("yv")
+	case v != "" && (m == "" || s.once(2)):
+		return v
+	case m != "":
+		return m + "[" + s.index() + "]"
 	}
-	return s.pick(s.vars...)
+	return ""
 }
 
-func (s *scribe) expr(depth int) string {
-	if depth == 0 || s.rnd.IntN(6) == 0 {
-		return s.pick(s.place(), s.place(), "x["+s.index()+"]", "0.5", "1.5")
-	}
-	e := func() string { return s.expr(depth - 1) }
-	switch s.rnd.IntN(16) {
-	case 0, 1:
-		return "(" + e() + " + " + e() + ")"
-	case 2:
-		return "(" + e() + " - " + e() + ")"
-	case 3, 4:
-		return e() + "*" + e()
-	case 5:
-		return e() + "/(1 + math.Abs(" + e() + "))"
-	case 6:
-		return "math.Sin(" + e() + ")"
-	case 7:
-		return "math.Tanh(" + e() + ")"
-	case 8:
-		return "math.Exp(-math.Abs(" + e() + "))"
-	case 9:
-		return "math.Sqrt(1 + math.Abs(" + e() + "))"
-	case 10:
-		return s.pick("max", "min", "math.Hypot") + "(" + e() + ", " + e() + ")"
-	case 11:
-		return "helper(" + e() + ", " + e() + ")"
-	case 12:
-		return s.pick("real(z)", "imag(z)", "real(zs["+s.index()+"])", "cmplx.Abs(z + 2i)", "imag(cmplx.Exp(complex(0, "+e()+"))/(z+3))")
-	case 13:
-		return s.pick("total("+e()+", "+e()+", "+e()+")", "total(a[:3]...)", "apply(helper, "+e()+", 0.5)", "apply(math.Hypot, 1, "+e()+")")
-	case 14:
-		if s.again != "" {
-			return fmt.Sprintf(s.again, e())
+// place returns a number that can be set.
+func (s *scribe) place() string {
+	if j := s.of("j"); j != "" && s.once(2) {
+		if v := s.vector(true); v != "" {
+			return v + "[" + s.pick(j, j, j, "len(y)-1-"+j) + "]"
 		}
 	}
-	return "-" + s.place()
+	for {
+		switch s.rnd.IntN(12) {
+		case 0, 1:
+			if v := s.of("sa"); v != "" {
+				return v + "[" + s.index() + "]"
+			}
+		case 2:
+			if v := s.of("p"); v != "" {
+				return v + s.pick(".u", ".w", ".c["+s.index()+"]")
+			}
+		case 3:
+			if v := s.of("q"); v != "" {
+				return v + "[" + s.of("k") + "%2]" + s.pick(".u", ".w", ".c["+s.index()+"]")
+			}
+		default:
+			return s.of("f")
+		}
+	}
+}
+
+func (s *scribe) atom() string {
+	switch s.rnd.IntN(12) {
+	case 0:
+		return s.of("x") + "[" + s.index() + "]"
+	case 1:
+		return s.pick("0.3", "0.7", "1.3", "0.5", "2.5")
+	case 2:
+		if j := s.of("j"); j != "" {
+			return "y[" + j + "]"
+		}
+	case 3, 4, 5:
+		return s.place()
+	}
+	return s.of("fc")
+}
+
+// expr returns a number of moderate size.
+func (s *scribe) expr() string {
+	a, f := s.atom, s.of("fc")
+	if s.once(3) {
+		f = s.place()
+	}
+	n := s.rnd.IntN(27)
+	if s.plain && !s.once(4) {
+		n %= 13
+	}
+	switch n {
+	case 0, 1, 2:
+		return a() + "*" + a()
+	case 3, 4:
+		return a() + "*" + a() + s.pick(" + ", " - ") + a() + "*" + a()
+	case 5:
+		return a() + s.pick("*", " + ", " - ") + a() + s.pick("*", " + ", " - ") + a()
+	case 6, 7:
+		return "math.Sin(" + f + ")"
+	case 8, 9:
+		return "math.Cos(" + f + ")"
+	case 10:
+		return "math.Sin(" + f + ")*math.Cos(" + f + ")"
+	case 11:
+		return a() + "/(1.5 + " + f + "*" + f + ")"
+	case 12:
+		return "0.5*(" + a() + " - " + a() + ")"
+	case 13:
+		return filled(s.pick("math.Tanh(%s)", "math.Exp(-%[1]s*%[1]s)", "math.Sqrt(1+%[1]s*%[1]s)", "math.Log(2+math.Sin(%s))", "math.Atan(%s)", "math.Abs(%s)", "1/(1+math.Exp(-%s))", "math.Erf(%s)"), f)
+	case 14:
+		return filled(s.pick("math.Floor(%s)*%s", "math.Copysign(%s, %s)", "math.Mod(%s, 0.7)*%s", "float64(int(%s))*%s", "math.Round(2*%s)+%s", "math.FMA(%s, 0.5, %s)", "math.Hypot(%s, 1+%s)", "math.Pow(2+math.Sin(%s), %s)", "math.Atan2(%s, 2+math.Cos(%s))"), f, a())
+	case 15:
+		return s.pick("max", "min", "math.Max", "math.Min") + "(" + a() + ", " + a() + ")"
+	case 16, 17:
+		if len(s.calls) > 0 {
+			return filled(s.pick(s.calls...), a(), a(), s.of("ki")+"%4")
+		}
+	case 18:
+		return filled(s.pick("total(%s, %s)", "apply(helper, %s, %s)", "apply(math.Hypot, %s, 1+%s)", "apply(func(p, q float64) float64 { return p*%s - math.Sin(q) }, %s, 0.5)", "power(%s, %s, 3)", "half(%s) + %s"), a(), a())
+	case 19:
+		if z := s.of("z"); z != "" {
+			return filled(s.pick("real(%s)", "imag(%s*%[1]s)", "cmplx.Abs(%s+2)", "real(cmplx.Exp(complex(0, imag(%s))))"), z)
+		}
+	case 20:
+		if p := s.of("p"); p != "" {
+			return p + ".energy()"
+		}
+	case 21:
+		return s.pick("float64("+s.of("ki")+")", "float64(len(y))", "float64(1-2*("+s.of("ki")+"%2))") + "*" + a()
+	case 22:
+		return "-" + a()
+	case 23:
+		return "(" + a() + " + " + a() + ")*(" + f + " - " + a() + ")"
+	case 24:
+		v := s.vector(false)
+		return s.pick("sum("+v+")", "sum("+s.of("sx")+"[:3])", "dot("+v+", y)", "floats.Dot("+v+", y)", "total("+v+"...)")
+	}
+	return a()
 }
 
 func (s *scribe) cond() string {
-	return s.expr(1) + s.pick(" < ", " > ", " <= ") + s.expr(1)
+	k := s.of("ki")
+	switch s.rnd.IntN(16) {
+	case 0:
+		return s.atom() + s.pick(" > ", " < ") + s.pick("0.41", s.atom())
+	case 1:
+		return k + " > 0 && " + s.atom() + " < " + s.atom()
+	case 2:
+		return k + "%2 == 0 || len(y) > 1"
+	case 3:
+		return "!(" + k + " > 1)"
+	}
+	return filled(s.pick("n > %d", "n == %d", "%[2]s > %[1]d", "%[2]s == %[1]d", "%[2]s%%2 == %[1]d%%2", "n < %d"), s.rnd.IntN(4), k)
 }
 
-func (s *scribe) block(n int) {
-	vars := len(s.vars)
+// block writes n statements that are a block of their own, and end in leave.
+func (s *scribe) block(n int, leave ...string) {
+	vars, own := len(s.vars), s.own
+	s.own = vars
 	s.depth++
-	for range n {
+	for range min(n, s.left) {
 		s.stmt()
 	}
+	s.use()
+	for _, text := range leave {
+		s.line("%s", text)
+	}
 	s.depth--
-	s.vars = s.vars[:vars]
+	s.vars, s.own = s.vars[:vars], own
+}
+
+// use adds some locals of the present block to outer ones.
+func (s *scribe) use() {
+	own := s.vars[s.own:]
+	s.vars = s.vars[:s.own]
+	for _, v := range own {
+		to := s.of("f")
+		if v.kind == "f" && s.once(2) && !slices.ContainsFunc(own, func(w datum) bool { return w.name == to || w.name == v.name && w != v }) {
+			s.line("%s += 0.2*%s", to, v.name)
+		}
+	}
+	s.vars = append(s.vars, own...)
+}
+
+// exit returns a statement that leaves the block, or nothing.
+func (s *scribe) exit() []string {
+	n := len(s.loops)
+	if s.once(8) {
+		return []string{filled(s.leave, s.result)}
+	}
+	if n == 0 || s.once(2) {
+		return nil
+	}
+	return []string{s.pick("continue", s.pick("break ", "continue ")+s.loops[s.rnd.IntN(n)])}
+}
+
+// loop writes a loop. body writes what is in it before other statements.
+func (s *scribe) loop(head string, vars []datum, first string) {
+	label := strings.ToUpper(s.name("l"))
+	outer, own, from := len(s.vars), s.own, s.out.Len()
+	s.line("%s {\n%s", head, first)
+	s.vars, s.own, s.loops = append(s.vars, vars...), outer, append(s.loops, label)
+	s.block(1+s.rnd.IntN(3), s.exit()...)
+	s.vars, s.own, s.loops = s.vars[:outer], own, s.loops[:len(s.loops)-1]
+	s.line("}")
+	if text := s.out.String(); strings.Contains(text[from:], " "+label+"\n") { // a label must be used
+		s.out.Reset()
+		s.line("%s%s:\n%s", text[:from], label, strings.TrimSuffix(text[from:], "\n"))
+	}
 }
 
 func (s *scribe) stmt() {
-	inner := 1 + s.rnd.IntN(3)
-	switch k := s.rnd.IntN(22); {
-	case k < 6:
-		s.line("%s = math.Tanh(%s)", s.place(), s.expr(2))
-	case k < 9:
-		s.line("%s %s %s", s.place(), s.pick("+=", "-="), s.expr(2))
-	case k == 9:
-		s.line("%s *= math.Cos(%s)", s.place(), s.expr(1))
-	case k == 10:
-		v, e := s.name("v"), s.expr(2)
-		s.line("%s := %s\n_ = %s", v, e, v)
-		s.vars = append(s.vars, v)
-	case k == 11:
-		s.line("%s", s.pick("a, b = b, a", "copy(a, b)", "clear(b)", "q := p\np.u = q.w\np.w *= q.u", "m[0], m[2] = m[2], m[0]", "{\nrow := m[1]\nrow[2] += row[0]\n}",
-			"for c := range len(m[0]) {\no := 0.0\nfor j := range m {\no += a[j]*m[j][c]\n}\n"+s.pick("s0 = math.Sin(s0 + o)", "a[c] += 0.5*math.Sin(o)", "s1 += math.Tanh(o)*a[c]", "m[1][c] -= 0.5*math.Sin(o)")+"\n}",
-			"for c := range len(m[0]) {\no := math.Tanh("+s.expr(1)+")\nfor j := range m {\n"+s.pick("a[j] += o*m[j][c]", "m[j][c] += o*a[j]", "a[0] += o*m[j][c]\nb[j] -= o*m[j][c]")+"\n}\n}"))
-	case k == 12 && s.rnd.IntN(2) == 0:
-		s.line("{\n%s\n}", s.pick(
-			"floats.AddScaled(a[:4], math.Tanh(s1), b[:4])",
-			"s0 = math.Tanh(floats.Dot(a[:4], b[:4]))",
-			"s1 = floats.LogSumExp(b[:4]) - floats.Max(a[:4])",
-			"c := b[:4]\nd := c\ncopy(d[1:], c)",
-			"w := mat.NewDense(2, 2, a[:4])\nvar c mat.Dense\nc.Mul(w, w.T())\nb[1] += math.Sin(c.At(0, 1))",
-			"v, w := mat.NewVecDense(4, b[:4]), mat.NewVecDense(4, nil)\nw.ScaleVec(0.5, v)\nw.MulElemVec(w, mat.NewVecDense(4, a[:4]))\nv.AddScaledVec(w, -0.5, v)",
-			"c := mat.NewDense(2, 2, b[:4])\nc.Mul(mat.NewDense(2, 2, a[:4]), c)\nc.Apply(func(_, _ int, v float64) float64 { return math.Tanh(v) }, c)",
-		))
-	case k == 20:
-		s.line("%s", s.pick("z = complex(math.Tanh(imag(z)), "+s.expr(1)+")", "zs["+s.index()+"] -= z*complex(0.5, math.Sin("+s.expr(1)+"))",
-			"z *= cmplx.Rect(0.9, "+s.expr(1)+")", "zs[1], zs[2] = zs[2]+z, zs[1]-z", "z = cmplx.Tanh(z) - zs["+s.index()+"]/2"))
-	case k == 21:
-		s.line("%s", s.pick("ps = append(ps, state{u: "+s.expr(1)+", w: s1})\nps[0].u += math.Sin(ps[len(ps)-1].w)", "ps[0].c["+s.index()+"] += ps[0].u*"+s.expr(1),
-			"b = append(b, a[:2]...)\nb[0] += b[len(b)-1]", "{\nc := append([]float64{s0}, a[:3]...)\na["+s.index()+"] += c["+s.index()+"]\n}"))
-	case k == 12:
-		s.line("b = append(b, %s)\nb[%s] += b[len(b)-1]", s.expr(1), s.index())
-	case k < 15 && s.depth < 4:
-		s.line("if %s {", s.cond())
-		s.block(inner)
-		switch {
-		case len(s.loops) > 0 && s.rnd.IntN(3) == 0:
-			s.line(s.pick("break", "continue"))
-		case s.rnd.IntN(8) == 0:
-			s.line("return %s", s.expr(1))
+	s.left--
+	inner := 1 + s.rnd.IntN(4)
+	n := s.rnd.IntN(40)
+	if s.plain {
+		n = min(s.rnd.IntN(34), 23) // many branches
+	}
+	switch {
+	case n < 6:
+		s.define("f", "%s", s.expr())
+	case n < 11:
+		s.line("%s = %s", s.place(), s.expr())
+	case n < 14:
+		s.line("%s %s 0.3*(%s)", s.place(), s.pick("+=", "-="), s.expr())
+	case n == 14:
+		s.line("%s %s %s", s.place(), s.pick("*=", "*=", "/="), "(1.5 + math.Sin("+s.atom()+"))")
+	case n == 15:
+		v, a, b := s.of("f"), s.declare("f"), s.declare("f")
+		s.line("%[1]s, %[2]s := math.Sincos(%[3]s)\n_, _ = %[1]s, %[2]s", a, b, v)
+	case n == 16:
+		p, q := s.place(), s.place()
+		s.line("%s, %s = %s, %s", p, q, s.pick(q, s.expr()), s.pick(p, s.expr()))
+	case n == 17:
+		if len(s.pairs) > 0 {
+			call := filled(s.pick(s.pairs...), s.atom(), s.atom(), s.of("ki")+"%4")
+			p := s.place()
+			if s.once(2) {
+				s.line("%s = %s", s.pick(p+", "+s.of("f"), "_, "+p, p+", _"), call)
+				return
+			}
+			a, b := s.declare("f"), s.declare("f")
+			s.line("%[1]s, %[2]s := %[3]s\n_, _ = %[1]s, %[2]s", a, b, call)
 		}
-		if s.rnd.IntN(2) == 0 {
+	case n == 18:
+		s.line(s.pick("%[1]s++", "%[1]s += %[2]s", "%[1]s = (%[1]s*2 + 1) %% 5", "%[1]s = int(math.Abs(%[3]s)) %% 3"), s.of("k"), s.of("ki"), s.expr())
+	case n == 19:
+		s.define("k", "%s", s.pick("n/2", "len(y)%3", s.of("ki")+"+1", "int(2*math.Abs("+s.atom()+"))%4"))
+	case n < 24 && s.depth < 4:
+		vars := len(s.vars)
+		if s.once(4) {
+			v := s.pick("t", "tmp", "r")
+			s.line("if %s := %s; %s {", v, s.expr(), s.cond()+" || "+v+" > 0.3")
+			s.vars = append(s.vars, datum{v, "f"})
+		} else {
+			s.line("if %s {", s.cond())
+		}
+		s.block(inner, s.exit()...)
+		switch s.rnd.IntN(4) {
+		case 0:
+			s.line("} else if %s {", s.cond())
+			s.block(inner, s.exit()...)
+		case 1:
 			s.line("} else {")
 			s.block(inner)
 		}
 		s.line("}")
-	case s.depth < 3:
-		v := s.name("i")
-		switch s.rnd.IntN(5) {
-		case 0:
-			s.line("for %s := range 4 {", v)
-		case 1:
-			s.line("for %s := 3; %s >= 0; %s-- {", v, v, v)
-		case 2:
-			s.line("for %s := 0; %s < 4; %s += 2 {", v, v, v)
-		case 3:
-			s.line("for %s, e := range x[:4] {\n_ = e\ns0 += e*0.25", v)
-		default:
-			s.line("for %s := 0; %s < 3 && %s; %s++ {", v, v, s.cond(), v)
-		}
-		s.line("_ = %s", v)
-		s.loops = append(s.loops, v)
+		s.vars = s.vars[:vars]
+	case n == 24 && s.depth < 4:
+		s.line("switch %s {\ncase 0:", s.of("ki"))
+		s.block(inner, s.exit()...)
+		s.line("%s", s.pick("default:", "case 1, 2:"))
 		s.block(inner)
-		s.loops = s.loops[:len(s.loops)-1]
+		s.line("case 3:")
+		s.block(inner)
 		s.line("}")
+	case n < 29 && s.depth < 3:
+		i, k, f := s.pick("i", "j", "i1", s.name("i")), s.of("ki"), s.of("f")
+		switch s.rnd.IntN(10) {
+		case 0, 1:
+			s.loop("for "+i+" := range "+s.pick("4", "3", "n"), []datum{{i, "i"}}, "_ = "+i)
+		case 2:
+			s.loop(filled("for %[1]s := %[2]s; %[1]s >= 0; %[1]s--", i, s.pick("n", "3")), []datum{{i, "i"}}, "")
+		case 3:
+			s.loop(filled("for %[1]s := %[2]s; %[1]s < 4; %[1]s += 2", i, s.pick("0", "1", "n")), []datum{{i, "i"}}, "")
+		case 4:
+			v := s.name("e")
+			s.loop("for "+i+", "+v+" := range "+s.pick(s.of("sx")+"[:4]", s.of("sax")+"[1:4]"), []datum{{i, "i"}, {v, "f"}}, filled("_, _ = %s, %s", i, v))
+		case 5:
+			i = s.name("i") // the condition may have another i
+			s.loop(filled("for %[1]s := 0; %[1]s < 3 && (%[2]s); %[1]s++", i, s.cond()), []datum{{i, "i"}}, "")
+		case 6:
+			v := s.name("n")
+			s.line("%s := %s %% 3", v, k)
+			s.loop("for", []datum{{v, "i"}}, filled("if %s > 2 || %s > 9 {\nbreak\n}\n%[1]s++", v, f))
+		default:
+			v := s.vector(false)
+			e := s.name("e")
+			s.loop("for "+i+", "+e+" := range "+v, []datum{{i, "j"}, {e, "f"}}, filled("_, _ = %s, %s", i, e))
+		}
+	case n < 33:
+		s.vectors()
+	case n < 36:
+		s.memory()
+	case n == 36 && s.depth < 3: // a function that reads and changes what is around it
+		g := s.name("g")
+		s.line("%s := func(p float64) float64 {", g)
+		loops, result, leave := s.loops, s.result, s.leave
+		s.vars, s.loops, s.result, s.leave = append(s.vars, datum{"p", "f"}), nil, "0.5*p", "return %s"
+		s.block(inner, "return p*"+s.of("f")+"\n}")
+		s.vars, s.loops, s.result, s.leave = s.vars[:len(s.vars)-1], loops, result, leave
+		s.line("%s = %s(%s)", s.of("f"), g, s.atom())
+		if s.once(2) {
+			s.line("%s = %s(1) - %[2]s(0.5)", s.of("f"), g)
+		}
+	case n == 37 && s.of("z") != "":
+		s.line("z = %s", filled(s.pick("z*complex(0.3, %s)", "cmplx.Exp(complex(0, %s))", "complex(%s, imag(z))", "cmplx.Tanh(z)-complex(%s, 0.5)", "cmplx.Conj(z)/complex(2, %s)"), s.atom()))
 	default:
-		s.line("s1 = math.Sin(%s)", s.expr(2))
+		s.line("%s = math.Tanh(%s)", s.place(), s.expr())
 	}
 }
 
-// sums writes loops that add to acc and otherwise change what is their own, so that most of them go ahead
-// and back in one.
-func (s *scribe) sums() {
-	s.line("acc, last := 0.0, a[:4]\n_ = last")
-	vars := s.vars
-	inner := slices.Concat(vars, []string{"t", "u", "last[1]"})
-	own := func() string { return s.pick("t", "u", "c["+s.index()+"]") }
-	var body func(depth int)
-	body = func(depth int) {
-		for range 1 + s.rnd.IntN(3) {
-			switch k := s.rnd.IntN(16); {
-			case k < 3:
-				s.line("%s = math.Tanh(%s)", own(), s.expr(2))
-			case k < 5:
-				s.line("%s += %s", own(), s.expr(2))
-			case k < 9:
-				s.line("acc += %s", s.expr(2))
-			case k == 9:
-				s.line("last = c")
-			case k == 10:
-				s.line("if %s {\ncontinue\n}", s.cond())
-			case k < 13 && depth > 0:
-				s.line("if %s {", s.cond())
-				body(depth - 1)
-				s.line("} else {")
-				body(depth - 1)
-				s.line("}")
-			case depth > 0:
-				v := s.name("i")
-				s.line("for %s := range 3 {\n_ = %s", v, v)
-				s.loops = append(s.loops, v)
-				body(depth - 1)
-				s.loops = s.loops[:len(s.loops)-1]
-				s.line("}")
-			}
+// vectors writes a loop or a call over whole slices.
+func (s *scribe) vectors() {
+	v, w, m, a := s.vector(true), s.vector(false), s.of("m"), s.of("s")
+	if v == "" {
+		v = s.define("v", "make([]float64, len(y))")
+	}
+	if m == "" || a == "" || s.once(3) {
+		text := s.pick("f += v[q]*w[q]", "v[q] += e*w[q]", "v[q] = e*w[q]", "v[q] *= e", "v[q] -= e", "v[q] = w[q]", "v[q] = 0", "f += math.Exp(0.3*w[q])", "f += w[q]",
+			"v[q] = math.Exp(w[q]-e)\nf += v[q]", "f += 0.5*w[q]*w[q]", "f = max(f, w[q])", "v[q] += w[q]*w[q]", "v[q] = math.Tanh(w[q])*e", "f -= v[q]*e", "f = f*0.5 + w[q]", "f += v[q]*v[q]\nv[q] = f")
+		s.line("for q := range y {\n%s\n}", strings.NewReplacer("math", "math", "f", s.place(), "v", v, "w", w, "e", s.atom()).Replace(text))
+		return
+	}
+	text := s.pick("a[h] += m[h][q]*w[q]", "v[q] += m[h][q]*a[h]", "m[h][q] += a[h]*w[q]", "m[h][q] *= e", "a[h] += m[h][q]", "m[h][q] = a[h] - w[q]", "f += a[h]*m[h][q]*w[q]")
+	text = strings.NewReplacer("f", s.of("f"), "v", v, "w", w, "e", s.of("f"), "m", m, "a", a).Replace(text)
+	heads := []string{"for h := range 4 {", "for q := range y {"}
+	if s.once(3) {
+		slices.Reverse(heads)
+	}
+	s.line("%s\n%s\n%s\n}\n}", heads[0], heads[1], text)
+}
+
+// memory writes what makes, copies, exchanges or shares memory.
+func (s *scribe) memory() {
+	list, v, m, p, a := s.of("s"), s.of("v"), s.of("m"), s.of("p"), s.of("a")
+	ok := func(of ...string) bool { return !slices.Contains(of, "") }
+	switch n := s.rnd.IntN(26); {
+	case n == 0:
+		s.define("s", s.pick("make([]float64, 4)", "append([]float64(nil), %s[:4]...)", "[]float64{%[2]s, 1, %[2]s, %[2]s*%[2]s}"), s.of("sx"), s.atom())
+	case n == 1:
+		s.define("v", s.pick("make([]float64, len(y))", "append([]float64(nil), %s...)"), s.vector(false))
+	case n == 2:
+		v := s.define("m", "make([][]float64, 4)")
+		s.line("for i := range %[1]s {\n%[1]s[i] = %[2]s\n}", v, s.pick("make([]float64, len(y))", "append([]float64(nil), y...)"))
+	case n == 3:
+		s.define("p", "state{u: %s, w: %s}", s.atom(), s.atom())
+	case n == 4:
+		s.define("a", s.pick("[4]float64{%s, 1, %s}", "[4]float64{%s, 0, 0, %s}"), s.expr(), s.atom())
+	case n == 5 && ok(p):
+		s.define("p", "%s", p)
+	case n == 6 && ok(a):
+		s.define("a", "%s", a)
+	case n == 7 && ok(list): // another name
+		s.define("s", "%s%s", list, s.pick("", "[:]"))
+	case n == 8 && ok(v):
+		s.define("v", "%s", v)
+	case n == 9 && ok(m):
+		s.define("v", "%s[%s]", m, s.index())
+	case n == 10:
+		v := s.define("s", "make([]float64, 6)")
+		s.line("%s[1] = %s", v, s.expr())
+		s.define("s", "%s[%s:]", v, s.pick("1", "2"))
+	case n == 11 && ok(list):
+		s.line("%s = append(%[1]s, %s)", list, s.expr())
+	case n == 12 && ok(list):
+		w := s.of("s")
+		s.line("%s, %s = %[2]s, %[1]s", list, w)
+	case n == 13 && ok(v):
+		w := s.of("v")
+		s.line("%s, %s = %[2]s, %[1]s", v, w)
+	case n == 14 && ok(m):
+		s.line("%[1]s[0], %[1]s[%[2]s] = %[1]s[%[2]s], %[1]s[0]", m, s.index())
+	case n == 15 && ok(v):
+		s.line(s.pick("copy(%s, %s)", "clear(%s)\n_ = %s"), v, s.vector(false))
+	case n == 16 && ok(list):
+		s.line(s.pick("copy(%[1]s, %[2]s)", "clear(%[1]s[:2])", "copy(%[1]s[1:], %[1]s)"), list, s.of("sx"))
+	case n == 17 && ok(p):
+		s.line("%s = %s", p, s.pick(s.of("p"), "state{u: "+s.expr()+"}", "state{"+s.atom()+", "+p+".u, "+p+".c}"))
+	case n == 18 && ok(a):
+		s.line("%s = %s", a, s.pick(s.of("a"), "[4]float64{0, "+s.expr()+"}"))
+	case n == 19:
+		s.define("q", "[]state{{u: %s}, {w: %s}}", s.expr(), s.atom())
+	case n == 20 && ok(s.of("q"), p):
+		s.line(s.pick("%[1]s[%[2]s%%2] = %[3]s", "%[3]s = %[1]s[%[2]s%%2]", "%[1]s[0], %[1]s[1] = %[1]s[1], %[1]s[0]", "for _, e := range %[1]s {\n%[3]s.u += 0.3*e.w\n}", "for i := range %[1]s {\np := &%[1]s[i]\np.u *= p.w\np.w += 0.5\n}"), s.of("q"), s.of("k"), p)
+	case n == 22 && ok(s.of("q")):
+		s.line("%s = append(%[1]s, state{u: %s, w: %s})", s.of("q"), s.expr(), s.atom())
+	case n == 23 && ok(s.of("z")):
+		s.line("{\nzs := []complex128{%[1]s, complex(%[2]s, 1)}\nzs[0], zs[1] = zs[1]+%[1]s/2, zs[0]*zs[1]\nzs[%[3]s%%2] -= 0.5i\n%[1]s = zs[n%%2]\n}", s.of("z"), s.atom(), s.of("k"))
+	case n > 23 && ok(list): // of gonum
+		s.line("{\nv, w := %s[:4], append([]float64(nil), %s[:4]...)\n_, _ = v, w\n%s\n}", list, s.of("sx"), strings.ReplaceAll(s.pick(
+			"floats.AddScaled(v, math.Tanh(F), w)",
+			"F = floats.LogSumExp(w) - floats.Max(v)",
+			"c := v\ncopy(c[1:], v)",
+			"w := mat.NewDense(2, 2, v)\nvar c mat.Dense\nc.Mul(w, w.T())\nF += math.Sin(c.At(0, 1))",
+			"p, q := mat.NewVecDense(4, v), mat.NewVecDense(4, nil)\nq.ScaleVec(0.5, p)\nq.MulElemVec(q, mat.NewVecDense(4, w))\np.AddScaledVec(q, -0.5, p)",
+			"c := mat.NewDense(2, 2, v)\nc.Mul(mat.NewDense(2, 2, w), c)\nc.Apply(func(_, _ int, v float64) float64 { return math.Tanh(v) }, c)",
+		), "F", s.of("f")))
+	case n == 21 && ok(p):
+		s.line(s.pick("%[3]s = %[1]s.step(%[2]s)", "%[1]s.step(%[2]s)\n_ = %[3]s"), p, s.expr(), s.of("f"))
+	}
+}
+
+// sum writes a loop that adds to a number, and otherwise changes what is its own, so that it may go ahead and
+// back in one.
+func (s *scribe) sum() {
+	outer, own := slices.Clone(s.vars), s.own
+	s.vars = []datum{{"e", "c"}, {"j", "j"}}
+	for _, v := range outer {
+		if kind := map[string]string{"f": "c", "s": "x", "v": "y", "i": "i", "x": "x", "y": "y", "c": "c"}[v.kind]; kind != "" {
+			s.vars = append(s.vars, datum{v.name, kind})
 		}
 	}
-	for range 2 {
-		v := s.name("i")
-		s.line("for %s := range 4 {\nt, u, c := x[%s], a[3-%s], make([]float64, 4)", v, v, v)
-		s.loops, s.vars = append(s.loops, v), inner
-		body(2)
-		s.line("acc += t*u + c[2]\n}")
-		s.loops, s.vars = s.loops[:len(s.loops)-1], vars
+	s.line("acc := 0.0\nfor j, e := range y {\nt, u, k, own := %s, %s, j, []float64{e, 1, 0, e}\n_, _, _, _ = t, u, k, own", s.pick("e", "x[1]"), "x[n]")
+	s.own = len(s.vars)
+	s.vars, s.loops = append(s.vars, datum{"t", "f"}, datum{"u", "f"}, datum{"k", "k"}, datum{"own", "s"}), append(s.loops, "")
+	for range 4 {
+		s.stmt()
 	}
+	s.line("acc += %s\n}", s.expr())
+	outer = append(outer, datum{"acc", "f"})
+	s.vars, s.own, s.loops = outer, own, s.loops[:len(s.loops)-1]
+}
+
+// function writes the body of a function, whose parameters are declared, and returns its result.
+func (s *scribe) function(statements int, leave string) {
+	s.leave, s.left = leave, 3*statements
+	if s.plain {
+		s.left *= 2
+	}
+	s.vars, s.own, s.depth, s.loops, s.result = []datum{{"x", "x"}, {"y", "y"}, {"a", "f"}, {"b", "f"}, {"c", "f"}, {"n", "i"}, {"k", "k"}}, 0, 0, nil, "a + b*c"
+	s.line("k, c := n, %s\n_, _ = k, c", s.pick("0.2", "x[3]", "x[0]*x[1]"))
+	for _, v := range []struct {
+		datum
+		text, result string
+	}{
+		{datum{"list", "s"}, "[]float64{x[0], 1, x[1], 2}", "sum(list[:4])"},
+		{datum{"vec", "v"}, "append([]float64(nil), y...)", "dot(vec, y)"},
+		{datum{"rows", "m"}, "table(x[:4], y)", "sum(rows[1])*sum(rows[n])"},
+		{datum{"st", "p"}, "state{u: x[2], w: 0.5}", "st.u*st.w + st.c[1]"},
+		{datum{"arr", "a"}, "[4]float64{x[3], a}", "arr[0]*arr[2] + arr[n]"},
+		{datum{"z", "z"}, "complex(x[1], 0.5)", "real(z)*imag(z)"},
+	} {
+		if !s.plain && s.once(2) {
+			s.vars, s.result = append(s.vars, v.datum), s.result+" + "+v.result
+			s.line("%s := %s\n_ = %[1]s", v.name, v.text)
+		}
+	}
+	first := len(s.vars)
+	for i := range statements {
+		if s.stmt(); i == statements/2 && !s.plain && s.once(2) {
+			s.sum()
+			s.result += " + acc"
+		}
+	}
+	s.own = first
+	s.use()
 }
 
 // rows writes a function with a Jacobian, of loops whose iterations mostly store rows of their own. x has 20
@@ -332,7 +656,7 @@ func (s *scribe) rows(name string) {
 				body(depth - 1)
 				guards--
 				if len(loops) > 0 && s.rnd.IntN(3) == 0 {
-					s.line(s.pick("continue", "continue", "continue", "break"))
+					s.line("%s", s.pick("continue", "continue", "continue", "break"))
 				}
 				s.line("}")
 			case k < 18 && depth > 0:
@@ -380,11 +704,42 @@ type state struct {
 	c    [4]float64
 }
 
+func (p *state) step(e float64) float64 {
+	p.u += 0.3 * p.w * e
+	p.c[1] = p.u
+	return p.w - e
+}
+
+func (p state) energy() float64 {
+	p.u *= 2
+	return p.u*p.w + p.c[1]
+}
+
 func dot(x, y []float64) (s float64) {
 	for i := range x {
 		s += x[i] * y[i]
 	}
 	return s
+}
+
+func sum(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// table returns rows that are multiples of y.
+func table(x, y []float64) [][]float64 {
+	rows := make([][]float64, len(x))
+	for i, v := range x {
+		rows[i] = make([]float64, len(y))
+		for j := range y {
+			rows[i][j] = v * y[j]
+		}
+	}
+	return rows
 }
 
 func total(x ...float64) (s float64) {
@@ -395,6 +750,15 @@ func total(x ...float64) (s float64) {
 }
 
 func apply(f func(x, y float64) float64, x, y float64) float64 { return f(y, x) * 0.5 }
+
+func half[T float64 | float32](x T) T { return x / 2 }
+
+func power(x, y float64, n int) float64 {
+	if n == 0 {
+		return math.Cos(y)
+	}
+	return x * power(x, y, n-1)
+}
 
 func helper(x, y float64) float64 {
 	if x > y {
@@ -418,77 +782,123 @@ import (
 	"testing"
 )
 
-func TestAll(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	random := func() []float64 {
-		x := make([]float64, 6)
-		for i := range x {
-			x[i] = 2*rnd.Float64() - 1
-		}
-		return x
+var rnd = rand.New(rand.NewPCG(1, 1))
+
+func random(n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 2*rnd.Float64() - 1
 	}
-	skipped := 0
-	for k, f := range all {
-		x, v, w := random(), random(), random()
-		want := f.f(append([]float64(nil), x...))
-		g := make([]float64, 6)
-		if got := f.g(g, x); got != want && !(math.Abs(got-want) <= 1e-12*math.Abs(want)) {
-			t.Errorf("f%d: value %v, want %v", k, got, want)
+	return x
+}
+
+// slope returns the derivative of f at x in direction v, by central differences of sixth order, and a bound
+// on its error. It returns false if there is a kink or a step nearby.
+func slope(f func(x []float64) float64, x, v []float64) (d, bound float64, ok bool) {
+	at := func(h float64) float64 {
+		y := append([]float64(nil), x...)
+		for i := range y {
+			y[i] += h * v[i]
 		}
-		hv, hw, slope := make([]float64, 6), make([]float64, 6), make([]float64, 1)
-		f.j(slope, x, v)
-		f.h(hv, x, v)
-		f.h(hw, x, w)
-		size := 1.0
-		for i := range g {
-			size = max(size, math.Abs(g[i]), math.Abs(hv[i]), math.Abs(hw[i]))
-		}
-		if !(size < 1e6) {
-			skipped++
+		return f(y)
+	}
+	d6 := func(h float64) float64 {
+		return (45*(at(h)-at(-h)) - 9*(at(2*h)-at(-2*h)) + at(3*h) - at(-3*h)) / (60 * h)
+	}
+	f0 := at(0)
+	for _, h := range []float64{1e-3, 1e-4, 1e-5} {
+		// Halving h halves the second difference at a kink, and divides it by four elsewhere.
+		wide, narrow := math.Abs(at(h)+at(-h)-2*f0), math.Abs(at(h/2)+at(-h/2)-2*f0)
+		if narrow > 1e-13*(1+math.Abs(f0)) && narrow > 0.35*wide {
 			continue
 		}
-		if got := dot(g, v); !(math.Abs(got-slope[0]) <= 1e-9*size) {
-			t.Errorf("f%d: gradient times v is %v, and the tangent %v", k, got, slope[0])
+		a, b := d6(h), d6(h/2)
+		size := 1 + math.Abs(b)
+		if math.Abs(a-b) <= 1e-7*size {
+			return b, 10*math.Abs(a-b) + 1e-14/h*(size+math.Abs(f0)), true
 		}
-		if a, b := dot(w, hv), dot(v, hw); !(math.Abs(a-b) <= 1e-8*size) {
-			t.Errorf("f%d: w·H·v is %v, and v·H·w %v", k, a, b)
-		}
-		// The gradient of f + g·v is g + H·v, and the third derivatives are symmetric.
-		if f.n != nil {
-			again, a, b := make([]float64, 6), make([]float64, 6), make([]float64, 6)
-			f.n(again, x, v)
+	}
+	return 0, 0, false
+}
+
+func TestAll(t *testing.T) {
+	calls, kinks := 0, 0
+	for _, c := range all {
+		for n := range 8 {
+			size := 4 + []int{0, 1, 2, 7}[rnd.IntN(4)]
+			x, v, w, g := random(size), random(size), random(size), random(size)
+			n %= 4
+			failed := func(what string, got, want any) {
+				t.Helper()
+				t.Errorf("%s(%v, %d): %s %v, want %v", c.name, x, n, what, got, want)
+			}
+			f := func(x []float64) float64 { return c.f(append([]float64(nil), x...), n) }
+			// gradient returns v·∇f, or that of the product of the Hessian with w.
+			want := f(x)
+			if !(math.Abs(want) < 1e6) {
+				continue
+			}
+			if got := c.g(g, append([]float64(nil), x...), n); !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
+				failed("value", got, want)
+			}
+			calls++
+			gv := dot(g, v)
+			if d, bound, ok := slope(f, x, v); !ok {
+				kinks++
+			} else if !(math.Abs(gv-d) <= bound) {
+				failed("gradient times v", gv, d)
+			}
+			if c.j == nil {
+				continue
+			}
+			tangent, hv, hw := make([]float64, 1), random(size), random(size)
+			c.j(tangent, x, v, n)
+			if scale := 1 + norm(g)*norm(v); !(math.Abs(gv-tangent[0]) <= 1e-10*scale) && scale < 1e6 {
+				failed("gradient times v", gv, tangent[0])
+			}
+			c.h(hv, x, v, n)
+			c.h(hw, x, w, n)
+			scale := 1 + norm(g) + norm(hv) + norm(hw)
+			if scale > 1e6 {
+				continue
+			}
+			if a, b := dot(w, hv), dot(v, hw); !(math.Abs(a-b) <= 1e-9*scale) {
+				failed("w·H·v", a, b)
+			}
+			along := func(x []float64) float64 {
+				g := make([]float64, size)
+				c.g(g, x, n)
+				return dot(g, w)
+			}
+			if d, bound, ok := slope(along, x, v); ok && !(math.Abs(dot(w, hv)-d) <= bound+1e-10*scale) {
+				failed("w·H·v by differences", dot(w, hv), d)
+			}
+			if c.n == nil {
+				continue
+			}
+			// The gradient of f + g·v is g + H·v, and third derivatives are symmetric.
+			again, a, b := random(size), random(size), random(size)
+			c.n(again, x, v, n)
 			for i, got := range again {
-				if want := g[i] + hv[i]; !(math.Abs(got-want) <= 1e-9*size) {
-					t.Errorf("f%d: the gradient of the gradient is %v, want %v", k, got, want)
+				if want := g[i] + hv[i]; !(math.Abs(got-want) <= 1e-9*scale) {
+					failed("gradient of f + g·v", got, want)
+					break
 				}
 			}
-			f.t(a, x, v, w)
-			f.t(b, x, v, v)
-			third := size
-			for i := range a {
-				third = max(third, math.Abs(a[i]), math.Abs(b[i]))
+			c.t(a, x, v, w, n)
+			c.t(b, x, v, v, n)
+			if d, e := dot(a, v), dot(b, w); !(math.Abs(d-e) <= 1e-8*(scale+norm(a)+norm(b))) {
+				failed("third derivative", d, e)
 			}
-			if d, e := dot(a, v), dot(b, w); !(math.Abs(d-e) <= 1e-8*third) {
-				t.Errorf("f%d: third derivatives are %v and %v", k, d, e)
-			}
-		}
-		// Differences, where there is no kink nearby.
-		at := func(h float64) float64 {
-			y := append([]float64(nil), x...)
-			for i := range y {
-				y[i] += h * v[i]
-			}
-			return f.f(y)
-		}
-		d := func(h float64) float64 { return (at(h) - at(-h)) / (2 * h) }
-		if a, b := d(1e-5), d(3e-5); math.Abs(a-b) < 1e-7*size && math.Abs(a-slope[0]) > 1e-4*size {
-			t.Errorf("f%d: the tangent is %v, and by differences %v", k, slope[0], a)
 		}
 	}
-	if 2*skipped > len(all) {
-		t.Errorf("%d of %d functions overflow", skipped, len(all))
+	t.Logf("%d calls, %d of them near a kink", calls, kinks)
+	if 2*calls < 8*len(all) || 3*kinks > calls {
+		t.Errorf("of %d calls %d have numbers of moderate size, and %d are near a kink", 8*len(all), calls, kinks)
 	}
 }
+
+func norm(x []float64) float64 { return math.Sqrt(dot(x, x)) }
 `
 
 const fuzzRows = `package written
@@ -529,52 +939,55 @@ func TestRows(t *testing.T) {
 }
 `
 
-// TestRandomGradients compares the gradients of random functions with their tangents, their
-// Hessians with their transposes, and both with differences of values.
+// TestRandomGradients compares the gradients of random functions with differences of values and with their
+// tangents, and their Hessians with differences of gradients and their transposes.
 func TestRandomGradients(t *testing.T) {
-	count, seed := randomCount(t, 12)
+	count, seed := randomCount(t, 16)
 	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 2))}
 	s.line("%s", fuzzHead)
 	var table strings.Builder
 	for k := range count {
 		from := s.out.Len()
-		const locals = "a, b := []float64{x[0], 1, x[1], 2}, make([]float64, 4)\nm := make([][]float64, 4)\n" +
-			"for i := range m {\nm[i] = make([]float64, 4)\nm[i][i] = x[i]\n}\np := state{u: x[2], w: 0.5}\n" +
-			"z, zs, ps := complex(x[1], 0.5), make([]complex128, 4), []state{{u: x[3]}}"
-		const result = "r := s0*s1 + p.u*p.w + real(z) + imag(zs[1]) + ps[0].u\nfor i := range 4 {\nr += a[i]*b[i]*0.5 + m[i][3-i]*p.c[i] + a[i]\n}\n"
-		s.vars, s.again = []string{"s0", "s1"}, ""
-		if s.rnd.IntN(3) == 0 { // it calls itself
-			s.line("func r%d(x []float64, s0 float64, n int) float64 {\ns1 := x[3]\n%s", k, locals)
-			s.block(2)
-			s.line("for i := range 2 {\nif n > 0 {\ns1 += 0.5 * r%d(a[:4], s0*b[i], n-1)\n}", k)
-			s.block(2)
-			s.line("}\n%sreturn math.Sin(r)\n}\n", result)
-			s.again = fmt.Sprintf("r%d(%s, %%s, 2)", k, s.pick("a[:4]", "m[1]", "b[:4]"))
+		s.plain, s.calls, s.pairs = s.once(3), nil, nil
+		const helper = "x, y := []float64{a, b, a*b, 1}, []float64{a, b, 1}\n_, _ = x, y"
+		if s.once(3) {
+			s.line("func h%d(a, b float64, n int) float64 {\n%s", k, helper)
+			s.function(2, "return %s")
+			s.line("return %s\n}\n", s.result)
+			s.calls = append(s.calls, fmt.Sprintf("h%d(%%s, %%s, %%s)", k))
 		}
-		s.line("//revgen:gradient x hessian\nfunc f%d(x []float64) float64 {", k)
-		s.line("s0, s1 := x[4], x[5]\n%s", locals)
-		if s.again != "" {
-			s.line("s0 += %s", fmt.Sprintf(s.again, "s1"))
+		if s.once(3) {
+			s.line("func p%d(a, b float64, n int) (p, q float64) {\n%s", k, helper)
+			s.function(2, s.pick("return %s, b", "p = %s\nq += b\nreturn"))
+			s.line("p, q = %s, c\nreturn\n}\n", s.result)
+			s.pairs = append(s.pairs, fmt.Sprintf("p%d(%%s, %%s, %%s)", k))
 		}
-		if s.rnd.IntN(2) == 0 {
-			s.block(5)
-			s.line("%sreturn math.Sin(r)\n}\n", result)
-		} else {
-			s.block(2)
-			s.line("%s", result)
-			s.sums()
-			s.line("return math.Sin(r) + acc\n}\n")
+		if s.once(4) { // it calls itself
+			s.line("func r%d(x []float64, a float64, n int) float64 {\nb, y := x[1], x[1:]\n_, _ = b, y", k)
+			s.function(2, "return %s")
+			s.line("for i := range 2 {\nif n > 0 {\nb += 0.5 * r%d(x, a*x[i], n-1)\n}\n}\nreturn math.Sin(%s)\n}\n", k, s.result)
+			s.calls = append(s.calls, fmt.Sprintf("r%d([]float64{%%s, %%s, 0.5, c}, b, min(2, %%s))", k))
 		}
-		s.line("//revgen:jacobian x\nfunc j%d(dst, x []float64) { dst[0] = f%d(x) }\n", k, k)
-		if text := s.out.String()[from:]; strings.Contains(strings.ReplaceAll(text, "c := append(", ""), "append(") || s.again != "" {
-			fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP, nil, nil},\n", k, k, k, k)
+		second := s.once(2)          // it has second derivatives
+		third := second && s.once(3) // and derivatives of written ones
+		s.line("//revgen:gradient x%s\nfunc f%d(x []float64, n int) (result float64) {\na, b, y := x[0], x[1]*x[2], x[4:]\n_ = y", map[bool]string{true: " hessian"}[second], k)
+		s.function(4+s.rnd.IntN(5), s.pick("return %s", "result += %s\nreturn"))
+		s.line("result = %s\nreturn\n}\n", s.result)
+		if !second {
+			fmt.Fprintf(&table, "{name: \"f%[1]d\", f: f%[1]d, g: f%[1]dGradient},\n", k)
 			continue
 		}
-		s.line("//revgen:gradient x\nfunc n%d(x, u []float64) float64 {\ng := make([]float64, 6)\ns := f%dGradient(g, x)\nreturn s + dot(g, u)\n}\n", k, k)
-		s.line("//revgen:gradient x\nfunc h%d(x, u, w []float64) float64 {\ng := make([]float64, 6)\nf%dHessVec(g, x, u)\nreturn dot(g, w)\n}\n", k, k)
-		fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP, n%dGradient, h%dGradient},\n", k, k, k, k, k, k)
+		s.line("//revgen:jacobian x jvp\nfunc j%d(dst, x []float64, n int) { dst[0] = f%d(x, n) }\n", k, k)
+		text := s.out.String()[from:]
+		if !third || strings.Contains(strings.ReplaceAll(text, "append([]", ""), "append(") || strings.Contains(text, "func r") || strings.Contains(text, "power(") {
+			fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, nil, nil},\n", k)
+			continue
+		}
+		s.line("//revgen:gradient x\nfunc n%[1]d(x, u []float64, n int) float64 {\ng := make([]float64, len(x))\ns := f%[1]dGradient(g, x, n)\nreturn s + dot(g, u)\n}\n", k)
+		s.line("//revgen:gradient x\nfunc t%[1]d(x, u, w []float64, n int) float64 {\ng := make([]float64, len(x))\nf%[1]dHessVec(g, x, u, n)\nreturn dot(g, w)\n}\n", k)
+		fmt.Fprintf(&table, "{\"f%[1]d\", f%[1]d, f%[1]dGradient, f%[1]dHessVec, j%[1]dJVP, n%[1]dGradient, t%[1]dGradient},\n", k)
 	}
-	test := fuzzTest + "\nvar all = []struct {\nf func([]float64) float64\ng func(g, x []float64) float64\nh, j func(dst, x, v []float64)\nn func(g, x, u []float64) float64\nt func(g, x, u, w []float64) float64\n}{\n" + table.String() + "}\n"
+	test := fuzzTest + "\nvar all = []struct {\nname string\nf func(x []float64, n int) float64\ng func(g, x []float64, n int) float64\nh, j func(dst, x, v []float64, n int)\nn func(g, x, u []float64, n int) float64\nt func(g, x, u, w []float64, n int) float64\n}{\n" + table.String() + "}\n"
 	testWritten(t, s.out.String(), test)
 }
 
@@ -583,6 +996,7 @@ func testWritten(t *testing.T, source, test string) string {
 	t.Helper()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "random.go")
+	at := filepath.Join(os.TempDir(), "random_gradients.go")
 	if err := os.WriteFile(name, []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -598,11 +1012,11 @@ func testWritten(t *testing.T, source, test string) string {
 	}
 	written, err := load(fset, files, imports).written(files)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, source)
+		_ = os.WriteFile(at, []byte(source), 0o666)
+		t.Fatalf("%v\nthe functions are in %s", err, at)
 	}
 	text := written[strings.TrimSuffix(name, ".go")+gradient.Suffix]
 	if out, err := testPackage(t, map[string]string{"random.go": source, "random_grad.go": string(text), "random_test.go": test}); err != nil {
-		at := filepath.Join(os.TempDir(), "random_gradients.go")
 		_ = os.WriteFile(at, []byte(source), 0o666)
 		t.Errorf("%v\n%s\nthe functions are in %s", err, out, at)
 	}
