@@ -78,8 +78,7 @@ func neon(fn *ir.Function, globals map[string]*ir.Global, data *ownData, name st
 	p := &program{ops: append(t.begin, t.ops...), vector: t.vector, frame: fn.LocalSize, tables: t.tables}
 	p.dropDead()
 	p.split()
-	for !p.color() {
-	}
+	p = p.ordered()
 	frame := p.frame
 	if frame > 0 {
 		frame += stackAt
@@ -253,6 +252,7 @@ type program struct {
 	vector []bool
 	frame  int  // bytes of locals
 	tables bool // V30 and V31 are not free
+	failed bool // there are too few general registers
 
 	colors  []int
 	spilled int
@@ -677,7 +677,7 @@ func (p *program) fromStart(o armOp) bool {
 	return true
 }
 
-// spill keeps a value in memory. A constant is loaded again.
+// spill keeps a value in memory. A constant is loaded again. There is no memory for general registers.
 func (p *program) spill(v int) {
 	var sets []armOp
 	for _, o := range p.ops {
@@ -687,7 +687,8 @@ func (p *program) spill(v int) {
 	}
 	again := len(sets) == 1 && len(sets[0].defs) == 1 && !sets[0].tied && !sets[0].copy && p.fromStart(sets[0])
 	if !again && !p.vector[v] {
-		panic("a general register would be in memory")
+		p.failed = true
+		return
 	}
 	at := p.frame + stackAt
 	if !again {
@@ -707,15 +708,6 @@ func (p *program) spill(v int) {
 		r := len(p.vector)
 		p.vector = append(p.vector, p.vector[v])
 		p.spilled++
-		replace := func(list []int) []int {
-			list = slices.Clone(list)
-			for i := range list {
-				if list[i] == v {
-					list[i] = r
-				}
-			}
-			return list
-		}
 		if uses {
 			if again {
 				load := sets0(p.ops, v)
@@ -725,7 +717,7 @@ func (p *program) spill(v int) {
 				ops = append(ops, armOp{text: fmt.Sprintf("FMOVQ %d(RSP), F~0", at), defs: []int{r}})
 			}
 		}
-		o.defs, o.uses = replace(o.defs), replace(o.uses)
+		o.defs, o.uses = replaced(o.defs, v, r), replaced(o.uses, v, r)
 		ops = append(ops, o)
 		if sets {
 			ops = append(ops, armOp{text: fmt.Sprintf("FMOVQ F~0, %d(RSP)", at), uses: []int{r}})

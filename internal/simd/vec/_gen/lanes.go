@@ -297,9 +297,9 @@ func (f function) record(size int, wide bool) (*core, []val) {
 	return p, f.of(p, x)
 }
 
-// chains are functions whose steps wait for each other, and that need few registers. On NEON a turn
-// takes two vectors of AVX2, so that there are four chains.
-var chains = []string{"sin", "cos", "tan", "exp", "log", "sigmoid", "tanh", "softplus", "siLU"}
+// chains are functions whose steps wait for each other. On NEON a turn takes two vectors of AVX2, so that
+// there are four chains.
+var chains = []string{"sin", "cos", "tan", "exp", "log", "sigmoid", "tanh", "softplus", "siLU", "atan2", "expm1", "log1p", "erf", "pow", "gELU", "atan2Slopes"}
 
 // loop emits the loop over the elements of arguments with the names of results and inputs.
 func (v vec) loop(f function) {

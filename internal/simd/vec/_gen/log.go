@@ -98,40 +98,65 @@ func log(v vec) {
 func (v vec) logarithms(n, x Register, use func(l Step, y VecVirtual)) {
 	reduce := append(bits(1, 0x1p52+2048), logOffset, sqrtHalf, mantissa, two52, minNormal, maxFinite-minNormal)
 	c := v.constants(append(reduce, append(bits(coef.Log64[:]...), bits(0.5, coef.Ln2Hi42, coef.Ln2Lo42)...)...)...)
-	v.Loop(n, 1, func(l Step, _ int) {
-		x := l.Load(x)
-		if l.Mask != nil { // lanes masked out hold 0
-			use(l, v.logAny(c, x))
+	v.Groups(n, v.Unroll(1, 1, 2), func(ls []Step) {
+		x := loads(ls, x)
+		if ls[0].Mask != nil { // lanes masked out hold 0
+			use(ls[0], v.logAny(c, x[0]))
 			return
+		}
+		each := func(log func(x VecVirtual) VecVirtual) {
+			y := make([]VecVirtual, len(ls))
+			for u := range ls {
+				y[u] = log(x[u])
+			}
+			for u, l := range ls {
+				use(l, y[u])
+			}
 		}
 		normal, done := Unique("normal"), Unique("stored")
 		v.jumpIfNormal(c, x, normal)
-		use(l, v.logAny(c, x))
+		each(func(x VecVirtual) VecVirtual { return v.logAny(c, x) })
 		JMP(LabelRef(done))
 		Label(normal)
-		use(l, v.log64(c, x, nil))
+		each(func(x VecVirtual) VecVirtual { return v.log64(c, x, nil) })
 		Label(done)
 	}, nil)
 }
 
+// loads returns the elements at p.
+func loads(ls []Step, p Register) (x []VecVirtual) {
+	for _, l := range ls {
+		x = append(x, l.Load(p))
+	}
+	return x
+}
+
 // jumpIfNormal jumps if all lanes are positive, finite and not subnormal.
-func (v vec) jumpIfNormal(c constants, x VecVirtual, label string) {
-	t := v.Reg()
-	VPSUBQ(c[minNormal], x, t)
+func (v vec) jumpIfNormal(c constants, x []VecVirtual, label string) {
 	if v.Wide {
 		const above = 6 // unsigned
-		k := K()
+		t, k := v.Reg(), K()
+		VPSUBQ(c[minNormal], x[0], t)
 		VPCMPUQ(Imm(above), c[maxFinite-minNormal], t, k)
 		KORTESTW(k, k)
 		JZ(LabelRef(label))
 		return
 	}
 	// A negative x has its own sign bit set; a small x sets the sign bit of t.
-	m, signs := v.Reg(), GP32()
-	VPCMPGTQ(c[maxFinite-minNormal], t, m)
-	VORPD(t, m, m)
-	VORPD(x, m, m)
-	VMOVMSKPD(m, signs)
+	var any VecVirtual
+	signs := GP32()
+	for u, x := range x {
+		t, m := v.Reg(), v.Reg()
+		VPSUBQ(c[minNormal], x, t)
+		VPCMPGTQ(c[maxFinite-minNormal], t, m)
+		VORPD(t, m, m)
+		VORPD(x, m, m)
+		if u > 0 {
+			VORPD(any, m, m)
+		}
+		any = m
+	}
+	VMOVMSKPD(any, signs)
 	TESTL(signs, signs)
 	JZ(LabelRef(label))
 }

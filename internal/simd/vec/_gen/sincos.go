@@ -19,15 +19,24 @@ const (
 func (v vec) sinCos() {
 	sin, cos, x, n := Arg("sin"), Arg("cos"), Arg("x"), Arg("n")
 	done := Unique("done")
-	v.Loop(n, 1, func(l Step, _ int) {
-		a, ok := l.Load(x), Unique("ok")
-		v.jumpUnlessLarge(a, ok)
-		MOVQ(l.I, Result())
-		JMP(LabelRef(done))
-		Label(ok)
-		s, c := v.sinCosOf(a)
-		l.Store(s, sin)
-		l.Store(c, cos)
+	v.Groups(n, v.Unroll(1, 1, 3), func(ls []Step) {
+		a := make([]VecVirtual, len(ls))
+		for u, l := range ls {
+			a[u] = l.Load(x)
+			ok := Unique("ok")
+			v.jumpUnlessLarge(a[u], ok)
+			MOVQ(l.I, Result())
+			JMP(LabelRef(done))
+			Label(ok)
+		}
+		s, c := make([]VecVirtual, len(ls)), make([]VecVirtual, len(ls))
+		for u := range ls {
+			s[u], c[u] = v.sinCosOf(a[u])
+		}
+		for u, l := range ls {
+			l.Store(s[u], sin)
+			l.Store(c[u], cos)
+		}
 	}, nil)
 	MOVQ(n, Result())
 	Label(done)
