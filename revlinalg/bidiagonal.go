@@ -1,7 +1,9 @@
 package revlinalg
 
 import (
+	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -18,77 +20,160 @@ import (
 // are applied together, as a product of matrices. Until then each column and row of the
 // panel, and each y and x, is corrected by the vectors before it (Dongarra, Hammarling and
 // Sorensen 1989).
+//
+// A large matrix comes from memory for each product with it, so there is one pass over it for
+// each column. x of column k gives column k+1, row by row: z, as it is before its reflection. v is
+// z with another first element and divided by it, and so y follows from Aᵀ·z and the first
+// row, with v = (z - β·e)/(z_1 - β) and τ = (β - z_1)/β (Howell, Demmel, Fulton, Hammarling and
+// Marmol 2008):
+//
+//	y = τ·Aᵀ·v = Aᵀ·e - Aᵀ·z/β.
 type bidiagonal struct {
 	workers    int
-	a          rev.General[float64]
+	a          rev.General[float64] // and zeros below and beside it, up to whole units of dense.Gemvt
 	d, e       []float64            // the diagonal of B, and the elements to the right of it and one more
 	v, u       rev.General[float64] // of each column and of each row
 	tau, sigma []float64
 
-	l, r rev.General[float64] // v and x, and y and u, of each column of the panel
-	dots []float64
+	l, r rev.General[float64] // v and x, and y and u, of each column of the panel, and v and y of the next one
+	dots []float64            // products of vectors of the panel with another one, and the elements of their r in a column
+	xz   rev.General[float64] // x and z, from row at of A on
+	su   []float64            // σ·u, from the first column of A on
+	az   rev.General[float64] // Aᵀ·z, likewise, by parts of the rows
+
+	at, lo, rows int // the first row and column of a pass, and the number of rows
 
 	form, t, vq rev.General[float64]
 }
 
-const bidiagonalPanel = 16
+const (
+	bidiagonalPanel = 16
+	panelVectors    = 2*bidiagonalPanel + 1
+	passParts       = 4       // parts of the rows of A in a pass
+	passAlone       = 1 << 16 // up to so many elements there is one part
+)
 
 // begin makes the matrix undefined. The caller sets a.
 func (w *bidiagonal) begin(workers, m, n int) {
-	w.workers, w.a = workers, scratch(w.a, m, n)
+	rows, cols := m+dense.GemvtRows-1, (n+dense.GemvtCols-1)&^(dense.GemvtCols-1)
+	w.workers, w.a = workers, scratch(w.a, rows, cols)
+	for i := 0; i < m && n < cols; i++ {
+		clear(w.a.Row(i)[n:])
+	}
+	for i := m; i < rows; i++ {
+		clear(w.a.Row(i))
+	}
+	w.a.Rows, w.a.Cols = m, n
 	w.d, w.e = workspace.Grow(w.d, n), workspace.Grow(w.e, n)
 	w.tau, w.sigma = workspace.Grow(w.tau, n), workspace.Grow(w.sigma, n)
 	w.v, w.u = zeros(w.v, n, m), zeros(w.u, n, n)
-	w.l, w.r = scratch(w.l, 2*bidiagonalPanel, m), scratch(w.r, 2*bidiagonalPanel, n)
-	w.dots = workspace.Grow(w.dots, 2*bidiagonalPanel)
+	w.l, w.r = scratch(w.l, panelVectors, rows), scratch(w.r, panelVectors, n)
+	w.dots, w.su = workspace.Grow(w.dots, 2*panelVectors), workspace.Grow(w.su, cols)
+	w.xz, w.az = scratch(w.xz, 2, rows), scratch(w.az, passParts, cols)
 }
 
 // reduce sets d and e. The largest element of A is between 2⁻¹⁰⁰ and 2³⁰⁰, and columns and
 // rows below 2⁻⁴⁸⁰ count as 0.
 func (w *bidiagonal) reduce() {
 	m, n := w.a.Rows, w.a.Cols
+	clear(w.su)
+	clear(w.r.Row(0))
+	w.column(0, 0, 0)
+	w.keep(1)
 	for lo := 0; lo < n; lo += bidiagonalPanel {
 		hi := min(lo+bidiagonalPanel, n)
-		for k := lo; k < hi; k++ {
-			w.step(k, 2*(k-lo))
+		for k := lo; k < min(hi, n-1); k++ {
+			w.row(k, 2*(k-lo)+1)
 		}
 		if hi < n {
 			p := 2 * (hi - lo)
 			l, r := block(w.l, 0, hi, p, m-hi), block(w.r, 0, hi, p, n-hi)
 			multiply(w.workers, block(w.a, hi, hi, m-hi, n-hi), -1, view(l, true), view(r, false))
+			w.keep(p)
 		}
 	}
 }
 
-// step reduces column and row k, after those with the first p vectors of the panel.
-func (w *bidiagonal) step(k, p int) {
-	m, n := w.a.Rows, w.a.Cols
-	ld := w.a.Stride
-	v := w.v.Row(k)[k:]
-	for i := range v {
-		v[i] = w.a.Data[(k+i)*ld+k]
-	}
-	subtract(v, w.r, k, p, w.l, k)
-	w.d[k], w.tau[k] = reflection(v, 0)
-	vk, x := w.l.Row(p)[k:], w.l.Row(p+1)
-	copy(vk, v)
-	if k+1 == n {
-		return
-	}
-	y, uk := w.r.Row(p)[k+1:], w.r.Row(p + 1)[k+1:]
-	clear(y)
-	dense.Gemm(1, n-k-1, m-k, w.tau[k], v, 0, 1, w.a.Data[k*ld+k+1:], ld, 1, y, n)
-	w.correct(y, w.tau[k], v, w.l, k, w.r, k+1, p)
+// keep makes vectors p of a panel the first ones of the next panel.
+func (w *bidiagonal) keep(p int) {
+	copy(w.l.Row(0), w.l.Row(p))
+	copy(w.r.Row(0), w.r.Row(p))
+}
 
+// row reduces row k, after the first p vectors of the panel, and column k+1.
+func (w *bidiagonal) row(k, p int) {
 	u := w.u.Row(k)[k+1:]
 	copy(u, w.a.Row(k)[k+1:])
-	subtract(u, w.l, k, p+1, w.r, k+1)
+	subtract(u, w.l, k, p, w.r, k+1)
 	w.e[k], w.sigma[k] = reflection(u, 0)
-	copy(uk, u)
-	x = x[k+1:]
+	copy(w.r.Row(p)[k+1:], u)
+	w.su[k] = 0
+	vec.ScaleTo(w.su[k+1:w.a.Cols], w.sigma[k], u)
+	w.column(k+1, p, w.sigma[k])
+}
+
+// column reduces column k, after the first p vectors of the panel and u of the row before,
+// with σ. It sets x, v and y.
+func (w *bidiagonal) column(k, p int, sigma float64) {
+	m, n, ld := w.a.Rows, w.a.Cols, w.a.Stride
+	rows := (m - k + dense.GemvtRows - 1) &^ (dense.GemvtRows - 1)
+	x, z := w.xz.Row(0)[:rows], w.xz.Row(1)[:rows]
 	clear(x)
-	dense.Gemm(m-k-1, 1, n-k-1, w.sigma[k], w.a.Data[(k+1)*ld+k+1:], ld, 1, u, 1, 1, x, 1)
-	w.correct(x, w.sigma[k], u, w.r, k+1, w.l, k+1, p+1)
+	for i := range m - k {
+		z[i] = w.a.Data[(k+i)*ld+k]
+	}
+	clear(z[m-k:])
+	if p > 0 {
+		clear(w.dots[:p])
+		dense.Gemm(p, 1, n-k, sigma, w.r.Data[k:], w.r.Stride, 1, w.r.Row(p)[k:], 1, 1, w.dots, 1)
+		for i := range p {
+			w.dots[panelVectors+i] = w.r.Data[i*w.r.Stride+k]
+		}
+		dense.Gemm(2, m-k, p, -1, w.dots, panelVectors, 1, w.l.Data[k:], w.l.Stride, 1, w.xz.Data, w.xz.Stride)
+	}
+	w.pass(k, rows)
+	copy(w.l.Row(p)[k:], x[:m-k])
+
+	v := w.v.Row(k)[k:]
+	copy(v, z)
+	w.d[k], w.tau[k] = reflection(v, 0)
+	copy(w.l.Row(p + 1)[k:], v)
+	if y := w.r.Row(p + 1)[k+1:]; w.tau[k] == 0 {
+		clear(y)
+	} else {
+		inverse, row, az := 1/w.d[k], w.a.Row(k)[k+1:], w.az.Row(0)[k+1:n]
+		for j := range y {
+			y[j] = row[j] - float64(inverse*az[j])
+		}
+		w.correct(y, w.tau[k], v, w.l, k, w.r, k+1, p+1)
+	}
+}
+
+// pass makes a pass over so many rows of A, from row and column k on.
+func (w *bidiagonal) pass(k, rows int) {
+	w.at, w.lo, w.rows = k, k&^(dense.GemvtCols-1), rows
+	az := w.az.Row(0)[w.lo:]
+	if rows*len(az) <= passAlone {
+		w.passRows(0, rows, az)
+		return
+	}
+	parallel.Run(parallel.Workers(w.workers), passParts, w)
+	for part := 1; part < passParts; part++ {
+		vec.AddTo(az, az, w.az.Row(part)[w.lo:])
+	}
+}
+
+// Block passes over part b of the rows.
+func (w *bidiagonal) Block(_, b int) {
+	from := func(b int) int { return w.rows * b / passParts &^ (dense.GemvtRows - 1) }
+	w.passRows(from(b), from(b+1), w.az.Row(b)[w.lo:])
+}
+
+// passRows passes over rows lo to hi-1 after the first one.
+func (w *bidiagonal) passRows(lo, hi int, az []float64) {
+	clear(az)
+	a := w.a.Data[(w.at+lo)*w.a.Stride+w.lo:]
+	dense.Gemvt(hi-lo, len(az), a, w.a.Stride, w.su[w.lo:], w.xz.Row(0)[lo:hi], w.xz.Row(1)[lo:hi], az)
 }
 
 // subtract computes x -= Σ_i a_ik·b_i over the first p rows, where b_i is row i from element
@@ -105,7 +190,7 @@ func (w *bidiagonal) correct(x []float64, alpha float64, z []float64, a rev.Gene
 	if p == 0 {
 		return
 	}
-	clear(w.dots)
+	clear(w.dots[:p])
 	dense.Gemm(p, 1, len(z), alpha, a.Data[alo:], a.Stride, 1, z, 1, 1, w.dots, 1)
 	dense.Gemm(1, len(x), p, -1, w.dots, 0, 1, b.Data[blo:], b.Stride, 1, x, len(x))
 }

@@ -103,7 +103,7 @@ func genericDots[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, 
 	}
 }
 
-// genericTriNorms, genericMoments and genericSymv have four sums at a time too.
+// genericTriNorms, genericMoments, genericGemvt and genericSymv have four sums at a time too.
 func genericTriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	p := 0
 	for ; p+4 <= n; p += 4 {
@@ -336,6 +336,31 @@ func turnRows[T cpu.Float](a, b []T, c, s T) {
 	for j, v := range a {
 		w := b[j]
 		a[j], b[j] = T(c*v)-T(s*w), T(s*v)+T(c*w)
+	}
+}
+
+func genericGemvt(m, n int, a []float64, lda int, u, x, z, y []float64) {
+	u, y = u[:n], y[:n]
+	for i := 0; i < m; i += 4 {
+		a0, a1, a2, a3 := a[i*lda:][:n], a[(i+1)*lda:][:n], a[(i+2)*lda:][:n], a[(i+3)*lda:][:n]
+		var s0, s1, s2, s3 float64
+		for j, v := range u {
+			s0 += float64(a0[j] * v)
+			s1 += float64(a1[j] * v)
+			s2 += float64(a2[j] * v)
+			s3 += float64(a3[j] * v)
+		}
+		for r, sum := range [...]float64{s0, s1, s2, s3} {
+			x[i+r] += sum
+			z[i+r] -= x[i+r]
+		}
+		z0, z1, z2, z3 := z[i], z[i+1], z[i+2], z[i+3]
+		for j, v := range y {
+			v += float64(z0 * a0[j])
+			v += float64(z1 * a1[j])
+			v += float64(z2 * a2[j])
+			y[j] = v + float64(z3*a3[j])
+		}
 	}
 }
 

@@ -27350,6 +27350,268 @@ diagonal277:
 	VZEROUPPER
 	RET
 
+// func gemvtAVX512F64<>(groups int, n int, a *float64, lda int, u *float64, x *float64, z *float64, y *float64)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·gemvtAVX512F64<>(SB), NOSPLIT, $0-64
+	MOVQ   groups+0(FP), AX
+	MOVQ   n+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   lda+24(FP), BX
+	SHLQ   $0x03, BX
+	LEAQ   (BX)(BX*2), SI
+	MOVQ   u+32(FP), DI
+	MOVQ   x+40(FP), R8
+	MOVQ   z+48(FP), R9
+	MOVQ   y+56(FP), R10
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	MOVQ   DX, R11
+	XORQ   R13, R13
+
+columns279:
+	VMOVUPS       (DI)(R13*8), Z4
+	VFMADD231PD   (R11), Z4, Z0
+	VFMADD231PD   (R11)(BX*1), Z4, Z1
+	VFMADD231PD   (R11)(BX*2), Z4, Z2
+	VFMADD231PD   (R11)(SI*1), Z4, Z3
+	ADDQ          $0x00000040, R11
+	ADDQ          $0x00000008, R13
+	CMPQ          R13, CX
+	JNE           columns279
+	VUNPCKLPD     Z1, Z0, Z4
+	VUNPCKHPD     Z1, Z0, Z0
+	VADDPD        Z0, Z4, Z4
+	VUNPCKLPD     Z3, Z2, Z0
+	VUNPCKHPD     Z3, Z2, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y1
+	VADDPD        Y1, Y4, Y1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y2
+	VSHUFF64X2    $0x00, Y2, Y1, Y0
+	VSHUFF64X2    $0x03, Y2, Y1, Y1
+	VADDPD        Y1, Y0, Y0
+	VADDPD        (R8), Y0, Y0
+	VMOVUPD       Y0, (R8)
+	VMOVUPD       (R9), Y1
+	VSUBPD        Y0, Y1, Y1
+	VMOVUPD       Y1, (R9)
+	VBROADCASTSD  (R9), Z4
+	VPXORQ        Z0, Z0, Z0
+	VBROADCASTSD  8(R9), Z5
+	VPXORQ        Z1, Z1, Z1
+	VBROADCASTSD  16(R9), Z6
+	VPXORQ        Z2, Z2, Z2
+	VBROADCASTSD  24(R9), Z7
+	VPXORQ        Z3, Z3, Z3
+	ADDQ          $0x20, R8
+	ADDQ          $0x20, R9
+	MOVQ          DX, R12
+	LEAQ          (DX)(BX*4), DX
+	DECQ          AX
+	JZ            last281
+
+groups280:
+	MOVQ DX, R11
+	XORQ R13, R13
+
+columns282:
+	VMOVUPS       (DI)(R13*8), Z8
+	VFMADD231PD   (R11), Z8, Z0
+	VFMADD231PD   (R11)(BX*1), Z8, Z1
+	VFMADD231PD   (R11)(BX*2), Z8, Z2
+	VFMADD231PD   (R11)(SI*1), Z8, Z3
+	ADDQ          $0x00000040, R11
+	VMOVUPS       (R10)(R13*8), Z8
+	VFMADD231PD   (R12), Z4, Z8
+	VFMADD231PD   (R12)(BX*1), Z5, Z8
+	VFMADD231PD   (R12)(BX*2), Z6, Z8
+	VFMADD231PD   (R12)(SI*1), Z7, Z8
+	VMOVUPS       Z8, (R10)(R13*8)
+	ADDQ          $0x00000040, R12
+	ADDQ          $0x00000008, R13
+	CMPQ          R13, CX
+	JNE           columns282
+	VUNPCKLPD     Z1, Z0, Z4
+	VUNPCKHPD     Z1, Z0, Z0
+	VADDPD        Z0, Z4, Z4
+	VUNPCKLPD     Z3, Z2, Z0
+	VUNPCKHPD     Z3, Z2, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z4, Y1
+	VADDPD        Y1, Y4, Y1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y2
+	VSHUFF64X2    $0x00, Y2, Y1, Y0
+	VSHUFF64X2    $0x03, Y2, Y1, Y1
+	VADDPD        Y1, Y0, Y0
+	VADDPD        (R8), Y0, Y0
+	VMOVUPD       Y0, (R8)
+	VMOVUPD       (R9), Y1
+	VSUBPD        Y0, Y1, Y1
+	VMOVUPD       Y1, (R9)
+	VBROADCASTSD  (R9), Z4
+	VPXORQ        Z0, Z0, Z0
+	VBROADCASTSD  8(R9), Z5
+	VPXORQ        Z1, Z1, Z1
+	VBROADCASTSD  16(R9), Z6
+	VPXORQ        Z2, Z2, Z2
+	VBROADCASTSD  24(R9), Z7
+	VPXORQ        Z3, Z3, Z3
+	ADDQ          $0x20, R8
+	ADDQ          $0x20, R9
+	MOVQ          DX, R12
+	LEAQ          (DX)(BX*4), DX
+	DECQ          AX
+	JNZ           groups280
+
+last281:
+	MOVQ DX, R11
+	XORQ R13, R13
+
+columns283:
+	VMOVUPS     (R10)(R13*8), Z0
+	VFMADD231PD (R12), Z4, Z0
+	VFMADD231PD (R12)(BX*1), Z5, Z0
+	VFMADD231PD (R12)(BX*2), Z6, Z0
+	VFMADD231PD (R12)(SI*1), Z7, Z0
+	VMOVUPS     Z0, (R10)(R13*8)
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000008, R13
+	CMPQ        R13, CX
+	JNE         columns283
+	VZEROUPPER
+	RET
+
+// func gemvtAVX2F64<>(groups int, n int, a *float64, lda int, u *float64, x *float64, z *float64, y *float64)
+// Requires: AVX, FMA3
+TEXT ·gemvtAVX2F64<>(SB), NOSPLIT, $0-64
+	MOVQ   groups+0(FP), AX
+	MOVQ   n+8(FP), CX
+	MOVQ   a+16(FP), DX
+	MOVQ   lda+24(FP), BX
+	SHLQ   $0x03, BX
+	LEAQ   (BX)(BX*2), SI
+	MOVQ   u+32(FP), DI
+	MOVQ   x+40(FP), R8
+	MOVQ   z+48(FP), R9
+	MOVQ   y+56(FP), R10
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	MOVQ   DX, R11
+	XORQ   R13, R13
+
+columns284:
+	VMOVUPS      (DI)(R13*8), Y4
+	VFMADD231PD  (R11), Y4, Y0
+	VFMADD231PD  (R11)(BX*1), Y4, Y1
+	VFMADD231PD  (R11)(BX*2), Y4, Y2
+	VFMADD231PD  (R11)(SI*1), Y4, Y3
+	ADDQ         $0x00000020, R11
+	ADDQ         $0x00000004, R13
+	CMPQ         R13, CX
+	JNE          columns284
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x20, Y0, Y4, Y1
+	VPERM2F128   $0x31, Y0, Y4, Y0
+	VADDPD       Y0, Y1, Y1
+	VADDPD       (R8), Y1, Y1
+	VMOVUPD      Y1, (R8)
+	VMOVUPD      (R9), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (R9)
+	VBROADCASTSD (R9), Y4
+	VXORPD       Y0, Y0, Y0
+	VBROADCASTSD 8(R9), Y5
+	VXORPD       Y1, Y1, Y1
+	VBROADCASTSD 16(R9), Y6
+	VXORPD       Y2, Y2, Y2
+	VBROADCASTSD 24(R9), Y7
+	VXORPD       Y3, Y3, Y3
+	ADDQ         $0x20, R8
+	ADDQ         $0x20, R9
+	MOVQ         DX, R12
+	LEAQ         (DX)(BX*4), DX
+	DECQ         AX
+	JZ           last286
+
+groups285:
+	MOVQ DX, R11
+	XORQ R13, R13
+
+columns287:
+	VMOVUPS      (DI)(R13*8), Y8
+	VFMADD231PD  (R11), Y8, Y0
+	VFMADD231PD  (R11)(BX*1), Y8, Y1
+	VFMADD231PD  (R11)(BX*2), Y8, Y2
+	VFMADD231PD  (R11)(SI*1), Y8, Y3
+	ADDQ         $0x00000020, R11
+	VMOVUPS      (R10)(R13*8), Y8
+	VFMADD231PD  (R12), Y4, Y8
+	VFMADD231PD  (R12)(BX*1), Y5, Y8
+	VFMADD231PD  (R12)(BX*2), Y6, Y8
+	VFMADD231PD  (R12)(SI*1), Y7, Y8
+	VMOVUPS      Y8, (R10)(R13*8)
+	ADDQ         $0x00000020, R12
+	ADDQ         $0x00000004, R13
+	CMPQ         R13, CX
+	JNE          columns287
+	VUNPCKLPD    Y1, Y0, Y4
+	VUNPCKHPD    Y1, Y0, Y0
+	VADDPD       Y0, Y4, Y4
+	VUNPCKLPD    Y3, Y2, Y0
+	VUNPCKHPD    Y3, Y2, Y1
+	VADDPD       Y1, Y0, Y0
+	VPERM2F128   $0x20, Y0, Y4, Y1
+	VPERM2F128   $0x31, Y0, Y4, Y0
+	VADDPD       Y0, Y1, Y1
+	VADDPD       (R8), Y1, Y1
+	VMOVUPD      Y1, (R8)
+	VMOVUPD      (R9), Y0
+	VSUBPD       Y1, Y0, Y0
+	VMOVUPD      Y0, (R9)
+	VBROADCASTSD (R9), Y4
+	VXORPD       Y0, Y0, Y0
+	VBROADCASTSD 8(R9), Y5
+	VXORPD       Y1, Y1, Y1
+	VBROADCASTSD 16(R9), Y6
+	VXORPD       Y2, Y2, Y2
+	VBROADCASTSD 24(R9), Y7
+	VXORPD       Y3, Y3, Y3
+	ADDQ         $0x20, R8
+	ADDQ         $0x20, R9
+	MOVQ         DX, R12
+	LEAQ         (DX)(BX*4), DX
+	DECQ         AX
+	JNZ          groups285
+
+last286:
+	MOVQ DX, R11
+	XORQ R13, R13
+
+columns288:
+	VMOVUPS     (R10)(R13*8), Y0
+	VFMADD231PD (R12), Y4, Y0
+	VFMADD231PD (R12)(BX*1), Y5, Y0
+	VFMADD231PD (R12)(BX*2), Y6, Y0
+	VFMADD231PD (R12)(SI*1), Y7, Y0
+	VMOVUPS     Y0, (R10)(R13*8)
+	ADDQ        $0x00000020, R12
+	ADDQ        $0x00000004, R13
+	CMPQ        R13, CX
+	JNE         columns288
+	VZEROUPPER
+	RET
+
 // func gemmOffsetsAVX512F64<>(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
 // Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·gemmOffsetsAVX512F64<>(SB), NOSPLIT, $0-88
@@ -27408,7 +27670,7 @@ cols1rows8:
 	PREFETCHT0 (R12)
 	MOVQ       DX, R12
 
-loop279:
+loop289:
 	MOVQ             (R13), R15
 	LEAQ             (AX)(R15*8), R15
 	VMOVUPD.Z        (R15), K1, Z8
@@ -27423,7 +27685,7 @@ loop279:
 	ADDQ             DI, R12
 	ADDQ             $0x00000008, R13
 	DECQ             R14
-	JNZ              loop279
+	JNZ              loop289
 	VBROADCASTSD     alpha+24(FP), Z8
 	MOVQ             BX, R12
 	VMOVUPD.Z        (R12), K1, Z9
@@ -27489,7 +27751,7 @@ cols1rows4:
 	PREFETCHT0 (R10)
 	MOVQ       DX, R10
 
-loop280:
+loop290:
 	MOVQ             (R11), R13
 	LEAQ             (AX)(R13*8), R13
 	VMOVUPD.Z        (R13), K1, Z4
@@ -27500,7 +27762,7 @@ loop280:
 	ADDQ             DI, R10
 	ADDQ             $0x00000008, R11
 	DECQ             R12
-	JNZ              loop280
+	JNZ              loop290
 	VBROADCASTSD     alpha+24(FP), Z4
 	MOVQ             BX, R10
 	VMOVUPD.Z        (R10), K1, Z5
@@ -27542,7 +27804,7 @@ cols1rows4end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop281:
+loop291:
 	MOVQ             (R9), DX
 	LEAQ             (AX)(DX*8), DX
 	VMOVUPD.Z        (DX), K1, Z3
@@ -27552,7 +27814,7 @@ loop281:
 	ADDQ             DI, CX
 	ADDQ             $0x00000008, R9
 	DECQ             R10
-	JNZ              loop281
+	JNZ              loop291
 	VBROADCASTSD     alpha+24(FP), Z3
 	MOVQ             BX, AX
 	VMOVUPD.Z        (AX), K1, Z4
@@ -27584,7 +27846,7 @@ cols1rows3end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop282:
+loop292:
 	MOVQ             (R9), DX
 	LEAQ             (AX)(DX*8), DX
 	VMOVUPD.Z        (DX), K1, Z2
@@ -27593,7 +27855,7 @@ loop282:
 	ADDQ             DI, CX
 	ADDQ             $0x00000008, R9
 	DECQ             R10
-	JNZ              loop282
+	JNZ              loop292
 	VBROADCASTSD     alpha+24(FP), Z2
 	MOVQ             BX, AX
 	VMOVUPD.Z        (AX), K1, Z3
@@ -27617,7 +27879,7 @@ cols1rows2end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop283:
+loop293:
 	MOVQ             (SI), DX
 	LEAQ             (AX)(DX*8), DX
 	VMOVUPD.Z        (DX), K1, Z1
@@ -27625,7 +27887,7 @@ loop283:
 	ADDQ             DI, CX
 	ADDQ             $0x00000008, SI
 	DECQ             R9
-	JNZ              loop283
+	JNZ              loop293
 	VBROADCASTSD     alpha+24(FP), Z1
 	MOVQ             BX, AX
 	VMOVUPD.Z        (AX), K1, Z2
@@ -27691,7 +27953,7 @@ cols2rows8:
 	PREFETCHT0 64(R12)
 	MOVQ       DX, R12
 
-loop284:
+loop294:
 	MOVQ         (R13), R15
 	LEAQ         (AX)(R15*8), R15
 	VMOVUPS      (R15), Z16
@@ -27723,7 +27985,7 @@ loop284:
 	ADDQ         DI, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R14
-	JNZ          loop284
+	JNZ          loop294
 	VBROADCASTSD alpha+24(FP), Z16
 	MOVQ         BX, R12
 	VMOVUPS      (R12), Z17
@@ -27821,7 +28083,7 @@ cols2rows4:
 	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
 
-loop285:
+loop295:
 	MOVQ         (R11), R13
 	LEAQ         (AX)(R13*8), R13
 	VMOVUPS      (R13), Z8
@@ -27841,7 +28103,7 @@ loop285:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R12
-	JNZ          loop285
+	JNZ          loop295
 	VBROADCASTSD alpha+24(FP), Z8
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Z9
@@ -27901,7 +28163,7 @@ cols2rows4end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop286:
+loop296:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Z6
@@ -27918,7 +28180,7 @@ loop286:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop286
+	JNZ          loop296
 	VBROADCASTSD alpha+24(FP), Z6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
@@ -27963,7 +28225,7 @@ cols2rows3end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop287:
+loop297:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Z4
@@ -27977,7 +28239,7 @@ loop287:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop287
+	JNZ          loop297
 	VBROADCASTSD alpha+24(FP), Z4
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z5
@@ -28009,7 +28271,7 @@ cols2rows2end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop288:
+loop298:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Z2
@@ -28020,7 +28282,7 @@ loop288:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop288
+	JNZ          loop298
 	VBROADCASTSD alpha+24(FP), Z2
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z3
@@ -28105,7 +28367,7 @@ cols3rows8:
 	PREFETCHT0 128(R12)
 	MOVQ       DX, R12
 
-loop289:
+loop299:
 	MOVQ         (R13), R15
 	LEAQ         (AX)(R15*8), R15
 	VMOVUPS      (R15), Z24
@@ -28146,7 +28408,7 @@ loop289:
 	ADDQ         DI, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R14
-	JNZ          loop289
+	JNZ          loop299
 	VBROADCASTSD alpha+24(FP), Z24
 	MOVQ         BX, R12
 	VMOVUPS      (R12), Z25
@@ -28276,7 +28538,7 @@ cols3rows4:
 	PREFETCHT0 128(R10)
 	MOVQ       DX, R10
 
-loop290:
+loop300:
 	MOVQ         (R11), R13
 	LEAQ         (AX)(R13*8), R13
 	VMOVUPS      (R13), Z12
@@ -28301,7 +28563,7 @@ loop290:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R12
-	JNZ          loop290
+	JNZ          loop300
 	VBROADCASTSD alpha+24(FP), Z12
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Z13
@@ -28379,7 +28641,7 @@ cols3rows4end:
 	PREFETCHT0 128(CX)
 	MOVQ       DX, CX
 
-loop291:
+loop301:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Z9
@@ -28400,7 +28662,7 @@ loop291:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop291
+	JNZ          loop301
 	VBROADCASTSD alpha+24(FP), Z9
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z10
@@ -28458,7 +28720,7 @@ cols3rows3end:
 	PREFETCHT0 128(CX)
 	MOVQ       DX, CX
 
-loop292:
+loop302:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Z6
@@ -28475,7 +28737,7 @@ loop292:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop292
+	JNZ          loop302
 	VBROADCASTSD alpha+24(FP), Z6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
@@ -28515,7 +28777,7 @@ cols3rows2end:
 	PREFETCHT0 128(CX)
 	MOVQ       DX, CX
 
-loop293:
+loop303:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Z3
@@ -28528,7 +28790,7 @@ loop293:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop293
+	JNZ          loop303
 	VBROADCASTSD alpha+24(FP), Z3
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z4
@@ -28593,7 +28855,7 @@ cols1rows4:
 	PREFETCHT0 (R10)
 	MOVQ       DX, R10
 
-loop294:
+loop304:
 	MOVQ         (R12), R14
 	LEAQ         (AX)(R14*8), R14
 	VMOVUPS      (R11), Y4
@@ -28609,7 +28871,7 @@ loop294:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R12
 	DECQ         R13
-	JNZ          loop294
+	JNZ          loop304
 	VBROADCASTSD alpha+24(FP), Y4
 	MOVQ         BX, R10
 	VMOVUPS      (R11), Y5
@@ -28659,7 +28921,7 @@ cols1rows4end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop295:
+loop305:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (R11), Y3
@@ -28673,7 +28935,7 @@ loop295:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop295
+	JNZ          loop305
 	VBROADCASTSD alpha+24(FP), Y3
 	MOVQ         BX, AX
 	VMOVUPS      (R11), Y4
@@ -28711,7 +28973,7 @@ cols1rows3end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop296:
+loop306:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (R11), Y2
@@ -28723,7 +28985,7 @@ loop296:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop296
+	JNZ          loop306
 	VBROADCASTSD alpha+24(FP), Y2
 	MOVQ         BX, AX
 	VMOVUPS      (R11), Y3
@@ -28751,7 +29013,7 @@ cols1rows2end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop297:
+loop307:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (R11), Y1
@@ -28761,7 +29023,7 @@ loop297:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop297
+	JNZ          loop307
 	VBROADCASTSD alpha+24(FP), Y1
 	MOVQ         BX, AX
 	VMOVUPS      (R11), Y2
@@ -28808,7 +29070,7 @@ cols2rows4:
 	PREFETCHT0 32(R10)
 	MOVQ       DX, R10
 
-loop298:
+loop308:
 	MOVQ         (R12), R14
 	LEAQ         (AX)(R14*8), R14
 	VMOVUPS      (R14), Y8
@@ -28829,7 +29091,7 @@ loop298:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R12
 	DECQ         R13
-	JNZ          loop298
+	JNZ          loop308
 	VBROADCASTSD alpha+24(FP), Y8
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Y9
@@ -28897,7 +29159,7 @@ cols2rows4end:
 	PREFETCHT0 32(CX)
 	MOVQ       DX, CX
 
-loop299:
+loop309:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y6
@@ -28915,7 +29177,7 @@ loop299:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop299
+	JNZ          loop309
 	VBROADCASTSD alpha+24(FP), Y6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
@@ -28966,7 +29228,7 @@ cols2rows3end:
 	PREFETCHT0 32(CX)
 	MOVQ       DX, CX
 
-loop300:
+loop310:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y4
@@ -28981,7 +29243,7 @@ loop300:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop300
+	JNZ          loop310
 	VBROADCASTSD alpha+24(FP), Y4
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y5
@@ -29017,7 +29279,7 @@ cols2rows2end:
 	PREFETCHT0 32(CX)
 	MOVQ       DX, CX
 
-loop301:
+loop311:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y2
@@ -29029,7 +29291,7 @@ loop301:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop301
+	JNZ          loop311
 	VBROADCASTSD alpha+24(FP), Y2
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y3
@@ -29087,7 +29349,7 @@ cols3rows4:
 	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
 
-loop302:
+loop312:
 	MOVQ         (R12), R14
 	LEAQ         (AX)(R14*8), R14
 	VMOVUPS      (R14), Y12
@@ -29113,7 +29375,7 @@ loop302:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R12
 	DECQ         R13
-	JNZ          loop302
+	JNZ          loop312
 	VBROADCASTSD alpha+24(FP), Y12
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
@@ -29199,7 +29461,7 @@ cols3rows4end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop303:
+loop313:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y9
@@ -29221,7 +29483,7 @@ loop303:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop303
+	JNZ          loop313
 	VBROADCASTSD alpha+24(FP), Y9
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
@@ -29285,7 +29547,7 @@ cols3rows3end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop304:
+loop314:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y6
@@ -29303,7 +29565,7 @@ loop304:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop304
+	JNZ          loop314
 	VBROADCASTSD alpha+24(FP), Y6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
@@ -29347,7 +29609,7 @@ cols3rows2end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop305:
+loop315:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y3
@@ -29361,7 +29623,7 @@ loop305:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop305
+	JNZ          loop315
 	VBROADCASTSD alpha+24(FP), Y3
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
@@ -29417,7 +29679,7 @@ cols3fullrows4:
 	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
 
-loop306:
+loop316:
 	MOVQ         (R11), R13
 	LEAQ         (AX)(R13*8), R13
 	VMOVUPS      (R13), Y12
@@ -29442,7 +29704,7 @@ loop306:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R12
-	JNZ          loop306
+	JNZ          loop316
 	VBROADCASTSD alpha+24(FP), Y12
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
@@ -29520,7 +29782,7 @@ cols3fullrows4end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop307:
+loop317:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y9
@@ -29541,7 +29803,7 @@ loop307:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop307
+	JNZ          loop317
 	VBROADCASTSD alpha+24(FP), Y9
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
@@ -29599,7 +29861,7 @@ cols3fullrows3end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop308:
+loop318:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y6
@@ -29616,7 +29878,7 @@ loop308:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop308
+	JNZ          loop318
 	VBROADCASTSD alpha+24(FP), Y6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
@@ -29656,7 +29918,7 @@ cols3fullrows2end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop309:
+loop319:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*8), DX
 	VMOVUPS      (DX), Y3
@@ -29669,7 +29931,7 @@ loop309:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop309
+	JNZ          loop319
 	VBROADCASTSD alpha+24(FP), Y3
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
@@ -29747,7 +30009,7 @@ cols1rows8:
 	PREFETCHT0 (R12)
 	MOVQ       DX, R12
 
-loop310:
+loop320:
 	MOVQ             (R13), R15
 	LEAQ             (AX)(R15*4), R15
 	VMOVUPS.Z        (R15), K1, Z8
@@ -29762,7 +30024,7 @@ loop310:
 	ADDQ             DI, R12
 	ADDQ             $0x00000008, R13
 	DECQ             R14
-	JNZ              loop310
+	JNZ              loop320
 	VBROADCASTSS     alpha+24(FP), Z8
 	MOVQ             BX, R12
 	VMOVUPS.Z        (R12), K1, Z9
@@ -29828,7 +30090,7 @@ cols1rows4:
 	PREFETCHT0 (R10)
 	MOVQ       DX, R10
 
-loop311:
+loop321:
 	MOVQ             (R11), R13
 	LEAQ             (AX)(R13*4), R13
 	VMOVUPS.Z        (R13), K1, Z4
@@ -29839,7 +30101,7 @@ loop311:
 	ADDQ             DI, R10
 	ADDQ             $0x00000008, R11
 	DECQ             R12
-	JNZ              loop311
+	JNZ              loop321
 	VBROADCASTSS     alpha+24(FP), Z4
 	MOVQ             BX, R10
 	VMOVUPS.Z        (R10), K1, Z5
@@ -29881,7 +30143,7 @@ cols1rows4end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop312:
+loop322:
 	MOVQ             (R9), DX
 	LEAQ             (AX)(DX*4), DX
 	VMOVUPS.Z        (DX), K1, Z3
@@ -29891,7 +30153,7 @@ loop312:
 	ADDQ             DI, CX
 	ADDQ             $0x00000008, R9
 	DECQ             R10
-	JNZ              loop312
+	JNZ              loop322
 	VBROADCASTSS     alpha+24(FP), Z3
 	MOVQ             BX, AX
 	VMOVUPS.Z        (AX), K1, Z4
@@ -29923,7 +30185,7 @@ cols1rows3end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop313:
+loop323:
 	MOVQ             (R9), DX
 	LEAQ             (AX)(DX*4), DX
 	VMOVUPS.Z        (DX), K1, Z2
@@ -29932,7 +30194,7 @@ loop313:
 	ADDQ             DI, CX
 	ADDQ             $0x00000008, R9
 	DECQ             R10
-	JNZ              loop313
+	JNZ              loop323
 	VBROADCASTSS     alpha+24(FP), Z2
 	MOVQ             BX, AX
 	VMOVUPS.Z        (AX), K1, Z3
@@ -29956,7 +30218,7 @@ cols1rows2end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop314:
+loop324:
 	MOVQ             (SI), DX
 	LEAQ             (AX)(DX*4), DX
 	VMOVUPS.Z        (DX), K1, Z1
@@ -29964,7 +30226,7 @@ loop314:
 	ADDQ             DI, CX
 	ADDQ             $0x00000008, SI
 	DECQ             R9
-	JNZ              loop314
+	JNZ              loop324
 	VBROADCASTSS     alpha+24(FP), Z1
 	MOVQ             BX, AX
 	VMOVUPS.Z        (AX), K1, Z2
@@ -30030,7 +30292,7 @@ cols2rows8:
 	PREFETCHT0 64(R12)
 	MOVQ       DX, R12
 
-loop315:
+loop325:
 	MOVQ         (R13), R15
 	LEAQ         (AX)(R15*4), R15
 	VMOVUPS      (R15), Z16
@@ -30062,7 +30324,7 @@ loop315:
 	ADDQ         DI, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R14
-	JNZ          loop315
+	JNZ          loop325
 	VBROADCASTSS alpha+24(FP), Z16
 	MOVQ         BX, R12
 	VMOVUPS      (R12), Z17
@@ -30160,7 +30422,7 @@ cols2rows4:
 	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
 
-loop316:
+loop326:
 	MOVQ         (R11), R13
 	LEAQ         (AX)(R13*4), R13
 	VMOVUPS      (R13), Z8
@@ -30180,7 +30442,7 @@ loop316:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R12
-	JNZ          loop316
+	JNZ          loop326
 	VBROADCASTSS alpha+24(FP), Z8
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Z9
@@ -30240,7 +30502,7 @@ cols2rows4end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop317:
+loop327:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Z6
@@ -30257,7 +30519,7 @@ loop317:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop317
+	JNZ          loop327
 	VBROADCASTSS alpha+24(FP), Z6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
@@ -30302,7 +30564,7 @@ cols2rows3end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop318:
+loop328:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Z4
@@ -30316,7 +30578,7 @@ loop318:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop318
+	JNZ          loop328
 	VBROADCASTSS alpha+24(FP), Z4
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z5
@@ -30348,7 +30610,7 @@ cols2rows2end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop319:
+loop329:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Z2
@@ -30359,7 +30621,7 @@ loop319:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop319
+	JNZ          loop329
 	VBROADCASTSS alpha+24(FP), Z2
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z3
@@ -30444,7 +30706,7 @@ cols3rows8:
 	PREFETCHT0 128(R12)
 	MOVQ       DX, R12
 
-loop320:
+loop330:
 	MOVQ         (R13), R15
 	LEAQ         (AX)(R15*4), R15
 	VMOVUPS      (R15), Z24
@@ -30485,7 +30747,7 @@ loop320:
 	ADDQ         DI, R12
 	ADDQ         $0x00000008, R13
 	DECQ         R14
-	JNZ          loop320
+	JNZ          loop330
 	VBROADCASTSS alpha+24(FP), Z24
 	MOVQ         BX, R12
 	VMOVUPS      (R12), Z25
@@ -30615,7 +30877,7 @@ cols3rows4:
 	PREFETCHT0 128(R10)
 	MOVQ       DX, R10
 
-loop321:
+loop331:
 	MOVQ         (R11), R13
 	LEAQ         (AX)(R13*4), R13
 	VMOVUPS      (R13), Z12
@@ -30640,7 +30902,7 @@ loop321:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R12
-	JNZ          loop321
+	JNZ          loop331
 	VBROADCASTSS alpha+24(FP), Z12
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Z13
@@ -30718,7 +30980,7 @@ cols3rows4end:
 	PREFETCHT0 128(CX)
 	MOVQ       DX, CX
 
-loop322:
+loop332:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Z9
@@ -30739,7 +31001,7 @@ loop322:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop322
+	JNZ          loop332
 	VBROADCASTSS alpha+24(FP), Z9
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z10
@@ -30797,7 +31059,7 @@ cols3rows3end:
 	PREFETCHT0 128(CX)
 	MOVQ       DX, CX
 
-loop323:
+loop333:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Z6
@@ -30814,7 +31076,7 @@ loop323:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop323
+	JNZ          loop333
 	VBROADCASTSS alpha+24(FP), Z6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z7
@@ -30854,7 +31116,7 @@ cols3rows2end:
 	PREFETCHT0 128(CX)
 	MOVQ       DX, CX
 
-loop324:
+loop334:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Z3
@@ -30867,7 +31129,7 @@ loop324:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop324
+	JNZ          loop334
 	VBROADCASTSS alpha+24(FP), Z3
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Z4
@@ -30932,7 +31194,7 @@ cols1rows4:
 	PREFETCHT0 (R10)
 	MOVQ       DX, R10
 
-loop325:
+loop335:
 	MOVQ         (R12), R14
 	LEAQ         (AX)(R14*4), R14
 	VMOVUPS      (R11), Y4
@@ -30948,7 +31210,7 @@ loop325:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R12
 	DECQ         R13
-	JNZ          loop325
+	JNZ          loop335
 	VBROADCASTSS alpha+24(FP), Y4
 	MOVQ         BX, R10
 	VMOVUPS      (R11), Y5
@@ -30998,7 +31260,7 @@ cols1rows4end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop326:
+loop336:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (R11), Y3
@@ -31012,7 +31274,7 @@ loop326:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop326
+	JNZ          loop336
 	VBROADCASTSS alpha+24(FP), Y3
 	MOVQ         BX, AX
 	VMOVUPS      (R11), Y4
@@ -31050,7 +31312,7 @@ cols1rows3end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop327:
+loop337:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (R11), Y2
@@ -31062,7 +31324,7 @@ loop327:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop327
+	JNZ          loop337
 	VBROADCASTSS alpha+24(FP), Y2
 	MOVQ         BX, AX
 	VMOVUPS      (R11), Y3
@@ -31090,7 +31352,7 @@ cols1rows2end:
 	PREFETCHT0 (CX)
 	MOVQ       DX, CX
 
-loop328:
+loop338:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (R11), Y1
@@ -31100,7 +31362,7 @@ loop328:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop328
+	JNZ          loop338
 	VBROADCASTSS alpha+24(FP), Y1
 	MOVQ         BX, AX
 	VMOVUPS      (R11), Y2
@@ -31147,7 +31409,7 @@ cols2rows4:
 	PREFETCHT0 32(R10)
 	MOVQ       DX, R10
 
-loop329:
+loop339:
 	MOVQ         (R12), R14
 	LEAQ         (AX)(R14*4), R14
 	VMOVUPS      (R14), Y8
@@ -31168,7 +31430,7 @@ loop329:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R12
 	DECQ         R13
-	JNZ          loop329
+	JNZ          loop339
 	VBROADCASTSS alpha+24(FP), Y8
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Y9
@@ -31236,7 +31498,7 @@ cols2rows4end:
 	PREFETCHT0 32(CX)
 	MOVQ       DX, CX
 
-loop330:
+loop340:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y6
@@ -31254,7 +31516,7 @@ loop330:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop330
+	JNZ          loop340
 	VBROADCASTSS alpha+24(FP), Y6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
@@ -31305,7 +31567,7 @@ cols2rows3end:
 	PREFETCHT0 32(CX)
 	MOVQ       DX, CX
 
-loop331:
+loop341:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y4
@@ -31320,7 +31582,7 @@ loop331:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop331
+	JNZ          loop341
 	VBROADCASTSS alpha+24(FP), Y4
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y5
@@ -31356,7 +31618,7 @@ cols2rows2end:
 	PREFETCHT0 32(CX)
 	MOVQ       DX, CX
 
-loop332:
+loop342:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y2
@@ -31368,7 +31630,7 @@ loop332:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop332
+	JNZ          loop342
 	VBROADCASTSS alpha+24(FP), Y2
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y3
@@ -31426,7 +31688,7 @@ cols3rows4:
 	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
 
-loop333:
+loop343:
 	MOVQ         (R12), R14
 	LEAQ         (AX)(R14*4), R14
 	VMOVUPS      (R14), Y12
@@ -31452,7 +31714,7 @@ loop333:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R12
 	DECQ         R13
-	JNZ          loop333
+	JNZ          loop343
 	VBROADCASTSS alpha+24(FP), Y12
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
@@ -31538,7 +31800,7 @@ cols3rows4end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop334:
+loop344:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y9
@@ -31560,7 +31822,7 @@ loop334:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop334
+	JNZ          loop344
 	VBROADCASTSS alpha+24(FP), Y9
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
@@ -31624,7 +31886,7 @@ cols3rows3end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop335:
+loop345:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y6
@@ -31642,7 +31904,7 @@ loop335:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop335
+	JNZ          loop345
 	VBROADCASTSS alpha+24(FP), Y6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
@@ -31686,7 +31948,7 @@ cols3rows2end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop336:
+loop346:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y3
@@ -31700,7 +31962,7 @@ loop336:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop336
+	JNZ          loop346
 	VBROADCASTSS alpha+24(FP), Y3
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
@@ -31756,7 +32018,7 @@ cols3fullrows4:
 	PREFETCHT0 64(R10)
 	MOVQ       DX, R10
 
-loop337:
+loop347:
 	MOVQ         (R11), R13
 	LEAQ         (AX)(R13*4), R13
 	VMOVUPS      (R13), Y12
@@ -31781,7 +32043,7 @@ loop337:
 	ADDQ         DI, R10
 	ADDQ         $0x00000008, R11
 	DECQ         R12
-	JNZ          loop337
+	JNZ          loop347
 	VBROADCASTSS alpha+24(FP), Y12
 	MOVQ         BX, R10
 	VMOVUPS      (R10), Y13
@@ -31859,7 +32121,7 @@ cols3fullrows4end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop338:
+loop348:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y9
@@ -31880,7 +32142,7 @@ loop338:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop338
+	JNZ          loop348
 	VBROADCASTSS alpha+24(FP), Y9
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y10
@@ -31938,7 +32200,7 @@ cols3fullrows3end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop339:
+loop349:
 	MOVQ         (R9), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y6
@@ -31955,7 +32217,7 @@ loop339:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, R9
 	DECQ         R10
-	JNZ          loop339
+	JNZ          loop349
 	VBROADCASTSS alpha+24(FP), Y6
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y7
@@ -31995,7 +32257,7 @@ cols3fullrows2end:
 	PREFETCHT0 64(CX)
 	MOVQ       DX, CX
 
-loop340:
+loop350:
 	MOVQ         (SI), DX
 	LEAQ         (AX)(DX*4), DX
 	VMOVUPS      (DX), Y3
@@ -32008,7 +32270,7 @@ loop340:
 	ADDQ         DI, CX
 	ADDQ         $0x00000008, SI
 	DECQ         R9
-	JNZ          loop340
+	JNZ          loop350
 	VBROADCASTSS alpha+24(FP), Y3
 	MOVQ         BX, AX
 	VMOVUPS      (AX), Y4
@@ -32053,7 +32315,7 @@ vectors8:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop341:
+loop351:
 	VBROADCASTSD (SI), Z9
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32068,7 +32330,7 @@ loop341:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop341
+	JNZ          loop351
 	VMOVUPS      (DX), Z9
 	VFMADD231PD  Z0, Z1, Z9
 	VMOVUPS      Z9, (DX)
@@ -32110,7 +32372,7 @@ vectors4:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop342:
+loop352:
 	VBROADCASTSD (SI), Z5
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32121,7 +32383,7 @@ loop342:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop342
+	JNZ          loop352
 	VMOVUPS      (DX), Z5
 	VFMADD231PD  Z0, Z1, Z5
 	VMOVUPS      Z5, (DX)
@@ -32149,7 +32411,7 @@ vectors2:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop343:
+loop353:
 	VBROADCASTSD (SI), Z3
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32158,7 +32420,7 @@ loop343:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop343
+	JNZ          loop353
 	VMOVUPS      (DX), Z3
 	VFMADD231PD  Z0, Z1, Z3
 	VMOVUPS      Z3, (DX)
@@ -32179,7 +32441,7 @@ vectors1:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop344:
+loop354:
 	VBROADCASTSD (SI), Z2
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32187,7 +32449,7 @@ loop344:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop344
+	JNZ          loop354
 	VMOVUPS      (DX), Z2
 	VFMADD231PD  Z0, Z1, Z2
 	VMOVUPS      Z2, (DX)
@@ -32208,7 +32470,7 @@ vectors1end:
 	MOVQ   offsets+48(FP), SI
 	MOVQ   k+8(FP), DI
 
-loop345:
+loop355:
 	VBROADCASTSD (AX), Z2
 	MOVQ         (SI), R8
 	LEAQ         (CX)(R8*8), R8
@@ -32217,7 +32479,7 @@ loop345:
 	ADDQ         BX, AX
 	ADDQ         $0x00000008, SI
 	DECQ         DI
-	JNZ          loop345
+	JNZ          loop355
 	VMOVUPD.Z    (DX), K1, Z2
 	VFMADD231PD  Z0, Z1, Z2
 	VMOVUPD      Z2, K1, (DX)
@@ -32251,7 +32513,7 @@ vectors8:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop346:
+loop356:
 	VBROADCASTSD (SI), Y9
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32266,7 +32528,7 @@ loop346:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop346
+	JNZ          loop356
 	VMOVUPS      (DX), Y9
 	VFMADD231PD  Y0, Y1, Y9
 	VMOVUPS      Y9, (DX)
@@ -32308,7 +32570,7 @@ vectors4:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop347:
+loop357:
 	VBROADCASTSD (SI), Y5
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32319,7 +32581,7 @@ loop347:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop347
+	JNZ          loop357
 	VMOVUPS      (DX), Y5
 	VFMADD231PD  Y0, Y1, Y5
 	VMOVUPS      Y5, (DX)
@@ -32347,7 +32609,7 @@ vectors2:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop348:
+loop358:
 	VBROADCASTSD (SI), Y3
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32356,7 +32618,7 @@ loop348:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop348
+	JNZ          loop358
 	VMOVUPS      (DX), Y3
 	VFMADD231PD  Y0, Y1, Y3
 	VMOVUPS      Y3, (DX)
@@ -32377,7 +32639,7 @@ vectors1:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop349:
+loop359:
 	VBROADCASTSD (SI), Y2
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*8), R9
@@ -32385,7 +32647,7 @@ loop349:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop349
+	JNZ          loop359
 	VMOVUPS      (DX), Y2
 	VFMADD231PD  Y0, Y1, Y2
 	VMOVUPS      Y2, (DX)
@@ -32406,7 +32668,7 @@ vectors1end:
 	MOVQ    offsets+48(FP), SI
 	MOVQ    k+8(FP), DI
 
-loop350:
+loop360:
 	VBROADCASTSD (AX), Y3
 	MOVQ         (SI), R8
 	LEAQ         (CX)(R8*8), R8
@@ -32415,7 +32677,7 @@ loop350:
 	ADDQ         BX, AX
 	ADDQ         $0x00000008, SI
 	DECQ         DI
-	JNZ          loop350
+	JNZ          loop360
 	VMASKMOVPD   (DX), Y1, Y3
 	VFMADD231PD  Y0, Y2, Y3
 	VMASKMOVPD   Y3, Y1, (DX)
@@ -32449,7 +32711,7 @@ vectors8:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop351:
+loop361:
 	VBROADCASTSS (SI), Z9
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32464,7 +32726,7 @@ loop351:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop351
+	JNZ          loop361
 	VMOVUPS      (DX), Z9
 	VFMADD231PS  Z0, Z1, Z9
 	VMOVUPS      Z9, (DX)
@@ -32506,7 +32768,7 @@ vectors4:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop352:
+loop362:
 	VBROADCASTSS (SI), Z5
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32517,7 +32779,7 @@ loop352:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop352
+	JNZ          loop362
 	VMOVUPS      (DX), Z5
 	VFMADD231PS  Z0, Z1, Z5
 	VMOVUPS      Z5, (DX)
@@ -32545,7 +32807,7 @@ vectors2:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop353:
+loop363:
 	VBROADCASTSS (SI), Z3
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32554,7 +32816,7 @@ loop353:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop353
+	JNZ          loop363
 	VMOVUPS      (DX), Z3
 	VFMADD231PS  Z0, Z1, Z3
 	VMOVUPS      Z3, (DX)
@@ -32575,7 +32837,7 @@ vectors1:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop354:
+loop364:
 	VBROADCASTSS (SI), Z2
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32583,7 +32845,7 @@ loop354:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop354
+	JNZ          loop364
 	VMOVUPS      (DX), Z2
 	VFMADD231PS  Z0, Z1, Z2
 	VMOVUPS      Z2, (DX)
@@ -32604,7 +32866,7 @@ vectors1end:
 	MOVQ   offsets+48(FP), SI
 	MOVQ   k+8(FP), DI
 
-loop355:
+loop365:
 	VBROADCASTSS (AX), Z2
 	MOVQ         (SI), R8
 	LEAQ         (CX)(R8*4), R8
@@ -32613,7 +32875,7 @@ loop355:
 	ADDQ         BX, AX
 	ADDQ         $0x00000008, SI
 	DECQ         DI
-	JNZ          loop355
+	JNZ          loop365
 	VMOVUPS.Z    (DX), K1, Z2
 	VFMADD231PS  Z0, Z1, Z2
 	VMOVUPS      Z2, K1, (DX)
@@ -32647,7 +32909,7 @@ vectors8:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop356:
+loop366:
 	VBROADCASTSS (SI), Y9
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32662,7 +32924,7 @@ loop356:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop356
+	JNZ          loop366
 	VMOVUPS      (DX), Y9
 	VFMADD231PS  Y0, Y1, Y9
 	VMOVUPS      Y9, (DX)
@@ -32704,7 +32966,7 @@ vectors4:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop357:
+loop367:
 	VBROADCASTSS (SI), Y5
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32715,7 +32977,7 @@ loop357:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop357
+	JNZ          loop367
 	VMOVUPS      (DX), Y5
 	VFMADD231PS  Y0, Y1, Y5
 	VMOVUPS      Y5, (DX)
@@ -32743,7 +33005,7 @@ vectors2:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop358:
+loop368:
 	VBROADCASTSS (SI), Y3
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32752,7 +33014,7 @@ loop358:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop358
+	JNZ          loop368
 	VMOVUPS      (DX), Y3
 	VFMADD231PS  Y0, Y1, Y3
 	VMOVUPS      Y3, (DX)
@@ -32773,7 +33035,7 @@ vectors1:
 	MOVQ   offsets+48(FP), DI
 	MOVQ   k+8(FP), R8
 
-loop359:
+loop369:
 	VBROADCASTSS (SI), Y2
 	MOVQ         (DI), R9
 	LEAQ         (CX)(R9*4), R9
@@ -32781,7 +33043,7 @@ loop359:
 	ADDQ         BX, SI
 	ADDQ         $0x00000008, DI
 	DECQ         R8
-	JNZ          loop359
+	JNZ          loop369
 	VMOVUPS      (DX), Y2
 	VFMADD231PS  Y0, Y1, Y2
 	VMOVUPS      Y2, (DX)
@@ -32802,7 +33064,7 @@ vectors1end:
 	MOVQ    offsets+48(FP), SI
 	MOVQ    k+8(FP), DI
 
-loop360:
+loop370:
 	VBROADCASTSS (AX), Y3
 	MOVQ         (SI), R8
 	LEAQ         (CX)(R8*4), R8
@@ -32811,7 +33073,7 @@ loop360:
 	ADDQ         BX, AX
 	ADDQ         $0x00000008, SI
 	DECQ         DI
-	JNZ          loop360
+	JNZ          loop370
 	VMASKMOVPS   (DX), Y1, Y3
 	VFMADD231PS  Y0, Y2, Y3
 	VMASKMOVPS   Y3, Y1, (DX)
@@ -32858,14 +33120,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row361:
+row371:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole362:
+whole372:
 	SUBQ        $0x00000008, R13
-	JL          tail363
+	JL          tail373
 	VMOVUPS     (R12), Z5
 	VFMADD231PD (R11)(BX*1), Z5, Z0
 	VFMADD231PD (R11)(SI*1), Z5, Z1
@@ -32874,11 +33136,11 @@ whole362:
 	VFMADD231PD (R11)(DX*1), Z5, Z4
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R12
-	JMP         whole362
+	JMP         whole372
 
-tail363:
+tail373:
 	ADDQ        $0x00000008, R13
-	JZ          next364
+	JZ          next374
 	MOVQ        $-1, R14
 	SHLXQ       R13, R14, R14
 	NOTQ        R14
@@ -32895,11 +33157,11 @@ tail363:
 	VMOVUPD.Z   (R11)(DX*1), K1, Z6
 	VFMADD231PD Z6, Z5, Z4
 
-next364:
+next374:
 	ADDQ          AX, R9
 	ADDQ          CX, R10
 	DECQ          (SP)
-	JNZ           row361
+	JNZ           row371
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Y5, Y0, Y5
@@ -32958,14 +33220,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row365:
+row375:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole366:
+whole376:
 	SUBQ        $0x00000008, R12
-	JL          tail367
+	JL          tail377
 	VMOVUPS     (R11), Z4
 	VFMADD231PD (R10)(BX*1), Z4, Z0
 	VFMADD231PD (R10)(SI*1), Z4, Z1
@@ -32973,11 +33235,11 @@ whole366:
 	VFMADD231PD (R10)(DX*1), Z4, Z3
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
-	JMP         whole366
+	JMP         whole376
 
-tail367:
+tail377:
 	ADDQ        $0x00000008, R12
-	JZ          next368
+	JZ          next378
 	MOVQ        $-1, R13
 	SHLXQ       R12, R13, R13
 	NOTQ        R13
@@ -32992,11 +33254,11 @@ tail367:
 	VMOVUPD.Z   (R10)(DX*1), K1, Z5
 	VFMADD231PD Z5, Z4, Z3
 
-next368:
+next378:
 	ADDQ          AX, R8
 	ADDQ          CX, R9
 	DECQ          (SP)
-	JNZ           row365
+	JNZ           row375
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPD        Y4, Y0, Y4
@@ -33042,25 +33304,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row369:
+row379:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole370:
+whole380:
 	SUBQ        $0x00000008, R11
-	JL          tail371
+	JL          tail381
 	VMOVUPS     (R10), Z3
 	VFMADD231PD (R9)(BX*1), Z3, Z0
 	VFMADD231PD (R9)(SI*1), Z3, Z1
 	VFMADD231PD (R9)(DX*1), Z3, Z2
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
-	JMP         whole370
+	JMP         whole380
 
-tail371:
+tail381:
 	ADDQ        $0x00000008, R11
-	JZ          next372
+	JZ          next382
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -33073,11 +33335,11 @@ tail371:
 	VMOVUPD.Z   (R9)(DX*1), K1, Z4
 	VFMADD231PD Z4, Z3, Z2
 
-next372:
+next382:
 	ADDQ          AX, DI
 	ADDQ          CX, R8
 	DECQ          (SP)
-	JNZ           row369
+	JNZ           row379
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VADDPD        Y3, Y0, Y3
@@ -33122,24 +33384,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row373:
+row383:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole374:
+whole384:
 	SUBQ        $0x00000008, R10
-	JL          tail375
+	JL          tail385
 	VMOVUPS     (R9), Z2
 	VFMADD231PD (R8)(BX*1), Z2, Z0
 	VFMADD231PD (R8)(DX*1), Z2, Z1
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
-	JMP         whole374
+	JMP         whole384
 
-tail375:
+tail385:
 	ADDQ        $0x00000008, R10
-	JZ          next376
+	JZ          next386
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -33150,11 +33412,11 @@ tail375:
 	VMOVUPD.Z   (R8)(DX*1), K1, Z3
 	VFMADD231PD Z3, Z2, Z1
 
-next376:
+next386:
 	ADDQ          AX, SI
 	ADDQ          CX, DI
 	DECQ          (SP)
-	JNZ           row373
+	JNZ           row383
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPD        Y2, Y0, Y2
@@ -33186,23 +33448,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row377:
+row387:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole378:
+whole388:
 	SUBQ        $0x00000008, R9
-	JL          tail379
+	JL          tail389
 	VMOVUPS     (R8), Z1
 	VFMADD231PD (DI)(DX*1), Z1, Z0
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
-	JMP         whole378
+	JMP         whole388
 
-tail379:
+tail389:
 	ADDQ        $0x00000008, R9
-	JZ          next380
+	JZ          next390
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -33211,11 +33473,11 @@ tail379:
 	VMOVUPD.Z   (DI)(DX*1), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-next380:
+next390:
 	ADDQ          AX, BX
 	ADDQ          CX, SI
 	DECQ          (SP)
-	JNZ           row377
+	JNZ           row387
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y1
@@ -33274,14 +33536,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row381:
+row391:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole382:
+whole392:
 	SUBQ        $0x00000004, R13
-	JL          tail383
+	JL          tail393
 	VMOVUPS     (R12), Y5
 	VFMADD231PD (R11)(BX*1), Y5, Y0
 	VFMADD231PD (R11)(SI*1), Y5, Y1
@@ -33290,11 +33552,11 @@ whole382:
 	VFMADD231PD (R11)(DX*1), Y5, Y4
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R12
-	JMP         whole382
+	JMP         whole392
 
-tail383:
+tail393:
 	ADDQ        $0x00000004, R13
-	JZ          next384
+	JZ          next394
 	LEAQ        ones<>+32(SB), R14
 	SHLQ        $0x03, R13
 	SUBQ        R13, R14
@@ -33316,11 +33578,11 @@ tail383:
 	VMASKMOVPD  (R11)(DX*1), Y6, Y6
 	VFMADD231PD Y6, Y5, Y4
 
-next384:
+next394:
 	ADDQ         AX, R9
 	ADDQ         CX, R10
 	DECQ         (SP)
-	JNZ          row381
+	JNZ          row391
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y5
 	VUNPCKHPD    Y1, Y0, Y0
@@ -33369,14 +33631,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row385:
+row395:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole386:
+whole396:
 	SUBQ        $0x00000004, R12
-	JL          tail387
+	JL          tail397
 	VMOVUPS     (R11), Y4
 	VFMADD231PD (R10)(BX*1), Y4, Y0
 	VFMADD231PD (R10)(SI*1), Y4, Y1
@@ -33384,11 +33646,11 @@ whole386:
 	VFMADD231PD (R10)(DX*1), Y4, Y3
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
-	JMP         whole386
+	JMP         whole396
 
-tail387:
+tail397:
 	ADDQ        $0x00000004, R12
-	JZ          next388
+	JZ          next398
 	LEAQ        ones<>+32(SB), R13
 	SHLQ        $0x03, R12
 	SUBQ        R12, R13
@@ -33407,11 +33669,11 @@ tail387:
 	VMASKMOVPD  (R10)(DX*1), Y5, Y5
 	VFMADD231PD Y5, Y4, Y3
 
-next388:
+next398:
 	ADDQ       AX, R8
 	ADDQ       CX, R9
 	DECQ       (SP)
-	JNZ        row385
+	JNZ        row395
 	MOVQ       24(SP), DX
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y0
@@ -33449,25 +33711,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row389:
+row399:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole390:
+whole400:
 	SUBQ        $0x00000004, R11
-	JL          tail391
+	JL          tail401
 	VMOVUPS     (R10), Y3
 	VFMADD231PD (R9)(BX*1), Y3, Y0
 	VFMADD231PD (R9)(SI*1), Y3, Y1
 	VFMADD231PD (R9)(DX*1), Y3, Y2
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000020, R10
-	JMP         whole390
+	JMP         whole400
 
-tail391:
+tail401:
 	ADDQ        $0x00000004, R11
-	JZ          next392
+	JZ          next402
 	LEAQ        ones<>+32(SB), R12
 	SHLQ        $0x03, R11
 	SUBQ        R11, R12
@@ -33483,11 +33745,11 @@ tail391:
 	VMASKMOVPD  (R9)(DX*1), Y4, Y4
 	VFMADD231PD Y4, Y3, Y2
 
-next392:
+next402:
 	ADDQ         AX, DI
 	ADDQ         CX, R8
 	DECQ         (SP)
-	JNZ          row389
+	JNZ          row399
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y3
 	VUNPCKHPD    Y1, Y0, Y1
@@ -33526,24 +33788,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row393:
+row403:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole394:
+whole404:
 	SUBQ        $0x00000004, R10
-	JL          tail395
+	JL          tail405
 	VMOVUPS     (R9), Y2
 	VFMADD231PD (R8)(BX*1), Y2, Y0
 	VFMADD231PD (R8)(DX*1), Y2, Y1
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	JMP         whole394
+	JMP         whole404
 
-tail395:
+tail405:
 	ADDQ        $0x00000004, R10
-	JZ          next396
+	JZ          next406
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x03, R10
 	SUBQ        R10, R11
@@ -33556,11 +33818,11 @@ tail395:
 	VMASKMOVPD  (R8)(DX*1), Y3, Y3
 	VFMADD231PD Y3, Y2, Y1
 
-next396:
+next406:
 	ADDQ         AX, SI
 	ADDQ         CX, DI
 	DECQ         (SP)
-	JNZ          row393
+	JNZ          row403
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y1, Y0, Y2
 	VUNPCKHPD    Y1, Y0, Y0
@@ -33588,23 +33850,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row397:
+row407:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole398:
+whole408:
 	SUBQ        $0x00000004, R9
-	JL          tail399
+	JL          tail409
 	VMOVUPS     (R8), Y1
 	VFMADD231PD (DI)(DX*1), Y1, Y0
 	ADDQ        $0x00000020, DI
 	ADDQ        $0x00000020, R8
-	JMP         whole398
+	JMP         whole408
 
-tail399:
+tail409:
 	ADDQ        $0x00000004, R9
-	JZ          next400
+	JZ          next410
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R9
 	SUBQ        R9, R10
@@ -33614,11 +33876,11 @@ tail399:
 	VMASKMOVPD  (DI)(DX*1), Y2, Y2
 	VFMADD231PD Y2, Y1, Y0
 
-next400:
+next410:
 	ADDQ         AX, BX
 	ADDQ         CX, SI
 	DECQ         (SP)
-	JNZ          row397
+	JNZ          row407
 	MOVQ         24(SP), DX
 	VUNPCKLPD    Y0, Y0, Y1
 	VUNPCKHPD    Y0, Y0, Y0
@@ -33675,14 +33937,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row401:
+row411:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole402:
+whole412:
 	SUBQ        $0x00000010, R13
-	JL          tail403
+	JL          tail413
 	VMOVUPS     (R12), Z5
 	VFMADD231PS (R11)(BX*1), Z5, Z0
 	VFMADD231PS (R11)(SI*1), Z5, Z1
@@ -33691,11 +33953,11 @@ whole402:
 	VFMADD231PS (R11)(DX*1), Z5, Z4
 	ADDQ        $0x00000040, R11
 	ADDQ        $0x00000040, R12
-	JMP         whole402
+	JMP         whole412
 
-tail403:
+tail413:
 	ADDQ        $0x00000010, R13
-	JZ          next404
+	JZ          next414
 	MOVQ        $-1, R14
 	SHLXQ       R13, R14, R14
 	NOTQ        R14
@@ -33712,11 +33974,11 @@ tail403:
 	VMOVUPS.Z   (R11)(DX*1), K1, Z6
 	VFMADD231PS Z6, Z5, Z4
 
-next404:
+next414:
 	ADDQ          AX, R9
 	ADDQ          CX, R10
 	DECQ          (SP)
-	JNZ           row401
+	JNZ           row411
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Y5, Y0, Y5
@@ -33780,14 +34042,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row405:
+row415:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole406:
+whole416:
 	SUBQ        $0x00000010, R12
-	JL          tail407
+	JL          tail417
 	VMOVUPS     (R11), Z4
 	VFMADD231PS (R10)(BX*1), Z4, Z0
 	VFMADD231PS (R10)(SI*1), Z4, Z1
@@ -33795,11 +34057,11 @@ whole406:
 	VFMADD231PS (R10)(DX*1), Z4, Z3
 	ADDQ        $0x00000040, R10
 	ADDQ        $0x00000040, R11
-	JMP         whole406
+	JMP         whole416
 
-tail407:
+tail417:
 	ADDQ        $0x00000010, R12
-	JZ          next408
+	JZ          next418
 	MOVQ        $-1, R13
 	SHLXQ       R12, R13, R13
 	NOTQ        R13
@@ -33814,11 +34076,11 @@ tail407:
 	VMOVUPS.Z   (R10)(DX*1), K1, Z5
 	VFMADD231PS Z5, Z4, Z3
 
-next408:
+next418:
 	ADDQ          AX, R8
 	ADDQ          CX, R9
 	DECQ          (SP)
-	JNZ           row405
+	JNZ           row415
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y4
 	VADDPS        Y4, Y0, Y4
@@ -33866,25 +34128,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row409:
+row419:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole410:
+whole420:
 	SUBQ        $0x00000010, R11
-	JL          tail411
+	JL          tail421
 	VMOVUPS     (R10), Z3
 	VFMADD231PS (R9)(BX*1), Z3, Z0
 	VFMADD231PS (R9)(SI*1), Z3, Z1
 	VFMADD231PS (R9)(DX*1), Z3, Z2
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
-	JMP         whole410
+	JMP         whole420
 
-tail411:
+tail421:
 	ADDQ        $0x00000010, R11
-	JZ          next412
+	JZ          next422
 	MOVQ        $-1, R12
 	SHLXQ       R11, R12, R12
 	NOTQ        R12
@@ -33897,11 +34159,11 @@ tail411:
 	VMOVUPS.Z   (R9)(DX*1), K1, Z4
 	VFMADD231PS Z4, Z3, Z2
 
-next412:
+next422:
 	ADDQ          AX, DI
 	ADDQ          CX, R8
 	DECQ          (SP)
-	JNZ           row409
+	JNZ           row419
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y3
 	VADDPS        Y3, Y0, Y3
@@ -33948,24 +34210,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row413:
+row423:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole414:
+whole424:
 	SUBQ        $0x00000010, R10
-	JL          tail415
+	JL          tail425
 	VMOVUPS     (R9), Z2
 	VFMADD231PS (R8)(BX*1), Z2, Z0
 	VFMADD231PS (R8)(DX*1), Z2, Z1
 	ADDQ        $0x00000040, R8
 	ADDQ        $0x00000040, R9
-	JMP         whole414
+	JMP         whole424
 
-tail415:
+tail425:
 	ADDQ        $0x00000010, R10
-	JZ          next416
+	JZ          next426
 	MOVQ        $-1, R11
 	SHLXQ       R10, R11, R11
 	NOTQ        R11
@@ -33976,11 +34238,11 @@ tail415:
 	VMOVUPS.Z   (R8)(DX*1), K1, Z3
 	VFMADD231PS Z3, Z2, Z1
 
-next416:
+next426:
 	ADDQ          AX, SI
 	ADDQ          CX, DI
 	DECQ          (SP)
-	JNZ           row413
+	JNZ           row423
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPS        Y2, Y0, Y2
@@ -34015,23 +34277,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row417:
+row427:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole418:
+whole428:
 	SUBQ        $0x00000010, R9
-	JL          tail419
+	JL          tail429
 	VMOVUPS     (R8), Z1
 	VFMADD231PS (DI)(DX*1), Z1, Z0
 	ADDQ        $0x00000040, DI
 	ADDQ        $0x00000040, R8
-	JMP         whole418
+	JMP         whole428
 
-tail419:
+tail429:
 	ADDQ        $0x00000010, R9
-	JZ          next420
+	JZ          next430
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34040,11 +34302,11 @@ tail419:
 	VMOVUPS.Z   (DI)(DX*1), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-next420:
+next430:
 	ADDQ          AX, BX
 	ADDQ          CX, SI
 	DECQ          (SP)
-	JNZ           row417
+	JNZ           row427
 	MOVQ          24(SP), DX
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y1
@@ -34106,14 +34368,14 @@ dots5:
 	MOVQ   m+0(FP), R11
 	MOVQ   R11, (SP)
 
-row421:
+row431:
 	MOVQ n+8(FP), R13
 	MOVQ R9, R11
 	MOVQ R10, R12
 
-whole422:
+whole432:
 	SUBQ        $0x00000008, R13
-	JL          tail423
+	JL          tail433
 	VMOVUPS     (R12), Y5
 	VFMADD231PS (R11)(BX*1), Y5, Y0
 	VFMADD231PS (R11)(SI*1), Y5, Y1
@@ -34122,11 +34384,11 @@ whole422:
 	VFMADD231PS (R11)(DX*1), Y5, Y4
 	ADDQ        $0x00000020, R11
 	ADDQ        $0x00000020, R12
-	JMP         whole422
+	JMP         whole432
 
-tail423:
+tail433:
 	ADDQ        $0x00000008, R13
-	JZ          next424
+	JZ          next434
 	LEAQ        ones<>+32(SB), R14
 	SHLQ        $0x02, R13
 	SUBQ        R13, R14
@@ -34148,11 +34410,11 @@ tail423:
 	VMASKMOVPS  (R11)(DX*1), Y6, Y6
 	VFMADD231PS Y6, Y5, Y4
 
-next424:
+next434:
 	ADDQ         AX, R9
 	ADDQ         CX, R10
 	DECQ         (SP)
-	JNZ          row421
+	JNZ          row431
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y5
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34206,14 +34468,14 @@ dots4:
 	MOVQ   m+0(FP), R10
 	MOVQ   R10, (SP)
 
-row425:
+row435:
 	MOVQ n+8(FP), R12
 	MOVQ R8, R10
 	MOVQ R9, R11
 
-whole426:
+whole436:
 	SUBQ        $0x00000008, R12
-	JL          tail427
+	JL          tail437
 	VMOVUPS     (R11), Y4
 	VFMADD231PS (R10)(BX*1), Y4, Y0
 	VFMADD231PS (R10)(SI*1), Y4, Y1
@@ -34221,11 +34483,11 @@ whole426:
 	VFMADD231PS (R10)(DX*1), Y4, Y3
 	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, R11
-	JMP         whole426
+	JMP         whole436
 
-tail427:
+tail437:
 	ADDQ        $0x00000008, R12
-	JZ          next428
+	JZ          next438
 	LEAQ        ones<>+32(SB), R13
 	SHLQ        $0x02, R12
 	SUBQ        R12, R13
@@ -34244,11 +34506,11 @@ tail427:
 	VMASKMOVPS  (R10)(DX*1), Y5, Y5
 	VFMADD231PS Y5, Y4, Y3
 
-next428:
+next438:
 	ADDQ         AX, R8
 	ADDQ         CX, R9
 	DECQ         (SP)
-	JNZ          row425
+	JNZ          row435
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y4
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34288,25 +34550,25 @@ dots3:
 	MOVQ   m+0(FP), R9
 	MOVQ   R9, (SP)
 
-row429:
+row439:
 	MOVQ n+8(FP), R11
 	MOVQ DI, R9
 	MOVQ R8, R10
 
-whole430:
+whole440:
 	SUBQ        $0x00000008, R11
-	JL          tail431
+	JL          tail441
 	VMOVUPS     (R10), Y3
 	VFMADD231PS (R9)(BX*1), Y3, Y0
 	VFMADD231PS (R9)(SI*1), Y3, Y1
 	VFMADD231PS (R9)(DX*1), Y3, Y2
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000020, R10
-	JMP         whole430
+	JMP         whole440
 
-tail431:
+tail441:
 	ADDQ        $0x00000008, R11
-	JZ          next432
+	JZ          next442
 	LEAQ        ones<>+32(SB), R12
 	SHLQ        $0x02, R11
 	SUBQ        R11, R12
@@ -34322,11 +34584,11 @@ tail431:
 	VMASKMOVPS  (R9)(DX*1), Y4, Y4
 	VFMADD231PS Y4, Y3, Y2
 
-next432:
+next442:
 	ADDQ         AX, DI
 	ADDQ         CX, R8
 	DECQ         (SP)
-	JNZ          row429
+	JNZ          row439
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y3
 	VUNPCKHPS    Y1, Y0, Y1
@@ -34367,24 +34629,24 @@ dots2:
 	MOVQ   m+0(FP), R8
 	MOVQ   R8, (SP)
 
-row433:
+row443:
 	MOVQ n+8(FP), R10
 	MOVQ SI, R8
 	MOVQ DI, R9
 
-whole434:
+whole444:
 	SUBQ        $0x00000008, R10
-	JL          tail435
+	JL          tail445
 	VMOVUPS     (R9), Y2
 	VFMADD231PS (R8)(BX*1), Y2, Y0
 	VFMADD231PS (R8)(DX*1), Y2, Y1
 	ADDQ        $0x00000020, R8
 	ADDQ        $0x00000020, R9
-	JMP         whole434
+	JMP         whole444
 
-tail435:
+tail445:
 	ADDQ        $0x00000008, R10
-	JZ          next436
+	JZ          next446
 	LEAQ        ones<>+32(SB), R11
 	SHLQ        $0x02, R10
 	SUBQ        R10, R11
@@ -34397,11 +34659,11 @@ tail435:
 	VMASKMOVPS  (R8)(DX*1), Y3, Y3
 	VFMADD231PS Y3, Y2, Y1
 
-next436:
+next446:
 	ADDQ         AX, SI
 	ADDQ         CX, DI
 	DECQ         (SP)
-	JNZ          row433
+	JNZ          row443
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y1, Y0, Y2
 	VUNPCKHPS    Y1, Y0, Y0
@@ -34432,23 +34694,23 @@ dots1:
 	MOVQ   m+0(FP), DI
 	MOVQ   DI, (SP)
 
-row437:
+row447:
 	MOVQ n+8(FP), R9
 	MOVQ BX, DI
 	MOVQ SI, R8
 
-whole438:
+whole448:
 	SUBQ        $0x00000008, R9
-	JL          tail439
+	JL          tail449
 	VMOVUPS     (R8), Y1
 	VFMADD231PS (DI)(DX*1), Y1, Y0
 	ADDQ        $0x00000020, DI
 	ADDQ        $0x00000020, R8
-	JMP         whole438
+	JMP         whole448
 
-tail439:
+tail449:
 	ADDQ        $0x00000008, R9
-	JZ          next440
+	JZ          next450
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x02, R9
 	SUBQ        R9, R10
@@ -34458,11 +34720,11 @@ tail439:
 	VMASKMOVPS  (DI)(DX*1), Y2, Y2
 	VFMADD231PS Y2, Y1, Y0
 
-next440:
+next450:
 	ADDQ         AX, BX
 	ADDQ         CX, SI
 	DECQ         (SP)
-	JNZ          row437
+	JNZ          row447
 	MOVQ         24(SP), DX
 	VUNPCKLPS    Y0, Y0, Y1
 	VUNPCKHPS    Y0, Y0, Y0
@@ -34497,13 +34759,13 @@ TEXT ·addRowsAVX512F64<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x03, DI
 	VBROADCASTSD alpha+16(FP), Z0
 
-loop441:
+loop451:
 	XORQ  R8, R8
 	LEAQ  -16(CX), R9
 	TESTQ R9, R9
-	JL    oneTest444
+	JL    oneTest454
 
-many442:
+many452:
 	VMOVUPS     (BX)(R8*8), Z1
 	VMOVUPS     (DX)(R8*8), Z2
 	VFMADD231PD Z0, Z2, Z1
@@ -34514,26 +34776,26 @@ many442:
 	VMOVUPS     Z1, 64(BX)(R8*8)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many442
+	JLE         many452
 
-oneTest444:
+oneTest454:
 	LEAQ -8(CX), R9
 	CMPQ R8, R9
-	JG   tail445
+	JG   tail455
 
-one443:
+one453:
 	VMOVUPS     (BX)(R8*8), Z1
 	VMOVUPS     (DX)(R8*8), Z2
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPS     Z1, (BX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one443
+	JLE         one453
 
-tail445:
+tail455:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done446
+	JZ          done456
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34543,11 +34805,11 @@ tail445:
 	VFMADD231PD Z0, Z2, Z1
 	VMOVUPD     Z1, K1, (BX)(R8*8)
 
-done446:
+done456:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop441
+	JNZ  loop451
 	VZEROUPPER
 	RET
 
@@ -34564,13 +34826,13 @@ TEXT ·addRowsAVX2F64<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x03, DI
 	VBROADCASTSD alpha+16(FP), Y0
 
-loop447:
+loop457:
 	XORQ  R8, R8
 	LEAQ  -8(CX), R9
 	TESTQ R9, R9
-	JL    oneTest450
+	JL    oneTest460
 
-many448:
+many458:
 	VMOVUPS     (BX)(R8*8), Y1
 	VMOVUPS     (DX)(R8*8), Y2
 	VFMADD231PD Y0, Y2, Y1
@@ -34581,26 +34843,26 @@ many448:
 	VMOVUPS     Y1, 32(BX)(R8*8)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         many448
+	JLE         many458
 
-oneTest450:
+oneTest460:
 	LEAQ -4(CX), R9
 	CMPQ R8, R9
-	JG   tail451
+	JG   tail461
 
-one449:
+one459:
 	VMOVUPS     (BX)(R8*8), Y1
 	VMOVUPS     (DX)(R8*8), Y2
 	VFMADD231PD Y0, Y2, Y1
 	VMOVUPS     Y1, (BX)(R8*8)
 	ADDQ        $0x04, R8
 	CMPQ        R8, R9
-	JLE         one449
+	JLE         one459
 
-tail451:
+tail461:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done452
+	JZ          done462
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x03, R9
 	SUBQ        R9, R10
@@ -34610,11 +34872,11 @@ tail451:
 	VFMADD231PD Y0, Y3, Y2
 	VMASKMOVPD  Y2, Y1, (BX)(R8*8)
 
-done452:
+done462:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop447
+	JNZ  loop457
 	VZEROUPPER
 	RET
 
@@ -34631,13 +34893,13 @@ TEXT ·addRowsAVX512F32<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x02, DI
 	VBROADCASTSS alpha+16(FP), Z0
 
-loop453:
+loop463:
 	XORQ  R8, R8
 	LEAQ  -32(CX), R9
 	TESTQ R9, R9
-	JL    oneTest456
+	JL    oneTest466
 
-many454:
+many464:
 	VMOVUPS     (BX)(R8*4), Z1
 	VMOVUPS     (DX)(R8*4), Z2
 	VFMADD231PS Z0, Z2, Z1
@@ -34648,26 +34910,26 @@ many454:
 	VMOVUPS     Z1, 64(BX)(R8*4)
 	ADDQ        $0x20, R8
 	CMPQ        R8, R9
-	JLE         many454
+	JLE         many464
 
-oneTest456:
+oneTest466:
 	LEAQ -16(CX), R9
 	CMPQ R8, R9
-	JG   tail457
+	JG   tail467
 
-one455:
+one465:
 	VMOVUPS     (BX)(R8*4), Z1
 	VMOVUPS     (DX)(R8*4), Z2
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, (BX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         one455
+	JLE         one465
 
-tail457:
+tail467:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done458
+	JZ          done468
 	MOVQ        $-1, R10
 	SHLXQ       R9, R10, R10
 	NOTQ        R10
@@ -34677,11 +34939,11 @@ tail457:
 	VFMADD231PS Z0, Z2, Z1
 	VMOVUPS     Z1, K1, (BX)(R8*4)
 
-done458:
+done468:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop453
+	JNZ  loop463
 	VZEROUPPER
 	RET
 
@@ -34698,13 +34960,13 @@ TEXT ·addRowsAVX2F32<>(SB), NOSPLIT, $0-56
 	SHLQ         $0x02, DI
 	VBROADCASTSS alpha+16(FP), Y0
 
-loop459:
+loop469:
 	XORQ  R8, R8
 	LEAQ  -16(CX), R9
 	TESTQ R9, R9
-	JL    oneTest462
+	JL    oneTest472
 
-many460:
+many470:
 	VMOVUPS     (BX)(R8*4), Y1
 	VMOVUPS     (DX)(R8*4), Y2
 	VFMADD231PS Y0, Y2, Y1
@@ -34715,26 +34977,26 @@ many460:
 	VMOVUPS     Y1, 32(BX)(R8*4)
 	ADDQ        $0x10, R8
 	CMPQ        R8, R9
-	JLE         many460
+	JLE         many470
 
-oneTest462:
+oneTest472:
 	LEAQ -8(CX), R9
 	CMPQ R8, R9
-	JG   tail463
+	JG   tail473
 
-one461:
+one471:
 	VMOVUPS     (BX)(R8*4), Y1
 	VMOVUPS     (DX)(R8*4), Y2
 	VFMADD231PS Y0, Y2, Y1
 	VMOVUPS     Y1, (BX)(R8*4)
 	ADDQ        $0x08, R8
 	CMPQ        R8, R9
-	JLE         one461
+	JLE         one471
 
-tail463:
+tail473:
 	MOVQ        CX, R9
 	SUBQ        R8, R9
-	JZ          done464
+	JZ          done474
 	LEAQ        ones<>+32(SB), R10
 	SHLQ        $0x02, R9
 	SUBQ        R9, R10
@@ -34744,11 +35006,11 @@ tail463:
 	VFMADD231PS Y0, Y3, Y2
 	VMASKMOVPS  Y2, Y1, (BX)(R8*4)
 
-done464:
+done474:
 	ADDQ SI, DX
 	ADDQ DI, BX
 	DECQ AX
-	JNZ  loop459
+	JNZ  loop469
 	VZEROUPPER
 	RET
 
@@ -34766,37 +35028,37 @@ TEXT ·copyRowsAVX512F64<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop465:
+loop475:
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest468
+	JL    oneTest478
 
-many466:
+many476:
 	VMOVUPS (DX)(R8*8), Z0
 	VMOVUPS Z0, (CX)(R8*8)
 	VMOVUPS 64(DX)(R8*8), Z0
 	VMOVUPS Z0, 64(CX)(R8*8)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     many466
+	JLE     many476
 
-oneTest468:
+oneTest478:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail469
+	JG   tail479
 
-one467:
+one477:
 	VMOVUPS (DX)(R8*8), Z0
 	VMOVUPS Z0, (CX)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one467
+	JLE     one477
 
-tail469:
+tail479:
 	MOVQ      DI, R9
 	SUBQ      R8, R9
-	JZ        done470
+	JZ        done480
 	MOVQ      $-1, R10
 	SHLXQ     R9, R10, R10
 	NOTQ      R10
@@ -34804,11 +35066,11 @@ tail469:
 	VMOVUPD.Z (DX)(R8*8), K1, Z0
 	VMOVUPD   Z0, K1, (CX)(R8*8)
 
-done470:
+done480:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop465
+	JNZ  loop475
 	JMP  done
 
 second:
@@ -34864,37 +35126,37 @@ TEXT ·copyRowsAVX2F64<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop471:
+loop481:
 	XORQ  R8, R8
 	LEAQ  -8(DI), R9
 	TESTQ R9, R9
-	JL    oneTest474
+	JL    oneTest484
 
-many472:
+many482:
 	VMOVUPS (DX)(R8*8), Y0
 	VMOVUPS Y0, (CX)(R8*8)
 	VMOVUPS 32(DX)(R8*8), Y0
 	VMOVUPS Y0, 32(CX)(R8*8)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     many472
+	JLE     many482
 
-oneTest474:
+oneTest484:
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail475
+	JG   tail485
 
-one473:
+one483:
 	VMOVUPS (DX)(R8*8), Y0
 	VMOVUPS Y0, (CX)(R8*8)
 	ADDQ    $0x04, R8
 	CMPQ    R8, R9
-	JLE     one473
+	JLE     one483
 
-tail475:
+tail485:
 	MOVQ       DI, R9
 	SUBQ       R8, R9
-	JZ         done476
+	JZ         done486
 	LEAQ       ones<>+32(SB), R10
 	SHLQ       $0x03, R9
 	SUBQ       R9, R10
@@ -34902,11 +35164,11 @@ tail475:
 	VMASKMOVPD (DX)(R8*8), Y0, Y1
 	VMASKMOVPD Y1, Y0, (CX)(R8*8)
 
-done476:
+done486:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop471
+	JNZ  loop481
 	JMP  done
 
 second:
@@ -34962,37 +35224,37 @@ TEXT ·copyRowsAVX512F32<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop477:
+loop487:
 	XORQ  R8, R8
 	LEAQ  -32(DI), R9
 	TESTQ R9, R9
-	JL    oneTest480
+	JL    oneTest490
 
-many478:
+many488:
 	VMOVUPS (DX)(R8*4), Z0
 	VMOVUPS Z0, (CX)(R8*4)
 	VMOVUPS 64(DX)(R8*4), Z0
 	VMOVUPS Z0, 64(CX)(R8*4)
 	ADDQ    $0x20, R8
 	CMPQ    R8, R9
-	JLE     many478
+	JLE     many488
 
-oneTest480:
+oneTest490:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail481
+	JG   tail491
 
-one479:
+one489:
 	VMOVUPS (DX)(R8*4), Z0
 	VMOVUPS Z0, (CX)(R8*4)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     one479
+	JLE     one489
 
-tail481:
+tail491:
 	MOVQ      DI, R9
 	SUBQ      R8, R9
-	JZ        done482
+	JZ        done492
 	MOVQ      $-1, R10
 	SHLXQ     R9, R10, R10
 	NOTQ      R10
@@ -35000,11 +35262,11 @@ tail481:
 	VMOVUPS.Z (DX)(R8*4), K1, Z0
 	VMOVUPS   Z0, K1, (CX)(R8*4)
 
-done482:
+done492:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop477
+	JNZ  loop487
 	JMP  done
 
 second:
@@ -35060,37 +35322,37 @@ TEXT ·copyRowsAVX2F32<>(SB), NOSPLIT, $0-56
 	JE   second
 	MOVQ n+8(FP), DI
 
-loop483:
+loop493:
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest486
+	JL    oneTest496
 
-many484:
+many494:
 	VMOVUPS (DX)(R8*4), Y0
 	VMOVUPS Y0, (CX)(R8*4)
 	VMOVUPS 32(DX)(R8*4), Y0
 	VMOVUPS Y0, 32(CX)(R8*4)
 	ADDQ    $0x10, R8
 	CMPQ    R8, R9
-	JLE     many484
+	JLE     many494
 
-oneTest486:
+oneTest496:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail487
+	JG   tail497
 
-one485:
+one495:
 	VMOVUPS (DX)(R8*4), Y0
 	VMOVUPS Y0, (CX)(R8*4)
 	ADDQ    $0x08, R8
 	CMPQ    R8, R9
-	JLE     one485
+	JLE     one495
 
-tail487:
+tail497:
 	MOVQ       DI, R9
 	SUBQ       R8, R9
-	JZ         done488
+	JZ         done498
 	LEAQ       ones<>+32(SB), R10
 	SHLQ       $0x02, R9
 	SUBQ       R9, R10
@@ -35098,11 +35360,11 @@ tail487:
 	VMASKMOVPS (DX)(R8*4), Y0, Y1
 	VMASKMOVPS Y1, Y0, (CX)(R8*4)
 
-done488:
+done498:
 	ADDQ SI, DX
 	ADDQ BX, CX
 	DECQ AX
-	JNZ  loop483
+	JNZ  loop493
 	JMP  done
 
 second:
@@ -35152,423 +35414,423 @@ TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next489
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop490:
-	VMOVUPD.Z    (CX), K1, Z0
-	VBROADCASTSD (SI), Z2
-	VBROADCASTSD (DI), Z3
-	VMULPD       Z0, Z2, Z4
-	VMULPD       Z0, Z3, Z0
-	VFMADD231PD  Z1, Z2, Z0
-	VFNMADD213PD Z4, Z3, Z1
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop490
-	ADDQ         DX, CX
-	VMOVUPD      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next489:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x02
-	JNE       next491
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x08, CX
-	KMOVW     CX, K2
-	SHRQ      $0x08, CX
-	KMOVW     CX, K3
-	SHRQ      $0x08, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z4
-	VMOVUPD.Z 64(BX), K2, Z5
-	VMOVUPD.Z 128(BX), K3, Z6
-	VMOVUPD.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop492:
-	VMOVUPD.Z    (CX), K1, Z0
-	VMOVUPD.Z    64(CX), K2, Z1
-	VMOVUPD.Z    128(CX), K3, Z2
-	VMOVUPD.Z    192(CX), K4, Z3
-	VBROADCASTSD (SI), Z8
-	VBROADCASTSD (DI), Z9
-	VMULPD       Z0, Z8, Z10
-	VMULPD       Z0, Z9, Z0
-	VFMADD231PD  Z4, Z8, Z0
-	VFNMADD213PD Z10, Z9, Z4
-	VMULPD       Z1, Z8, Z10
-	VMULPD       Z1, Z9, Z1
-	VFMADD231PD  Z5, Z8, Z1
-	VFNMADD213PD Z10, Z9, Z5
-	VMULPD       Z2, Z8, Z10
-	VMULPD       Z2, Z9, Z2
-	VFMADD231PD  Z6, Z8, Z2
-	VFNMADD213PD Z10, Z9, Z6
-	VMULPD       Z3, Z8, Z10
-	VMULPD       Z3, Z9, Z3
-	VFMADD231PD  Z7, Z8, Z3
-	VFNMADD213PD Z10, Z9, Z7
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	VMOVUPD      Z1, K2, 64(CX)(BX*1)
-	VMOVUPD      Z2, K3, 128(CX)(BX*1)
-	VMOVUPD      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop492
-	ADDQ         DX, CX
-	VMOVUPD      Z4, K1, (CX)
-	VMOVUPD      Z5, K2, 64(CX)
-	VMOVUPD      Z6, K3, 128(CX)
-	VMOVUPD      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next491:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x01
-	JNE       next493
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z2
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z3
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z4
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SHLQ      $0x02, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x03, R8
-	LEAQ      (R8)(R8*2), R9
-
-loop494:
-	VMOVUPD.Z    (CX), K1, Z0
-	VBROADCASTSD (SI), Z5
-	VBROADCASTSD (DI), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z1, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z1
-	VBROADCASTSD (SI)(R8*1), Z5
-	VBROADCASTSD (DI)(R8*1), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z2, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z2
-	VBROADCASTSD (SI)(R8*2), Z5
-	VBROADCASTSD (DI)(R8*2), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z3, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z3
-	VBROADCASTSD (SI)(R9*1), Z5
-	VBROADCASTSD (DI)(R9*1), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z4, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z4
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop494
-	ADDQ         DX, CX
-	VMOVUPD      Z1, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z4, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next493:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x03
-	JNE       next495
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x08, CX
-	KMOVW     CX, K2
-	SHRQ      $0x08, CX
-	KMOVW     CX, K3
-	SHRQ      $0x08, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z4
-	VMOVUPD.Z 64(BX), K2, Z5
-	VMOVUPD.Z 128(BX), K3, Z6
-	VMOVUPD.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z8
-	VMOVUPD.Z 64(BX), K2, Z9
-	VMOVUPD.Z 128(BX), K3, Z10
-	VMOVUPD.Z 192(BX), K4, Z11
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z12
-	VMOVUPD.Z 64(BX), K2, Z13
-	VMOVUPD.Z 128(BX), K3, Z14
-	VMOVUPD.Z 192(BX), K4, Z15
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z16
-	VMOVUPD.Z 64(BX), K2, Z17
-	VMOVUPD.Z 128(BX), K3, Z18
-	VMOVUPD.Z 192(BX), K4, Z19
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SHLQ      $0x02, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x03, R8
-	LEAQ      (R8)(R8*2), R9
-
-loop496:
-	VMOVUPD.Z    (CX), K1, Z0
-	VMOVUPD.Z    64(CX), K2, Z1
-	VMOVUPD.Z    128(CX), K3, Z2
-	VMOVUPD.Z    192(CX), K4, Z3
-	VBROADCASTSD (SI), Z20
-	VBROADCASTSD (DI), Z21
-	VMULPD       Z0, Z20, Z22
-	VMULPD       Z0, Z21, Z0
-	VFMADD231PD  Z4, Z20, Z0
-	VFNMADD213PD Z22, Z21, Z4
-	VMULPD       Z1, Z20, Z22
-	VMULPD       Z1, Z21, Z1
-	VFMADD231PD  Z5, Z20, Z1
-	VFNMADD213PD Z22, Z21, Z5
-	VMULPD       Z2, Z20, Z22
-	VMULPD       Z2, Z21, Z2
-	VFMADD231PD  Z6, Z20, Z2
-	VFNMADD213PD Z22, Z21, Z6
-	VMULPD       Z3, Z20, Z22
-	VMULPD       Z3, Z21, Z3
-	VFMADD231PD  Z7, Z20, Z3
-	VFNMADD213PD Z22, Z21, Z7
-	VBROADCASTSD (SI)(R8*1), Z20
-	VBROADCASTSD (DI)(R8*1), Z21
-	VMULPD       Z0, Z20, Z22
-	VMULPD       Z0, Z21, Z0
-	VFMADD231PD  Z8, Z20, Z0
-	VFNMADD213PD Z22, Z21, Z8
-	VMULPD       Z1, Z20, Z22
-	VMULPD       Z1, Z21, Z1
-	VFMADD231PD  Z9, Z20, Z1
-	VFNMADD213PD Z22, Z21, Z9
-	VMULPD       Z2, Z20, Z22
-	VMULPD       Z2, Z21, Z2
-	VFMADD231PD  Z10, Z20, Z2
-	VFNMADD213PD Z22, Z21, Z10
-	VMULPD       Z3, Z20, Z22
-	VMULPD       Z3, Z21, Z3
-	VFMADD231PD  Z11, Z20, Z3
-	VFNMADD213PD Z22, Z21, Z11
-	VBROADCASTSD (SI)(R8*2), Z20
-	VBROADCASTSD (DI)(R8*2), Z21
-	VMULPD       Z0, Z20, Z22
-	VMULPD       Z0, Z21, Z0
-	VFMADD231PD  Z12, Z20, Z0
-	VFNMADD213PD Z22, Z21, Z12
-	VMULPD       Z1, Z20, Z22
-	VMULPD       Z1, Z21, Z1
-	VFMADD231PD  Z13, Z20, Z1
-	VFNMADD213PD Z22, Z21, Z13
-	VMULPD       Z2, Z20, Z22
-	VMULPD       Z2, Z21, Z2
-	VFMADD231PD  Z14, Z20, Z2
-	VFNMADD213PD Z22, Z21, Z14
-	VMULPD       Z3, Z20, Z22
-	VMULPD       Z3, Z21, Z3
-	VFMADD231PD  Z15, Z20, Z3
-	VFNMADD213PD Z22, Z21, Z15
-	VBROADCASTSD (SI)(R9*1), Z20
-	VBROADCASTSD (DI)(R9*1), Z21
-	VMULPD       Z0, Z20, Z22
-	VMULPD       Z0, Z21, Z0
-	VFMADD231PD  Z16, Z20, Z0
-	VFNMADD213PD Z22, Z21, Z16
-	VMULPD       Z1, Z20, Z22
-	VMULPD       Z1, Z21, Z1
-	VFMADD231PD  Z17, Z20, Z1
-	VFNMADD213PD Z22, Z21, Z17
-	VMULPD       Z2, Z20, Z22
-	VMULPD       Z2, Z21, Z2
-	VFMADD231PD  Z18, Z20, Z2
-	VFNMADD213PD Z22, Z21, Z18
-	VMULPD       Z3, Z20, Z22
-	VMULPD       Z3, Z21, Z3
-	VFMADD231PD  Z19, Z20, Z3
-	VFNMADD213PD Z22, Z21, Z19
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	VMOVUPD      Z1, K2, 64(CX)(BX*1)
-	VMOVUPD      Z2, K3, 128(CX)(BX*1)
-	VMOVUPD      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop496
-	ADDQ         DX, CX
-	VMOVUPD      Z4, K1, (CX)
-	VMOVUPD      Z5, K2, 64(CX)
-	VMOVUPD      Z6, K3, 128(CX)
-	VMOVUPD      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z8, K1, (CX)
-	VMOVUPD      Z9, K2, 64(CX)
-	VMOVUPD      Z10, K3, 128(CX)
-	VMOVUPD      Z11, K4, 192(CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z12, K1, (CX)
-	VMOVUPD      Z13, K2, 64(CX)
-	VMOVUPD      Z14, K3, 128(CX)
-	VMOVUPD      Z15, K4, 192(CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z16, K1, (CX)
-	VMOVUPD      Z17, K2, 64(CX)
-	VMOVUPD      Z18, K3, 128(CX)
-	VMOVUPD      Z19, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next495:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x04
-	JNE       next497
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	LEAQ      -8(SI)(AX*8), SI
-	LEAQ      -8(DI)(AX*8), DI
-
-loop498:
-	VMOVUPD.Z    (CX)(BX*1), K1, Z0
-	VBROADCASTSD (SI), Z2
-	VBROADCASTSD (DI), Z3
-	VMULPD       Z0, Z2, Z4
-	VMULPD       Z0, Z3, Z0
-	VFMADD231PD  Z1, Z2, Z0
-	VFNMADD213PD Z4, Z3, Z1
-	VMOVUPD      Z0, K1, (CX)
-	ADDQ         DX, CX
-	SUBQ         $0x08, SI
-	SUBQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop498
-	VMOVUPD      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next497:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x06
 	JNE       next499
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop500:
+	VMOVUPD.Z    (CX), K1, Z0
+	VBROADCASTSD (SI), Z2
+	VBROADCASTSD (DI), Z3
+	VMULPD       Z0, Z2, Z4
+	VMULPD       Z0, Z3, Z0
+	VFMADD231PD  Z1, Z2, Z0
+	VFNMADD213PD Z4, Z3, Z1
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop500
+	ADDQ         DX, CX
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next499:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next501
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop502:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    64(CX), K2, Z1
+	VMOVUPD.Z    128(CX), K3, Z2
+	VMOVUPD.Z    192(CX), K4, Z3
+	VBROADCASTSD (SI), Z8
+	VBROADCASTSD (DI), Z9
+	VMULPD       Z0, Z8, Z10
+	VMULPD       Z0, Z9, Z0
+	VFMADD231PD  Z4, Z8, Z0
+	VFNMADD213PD Z10, Z9, Z4
+	VMULPD       Z1, Z8, Z10
+	VMULPD       Z1, Z9, Z1
+	VFMADD231PD  Z5, Z8, Z1
+	VFNMADD213PD Z10, Z9, Z5
+	VMULPD       Z2, Z8, Z10
+	VMULPD       Z2, Z9, Z2
+	VFMADD231PD  Z6, Z8, Z2
+	VFNMADD213PD Z10, Z9, Z6
+	VMULPD       Z3, Z8, Z10
+	VMULPD       Z3, Z9, Z3
+	VFMADD231PD  Z7, Z8, Z3
+	VFNMADD213PD Z10, Z9, Z7
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	VMOVUPD      Z1, K2, 64(CX)(BX*1)
+	VMOVUPD      Z2, K3, 128(CX)(BX*1)
+	VMOVUPD      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop502
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	VMOVUPD      Z5, K2, 64(CX)
+	VMOVUPD      Z6, K3, 128(CX)
+	VMOVUPD      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next501:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next503
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x03, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop504:
+	VMOVUPD.Z    (CX), K1, Z0
+	VBROADCASTSD (SI), Z5
+	VBROADCASTSD (DI), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z1, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z1
+	VBROADCASTSD (SI)(R8*1), Z5
+	VBROADCASTSD (DI)(R8*1), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z2, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z2
+	VBROADCASTSD (SI)(R8*2), Z5
+	VBROADCASTSD (DI)(R8*2), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z3, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z3
+	VBROADCASTSD (SI)(R9*1), Z5
+	VBROADCASTSD (DI)(R9*1), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z4, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z4
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop504
+	ADDQ         DX, CX
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next503:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next505
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z8
+	VMOVUPD.Z 64(BX), K2, Z9
+	VMOVUPD.Z 128(BX), K3, Z10
+	VMOVUPD.Z 192(BX), K4, Z11
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z12
+	VMOVUPD.Z 64(BX), K2, Z13
+	VMOVUPD.Z 128(BX), K3, Z14
+	VMOVUPD.Z 192(BX), K4, Z15
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z16
+	VMOVUPD.Z 64(BX), K2, Z17
+	VMOVUPD.Z 128(BX), K3, Z18
+	VMOVUPD.Z 192(BX), K4, Z19
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x03, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop506:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    64(CX), K2, Z1
+	VMOVUPD.Z    128(CX), K3, Z2
+	VMOVUPD.Z    192(CX), K4, Z3
+	VBROADCASTSD (SI), Z20
+	VBROADCASTSD (DI), Z21
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z4, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z4
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z5, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z5
+	VMULPD       Z2, Z20, Z22
+	VMULPD       Z2, Z21, Z2
+	VFMADD231PD  Z6, Z20, Z2
+	VFNMADD213PD Z22, Z21, Z6
+	VMULPD       Z3, Z20, Z22
+	VMULPD       Z3, Z21, Z3
+	VFMADD231PD  Z7, Z20, Z3
+	VFNMADD213PD Z22, Z21, Z7
+	VBROADCASTSD (SI)(R8*1), Z20
+	VBROADCASTSD (DI)(R8*1), Z21
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z8, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z8
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z9, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z9
+	VMULPD       Z2, Z20, Z22
+	VMULPD       Z2, Z21, Z2
+	VFMADD231PD  Z10, Z20, Z2
+	VFNMADD213PD Z22, Z21, Z10
+	VMULPD       Z3, Z20, Z22
+	VMULPD       Z3, Z21, Z3
+	VFMADD231PD  Z11, Z20, Z3
+	VFNMADD213PD Z22, Z21, Z11
+	VBROADCASTSD (SI)(R8*2), Z20
+	VBROADCASTSD (DI)(R8*2), Z21
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z12, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z12
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z13, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z13
+	VMULPD       Z2, Z20, Z22
+	VMULPD       Z2, Z21, Z2
+	VFMADD231PD  Z14, Z20, Z2
+	VFNMADD213PD Z22, Z21, Z14
+	VMULPD       Z3, Z20, Z22
+	VMULPD       Z3, Z21, Z3
+	VFMADD231PD  Z15, Z20, Z3
+	VFNMADD213PD Z22, Z21, Z15
+	VBROADCASTSD (SI)(R9*1), Z20
+	VBROADCASTSD (DI)(R9*1), Z21
+	VMULPD       Z0, Z20, Z22
+	VMULPD       Z0, Z21, Z0
+	VFMADD231PD  Z16, Z20, Z0
+	VFNMADD213PD Z22, Z21, Z16
+	VMULPD       Z1, Z20, Z22
+	VMULPD       Z1, Z21, Z1
+	VFMADD231PD  Z17, Z20, Z1
+	VFNMADD213PD Z22, Z21, Z17
+	VMULPD       Z2, Z20, Z22
+	VMULPD       Z2, Z21, Z2
+	VFMADD231PD  Z18, Z20, Z2
+	VFNMADD213PD Z22, Z21, Z18
+	VMULPD       Z3, Z20, Z22
+	VMULPD       Z3, Z21, Z3
+	VFMADD231PD  Z19, Z20, Z3
+	VFNMADD213PD Z22, Z21, Z19
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	VMOVUPD      Z1, K2, 64(CX)(BX*1)
+	VMOVUPD      Z2, K3, 128(CX)(BX*1)
+	VMOVUPD      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop506
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	VMOVUPD      Z5, K2, 64(CX)
+	VMOVUPD      Z6, K3, 128(CX)
+	VMOVUPD      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z8, K1, (CX)
+	VMOVUPD      Z9, K2, 64(CX)
+	VMOVUPD      Z10, K3, 128(CX)
+	VMOVUPD      Z11, K4, 192(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z12, K1, (CX)
+	VMOVUPD      Z13, K2, 64(CX)
+	VMOVUPD      Z14, K3, 128(CX)
+	VMOVUPD      Z15, K4, 192(CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z16, K1, (CX)
+	VMOVUPD      Z17, K2, 64(CX)
+	VMOVUPD      Z18, K3, 128(CX)
+	VMOVUPD      Z19, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next505:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x04
+	JNE       next507
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	LEAQ      -8(SI)(AX*8), SI
+	LEAQ      -8(DI)(AX*8), DI
+
+loop508:
+	VMOVUPD.Z    (CX)(BX*1), K1, Z0
+	VBROADCASTSD (SI), Z2
+	VBROADCASTSD (DI), Z3
+	VMULPD       Z0, Z2, Z4
+	VMULPD       Z0, Z3, Z0
+	VFMADD231PD  Z1, Z2, Z0
+	VFNMADD213PD Z4, Z3, Z1
+	VMOVUPD      Z0, K1, (CX)
+	ADDQ         DX, CX
+	SUBQ         $0x08, SI
+	SUBQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop508
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next507:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x06
+	JNE       next509
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
 	SHRQ      $0x08, CX
 	KMOVW     CX, K2
 	SHRQ      $0x08, CX
@@ -35594,7 +35856,7 @@ next497:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop500:
+loop510:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -35625,7 +35887,7 @@ loop500:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop500
+	JNZ          loop510
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -35633,10 +35895,10 @@ loop500:
 	ADDQ         DX, CX
 	JMP          done
 
-next499:
+next509:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next501
+	JNE       next511
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35669,7 +35931,7 @@ next499:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop502:
+loop512:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI)(R9*1), Z5
 	VBROADCASTSD (DI)(R9*1), Z6
@@ -35700,7 +35962,7 @@ loop502:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop502
+	JNZ          loop512
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -35711,10 +35973,10 @@ loop502:
 	ADDQ         DX, CX
 	JMP          done
 
-next501:
+next511:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next503
+	JNE       next513
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -35765,7 +36027,7 @@ next501:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop504:
+loop514:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -35850,7 +36112,7 @@ loop504:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop504
+	JNZ          loop514
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -35873,7 +36135,7 @@ loop504:
 	ADDQ         DX, CX
 	JMP          done
 
-next503:
+next513:
 done:
 	VZEROUPPER
 	RET
@@ -35886,7 +36148,7 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next505
+	JNE        next515
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35910,356 +36172,356 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       r+0(FP), DI
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
-
-loop506:
-	VMASKMOVPD   (CX), Y0, Y1
-	VBROADCASTSD (SI), Y3
-	VBROADCASTSD (DI), Y4
-	VMULPD       Y1, Y3, Y5
-	VMULPD       Y1, Y4, Y1
-	VFMADD231PD  Y2, Y3, Y1
-	VFNMADD213PD Y5, Y4, Y2
-	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop506
-	ADDQ         DX, CX
-	VMASKMOVPD   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next505:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x02
-	JNE     next507
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x03, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-
-loop508:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSD (SI), Y4
-	VBROADCASTSD (DI), Y5
-	VMULPD       Y0, Y4, Y6
-	VMULPD       Y0, Y5, Y0
-	VFMADD231PD  Y2, Y4, Y0
-	VFNMADD213PD Y6, Y5, Y2
-	VMULPD       Y1, Y4, Y6
-	VMULPD       Y1, Y5, Y1
-	VFMADD231PD  Y3, Y4, Y1
-	VFNMADD213PD Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop508
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next507:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x01
-	JNE        next509
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x03, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x03, DX
-	MOVQ       DX, BX
-	IMULQ      AX, BX
-	ADDQ       BX, CX
-	MOVQ       CX, BX
-	VMASKMOVPD (BX), Y0, Y2
-	ADDQ       DX, BX
-	VMASKMOVPD (BX), Y0, Y3
-	ADDQ       DX, BX
-	VMASKMOVPD (BX), Y0, Y4
-	ADDQ       DX, BX
-	VMASKMOVPD (BX), Y0, Y5
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	SHLQ       $0x02, BX
-	SUBQ       DX, CX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-	MOVQ       r+0(FP), R8
-	MOVQ       144(R8), R8
-	SHLQ       $0x03, R8
-	LEAQ       (R8)(R8*2), R9
-
-loop510:
-	VMASKMOVPD   (CX), Y0, Y1
-	VBROADCASTSD (SI), Y6
-	VBROADCASTSD (DI), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y2, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y2
-	VBROADCASTSD (SI)(R8*1), Y6
-	VBROADCASTSD (DI)(R8*1), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y3, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y3
-	VBROADCASTSD (SI)(R8*2), Y6
-	VBROADCASTSD (DI)(R8*2), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y4, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y4
-	VBROADCASTSD (SI)(R9*1), Y6
-	VBROADCASTSD (DI)(R9*1), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y5, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y5
-	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop510
-	ADDQ         DX, CX
-	VMASKMOVPD   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPD   Y3, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPD   Y4, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPD   Y5, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next509:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x03
-	JNE     next511
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x03, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y8
-	VMOVUPS 32(BX), Y9
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SHLQ    $0x02, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-	MOVQ    r+0(FP), R8
-	MOVQ    144(R8), R8
-	SHLQ    $0x03, R8
-	LEAQ    (R8)(R8*2), R9
-
-loop512:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSD (SI), Y10
-	VBROADCASTSD (DI), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y2, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y2
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y3, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y3
-	VBROADCASTSD (SI)(R8*1), Y10
-	VBROADCASTSD (DI)(R8*1), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y4, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y4
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y5, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y5
-	VBROADCASTSD (SI)(R8*2), Y10
-	VBROADCASTSD (DI)(R8*2), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y6, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y6
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y7, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y7
-	VBROADCASTSD (SI)(R9*1), Y10
-	VBROADCASTSD (DI)(R9*1), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y8, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y8
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y9, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y9
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop512
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Y4, (CX)
-	VMOVUPS      Y5, 32(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Y6, (CX)
-	VMOVUPS      Y7, 32(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Y8, (CX)
-	VMOVUPS      Y9, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next511:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x04
-	JNE        next513
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x03, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x03, DX
-	MOVQ       CX, BX
-	VMASKMOVPD (BX), Y0, Y2
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-	LEAQ       -8(SI)(AX*8), SI
-	LEAQ       -8(DI)(AX*8), DI
-
-loop514:
-	VMASKMOVPD   (CX)(BX*1), Y0, Y1
-	VBROADCASTSD (SI), Y3
-	VBROADCASTSD (DI), Y4
-	VMULPD       Y1, Y3, Y5
-	VMULPD       Y1, Y4, Y1
-	VFMADD231PD  Y2, Y3, Y1
-	VFNMADD213PD Y5, Y4, Y2
-	VMASKMOVPD   Y1, Y0, (CX)
-	ADDQ         DX, CX
-	SUBQ         $0x08, SI
-	SUBQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop514
-	VMASKMOVPD   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next513:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x06
-	JNE     next515
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x03, DX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-	LEAQ    -8(SI)(AX*8), SI
-	LEAQ    -8(DI)(AX*8), DI
 
 loop516:
-	VMOVUPS      (CX)(BX*1), Y0
-	VMOVUPS      32(CX)(BX*1), Y1
-	VBROADCASTSD (SI), Y4
-	VBROADCASTSD (DI), Y5
-	VMULPD       Y0, Y4, Y6
-	VMULPD       Y0, Y5, Y0
-	VFMADD231PD  Y2, Y4, Y0
-	VFNMADD213PD Y6, Y5, Y2
-	VMULPD       Y1, Y4, Y6
-	VMULPD       Y1, Y5, Y1
-	VFMADD231PD  Y3, Y4, Y1
-	VFNMADD213PD Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)
-	VMOVUPS      Y1, 32(CX)
-	ADDQ         DX, CX
-	SUBQ         $0x08, SI
-	SUBQ         $0x08, DI
+	VMASKMOVPD   (CX), Y0, Y1
+	VBROADCASTSD (SI), Y3
+	VBROADCASTSD (DI), Y4
+	VMULPD       Y1, Y3, Y5
+	VMULPD       Y1, Y4, Y1
+	VFMADD231PD  Y2, Y3, Y1
+	VFNMADD213PD Y5, Y4, Y2
+	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
 	DECQ         AX
 	JNZ          loop516
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
 next515:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next517
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+
+loop518:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSD (SI), Y4
+	VBROADCASTSD (DI), Y5
+	VMULPD       Y0, Y4, Y6
+	VMULPD       Y0, Y5, Y0
+	VFMADD231PD  Y2, Y4, Y0
+	VFNMADD213PD Y6, Y5, Y2
+	VMULPD       Y1, Y4, Y6
+	VMULPD       Y1, Y5, Y1
+	VFMADD231PD  Y3, Y4, Y1
+	VFNMADD213PD Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop518
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next517:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next519
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x03, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+	MOVQ       r+0(FP), R8
+	MOVQ       144(R8), R8
+	SHLQ       $0x03, R8
+	LEAQ       (R8)(R8*2), R9
+
+loop520:
+	VMASKMOVPD   (CX), Y0, Y1
+	VBROADCASTSD (SI), Y6
+	VBROADCASTSD (DI), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y2, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y2
+	VBROADCASTSD (SI)(R8*1), Y6
+	VBROADCASTSD (DI)(R8*1), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y3, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y3
+	VBROADCASTSD (SI)(R8*2), Y6
+	VBROADCASTSD (DI)(R8*2), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y4, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y4
+	VBROADCASTSD (SI)(R9*1), Y6
+	VBROADCASTSD (DI)(R9*1), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y5, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y5
+	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop520
+	ADDQ         DX, CX
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next519:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x03
+	JNE     next521
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VMOVUPS 32(BX), Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SHLQ    $0x02, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+	MOVQ    r+0(FP), R8
+	MOVQ    144(R8), R8
+	SHLQ    $0x03, R8
+	LEAQ    (R8)(R8*2), R9
+
+loop522:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSD (SI), Y10
+	VBROADCASTSD (DI), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y2, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y2
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y3, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y3
+	VBROADCASTSD (SI)(R8*1), Y10
+	VBROADCASTSD (DI)(R8*1), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y4, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y4
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y5, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y5
+	VBROADCASTSD (SI)(R8*2), Y10
+	VBROADCASTSD (DI)(R8*2), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y6, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y6
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y7, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y7
+	VBROADCASTSD (SI)(R9*1), Y10
+	VBROADCASTSD (DI)(R9*1), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y8, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y8
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y9, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y9
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop522
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Y4, (CX)
+	VMOVUPS      Y5, 32(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Y6, (CX)
+	VMOVUPS      Y7, 32(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Y8, (CX)
+	VMOVUPS      Y9, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next521:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x04
+	JNE        next523
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x03, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+	LEAQ       -8(SI)(AX*8), SI
+	LEAQ       -8(DI)(AX*8), DI
+
+loop524:
+	VMASKMOVPD   (CX)(BX*1), Y0, Y1
+	VBROADCASTSD (SI), Y3
+	VBROADCASTSD (DI), Y4
+	VMULPD       Y1, Y3, Y5
+	VMULPD       Y1, Y4, Y1
+	VFMADD231PD  Y2, Y3, Y1
+	VFNMADD213PD Y5, Y4, Y2
+	VMASKMOVPD   Y1, Y0, (CX)
+	ADDQ         DX, CX
+	SUBQ         $0x08, SI
+	SUBQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop524
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next523:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x06
+	JNE     next525
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+	LEAQ    -8(SI)(AX*8), SI
+	LEAQ    -8(DI)(AX*8), DI
+
+loop526:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VBROADCASTSD (SI), Y4
+	VBROADCASTSD (DI), Y5
+	VMULPD       Y0, Y4, Y6
+	VMULPD       Y0, Y5, Y0
+	VFMADD231PD  Y2, Y4, Y0
+	VFNMADD213PD Y6, Y5, Y2
+	VMULPD       Y1, Y4, Y6
+	VMULPD       Y1, Y5, Y1
+	VFMADD231PD  Y3, Y4, Y1
+	VFNMADD213PD Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	ADDQ         DX, CX
+	SUBQ         $0x08, SI
+	SUBQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop526
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next525:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next517
+	JNE        next527
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36293,7 +36555,7 @@ next515:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop518:
+loop528:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI)(R9*1), Y6
 	VBROADCASTSD (DI)(R9*1), Y7
@@ -36324,7 +36586,7 @@ loop518:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop518
+	JNZ          loop528
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -36335,10 +36597,10 @@ loop518:
 	ADDQ         DX, CX
 	JMP          done
 
-next517:
+next527:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next519
+	JNE     next529
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -36371,7 +36633,7 @@ next517:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop520:
+loop530:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI)(R9*1), Y10
@@ -36420,7 +36682,7 @@ loop520:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop520
+	JNZ          loop530
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -36435,7 +36697,7 @@ loop520:
 	ADDQ         DX, CX
 	JMP          done
 
-next519:
+next529:
 done:
 	VZEROUPPER
 	RET
@@ -36448,423 +36710,423 @@ TEXT ·rotateAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next521
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop522:
-	VMOVUPS.Z    (CX), K1, Z0
-	VBROADCASTSS (SI), Z2
-	VBROADCASTSS (DI), Z3
-	VMULPS       Z0, Z2, Z4
-	VMULPS       Z0, Z3, Z0
-	VFMADD231PS  Z1, Z2, Z0
-	VFNMADD213PS Z4, Z3, Z1
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop522
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next521:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x02
-	JNE       next523
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x10, CX
-	KMOVW     CX, K2
-	SHRQ      $0x10, CX
-	KMOVW     CX, K3
-	SHRQ      $0x10, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	VMOVUPS.Z 64(BX), K2, Z5
-	VMOVUPS.Z 128(BX), K3, Z6
-	VMOVUPS.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop524:
-	VMOVUPS.Z    (CX), K1, Z0
-	VMOVUPS.Z    64(CX), K2, Z1
-	VMOVUPS.Z    128(CX), K3, Z2
-	VMOVUPS.Z    192(CX), K4, Z3
-	VBROADCASTSS (SI), Z8
-	VBROADCASTSS (DI), Z9
-	VMULPS       Z0, Z8, Z10
-	VMULPS       Z0, Z9, Z0
-	VFMADD231PS  Z4, Z8, Z0
-	VFNMADD213PS Z10, Z9, Z4
-	VMULPS       Z1, Z8, Z10
-	VMULPS       Z1, Z9, Z1
-	VFMADD231PS  Z5, Z8, Z1
-	VFNMADD213PS Z10, Z9, Z5
-	VMULPS       Z2, Z8, Z10
-	VMULPS       Z2, Z9, Z2
-	VFMADD231PS  Z6, Z8, Z2
-	VFNMADD213PS Z10, Z9, Z6
-	VMULPS       Z3, Z8, Z10
-	VMULPS       Z3, Z9, Z3
-	VFMADD231PS  Z7, Z8, Z3
-	VFNMADD213PS Z10, Z9, Z7
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	VMOVUPS      Z1, K2, 64(CX)(BX*1)
-	VMOVUPS      Z2, K3, 128(CX)(BX*1)
-	VMOVUPS      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop524
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	VMOVUPS      Z5, K2, 64(CX)
-	VMOVUPS      Z6, K3, 128(CX)
-	VMOVUPS      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next523:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x01
-	JNE       next525
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z2
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z3
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SHLQ      $0x02, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x02, R8
-	LEAQ      (R8)(R8*2), R9
-
-loop526:
-	VMOVUPS.Z    (CX), K1, Z0
-	VBROADCASTSS (SI), Z5
-	VBROADCASTSS (DI), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z1, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z1
-	VBROADCASTSS (SI)(R8*1), Z5
-	VBROADCASTSS (DI)(R8*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z2, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z2
-	VBROADCASTSS (SI)(R8*2), Z5
-	VBROADCASTSS (DI)(R8*2), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z3, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z3
-	VBROADCASTSS (SI)(R9*1), Z5
-	VBROADCASTSS (DI)(R9*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z4, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z4
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop526
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next525:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x03
-	JNE       next527
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x10, CX
-	KMOVW     CX, K2
-	SHRQ      $0x10, CX
-	KMOVW     CX, K3
-	SHRQ      $0x10, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	VMOVUPS.Z 64(BX), K2, Z5
-	VMOVUPS.Z 128(BX), K3, Z6
-	VMOVUPS.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z8
-	VMOVUPS.Z 64(BX), K2, Z9
-	VMOVUPS.Z 128(BX), K3, Z10
-	VMOVUPS.Z 192(BX), K4, Z11
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z12
-	VMOVUPS.Z 64(BX), K2, Z13
-	VMOVUPS.Z 128(BX), K3, Z14
-	VMOVUPS.Z 192(BX), K4, Z15
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z16
-	VMOVUPS.Z 64(BX), K2, Z17
-	VMOVUPS.Z 128(BX), K3, Z18
-	VMOVUPS.Z 192(BX), K4, Z19
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SHLQ      $0x02, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x02, R8
-	LEAQ      (R8)(R8*2), R9
-
-loop528:
-	VMOVUPS.Z    (CX), K1, Z0
-	VMOVUPS.Z    64(CX), K2, Z1
-	VMOVUPS.Z    128(CX), K3, Z2
-	VMOVUPS.Z    192(CX), K4, Z3
-	VBROADCASTSS (SI), Z20
-	VBROADCASTSS (DI), Z21
-	VMULPS       Z0, Z20, Z22
-	VMULPS       Z0, Z21, Z0
-	VFMADD231PS  Z4, Z20, Z0
-	VFNMADD213PS Z22, Z21, Z4
-	VMULPS       Z1, Z20, Z22
-	VMULPS       Z1, Z21, Z1
-	VFMADD231PS  Z5, Z20, Z1
-	VFNMADD213PS Z22, Z21, Z5
-	VMULPS       Z2, Z20, Z22
-	VMULPS       Z2, Z21, Z2
-	VFMADD231PS  Z6, Z20, Z2
-	VFNMADD213PS Z22, Z21, Z6
-	VMULPS       Z3, Z20, Z22
-	VMULPS       Z3, Z21, Z3
-	VFMADD231PS  Z7, Z20, Z3
-	VFNMADD213PS Z22, Z21, Z7
-	VBROADCASTSS (SI)(R8*1), Z20
-	VBROADCASTSS (DI)(R8*1), Z21
-	VMULPS       Z0, Z20, Z22
-	VMULPS       Z0, Z21, Z0
-	VFMADD231PS  Z8, Z20, Z0
-	VFNMADD213PS Z22, Z21, Z8
-	VMULPS       Z1, Z20, Z22
-	VMULPS       Z1, Z21, Z1
-	VFMADD231PS  Z9, Z20, Z1
-	VFNMADD213PS Z22, Z21, Z9
-	VMULPS       Z2, Z20, Z22
-	VMULPS       Z2, Z21, Z2
-	VFMADD231PS  Z10, Z20, Z2
-	VFNMADD213PS Z22, Z21, Z10
-	VMULPS       Z3, Z20, Z22
-	VMULPS       Z3, Z21, Z3
-	VFMADD231PS  Z11, Z20, Z3
-	VFNMADD213PS Z22, Z21, Z11
-	VBROADCASTSS (SI)(R8*2), Z20
-	VBROADCASTSS (DI)(R8*2), Z21
-	VMULPS       Z0, Z20, Z22
-	VMULPS       Z0, Z21, Z0
-	VFMADD231PS  Z12, Z20, Z0
-	VFNMADD213PS Z22, Z21, Z12
-	VMULPS       Z1, Z20, Z22
-	VMULPS       Z1, Z21, Z1
-	VFMADD231PS  Z13, Z20, Z1
-	VFNMADD213PS Z22, Z21, Z13
-	VMULPS       Z2, Z20, Z22
-	VMULPS       Z2, Z21, Z2
-	VFMADD231PS  Z14, Z20, Z2
-	VFNMADD213PS Z22, Z21, Z14
-	VMULPS       Z3, Z20, Z22
-	VMULPS       Z3, Z21, Z3
-	VFMADD231PS  Z15, Z20, Z3
-	VFNMADD213PS Z22, Z21, Z15
-	VBROADCASTSS (SI)(R9*1), Z20
-	VBROADCASTSS (DI)(R9*1), Z21
-	VMULPS       Z0, Z20, Z22
-	VMULPS       Z0, Z21, Z0
-	VFMADD231PS  Z16, Z20, Z0
-	VFNMADD213PS Z22, Z21, Z16
-	VMULPS       Z1, Z20, Z22
-	VMULPS       Z1, Z21, Z1
-	VFMADD231PS  Z17, Z20, Z1
-	VFNMADD213PS Z22, Z21, Z17
-	VMULPS       Z2, Z20, Z22
-	VMULPS       Z2, Z21, Z2
-	VFMADD231PS  Z18, Z20, Z2
-	VFNMADD213PS Z22, Z21, Z18
-	VMULPS       Z3, Z20, Z22
-	VMULPS       Z3, Z21, Z3
-	VFMADD231PS  Z19, Z20, Z3
-	VFNMADD213PS Z22, Z21, Z19
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	VMOVUPS      Z1, K2, 64(CX)(BX*1)
-	VMOVUPS      Z2, K3, 128(CX)(BX*1)
-	VMOVUPS      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop528
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	VMOVUPS      Z5, K2, 64(CX)
-	VMOVUPS      Z6, K3, 128(CX)
-	VMOVUPS      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z8, K1, (CX)
-	VMOVUPS      Z9, K2, 64(CX)
-	VMOVUPS      Z10, K3, 128(CX)
-	VMOVUPS      Z11, K4, 192(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z12, K1, (CX)
-	VMOVUPS      Z13, K2, 64(CX)
-	VMOVUPS      Z14, K3, 128(CX)
-	VMOVUPS      Z15, K4, 192(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z16, K1, (CX)
-	VMOVUPS      Z17, K2, 64(CX)
-	VMOVUPS      Z18, K3, 128(CX)
-	VMOVUPS      Z19, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next527:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x04
-	JNE       next529
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	LEAQ      -4(SI)(AX*4), SI
-	LEAQ      -4(DI)(AX*4), DI
-
-loop530:
-	VMOVUPS.Z    (CX)(BX*1), K1, Z0
-	VBROADCASTSS (SI), Z2
-	VBROADCASTSS (DI), Z3
-	VMULPS       Z0, Z2, Z4
-	VMULPS       Z0, Z3, Z0
-	VFMADD231PS  Z1, Z2, Z0
-	VFNMADD213PS Z4, Z3, Z1
-	VMOVUPS      Z0, K1, (CX)
-	ADDQ         DX, CX
-	SUBQ         $0x04, SI
-	SUBQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop530
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next529:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x06
 	JNE       next531
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop532:
+	VMOVUPS.Z    (CX), K1, Z0
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS (DI), Z3
+	VMULPS       Z0, Z2, Z4
+	VMULPS       Z0, Z3, Z0
+	VFMADD231PS  Z1, Z2, Z0
+	VFNMADD213PS Z4, Z3, Z1
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop532
+	ADDQ         DX, CX
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next531:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next533
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	SHRQ      $0x10, CX
+	KMOVW     CX, K3
+	SHRQ      $0x10, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS.Z 128(BX), K3, Z6
+	VMOVUPS.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop534:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    64(CX), K2, Z1
+	VMOVUPS.Z    128(CX), K3, Z2
+	VMOVUPS.Z    192(CX), K4, Z3
+	VBROADCASTSS (SI), Z8
+	VBROADCASTSS (DI), Z9
+	VMULPS       Z0, Z8, Z10
+	VMULPS       Z0, Z9, Z0
+	VFMADD231PS  Z4, Z8, Z0
+	VFNMADD213PS Z10, Z9, Z4
+	VMULPS       Z1, Z8, Z10
+	VMULPS       Z1, Z9, Z1
+	VFMADD231PS  Z5, Z8, Z1
+	VFNMADD213PS Z10, Z9, Z5
+	VMULPS       Z2, Z8, Z10
+	VMULPS       Z2, Z9, Z2
+	VFMADD231PS  Z6, Z8, Z2
+	VFNMADD213PS Z10, Z9, Z6
+	VMULPS       Z3, Z8, Z10
+	VMULPS       Z3, Z9, Z3
+	VFMADD231PS  Z7, Z8, Z3
+	VFNMADD213PS Z10, Z9, Z7
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	VMOVUPS      Z1, K2, 64(CX)(BX*1)
+	VMOVUPS      Z2, K3, 128(CX)(BX*1)
+	VMOVUPS      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop534
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	VMOVUPS      Z5, K2, 64(CX)
+	VMOVUPS      Z6, K3, 128(CX)
+	VMOVUPS      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next533:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next535
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x02, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop536:
+	VMOVUPS.Z    (CX), K1, Z0
+	VBROADCASTSS (SI), Z5
+	VBROADCASTSS (DI), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z1, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z1
+	VBROADCASTSS (SI)(R8*1), Z5
+	VBROADCASTSS (DI)(R8*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z2, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z2
+	VBROADCASTSS (SI)(R8*2), Z5
+	VBROADCASTSS (DI)(R8*2), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z3, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z3
+	VBROADCASTSS (SI)(R9*1), Z5
+	VBROADCASTSS (DI)(R9*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z4, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z4
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop536
+	ADDQ         DX, CX
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next535:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next537
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	SHRQ      $0x10, CX
+	KMOVW     CX, K3
+	SHRQ      $0x10, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS.Z 128(BX), K3, Z6
+	VMOVUPS.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z8
+	VMOVUPS.Z 64(BX), K2, Z9
+	VMOVUPS.Z 128(BX), K3, Z10
+	VMOVUPS.Z 192(BX), K4, Z11
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z12
+	VMOVUPS.Z 64(BX), K2, Z13
+	VMOVUPS.Z 128(BX), K3, Z14
+	VMOVUPS.Z 192(BX), K4, Z15
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z16
+	VMOVUPS.Z 64(BX), K2, Z17
+	VMOVUPS.Z 128(BX), K3, Z18
+	VMOVUPS.Z 192(BX), K4, Z19
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x02, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop538:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    64(CX), K2, Z1
+	VMOVUPS.Z    128(CX), K3, Z2
+	VMOVUPS.Z    192(CX), K4, Z3
+	VBROADCASTSS (SI), Z20
+	VBROADCASTSS (DI), Z21
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z4, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z4
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z5, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z5
+	VMULPS       Z2, Z20, Z22
+	VMULPS       Z2, Z21, Z2
+	VFMADD231PS  Z6, Z20, Z2
+	VFNMADD213PS Z22, Z21, Z6
+	VMULPS       Z3, Z20, Z22
+	VMULPS       Z3, Z21, Z3
+	VFMADD231PS  Z7, Z20, Z3
+	VFNMADD213PS Z22, Z21, Z7
+	VBROADCASTSS (SI)(R8*1), Z20
+	VBROADCASTSS (DI)(R8*1), Z21
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z8, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z8
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z9, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z9
+	VMULPS       Z2, Z20, Z22
+	VMULPS       Z2, Z21, Z2
+	VFMADD231PS  Z10, Z20, Z2
+	VFNMADD213PS Z22, Z21, Z10
+	VMULPS       Z3, Z20, Z22
+	VMULPS       Z3, Z21, Z3
+	VFMADD231PS  Z11, Z20, Z3
+	VFNMADD213PS Z22, Z21, Z11
+	VBROADCASTSS (SI)(R8*2), Z20
+	VBROADCASTSS (DI)(R8*2), Z21
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z12, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z12
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z13, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z13
+	VMULPS       Z2, Z20, Z22
+	VMULPS       Z2, Z21, Z2
+	VFMADD231PS  Z14, Z20, Z2
+	VFNMADD213PS Z22, Z21, Z14
+	VMULPS       Z3, Z20, Z22
+	VMULPS       Z3, Z21, Z3
+	VFMADD231PS  Z15, Z20, Z3
+	VFNMADD213PS Z22, Z21, Z15
+	VBROADCASTSS (SI)(R9*1), Z20
+	VBROADCASTSS (DI)(R9*1), Z21
+	VMULPS       Z0, Z20, Z22
+	VMULPS       Z0, Z21, Z0
+	VFMADD231PS  Z16, Z20, Z0
+	VFNMADD213PS Z22, Z21, Z16
+	VMULPS       Z1, Z20, Z22
+	VMULPS       Z1, Z21, Z1
+	VFMADD231PS  Z17, Z20, Z1
+	VFNMADD213PS Z22, Z21, Z17
+	VMULPS       Z2, Z20, Z22
+	VMULPS       Z2, Z21, Z2
+	VFMADD231PS  Z18, Z20, Z2
+	VFNMADD213PS Z22, Z21, Z18
+	VMULPS       Z3, Z20, Z22
+	VMULPS       Z3, Z21, Z3
+	VFMADD231PS  Z19, Z20, Z3
+	VFNMADD213PS Z22, Z21, Z19
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	VMOVUPS      Z1, K2, 64(CX)(BX*1)
+	VMOVUPS      Z2, K3, 128(CX)(BX*1)
+	VMOVUPS      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop538
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	VMOVUPS      Z5, K2, 64(CX)
+	VMOVUPS      Z6, K3, 128(CX)
+	VMOVUPS      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z8, K1, (CX)
+	VMOVUPS      Z9, K2, 64(CX)
+	VMOVUPS      Z10, K3, 128(CX)
+	VMOVUPS      Z11, K4, 192(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z12, K1, (CX)
+	VMOVUPS      Z13, K2, 64(CX)
+	VMOVUPS      Z14, K3, 128(CX)
+	VMOVUPS      Z15, K4, 192(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z16, K1, (CX)
+	VMOVUPS      Z17, K2, 64(CX)
+	VMOVUPS      Z18, K3, 128(CX)
+	VMOVUPS      Z19, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next537:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x04
+	JNE       next539
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	LEAQ      -4(SI)(AX*4), SI
+	LEAQ      -4(DI)(AX*4), DI
+
+loop540:
+	VMOVUPS.Z    (CX)(BX*1), K1, Z0
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS (DI), Z3
+	VMULPS       Z0, Z2, Z4
+	VMULPS       Z0, Z3, Z0
+	VFMADD231PS  Z1, Z2, Z0
+	VFNMADD213PS Z4, Z3, Z1
+	VMOVUPS      Z0, K1, (CX)
+	ADDQ         DX, CX
+	SUBQ         $0x04, SI
+	SUBQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop540
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next539:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x06
+	JNE       next541
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
 	SHRQ      $0x10, CX
 	KMOVW     CX, K2
 	SHRQ      $0x10, CX
@@ -36890,7 +37152,7 @@ next529:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop532:
+loop542:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -36921,7 +37183,7 @@ loop532:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop532
+	JNZ          loop542
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -36929,10 +37191,10 @@ loop532:
 	ADDQ         DX, CX
 	JMP          done
 
-next531:
+next541:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next533
+	JNE       next543
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -36965,7 +37227,7 @@ next531:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop534:
+loop544:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI)(R9*1), Z5
 	VBROADCASTSS (DI)(R9*1), Z6
@@ -36996,7 +37258,7 @@ loop534:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop534
+	JNZ          loop544
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -37007,10 +37269,10 @@ loop534:
 	ADDQ         DX, CX
 	JMP          done
 
-next533:
+next543:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next535
+	JNE       next545
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -37061,7 +37323,7 @@ next533:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop536:
+loop546:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -37146,7 +37408,7 @@ loop536:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop536
+	JNZ          loop546
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -37169,7 +37431,7 @@ loop536:
 	ADDQ         DX, CX
 	JMP          done
 
-next535:
+next545:
 done:
 	VZEROUPPER
 	RET
@@ -37182,7 +37444,7 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next537
+	JNE        next547
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37206,356 +37468,356 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       r+0(FP), DI
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
-
-loop538:
-	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS (SI), Y3
-	VBROADCASTSS (DI), Y4
-	VMULPS       Y1, Y3, Y5
-	VMULPS       Y1, Y4, Y1
-	VFMADD231PS  Y2, Y3, Y1
-	VFNMADD213PS Y5, Y4, Y2
-	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop538
-	ADDQ         DX, CX
-	VMASKMOVPS   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next537:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x02
-	JNE     next539
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-
-loop540:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSS (SI), Y4
-	VBROADCASTSS (DI), Y5
-	VMULPS       Y0, Y4, Y6
-	VMULPS       Y0, Y5, Y0
-	VFMADD231PS  Y2, Y4, Y0
-	VFNMADD213PS Y6, Y5, Y2
-	VMULPS       Y1, Y4, Y6
-	VMULPS       Y1, Y5, Y1
-	VFMADD231PS  Y3, Y4, Y1
-	VFNMADD213PS Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop540
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next539:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x01
-	JNE        next541
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x02, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x02, DX
-	MOVQ       DX, BX
-	IMULQ      AX, BX
-	ADDQ       BX, CX
-	MOVQ       CX, BX
-	VMASKMOVPS (BX), Y0, Y2
-	ADDQ       DX, BX
-	VMASKMOVPS (BX), Y0, Y3
-	ADDQ       DX, BX
-	VMASKMOVPS (BX), Y0, Y4
-	ADDQ       DX, BX
-	VMASKMOVPS (BX), Y0, Y5
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	SHLQ       $0x02, BX
-	SUBQ       DX, CX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-	MOVQ       r+0(FP), R8
-	MOVQ       144(R8), R8
-	SHLQ       $0x02, R8
-	LEAQ       (R8)(R8*2), R9
-
-loop542:
-	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS (SI), Y6
-	VBROADCASTSS (DI), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y2, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y2
-	VBROADCASTSS (SI)(R8*1), Y6
-	VBROADCASTSS (DI)(R8*1), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y3, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y3
-	VBROADCASTSS (SI)(R8*2), Y6
-	VBROADCASTSS (DI)(R8*2), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y4, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y4
-	VBROADCASTSS (SI)(R9*1), Y6
-	VBROADCASTSS (DI)(R9*1), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y5, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y5
-	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop542
-	ADDQ         DX, CX
-	VMASKMOVPS   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPS   Y3, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPS   Y4, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPS   Y5, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next541:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x03
-	JNE     next543
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y8
-	VMOVUPS 32(BX), Y9
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SHLQ    $0x02, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-	MOVQ    r+0(FP), R8
-	MOVQ    144(R8), R8
-	SHLQ    $0x02, R8
-	LEAQ    (R8)(R8*2), R9
-
-loop544:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSS (SI), Y10
-	VBROADCASTSS (DI), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y2, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y2
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y3, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y3
-	VBROADCASTSS (SI)(R8*1), Y10
-	VBROADCASTSS (DI)(R8*1), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y4, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y4
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y5, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y5
-	VBROADCASTSS (SI)(R8*2), Y10
-	VBROADCASTSS (DI)(R8*2), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y6, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y6
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y7, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y7
-	VBROADCASTSS (SI)(R9*1), Y10
-	VBROADCASTSS (DI)(R9*1), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y8, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y8
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y9, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y9
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop544
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Y4, (CX)
-	VMOVUPS      Y5, 32(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Y6, (CX)
-	VMOVUPS      Y7, 32(CX)
-	ADDQ         DX, CX
-	VMOVUPS      Y8, (CX)
-	VMOVUPS      Y9, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next543:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x04
-	JNE        next545
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x02, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x02, DX
-	MOVQ       CX, BX
-	VMASKMOVPS (BX), Y0, Y2
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-	LEAQ       -4(SI)(AX*4), SI
-	LEAQ       -4(DI)(AX*4), DI
-
-loop546:
-	VMASKMOVPS   (CX)(BX*1), Y0, Y1
-	VBROADCASTSS (SI), Y3
-	VBROADCASTSS (DI), Y4
-	VMULPS       Y1, Y3, Y5
-	VMULPS       Y1, Y4, Y1
-	VFMADD231PS  Y2, Y3, Y1
-	VFNMADD213PS Y5, Y4, Y2
-	VMASKMOVPS   Y1, Y0, (CX)
-	ADDQ         DX, CX
-	SUBQ         $0x04, SI
-	SUBQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop546
-	VMASKMOVPS   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next545:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x06
-	JNE     next547
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-	LEAQ    -4(SI)(AX*4), SI
-	LEAQ    -4(DI)(AX*4), DI
 
 loop548:
-	VMOVUPS      (CX)(BX*1), Y0
-	VMOVUPS      32(CX)(BX*1), Y1
-	VBROADCASTSS (SI), Y4
-	VBROADCASTSS (DI), Y5
-	VMULPS       Y0, Y4, Y6
-	VMULPS       Y0, Y5, Y0
-	VFMADD231PS  Y2, Y4, Y0
-	VFNMADD213PS Y6, Y5, Y2
-	VMULPS       Y1, Y4, Y6
-	VMULPS       Y1, Y5, Y1
-	VFMADD231PS  Y3, Y4, Y1
-	VFNMADD213PS Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)
-	VMOVUPS      Y1, 32(CX)
-	ADDQ         DX, CX
-	SUBQ         $0x04, SI
-	SUBQ         $0x04, DI
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS (SI), Y3
+	VBROADCASTSS (DI), Y4
+	VMULPS       Y1, Y3, Y5
+	VMULPS       Y1, Y4, Y1
+	VFMADD231PS  Y2, Y3, Y1
+	VFNMADD213PS Y5, Y4, Y2
+	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
 	DECQ         AX
 	JNZ          loop548
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
 next547:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next549
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+
+loop550:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSS (SI), Y4
+	VBROADCASTSS (DI), Y5
+	VMULPS       Y0, Y4, Y6
+	VMULPS       Y0, Y5, Y0
+	VFMADD231PS  Y2, Y4, Y0
+	VFNMADD213PS Y6, Y5, Y2
+	VMULPS       Y1, Y4, Y6
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y3, Y4, Y1
+	VFNMADD213PS Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop550
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next549:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next551
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+	MOVQ       r+0(FP), R8
+	MOVQ       144(R8), R8
+	SHLQ       $0x02, R8
+	LEAQ       (R8)(R8*2), R9
+
+loop552:
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS (SI), Y6
+	VBROADCASTSS (DI), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y2, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y2
+	VBROADCASTSS (SI)(R8*1), Y6
+	VBROADCASTSS (DI)(R8*1), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y3, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y3
+	VBROADCASTSS (SI)(R8*2), Y6
+	VBROADCASTSS (DI)(R8*2), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y4, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y4
+	VBROADCASTSS (SI)(R9*1), Y6
+	VBROADCASTSS (DI)(R9*1), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y5, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y5
+	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop552
+	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next551:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x03
+	JNE     next553
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VMOVUPS 32(BX), Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SHLQ    $0x02, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+	MOVQ    r+0(FP), R8
+	MOVQ    144(R8), R8
+	SHLQ    $0x02, R8
+	LEAQ    (R8)(R8*2), R9
+
+loop554:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSS (SI), Y10
+	VBROADCASTSS (DI), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y2, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y2
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y3, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y3
+	VBROADCASTSS (SI)(R8*1), Y10
+	VBROADCASTSS (DI)(R8*1), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y4, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y4
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y5, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y5
+	VBROADCASTSS (SI)(R8*2), Y10
+	VBROADCASTSS (DI)(R8*2), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y6, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y6
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y7, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y7
+	VBROADCASTSS (SI)(R9*1), Y10
+	VBROADCASTSS (DI)(R9*1), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y8, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y8
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y9, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y9
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop554
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Y4, (CX)
+	VMOVUPS      Y5, 32(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Y6, (CX)
+	VMOVUPS      Y7, 32(CX)
+	ADDQ         DX, CX
+	VMOVUPS      Y8, (CX)
+	VMOVUPS      Y9, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next553:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x04
+	JNE        next555
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+	LEAQ       -4(SI)(AX*4), SI
+	LEAQ       -4(DI)(AX*4), DI
+
+loop556:
+	VMASKMOVPS   (CX)(BX*1), Y0, Y1
+	VBROADCASTSS (SI), Y3
+	VBROADCASTSS (DI), Y4
+	VMULPS       Y1, Y3, Y5
+	VMULPS       Y1, Y4, Y1
+	VFMADD231PS  Y2, Y3, Y1
+	VFNMADD213PS Y5, Y4, Y2
+	VMASKMOVPS   Y1, Y0, (CX)
+	ADDQ         DX, CX
+	SUBQ         $0x04, SI
+	SUBQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop556
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next555:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x06
+	JNE     next557
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+	LEAQ    -4(SI)(AX*4), SI
+	LEAQ    -4(DI)(AX*4), DI
+
+loop558:
+	VMOVUPS      (CX)(BX*1), Y0
+	VMOVUPS      32(CX)(BX*1), Y1
+	VBROADCASTSS (SI), Y4
+	VBROADCASTSS (DI), Y5
+	VMULPS       Y0, Y4, Y6
+	VMULPS       Y0, Y5, Y0
+	VFMADD231PS  Y2, Y4, Y0
+	VFNMADD213PS Y6, Y5, Y2
+	VMULPS       Y1, Y4, Y6
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y3, Y4, Y1
+	VFNMADD213PS Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)
+	VMOVUPS      Y1, 32(CX)
+	ADDQ         DX, CX
+	SUBQ         $0x04, SI
+	SUBQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop558
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next557:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next549
+	JNE        next559
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -37589,7 +37851,7 @@ next547:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop550:
+loop560:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -37620,7 +37882,7 @@ loop550:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop550
+	JNZ          loop560
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -37631,10 +37893,10 @@ loop550:
 	ADDQ         DX, CX
 	JMP          done
 
-next549:
+next559:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next551
+	JNE     next561
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -37667,7 +37929,7 @@ next549:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop552:
+loop562:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -37716,7 +37978,7 @@ loop552:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop552
+	JNZ          loop562
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -37731,7 +37993,7 @@ loop552:
 	ADDQ         DX, CX
 	JMP          done
 
-next551:
+next561:
 done:
 	VZEROUPPER
 	RET
@@ -37744,7 +38006,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next553
+	JNE       next563
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -37776,7 +38038,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop554:
+loop564:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z2
 	VMULPD        Z2, Z1, Z4
@@ -37807,17 +38069,17 @@ loop554:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop554
+	JNZ           loop564
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next553:
+next563:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next555
+	JNE       next565
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -37853,7 +38115,7 @@ next553:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop556:
+loop566:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z4
@@ -37898,7 +38160,7 @@ loop556:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop556
+	JNZ           loop566
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -37907,10 +38169,10 @@ loop556:
 	ADDQ          DI, SI
 	JMP           done
 
-next555:
+next565:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next557
+	JNE       next567
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -37961,7 +38223,7 @@ next555:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop558:
+loop568:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z5
 	VMULPD        Z5, Z4, Z10
@@ -38035,7 +38297,7 @@ loop558:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop558
+	JNZ           loop568
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z2, K1, (CX)
@@ -38054,10 +38316,10 @@ loop558:
 	ADDQ          DI, SI
 	JMP           done
 
-next557:
+next567:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next559
+	JNE       next569
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38118,7 +38380,7 @@ next557:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop560:
+loop570:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z10
@@ -38236,7 +38498,7 @@ loop560:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop560
+	JNZ           loop570
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -38263,7 +38525,7 @@ loop560:
 	ADDQ          DI, SI
 	JMP           done
 
-next559:
+next569:
 done:
 	VZEROUPPER
 	RET
@@ -38276,7 +38538,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next561
+	JNE        next571
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38309,7 +38571,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop562:
+loop572:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VMULPD       Y3, Y2, Y5
@@ -38338,17 +38600,17 @@ loop562:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop562
+	JNZ          loop572
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next561:
+next571:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next563
+	JNE        next573
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38400,7 +38662,7 @@ next561:
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop564:
+loop574:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VMULPD       Y6, Y5, Y11
@@ -38470,7 +38732,7 @@ loop564:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop564
+	JNZ          loop574
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -38489,7 +38751,7 @@ loop564:
 	ADDQ         DI, SI
 	JMP          done
 
-next563:
+next573:
 done:
 	VZEROUPPER
 	RET
@@ -38502,7 +38764,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next565
+	JNE       next575
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38534,7 +38796,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop566:
+loop576:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -38567,17 +38829,17 @@ loop566:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop566
+	JNZ           loop576
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next565:
+next575:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next567
+	JNE       next577
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38613,7 +38875,7 @@ next565:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop568:
+loop578:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -38660,7 +38922,7 @@ loop568:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop568
+	JNZ           loop578
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -38669,10 +38931,10 @@ loop568:
 	ADDQ          DI, SI
 	JMP           done
 
-next567:
+next577:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next569
+	JNE       next579
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38723,7 +38985,7 @@ next567:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop570:
+loop580:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -38797,7 +39059,7 @@ loop570:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop570
+	JNZ           loop580
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -38816,10 +39078,10 @@ loop570:
 	ADDQ          DI, SI
 	JMP           done
 
-next569:
+next579:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next571
+	JNE       next581
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -38880,7 +39142,7 @@ next569:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop572:
+loop582:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -38998,7 +39260,7 @@ loop572:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop572
+	JNZ           loop582
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -39025,7 +39287,7 @@ loop572:
 	ADDQ          DI, SI
 	JMP           done
 
-next571:
+next581:
 done:
 	VZEROUPPER
 	RET
@@ -39038,7 +39300,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next573
+	JNE        next583
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -39071,7 +39333,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop574:
+loop584:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -39102,17 +39364,17 @@ loop574:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop574
+	JNZ          loop584
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next573:
+next583:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next575
+	JNE        next585
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -39164,7 +39426,7 @@ next573:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop576:
+loop586:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -39236,7 +39498,7 @@ loop576:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop576
+	JNZ          loop586
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -39255,7 +39517,7 @@ loop576:
 	ADDQ         DI, SI
 	JMP          done
 
-next575:
+next585:
 done:
 	VZEROUPPER
 	RET
@@ -39268,7 +39530,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next577
+	JNE       next587
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39306,7 +39568,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop578:
+loop588:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -39330,7 +39592,7 @@ loop578:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop578
+	JNZ          loop588
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -39339,10 +39601,10 @@ loop578:
 	ADDQ         DI, SI
 	JMP          done
 
-next577:
+next587:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next579
+	JNE       next589
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39384,7 +39646,7 @@ next577:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop580:
+loop590:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z4
@@ -39422,7 +39684,7 @@ loop580:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop580
+	JNZ          loop590
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -39433,10 +39695,10 @@ loop580:
 	ADDQ         DI, SI
 	JMP          done
 
-next579:
+next589:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next581
+	JNE       next591
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39492,7 +39754,7 @@ next579:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop582:
+loop592:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z5
 	VBROADCASTSD (R9), Z10
@@ -39555,7 +39817,7 @@ loop582:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop582
+	JNZ          loop592
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -39576,10 +39838,10 @@ loop582:
 	ADDQ         DI, SI
 	JMP          done
 
-next581:
+next591:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next583
+	JNE       next593
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39645,7 +39907,7 @@ next581:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop584:
+loop594:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z10
@@ -39752,7 +40014,7 @@ loop584:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop584
+	JNZ          loop594
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -39781,10 +40043,10 @@ loop584:
 	ADDQ         DI, SI
 	JMP          done
 
-next583:
+next593:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next585
+	JNE       next595
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39817,7 +40079,7 @@ next583:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop586:
+loop596:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -39841,17 +40103,17 @@ loop586:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop586
+	JNZ          loop596
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next585:
+next595:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next587
+	JNE       next597
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39888,7 +40150,7 @@ next585:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop588:
+loop598:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z4
@@ -39926,7 +40188,7 @@ loop588:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop588
+	JNZ          loop598
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -39935,10 +40197,10 @@ loop588:
 	ADDQ         DI, SI
 	JMP          done
 
-next587:
+next597:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next589
+	JNE       next599
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -39989,7 +40251,7 @@ next587:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop590:
+loop600:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSD (R9)(R12*1), Z10
@@ -40052,7 +40314,7 @@ loop590:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop590
+	JNZ          loop600
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -40071,10 +40333,10 @@ loop590:
 	ADDQ         DI, SI
 	JMP          done
 
-next589:
+next599:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next591
+	JNE       next601
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40135,7 +40397,7 @@ next589:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop592:
+loop602:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z10
@@ -40242,7 +40504,7 @@ loop592:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop592
+	JNZ          loop602
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -40269,7 +40531,7 @@ loop592:
 	ADDQ         DI, SI
 	JMP          done
 
-next591:
+next601:
 done:
 	VZEROUPPER
 	RET
@@ -40282,7 +40544,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next593
+	JNE        next603
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40321,7 +40583,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop594:
+loop604:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -40345,7 +40607,7 @@ loop594:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop594
+	JNZ          loop604
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -40354,10 +40616,10 @@ loop594:
 	ADDQ         DI, SI
 	JMP          done
 
-next593:
+next603:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next595
+	JNE        next605
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40414,7 +40676,7 @@ next593:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop596:
+loop606:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y6
 	VBROADCASTSD (R9), Y11
@@ -40477,7 +40739,7 @@ loop596:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop596
+	JNZ          loop606
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -40498,10 +40760,10 @@ loop596:
 	ADDQ         DI, SI
 	JMP          done
 
-next595:
+next605:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next597
+	JNE        next607
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40535,7 +40797,7 @@ next595:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R11)(AX*8), R11
 
-loop598:
+loop608:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -40559,17 +40821,17 @@ loop598:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop598
+	JNZ          loop608
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next597:
+next607:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next599
+	JNE        next609
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -40621,7 +40883,7 @@ next597:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R13)(AX*8), R13
 
-loop600:
+loop610:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VBROADCASTSD (R9)(R12*1), Y11
@@ -40684,7 +40946,7 @@ loop600:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop600
+	JNZ          loop610
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -40703,7 +40965,7 @@ loop600:
 	ADDQ         DI, SI
 	JMP          done
 
-next599:
+next609:
 done:
 	VZEROUPPER
 	RET
@@ -40716,7 +40978,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next601
+	JNE       next611
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40754,7 +41016,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop602:
+loop612:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -40778,7 +41040,7 @@ loop602:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop602
+	JNZ          loop612
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -40787,10 +41049,10 @@ loop602:
 	ADDQ         DI, SI
 	JMP          done
 
-next601:
+next611:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next603
+	JNE       next613
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40832,7 +41094,7 @@ next601:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop604:
+loop614:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z4
@@ -40870,7 +41132,7 @@ loop604:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop604
+	JNZ          loop614
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -40881,10 +41143,10 @@ loop604:
 	ADDQ         DI, SI
 	JMP          done
 
-next603:
+next613:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next605
+	JNE       next615
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -40940,7 +41202,7 @@ next603:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop606:
+loop616:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z5
 	VBROADCASTSS (R9), Z10
@@ -41003,7 +41265,7 @@ loop606:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop606
+	JNZ          loop616
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -41024,10 +41286,10 @@ loop606:
 	ADDQ         DI, SI
 	JMP          done
 
-next605:
+next615:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next607
+	JNE       next617
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41093,7 +41355,7 @@ next605:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop608:
+loop618:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z10
@@ -41200,7 +41462,7 @@ loop608:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop608
+	JNZ          loop618
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -41229,10 +41491,10 @@ loop608:
 	ADDQ         DI, SI
 	JMP          done
 
-next607:
+next617:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next609
+	JNE       next619
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41265,7 +41527,7 @@ next607:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop610:
+loop620:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -41289,17 +41551,17 @@ loop610:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop610
+	JNZ          loop620
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next609:
+next619:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next611
+	JNE       next621
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41336,7 +41598,7 @@ next609:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop612:
+loop622:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z4
@@ -41374,7 +41636,7 @@ loop612:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop612
+	JNZ          loop622
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -41383,10 +41645,10 @@ loop612:
 	ADDQ         DI, SI
 	JMP          done
 
-next611:
+next621:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next613
+	JNE       next623
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41437,7 +41699,7 @@ next611:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop614:
+loop624:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSS (R9)(R12*1), Z10
@@ -41500,7 +41762,7 @@ loop614:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop614
+	JNZ          loop624
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -41519,10 +41781,10 @@ loop614:
 	ADDQ         DI, SI
 	JMP          done
 
-next613:
+next623:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next615
+	JNE       next625
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -41583,7 +41845,7 @@ next613:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop616:
+loop626:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z10
@@ -41690,7 +41952,7 @@ loop616:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop616
+	JNZ          loop626
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -41717,7 +41979,7 @@ loop616:
 	ADDQ         DI, SI
 	JMP          done
 
-next615:
+next625:
 done:
 	VZEROUPPER
 	RET
@@ -41730,7 +41992,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next617
+	JNE        next627
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -41769,7 +42031,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop618:
+loop628:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -41793,7 +42055,7 @@ loop618:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop618
+	JNZ          loop628
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -41802,10 +42064,10 @@ loop618:
 	ADDQ         DI, SI
 	JMP          done
 
-next617:
+next627:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next619
+	JNE        next629
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -41862,7 +42124,7 @@ next617:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop620:
+loop630:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y6
 	VBROADCASTSS (R9), Y11
@@ -41925,7 +42187,7 @@ loop620:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop620
+	JNZ          loop630
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -41946,10 +42208,10 @@ loop620:
 	ADDQ         DI, SI
 	JMP          done
 
-next619:
+next629:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next621
+	JNE        next631
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -41983,7 +42245,7 @@ next619:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R11)(AX*4), R11
 
-loop622:
+loop632:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -42007,17 +42269,17 @@ loop622:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop622
+	JNZ          loop632
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next621:
+next631:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next623
+	JNE        next633
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -42069,7 +42331,7 @@ next621:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R13)(AX*4), R13
 
-loop624:
+loop634:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VBROADCASTSS (R9)(R12*1), Y11
@@ -42132,7 +42394,7 @@ loop624:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop624
+	JNZ          loop634
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -42151,7 +42413,7 @@ loop624:
 	ADDQ         DI, SI
 	JMP          done
 
-next623:
+next633:
 done:
 	VZEROUPPER
 	RET
@@ -42164,7 +42426,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next625
+	JNE       next635
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42194,7 +42456,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop626:
+loop636:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z2
 	VBROADCASTSD   (R9), Z3
@@ -42214,16 +42476,16 @@ loop626:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop626
+	JNZ            loop636
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next625:
+next635:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next627
+	JNE       next637
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42262,7 +42524,7 @@ next625:
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop628:
+loop638:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -42309,7 +42571,7 @@ loop628:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop628
+	JNZ            loop638
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -42318,10 +42580,10 @@ loop628:
 	ADDQ           DX, CX
 	JMP            done
 
-next627:
+next637:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next629
+	JNE       next639
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42362,7 +42624,7 @@ next627:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop630:
+loop640:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z5
 	VBROADCASTSD   (R9), Z6
@@ -42415,7 +42677,7 @@ loop630:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop630
+	JNZ            loop640
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -42427,10 +42689,10 @@ loop630:
 	ADDQ           DX, CX
 	JMP            done
 
-next629:
+next639:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next631
+	JNE       next641
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42489,7 +42751,7 @@ next629:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop632:
+loop642:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -42632,7 +42894,7 @@ loop632:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop632
+	JNZ            loop642
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -42656,10 +42918,10 @@ loop632:
 	ADDQ           DX, CX
 	JMP            done
 
-next631:
+next641:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next633
+	JNE       next643
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42689,7 +42951,7 @@ next631:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop634:
+loop644:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI), Z2
 	VBROADCASTSD   (DI), Z3
@@ -42709,15 +42971,15 @@ loop634:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop634
+	JNZ            loop644
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next633:
+next643:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next635
+	JNE       next645
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42756,7 +43018,7 @@ next633:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop636:
+loop646:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -42803,7 +43065,7 @@ loop636:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop636
+	JNZ            loop646
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -42811,10 +43073,10 @@ loop636:
 	ADDQ           DX, CX
 	JMP            done
 
-next635:
+next645:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next637
+	JNE       next647
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42855,7 +43117,7 @@ next635:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop638:
+loop648:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI)(R11*1), Z5
 	VBROADCASTSD   (DI)(R11*1), Z6
@@ -42908,7 +43170,7 @@ loop638:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop638
+	JNZ            loop648
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -42919,10 +43181,10 @@ loop638:
 	ADDQ           DX, CX
 	JMP            done
 
-next637:
+next647:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next639
+	JNE       next649
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -42981,7 +43243,7 @@ next637:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop640:
+loop650:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -43124,7 +43386,7 @@ loop640:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop640
+	JNZ            loop650
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -43147,7 +43409,7 @@ loop640:
 	ADDQ           DX, CX
 	JMP            done
 
-next639:
+next649:
 done:
 	VZEROUPPER
 	RET
@@ -43160,7 +43422,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next641
+	JNE        next651
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43191,7 +43453,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       72(R9), R9
 	ADDQ       at+8(FP), R9
 
-loop642:
+loop652:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y3
 	VBROADCASTSD   (R9), Y4
@@ -43211,16 +43473,16 @@ loop642:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop642
+	JNZ            loop652
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next641:
+next651:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next643
+	JNE     next653
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43247,7 +43509,7 @@ next641:
 	MOVQ    72(R9), R9
 	ADDQ    at+8(FP), R9
 
-loop644:
+loop654:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y4
@@ -43276,17 +43538,17 @@ loop644:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop644
+	JNZ            loop654
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next643:
+next653:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next645
+	JNE        next655
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43328,7 +43590,7 @@ next643:
 	SHLQ       $0x03, R10
 	LEAQ       (R10)(R10*2), R11
 
-loop646:
+loop656:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y6
 	VBROADCASTSD   (R9), Y7
@@ -43381,7 +43643,7 @@ loop646:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop646
+	JNZ            loop656
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -43393,10 +43655,10 @@ loop646:
 	ADDQ           DX, CX
 	JMP            done
 
-next645:
+next655:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next647
+	JNE     next657
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43437,7 +43699,7 @@ next645:
 	SHLQ    $0x03, R10
 	LEAQ    (R10)(R10*2), R11
 
-loop648:
+loop658:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y10
@@ -43520,7 +43782,7 @@ loop648:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop648
+	JNZ            loop658
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
@@ -43536,10 +43798,10 @@ loop648:
 	ADDQ           DX, CX
 	JMP            done
 
-next647:
+next657:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next649
+	JNE        next659
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43570,7 +43832,7 @@ next647:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop650:
+loop660:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI), Y3
 	VBROADCASTSD   (DI), Y4
@@ -43590,15 +43852,15 @@ loop650:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop650
+	JNZ            loop660
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next649:
+next659:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next651
+	JNE     next661
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43625,7 +43887,7 @@ next649:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop652:
+loop662:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI), Y4
@@ -43654,16 +43916,16 @@ loop652:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop652
+	JNZ            loop662
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next651:
+next661:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next653
+	JNE        next663
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -43705,7 +43967,7 @@ next651:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop654:
+loop664:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI)(R11*1), Y6
 	VBROADCASTSD   (DI)(R11*1), Y7
@@ -43758,7 +44020,7 @@ loop654:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop654
+	JNZ            loop664
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -43769,10 +44031,10 @@ loop654:
 	ADDQ           DX, CX
 	JMP            done
 
-next653:
+next663:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next655
+	JNE     next665
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -43813,7 +44075,7 @@ next653:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop656:
+loop666:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI)(R11*1), Y10
@@ -43896,7 +44158,7 @@ loop656:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop656
+	JNZ            loop666
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
@@ -43911,7 +44173,7 @@ loop656:
 	ADDQ           DX, CX
 	JMP            done
 
-next655:
+next665:
 done:
 	VZEROUPPER
 	RET
@@ -43924,7 +44186,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next657
+	JNE       next667
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -43965,7 +44227,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop658:
+loop668:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VMULPD         Z2, Z1, Z4
@@ -44008,17 +44270,17 @@ loop658:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop658
+	JNZ            loop668
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next657:
+next667:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next659
+	JNE       next669
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44063,7 +44325,7 @@ next657:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop660:
+loop670:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -44127,7 +44389,7 @@ loop660:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop660
+	JNZ            loop670
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -44136,10 +44398,10 @@ loop660:
 	ADDQ           DI, SI
 	JMP            done
 
-next659:
+next669:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next661
+	JNE       next671
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44198,7 +44460,7 @@ next659:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop662:
+loop672:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VMULPD         Z5, Z4, Z10
@@ -44331,7 +44593,7 @@ loop662:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop662
+	JNZ            loop672
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -44350,10 +44612,10 @@ loop662:
 	ADDQ           DI, SI
 	JMP            done
 
-next661:
+next671:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next663
+	JNE       next673
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -44422,7 +44684,7 @@ next661:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop664:
+loop674:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -44627,7 +44889,7 @@ loop664:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop664
+	JNZ            loop674
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -44654,7 +44916,7 @@ loop664:
 	ADDQ           DI, SI
 	JMP            done
 
-next663:
+next673:
 done:
 	VZEROUPPER
 	RET
@@ -44667,7 +44929,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next665
+	JNE        next675
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -44709,7 +44971,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop666:
+loop676:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VMULPD         Y3, Y2, Y5
@@ -44750,17 +45012,17 @@ loop666:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop666
+	JNZ            loop676
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next665:
+next675:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next667
+	JNE        next677
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -44820,7 +45082,7 @@ next665:
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop668:
+loop678:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VMULPD         Y6, Y5, Y11
@@ -44945,7 +45207,7 @@ loop668:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop668
+	JNZ            loop678
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -44964,7 +45226,7 @@ loop668:
 	ADDQ           DI, SI
 	JMP            done
 
-next667:
+next677:
 done:
 	VZEROUPPER
 	RET
@@ -44977,7 +45239,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next669
+	JNE       next679
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45024,7 +45286,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop670:
+loop680:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z2
 	VBROADCASTSD   (R11), Z4
@@ -45063,7 +45325,7 @@ loop670:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop670
+	JNZ            loop680
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -45072,10 +45334,10 @@ loop670:
 	ADDQ           DI, SI
 	JMP            done
 
-next669:
+next679:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next671
+	JNE       next681
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45126,7 +45388,7 @@ next669:
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop672:
+loop682:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z4
@@ -45188,7 +45450,7 @@ loop672:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop672
+	JNZ            loop682
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -45199,10 +45461,10 @@ loop672:
 	ADDQ           DI, SI
 	JMP            done
 
-next671:
+next681:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next673
+	JNE       next683
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45267,7 +45529,7 @@ next671:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop674:
+loop684:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z5
 	VBROADCASTSD   (R11), Z10
@@ -45381,7 +45643,7 @@ loop674:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop674
+	JNZ            loop684
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -45402,10 +45664,10 @@ loop674:
 	ADDQ           DI, SI
 	JMP            done
 
-next673:
+next683:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next675
+	JNE       next685
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45480,7 +45742,7 @@ next673:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop676:
+loop686:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z10
@@ -45674,7 +45936,7 @@ loop676:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop676
+	JNZ            loop686
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -45703,10 +45965,10 @@ loop676:
 	ADDQ           DI, SI
 	JMP            done
 
-next675:
+next685:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next677
+	JNE       next687
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45751,7 +46013,7 @@ next675:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop678:
+loop688:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VBROADCASTSD   (R9), Z4
@@ -45790,17 +46052,17 @@ loop678:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop678
+	JNZ            loop688
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next677:
+next687:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next679
+	JNE       next689
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45849,7 +46111,7 @@ next677:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop680:
+loop690:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -45911,7 +46173,7 @@ loop680:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop680
+	JNZ            loop690
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -45920,10 +46182,10 @@ loop680:
 	ADDQ           DI, SI
 	JMP            done
 
-next679:
+next689:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next681
+	JNE       next691
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -45986,7 +46248,7 @@ next679:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop682:
+loop692:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VBROADCASTSD   (R9)(R14*1), Z10
@@ -46100,7 +46362,7 @@ loop682:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop682
+	JNZ            loop692
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -46119,10 +46381,10 @@ loop682:
 	ADDQ           DI, SI
 	JMP            done
 
-next681:
+next691:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next683
+	JNE       next693
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -46195,7 +46457,7 @@ next681:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop684:
+loop694:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -46389,7 +46651,7 @@ loop684:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop684
+	JNZ            loop694
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -46416,7 +46678,7 @@ loop684:
 	ADDQ           DI, SI
 	JMP            done
 
-next683:
+next693:
 done:
 	VZEROUPPER
 	RET
@@ -46429,7 +46691,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next685
+	JNE        next695
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46477,7 +46739,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       120(R14), R14
 	ADDQ       at+8(FP), R14
 
-loop686:
+loop696:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y3
 	VBROADCASTSD   (R11), Y5
@@ -46516,7 +46778,7 @@ loop686:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop686
+	JNZ            loop696
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -46525,10 +46787,10 @@ loop686:
 	ADDQ           DI, SI
 	JMP            done
 
-next685:
+next695:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next687
+	JNE        next697
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46594,7 +46856,7 @@ next685:
 	MOVQ       120(BP), BP
 	ADDQ       at+8(FP), BP
 
-loop688:
+loop698:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y6
 	VBROADCASTSD   (R11), Y11
@@ -46708,7 +46970,7 @@ loop688:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop688
+	JNZ            loop698
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -46729,10 +46991,10 @@ loop688:
 	ADDQ           DI, SI
 	JMP            done
 
-next687:
+next697:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next689
+	JNE        next699
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46778,7 +47040,7 @@ next687:
 	LEAQ       -8(R13)(AX*8), R13
 	LEAQ       -8(R14)(AX*8), R14
 
-loop690:
+loop700:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VBROADCASTSD   (R9), Y5
@@ -46817,17 +47079,17 @@ loop690:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop690
+	JNZ            loop700
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next689:
+next699:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next691
+	JNE        next701
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -46891,7 +47153,7 @@ next689:
 	LEAQ       -8(R15)(AX*8), R15
 	LEAQ       -8(BP)(AX*8), BP
 
-loop692:
+loop702:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VBROADCASTSD   (R9)(R14*1), Y11
@@ -47005,7 +47267,7 @@ loop692:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop692
+	JNZ            loop702
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -47024,7 +47286,7 @@ loop692:
 	ADDQ           DI, SI
 	JMP            done
 
-next691:
+next701:
 done:
 	VZEROUPPER
 	RET
@@ -47155,6 +47417,15 @@ TEXT ·symvF64(SB), NOSPLIT, $0-48
 
 avx2:
 	JMP ·symvAVX2F64<>(SB)
+
+// func gemvtF64(groups int, n int, a *float64, lda int, u *float64, x *float64, z *float64, y *float64)
+TEXT ·gemvtF64(SB), NOSPLIT, $0-64
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·gemvtAVX512F64<>(SB)
+
+avx2:
+	JMP ·gemvtAVX2F64<>(SB)
 
 // func gemmOffsetsF64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
 TEXT ·gemmOffsetsF64(SB), NOSPLIT, $0-88

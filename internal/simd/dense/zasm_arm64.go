@@ -120,6 +120,14 @@ func vectorSymv[T cpu.Float](i int, blocks int, a *T, lda int, x *T, y *T) {
 //go:noescape
 func symvF64(i int, blocks int, a *float64, lda int, x *float64, y *float64)
 
+// vectorGemvt computes groups of four rows of Gemvt; groups >= 1, and n >= 1 is a multiple of 8.
+func vectorGemvt[T cpu.Float](groups int, n int, a *T, lda int, u *T, x *T, z *T, y *T) {
+	gemvtF64(groups, n, (*float64)(unsafe.Pointer(a)), lda, (*float64)(unsafe.Pointer(u)), (*float64)(unsafe.Pointer(x)), (*float64)(unsafe.Pointer(z)), (*float64)(unsafe.Pointer(y)))
+}
+
+//go:noescape
+func gemvtF64(groups int, n int, a *float64, lda int, u *float64, x *float64, z *float64, y *float64)
+
 // vectorGemmOffsets is gemmNN where row l of B begins at element offsets[l] of b.
 func vectorGemmOffsets[T cpu.Float](m int, n int, k int, alpha T, a *T, rsa int, csa int, b *T, offsets *int, c *T, ldc int) {
 	if unsafe.Sizeof(T(0)) == 8 {

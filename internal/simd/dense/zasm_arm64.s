@@ -30069,6 +30069,211 @@ diagonal277:
 	BNE loop276
 	RET
 
+// func gemvtF64(groups int, n int, a *float64, lda int, u *float64, x *float64, z *float64, y *float64)
+TEXT ·gemvtF64(SB), NOSPLIT, $0-64
+	MOVD groups+0(FP), R14
+	MOVD n+8(FP), R12
+	MOVD a+16(FP), R6
+	MOVD lda+24(FP), R0
+	LSL $3, R0, R11
+	ADD R11<<1, R11, R10
+	MOVD u+32(FP), R13
+	MOVD x+40(FP), R4
+	MOVD z+48(FP), R3
+	MOVD y+56(FP), R9
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD R6, R2
+	MOVD $0, R1
+
+columns284:
+	ADD R1<<3, R13, R0
+	FLDPQ (R0), (F3, F2)
+	FLDPQ (R2), (F1, F0)
+	WORD $0x4e61cc6b // FMLA V11.2D, V3.2D, V1.2D
+	WORD $0x4e60cc4a // FMLA V10.2D, V2.2D, V0.2D
+	ADD R11, R2, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc65 // FMLA V5.2D, V3.2D, V1.2D
+	WORD $0x4e60cc44 // FMLA V4.2D, V2.2D, V0.2D
+	ADD R11<<1, R2, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	ADD R10, R2, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc67 // FMLA V7.2D, V3.2D, V1.2D
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	ADD $32, R2, R2
+	ADD $4, R1, R1
+	CMP R12, R1
+	BNE columns284
+	WORD $0x4ec53963 // ZIP1 V3.2D, V11.2D, V5.2D
+	WORD $0x4ec43942 // ZIP1 V2.2D, V10.2D, V4.2D
+	WORD $0x4ec57961 // ZIP2 V1.2D, V11.2D, V5.2D
+	WORD $0x4ec47940 // ZIP2 V0.2D, V10.2D, V4.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d441 // FADD V1.2D, V2.2D, V0.2D
+	WORD $0x4ec73925 // ZIP1 V5.2D, V9.2D, V7.2D
+	WORD $0x4ec63904 // ZIP1 V4.2D, V8.2D, V6.2D
+	WORD $0x4ec77922 // ZIP2 V2.2D, V9.2D, V7.2D
+	WORD $0x4ec67900 // ZIP2 V0.2D, V8.2D, V6.2D
+	WORD $0x4e62d4a2 // FADD V2.2D, V5.2D, V2.2D
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FLDPQ (R4), (F1, F0)
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FSTPQ (F3, F2), (R4)
+	FLDPQ (R3), (F1, F0)
+	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
+	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
+	FSTPQ (F1, F0), (R3)
+	VLD1R (R3), [V4.D2]
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	FMOVD 8(R3), F0
+	WORD $0x4e080405 // DUP V5.2D, V0.D[0]
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	FMOVD 16(R3), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	FMOVD 24(R3), F0
+	WORD $0x4e08040b // DUP V11.2D, V0.D[0]
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD $32, R4, R8
+	ADD $32, R3, R7
+	ADD R11<<2, R6, R5
+	SUBS $1, R14, R4
+	BEQ last286
+
+groups285:
+	MOVD R5, R3
+	MOVD $0, R2
+
+columns287:
+	ADD R2<<3, R13, R0
+	FLDPQ (R0), (F3, F2)
+	FLDPQ (R3), (F1, F0)
+	WORD $0x4e61cc6f // FMLA V15.2D, V3.2D, V1.2D
+	WORD $0x4e60cc4e // FMLA V14.2D, V2.2D, V0.2D
+	ADD R11, R3, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc6d // FMLA V13.2D, V3.2D, V1.2D
+	WORD $0x4e60cc4c // FMLA V12.2D, V2.2D, V0.2D
+	ADD R11<<1, R3, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	ADD R10, R3, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61cc67 // FMLA V7.2D, V3.2D, V1.2D
+	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
+	ADD $32, R3, R3
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F1, F0)
+	FLDPQ (R6), (F3, F2)
+	WORD $0x4e63cc81 // FMLA V1.2D, V4.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD R11, R6, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	ADD R11<<1, R6, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	ADD R10, R6, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $32, R6, R6
+	ADD $4, R2, R2
+	CMP R12, R2
+	BNE columns287
+	WORD $0x4ecd39e3 // ZIP1 V3.2D, V15.2D, V13.2D
+	WORD $0x4ecc39c2 // ZIP1 V2.2D, V14.2D, V12.2D
+	WORD $0x4ecd79e1 // ZIP2 V1.2D, V15.2D, V13.2D
+	WORD $0x4ecc79c0 // ZIP2 V0.2D, V14.2D, V12.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d441 // FADD V1.2D, V2.2D, V0.2D
+	WORD $0x4ec73925 // ZIP1 V5.2D, V9.2D, V7.2D
+	WORD $0x4ec63904 // ZIP1 V4.2D, V8.2D, V6.2D
+	WORD $0x4ec77922 // ZIP2 V2.2D, V9.2D, V7.2D
+	WORD $0x4ec67900 // ZIP2 V0.2D, V8.2D, V6.2D
+	WORD $0x4e62d4a2 // FADD V2.2D, V5.2D, V2.2D
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FLDPQ (R8), (F1, F0)
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	FSTPQ (F3, F2), (R8)
+	FLDPQ (R7), (F1, F0)
+	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
+	WORD $0x4ee2d400 // FSUB V0.2D, V0.2D, V2.2D
+	FSTPQ (F1, F0), (R7)
+	VLD1R (R7), [V4.D2]
+	WORD $0x6f00e40f // MOVI V15.2D, 0
+	WORD $0x6f00e40e // MOVI V14.2D, 0
+	FMOVD 8(R7), F0
+	WORD $0x4e080405 // DUP V5.2D, V0.D[0]
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	FMOVD 16(R7), F0
+	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	FMOVD 24(R7), F0
+	WORD $0x4e08040b // DUP V11.2D, V0.D[0]
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	ADD $32, R8, R8
+	ADD $32, R7, R7
+	MOVD R5, R6
+	ADD R11<<2, R5, R5
+	SUBS $1, R4, R4
+	BNE groups285
+
+last286:
+	MOVD $0, R2
+
+columns288:
+	ADD R2<<3, R9, R1
+	FLDPQ (R1), (F1, F0)
+	FLDPQ (R6), (F3, F2)
+	WORD $0x4e63cc81 // FMLA V1.2D, V4.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	ADD R11, R6, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cca1 // FMLA V1.2D, V5.2D, V3.2D
+	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
+	ADD R11<<1, R6, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	ADD R10, R6, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $32, R6, R6
+	ADD $4, R2, R2
+	CMP R12, R2
+	BNE columns288
+	RET
+
 // func gemmOffsetsF64(m int, n int, k int, alpha float64, a *float64, rsa int, csa int, b *float64, offsets *int, c *float64, ldc int)
 TEXT ·gemmOffsetsF64(SB), NOSPLIT, $80-88
 	MOVD $ones<>(SB), R3
@@ -30119,7 +30324,7 @@ cols1rows4:
 	PRFM 0(R1), PLDL1KEEP
 	MOVD R2, R4
 
-loop294:
+loop304:
 	MOVD (R13), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R9), (F0, F9)
@@ -30162,7 +30367,7 @@ doneLanes2:
 	ADD R6, R4, R4
 	ADD $8, R13, R13
 	SUBS $1, R12, R12
-	BNE loop294
+	BNE loop304
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
 	FLDPQ (R9), (F0, F1)
@@ -30369,7 +30574,7 @@ cols1rows4end:
 	ADD R5, R1, R1
 	PRFM 0(R1), PLDL1KEEP
 
-loop295:
+loop305:
 	MOVD (R10), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R9), (F0, F7)
@@ -30408,7 +30613,7 @@ doneLanes20:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop295
+	BNE loop305
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
 	FLDPQ (R9), (F0, F1)
@@ -30562,7 +30767,7 @@ cols1rows3end:
 	ADD R5, R0, R1
 	PRFM 0(R1), PLDL1KEEP
 
-loop296:
+loop306:
 	MOVD (R10), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R9), (F0, F5)
@@ -30597,7 +30802,7 @@ doneLanes34:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop296
+	BNE loop306
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
 	FLDPQ (R9), (F0, F1)
@@ -30701,7 +30906,7 @@ cols1rows2end:
 	MOVD k+16(FP), R4
 	PRFM 0(R0), PLDL1KEEP
 
-loop297:
+loop307:
 	MOVD (R5), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R9), (F0, F3)
@@ -30732,7 +30937,7 @@ doneLanes44:
 	ADD R6, R2, R2
 	ADD $8, R5, R5
 	SUBS $1, R4, R4
-	BNE loop297
+	BNE loop307
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080404 // DUP V4.2D, V0.D[0]
 	FLDPQ (R9), (F0, F1)
@@ -30824,7 +31029,7 @@ cols2rows4:
 	PRFM 32(R1), PLDL1KEEP
 	MOVD R2, R4
 
-loop298:
+loop308:
 	MOVD (R13), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F6, F4)
@@ -30876,7 +31081,7 @@ doneLanes50:
 	ADD R6, R4, R4
 	ADD $8, R13, R13
 	SUBS $1, R12, R12
-	BNE loop298
+	BNE loop308
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080412 // DUP V18.2D, V0.D[0]
 	FLDPQ (R0), (F3, F2)
@@ -31112,7 +31317,7 @@ cols2rows4end:
 	PRFM 0(R1), PLDL1KEEP
 	PRFM 32(R1), PLDL1KEEP
 
-loop299:
+loop309:
 	MOVD (R10), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F13, F12)
@@ -31158,7 +31363,7 @@ doneLanes68:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop299
+	BNE loop309
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e08040e // DUP V14.2D, V0.D[0]
 	FLDPQ (R0), (F13, F12)
@@ -31330,7 +31535,7 @@ cols2rows3end:
 	PRFM 0(R1), PLDL1KEEP
 	PRFM 32(R1), PLDL1KEEP
 
-loop300:
+loop310:
 	MOVD (R10), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F9, F8)
@@ -31370,7 +31575,7 @@ doneLanes82:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop300
+	BNE loop310
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e08040a // DUP V10.2D, V0.D[0]
 	FLDPQ (R0), (F9, F8)
@@ -31485,7 +31690,7 @@ cols2rows2end:
 	PRFM 0(R0), PLDL1KEEP
 	PRFM 32(R0), PLDL1KEEP
 
-loop301:
+loop311:
 	MOVD (R5), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F5, F4)
@@ -31519,7 +31724,7 @@ doneLanes92:
 	ADD R6, R2, R2
 	ADD $8, R5, R5
 	SUBS $1, R4, R4
-	BNE loop301
+	BNE loop311
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
 	FLDPQ (R0), (F1, F0)
@@ -31627,7 +31832,7 @@ cols3rows4:
 	PRFM 64(R1), PLDL1KEEP
 	MOVD R2, R4
 
-loop302:
+loop312:
 	MOVD (R13), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F6, F5)
@@ -31688,7 +31893,7 @@ doneLanes98:
 	ADD R6, R4, R4
 	ADD $8, R13, R13
 	SUBS $1, R12, R12
-	BNE loop302
+	BNE loop312
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
 	FLDPQ (R0), (F1, F4)
@@ -31976,7 +32181,7 @@ cols3rows4end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop303:
+loop313:
 	MOVD (R10), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F11, F10)
@@ -32029,7 +32234,7 @@ doneLanes116:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop303
+	BNE loop313
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080414 // DUP V20.2D, V0.D[0]
 	FLDPQ (R0), (F9, F8)
@@ -32225,7 +32430,7 @@ cols3rows3end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop304:
+loop314:
 	MOVD (R10), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F13, F12)
@@ -32270,7 +32475,7 @@ doneLanes130:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop304
+	BNE loop314
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e08040e // DUP V14.2D, V0.D[0]
 	FLDPQ (R0), (F13, F12)
@@ -32396,7 +32601,7 @@ cols3rows2end:
 	PRFM 32(R0), PLDL1KEEP
 	PRFM 64(R0), PLDL1KEEP
 
-loop305:
+loop315:
 	MOVD (R5), R1
 	ADD R1<<3, R7, R3
 	FLDPQ (R3), (F7, F6)
@@ -32433,7 +32638,7 @@ doneLanes140:
 	ADD R6, R2, R2
 	ADD $8, R5, R5
 	SUBS $1, R4, R4
-	BNE loop305
+	BNE loop315
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080408 // DUP V8.2D, V0.D[0]
 	FLDPQ (R0), (F5, F4)
@@ -32541,7 +32746,7 @@ cols3fullrows4:
 	PRFM 64(R1), PLDL1KEEP
 	MOVD R2, R3
 
-loop306:
+loop316:
 	MOVD (R9), R1
 	ADD R1<<3, R7, R1
 	FLDPQ (R1), (F23, F10)
@@ -32581,7 +32786,7 @@ loop306:
 	ADD R6, R3, R3
 	ADD $8, R9, R9
 	SUBS $1, R4, R4
-	BNE loop306
+	BNE loop316
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080418 // DUP V24.2D, V0.D[0]
 	FLDPQ (R0), (F10, F9)
@@ -32690,7 +32895,7 @@ cols3fullrows4end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop307:
+loop317:
 	MOVD (R4), R1
 	ADD R1<<3, R7, R1
 	FLDPQ (R1), (F17, F16)
@@ -32722,7 +32927,7 @@ loop307:
 	ADD R6, R2, R2
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop307
+	BNE loop317
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080412 // DUP V18.2D, V0.D[0]
 	FLDPQ (R0), (F17, F16)
@@ -32792,7 +32997,7 @@ cols3fullrows3end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop308:
+loop318:
 	MOVD (R4), R1
 	ADD R1<<3, R7, R1
 	FLDPQ (R1), (F11, F10)
@@ -32816,7 +33021,7 @@ loop308:
 	ADD R6, R2, R2
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop308
+	BNE loop318
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e08040c // DUP V12.2D, V0.D[0]
 	FLDPQ (R0), (F11, F10)
@@ -32862,7 +33067,7 @@ cols3fullrows2end:
 	PRFM 32(R0), PLDL1KEEP
 	PRFM 64(R0), PLDL1KEEP
 
-loop309:
+loop319:
 	MOVD (R4), R1
 	ADD R1<<3, R7, R1
 	FLDPQ (R1), (F6, F5)
@@ -32878,7 +33083,7 @@ loop309:
 	ADD R6, R2, R2
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop309
+	BNE loop319
 	FMOVD alpha+24(FP), F0
 	WORD $0x4e080406 // DUP V6.2D, V0.D[0]
 	FLDPQ (R0), (F5, F4)
@@ -32951,7 +33156,7 @@ cols1rows4:
 	PRFM 0(R1), PLDL1KEEP
 	MOVD R2, R9
 
-loop325:
+loop335:
 	MOVD (R13), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R4), (F10, F9)
@@ -33010,7 +33215,7 @@ doneLanes2:
 	ADD R6, R9, R9
 	ADD $8, R13, R13
 	SUBS $1, R12, R12
-	BNE loop325
+	BNE loop335
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e04040b // DUP V11.4S, V0.S[0]
 	FLDPQ (R4), (F2, F1)
@@ -33345,7 +33550,7 @@ cols1rows4end:
 	ADD R5, R1, R1
 	PRFM 0(R1), PLDL1KEEP
 
-loop326:
+loop336:
 	MOVD (R10), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R4), (F8, F7)
@@ -33400,7 +33605,7 @@ doneLanes20:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R9, R9
-	BNE loop326
+	BNE loop336
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
 	FLDPQ (R4), (F2, F1)
@@ -33650,7 +33855,7 @@ cols1rows3end:
 	ADD R5, R0, R1
 	PRFM 0(R1), PLDL1KEEP
 
-loop327:
+loop337:
 	MOVD (R10), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R4), (F6, F5)
@@ -33701,7 +33906,7 @@ doneLanes34:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R9, R9
-	BNE loop327
+	BNE loop337
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
 	FLDPQ (R4), (F2, F1)
@@ -33869,7 +34074,7 @@ cols1rows2end:
 	MOVD k+16(FP), R5
 	PRFM 0(R0), PLDL1KEEP
 
-loop328:
+loop338:
 	MOVD (R8), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R4), (F4, F3)
@@ -33916,7 +34121,7 @@ doneLanes44:
 	ADD R6, R2, R2
 	ADD $8, R8, R8
 	SUBS $1, R5, R5
-	BNE loop328
+	BNE loop338
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040405 // DUP V5.4S, V0.S[0]
 	FLDPQ (R4), (F2, F1)
@@ -34040,7 +34245,7 @@ cols2rows4:
 	PRFM 32(R1), PLDL1KEEP
 	MOVD R2, R9
 
-loop329:
+loop339:
 	MOVD (R13), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F13, F12)
@@ -34108,7 +34313,7 @@ doneLanes50:
 	ADD R6, R9, R9
 	ADD $8, R13, R13
 	SUBS $1, R12, R12
-	BNE loop329
+	BNE loop339
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040413 // DUP V19.4S, V0.S[0]
 	FLDPQ (R0), (F7, F2)
@@ -34472,7 +34677,7 @@ cols2rows4end:
 	PRFM 0(R1), PLDL1KEEP
 	PRFM 32(R1), PLDL1KEEP
 
-loop330:
+loop340:
 	MOVD (R10), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F14, F13)
@@ -34534,7 +34739,7 @@ doneLanes68:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R9, R9
-	BNE loop330
+	BNE loop340
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e04040f // DUP V15.4S, V0.S[0]
 	FLDPQ (R0), (F14, F13)
@@ -34802,7 +35007,7 @@ cols2rows3end:
 	PRFM 0(R1), PLDL1KEEP
 	PRFM 32(R1), PLDL1KEEP
 
-loop331:
+loop341:
 	MOVD (R10), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F10, F9)
@@ -34858,7 +35063,7 @@ doneLanes82:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R9, R9
-	BNE loop331
+	BNE loop341
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e04040b // DUP V11.4S, V0.S[0]
 	FLDPQ (R0), (F10, F9)
@@ -35037,7 +35242,7 @@ cols2rows2end:
 	PRFM 0(R0), PLDL1KEEP
 	PRFM 32(R0), PLDL1KEEP
 
-loop332:
+loop342:
 	MOVD (R8), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F6, F5)
@@ -35087,7 +35292,7 @@ doneLanes92:
 	ADD R6, R2, R2
 	ADD $8, R8, R8
 	SUBS $1, R5, R5
-	BNE loop332
+	BNE loop342
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
 	FLDPQ (R0), (F1, F0)
@@ -35227,7 +35432,7 @@ cols3rows4:
 	PRFM 64(R1), PLDL1KEEP
 	MOVD R2, R4
 
-loop333:
+loop343:
 	MOVD (R13), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F0, F29)
@@ -35313,7 +35518,7 @@ doneLanes98:
 	ADD R6, R4, R4
 	ADD $8, R13, R13
 	SUBS $1, R12, R12
-	BNE loop333
+	BNE loop343
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e04041f // DUP V31.4S, V0.S[0]
 	FLDPQ (R0), (F25, F26)
@@ -35734,7 +35939,7 @@ cols3rows4end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop334:
+loop344:
 	MOVD (R10), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F6, F5)
@@ -35803,7 +36008,7 @@ doneLanes116:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop334
+	BNE loop344
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040415 // DUP V21.4S, V0.S[0]
 	FLDPQ (R0), (F5, F4)
@@ -36101,7 +36306,7 @@ cols3rows3end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop335:
+loop345:
 	MOVD (R10), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F14, F13)
@@ -36162,7 +36367,7 @@ doneLanes130:
 	ADD R6, R2, R2
 	ADD $8, R10, R10
 	SUBS $1, R4, R4
-	BNE loop335
+	BNE loop345
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e04040f // DUP V15.4S, V0.S[0]
 	FLDPQ (R0), (F14, F13)
@@ -36352,7 +36557,7 @@ cols3rows2end:
 	PRFM 32(R0), PLDL1KEEP
 	PRFM 64(R0), PLDL1KEEP
 
-loop336:
+loop346:
 	MOVD (R5), R1
 	ADD R1<<2, R7, R3
 	FLDPQ (R3), (F8, F7)
@@ -36405,7 +36610,7 @@ doneLanes140:
 	ADD R6, R2, R2
 	ADD $8, R5, R5
 	SUBS $1, R4, R4
-	BNE loop336
+	BNE loop346
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040409 // DUP V9.4S, V0.S[0]
 	FLDPQ (R0), (F5, F2)
@@ -36545,7 +36750,7 @@ cols3fullrows4:
 	PRFM 64(R1), PLDL1KEEP
 	MOVD R2, R3
 
-loop337:
+loop347:
 	MOVD (R9), R1
 	ADD R1<<2, R7, R1
 	FLDPQ (R1), (F23, F10)
@@ -36585,7 +36790,7 @@ loop337:
 	ADD R6, R3, R3
 	ADD $8, R9, R9
 	SUBS $1, R4, R4
-	BNE loop337
+	BNE loop347
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040418 // DUP V24.4S, V0.S[0]
 	FLDPQ (R0), (F10, F9)
@@ -36694,7 +36899,7 @@ cols3fullrows4end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop338:
+loop348:
 	MOVD (R4), R1
 	ADD R1<<2, R7, R1
 	FLDPQ (R1), (F17, F16)
@@ -36726,7 +36931,7 @@ loop338:
 	ADD R6, R2, R2
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop338
+	BNE loop348
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040412 // DUP V18.4S, V0.S[0]
 	FLDPQ (R0), (F17, F16)
@@ -36796,7 +37001,7 @@ cols3fullrows3end:
 	PRFM 32(R1), PLDL1KEEP
 	PRFM 64(R1), PLDL1KEEP
 
-loop339:
+loop349:
 	MOVD (R4), R1
 	ADD R1<<2, R7, R1
 	FLDPQ (R1), (F11, F10)
@@ -36820,7 +37025,7 @@ loop339:
 	ADD R6, R2, R2
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop339
+	BNE loop349
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e04040c // DUP V12.4S, V0.S[0]
 	FLDPQ (R0), (F11, F10)
@@ -36866,7 +37071,7 @@ cols3fullrows2end:
 	PRFM 32(R0), PLDL1KEEP
 	PRFM 64(R0), PLDL1KEEP
 
-loop340:
+loop350:
 	MOVD (R4), R1
 	ADD R1<<2, R7, R1
 	FLDPQ (R1), (F6, F5)
@@ -36882,7 +37087,7 @@ loop340:
 	ADD R6, R2, R2
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop340
+	BNE loop350
 	FMOVS alpha+24(FP), F0
 	WORD $0x4e040406 // DUP V6.4S, V0.S[0]
 	FLDPQ (R0), (F5, F4)
@@ -36939,7 +37144,7 @@ vectors8:
 	MOVD offsets+48(FP), R2
 	MOVD k+8(FP), R1
 
-loop346:
+loop356:
 	VLD1R (R3), [V19.D2]
 	MOVD (R2), R0
 	ADD R0<<3, R7, R0
@@ -36970,7 +37175,7 @@ loop346:
 	ADD R6, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R1, R1
-	BNE loop346
+	BNE loop356
 	FLDPQ (R5), (F1, F0)
 	WORD $0x4e68ce41 // FMLA V1.2D, V18.2D, V8.2D
 	WORD $0x4e68ce20 // FMLA V0.2D, V17.2D, V8.2D
@@ -37025,7 +37230,7 @@ vectors4:
 	MOVD offsets+48(FP), R2
 	MOVD k+8(FP), R1
 
-loop347:
+loop357:
 	VLD1R (R3), [V11.D2]
 	MOVD (R2), R0
 	ADD R0<<3, R7, R0
@@ -37044,7 +37249,7 @@ loop347:
 	ADD R6, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R1, R1
-	BNE loop347
+	BNE loop357
 	FLDPQ (R5), (F1, F0)
 	WORD $0x4e68cd41 // FMLA V1.2D, V10.2D, V8.2D
 	WORD $0x4e68cd20 // FMLA V0.2D, V9.2D, V8.2D
@@ -37079,7 +37284,7 @@ vectors2:
 	MOVD offsets+48(FP), R2
 	MOVD k+8(FP), R1
 
-loop348:
+loop358:
 	VLD1R (R3), [V6.D2]
 	MOVD (R2), R0
 	ADD R0<<3, R7, R0
@@ -37092,7 +37297,7 @@ loop348:
 	ADD R6, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R1, R1
-	BNE loop348
+	BNE loop358
 	FLDPQ (R5), (F1, F0)
 	WORD $0x4e68cca1 // FMLA V1.2D, V5.2D, V8.2D
 	WORD $0x4e68cc80 // FMLA V0.2D, V4.2D, V8.2D
@@ -37117,7 +37322,7 @@ vectors1:
 	MOVD offsets+48(FP), R2
 	MOVD k+8(FP), R1
 
-loop349:
+loop359:
 	VLD1R (R3), [V4.D2]
 	MOVD (R2), R0
 	ADD R0<<3, R7, R0
@@ -37127,7 +37332,7 @@ loop349:
 	ADD R6, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R1, R1
-	BNE loop349
+	BNE loop359
 	FLDPQ (R5), (F1, F0)
 	WORD $0x4e68cc61 // FMLA V1.2D, V3.2D, V8.2D
 	WORD $0x4e68cc40 // FMLA V0.2D, V2.2D, V8.2D
@@ -37150,7 +37355,7 @@ vectors1end:
 	MOVD offsets+48(FP), R3
 	MOVD k+8(FP), R2
 
-loop350:
+loop360:
 	VLD1R (R4), [V5.D2]
 	MOVD (R3), R0
 	ADD R0<<3, R7, R1
@@ -37180,7 +37385,7 @@ doneLanes2:
 	ADD R6, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R2, R2
-	BNE loop350
+	BNE loop360
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
@@ -37261,7 +37466,7 @@ vectors8:
 	MOVD offsets+48(FP), R3
 	MOVD k+8(FP), R1
 
-loop356:
+loop366:
 	VLD1R (R4), [V19.S4]
 	MOVD (R3), R0
 	ADD R0<<2, R7, R0
@@ -37292,7 +37497,7 @@ loop356:
 	ADD R6, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R1, R1
-	BNE loop356
+	BNE loop366
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e28ce41 // FMLA V1.4S, V18.4S, V8.4S
 	WORD $0x4e28ce20 // FMLA V0.4S, V17.4S, V8.4S
@@ -37347,7 +37552,7 @@ vectors4:
 	MOVD offsets+48(FP), R3
 	MOVD k+8(FP), R1
 
-loop357:
+loop367:
 	VLD1R (R4), [V11.S4]
 	MOVD (R3), R0
 	ADD R0<<2, R7, R0
@@ -37366,7 +37571,7 @@ loop357:
 	ADD R6, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R1, R1
-	BNE loop357
+	BNE loop367
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e28cd41 // FMLA V1.4S, V10.4S, V8.4S
 	WORD $0x4e28cd20 // FMLA V0.4S, V9.4S, V8.4S
@@ -37401,7 +37606,7 @@ vectors2:
 	MOVD offsets+48(FP), R3
 	MOVD k+8(FP), R1
 
-loop358:
+loop368:
 	VLD1R (R4), [V6.S4]
 	MOVD (R3), R0
 	ADD R0<<2, R7, R0
@@ -37414,7 +37619,7 @@ loop358:
 	ADD R6, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R1, R1
-	BNE loop358
+	BNE loop368
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e28cca1 // FMLA V1.4S, V5.4S, V8.4S
 	WORD $0x4e28cc80 // FMLA V0.4S, V4.4S, V8.4S
@@ -37439,7 +37644,7 @@ vectors1:
 	MOVD offsets+48(FP), R3
 	MOVD k+8(FP), R1
 
-loop359:
+loop369:
 	VLD1R (R4), [V4.S4]
 	MOVD (R3), R0
 	ADD R0<<2, R7, R0
@@ -37449,7 +37654,7 @@ loop359:
 	ADD R6, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R1, R1
-	BNE loop359
+	BNE loop369
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e28cc61 // FMLA V1.4S, V3.4S, V8.4S
 	WORD $0x4e28cc40 // FMLA V0.4S, V2.4S, V8.4S
@@ -37472,7 +37677,7 @@ vectors1end:
 	MOVD offsets+48(FP), R4
 	MOVD k+8(FP), R3
 
-loop360:
+loop370:
 	VLD1R (R5), [V5.S4]
 	MOVD (R4), R0
 	ADD R0<<2, R7, R1
@@ -37518,7 +37723,7 @@ doneLanes2:
 	ADD R6, R5, R5
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop360
+	BNE loop370
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
@@ -37641,14 +37846,14 @@ dots5:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row381:
+row391:
 	MOVD n+8(FP), R1
 	MOVD R6, R13
 	MOVD R5, R14
 
-whole382:
+whole392:
 	SUBS $4, R1, R1
-	BLT tail383
+	BLT tail393
 	FLDPQ (R14), (F3, F2)
 	ADD R11, R13, R0
 	FLDPQ (R0), (F1, F0)
@@ -37672,11 +37877,11 @@ whole382:
 	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
 	ADD $32, R13, R13
 	ADD $32, R14, R14
-	JMP whole382
+	JMP whole392
 
-tail383:
+tail393:
 	ADDS $4, R1, R0
-	BEQ next384
+	BEQ next394
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R12
@@ -37828,13 +38033,13 @@ doneLanes12:
 	WORD $0x4e61cde7 // FMLA V7.2D, V15.2D, V1.2D
 	WORD $0x4e60cdc6 // FMLA V6.2D, V14.2D, V0.2D
 
-next384:
+next394:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row381
+	BNE row391
 	MOVD 40(RSP), R0
 	WORD $0x4ec539a3 // ZIP1 V3.2D, V13.2D, V5.2D
 	WORD $0x4ec43982 // ZIP1 V2.2D, V12.2D, V4.2D
@@ -37903,14 +38108,14 @@ dots4:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row385:
+row395:
 	MOVD n+8(FP), R1
 	MOVD R6, R12
 	MOVD R5, R13
 
-whole386:
+whole396:
 	SUBS $4, R1, R1
-	BLT tail387
+	BLT tail397
 	FLDPQ (R13), (F3, F2)
 	ADD R10, R12, R0
 	FLDPQ (R0), (F1, F0)
@@ -37930,11 +38135,11 @@ whole386:
 	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
 	ADD $32, R12, R12
 	ADD $32, R13, R13
-	JMP whole386
+	JMP whole396
 
-tail387:
+tail397:
 	ADDS $4, R1, R0
-	BEQ next388
+	BEQ next398
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R11
@@ -38061,13 +38266,13 @@ doneLanes22:
 	WORD $0x4e61cda7 // FMLA V7.2D, V13.2D, V1.2D
 	WORD $0x4e60cd86 // FMLA V6.2D, V12.2D, V0.2D
 
-next388:
+next398:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row385
+	BNE row395
 	MOVD 40(RSP), R0
 	WORD $0x4ec53963 // ZIP1 V3.2D, V11.2D, V5.2D
 	WORD $0x4ec43942 // ZIP1 V2.2D, V10.2D, V4.2D
@@ -38122,14 +38327,14 @@ dots3:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row389:
+row399:
 	MOVD n+8(FP), R1
 	MOVD R6, R11
 	MOVD R5, R12
 
-whole390:
+whole400:
 	SUBS $4, R1, R1
-	BLT tail391
+	BLT tail401
 	FLDPQ (R12), (F3, F2)
 	ADD R9, R11, R0
 	FLDPQ (R0), (F1, F0)
@@ -38145,11 +38350,11 @@ whole390:
 	WORD $0x4e60cc46 // FMLA V6.2D, V2.2D, V0.2D
 	ADD $32, R11, R11
 	ADD $32, R12, R12
-	JMP whole390
+	JMP whole400
 
-tail391:
+tail401:
 	ADDS $4, R1, R0
-	BEQ next392
+	BEQ next402
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R10
@@ -38251,13 +38456,13 @@ doneLanes30:
 	WORD $0x4e61cd67 // FMLA V7.2D, V11.2D, V1.2D
 	WORD $0x4e60cd46 // FMLA V6.2D, V10.2D, V0.2D
 
-next392:
+next402:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row389
+	BNE row399
 	MOVD 40(RSP), R0
 	WORD $0x4ec53922 // ZIP1 V2.2D, V9.2D, V5.2D
 	WORD $0x4ec43903 // ZIP1 V3.2D, V8.2D, V4.2D
@@ -38310,14 +38515,14 @@ dots2:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row393:
+row403:
 	MOVD n+8(FP), R1
 	MOVD R7, R11
 	MOVD R6, R10
 
-whole394:
+whole404:
 	SUBS $4, R1, R1
-	BLT tail395
+	BLT tail405
 	FLDPQ (R10), (F5, F4)
 	ADD R9, R11, R0
 	FLDPQ (R0), (F3, F2)
@@ -38329,11 +38534,11 @@ whole394:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $32, R11, R11
 	ADD $32, R10, R10
-	JMP whole394
+	JMP whole404
 
-tail395:
+tail405:
 	ADDS $4, R1, R0
-	BEQ next396
+	BEQ next406
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R5
@@ -38410,13 +38615,13 @@ doneLanes36:
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 
-next396:
+next406:
 	ADD R3, R7, R7
 	ADD R2, R6, R6
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row393
+	BNE row403
 	MOVD 40(RSP), R0
 	WORD $0x4ec138e3 // ZIP1 V3.2D, V7.2D, V1.2D
 	WORD $0x4ec038c2 // ZIP1 V2.2D, V6.2D, V0.2D
@@ -38455,14 +38660,14 @@ dots1:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row397:
+row407:
 	MOVD n+8(FP), R1
 	MOVD R8, R6
 	MOVD R7, R5
 
-whole398:
+whole408:
 	SUBS $4, R1, R1
-	BLT tail399
+	BLT tail409
 	FLDPQ (R5), (F5, F4)
 	ADD R9, R6, R0
 	FLDPQ (R0), (F3, F2)
@@ -38470,11 +38675,11 @@ whole398:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $32, R6, R6
 	ADD $32, R5, R5
-	JMP whole398
+	JMP whole408
 
-tail399:
+tail409:
 	ADDS $4, R1, R0
-	BEQ next400
+	BEQ next410
 	ADD $32, R4, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R1
@@ -38526,13 +38731,13 @@ doneLanes40:
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
 
-next400:
+next410:
 	ADD R3, R8, R8
 	ADD R2, R7, R7
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row397
+	BNE row407
 	MOVD 40(RSP), R0
 	WORD $0x4ec13823 // ZIP1 V3.2D, V1.2D, V1.2D
 	WORD $0x4ec03802 // ZIP1 V2.2D, V0.2D, V0.2D
@@ -38602,14 +38807,14 @@ dots5:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row421:
+row431:
 	MOVD n+8(FP), R1
 	MOVD R6, R13
 	MOVD R5, R14
 
-whole422:
+whole432:
 	SUBS $8, R1, R1
-	BLT tail423
+	BLT tail433
 	FLDPQ (R14), (F3, F2)
 	ADD R11, R13, R0
 	FLDPQ (R0), (F1, F0)
@@ -38633,11 +38838,11 @@ whole422:
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
 	ADD $32, R13, R13
 	ADD $32, R14, R14
-	JMP whole422
+	JMP whole432
 
-tail423:
+tail433:
 	ADDS $8, R1, R0
-	BEQ next424
+	BEQ next434
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R12
@@ -38885,13 +39090,13 @@ doneLanes12:
 	WORD $0x4e21ce07 // FMLA V7.4S, V16.4S, V1.4S
 	WORD $0x4e20cde6 // FMLA V6.4S, V15.4S, V0.4S
 
-next424:
+next434:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row421
+	BNE row431
 	MOVD 40(RSP), R0
 	WORD $0x4e8c39c3 // ZIP1 V3.4S, V14.4S, V12.4S
 	WORD $0x4e8539a2 // ZIP1 V2.4S, V13.4S, V5.4S
@@ -38970,14 +39175,14 @@ dots4:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row425:
+row435:
 	MOVD n+8(FP), R1
 	MOVD R6, R12
 	MOVD R5, R13
 
-whole426:
+whole436:
 	SUBS $8, R1, R1
-	BLT tail427
+	BLT tail437
 	FLDPQ (R13), (F3, F2)
 	ADD R10, R12, R0
 	FLDPQ (R0), (F1, F0)
@@ -38997,11 +39202,11 @@ whole426:
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
 	ADD $32, R12, R12
 	ADD $32, R13, R13
-	JMP whole426
+	JMP whole436
 
-tail427:
+tail437:
 	ADDS $8, R1, R0
-	BEQ next428
+	BEQ next438
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R11
@@ -39208,13 +39413,13 @@ doneLanes22:
 	WORD $0x4e21cdc7 // FMLA V7.4S, V14.4S, V1.4S
 	WORD $0x4e20cda6 // FMLA V6.4S, V13.4S, V0.4S
 
-next428:
+next438:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row425
+	BNE row435
 	MOVD 40(RSP), R0
 	WORD $0x4e8a3983 // ZIP1 V3.4S, V12.4S, V10.4S
 	WORD $0x4e853962 // ZIP1 V2.4S, V11.4S, V5.4S
@@ -39273,14 +39478,14 @@ dots3:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row429:
+row439:
 	MOVD n+8(FP), R1
 	MOVD R6, R11
 	MOVD R5, R12
 
-whole430:
+whole440:
 	SUBS $8, R1, R1
-	BLT tail431
+	BLT tail441
 	FLDPQ (R12), (F3, F2)
 	ADD R9, R11, R0
 	FLDPQ (R0), (F1, F0)
@@ -39296,11 +39501,11 @@ whole430:
 	WORD $0x4e20cc46 // FMLA V6.4S, V2.4S, V0.4S
 	ADD $32, R11, R11
 	ADD $32, R12, R12
-	JMP whole430
+	JMP whole440
 
-tail431:
+tail441:
 	ADDS $8, R1, R0
-	BEQ next432
+	BEQ next442
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R10
@@ -39466,13 +39671,13 @@ doneLanes30:
 	WORD $0x4e21cd87 // FMLA V7.4S, V12.4S, V1.4S
 	WORD $0x4e20cd66 // FMLA V6.4S, V11.4S, V0.4S
 
-next432:
+next442:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row429
+	BNE row439
 	MOVD 40(RSP), R0
 	WORD $0x4e883943 // ZIP1 V3.4S, V10.4S, V8.4S
 	WORD $0x4e853922 // ZIP1 V2.4S, V9.4S, V5.4S
@@ -39531,14 +39736,14 @@ dots2:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row433:
+row443:
 	MOVD n+8(FP), R1
 	MOVD R6, R10
 	MOVD R5, R11
 
-whole434:
+whole444:
 	SUBS $8, R1, R1
-	BLT tail435
+	BLT tail445
 	FLDPQ (R11), (F5, F4)
 	ADD R8, R10, R0
 	FLDPQ (R0), (F3, F2)
@@ -39550,11 +39755,11 @@ whole434:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $32, R10, R10
 	ADD $32, R11, R11
-	JMP whole434
+	JMP whole444
 
-tail435:
+tail445:
 	ADDS $8, R1, R0
-	BEQ next436
+	BEQ next446
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R9
@@ -39679,13 +39884,13 @@ doneLanes36:
 	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
 	WORD $0x4e22cd20 // FMLA V0.4S, V9.4S, V2.4S
 
-next436:
+next446:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row433
+	BNE row443
 	MOVD 40(RSP), R0
 	WORD $0x4e813903 // ZIP1 V3.4S, V8.4S, V1.4S
 	WORD $0x4e8038e2 // ZIP1 V2.4S, V7.4S, V0.4S
@@ -39730,14 +39935,14 @@ dots1:
 	MOVD m+0(FP), R0
 	MOVD R0, 16(RSP)
 
-row437:
+row447:
 	MOVD n+8(FP), R1
 	MOVD R6, R9
 	MOVD R5, R8
 
-whole438:
+whole448:
 	SUBS $8, R1, R1
-	BLT tail439
+	BLT tail449
 	FLDPQ (R8), (F5, F4)
 	ADD R7, R9, R0
 	FLDPQ (R0), (F3, F2)
@@ -39745,11 +39950,11 @@ whole438:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $32, R9, R9
 	ADD $32, R8, R8
-	JMP whole438
+	JMP whole448
 
-tail439:
+tail449:
 	ADDS $8, R1, R0
-	BEQ next440
+	BEQ next450
 	ADD $32, R4, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R1
@@ -39833,13 +40038,13 @@ doneLanes40:
 	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
 	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
 
-next440:
+next450:
 	ADD R3, R6, R6
 	ADD R2, R5, R5
 	MOVD 16(RSP), R0
 	SUBS $1, R0, R0
 	MOVD R0, 16(RSP)
-	BNE row437
+	BNE row447
 	MOVD 40(RSP), R0
 	WORD $0x4e813823 // ZIP1 V3.4S, V1.4S, V1.4S
 	WORD $0x4e803802 // ZIP1 V2.4S, V0.4S, V0.4S
@@ -39885,13 +40090,13 @@ TEXT ·addRowsF64(SB), NOSPLIT, $0-56
 	FMOVD alpha+16(FP), F0
 	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
 
-loop447:
+loop457:
 	MOVD $0, R10
 	ADD $-8, R3, R2
 	TST R2, R2
-	BLT oneTest450
+	BLT oneTest460
 
-many448:
+many458:
 	ADD R10<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<3, R7, R0
@@ -39906,14 +40111,14 @@ many448:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R10, R10
 	CMP R2, R10
-	BLE many448
+	BLE many458
 
-oneTest450:
+oneTest460:
 	ADD $-4, R3, R2
 	CMP R2, R10
-	BGT tail451
+	BGT tail461
 
-one449:
+one459:
 	ADD R10<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<3, R7, R0
@@ -39923,11 +40128,11 @@ one449:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R10, R10
 	CMP R2, R10
-	BLE one449
+	BLE one459
 
-tail451:
+tail461:
 	SUBS R10, R3, R0
-	BEQ done452
+	BEQ done462
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39998,11 +40203,11 @@ someLanes5:
 
 doneLanes6:
 
-done452:
+done462:
 	ADD R5, R7, R7
 	ADD R4, R6, R6
 	SUBS $1, R8, R8
-	BNE loop447
+	BNE loop457
 	RET
 
 // func addRowsF32(m int, n int, alpha float32, x *float32, ldx int, y *float32, ldy int)
@@ -40019,13 +40224,13 @@ TEXT ·addRowsF32(SB), NOSPLIT, $0-56
 	FMOVS alpha+16(FP), F0
 	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
 
-loop459:
+loop469:
 	MOVD $0, R10
 	ADD $-16, R3, R2
 	TST R2, R2
-	BLT oneTest462
+	BLT oneTest472
 
-many460:
+many470:
 	ADD R10<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<2, R7, R0
@@ -40040,14 +40245,14 @@ many460:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R10, R10
 	CMP R2, R10
-	BLE many460
+	BLE many470
 
-oneTest462:
+oneTest472:
 	ADD $-8, R3, R2
 	CMP R2, R10
-	BGT tail463
+	BGT tail473
 
-one461:
+one471:
 	ADD R10<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<2, R7, R0
@@ -40057,11 +40262,11 @@ one461:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R10, R10
 	CMP R2, R10
-	BLE one461
+	BLE one471
 
-tail463:
+tail473:
 	SUBS R10, R3, R0
-	BEQ done464
+	BEQ done474
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40180,11 +40385,11 @@ someLanes5:
 
 doneLanes6:
 
-done464:
+done474:
 	ADD R5, R7, R7
 	ADD R4, R6, R6
 	SUBS $1, R8, R8
-	BNE loop459
+	BNE loop469
 	RET
 
 // func copyRowsF64(m int, n int, dst *float64, ldd int, x *float64, ldx int, step int)
@@ -40202,13 +40407,13 @@ TEXT ·copyRowsF64(SB), NOSPLIT, $0-56
 	BEQ second
 	MOVD n+8(FP), R2
 
-loop471:
+loop481:
 	MOVD $0, R10
 	ADD $-8, R2, R9
 	TST R9, R9
-	BLT oneTest474
+	BLT oneTest484
 
-many472:
+many482:
 	ADD R10<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R10<<3, R6, R0
@@ -40217,25 +40422,25 @@ many472:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R10, R10
 	CMP R9, R10
-	BLE many472
+	BLE many482
 
-oneTest474:
+oneTest484:
 	ADD $-4, R2, R1
 	CMP R1, R10
-	BGT tail475
+	BGT tail485
 
-one473:
+one483:
 	ADD R10<<3, R5, R0
 	FLDPQ (R0), (F1, F0)
 	ADD R10<<3, R6, R0
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R10, R10
 	CMP R1, R10
-	BLE one473
+	BLE one483
 
-tail475:
+tail485:
 	SUBS R10, R2, R0
-	BEQ done476
+	BEQ done486
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40283,11 +40488,11 @@ someLanes3:
 
 doneLanes4:
 
-done476:
+done486:
 	ADD R3, R5, R5
 	ADD R4, R6, R6
 	SUBS $1, R7, R7
-	BNE loop471
+	BNE loop481
 	JMP done
 
 second:
@@ -40346,13 +40551,13 @@ TEXT ·copyRowsF32(SB), NOSPLIT, $0-56
 	BEQ second
 	MOVD n+8(FP), R2
 
-loop483:
+loop493:
 	MOVD $0, R9
 	ADD $-16, R2, R10
 	TST R10, R10
-	BLT oneTest486
+	BLT oneTest496
 
-many484:
+many494:
 	ADD R9<<2, R5, R1
 	FLDPQ (R1), (F1, F0)
 	ADD R9<<2, R6, R0
@@ -40361,25 +40566,25 @@ many484:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R9, R9
 	CMP R10, R9
-	BLE many484
+	BLE many494
 
-oneTest486:
+oneTest496:
 	ADD $-8, R2, R1
 	CMP R1, R9
-	BGT tail487
+	BGT tail497
 
-one485:
+one495:
 	ADD R9<<2, R5, R0
 	FLDPQ (R0), (F1, F0)
 	ADD R9<<2, R6, R0
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R9, R9
 	CMP R1, R9
-	BLE one485
+	BLE one495
 
-tail487:
+tail497:
 	SUBS R9, R2, R0
-	BEQ done488
+	BEQ done498
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40459,11 +40664,11 @@ someLanes3:
 
 doneLanes4:
 
-done488:
+done498:
 	ADD R3, R5, R5
 	ADD R4, R6, R6
 	SUBS $1, R7, R7
-	BNE loop483
+	BNE loop493
 	JMP done
 
 second:
@@ -40515,7 +40720,7 @@ TEXT ·rotateF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next505
+	BNE next515
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -40558,7 +40763,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop506:
+loop516:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
@@ -40616,7 +40821,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop506
+	BNE loop516
 	ADD R5, R4, R1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes7
@@ -40639,10 +40844,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next505:
+next515:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next507
+	BNE next517
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -40661,7 +40866,7 @@ next505:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop508:
+loop518:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.D2]
@@ -40693,16 +40898,16 @@ loop508:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop508
+	BNE loop518
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next507:
+next517:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next509
+	BNE next519
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -40816,7 +41021,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop510:
+loop520:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
@@ -40916,7 +41121,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R9, R9
-	BNE loop510
+	BNE loop520
 	ADD R2, R7, R1
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes21
@@ -40999,10 +41204,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next509:
+next519:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next511
+	BNE next521
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -41035,7 +41240,7 @@ next509:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop512:
+loop522:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.D2]
@@ -41139,7 +41344,7 @@ loop512:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R8, R8
-	BNE loop512
+	BNE loop522
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -41154,10 +41359,10 @@ loop512:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next511:
+next521:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next513
+	BNE next523
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -41201,7 +41406,7 @@ doneLanes30:
 	ADD R6<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop514:
+loop524:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R4, R1
@@ -41259,7 +41464,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop514
+	BNE loop524
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R4)
@@ -41281,10 +41486,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next513:
+next523:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next515
+	BNE next525
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -41304,7 +41509,7 @@ next513:
 	ADD R5<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop516:
+loop526:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -41336,15 +41541,15 @@ loop516:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop516
+	BNE loop526
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next515:
+next525:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next517
+	BNE next527
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -41459,7 +41664,7 @@ doneLanes44:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop518:
+loop528:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R8, R6, R1
@@ -41559,7 +41764,7 @@ doneLanes48:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop518
+	BNE loop528
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -41641,10 +41846,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next517:
+next527:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next519
+	BNE next529
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -41678,7 +41883,7 @@ next517:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop520:
+loop530:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -41782,7 +41987,7 @@ loop520:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R8, R8
-	BNE loop520
+	BNE loop530
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -41796,7 +42001,7 @@ loop520:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next519:
+next529:
 
 done:
 	RET
@@ -41809,7 +42014,7 @@ TEXT ·rotateF32(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next537
+	BNE next547
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -41868,7 +42073,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop538:
+loop548:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
@@ -41958,7 +42163,7 @@ doneLanes6:
 	ADD $4, R3, R3
 	ADD $4, R2, R2
 	SUBS $1, R6, R6
-	BNE loop538
+	BNE loop548
 	ADD R5, R4, R1
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes7
@@ -41997,10 +42202,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next537:
+next547:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next539
+	BNE next549
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -42019,7 +42224,7 @@ next537:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop540:
+loop550:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.S4]
@@ -42051,16 +42256,16 @@ loop540:
 	ADD $4, R2, R2
 	ADD $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop540
+	BNE loop550
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next539:
+next549:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next541
+	BNE next551
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -42238,7 +42443,7 @@ doneLanes16:
 	LSL $2, R0, R4
 	ADD R4<<1, R4, R3
 
-loop542:
+loop552:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
@@ -42370,7 +42575,7 @@ doneLanes20:
 	ADD $4, R6, R6
 	ADD $4, R5, R5
 	SUBS $1, R9, R9
-	BNE loop542
+	BNE loop552
 	ADD R2, R7, R1
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes21
@@ -42517,10 +42722,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next541:
+next551:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next543
+	BNE next553
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -42553,7 +42758,7 @@ next541:
 	LSL $2, R0, R2
 	ADD R2<<1, R2, R1
 
-loop544:
+loop554:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.S4]
@@ -42657,7 +42862,7 @@ loop544:
 	ADD $4, R4, R4
 	ADD $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop544
+	BNE loop554
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -42672,10 +42877,10 @@ loop544:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next543:
+next553:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next545
+	BNE next555
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -42735,7 +42940,7 @@ doneLanes30:
 	ADD R6<<2, R1, R0
 	ADD $-4, R0, R3
 
-loop546:
+loop556:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R2, R1
@@ -42825,7 +43030,7 @@ doneLanes34:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop546
+	BNE loop556
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes35
 	FMOVQ F7, (R2)
@@ -42863,10 +43068,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next545:
+next555:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next547
+	BNE next557
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -42886,7 +43091,7 @@ next545:
 	ADD R5<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop548:
+loop558:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -42918,15 +43123,15 @@ loop548:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop548
+	BNE loop558
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next547:
+next557:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next549
+	BNE next559
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -43105,7 +43310,7 @@ doneLanes44:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop550:
+loop560:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R7, R1, R9
@@ -43237,7 +43442,7 @@ doneLanes48:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop550
+	BNE loop560
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes49
 	FMOVQ F15, (R1)
@@ -43383,10 +43588,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next549:
+next559:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next551
+	BNE next561
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -43420,7 +43625,7 @@ next549:
 	ADD R8<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop552:
+loop562:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -43524,7 +43729,7 @@ loop552:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R8, R8
-	BNE loop552
+	BNE loop562
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -43538,7 +43743,7 @@ loop552:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next551:
+next561:
 
 done:
 	RET
@@ -43551,7 +43756,7 @@ TEXT ·rotateBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next561
+	BNE next571
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -43622,7 +43827,7 @@ doneLanes4:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop562:
+loop572:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R5, R1
@@ -43744,7 +43949,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R7, R7
-	BNE loop562
+	BNE loop572
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F15, (R5)
@@ -43785,10 +43990,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next561:
+next571:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next563
+	BNE next573
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -43998,7 +44203,7 @@ doneLanes32:
 	ADD R7<<3, R13, R0
 	ADD $-8, R0, R1
 
-loop564:
+loop574:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R8, R13
@@ -44220,7 +44425,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop564
+	BNE loop574
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F23, (R8)
@@ -44381,7 +44586,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next563:
+next573:
 
 done:
 	RET
@@ -44394,7 +44599,7 @@ TEXT ·rotateBackCrossF32(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next573
+	BNE next583
 	MOVD steps+16(FP), R6
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -44497,7 +44702,7 @@ doneLanes4:
 	ADD R6<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop574:
+loop584:
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R8, R2, R9
@@ -44685,7 +44890,7 @@ doneLanes12:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop574
+	BNE loop584
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes13
 	FMOVQ F10, (R2)
@@ -44758,10 +44963,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next573:
+next583:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next575
+	BNE next585
 	MOVD steps+16(FP), R8
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -45099,7 +45304,7 @@ doneLanes32:
 	ADD R8<<2, R13, R0
 	ADD $-4, R0, R5
 
-loop576:
+loop586:
 	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R1, R13
@@ -45388,7 +45593,7 @@ doneLanes40:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R8, R8
-	BNE loop576
+	BNE loop586
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
 	FMOVQ F21, (R1)
@@ -45677,7 +45882,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next575:
+next585:
 
 done:
 	RET
@@ -45690,7 +45895,7 @@ TEXT ·rotateTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next593
+	BNE next603
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -45764,7 +45969,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop594:
+loop604:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
@@ -45880,7 +46085,7 @@ doneLanes12:
 	ADD $8, R5, R5
 	ADD $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop594
+	BNE loop604
 	ADD R8, R7, R1
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes13
@@ -45923,10 +46128,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next593:
+next603:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next595
+	BNE next605
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -46138,7 +46343,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop596:
+loop606:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -46344,7 +46549,7 @@ doneLanes40:
 	ADD $8, R8, R8
 	ADD $8, R5, R5
 	SUBS $1, R13, R13
-	BNE loop596
+	BNE loop606
 	ADD R4, R11, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -46507,10 +46712,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next595:
+next605:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next597
+	BNE next607
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -46584,7 +46789,7 @@ doneLanes60:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop598:
+loop608:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R8, R5, R1
@@ -46700,7 +46905,7 @@ doneLanes68:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop598
+	BNE loop608
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F11, (R5)
@@ -46741,10 +46946,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next597:
+next607:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next599
+	BNE next609
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -46956,7 +47161,7 @@ doneLanes88:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop600:
+loop610:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R13
@@ -47162,7 +47367,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R12, R12
-	BNE loop600
+	BNE loop610
 	WORD $0x4e183e00 // UMOV R0, V16.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F24, (R8)
@@ -47323,7 +47528,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next599:
+next609:
 
 done:
 	RET
@@ -47336,7 +47541,7 @@ TEXT ·rotateTangentF32(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next617
+	BNE next627
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -47442,7 +47647,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R4
 
-loop618:
+loop628:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
@@ -47622,7 +47827,7 @@ doneLanes12:
 	ADD $4, R5, R5
 	ADD $4, R4, R4
 	SUBS $1, R9, R9
-	BNE loop618
+	BNE loop628
 	ADD R8, R7, R1
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, someLanes13
@@ -47697,10 +47902,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next617:
+next627:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next619
+	BNE next629
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -48040,7 +48245,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop620:
+loop630:
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
@@ -48310,7 +48515,7 @@ doneLanes40:
 	ADD $4, R8, R8
 	ADD $4, R5, R5
 	SUBS $1, R13, R13
-	BNE loop620
+	BNE loop630
 	ADD R4, R11, R1
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
@@ -48601,10 +48806,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next619:
+next629:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next621
+	BNE next631
 	MOVD steps+16(FP), R8
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -48710,7 +48915,7 @@ doneLanes60:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop622:
+loop632:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R2, R9
@@ -48890,7 +49095,7 @@ doneLanes68:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop622
+	BNE loop632
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes69
 	FMOVQ F13, (R2)
@@ -48963,10 +49168,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next621:
+next631:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next623
+	BNE next633
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -49306,7 +49511,7 @@ doneLanes88:
 	ADD R12<<2, R5, R0
 	ADD $-4, R0, R5
 
-loop624:
+loop634:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	ADD R11, R1, R13
@@ -49576,7 +49781,7 @@ doneLanes96:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R12, R12
-	BNE loop624
+	BNE loop634
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes97
 	FMOVQ F19, (R1)
@@ -49865,7 +50070,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next623:
+next633:
 
 done:
 	RET
@@ -49878,7 +50083,7 @@ TEXT ·rotatePhasesF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next641
+	BNE next651
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -49929,7 +50134,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop642:
+loop652:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
@@ -50001,7 +50206,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop642
+	BNE loop652
 	ADD R7, R6, R1
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, someLanes7
@@ -50024,10 +50229,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next641:
+next651:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next643
+	BNE next653
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -50054,7 +50259,7 @@ next641:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop644:
+loop654:
 	FLDPQ (R5), (F4, F10)
 	FLDPQ 32(R5), (F9, F8)
 	VLD1R (R2), [V7.D2]
@@ -50110,16 +50315,16 @@ loop644:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop644
+	BNE loop654
 	ADD R6, R5, R0
 	FSTPQ (F14, F13), (R0)
 	FSTPQ (F12, F11), 32(R0)
 	JMP done
 
-next643:
+next653:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next645
+	BNE next655
 	MOVD steps+16(FP), R11
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -50241,7 +50446,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop646:
+loop656:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
@@ -50397,7 +50602,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R11, R11
-	BNE loop646
+	BNE loop656
 	ADD R2, R9, R1
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes21
@@ -50480,10 +50685,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next645:
+next655:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next647
+	BNE next657
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -50524,7 +50729,7 @@ next645:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop648:
+loop658:
 	FLDPQ (R8), (F5, F7)
 	FLDPQ 32(R8), (F26, F25)
 	VLD1R (R4), [V24.D2]
@@ -50724,7 +50929,7 @@ loop648:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R10, R10
-	BNE loop648
+	BNE loop658
 	ADD R7, R8, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -50739,10 +50944,10 @@ loop648:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next647:
+next657:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next649
+	BNE next659
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -50798,7 +51003,7 @@ doneLanes30:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop650:
+loop660:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R6, R1
@@ -50870,7 +51075,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop650
+	BNE loop660
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R6)
@@ -50892,10 +51097,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next649:
+next659:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next651
+	BNE next661
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R6
 	MOVD ldx+32(FP), R0
@@ -50927,7 +51132,7 @@ next649:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop652:
+loop662:
 	ADD R5, R6, R0
 	FLDPQ (R0), (F3, F7)
 	FLDPQ 32(R0), (F6, F5)
@@ -50983,15 +51188,15 @@ loop652:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop652
+	BNE loop662
 	FSTPQ (F14, F13), (R6)
 	FSTPQ (F12, F11), 32(R6)
 	JMP done
 
-next651:
+next661:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next653
+	BNE next663
 	MOVD steps+16(FP), R10
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -51118,7 +51323,7 @@ doneLanes44:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop654:
+loop664:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R6, R11
@@ -51274,7 +51479,7 @@ doneLanes48:
 	SUB $8, R3, R3
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop654
+	BNE loop664
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -51356,10 +51561,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next653:
+next663:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next655
+	BNE next665
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R9
 	MOVD ldx+32(FP), R0
@@ -51405,7 +51610,7 @@ next653:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop656:
+loop666:
 	ADD R7, R9, R0
 	FLDPQ (R0), (F5, F7)
 	FLDPQ 32(R0), (F6, F4)
@@ -51605,7 +51810,7 @@ loop656:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop656
+	BNE loop666
 	FSTPQ (F24, F23), (R9)
 	FSTPQ (F22, F21), 32(R9)
 	ADD R8, R9, R0
@@ -51619,7 +51824,7 @@ loop656:
 	FSTPQ (F10, F9), 32(R0)
 	JMP done
 
-next655:
+next665:
 
 done:
 	RET
@@ -51633,7 +51838,7 @@ TEXT ·rotatePhasesBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next665
+	BNE next675
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -51717,7 +51922,7 @@ doneLanes4:
 	ADD R9<<3, R2, R0
 	ADD $-8, R0, R2
 
-loop666:
+loop676:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R11, R7, R1
@@ -51873,7 +52078,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop666
+	BNE loop676
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F17, (R7)
@@ -51914,10 +52119,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next665:
+next675:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next667
+	BNE next677
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -52139,7 +52344,7 @@ doneLanes32:
 	ADD R9<<3, R16, R0
 	ADD $-8, R0, R1
 
-loop668:
+loop678:
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	ADD R14, R11, R16
@@ -52519,7 +52724,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R9, R9
-	BNE loop668
+	BNE loop678
 	WORD $0x4e183e20 // UMOV R0, V17.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F25, (R11)
@@ -52680,7 +52885,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next667:
+next677:
 
 done:
 	RET
@@ -52694,7 +52899,7 @@ TEXT ·rotatePhasesTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next685
+	BNE next695
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -52780,7 +52985,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop686:
+loop696:
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
@@ -52933,7 +53138,7 @@ doneLanes12:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop686
+	BNE loop696
 	ADD R11, R10, R1
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
@@ -52976,10 +53181,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next685:
+next695:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next687
+	BNE next697
 	MOVD steps+16(FP), R17
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -53203,7 +53408,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop688:
+loop698:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -53564,7 +53769,7 @@ doneLanes40:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R17, R17
-	BNE loop688
+	BNE loop698
 	ADD R4, R14, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -53727,10 +53932,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next687:
+next697:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next689
+	BNE next699
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -53822,7 +54027,7 @@ doneLanes60:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop690:
+loop700:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R1
@@ -53975,7 +54180,7 @@ doneLanes68:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop690
+	BNE loop700
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F14, (R8)
@@ -54016,10 +54221,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next689:
+next699:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next691
+	BNE next701
 	MOVD steps+16(FP), R15
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -54249,7 +54454,7 @@ doneLanes88:
 	ADD R15<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop692:
+loop702:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R14, R12, R17
@@ -54603,7 +54808,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R15, R15
-	BNE loop692
+	BNE loop702
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F22, (R12)
@@ -54764,7 +54969,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next691:
+next701:
 
 done:
 	RET

@@ -46,6 +46,11 @@ func vectorSymv[T cpu.Float](i int, blocks int, a *T, lda int, x *T, y *T) {
 	panic("no assembly")
 }
 
+// vectorGemvt computes groups of four rows of Gemvt; groups >= 1, and n >= 1 is a multiple of 8.
+func vectorGemvt[T cpu.Float](groups int, n int, a *T, lda int, u *T, x *T, z *T, y *T) {
+	panic("no assembly")
+}
+
 // vectorGemmOffsets is gemmNN where row l of B begins at element offsets[l] of b.
 func vectorGemmOffsets[T cpu.Float](m int, n int, k int, alpha T, a *T, rsa int, csa int, b *T, offsets *int, c *T, ldc int) {
 	panic("no assembly")

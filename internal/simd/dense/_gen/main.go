@@ -27,6 +27,8 @@ func main() {
 			"solves for the rows i0 <= i < i0+rows of X, of at most three vectors of columns, T·X = B, where those before are solved; t is row i0 of T, r the reciprocals of the diagonal from there, x row 0 of X. n, rows >= 1.", isa.triSolve)
 		Float64("symv", "func(i, blocks int, a *T, lda int, x, y *T)",
 			"computes rows i to i+blocks·lanes-1 of Symv, where a vector has that many lanes, and a is row i of A; i is a multiple of lanes, blocks >= 1.", symv)
+		Float64("gemvt", "func(groups, n int, a *T, lda int, u, x, z, y *T)",
+			"computes groups of four rows of Gemvt; groups >= 1, and n >= 1 is a multiple of 8.", gemvt)
 		tiles("gemmOffsets", "func(m, n, k int, alpha T, a *T, rsa, csa int, b *T, offsets *int, c *T, ldc int)",
 			"is gemmNN where row l of B begins at element offsets[l] of b.", isa.gemmOffsets)
 		tiles("gemmOffsetsRow", "func(n, k int, alpha T, a *T, csa int, b *T, offsets *int, c *T)",
