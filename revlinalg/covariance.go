@@ -37,7 +37,7 @@ func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
 	z := centred(&w.z, k.X)
 	if k.C.Data != nil {
 		s := k.zeroSquare(w)
-		multiply(k.Workers, s, 1, view(z, true), view(z, false))
+		k.addSquare(s, z)
 		k.addShares(k.C, s, p.Sign())
 	}
 	if p.T.X.Data != nil {
@@ -58,19 +58,40 @@ func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
 
 // centred returns x less the means of its columns, in a buffer.
 func centred[T rev.Real](buf *[]T, x rev.General[T]) rev.General[T] {
-	*buf = workspace.Grow(*buf, x.Rows*x.Cols)
-	z := rev.NewGeneral(x.Rows, x.Cols, *buf)
-	for j := range x.Cols {
-		var s T
-		for i := range x.Rows {
-			s += x.Data[i*x.Stride+j]
+	*buf = workspace.Grow(*buf, (x.Rows+1)*x.Cols)
+	z, means := rev.NewGeneral(x.Rows, x.Cols, (*buf)[x.Cols:]), (*buf)[:x.Cols]
+	clear(means)
+	for i := range x.Rows {
+		for j, v := range x.Row(i) {
+			means[j] += v
 		}
-		m := number.Over(s, x.Rows)
-		for i := range x.Rows {
-			z.Data[i*z.Stride+j] = x.Data[i*x.Stride+j] - m
+	}
+	for j, s := range means {
+		means[j] = number.Over(s, x.Rows)
+	}
+	for i := range x.Rows {
+		row := z.Row(i)
+		for j, v := range x.Row(i) {
+			row[j] = v - means[j]
 		}
 	}
 	return z
+}
+
+// squareColumns is how many columns of Zᵀ·Z are computed at a time, from the diagonal on.
+const squareColumns = 64
+
+// addSquare adds Zᵀ·Z to s, which is symmetric. What is above the diagonal is copied.
+func (k *Covariance[T]) addSquare(s, z rev.General[T]) {
+	for j := 0; j < z.Cols; j += squareColumns {
+		n := min(squareColumns, z.Cols-j)
+		multiply(k.Workers, block(s, j, j, z.Cols-j, n), 1, view(block(z, 0, j, z.Rows, z.Cols-j), true), view(block(z, 0, j, z.Rows, n), false))
+	}
+	for i := range s.Rows {
+		for j := range i {
+			s.Data[j*s.Stride+i] = s.Data[i*s.Stride+j]
+		}
+	}
 }
 
 // zeroSquare returns a matrix of zeros of the shape of C, in w.

@@ -44,12 +44,17 @@ func addExtremes[T rev.Real](lo, n, sign int, least bool, k, g, t, gt *MaxElem[T
 	if least { // which has the slopes of the maximum of -x and -y
 		x, y = y, x
 	}
-	addGreater(vector.Between(t.Z, lo, n), sign, x, y, vector.Between(t.X, lo, n))
-	addGreater(vector.Between(t.Z, lo, n), sign, y, x, vector.Between(t.Y, lo, n))
-	addGreater(vector.Between(g.X, lo, n), 1, x, y, vector.Between(g.Z, lo, n))
-	addGreater(vector.Between(g.Y, lo, n), 1, y, x, vector.Between(g.Z, lo, n))
-	addGreater(vector.Between(gt.X, lo, n), 1, x, y, vector.Between(gt.Z, lo, n))
-	addGreater(vector.Between(gt.Y, lo, n), 1, y, x, vector.Between(gt.Z, lo, n))
+	greater := func(to *rev.Vector[T], sign int, x, y rev.Vector[T], from *rev.Vector[T]) {
+		if to.Data != nil && from.Data != nil {
+			addGreater(vector.Between(*to, lo, n), sign, x, y, vector.Between(*from, lo, n))
+		}
+	}
+	greater(&t.Z, sign, x, y, &t.X)
+	greater(&t.Z, sign, y, x, &t.Y)
+	greater(&g.X, 1, x, y, &g.Z)
+	greater(&g.Y, 1, y, x, &g.Z)
+	greater(&gt.X, 1, x, y, &gt.Z)
+	greater(&gt.Y, 1, y, x, &gt.Z)
 }
 
 // addExtreme computes z += sign·max(x, y), or with the minimum if least is set.
@@ -87,9 +92,6 @@ func addExtremeFloats[T rev.Float](z []T, sign T, least bool, x, y []T) {
 
 // addGreater computes to += sign·s(x, y)·from for the slope s of MaxElem.
 func addGreater[T rev.Real](to rev.Vector[T], sign int, x, y, from rev.Vector[T]) {
-	if to.Data == nil || from.Data == nil {
-		return
-	}
 	if packed(to, x, y, from) {
 		switch to := any(to.Data[:to.N]).(type) {
 		case []float64:

@@ -36,6 +36,10 @@ type MulElem[T rev.Number] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
+	if k.X.N <= elementwise.PieceSize {
+		k.addProducts(p.Sign(), &p.G, &p.T, &p.GT, 0, k.X.N)
+		return nil
+	}
 	w := workspace.Get[elementProducts[T]]()
 	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
 	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
@@ -53,24 +57,33 @@ type elementProducts[T rev.Number] struct {
 
 // Block works on a block of elements.
 func (w *elementProducts[T]) Block(_, block int) {
+	size := elementwise.PieceSize // operands that are used again are in the first-level cache then
+	if w.g.Z.Data == nil && w.t.Z.Data == nil && w.gt.Z.Data == nil {
+		size = elementwise.BlockSize
+	}
 	end := min((block+1)*elementwise.BlockSize, w.k.X.N)
-	for lo := block * elementwise.BlockSize; lo < end; lo += elementwise.PieceSize {
-		n := min(elementwise.PieceSize, end-lo)
-		add := func(to rev.Vector[T], sign int, a, b rev.Vector[T], conj bool) {
-			if to.Data != nil && a.Data != nil && b.Data != nil {
-				addElementProducts(vector.Between(to, lo, n), sign, vector.Between(a, lo, n), vector.Between(b, lo, n), conj)
-			}
-		}
-		k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
-		add(k.Z, w.sign, k.X, k.Y, false)
-		add(t.Z, w.sign, t.X, k.Y, false)
-		add(t.Z, w.sign, k.X, t.Y, false)
-		add(g.X, 1, k.Y, g.Z, true)
-		add(g.Y, 1, k.X, g.Z, true)
-		add(gt.X, 1, k.Y, gt.Z, true)
-		add(gt.Y, 1, k.X, gt.Z, true)
-		add(gt.X, 1, t.Y, g.Z, true)
-		add(gt.Y, 1, t.X, g.Z, true)
+	for lo := block * elementwise.BlockSize; lo < end; lo += size {
+		w.k.addProducts(w.sign, &w.g, &w.t, &w.gt, lo, min(size, end-lo))
+	}
+}
+
+// addProducts makes a pass for n elements from lo on.
+func (k *MulElem[T]) addProducts(sign int, g, t, gt *MulElem[T], lo, n int) {
+	addPiece(&k.Z, sign, &k.X, &k.Y, false, lo, n)
+	addPiece(&t.Z, sign, &t.X, &k.Y, false, lo, n)
+	addPiece(&t.Z, sign, &k.X, &t.Y, false, lo, n)
+	addPiece(&g.X, 1, &k.Y, &g.Z, true, lo, n)
+	addPiece(&g.Y, 1, &k.X, &g.Z, true, lo, n)
+	addPiece(&gt.X, 1, &k.Y, &gt.Z, true, lo, n)
+	addPiece(&gt.Y, 1, &k.X, &gt.Z, true, lo, n)
+	addPiece(&gt.X, 1, &t.Y, &g.Z, true, lo, n)
+	addPiece(&gt.Y, 1, &t.X, &g.Z, true, lo, n)
+}
+
+// addPiece adds the products of n elements from lo on, unless an operand is nil.
+func addPiece[T rev.Number](to *rev.Vector[T], sign int, a, b *rev.Vector[T], conj bool, lo, n int) {
+	if to.Data != nil && a.Data != nil && b.Data != nil {
+		addElementProducts(vector.Between(*to, lo, n), sign, vector.Between(*a, lo, n), vector.Between(*b, lo, n), conj)
 	}
 }
 

@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -44,13 +45,56 @@ func (k Variance[T]) Run(p rev.Pass[Variance[T]]) error {
 func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 	m, l := mean(x), mean(y)
 	var s, a, b T
-	for i := range x.N {
-		d, e := x.Data[i*x.Inc]-m, y.Data[i*y.Inc]-l
-		s += fixed.Product(d, e)
-		a += d
-		b += e
+	if number.IsFixed[T]() || x.N < 64 { // calls take longer than so few products
+		for i := range x.N {
+			d, e := x.Data[i*x.Inc]-m, y.Data[i*y.Inc]-l
+			s += fixed.Product(d, e)
+			a += d
+			b += e
+		}
+		return number.Over(s-fixed.Product(a, number.Over(b, x.N)), x.N-1)
 	}
-	return number.Over(s-fixed.Product(a, number.Over(b, x.N)), x.N-1)
+	s, a, b = centredSums(x, y, m, l)
+	return number.Over(s-T(a*number.Over(b, x.N)), x.N-1)
+}
+
+// centredSize is how many elements are centred at a time.
+const centredSize = 256
+
+// centredSums returns Σ (x_i - m)·(y_i - l), Σ (x_i - m) and Σ (y_i - l) of floats.
+func centredSums[T rev.Real](x, y rev.Vector[T], m, l T) (s, a, b T) {
+	var dBuf, eBuf [centredSize]T
+	same := x.N > 0 && &x.Data[0] == &y.Data[0] && x.Inc == y.Inc
+	for lo := 0; lo < x.N; lo += centredSize {
+		n := min(centredSize, x.N-lo)
+		d := centredPiece(&dBuf, x, lo, n, m)
+		e := d
+		if !same {
+			e = centredPiece(&eBuf, y, lo, n, l)
+		}
+		s += vector.Dot(d, e)
+		sum := vector.Sum(d)
+		a += sum
+		if !same {
+			sum = vector.Sum(e)
+		}
+		b += sum
+	}
+	return s, a, b
+}
+
+// centredPiece returns n elements of x from lo on, less m, in buf.
+func centredPiece[T rev.Real](buf *[centredSize]T, x rev.Vector[T], lo, n int, m T) rev.Vector[T] {
+	d := buf[:n]
+	if x.Inc == 1 {
+		copy(d, x.Data[lo:])
+	} else {
+		for i := range d {
+			d[i] = x.Data[(lo+i)*x.Inc]
+		}
+	}
+	vector.AddConstant(-m, rev.ViewSlice(d))
+	return rev.ViewSlice(d)
 }
 
 // addCentered adds r·(x_i - m)·2/(n-1) to y_i, for the mean m of x. It does nothing if
@@ -60,7 +104,16 @@ func addCentered[T rev.Real](y rev.Vector[T], r *T, x rev.Vector[T]) {
 		return
 	}
 	m := mean(x)
-	for i := range x.N {
-		y.Data[i*y.Inc] += number.Over(2*fixed.Product(*r, x.Data[i*x.Inc]-m), x.N-1)
+	if number.IsFixed[T]() {
+		for i := range x.N {
+			y.Data[i*y.Inc] += number.Over(2*fixed.Product(*r, x.Data[i*x.Inc]-m), x.N-1)
+		}
+		return
+	}
+	var buf [centredSize]T
+	alpha := number.Over(2**r, x.N-1)
+	for lo := 0; lo < x.N; lo += centredSize {
+		n := min(centredSize, x.N-lo)
+		vector.Axpy(alpha, centredPiece(&buf, x, lo, n, m), vector.Between(y, lo, n))
 	}
 }
