@@ -96,6 +96,10 @@ func (w *quotients[T]) derivatives() (tangent, second bool) {
 func addQuotients[T rev.Float](w *quotients[T], r *quotientRoom[T], lo, hi int) {
 	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
 	tangent, second := w.derivatives()
+	if !tangent && g.Z.Data == nil && gt.Z.Data == nil && k.Z.Data != nil && w.isFlat() {
+		vec.AddQuotient(k.Z.Data[lo:hi], T(w.sign), k.X.Data[lo:hi], k.Y.Data[lo:hi])
+		return
+	}
 	for ; lo < hi; lo += elementwise.PieceSize {
 		n := min(elementwise.PieceSize, hi-lo)
 		elements := func(buf *[elementwise.PieceSize]T, v rev.Vector[T]) []T {

@@ -76,6 +76,7 @@ func testBinaryAdditions[T cpu.Float](t *testing.T) {
 		add  func(dst []T, sign T, x, y []T)
 	}{
 		{"product", MulTo[T], AddProduct[T]},
+		{"quotient", DivTo[T], AddQuotient[T]},
 		{"atan2", Atan2[T], AddAtan2[T]},
 		{"pow", Pow[T], AddPow[T]},
 	} {

@@ -139,6 +139,12 @@ func genericAddProduct[T cpu.Float](dst []T, alpha T, x, y []T) {
 	}
 }
 
+func genericAddQuotient[T cpu.Float](dst []T, alpha T, x, y []T) {
+	for i, v := range x {
+		dst[i] += T(alpha * (v / y[i]))
+	}
+}
+
 func genericAddTo[T cpu.Float](dst, x, y []T) {
 	for i, v := range x {
 		dst[i] = v + y[i]

@@ -622,35 +622,48 @@ done40:
 	VZEROUPPER
 	RET
 
-// func addToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// func addQuotientAVX512F64<>(dst *float64, alpha float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·addToAVX512F64<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -32(BX), DI
-	TESTQ DI, DI
-	JL    oneTest43
+TEXT ·addQuotientAVX512F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSD alpha+8(FP), Z0
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest43
 
 many41:
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Z1
+	VMOVUPS (DX)(SI*8), Z2
+	VDIVPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z1
+	VMOVUPS 64(DX)(SI*8), Z2
+	VDIVPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS 64(AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, 64(AX)(SI*8)
+	VMOVUPS 128(CX)(SI*8), Z1
+	VMOVUPS 128(DX)(SI*8), Z2
+	VDIVPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS 128(AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, 128(AX)(SI*8)
+	VMOVUPS 192(CX)(SI*8), Z1
+	VMOVUPS 192(DX)(SI*8), Z2
+	VDIVPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS 192(AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
 	JLE     many41
@@ -661,10 +674,13 @@ oneTest43:
 	JG   tail44
 
 one42:
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Z1
+	VMOVUPS (DX)(SI*8), Z2
+	VDIVPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
 	JLE     one42
@@ -676,44 +692,60 @@ tail44:
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (CX)(SI*8), K1, Z0
-	VMOVUPD.Z (DX)(SI*8), K1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(SI*8)
+	VMOVUPD.Z (CX)(SI*8), K1, Z1
+	VMOVUPD.Z (DX)(SI*8), K1, Z2
+	VDIVPD    Z2, Z1, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD.Z (AX)(SI*8), K1, Z0
+	VADDPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (AX)(SI*8)
 
 done45:
 	VZEROUPPER
 	RET
 
-// func addToAVX2F64<>(dst *float64, x *float64, y *float64, n int)
+// func addQuotientAVX2F64<>(dst *float64, alpha float64, x *float64, y *float64, n int)
 // Requires: AVX
-TEXT ·addToAVX2F64<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -16(BX), DI
-	TESTQ DI, DI
-	JL    oneTest48
+TEXT ·addQuotientAVX2F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSD alpha+8(FP), Y0
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest48
 
 many46:
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Y1
+	VMOVUPS (DX)(SI*8), Y2
+	VDIVPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y1
+	VMOVUPS 32(DX)(SI*8), Y2
+	VDIVPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS 32(AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, 32(AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Y1
+	VMOVUPS 64(DX)(SI*8), Y2
+	VDIVPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS 64(AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, 64(AX)(SI*8)
+	VMOVUPS 96(CX)(SI*8), Y1
+	VMOVUPS 96(DX)(SI*8), Y2
+	VDIVPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS 96(AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, 96(AX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
 	JLE     many46
@@ -724,10 +756,13 @@ oneTest48:
 	JG   tail49
 
 one47:
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Y1
+	VMOVUPS (DX)(SI*8), Y2
+	VDIVPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
 	JLE     one47
@@ -738,45 +773,61 @@ tail49:
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
-	VMOVUPS    (DI), Y0
-	VMASKMOVPD (CX)(SI*8), Y0, Y1
-	VMASKMOVPD (DX)(SI*8), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+	VMOVUPS    (DI), Y1
+	VMASKMOVPD (CX)(SI*8), Y1, Y2
+	VMASKMOVPD (DX)(SI*8), Y1, Y3
+	VDIVPD     Y3, Y2, Y2
+	VMULPD     Y0, Y2, Y2
+	VMASKMOVPD (AX)(SI*8), Y1, Y0
+	VADDPD     Y0, Y2, Y2
+	VMASKMOVPD Y2, Y1, (AX)(SI*8)
 
 done50:
 	VZEROUPPER
 	RET
 
-// func addToAVX512F32<>(dst *float32, x *float32, y *float32, n int)
+// func addQuotientAVX512F32<>(dst *float32, alpha float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·addToAVX512F32<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -64(BX), DI
-	TESTQ DI, DI
-	JL    oneTest53
+TEXT ·addQuotientAVX512F32<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS alpha+8(FP), Z0
+	XORQ         SI, SI
+	LEAQ         -64(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest53
 
 many51:
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Z1
+	VMOVUPS (DX)(SI*4), Z2
+	VDIVPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z1
+	VMOVUPS 64(DX)(SI*4), Z2
+	VDIVPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS 64(AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, 64(AX)(SI*4)
+	VMOVUPS 128(CX)(SI*4), Z1
+	VMOVUPS 128(DX)(SI*4), Z2
+	VDIVPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS 128(AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, 128(AX)(SI*4)
+	VMOVUPS 192(CX)(SI*4), Z1
+	VMOVUPS 192(DX)(SI*4), Z2
+	VDIVPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS 192(AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, 192(AX)(SI*4)
 	ADDQ    $0x40, SI
 	CMPQ    SI, DI
 	JLE     many51
@@ -787,10 +838,13 @@ oneTest53:
 	JG   tail54
 
 one52:
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Z1
+	VMOVUPS (DX)(SI*4), Z2
+	VDIVPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*4)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
 	JLE     one52
@@ -802,44 +856,60 @@ tail54:
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
+	VMOVUPS.Z (CX)(SI*4), K1, Z1
+	VMOVUPS.Z (DX)(SI*4), K1, Z2
+	VDIVPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS.Z (AX)(SI*4), K1, Z0
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(SI*4)
 
 done55:
 	VZEROUPPER
 	RET
 
-// func addToAVX2F32<>(dst *float32, x *float32, y *float32, n int)
+// func addQuotientAVX2F32<>(dst *float32, alpha float32, x *float32, y *float32, n int)
 // Requires: AVX
-TEXT ·addToAVX2F32<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -32(BX), DI
-	TESTQ DI, DI
-	JL    oneTest58
+TEXT ·addQuotientAVX2F32<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS alpha+8(FP), Y0
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest58
 
 many56:
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Y1
+	VMOVUPS (DX)(SI*4), Y2
+	VDIVPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y1
+	VMOVUPS 32(DX)(SI*4), Y2
+	VDIVPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS 32(AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Y1
+	VMOVUPS 64(DX)(SI*4), Y2
+	VDIVPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS 64(AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 64(AX)(SI*4)
+	VMOVUPS 96(CX)(SI*4), Y1
+	VMOVUPS 96(DX)(SI*4), Y2
+	VDIVPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS 96(AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 96(AX)(SI*4)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
 	JLE     many56
@@ -850,10 +920,13 @@ oneTest58:
 	JG   tail59
 
 one57:
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Y1
+	VMOVUPS (DX)(SI*4), Y2
+	VDIVPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
 	JLE     one57
@@ -864,19 +937,22 @@ tail59:
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
-	VMOVUPS    (DI), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y1
-	VMASKMOVPS (DX)(SI*4), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS (CX)(SI*4), Y1, Y2
+	VMASKMOVPS (DX)(SI*4), Y1, Y3
+	VDIVPS     Y3, Y2, Y2
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS (AX)(SI*4), Y1, Y0
+	VADDPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(SI*4)
 
 done60:
 	VZEROUPPER
 	RET
 
-// func mulToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// func addToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·mulToAVX512F64<>(SB), NOSPLIT, $0-32
+TEXT ·addToAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -889,19 +965,19 @@ TEXT ·mulToAVX512F64<>(SB), NOSPLIT, $0-32
 many61:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	VMOVUPS 64(CX)(SI*8), Z0
 	VMOVUPS 64(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
 	VMOVUPS 128(CX)(SI*8), Z0
 	VMOVUPS 128(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, 128(AX)(SI*8)
 	VMOVUPS 192(CX)(SI*8), Z0
 	VMOVUPS 192(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
@@ -915,7 +991,7 @@ oneTest63:
 one62:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
@@ -930,10 +1006,262 @@ tail64:
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(SI*8), K1, Z0
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
-	VMULPD    Z1, Z0, Z0
+	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
 done65:
+	VZEROUPPER
+	RET
+
+// func addToAVX2F64<>(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·addToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest68
+
+many66:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Y0
+	VMOVUPS 64(DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, 64(AX)(SI*8)
+	VMOVUPS 96(CX)(SI*8), Y0
+	VMOVUPS 96(DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, 96(AX)(SI*8)
+	ADDQ    $0x10, SI
+	CMPQ    SI, DI
+	JLE     many66
+
+oneTest68:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail69
+
+one67:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $0x04, SI
+	CMPQ    SI, DI
+	JLE     one67
+
+tail69:
+	SUBQ       SI, BX
+	JZ         done70
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, BX
+	SUBQ       BX, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y1
+	VMASKMOVPD (DX)(SI*8), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+
+done70:
+	VZEROUPPER
+	RET
+
+// func addToAVX512F32<>(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addToAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -64(BX), DI
+	TESTQ DI, DI
+	JL    oneTest73
+
+many71:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	VMOVUPS 128(CX)(SI*4), Z0
+	VMOVUPS 128(DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 128(AX)(SI*4)
+	VMOVUPS 192(CX)(SI*4), Z0
+	VMOVUPS 192(DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 192(AX)(SI*4)
+	ADDQ    $0x40, SI
+	CMPQ    SI, DI
+	JLE     many71
+
+oneTest73:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail74
+
+one72:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $0x10, SI
+	CMPQ    SI, DI
+	JLE     one72
+
+tail74:
+	SUBQ      SI, BX
+	JZ        done75
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+done75:
+	VZEROUPPER
+	RET
+
+// func addToAVX2F32<>(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·addToAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest78
+
+many76:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Y0
+	VMOVUPS 64(DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 64(AX)(SI*4)
+	VMOVUPS 96(CX)(SI*4), Y0
+	VMOVUPS 96(DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 96(AX)(SI*4)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many76
+
+oneTest78:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail79
+
+one77:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one77
+
+tail79:
+	SUBQ       SI, BX
+	JZ         done80
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, BX
+	SUBQ       BX, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y1
+	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+
+done80:
+	VZEROUPPER
+	RET
+
+// func mulToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·mulToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest83
+
+many81:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z0
+	VMOVUPS 64(DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*8)
+	VMOVUPS 128(CX)(SI*8), Z0
+	VMOVUPS 128(DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, 128(AX)(SI*8)
+	VMOVUPS 192(CX)(SI*8), Z0
+	VMOVUPS 192(DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, 192(AX)(SI*8)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many81
+
+oneTest83:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail84
+
+one82:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one82
+
+tail84:
+	SUBQ      SI, BX
+	JZ        done85
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+done85:
 	VZEROUPPER
 	RET
 
@@ -947,9 +1275,9 @@ TEXT ·mulToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest68
+	JL    oneTest88
 
-many66:
+many86:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
@@ -968,25 +1296,25 @@ many66:
 	VMOVUPS Y0, 96(AX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many66
+	JLE     many86
 
-oneTest68:
+oneTest88:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail69
+	JG   tail89
 
-one67:
+one87:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one67
+	JLE     one87
 
-tail69:
+tail89:
 	SUBQ       SI, BX
-	JZ         done70
+	JZ         done90
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -996,7 +1324,7 @@ tail69:
 	VMULPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done70:
+done90:
 	VZEROUPPER
 	RET
 
@@ -1010,9 +1338,9 @@ TEXT ·mulToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -64(BX), DI
 	TESTQ DI, DI
-	JL    oneTest73
+	JL    oneTest93
 
-many71:
+many91:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
@@ -1031,25 +1359,25 @@ many71:
 	VMOVUPS Z0, 192(AX)(SI*4)
 	ADDQ    $0x40, SI
 	CMPQ    SI, DI
-	JLE     many71
+	JLE     many91
 
-oneTest73:
+oneTest93:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail74
+	JG   tail94
 
-one72:
+one92:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     one72
+	JLE     one92
 
-tail74:
+tail94:
 	SUBQ      SI, BX
-	JZ        done75
+	JZ        done95
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1059,7 +1387,7 @@ tail74:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done75:
+done95:
 	VZEROUPPER
 	RET
 
@@ -1073,9 +1401,9 @@ TEXT ·mulToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest78
+	JL    oneTest98
 
-many76:
+many96:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
@@ -1094,25 +1422,25 @@ many76:
 	VMOVUPS Y0, 96(AX)(SI*4)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many76
+	JLE     many96
 
-oneTest78:
+oneTest98:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail79
+	JG   tail99
 
-one77:
+one97:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one77
+	JLE     one97
 
-tail79:
+tail99:
 	SUBQ       SI, BX
-	JZ         done80
+	JZ         done100
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -1122,7 +1450,7 @@ tail79:
 	VMULPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done80:
+done100:
 	VZEROUPPER
 	RET
 
@@ -1136,9 +1464,9 @@ TEXT ·divToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest83
+	JL    oneTest103
 
-many81:
+many101:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
@@ -1157,25 +1485,25 @@ many81:
 	VMOVUPS Z0, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many81
+	JLE     many101
 
-oneTest83:
+oneTest103:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail84
+	JG   tail104
 
-one82:
+one102:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one82
+	JLE     one102
 
-tail84:
+tail104:
 	SUBQ      SI, BX
-	JZ        done85
+	JZ        done105
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1185,7 +1513,7 @@ tail84:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done85:
+done105:
 	VZEROUPPER
 	RET
 
@@ -1199,9 +1527,9 @@ TEXT ·divToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest88
+	JL    oneTest108
 
-many86:
+many106:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
@@ -1220,25 +1548,25 @@ many86:
 	VMOVUPS Y0, 96(AX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many86
+	JLE     many106
 
-oneTest88:
+oneTest108:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail89
+	JG   tail109
 
-one87:
+one107:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one87
+	JLE     one107
 
-tail89:
+tail109:
 	SUBQ       SI, BX
-	JZ         done90
+	JZ         done110
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -1248,7 +1576,7 @@ tail89:
 	VDIVPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done90:
+done110:
 	VZEROUPPER
 	RET
 
@@ -1262,9 +1590,9 @@ TEXT ·divToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -64(BX), DI
 	TESTQ DI, DI
-	JL    oneTest93
+	JL    oneTest113
 
-many91:
+many111:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
@@ -1283,25 +1611,25 @@ many91:
 	VMOVUPS Z0, 192(AX)(SI*4)
 	ADDQ    $0x40, SI
 	CMPQ    SI, DI
-	JLE     many91
+	JLE     many111
 
-oneTest93:
+oneTest113:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail94
+	JG   tail114
 
-one92:
+one112:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     one92
+	JLE     one112
 
-tail94:
+tail114:
 	SUBQ      SI, BX
-	JZ        done95
+	JZ        done115
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1311,7 +1639,7 @@ tail94:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done95:
+done115:
 	VZEROUPPER
 	RET
 
@@ -1325,9 +1653,9 @@ TEXT ·divToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest98
+	JL    oneTest118
 
-many96:
+many116:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
@@ -1346,25 +1674,25 @@ many96:
 	VMOVUPS Y0, 96(AX)(SI*4)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many96
+	JLE     many116
 
-oneTest98:
+oneTest118:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail99
+	JG   tail119
 
-one97:
+one117:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one97
+	JLE     one117
 
-tail99:
+tail119:
 	SUBQ       SI, BX
-	JZ         done100
+	JZ         done120
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -1374,7 +1702,7 @@ tail99:
 	VDIVPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done100:
+done120:
 	VZEROUPPER
 	RET
 
@@ -1388,9 +1716,9 @@ TEXT ·maxToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest103
+	JL    oneTest123
 
-many101:
+many121:
 	VMOVUPS  (CX)(SI*8), Z0
 	VMOVUPS  (DX)(SI*8), Z1
 	VRANGEPD $0x05, Z1, Z0, Z2
@@ -1421,14 +1749,14 @@ many101:
 	VMOVUPS  Z0, 192(AX)(SI*8)
 	ADDQ     $0x20, SI
 	CMPQ     SI, DI
-	JLE      many101
+	JLE      many121
 
-oneTest103:
+oneTest123:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail104
+	JG   tail124
 
-one102:
+one122:
 	VMOVUPS  (CX)(SI*8), Z0
 	VMOVUPS  (DX)(SI*8), Z1
 	VRANGEPD $0x05, Z1, Z0, Z2
@@ -1438,11 +1766,11 @@ one102:
 	VMOVUPS  Z0, (AX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one102
+	JLE      one122
 
-tail104:
+tail124:
 	SUBQ      SI, BX
-	JZ        done105
+	JZ        done125
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1455,7 +1783,7 @@ tail104:
 	VMOVAPS   Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done105:
+done125:
 	VZEROUPPER
 	RET
 
@@ -1469,9 +1797,9 @@ TEXT ·maxToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest108
+	JL    oneTest128
 
-many106:
+many126:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 
@@ -1530,14 +1858,14 @@ many106:
 	VMOVUPS Y0, 96(AX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many106
+	JLE     many126
 
-oneTest108:
+oneTest128:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail109
+	JG   tail129
 
-one107:
+one127:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 
@@ -1554,11 +1882,11 @@ one107:
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one107
+	JLE     one127
 
-tail109:
+tail129:
 	SUBQ       SI, BX
-	JZ         done110
+	JZ         done130
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -1578,7 +1906,7 @@ tail109:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done110:
+done130:
 	VZEROUPPER
 	RET
 
@@ -1592,9 +1920,9 @@ TEXT ·maxToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -64(BX), DI
 	TESTQ DI, DI
-	JL    oneTest113
+	JL    oneTest133
 
-many111:
+many131:
 	VMOVUPS  (CX)(SI*4), Z0
 	VMOVUPS  (DX)(SI*4), Z1
 	VRANGEPS $0x05, Z1, Z0, Z2
@@ -1625,14 +1953,14 @@ many111:
 	VMOVUPS  Z0, 192(AX)(SI*4)
 	ADDQ     $0x40, SI
 	CMPQ     SI, DI
-	JLE      many111
+	JLE      many131
 
-oneTest113:
+oneTest133:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail114
+	JG   tail134
 
-one112:
+one132:
 	VMOVUPS  (CX)(SI*4), Z0
 	VMOVUPS  (DX)(SI*4), Z1
 	VRANGEPS $0x05, Z1, Z0, Z2
@@ -1642,11 +1970,11 @@ one112:
 	VMOVUPS  Z0, (AX)(SI*4)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      one112
+	JLE      one132
 
-tail114:
+tail134:
 	SUBQ      SI, BX
-	JZ        done115
+	JZ        done135
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1659,7 +1987,7 @@ tail114:
 	VMOVAPS   Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done115:
+done135:
 	VZEROUPPER
 	RET
 
@@ -1673,9 +2001,9 @@ TEXT ·maxToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest118
+	JL    oneTest138
 
-many116:
+many136:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 
@@ -1734,14 +2062,14 @@ many116:
 	VMOVUPS Y0, 96(AX)(SI*4)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many116
+	JLE     many136
 
-oneTest118:
+oneTest138:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail119
+	JG   tail139
 
-one117:
+one137:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 
@@ -1758,11 +2086,11 @@ one117:
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one117
+	JLE     one137
 
-tail119:
+tail139:
 	SUBQ       SI, BX
-	JZ         done120
+	JZ         done140
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -1782,7 +2110,7 @@ tail119:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done120:
+done140:
 	VZEROUPPER
 	RET
 
@@ -1796,9 +2124,9 @@ TEXT ·scaleToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest123
+	JL           oneTest143
 
-many121:
+many141:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
@@ -1813,24 +2141,24 @@ many121:
 	VMOVUPS Z1, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many121
+	JLE     many141
 
-oneTest123:
+oneTest143:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail124
+	JG   tail144
 
-one122:
+one142:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one122
+	JLE     one142
 
-tail124:
+tail144:
 	SUBQ      BX, DX
-	JZ        done125
+	JZ        done145
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1839,7 +2167,7 @@ tail124:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(BX*8)
 
-done125:
+done145:
 	VZEROUPPER
 	RET
 
@@ -1853,9 +2181,9 @@ TEXT ·scaleToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest128
+	JL           oneTest148
 
-many126:
+many146:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
@@ -1870,24 +2198,24 @@ many126:
 	VMOVUPS Y1, 96(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many126
+	JLE     many146
 
-oneTest128:
+oneTest148:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail129
+	JG   tail149
 
-one127:
+one147:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one127
+	JLE     one147
 
-tail129:
+tail149:
 	SUBQ       BX, DX
-	JZ         done130
+	JZ         done150
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -1896,7 +2224,7 @@ tail129:
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(BX*8)
 
-done130:
+done150:
 	VZEROUPPER
 	RET
 
@@ -1910,9 +2238,9 @@ TEXT ·scaleToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -64(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest133
+	JL           oneTest153
 
-many131:
+many151:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
@@ -1927,24 +2255,24 @@ many131:
 	VMOVUPS Z1, 192(AX)(BX*4)
 	ADDQ    $0x40, BX
 	CMPQ    BX, SI
-	JLE     many131
+	JLE     many151
 
-oneTest133:
+oneTest153:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail134
+	JG   tail154
 
-one132:
+one152:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one132
+	JLE     one152
 
-tail134:
+tail154:
 	SUBQ      BX, DX
-	JZ        done135
+	JZ        done155
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1953,7 +2281,7 @@ tail134:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(BX*4)
 
-done135:
+done155:
 	VZEROUPPER
 	RET
 
@@ -1967,9 +2295,9 @@ TEXT ·scaleToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest138
+	JL           oneTest158
 
-many136:
+many156:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
@@ -1984,24 +2312,24 @@ many136:
 	VMOVUPS Y1, 96(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many136
+	JLE     many156
 
-oneTest138:
+oneTest158:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail139
+	JG   tail159
 
-one137:
+one157:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one137
+	JLE     one157
 
-tail139:
+tail159:
 	SUBQ       BX, DX
-	JZ         done140
+	JZ         done160
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -2010,7 +2338,7 @@ tail139:
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (AX)(BX*4)
 
-done140:
+done160:
 	VZEROUPPER
 	RET
 
@@ -2025,9 +2353,9 @@ TEXT ·affineMaxAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest143
+	JL           oneTest163
 
-many141:
+many161:
 	VMOVUPS  (AX)(BX*8), Z2
 	VMULPD   Z0, Z2, Z2
 	VADDPD   Z1, Z2, Z2
@@ -2050,14 +2378,14 @@ many141:
 	VMOVUPS  Z2, 64(CX)(BX*8)
 	ADDQ     $0x10, BX
 	CMPQ     BX, SI
-	JLE      many141
+	JLE      many161
 
-oneTest143:
+oneTest163:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail144
+	JG   tail164
 
-one142:
+one162:
 	VMOVUPS  (AX)(BX*8), Z2
 	VMULPD   Z0, Z2, Z2
 	VADDPD   Z1, Z2, Z2
@@ -2070,11 +2398,11 @@ one142:
 	VMOVUPS  Z2, (CX)(BX*8)
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      one142
+	JLE      one162
 
-tail144:
+tail164:
 	SUBQ      BX, DX
-	JZ        done145
+	JZ        done165
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -2090,7 +2418,7 @@ tail144:
 	VMOVAPS   Z1, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done145:
+done165:
 	VZEROUPPER
 	RET
 
@@ -2105,9 +2433,9 @@ TEXT ·affineMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest148
+	JL           oneTest168
 
-many146:
+many166:
 	VMOVUPS (AX)(BX*8), Y2
 	VMULPD  Y0, Y2, Y2
 	VADDPD  Y1, Y2, Y2
@@ -2144,14 +2472,14 @@ many146:
 	VMOVUPS Y2, 32(CX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many146
+	JLE     many166
 
-oneTest148:
+oneTest168:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail149
+	JG   tail169
 
-one147:
+one167:
 	VMOVUPS (AX)(BX*8), Y2
 	VMULPD  Y0, Y2, Y2
 	VADDPD  Y1, Y2, Y2
@@ -2171,11 +2499,11 @@ one147:
 	VMOVUPS Y2, (CX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one147
+	JLE     one167
 
-tail149:
+tail169:
 	SUBQ       BX, DX
-	JZ         done150
+	JZ         done170
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -2198,7 +2526,7 @@ tail149:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPD Y3, Y2, (CX)(BX*8)
 
-done150:
+done170:
 	VZEROUPPER
 	RET
 
@@ -2213,9 +2541,9 @@ TEXT ·affineMaxAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest153
+	JL           oneTest173
 
-many151:
+many171:
 	VMOVUPS  (AX)(BX*4), Z2
 	VMULPS   Z0, Z2, Z2
 	VADDPS   Z1, Z2, Z2
@@ -2238,14 +2566,14 @@ many151:
 	VMOVUPS  Z2, 64(CX)(BX*4)
 	ADDQ     $0x20, BX
 	CMPQ     BX, SI
-	JLE      many151
+	JLE      many171
 
-oneTest153:
+oneTest173:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail154
+	JG   tail174
 
-one152:
+one172:
 	VMOVUPS  (AX)(BX*4), Z2
 	VMULPS   Z0, Z2, Z2
 	VADDPS   Z1, Z2, Z2
@@ -2258,11 +2586,11 @@ one152:
 	VMOVUPS  Z2, (CX)(BX*4)
 	ADDQ     $0x10, BX
 	CMPQ     BX, SI
-	JLE      one152
+	JLE      one172
 
-tail154:
+tail174:
 	SUBQ      BX, DX
-	JZ        done155
+	JZ        done175
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -2278,7 +2606,7 @@ tail154:
 	VMOVAPS   Z1, Z2
 	VMOVUPS   Z2, K1, (CX)(BX*4)
 
-done155:
+done175:
 	VZEROUPPER
 	RET
 
@@ -2293,9 +2621,9 @@ TEXT ·affineMaxAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest158
+	JL           oneTest178
 
-many156:
+many176:
 	VMOVUPS (AX)(BX*4), Y2
 	VMULPS  Y0, Y2, Y2
 	VADDPS  Y1, Y2, Y2
@@ -2332,14 +2660,14 @@ many156:
 	VMOVUPS Y2, 32(CX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many156
+	JLE     many176
 
-oneTest158:
+oneTest178:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail159
+	JG   tail179
 
-one157:
+one177:
 	VMOVUPS (AX)(BX*4), Y2
 	VMULPS  Y0, Y2, Y2
 	VADDPS  Y1, Y2, Y2
@@ -2359,11 +2687,11 @@ one157:
 	VMOVUPS Y2, (CX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one157
+	JLE     one177
 
-tail159:
+tail179:
 	SUBQ       BX, DX
-	JZ         done160
+	JZ         done180
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -2386,7 +2714,7 @@ tail159:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPS Y3, Y2, (CX)(BX*4)
 
-done160:
+done180:
 	VZEROUPPER
 	RET
 
@@ -2403,14 +2731,14 @@ TEXT ·subColumnAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop161:
+loop181:
 	VBROADCASTSD (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest164
+	JL           oneTest184
 
-many162:
+many182:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
@@ -2425,25 +2753,25 @@ many162:
 	VMOVUPS Z1, 192(CX)(R9*8)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many162
+	JLE     many182
 
-oneTest164:
+oneTest184:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail165
+	JG   tail185
 
-one163:
+one183:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one163
+	JLE     one183
 
-tail165:
+tail185:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done166
+	JZ        done186
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -2452,12 +2780,12 @@ tail165:
 	VSUBPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(R9*8)
 
-done166:
+done186:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop161
+	JNZ  loop181
 	VZEROUPPER
 	RET
 
@@ -2474,14 +2802,14 @@ TEXT ·subColumnAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop167:
+loop187:
 	VBROADCASTSD (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -16(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest170
+	JL           oneTest190
 
-many168:
+many188:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
@@ -2496,25 +2824,25 @@ many168:
 	VMOVUPS Y1, 96(CX)(R9*8)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     many168
+	JLE     many188
 
-oneTest170:
+oneTest190:
 	LEAQ -4(AX), R10
 	CMPQ R9, R10
-	JG   tail171
+	JG   tail191
 
-one169:
+one189:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
 	ADDQ    $0x04, R9
 	CMPQ    R9, R10
-	JLE     one169
+	JLE     one189
 
-tail171:
+tail191:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done172
+	JZ         done192
 	LEAQ       ones<>+32(SB), R11
 	SHLQ       $0x03, R10
 	SUBQ       R10, R11
@@ -2523,12 +2851,12 @@ tail171:
 	VSUBPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(R9*8)
 
-done172:
+done192:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop167
+	JNZ  loop187
 	VZEROUPPER
 	RET
 
@@ -2545,14 +2873,14 @@ TEXT ·subColumnAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop173:
+loop193:
 	VBROADCASTSS (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -64(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest176
+	JL           oneTest196
 
-many174:
+many194:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
@@ -2567,25 +2895,25 @@ many174:
 	VMOVUPS Z1, 192(CX)(R9*4)
 	ADDQ    $0x40, R9
 	CMPQ    R9, R10
-	JLE     many174
+	JLE     many194
 
-oneTest176:
+oneTest196:
 	LEAQ -16(AX), R10
 	CMPQ R9, R10
-	JG   tail177
+	JG   tail197
 
-one175:
+one195:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     one175
+	JLE     one195
 
-tail177:
+tail197:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done178
+	JZ        done198
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -2594,12 +2922,12 @@ tail177:
 	VSUBPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (CX)(R9*4)
 
-done178:
+done198:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop173
+	JNZ  loop193
 	VZEROUPPER
 	RET
 
@@ -2616,14 +2944,14 @@ TEXT ·subColumnAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop179:
+loop199:
 	VBROADCASTSS (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest182
+	JL           oneTest202
 
-many180:
+many200:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
@@ -2638,25 +2966,25 @@ many180:
 	VMOVUPS Y1, 96(CX)(R9*4)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many180
+	JLE     many200
 
-oneTest182:
+oneTest202:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail183
+	JG   tail203
 
-one181:
+one201:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one181
+	JLE     one201
 
-tail183:
+tail203:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done184
+	JZ         done204
 	LEAQ       ones<>+32(SB), R11
 	SHLQ       $0x02, R10
 	SUBQ       R10, R11
@@ -2665,12 +2993,12 @@ tail183:
 	VSUBPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)(R9*4)
 
-done184:
+done204:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop179
+	JNZ  loop199
 	VZEROUPPER
 	RET
 
@@ -2688,14 +3016,14 @@ TEXT ·centerScaleAVX512F64<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop185:
+loop205:
 	VBROADCASTSD (DI), Z0
 	XORQ         R10, R10
 	LEAQ         -32(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest188
+	JL           oneTest208
 
-many186:
+many206:
 	VMOVUPS (BX)(R10*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*8), Z2
@@ -2718,14 +3046,14 @@ many186:
 	VMOVUPS Z1, 192(CX)(R10*8)
 	ADDQ    $0x20, R10
 	CMPQ    R10, R11
-	JLE     many186
+	JLE     many206
 
-oneTest188:
+oneTest208:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail189
+	JG   tail209
 
-one187:
+one207:
 	VMOVUPS (BX)(R10*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*8), Z2
@@ -2733,12 +3061,12 @@ one187:
 	VMOVUPS Z1, (CX)(R10*8)
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     one187
+	JLE     one207
 
-tail189:
+tail209:
 	MOVQ      AX, R11
 	SUBQ      R10, R11
-	JZ        done190
+	JZ        done210
 	MOVQ      $-1, R12
 	SHLXQ     R11, R12, R12
 	NOTQ      R12
@@ -2749,12 +3077,12 @@ tail189:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(R10*8)
 
-done190:
+done210:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop185
+	JNZ  loop205
 	VZEROUPPER
 	RET
 
@@ -2772,14 +3100,14 @@ TEXT ·centerScaleAVX2F64<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop191:
+loop211:
 	VBROADCASTSD (DI), Y0
 	XORQ         R10, R10
 	LEAQ         -16(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest194
+	JL           oneTest214
 
-many192:
+many212:
 	VMOVUPS (BX)(R10*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*8), Y2
@@ -2802,14 +3130,14 @@ many192:
 	VMOVUPS Y1, 96(CX)(R10*8)
 	ADDQ    $0x10, R10
 	CMPQ    R10, R11
-	JLE     many192
+	JLE     many212
 
-oneTest194:
+oneTest214:
 	LEAQ -4(AX), R11
 	CMPQ R10, R11
-	JG   tail195
+	JG   tail215
 
-one193:
+one213:
 	VMOVUPS (BX)(R10*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*8), Y2
@@ -2817,12 +3145,12 @@ one193:
 	VMOVUPS Y1, (CX)(R10*8)
 	ADDQ    $0x04, R10
 	CMPQ    R10, R11
-	JLE     one193
+	JLE     one213
 
-tail195:
+tail215:
 	MOVQ       AX, R11
 	SUBQ       R10, R11
-	JZ         done196
+	JZ         done216
 	LEAQ       ones<>+32(SB), R12
 	SHLQ       $0x03, R11
 	SUBQ       R11, R12
@@ -2833,12 +3161,12 @@ tail195:
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(R10*8)
 
-done196:
+done216:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop191
+	JNZ  loop211
 	VZEROUPPER
 	RET
 
@@ -2856,14 +3184,14 @@ TEXT ·centerScaleAVX512F32<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop197:
+loop217:
 	VBROADCASTSS (DI), Z0
 	XORQ         R10, R10
 	LEAQ         -64(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest200
+	JL           oneTest220
 
-many198:
+many218:
 	VMOVUPS (BX)(R10*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*4), Z2
@@ -2886,14 +3214,14 @@ many198:
 	VMOVUPS Z1, 192(CX)(R10*4)
 	ADDQ    $0x40, R10
 	CMPQ    R10, R11
-	JLE     many198
+	JLE     many218
 
-oneTest200:
+oneTest220:
 	LEAQ -16(AX), R11
 	CMPQ R10, R11
-	JG   tail201
+	JG   tail221
 
-one199:
+one219:
 	VMOVUPS (BX)(R10*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*4), Z2
@@ -2901,12 +3229,12 @@ one199:
 	VMOVUPS Z1, (CX)(R10*4)
 	ADDQ    $0x10, R10
 	CMPQ    R10, R11
-	JLE     one199
+	JLE     one219
 
-tail201:
+tail221:
 	MOVQ      AX, R11
 	SUBQ      R10, R11
-	JZ        done202
+	JZ        done222
 	MOVQ      $-1, R12
 	SHLXQ     R11, R12, R12
 	NOTQ      R12
@@ -2917,12 +3245,12 @@ tail201:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (CX)(R10*4)
 
-done202:
+done222:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop197
+	JNZ  loop217
 	VZEROUPPER
 	RET
 
@@ -2940,14 +3268,14 @@ TEXT ·centerScaleAVX2F32<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop203:
+loop223:
 	VBROADCASTSS (DI), Y0
 	XORQ         R10, R10
 	LEAQ         -32(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest206
+	JL           oneTest226
 
-many204:
+many224:
 	VMOVUPS (BX)(R10*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*4), Y2
@@ -2970,14 +3298,14 @@ many204:
 	VMOVUPS Y1, 96(CX)(R10*4)
 	ADDQ    $0x20, R10
 	CMPQ    R10, R11
-	JLE     many204
+	JLE     many224
 
-oneTest206:
+oneTest226:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail207
+	JG   tail227
 
-one205:
+one225:
 	VMOVUPS (BX)(R10*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*4), Y2
@@ -2985,12 +3313,12 @@ one205:
 	VMOVUPS Y1, (CX)(R10*4)
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     one205
+	JLE     one225
 
-tail207:
+tail227:
 	MOVQ       AX, R11
 	SUBQ       R10, R11
-	JZ         done208
+	JZ         done228
 	LEAQ       ones<>+32(SB), R12
 	SHLQ       $0x02, R11
 	SUBQ       R11, R12
@@ -3001,12 +3329,12 @@ tail207:
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)(R10*4)
 
-done208:
+done228:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop203
+	JNZ  loop223
 	VZEROUPPER
 	RET
 
@@ -3023,9 +3351,9 @@ TEXT ·dotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest211
+	JL     oneTest231
 
-many209:
+many229:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -3040,27 +3368,27 @@ many209:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many209
+	JLE         many229
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest211:
+oneTest231:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail212
+	JG   tail232
 
-one210:
+one230:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one210
+	JLE         one230
 
-tail212:
+tail232:
 	SUBQ        BX, DX
-	JZ          done213
+	JZ          done233
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -3069,7 +3397,7 @@ tail212:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done213:
+done233:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -3093,9 +3421,9 @@ TEXT ·dotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest216
+	JL     oneTest236
 
-many214:
+many234:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -3110,27 +3438,27 @@ many214:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many214
+	JLE         many234
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest216:
+oneTest236:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail217
+	JG   tail237
 
-one215:
+one235:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one215
+	JLE         one235
 
-tail217:
+tail237:
 	SUBQ        BX, DX
-	JZ          done218
+	JZ          done238
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -3139,7 +3467,7 @@ tail217:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done218:
+done238:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -3161,9 +3489,9 @@ TEXT ·dotAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest221
+	JL     oneTest241
 
-many219:
+many239:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -3178,27 +3506,27 @@ many219:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many219
+	JLE         many239
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest221:
+oneTest241:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail222
+	JG   tail242
 
-one220:
+one240:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one220
+	JLE         one240
 
-tail222:
+tail242:
 	SUBQ        BX, DX
-	JZ          done223
+	JZ          done243
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -3207,7 +3535,7 @@ tail222:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done223:
+done243:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -3233,9 +3561,9 @@ TEXT ·dotAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest226
+	JL     oneTest246
 
-many224:
+many244:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -3250,27 +3578,27 @@ many224:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many224
+	JLE         many244
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest226:
+oneTest246:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail227
+	JG   tail247
 
-one225:
+one245:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one225
+	JLE         one245
 
-tail227:
+tail247:
 	SUBQ        BX, DX
-	JZ          done228
+	JZ          done248
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -3279,7 +3607,7 @@ tail227:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done228:
+done248:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -3302,9 +3630,9 @@ TEXT ·sumAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest231
+	JL     oneTest251
 
-many229:
+many249:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -3315,26 +3643,26 @@ many229:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many229
+	JLE     many249
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest231:
+oneTest251:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail232
+	JG   tail252
 
-one230:
+one250:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one230
+	JLE     one250
 
-tail232:
+tail252:
 	SUBQ      DX, CX
-	JZ        done233
+	JZ        done253
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -3342,7 +3670,7 @@ tail232:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done233:
+done253:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3365,9 +3693,9 @@ TEXT ·sumAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest236
+	JL     oneTest256
 
-many234:
+many254:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -3378,26 +3706,26 @@ many234:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many234
+	JLE     many254
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest236:
+oneTest256:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail237
+	JG   tail257
 
-one235:
+one255:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one235
+	JLE     one255
 
-tail237:
+tail257:
 	SUBQ       DX, CX
-	JZ         done238
+	JZ         done258
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -3405,7 +3733,7 @@ tail237:
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done238:
+done258:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3426,9 +3754,9 @@ TEXT ·sumAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest241
+	JL     oneTest261
 
-many239:
+many259:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -3439,26 +3767,26 @@ many239:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many239
+	JLE     many259
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest241:
+oneTest261:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail242
+	JG   tail262
 
-one240:
+one260:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one240
+	JLE     one260
 
-tail242:
+tail262:
 	SUBQ      DX, CX
-	JZ        done243
+	JZ        done263
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -3466,7 +3794,7 @@ tail242:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done243:
+done263:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3491,9 +3819,9 @@ TEXT ·sumAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest246
+	JL     oneTest266
 
-many244:
+many264:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -3504,26 +3832,26 @@ many244:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many244
+	JLE     many264
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest246:
+oneTest266:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail247
+	JG   tail267
 
-one245:
+one265:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one245
+	JLE     one265
 
-tail247:
+tail267:
 	SUBQ       DX, CX
-	JZ         done248
+	JZ         done268
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -3531,7 +3859,7 @@ tail247:
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done248:
+done268:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3554,9 +3882,9 @@ TEXT ·sumSquaresAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest251
+	JL     oneTest271
 
-many249:
+many269:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -3567,26 +3895,26 @@ many249:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many249
+	JLE         many269
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest251:
+oneTest271:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail252
+	JG   tail272
 
-one250:
+one270:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one250
+	JLE         one270
 
-tail252:
+tail272:
 	SUBQ        DX, CX
-	JZ          done253
+	JZ          done273
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -3594,7 +3922,7 @@ tail252:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done253:
+done273:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3617,9 +3945,9 @@ TEXT ·sumSquaresAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest256
+	JL     oneTest276
 
-many254:
+many274:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -3630,26 +3958,26 @@ many254:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many254
+	JLE         many274
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest256:
+oneTest276:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail257
+	JG   tail277
 
-one255:
+one275:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one255
+	JLE         one275
 
-tail257:
+tail277:
 	SUBQ        DX, CX
-	JZ          done258
+	JZ          done278
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x03, CX
 	SUBQ        CX, BX
@@ -3657,7 +3985,7 @@ tail257:
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done258:
+done278:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3678,9 +4006,9 @@ TEXT ·sumSquaresAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest261
+	JL     oneTest281
 
-many259:
+many279:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -3691,26 +4019,26 @@ many259:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many259
+	JLE         many279
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest261:
+oneTest281:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail262
+	JG   tail282
 
-one260:
+one280:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one260
+	JLE         one280
 
-tail262:
+tail282:
 	SUBQ        DX, CX
-	JZ          done263
+	JZ          done283
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -3718,7 +4046,7 @@ tail262:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done263:
+done283:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3743,9 +4071,9 @@ TEXT ·sumSquaresAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest266
+	JL     oneTest286
 
-many264:
+many284:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -3756,26 +4084,26 @@ many264:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many264
+	JLE         many284
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest266:
+oneTest286:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail267
+	JG   tail287
 
-one265:
+one285:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one265
+	JLE         one285
 
-tail267:
+tail287:
 	SUBQ        DX, CX
-	JZ          done268
+	JZ          done288
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x02, CX
 	SUBQ        CX, BX
@@ -3783,7 +4111,7 @@ tail267:
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done268:
+done288:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3808,9 +4136,9 @@ TEXT ·maxAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest271
+	JL      oneTest291
 
-many269:
+many289:
 	VMOVUPS  (AX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VMOVUPS  64(AX)(DX*8), Z5
@@ -3823,24 +4151,24 @@ many269:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many269
+	JLE      many289
 
-oneTest271:
+oneTest291:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail272
+	JG   tail292
 
-one270:
+one290:
 	VMOVUPS  (AX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one270
+	JLE      one290
 
-tail272:
+tail292:
 	SUBQ         DX, CX
-	JZ           done273
+	JZ           done293
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -3851,7 +4179,7 @@ tail272:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done273:
+done293:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -3863,10 +4191,10 @@ done273:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers274
+	JCS           numbers294
 	VMOVUPS       constants<>+64(SB), Z0
 
-numbers274:
+numbers294:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3887,9 +4215,9 @@ TEXT ·maxAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest277
+	JL      oneTest297
 
-many275:
+many295:
 	VMOVUPS (AX)(DX*8), Y8
 
 	// On NEON: FMAX (20)
@@ -3930,14 +4258,14 @@ many275:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many275
+	JLE  many295
 
-oneTest277:
+oneTest297:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail278
+	JG   tail298
 
-one276:
+one296:
 	VMOVUPS (AX)(DX*8), Y8
 
 	// On NEON: FMAX (26)
@@ -3952,11 +4280,11 @@ one276:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one276
+	JLE  one296
 
-tail278:
+tail298:
 	SUBQ       DX, CX
-	JZ         done279
+	JZ         done299
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -3975,7 +4303,7 @@ tail278:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done279:
+done299:
 	// On NEON: FMAX (30)
 	VMAXPD Y1, Y0, Y0
 
@@ -4013,11 +4341,11 @@ done279:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers280
+	JZ           numbers300
 	VMOVUPS      constants<>+64(SB), Y0
 
 	// As on NEON:
-numbers280:
+numbers300:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -4036,9 +4364,9 @@ TEXT ·maxAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest283
+	JL      oneTest303
 
-many281:
+many301:
 	VMOVUPS  (AX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VMOVUPS  64(AX)(DX*4), Z5
@@ -4051,24 +4379,24 @@ many281:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many281
+	JLE      many301
 
-oneTest283:
+oneTest303:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail284
+	JG   tail304
 
-one282:
+one302:
 	VMOVUPS  (AX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one282
+	JLE      one302
 
-tail284:
+tail304:
 	SUBQ         DX, CX
-	JZ           done285
+	JZ           done305
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -4079,7 +4407,7 @@ tail284:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done285:
+done305:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -4093,10 +4421,10 @@ done285:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers286
+	JCS           numbers306
 	VMOVUPS       constants<>+256(SB), Z0
 
-numbers286:
+numbers306:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -4117,9 +4445,9 @@ TEXT ·maxAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest289
+	JL      oneTest309
 
-many287:
+many307:
 	VMOVUPS (AX)(DX*4), Y8
 
 	// On NEON: FMAX (36)
@@ -4160,14 +4488,14 @@ many287:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many287
+	JLE  many307
 
-oneTest289:
+oneTest309:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail290
+	JG   tail310
 
-one288:
+one308:
 	VMOVUPS (AX)(DX*4), Y8
 
 	// On NEON: FMAX (42)
@@ -4182,11 +4510,11 @@ one288:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one288
+	JLE  one308
 
-tail290:
+tail310:
 	SUBQ       DX, CX
-	JZ         done291
+	JZ         done311
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -4205,7 +4533,7 @@ tail290:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done291:
+done311:
 	// On NEON: FMAX (46)
 	VMAXPS Y1, Y0, Y0
 
@@ -4251,11 +4579,11 @@ done291:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers292
+	JZ           numbers312
 	VMOVUPS      constants<>+256(SB), Y0
 
 	// As on NEON:
-numbers292:
+numbers312:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -4272,9 +4600,9 @@ TEXT ·sumAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest295
+	JL     oneTest315
 
-many293:
+many313:
 	VMOVUPS (AX)(DX*8), Z4
 	VANDPD  constants<>+384(SB), Z4, Z4
 	VADDPD  Z4, Z0, Z0
@@ -4289,27 +4617,27 @@ many293:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many293
+	JLE     many313
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest295:
+oneTest315:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail296
+	JG   tail316
 
-one294:
+one314:
 	VMOVUPS (AX)(DX*8), Z1
 	VANDPD  constants<>+384(SB), Z1, Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one294
+	JLE     one314
 
-tail296:
+tail316:
 	SUBQ      DX, CX
-	JZ        done297
+	JZ        done317
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -4318,7 +4646,7 @@ tail296:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done297:
+done317:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -4341,9 +4669,9 @@ TEXT ·sumAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest300
+	JL     oneTest320
 
-many298:
+many318:
 	VMOVUPS (AX)(DX*8), Y4
 	VANDPD  constants<>+384(SB), Y4, Y4
 	VADDPD  Y4, Y0, Y0
@@ -4358,27 +4686,27 @@ many298:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many298
+	JLE     many318
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest300:
+oneTest320:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail301
+	JG   tail321
 
-one299:
+one319:
 	VMOVUPS (AX)(DX*8), Y1
 	VANDPD  constants<>+384(SB), Y1, Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one299
+	JLE     one319
 
-tail301:
+tail321:
 	SUBQ       DX, CX
-	JZ         done302
+	JZ         done322
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -4387,7 +4715,7 @@ tail301:
 	VANDPD     constants<>+384(SB), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done302:
+done322:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -4408,9 +4736,9 @@ TEXT ·sumAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest305
+	JL     oneTest325
 
-many303:
+many323:
 	VMOVUPS (AX)(DX*4), Z4
 	VANDPS  constants<>+448(SB), Z4, Z4
 	VADDPS  Z4, Z0, Z0
@@ -4425,27 +4753,27 @@ many303:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many303
+	JLE     many323
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest305:
+oneTest325:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail306
+	JG   tail326
 
-one304:
+one324:
 	VMOVUPS (AX)(DX*4), Z1
 	VANDPS  constants<>+448(SB), Z1, Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one304
+	JLE     one324
 
-tail306:
+tail326:
 	SUBQ      DX, CX
-	JZ        done307
+	JZ        done327
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -4454,7 +4782,7 @@ tail306:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done307:
+done327:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -4479,9 +4807,9 @@ TEXT ·sumAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest310
+	JL     oneTest330
 
-many308:
+many328:
 	VMOVUPS (AX)(DX*4), Y4
 	VANDPS  constants<>+448(SB), Y4, Y4
 	VADDPS  Y4, Y0, Y0
@@ -4496,27 +4824,27 @@ many308:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many308
+	JLE     many328
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest310:
+oneTest330:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail311
+	JG   tail331
 
-one309:
+one329:
 	VMOVUPS (AX)(DX*4), Y1
 	VANDPS  constants<>+448(SB), Y1, Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one309
+	JLE     one329
 
-tail311:
+tail331:
 	SUBQ       DX, CX
-	JZ         done312
+	JZ         done332
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -4525,7 +4853,7 @@ tail311:
 	VANDPS     constants<>+448(SB), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done312:
+done332:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -4549,9 +4877,9 @@ TEXT ·dotSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest315
+	JL     oneTest335
 
-many313:
+many333:
 	VMOVUPS      (AX)(BX*8), Z4
 	VANDPD.BCST  constants<>+384(SB), Z4, Z5
 	VBROADCASTSD constants<>+512(SB), Z6
@@ -4590,17 +4918,17 @@ many313:
 	VFMADD231PD  Z5, Z4, Z3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many313
+	JLE          many333
 	VADDPD       Z1, Z0, Z0
 	VADDPD       Z3, Z2, Z2
 	VADDPD       Z2, Z0, Z0
 
-oneTest315:
+oneTest335:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail316
+	JG   tail336
 
-one314:
+one334:
 	VMOVUPS      (AX)(BX*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z1, Z2
 	VBROADCASTSD constants<>+512(SB), Z3
@@ -4612,11 +4940,11 @@ one314:
 	VFMADD231PD  Z2, Z1, Z0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one314
+	JLE          one334
 
-tail316:
+tail336:
 	SUBQ         BX, DX
-	JZ           done317
+	JZ           done337
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -4631,7 +4959,7 @@ tail316:
 	VMOVUPD.Z    (CX)(BX*8), K1, Z2
 	VFMADD231PD  Z2, Z1, Z0
 
-done317:
+done337:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPD        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -4655,9 +4983,9 @@ TEXT ·dotSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest320
+	JL     oneTest340
 
-many318:
+many338:
 	VMOVUPS      (AX)(BX*8), Y4
 	VANDPD       constants<>+384(SB), Y4, Y5
 	VBROADCASTSD constants<>+512(SB), Y6
@@ -4696,17 +5024,17 @@ many318:
 	VFMADD231PD  Y5, Y4, Y3
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many318
+	JLE          many338
 	VADDPD       Y1, Y0, Y0
 	VADDPD       Y3, Y2, Y2
 	VADDPD       Y2, Y0, Y0
 
-oneTest320:
+oneTest340:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail321
+	JG   tail341
 
-one319:
+one339:
 	VMOVUPS      (AX)(BX*8), Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
@@ -4718,11 +5046,11 @@ one319:
 	VFMADD231PD  Y2, Y1, Y0
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one319
+	JLE          one339
 
-tail321:
+tail341:
 	SUBQ         BX, DX
-	JZ           done322
+	JZ           done342
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -4737,7 +5065,7 @@ tail321:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y1
 	VFMADD231PD  Y1, Y2, Y0
 
-done322:
+done342:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPD       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -4759,9 +5087,9 @@ TEXT ·dotSignAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest325
+	JL     oneTest345
 
-many323:
+many343:
 	VMOVUPS      (AX)(BX*4), Z4
 	VANDPS.BCST  constants<>+448(SB), Z4, Z5
 	VBROADCASTSS constants<>+640(SB), Z6
@@ -4800,17 +5128,17 @@ many323:
 	VFMADD231PS  Z5, Z4, Z3
 	ADDQ         $0x40, BX
 	CMPQ         BX, SI
-	JLE          many323
+	JLE          many343
 	VADDPS       Z1, Z0, Z0
 	VADDPS       Z3, Z2, Z2
 	VADDPS       Z2, Z0, Z0
 
-oneTest325:
+oneTest345:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail326
+	JG   tail346
 
-one324:
+one344:
 	VMOVUPS      (AX)(BX*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z1, Z2
 	VBROADCASTSS constants<>+640(SB), Z3
@@ -4822,11 +5150,11 @@ one324:
 	VFMADD231PS  Z2, Z1, Z0
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one324
+	JLE          one344
 
-tail326:
+tail346:
 	SUBQ         BX, DX
-	JZ           done327
+	JZ           done347
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -4841,7 +5169,7 @@ tail326:
 	VMOVUPS.Z    (CX)(BX*4), K1, Z2
 	VFMADD231PS  Z2, Z1, Z0
 
-done327:
+done347:
 	VEXTRACTF64X4 $0x01, Z0, Y7
 	VADDPS        Z7, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X7
@@ -4867,9 +5195,9 @@ TEXT ·dotSignAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest330
+	JL     oneTest350
 
-many328:
+many348:
 	VMOVUPS      (AX)(BX*4), Y4
 	VANDPS       constants<>+448(SB), Y4, Y5
 	VBROADCASTSS constants<>+640(SB), Y6
@@ -4908,17 +5236,17 @@ many328:
 	VFMADD231PS  Y5, Y4, Y3
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many328
+	JLE          many348
 	VADDPS       Y1, Y0, Y0
 	VADDPS       Y3, Y2, Y2
 	VADDPS       Y2, Y0, Y0
 
-oneTest330:
+oneTest350:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail331
+	JG   tail351
 
-one329:
+one349:
 	VMOVUPS      (AX)(BX*4), Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
@@ -4930,11 +5258,11 @@ one329:
 	VFMADD231PS  Y2, Y1, Y0
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one329
+	JLE          one349
 
-tail331:
+tail351:
 	SUBQ         BX, DX
-	JZ           done332
+	JZ           done352
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -4949,7 +5277,7 @@ tail331:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y1
 	VFMADD231PS  Y1, Y2, Y0
 
-done332:
+done352:
 	VEXTRACTF128 $0x01, Y0, X7
 	VADDPS       Y7, Y0, Y0
 	VPERMILPD    $0x01, X0, X7
@@ -4974,9 +5302,9 @@ TEXT ·maxAbsAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest335
+	JL      oneTest355
 
-many333:
+many353:
 	VMOVUPS  (AX)(DX*8), Z4
 	VANDPD   constants<>+384(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
@@ -4993,25 +5321,25 @@ many333:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many333
+	JLE      many353
 
-oneTest335:
+oneTest355:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail336
+	JG   tail356
 
-one334:
+one354:
 	VMOVUPS  (AX)(DX*8), Z4
 	VANDPD   constants<>+384(SB), Z4, Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one334
+	JLE      one354
 
-tail336:
+tail356:
 	SUBQ         DX, CX
-	JZ           done337
+	JZ           done357
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -5023,7 +5351,7 @@ tail336:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done337:
+done357:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -5035,10 +5363,10 @@ done337:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers338
+	JCS           numbers358
 	VMOVUPS       constants<>+64(SB), Z0
 
-numbers338:
+numbers358:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -5059,9 +5387,9 @@ TEXT ·maxAbsAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest341
+	JL      oneTest361
 
-many339:
+many359:
 	VMOVUPS (AX)(DX*8), Y8
 	VANDPD  constants<>+384(SB), Y8, Y8
 
@@ -5106,14 +5434,14 @@ many339:
 	// As on NEON:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many339
+	JLE  many359
 
-oneTest341:
+oneTest361:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail342
+	JG   tail362
 
-one340:
+one360:
 	VMOVUPS (AX)(DX*8), Y8
 	VANDPD  constants<>+384(SB), Y8, Y8
 
@@ -5129,11 +5457,11 @@ one340:
 	// As on NEON:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one340
+	JLE  one360
 
-tail342:
+tail362:
 	SUBQ       DX, CX
-	JZ         done343
+	JZ         done363
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -5153,7 +5481,7 @@ tail342:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done343:
+done363:
 	// On NEON: FMAX (63)
 	VMAXPD Y1, Y0, Y0
 
@@ -5191,11 +5519,11 @@ done343:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers344
+	JZ           numbers364
 	VMOVUPS      constants<>+64(SB), Y0
 
 	// As on NEON:
-numbers344:
+numbers364:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -5214,9 +5542,9 @@ TEXT ·maxAbsAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest347
+	JL      oneTest367
 
-many345:
+many365:
 	VMOVUPS  (AX)(DX*4), Z4
 	VANDPS   constants<>+448(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
@@ -5233,25 +5561,25 @@ many345:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many345
+	JLE      many365
 
-oneTest347:
+oneTest367:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail348
+	JG   tail368
 
-one346:
+one366:
 	VMOVUPS  (AX)(DX*4), Z4
 	VANDPS   constants<>+448(SB), Z4, Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one346
+	JLE      one366
 
-tail348:
+tail368:
 	SUBQ         DX, CX
-	JZ           done349
+	JZ           done369
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -5263,7 +5591,7 @@ tail348:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done349:
+done369:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -5277,10 +5605,10 @@ done349:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers350
+	JCS           numbers370
 	VMOVUPS       constants<>+256(SB), Z0
 
-numbers350:
+numbers370:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -5301,9 +5629,9 @@ TEXT ·maxAbsAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest353
+	JL      oneTest373
 
-many351:
+many371:
 	VMOVUPS (AX)(DX*4), Y8
 	VANDPS  constants<>+448(SB), Y8, Y8
 
@@ -5348,14 +5676,14 @@ many351:
 	// As on NEON:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many351
+	JLE  many371
 
-oneTest353:
+oneTest373:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail354
+	JG   tail374
 
-one352:
+one372:
 	VMOVUPS (AX)(DX*4), Y8
 	VANDPS  constants<>+448(SB), Y8, Y8
 
@@ -5371,11 +5699,11 @@ one352:
 	// As on NEON:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one352
+	JLE  one372
 
-tail354:
+tail374:
 	SUBQ       DX, CX
-	JZ         done355
+	JZ         done375
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -5395,7 +5723,7 @@ tail354:
 	VORPS  Y8, Y6, Y6
 
 	// As on NEON:
-done355:
+done375:
 	// On NEON: FMAX (79)
 	VMAXPS Y1, Y0, Y0
 
@@ -5441,11 +5769,11 @@ done355:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers356
+	JZ           numbers376
 	VMOVUPS      constants<>+256(SB), Y0
 
 	// As on NEON:
-numbers356:
+numbers376:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -5459,9 +5787,9 @@ TEXT ·addConstantAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest359
+	JL           oneTest379
 
-many357:
+many377:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
@@ -5476,24 +5804,24 @@ many357:
 	VMOVUPS Z1, 192(AX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many357
+	JLE     many377
 
-oneTest359:
+oneTest379:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail360
+	JG   tail380
 
-one358:
+one378:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one358
+	JLE     one378
 
-tail360:
+tail380:
 	SUBQ      DX, CX
-	JZ        done361
+	JZ        done381
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -5502,7 +5830,7 @@ tail360:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(DX*8)
 
-done361:
+done381:
 	VZEROUPPER
 	RET
 
@@ -5515,9 +5843,9 @@ TEXT ·addConstantAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -16(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest364
+	JL           oneTest384
 
-many362:
+many382:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
@@ -5532,24 +5860,24 @@ many362:
 	VMOVUPS Y1, 96(AX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many362
+	JLE     many382
 
-oneTest364:
+oneTest384:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail365
+	JG   tail385
 
-one363:
+one383:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one363
+	JLE     one383
 
-tail365:
+tail385:
 	SUBQ       DX, CX
-	JZ         done366
+	JZ         done386
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -5558,7 +5886,7 @@ tail365:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(DX*8)
 
-done366:
+done386:
 	VZEROUPPER
 	RET
 
@@ -5571,9 +5899,9 @@ TEXT ·addConstantAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -64(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest369
+	JL           oneTest389
 
-many367:
+many387:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
@@ -5588,24 +5916,24 @@ many367:
 	VMOVUPS Z1, 192(AX)(DX*4)
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many367
+	JLE     many387
 
-oneTest369:
+oneTest389:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail370
+	JG   tail390
 
-one368:
+one388:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(DX*4)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one368
+	JLE     one388
 
-tail370:
+tail390:
 	SUBQ      DX, CX
-	JZ        done371
+	JZ        done391
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -5614,7 +5942,7 @@ tail370:
 	VADDPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(DX*4)
 
-done371:
+done391:
 	VZEROUPPER
 	RET
 
@@ -5627,9 +5955,9 @@ TEXT ·addConstantAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest374
+	JL           oneTest394
 
-many372:
+many392:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
@@ -5644,24 +5972,24 @@ many372:
 	VMOVUPS Y1, 96(AX)(DX*4)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many372
+	JLE     many392
 
-oneTest374:
+oneTest394:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail375
+	JG   tail395
 
-one373:
+one393:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(DX*4)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one373
+	JLE     one393
 
-tail375:
+tail395:
 	SUBQ       DX, CX
-	JZ         done376
+	JZ         done396
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -5670,7 +5998,7 @@ tail375:
 	VADDPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (AX)(DX*4)
 
-done376:
+done396:
 	VZEROUPPER
 	RET
 
@@ -5687,9 +6015,9 @@ TEXT ·complexSumAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest379
+	JL     oneTest399
 
-many377:
+many397:
 	VMOVUPS (CX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(CX)(DX*8), Z4
@@ -5700,26 +6028,26 @@ many377:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many377
+	JLE     many397
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest379:
+oneTest399:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail380
+	JG   tail400
 
-one378:
+one398:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one378
+	JLE     one398
 
-tail380:
+tail400:
 	SUBQ      DX, AX
-	JZ        done381
+	JZ        done401
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -5727,7 +6055,7 @@ tail380:
 	VMOVUPD.Z (CX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done381:
+done401:
 	VEXTRACTF64X4 $0x01, Z0, Y1
 	VADDPD        Y1, Y0, Y1
 	VEXTRACTF64X2 $0x01, Y1, X0
@@ -5749,9 +6077,9 @@ TEXT ·complexSumAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest384
+	JL     oneTest404
 
-many382:
+many402:
 	VMOVUPS (CX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(CX)(DX*8), Y4
@@ -5762,26 +6090,26 @@ many382:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many382
+	JLE     many402
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest384:
+oneTest404:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail385
+	JG   tail405
 
-one383:
+one403:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one383
+	JLE     one403
 
-tail385:
+tail405:
 	SUBQ       DX, AX
-	JZ         done386
+	JZ         done406
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -5789,7 +6117,7 @@ tail385:
 	VMASKMOVPD (CX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done386:
+done406:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPD       X1, X0, X1
 	VMOVUPS      X1, ret_real+16(FP)
@@ -5814,9 +6142,9 @@ TEXT ·complexDotAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -32(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest389
+	JL     oneTest409
 
-many387:
+many407:
 	VMOVUPS     (CX)(BX*8), Z8
 	VMOVUPS     (DX)(BX*8), Z9
 	VFMADD231PD Z9, Z8, Z0
@@ -5839,7 +6167,7 @@ many387:
 	VFMADD231PD Z9, Z8, Z7
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many387
+	JLE         many407
 	VADDPD      Z2, Z0, Z0
 	VADDPD      Z6, Z4, Z4
 	VADDPD      Z4, Z0, Z0
@@ -5847,12 +6175,12 @@ many387:
 	VADDPD      Z7, Z5, Z5
 	VADDPD      Z5, Z1, Z1
 
-oneTest389:
+oneTest409:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail390
+	JG   tail410
 
-one388:
+one408:
 	VMOVUPS     (CX)(BX*8), Z2
 	VMOVUPS     (DX)(BX*8), Z3
 	VFMADD231PD Z3, Z2, Z0
@@ -5860,11 +6188,11 @@ one388:
 	VFMADD231PD Z3, Z2, Z1
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one388
+	JLE         one408
 
-tail390:
+tail410:
 	SUBQ        BX, AX
-	JZ          done391
+	JZ          done411
 	MOVQ        $-1, SI
 	SHLXQ       AX, SI, SI
 	NOTQ        SI
@@ -5875,7 +6203,7 @@ tail390:
 	VPERMILPD   $0x55, Z3, Z3
 	VFMADD231PD Z3, Z2, Z1
 
-done391:
+done411:
 	VEXTRACTF64X4 $0x01, Z0, Y2
 	VADDPD        Y2, Y0, Y2
 	VEXTRACTF64X2 $0x01, Y2, X0
@@ -5911,9 +6239,9 @@ TEXT ·complexDotAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ   BX, BX
 	LEAQ   -16(AX), SI
 	TESTQ  SI, SI
-	JL     oneTest394
+	JL     oneTest414
 
-many392:
+many412:
 	VMOVUPS     (CX)(BX*8), Y8
 	VMOVUPS     (DX)(BX*8), Y9
 	VFMADD231PD Y9, Y8, Y0
@@ -5936,7 +6264,7 @@ many392:
 	VFMADD231PD Y9, Y8, Y7
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many392
+	JLE         many412
 	VADDPD      Y2, Y0, Y0
 	VADDPD      Y6, Y4, Y4
 	VADDPD      Y4, Y0, Y0
@@ -5944,12 +6272,12 @@ many392:
 	VADDPD      Y7, Y5, Y5
 	VADDPD      Y5, Y1, Y1
 
-oneTest394:
+oneTest414:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail395
+	JG   tail415
 
-one393:
+one413:
 	VMOVUPS     (CX)(BX*8), Y2
 	VMOVUPS     (DX)(BX*8), Y3
 	VFMADD231PD Y3, Y2, Y0
@@ -5957,11 +6285,11 @@ one393:
 	VFMADD231PD Y3, Y2, Y1
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one393
+	JLE         one413
 
-tail395:
+tail415:
 	SUBQ        BX, AX
-	JZ          done396
+	JZ          done416
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, AX
 	SUBQ        AX, SI
@@ -5972,7 +6300,7 @@ tail395:
 	VPERMILPD   $0x55, Y2, Y2
 	VFMADD231PD Y2, Y3, Y1
 
-done396:
+done416:
 	VEXTRACTF128 $0x01, Y0, X2
 	VADDPD       X2, X0, X2
 	VEXTRACTF128 $0x01, Y1, X0
@@ -5998,9 +6326,9 @@ TEXT ·complexAddConstantAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest399
+	JL           oneTest419
 
-many397:
+many417:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
@@ -6015,24 +6343,24 @@ many397:
 	VMOVUPS Z1, 192(CX)(DX*8)
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many397
+	JLE     many417
 
-oneTest399:
+oneTest419:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail400
+	JG   tail420
 
-one398:
+one418:
 	VMOVUPS (CX)(DX*8), Z1
 	VADDPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(DX*8)
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one398
+	JLE     one418
 
-tail400:
+tail420:
 	SUBQ      DX, AX
-	JZ        done401
+	JZ        done421
 	MOVQ      $-1, BX
 	SHLXQ     AX, BX, BX
 	NOTQ      BX
@@ -6041,7 +6369,7 @@ tail400:
 	VADDPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(DX*8)
 
-done401:
+done421:
 	VZEROUPPER
 	RET
 
@@ -6057,9 +6385,9 @@ TEXT ·complexAddConstantAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest404
+	JL           oneTest424
 
-many402:
+many422:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
@@ -6074,24 +6402,24 @@ many402:
 	VMOVUPS Y1, 96(CX)(DX*8)
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many402
+	JLE     many422
 
-oneTest404:
+oneTest424:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail405
+	JG   tail425
 
-one403:
+one423:
 	VMOVUPS (CX)(DX*8), Y1
 	VADDPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(DX*8)
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one403
+	JLE     one423
 
-tail405:
+tail425:
 	SUBQ       DX, AX
-	JZ         done406
+	JZ         done426
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, AX
 	SUBQ       AX, BX
@@ -6100,7 +6428,7 @@ tail405:
 	VADDPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(DX*8)
 
-done406:
+done426:
 	VZEROUPPER
 	RET
 
@@ -6117,9 +6445,9 @@ TEXT ·complexAxpyAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest409
+	JL           oneTest429
 
-many407:
+many427:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -6154,14 +6482,14 @@ many407:
 	VMOVUPS   Z2, 192(DX)(BX*8)
 	ADDQ      $0x20, BX
 	CMPQ      BX, SI
-	JLE       many407
+	JLE       many427
 
-oneTest409:
+oneTest429:
 	LEAQ -8(AX), SI
 	CMPQ BX, SI
-	JG   tail410
+	JG   tail430
 
-one408:
+one428:
 	VMOVUPS   (CX)(BX*8), Z2
 	VPERMILPD $0x55, Z2, Z3
 	VMULPD    Z1, Z3, Z3
@@ -6172,11 +6500,11 @@ one408:
 	VMOVUPS   Z2, (DX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one408
+	JLE       one428
 
-tail410:
+tail430:
 	SUBQ      BX, AX
-	JZ        done411
+	JZ        done431
 	MOVQ      $-1, SI
 	SHLXQ     AX, SI, SI
 	NOTQ      SI
@@ -6190,7 +6518,7 @@ tail410:
 	VADDPD    Z0, Z2, Z2
 	VMOVUPD   Z2, K1, (DX)(BX*8)
 
-done411:
+done431:
 	VZEROUPPER
 	RET
 
@@ -6207,9 +6535,9 @@ TEXT ·complexAxpyAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(AX), SI
 	TESTQ        SI, SI
-	JL           oneTest414
+	JL           oneTest434
 
-many412:
+many432:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -6244,14 +6572,14 @@ many412:
 	VMOVUPS   Y2, 96(DX)(BX*8)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many412
+	JLE       many432
 
-oneTest414:
+oneTest434:
 	LEAQ -4(AX), SI
 	CMPQ BX, SI
-	JG   tail415
+	JG   tail435
 
-one413:
+one433:
 	VMOVUPS   (CX)(BX*8), Y2
 	VPERMILPD $0x55, Y2, Y3
 	VMULPD    Y1, Y3, Y3
@@ -6262,11 +6590,11 @@ one413:
 	VMOVUPS   Y2, (DX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one413
+	JLE       one433
 
-tail415:
+tail435:
 	SUBQ       BX, AX
-	JZ         done416
+	JZ         done436
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, AX
 	SUBQ       AX, SI
@@ -6280,7 +6608,7 @@ tail415:
 	VADDPD     Y0, Y3, Y3
 	VMASKMOVPD Y3, Y2, (DX)(BX*8)
 
-done416:
+done436:
 	VZEROUPPER
 	RET
 
@@ -6298,9 +6626,9 @@ TEXT ·complexAddProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest419
+	JL           oneTest439
 
-many417:
+many437:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -6327,14 +6655,14 @@ many417:
 	VMOVUPS     Z2, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many417
+	JLE         many437
 
-oneTest419:
+oneTest439:
 	LEAQ -8(AX), DI
 	CMPQ SI, DI
-	JG   tail420
+	JG   tail440
 
-one418:
+one438:
 	VMOVUPS     (DX)(SI*8), Z2
 	VPERMILPD   $0xff, Z2, Z3
 	VMULPD      Z1, Z3, Z3
@@ -6349,11 +6677,11 @@ one418:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one418
+	JLE         one438
 
-tail420:
+tail440:
 	SUBQ        SI, AX
-	JZ          done421
+	JZ          done441
 	MOVQ        $-1, DI
 	SHLXQ       AX, DI, DI
 	NOTQ        DI
@@ -6371,7 +6699,7 @@ tail420:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (CX)(SI*8)
 
-done421:
+done441:
 	VZEROUPPER
 	RET
 
@@ -6389,9 +6717,9 @@ TEXT ·complexAddProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(AX), DI
 	TESTQ        DI, DI
-	JL           oneTest424
+	JL           oneTest444
 
-many422:
+many442:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -6418,14 +6746,14 @@ many422:
 	VMOVUPS     Y2, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many422
+	JLE         many442
 
-oneTest424:
+oneTest444:
 	LEAQ -4(AX), DI
 	CMPQ SI, DI
-	JG   tail425
+	JG   tail445
 
-one423:
+one443:
 	VMOVUPS     (DX)(SI*8), Y2
 	VPERMILPD   $0xff, Y2, Y3
 	VMULPD      Y1, Y3, Y3
@@ -6440,11 +6768,11 @@ one423:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one423
+	JLE         one443
 
-tail425:
+tail445:
 	SUBQ        SI, AX
-	JZ          done426
+	JZ          done446
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, AX
 	SUBQ        AX, DI
@@ -6462,7 +6790,7 @@ tail425:
 	VFMADD231PD Y1, Y0, Y3
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done426:
+done446:
 	VZEROUPPER
 	RET
 
@@ -6475,7 +6803,7 @@ TEXT ·splitAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop427:
+loop447:
 	VMOVUPS   (DX), Z0
 	VMOVUPS   64(DX), Z1
 	VMOVUPS   Z0, Z2
@@ -6490,7 +6818,7 @@ loop427:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop427
+	JNZ       loop447
 	VZEROUPPER
 	RET
 
@@ -6503,7 +6831,7 @@ TEXT ·splitAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop428:
+loop448:
 	VMOVUPS   (DX), Y0
 	VMOVUPS   32(DX), Y1
 	VUNPCKLPD Y1, Y0, Y2
@@ -6516,7 +6844,7 @@ loop428:
 	ADDQ      $0x20, CX
 	ADDQ      $0x40, DX
 	DECQ      BX
-	JNZ       loop428
+	JNZ       loop448
 	VZEROUPPER
 	RET
 
@@ -6529,7 +6857,7 @@ TEXT ·addPartsAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x03, BX
 
-loop429:
+loop449:
 	VMOVUPS   (AX), Z0
 	VMOVUPS   (CX), Z1
 	VMOVUPS   Z0, Z2
@@ -6546,7 +6874,7 @@ loop429:
 	ADDQ      $0x40, CX
 	ADDQ      $0x80, DX
 	DECQ      BX
-	JNZ       loop429
+	JNZ       loop449
 	VZEROUPPER
 	RET
 
@@ -6559,7 +6887,7 @@ TEXT ·addPartsAVX2F64<>(SB), NOSPLIT, $0-32
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
 
-loop430:
+loop450:
 	VMOVUPS    (AX), Y0
 	VMOVUPS    (CX), Y1
 	VUNPCKLPD  Y1, Y0, Y2
@@ -6574,7 +6902,7 @@ loop430:
 	ADDQ       $0x20, CX
 	ADDQ       $0x40, DX
 	DECQ       BX
-	JNZ        loop430
+	JNZ        loop450
 	VZEROUPPER
 	RET
 
@@ -6589,9 +6917,9 @@ TEXT ·expAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest433
+	JL      oneTest453
 
-many431:
+many451:
 	VMOVUPS           (CX)(BX*8), Z2
 	VMOVUPS           64(CX)(BX*8), Z3
 	VMOVUPS           128(CX)(BX*8), Z4
@@ -6677,7 +7005,7 @@ many431:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal436
+	JZ                normal456
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z10, K1
 	VADDPD.BCST       constants<>+1856(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1920(SB), Z10, K1, Z10
@@ -6702,29 +7030,29 @@ many431:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1984(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1984(SB), Z21, K1, Z21
-	JMP               scaled437
+	JMP               scaled457
 
-normal436:
+normal456:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled437:
+scaled457:
 	VMOVUPS Z18, (AX)(BX*8)
 	VMOVUPS Z19, 64(AX)(BX*8)
 	VMOVUPS Z20, 128(AX)(BX*8)
 	VMOVUPS Z21, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many431
+	JLE     many451
 
-oneTest433:
+oneTest453:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail434
+	JG   tail454
 
-one432:
+one452:
 	VMOVUPS           (CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
 	VFMADD213PD.BCST  constants<>+1152(SB), Z2, Z3
@@ -6747,27 +7075,27 @@ one432:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal438
+	JZ                normal458
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K1, Z6
-	JMP               scaled439
+	JMP               scaled459
 
-normal438:
+normal458:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled439:
+scaled459:
 	VMOVUPS Z6, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one432
+	JLE     one452
 
-tail434:
+tail454:
 	SUBQ              BX, DX
-	JZ                done435
+	JZ                done455
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -6794,22 +7122,22 @@ tail434:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal440
+	JZ                normal460
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled441
+	JMP               scaled461
 
-normal440:
+normal460:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled441:
+scaled461:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 
-done435:
+done455:
 	VZEROUPPER
 	RET
 
@@ -6868,9 +7196,9 @@ TEXT ·expAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest444
+	JL      oneTest464
 
-many442:
+many462:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -6923,7 +7251,7 @@ many442:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal447
+	JZ           normal467
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y3, Y2
@@ -6950,9 +7278,9 @@ many442:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled448
+	JMP          scaled468
 
-normal447:
+normal467:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -6968,19 +7296,19 @@ normal447:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled448:
+scaled468:
 	VMOVUPS Y8, (AX)(BX*8)
 	VMOVUPS Y9, 32(AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many442
+	JLE     many462
 
-oneTest444:
+oneTest464:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail445
+	JG   tail465
 
-one443:
+one463:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -7008,7 +7336,7 @@ one443:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal449
+	JZ           normal469
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -7022,9 +7350,9 @@ one443:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled450
+	JMP          scaled470
 
-normal449:
+normal469:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -7033,15 +7361,15 @@ normal449:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled450:
+scaled470:
 	VMOVUPS Y5, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one443
+	JLE     one463
 
-tail445:
+tail465:
 	SUBQ         BX, DX
-	JZ           done446
+	JZ           done466
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -7073,7 +7401,7 @@ tail445:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal451
+	JZ           normal471
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y3, Y1
@@ -7087,9 +7415,9 @@ tail445:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled452
+	JMP          scaled472
 
-normal451:
+normal471:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -7098,10 +7426,10 @@ normal451:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled452:
+scaled472:
 	VMASKMOVPD Y4, Y2, (AX)(BX*8)
 
-done446:
+done466:
 	VZEROUPPER
 	RET
 
@@ -7114,9 +7442,9 @@ TEXT ·expAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest456
+	JL    oneTest476
 
-many454:
+many474:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
@@ -7169,14 +7497,14 @@ many454:
 	VMOVUPS           Z0, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many454
+	JLE               many474
 
-oneTest456:
+oneTest476:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail457
+	JG   tail477
 
-one455:
+one475:
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      constants<>+2304(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -7204,11 +7532,11 @@ one455:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one455
+	JLE               one475
 
-tail457:
+tail477:
 	SUBQ              BX, DX
-	JZ                done458
+	JZ                done478
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -7239,7 +7567,7 @@ tail457:
 	VSCALEFPS         Z2, Z3, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-done458:
+done478:
 	VZEROUPPER
 	RET
 
@@ -7252,9 +7580,9 @@ TEXT ·expAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail463
+	JG   tail483
 
-one461:
+one481:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+2880(SB), Y1
 	VMINPS       Y0, Y1, Y0
@@ -7289,11 +7617,11 @@ one461:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one461
+	JLE          one481
 
-tail463:
+tail483:
 	SUBQ         BX, DX
-	JZ           done464
+	JZ           done484
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -7331,7 +7659,7 @@ tail463:
 	VMULPS       Y1, Y3, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done464:
+done484:
 	VZEROUPPER
 	RET
 
@@ -7347,9 +7675,9 @@ TEXT ·expSubToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest467
+	JL      oneTest487
 
-many465:
+many485:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -7443,7 +7771,7 @@ many465:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal470
+	JZ                normal490
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z10, K1
 	VADDPD.BCST       constants<>+1856(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1920(SB), Z10, K1, Z10
@@ -7468,29 +7796,29 @@ many465:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1984(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1984(SB), Z21, K1, Z21
-	JMP               scaled471
+	JMP               scaled491
 
-normal470:
+normal490:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled471:
+scaled491:
 	VMOVUPS Z18, (AX)(SI*8)
 	VMOVUPS Z19, 64(AX)(SI*8)
 	VMOVUPS Z20, 128(AX)(SI*8)
 	VMOVUPS Z21, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many465
+	JLE     many485
 
-oneTest467:
+oneTest487:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail468
+	JG   tail488
 
-one466:
+one486:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -7515,27 +7843,27 @@ one466:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal472
+	JZ                normal492
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K1, Z6
-	JMP               scaled473
+	JMP               scaled493
 
-normal472:
+normal492:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled473:
+scaled493:
 	VMOVUPS Z6, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one466
+	JLE     one486
 
-tail468:
+tail488:
 	SUBQ              SI, BX
-	JZ                done469
+	JZ                done489
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -7564,22 +7892,22 @@ tail468:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal474
+	JZ                normal494
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled475
+	JMP               scaled495
 
-normal474:
+normal494:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled475:
+scaled495:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 
-done469:
+done489:
 	VZEROUPPER
 	RET
 
@@ -7595,9 +7923,9 @@ TEXT ·expSubToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest478
+	JL      oneTest498
 
-many476:
+many496:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -7654,7 +7982,7 @@ many476:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal481
+	JZ           normal501
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2240(SB), Y4, Y3
@@ -7681,9 +8009,9 @@ many476:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled482
+	JMP          scaled502
 
-normal481:
+normal501:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -7699,19 +8027,19 @@ normal481:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled482:
+scaled502:
 	VMOVUPS Y8, (AX)(SI*8)
 	VMOVUPS Y9, 32(AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many476
+	JLE     many496
 
-oneTest478:
+oneTest498:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail479
+	JG   tail499
 
-one477:
+one497:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -7741,7 +8069,7 @@ one477:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal483
+	JZ           normal503
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2240(SB), Y4, Y3
@@ -7755,9 +8083,9 @@ one477:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled484
+	JMP          scaled504
 
-normal483:
+normal503:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -7766,15 +8094,15 @@ normal483:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled484:
+scaled504:
 	VMOVUPS Y5, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one477
+	JLE     one497
 
-tail479:
+tail499:
 	SUBQ         SI, BX
-	JZ           done480
+	JZ           done500
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -7808,7 +8136,7 @@ tail479:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal485
+	JZ           normal505
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y4, Y1
@@ -7822,9 +8150,9 @@ tail479:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled486
+	JMP          scaled506
 
-normal485:
+normal505:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -7833,10 +8161,10 @@ normal485:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled486:
+scaled506:
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 
-done480:
+done500:
 	VZEROUPPER
 	RET
 
@@ -7851,9 +8179,9 @@ TEXT ·expSubToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest489
+	JL      oneTest509
 
-many487:
+many507:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -7944,14 +8272,14 @@ many487:
 	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many487
+	JLE               many507
 
-oneTest489:
+oneTest509:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail490
+	JG   tail510
 
-one488:
+one508:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -7976,11 +8304,11 @@ one488:
 	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one488
+	JLE               one508
 
-tail490:
+tail510:
 	SUBQ              SI, BX
-	JZ                done491
+	JZ                done511
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -8008,7 +8336,7 @@ tail490:
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done491:
+done511:
 	VZEROUPPER
 	RET
 
@@ -8024,9 +8352,9 @@ TEXT ·expSubToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest494
+	JL      oneTest514
 
-many492:
+many512:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -8075,14 +8403,14 @@ many492:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many492
+	JLE          many512
 
-oneTest494:
+oneTest514:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail495
+	JG   tail515
 
-one493:
+one513:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -8108,11 +8436,11 @@ one493:
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one493
+	JLE          one513
 
-tail495:
+tail515:
 	SUBQ         SI, BX
-	JZ           done496
+	JZ           done516
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -8143,7 +8471,7 @@ tail495:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X2, (AX)(SI*4)
 
-done496:
+done516:
 	VZEROUPPER
 	RET
 
@@ -8160,9 +8488,9 @@ TEXT ·expShiftSumAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest499
+	JL           oneTest519
 
-many497:
+many517:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -8252,7 +8580,7 @@ many497:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal502
+	JZ                normal522
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z12, K1
 	VADDPD.BCST       constants<>+1856(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1920(SB), Z12, K1, Z12
@@ -8277,15 +8605,15 @@ many497:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1984(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1984(SB), Z23, K1, Z23
-	JMP               scaled503
+	JMP               scaled523
 
-normal502:
+normal522:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled503:
+scaled523:
 	VADDPD  Z20, Z1, Z1
 	VMOVUPS Z20, (DX)(BX*8)
 	VADDPD  Z21, Z1, Z1
@@ -8296,14 +8624,14 @@ scaled503:
 	VMOVUPS Z23, 192(DX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many497
+	JLE     many517
 
-oneTest499:
+oneTest519:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail500
+	JG   tail520
 
-one498:
+one518:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VBROADCASTSD      constants<>+1088(SB), Z5
@@ -8327,28 +8655,28 @@ one498:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal504
+	JZ                normal524
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	VADDPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1984(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1984(SB), Z8, K1, Z8
-	JMP               scaled505
+	JMP               scaled525
 
-normal504:
+normal524:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled505:
+scaled525:
 	VADDPD  Z8, Z1, Z1
 	VMOVUPS Z8, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one498
+	JLE     one518
 
-tail500:
+tail520:
 	SUBQ              BX, CX
-	JZ                done501
+	JZ                done521
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -8376,23 +8704,23 @@ tail500:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal506
+	JZ                normal526
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	VADDPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1920(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1984(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1984(SB), Z7, K2, Z7
-	JMP               scaled507
+	JMP               scaled527
 
-normal506:
+normal526:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled507:
+scaled527:
 	VADDPD  Z7, Z1, K1, Z1
 	VMOVUPD Z7, K1, (DX)(BX*8)
 
-done501:
+done521:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -8416,9 +8744,9 @@ TEXT ·expShiftSumAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest510
+	JL           oneTest530
 
-many508:
+many528:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -8473,7 +8801,7 @@ many508:
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal513
+	JZ           normal533
 	VCMPPD       $0x11, constants<>+2176(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2240(SB), Y5, Y4
@@ -8500,9 +8828,9 @@ many508:
 	VPAND        constants<>+1984(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled514
+	JMP          scaled534
 
-normal513:
+normal533:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -8518,21 +8846,21 @@ normal513:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled514:
+scaled534:
 	VADDPD  Y11, Y1, Y1
 	VMOVUPS Y11, (DX)(BX*8)
 	VADDPD  Y12, Y1, Y1
 	VMOVUPS Y12, 32(DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many508
+	JLE     many528
 
-oneTest510:
+oneTest530:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail511
+	JG   tail531
 
-one509:
+one529:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -8561,7 +8889,7 @@ one509:
 	VCMPPD       $0x11, constants<>+2176(SB), Y5, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal515
+	JZ           normal535
 	VCMPPD       $0x11, constants<>+2176(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2240(SB), Y6, Y4
@@ -8575,9 +8903,9 @@ one509:
 	VPAND        constants<>+1984(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled516
+	JMP          scaled536
 
-normal515:
+normal535:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -8586,16 +8914,16 @@ normal515:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled516:
+scaled536:
 	VADDPD  Y7, Y1, Y1
 	VMOVUPS Y7, (DX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one509
+	JLE     one529
 
-tail511:
+tail531:
 	SUBQ         BX, CX
-	JZ           done512
+	JZ           done532
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, CX
 	SUBQ         CX, SI
@@ -8628,7 +8956,7 @@ tail511:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal517
+	JZ           normal537
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y5, Y2
@@ -8642,9 +8970,9 @@ tail511:
 	VPAND        constants<>+1984(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled518
+	JMP          scaled538
 
-normal517:
+normal537:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -8653,12 +8981,12 @@ normal517:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled518:
+scaled538:
 	VANDPD     Y4, Y3, Y0
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y3, Y4, (DX)(BX*8)
 
-done512:
+done532:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -8680,9 +9008,9 @@ TEXT ·expShiftSumAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest521
+	JL           oneTest541
 
-many519:
+many539:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VCVTPS2PD         32(AX)(BX*4), Z4
@@ -8773,14 +9101,14 @@ many519:
 	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many519
+	JLE               many539
 
-oneTest521:
+oneTest541:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail522
+	JG   tail542
 
-one520:
+one540:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
@@ -8805,11 +9133,11 @@ one520:
 	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one520
+	JLE               one540
 
-tail522:
+tail542:
 	SUBQ              BX, CX
-	JZ                done523
+	JZ                done543
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -8837,7 +9165,7 @@ tail522:
 	VCVTPD2PS         Z5, Y5
 	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done523:
+done543:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -8862,9 +9190,9 @@ TEXT ·expShiftSumAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest526
+	JL           oneTest546
 
-many524:
+many544:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -8913,14 +9241,14 @@ many524:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many524
+	JLE          many544
 
-oneTest526:
+oneTest546:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail527
+	JG   tail547
 
-one525:
+one545:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -8946,11 +9274,11 @@ one525:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one525
+	JLE          one545
 
-tail527:
+tail547:
 	SUBQ         BX, CX
-	JZ           done528
+	JZ           done548
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, CX
 	SUBQ         CX, SI
@@ -8982,7 +9310,7 @@ tail527:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X5, (DX)(BX*4)
 
-done528:
+done548:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -9003,9 +9331,9 @@ TEXT ·sumExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest531
+	JL           oneTest551
 
-many529:
+many549:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -9099,7 +9427,7 @@ many529:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal534
+	JZ                normal554
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z12, K1
 	VADDPD.BCST       constants<>+1856(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1920(SB), Z12, K1, Z12
@@ -9124,29 +9452,29 @@ many529:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1984(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1984(SB), Z23, K1, Z23
-	JMP               scaled535
+	JMP               scaled555
 
-normal534:
+normal554:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled535:
+scaled555:
 	VADDPD Z20, Z1, Z1
 	VADDPD Z21, Z1, Z1
 	VADDPD Z22, Z1, Z1
 	VADDPD Z23, Z1, Z1
 	ADDQ   $0x20, DX
 	CMPQ   DX, BX
-	JLE    many529
+	JLE    many549
 
-oneTest531:
+oneTest551:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail532
+	JG   tail552
 
-one530:
+one550:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -9171,27 +9499,27 @@ one530:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal536
+	JZ                normal556
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	VADDPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1920(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1984(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1984(SB), Z8, K1, Z8
-	JMP               scaled537
+	JMP               scaled557
 
-normal536:
+normal556:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled537:
+scaled557:
 	VADDPD Z8, Z1, Z1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    one530
+	JLE    one550
 
-tail532:
+tail552:
 	SUBQ              DX, CX
-	JZ                done533
+	JZ                done553
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -9220,22 +9548,22 @@ tail532:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal538
+	JZ                normal558
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	VADDPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1920(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1984(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1984(SB), Z7, K2, Z7
-	JMP               scaled539
+	JMP               scaled559
 
-normal538:
+normal558:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled539:
+scaled559:
 	VADDPD Z7, Z1, K1, Z1
 
-done533:
+done553:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -9258,9 +9586,9 @@ TEXT ·sumExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest542
+	JL           oneTest562
 
-many540:
+many560:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -9316,7 +9644,7 @@ many540:
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal545
+	JZ           normal565
 	VCMPPD       $0x11, constants<>+2176(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+2240(SB), Y5, Y4
@@ -9343,9 +9671,9 @@ many540:
 	VPAND        constants<>+1984(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled546
+	JMP          scaled566
 
-normal545:
+normal565:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -9361,19 +9689,19 @@ normal545:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled546:
+scaled566:
 	VADDPD Y11, Y1, Y1
 	VADDPD Y12, Y1, Y1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    many540
+	JLE    many560
 
-oneTest542:
+oneTest562:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail543
+	JG   tail563
 
-one541:
+one561:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -9403,7 +9731,7 @@ one541:
 	VCMPPD       $0x11, constants<>+2176(SB), Y5, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal547
+	JZ           normal567
 	VCMPPD       $0x11, constants<>+2176(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2240(SB), Y6, Y4
@@ -9417,9 +9745,9 @@ one541:
 	VPAND        constants<>+1984(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled548
+	JMP          scaled568
 
-normal547:
+normal567:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -9428,15 +9756,15 @@ normal547:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled548:
+scaled568:
 	VADDPD Y7, Y1, Y1
 	ADDQ   $0x04, DX
 	CMPQ   DX, BX
-	JLE    one541
+	JLE    one561
 
-tail543:
+tail563:
 	SUBQ         DX, CX
-	JZ           done544
+	JZ           done564
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x03, CX
 	SUBQ         CX, BX
@@ -9470,7 +9798,7 @@ tail543:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal549
+	JZ           normal569
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y5, Y2
@@ -9484,9 +9812,9 @@ tail543:
 	VPAND        constants<>+1984(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled550
+	JMP          scaled570
 
-normal549:
+normal569:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -9495,11 +9823,11 @@ normal549:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled550:
+scaled570:
 	VANDPD Y4, Y3, Y0
 	VADDPD Y0, Y1, Y1
 
-done544:
+done564:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -9520,9 +9848,9 @@ TEXT ·sumExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest553
+	JL           oneTest573
 
-many551:
+many571:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -9607,14 +9935,14 @@ many551:
 	VADDPD            Z19, Z1, Z1
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many551
+	JLE               many571
 
-oneTest553:
+oneTest573:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail554
+	JG   tail574
 
-one552:
+one572:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -9638,11 +9966,11 @@ one552:
 	VADDPD            Z6, Z1, Z1
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one552
+	JLE               one572
 
-tail554:
+tail574:
 	SUBQ              DX, CX
-	JZ                done555
+	JZ                done575
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -9669,7 +9997,7 @@ tail554:
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 
-done555:
+done575:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -9693,9 +10021,9 @@ TEXT ·sumExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest558
+	JL           oneTest578
 
-many556:
+many576:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -9741,14 +10069,14 @@ many556:
 	VADDPD       Y12, Y1, Y1
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many556
+	JLE          many576
 
-oneTest558:
+oneTest578:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail559
+	JG   tail579
 
-one557:
+one577:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -9773,11 +10101,11 @@ one557:
 	VADDPD       Y7, Y1, Y1
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one557
+	JLE          one577
 
-tail559:
+tail579:
 	SUBQ         DX, CX
-	JZ           done560
+	JZ           done580
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x02, CX
 	SUBQ         CX, BX
@@ -9808,7 +10136,7 @@ tail559:
 	VANDPD       Y0, Y3, Y0
 	VADDPD       Y0, Y1, Y1
 
-done560:
+done580:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -9829,9 +10157,9 @@ TEXT ·expSubAddAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest563
+	JL      oneTest583
 
-many561:
+many581:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -9925,7 +10253,7 @@ many561:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal566
+	JZ                normal586
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z10, K1
 	VADDPD.BCST       constants<>+1856(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1920(SB), Z10, K1, Z10
@@ -9950,15 +10278,15 @@ many561:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1984(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1984(SB), Z21, K1, Z21
-	JMP               scaled567
+	JMP               scaled587
 
-normal566:
+normal586:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled567:
+scaled587:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z18, Z2, Z2
 	VMOVUPS Z18, (AX)(SI*8)
@@ -9977,14 +10305,14 @@ scaled567:
 	VMOVUPS Z2, 192(DX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many561
+	JLE     many581
 
-oneTest563:
+oneTest583:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail564
+	JG   tail584
 
-one562:
+one582:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -10009,30 +10337,30 @@ one562:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal568
+	JZ                normal588
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K1, Z6
-	JMP               scaled569
+	JMP               scaled589
 
-normal568:
+normal588:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled569:
+scaled589:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z6, Z2, Z2
 	VMOVUPS Z6, (AX)(SI*8)
 	VMOVUPS Z2, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one562
+	JLE     one582
 
-tail564:
+tail584:
 	SUBQ              SI, BX
-	JZ                done565
+	JZ                done585
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -10061,25 +10389,25 @@ tail564:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal570
+	JZ                normal590
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled571
+	JMP               scaled591
 
-normal570:
+normal590:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled571:
+scaled591:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD   Z6, K1, (AX)(SI*8)
 	VMOVUPD   Z0, K1, (DX)(SI*8)
 
-done565:
+done585:
 	VZEROUPPER
 	RET
 
@@ -10095,9 +10423,9 @@ TEXT ·expSubAddAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest574
+	JL      oneTest594
 
-many572:
+many592:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -10154,7 +10482,7 @@ many572:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal577
+	JZ           normal597
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2240(SB), Y4, Y3
@@ -10181,9 +10509,9 @@ many572:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled578
+	JMP          scaled598
 
-normal577:
+normal597:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -10199,7 +10527,7 @@ normal577:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled578:
+scaled598:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y8, Y2, Y2
 	VMOVUPS Y8, (AX)(SI*8)
@@ -10210,14 +10538,14 @@ scaled578:
 	VMOVUPS Y2, 32(DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many572
+	JLE     many592
 
-oneTest574:
+oneTest594:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail575
+	JG   tail595
 
-one573:
+one593:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -10247,7 +10575,7 @@ one573:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal579
+	JZ           normal599
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+2240(SB), Y4, Y3
@@ -10261,9 +10589,9 @@ one573:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled580
+	JMP          scaled600
 
-normal579:
+normal599:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -10272,18 +10600,18 @@ normal579:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled580:
+scaled600:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y5, Y2, Y2
 	VMOVUPS Y5, (AX)(SI*8)
 	VMOVUPS Y2, (DX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one573
+	JLE     one593
 
-tail575:
+tail595:
 	SUBQ         SI, BX
-	JZ           done576
+	JZ           done596
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -10317,7 +10645,7 @@ tail575:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal581
+	JZ           normal601
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y4, Y1
@@ -10331,9 +10659,9 @@ tail575:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled582
+	JMP          scaled602
 
-normal581:
+normal601:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -10342,13 +10670,13 @@ normal581:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled582:
+scaled602:
 	VMASKMOVPD (DX)(SI*8), Y2, Y0
 	VADDPD     Y3, Y0, Y0
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (DX)(SI*8)
 
-done576:
+done596:
 	VZEROUPPER
 	RET
 
@@ -10363,9 +10691,9 @@ TEXT ·expSubAddAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest585
+	JL      oneTest605
 
-many583:
+many603:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -10472,14 +10800,14 @@ many583:
 	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many583
+	JLE               many603
 
-oneTest585:
+oneTest605:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail586
+	JG   tail606
 
-one584:
+one604:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -10508,11 +10836,11 @@ one584:
 	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one584
+	JLE               one604
 
-tail586:
+tail606:
 	SUBQ              SI, BX
-	JZ                done587
+	JZ                done607
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -10544,7 +10872,7 @@ tail586:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done587:
+done607:
 	VZEROUPPER
 	RET
 
@@ -10560,9 +10888,9 @@ TEXT ·expSubAddAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest590
+	JL      oneTest610
 
-many588:
+many608:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -10619,14 +10947,14 @@ many588:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many588
+	JLE          many608
 
-oneTest590:
+oneTest610:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail591
+	JG   tail611
 
-one589:
+one609:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -10656,11 +10984,11 @@ one589:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one589
+	JLE          one609
 
-tail591:
+tail611:
 	SUBQ         SI, BX
-	JZ           done592
+	JZ           done612
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -10696,7 +11024,7 @@ tail591:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done592:
+done612:
 	VZEROUPPER
 	RET
 
@@ -10727,14 +11055,14 @@ TEXT ·logAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail596
+	JG           tail616
 
-one594:
+one614:
 	VMOVUPS     (DX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal598
+	JZ          normal618
 	VMOVUPS     Z18, Z19
 	VPXORQ      Z20, Z20, Z20
 	VMULPD      constants<>+4608(SB), Z18, Z21
@@ -10781,9 +11109,9 @@ one594:
 	VCMPPD      $0x11, constants<>+512(SB), Z18, K1
 	VMOVUPD     constants<>+4800(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored599
+	JMP         stored619
 
-normal598:
+normal618:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -10818,14 +11146,14 @@ normal598:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored599:
+stored619:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one594
+	JLE  one614
 
-tail596:
+tail616:
 	SUBQ        BX, CX
-	JZ          done597
+	JZ          done617
 	MOVQ        $-1, SI
 	SHLXQ       CX, SI, SI
 	NOTQ        SI
@@ -10878,7 +11206,7 @@ tail596:
 	VMOVUPD     constants<>+4800(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done597:
+done617:
 	VZEROUPPER
 	RET
 
@@ -10891,9 +11219,9 @@ TEXT ·logAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail603
+	JG   tail623
 
-one601:
+one621:
 	VMOVUPS     (DX)(BX*8), Y0
 	VPSUBQ      constants<>+3904(SB), Y0, Y1
 	VPCMPGTQ    constants<>+3968(SB), Y1, Y2
@@ -10901,7 +11229,7 @@ one601:
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal605
+	JZ          normal625
 	VMOVUPS     Y0, Y1
 	VXORPD      Y2, Y2, Y2
 	VMULPD      constants<>+4608(SB), Y0, Y3
@@ -10948,9 +11276,9 @@ one601:
 	VCMPPD      $0x11, constants<>+512(SB), Y0, Y0
 	VBLENDVPD   Y0, constants<>+4800(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored606
+	JMP         stored626
 
-normal605:
+normal625:
 	VPSUBQ      constants<>+3712(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
 	VORPD       constants<>+1984(SB), Y0, Y0
@@ -10985,14 +11313,14 @@ normal605:
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored606:
+stored626:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one601
+	JLE  one621
 
-tail603:
+tail623:
 	SUBQ        BX, CX
-	JZ          done604
+	JZ          done624
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, CX
 	SUBQ        CX, SI
@@ -11045,7 +11373,7 @@ tail603:
 	VBLENDVPD   Y1, constants<>+4800(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done604:
+done624:
 	VZEROUPPER
 	RET
 
@@ -11058,9 +11386,9 @@ TEXT ·logAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest610
+	JL    oneTest630
 
-many608:
+many628:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z1
 	VGETMANTPS        $0x0b, Z0, Z2
@@ -11121,14 +11449,14 @@ many608:
 	VMOVUPS           Z3, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many608
+	JLE               many628
 
-oneTest610:
+oneTest630:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail611
+	JG   tail631
 
-one609:
+one629:
 	VMOVUPS           (CX)(BX*4), Z0
 	VGETMANTPS        $0x0b, Z0, Z1
 	VGETEXPPS         Z0, Z2
@@ -11160,11 +11488,11 @@ one609:
 	VMOVUPS           Z1, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one609
+	JLE               one629
 
-tail611:
+tail631:
 	SUBQ              BX, DX
-	JZ                done612
+	JZ                done632
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -11199,7 +11527,7 @@ tail611:
 	VFIXUPIMMPS       $0x00, constants<>+5440(SB), Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(BX*4)
 
-done612:
+done632:
 	VZEROUPPER
 	RET
 
@@ -11212,9 +11540,9 @@ TEXT ·logAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail617
+	JG   tail637
 
-one615:
+one635:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+5504(SB), Y1
 	VCMPPS       $0x11, Y1, Y0, Y1
@@ -11265,11 +11593,11 @@ one615:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one615
+	JLE          one635
 
-tail617:
+tail637:
 	SUBQ         BX, DX
-	JZ           done618
+	JZ           done638
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -11323,7 +11651,7 @@ tail617:
 	VBLENDVPS    Y1, Y3, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done618:
+done638:
 	VZEROUPPER
 	RET
 
@@ -11337,18 +11665,18 @@ TEXT ·sinCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail623
+	JG   tail643
 
-one621:
+one641:
 	VMOVUPS  (DX)(SI*8), Z0
 	VANDPD   constants<>+384(SB), Z0, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok625
+	JZ       ok645
 	MOVQ     SI, ret+32(FP)
-	JMP      done619
+	JMP      done639
 
-ok625:
+ok645:
 	VMULPD    constants<>+5952(SB), Z0, Z1
 	VADDPD    constants<>+6016(SB), Z1, Z1
 	VSUBPD    constants<>+6016(SB), Z1, Z6
@@ -11411,12 +11739,12 @@ ok625:
 	VMOVUPS   Z3, (CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one621
+	JLE       one641
 
-tail623:
+tail643:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done624
+	JZ        done644
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -11425,11 +11753,11 @@ tail623:
 	VANDPD    constants<>+384(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+5888(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok626
+	JZ        ok646
 	MOVQ      SI, ret+32(FP)
-	JMP       done619
+	JMP       done639
 
-ok626:
+ok646:
 	VMULPD    constants<>+5952(SB), Z0, Z1
 	VADDPD    constants<>+6016(SB), Z1, Z1
 	VSUBPD    constants<>+6016(SB), Z1, Z2
@@ -11491,10 +11819,10 @@ ok626:
 	VMOVUPD   Z4, K1, (AX)(SI*8)
 	VMOVUPD   Z5, K1, (CX)(SI*8)
 
-done624:
+done644:
 	MOVQ BX, ret+32(FP)
 
-done619:
+done639:
 	VZEROUPPER
 	RET
 
@@ -11508,19 +11836,19 @@ TEXT ·sinCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail631
+	JG   tail651
 
-one629:
+one649:
 	VMOVUPS   (DX)(SI*8), Y0
 	VANDPD    constants<>+384(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok633
+	JZ        ok653
 	MOVQ      SI, ret+32(FP)
-	JMP       done627
+	JMP       done647
 
-ok633:
+ok653:
 	VMULPD    constants<>+5952(SB), Y0, Y1
 	VADDPD    constants<>+6016(SB), Y1, Y1
 	VSUBPD    constants<>+6016(SB), Y1, Y2
@@ -11581,12 +11909,12 @@ ok633:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one629
+	JLE       one649
 
-tail631:
+tail651:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done632
+	JZ         done652
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -11596,11 +11924,11 @@ tail631:
 	VCMPPD     $0x16, constants<>+5888(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok634
+	JZ         ok654
 	MOVQ       SI, ret+32(FP)
-	JMP        done627
+	JMP        done647
 
-ok634:
+ok654:
 	VMULPD     constants<>+5952(SB), Y1, Y2
 	VADDPD     constants<>+6016(SB), Y2, Y2
 	VSUBPD     constants<>+6016(SB), Y2, Y3
@@ -11660,10 +11988,10 @@ ok634:
 	VMASKMOVPD Y4, Y0, (AX)(SI*8)
 	VMASKMOVPD Y3, Y0, (CX)(SI*8)
 
-done632:
+done652:
 	MOVQ BX, ret+32(FP)
 
-done627:
+done647:
 	VZEROUPPER
 	RET
 
@@ -11677,18 +12005,18 @@ TEXT ·sinCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail639
+	JG   tail659
 
-one637:
+one657:
 	VCVTPS2PD (DX)(SI*4), Z0
 	VANDPD    constants<>+384(SB), Z0, Z1
 	VCMPPD    $0x16, constants<>+5888(SB), Z1, K1
 	KORTESTW  K1, K1
-	JZ        ok641
+	JZ        ok661
 	MOVQ      SI, ret+32(FP)
-	JMP       done635
+	JMP       done655
 
-ok641:
+ok661:
 	VMULPD    constants<>+5952(SB), Z0, Z1
 	VADDPD    constants<>+6016(SB), Z1, Z1
 	VSUBPD    constants<>+6016(SB), Z1, Z6
@@ -11753,12 +12081,12 @@ ok641:
 	VMOVUPS   Y3, (CX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one637
+	JLE       one657
 
-tail639:
+tail659:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done640
+	JZ          done660
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
@@ -11767,11 +12095,11 @@ tail639:
 	VANDPD      constants<>+384(SB), Z0, Z1
 	VCMPPD      $0x16, constants<>+5888(SB), Z1, K2
 	KORTESTW    K2, K2
-	JZ          ok642
+	JZ          ok662
 	MOVQ        SI, ret+32(FP)
-	JMP         done635
+	JMP         done655
 
-ok642:
+ok662:
 	VMULPD    constants<>+5952(SB), Z0, Z1
 	VADDPD    constants<>+6016(SB), Z1, Z1
 	VSUBPD    constants<>+6016(SB), Z1, Z2
@@ -11835,10 +12163,10 @@ ok642:
 	VCVTPD2PS Z5, Y5
 	VMOVUPS   Y5, K1, (CX)(SI*4)
 
-done640:
+done660:
 	MOVQ BX, ret+32(FP)
 
-done635:
+done655:
 	VZEROUPPER
 	RET
 
@@ -11852,19 +12180,19 @@ TEXT ·sinCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail647
+	JG   tail667
 
-one645:
+one665:
 	VCVTPS2PD (DX)(SI*4), Y0
 	VANDPD    constants<>+384(SB), Y0, Y1
 	VCMPPD    $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok649
+	JZ        ok669
 	MOVQ      SI, ret+32(FP)
-	JMP       done643
+	JMP       done663
 
-ok649:
+ok669:
 	VMULPD     constants<>+5952(SB), Y0, Y1
 	VADDPD     constants<>+6016(SB), Y1, Y1
 	VSUBPD     constants<>+6016(SB), Y1, Y2
@@ -11927,12 +12255,12 @@ ok649:
 	VMOVUPS    X2, (CX)(SI*4)
 	ADDQ       $0x04, SI
 	CMPQ       SI, DI
-	JLE        one645
+	JLE        one665
 
-tail647:
+tail667:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done648
+	JZ         done668
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -11943,11 +12271,11 @@ tail647:
 	VCMPPD     $0x16, constants<>+5888(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok650
+	JZ         ok670
 	MOVQ       SI, ret+32(FP)
-	JMP        done643
+	JMP        done663
 
-ok650:
+ok670:
 	VMULPD     constants<>+5952(SB), Y1, Y2
 	VADDPD     constants<>+6016(SB), Y2, Y2
 	VSUBPD     constants<>+6016(SB), Y2, Y3
@@ -12009,10 +12337,10 @@ ok650:
 	VCVTPD2PSY Y3, X3
 	VMASKMOVPS X3, X0, (CX)(SI*4)
 
-done648:
+done668:
 	MOVQ BX, ret+32(FP)
 
-done643:
+done663:
 	VZEROUPPER
 	RET
 
@@ -12025,9 +12353,9 @@ TEXT ·sinAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest654
+	JL    oneTest674
 
-many652:
+many672:
 	VMOVUPS  (CX)(BX*8), Z0
 	VANDPD   constants<>+384(SB), Z0, Z0
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K1
@@ -12036,11 +12364,11 @@ many652:
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok657
+	JZ       ok677
 	MOVQ     BX, ret+24(FP)
-	JMP      done651
+	JMP      done671
 
-ok657:
+ok677:
 	VMOVUPS           (CX)(BX*8), Z0
 	VMOVUPS           64(CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
@@ -12115,23 +12443,23 @@ ok657:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many652
+	JLE               many672
 
-oneTest654:
+oneTest674:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail655
+	JG   tail675
 
-one653:
+one673:
 	VMOVUPS  (CX)(BX*8), Z0
 	VANDPD   constants<>+384(SB), Z0, Z0
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok658
+	JZ       ok678
 	MOVQ     BX, ret+24(FP)
-	JMP      done651
+	JMP      done671
 
-ok658:
+ok678:
 	VMOVUPS           (CX)(BX*8), Z0
 	VBROADCASTSD      constants<>+5952(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -12170,12 +12498,12 @@ ok658:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one653
+	JLE               one673
 
-tail655:
+tail675:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done656
+	JZ        done676
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -12184,11 +12512,11 @@ tail655:
 	VANDPD    constants<>+384(SB), Z0, Z0
 	VCMPPD    $0x16, constants<>+5888(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok659
+	JZ        ok679
 	MOVQ      BX, ret+24(FP)
-	JMP       done651
+	JMP       done671
 
-ok659:
+ok679:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z0
 	VBROADCASTSD      constants<>+5952(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -12226,10 +12554,10 @@ ok659:
 	VXORPD            Z1, Z0, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-done656:
+done676:
 	MOVQ DX, ret+24(FP)
 
-done651:
+done671:
 	VZEROUPPER
 	RET
 
@@ -12242,19 +12570,19 @@ TEXT ·sinAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail664
+	JG   tail684
 
-one662:
+one682:
 	VMOVUPS   (CX)(BX*8), Y0
 	VANDPD    constants<>+384(SB), Y0, Y0
 	VCMPPD    $0x16, constants<>+5888(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok666
+	JZ        ok686
 	MOVQ      BX, ret+24(FP)
-	JMP       done660
+	JMP       done680
 
-ok666:
+ok686:
 	VMOVUPS      (CX)(BX*8), Y0
 	VBROADCASTSD constants<>+5952(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -12293,12 +12621,12 @@ ok666:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one662
+	JLE          one682
 
-tail664:
+tail684:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done665
+	JZ         done685
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -12308,11 +12636,11 @@ tail664:
 	VCMPPD     $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok667
+	JZ         ok687
 	MOVQ       BX, ret+24(FP)
-	JMP        done660
+	JMP        done680
 
-ok667:
+ok687:
 	VMASKMOVPD   (CX)(BX*8), Y0, Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -12350,10 +12678,10 @@ ok667:
 	VXORPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done665:
+done685:
 	MOVQ DX, ret+24(FP)
 
-done660:
+done680:
 	VZEROUPPER
 	RET
 
@@ -12366,9 +12694,9 @@ TEXT ·sinAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest671
+	JL    oneTest691
 
-many669:
+many689:
 	VMOVUPS  (CX)(BX*4), Z0
 	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K1
@@ -12377,11 +12705,11 @@ many669:
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok674
+	JZ       ok694
 	MOVQ     BX, ret+24(FP)
-	JMP      done668
+	JMP      done688
 
-ok674:
+ok694:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
@@ -12444,23 +12772,23 @@ ok674:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many669
+	JLE               many689
 
-oneTest671:
+oneTest691:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail672
+	JG   tail692
 
-one670:
+one690:
 	VMOVUPS  (CX)(BX*4), Z0
 	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok675
+	JZ       ok695
 	MOVQ     BX, ret+24(FP)
-	JMP      done668
+	JMP      done688
 
-ok675:
+ok695:
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      constants<>+7424(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -12493,12 +12821,12 @@ ok675:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one670
+	JLE               one690
 
-tail672:
+tail692:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done673
+	JZ        done693
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -12507,11 +12835,11 @@ tail672:
 	VANDPS    constants<>+448(SB), Z0, Z0
 	VCMPPS    $0x16, constants<>+7360(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok676
+	JZ        ok696
 	MOVQ      BX, ret+24(FP)
-	JMP       done668
+	JMP       done688
 
-ok676:
+ok696:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z0
 	VBROADCASTSS      constants<>+7424(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -12543,10 +12871,10 @@ ok676:
 	VXORPS            Z1, Z0, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-done673:
+done693:
 	MOVQ DX, ret+24(FP)
 
-done668:
+done688:
 	VZEROUPPER
 	RET
 
@@ -12559,19 +12887,19 @@ TEXT ·sinAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail681
+	JG   tail701
 
-one679:
+one699:
 	VMOVUPS   (CX)(BX*4), Y0
 	VANDPS    constants<>+448(SB), Y0, Y0
 	VCMPPS    $0x16, constants<>+7360(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok683
+	JZ        ok703
 	MOVQ      BX, ret+24(FP)
-	JMP       done677
+	JMP       done697
 
-ok683:
+ok703:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+7424(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -12604,12 +12932,12 @@ ok683:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one679
+	JLE          one699
 
-tail681:
+tail701:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done682
+	JZ         done702
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -12619,11 +12947,11 @@ tail681:
 	VCMPPS     $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok684
+	JZ         ok704
 	MOVQ       BX, ret+24(FP)
-	JMP        done677
+	JMP        done697
 
-ok684:
+ok704:
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -12655,10 +12983,10 @@ ok684:
 	VXORPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done682:
+done702:
 	MOVQ DX, ret+24(FP)
 
-done677:
+done697:
 	VZEROUPPER
 	RET
 
@@ -12671,9 +12999,9 @@ TEXT ·cosAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest688
+	JL    oneTest708
 
-many686:
+many706:
 	VMOVUPS  (CX)(BX*8), Z0
 	VANDPD   constants<>+384(SB), Z0, Z0
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K1
@@ -12682,11 +13010,11 @@ many686:
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok691
+	JZ       ok711
 	MOVQ     BX, ret+24(FP)
-	JMP      done685
+	JMP      done705
 
-ok691:
+ok711:
 	VMOVUPS           (CX)(BX*8), Z0
 	VMOVUPS           64(CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
@@ -12761,23 +13089,23 @@ ok691:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many686
+	JLE               many706
 
-oneTest688:
+oneTest708:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail689
+	JG   tail709
 
-one687:
+one707:
 	VMOVUPS  (CX)(BX*8), Z0
 	VANDPD   constants<>+384(SB), Z0, Z0
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok692
+	JZ       ok712
 	MOVQ     BX, ret+24(FP)
-	JMP      done685
+	JMP      done705
 
-ok692:
+ok712:
 	VMOVUPS           (CX)(BX*8), Z0
 	VBROADCASTSD      constants<>+5952(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -12816,12 +13144,12 @@ ok692:
 	VMOVUPS           Z0, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one687
+	JLE               one707
 
-tail689:
+tail709:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done690
+	JZ        done710
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -12830,11 +13158,11 @@ tail689:
 	VANDPD    constants<>+384(SB), Z0, Z0
 	VCMPPD    $0x16, constants<>+5888(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok693
+	JZ        ok713
 	MOVQ      BX, ret+24(FP)
-	JMP       done685
+	JMP       done705
 
-ok693:
+ok713:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z0
 	VBROADCASTSD      constants<>+5952(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -12872,10 +13200,10 @@ ok693:
 	VXORPD            Z1, Z0, Z0
 	VMOVUPD           Z0, K1, (AX)(BX*8)
 
-done690:
+done710:
 	MOVQ DX, ret+24(FP)
 
-done685:
+done705:
 	VZEROUPPER
 	RET
 
@@ -12888,19 +13216,19 @@ TEXT ·cosAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail698
+	JG   tail718
 
-one696:
+one716:
 	VMOVUPS   (CX)(BX*8), Y0
 	VANDPD    constants<>+384(SB), Y0, Y0
 	VCMPPD    $0x16, constants<>+5888(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok700
+	JZ        ok720
 	MOVQ      BX, ret+24(FP)
-	JMP       done694
+	JMP       done714
 
-ok700:
+ok720:
 	VMOVUPS      (CX)(BX*8), Y0
 	VBROADCASTSD constants<>+5952(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -12939,12 +13267,12 @@ ok700:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one696
+	JLE          one716
 
-tail698:
+tail718:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done699
+	JZ         done719
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -12954,11 +13282,11 @@ tail698:
 	VCMPPD     $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok701
+	JZ         ok721
 	MOVQ       BX, ret+24(FP)
-	JMP        done694
+	JMP        done714
 
-ok701:
+ok721:
 	VMASKMOVPD   (CX)(BX*8), Y0, Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -12996,10 +13324,10 @@ ok701:
 	VXORPD       Y2, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done699:
+done719:
 	MOVQ DX, ret+24(FP)
 
-done694:
+done714:
 	VZEROUPPER
 	RET
 
@@ -13012,9 +13340,9 @@ TEXT ·cosAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest705
+	JL    oneTest725
 
-many703:
+many723:
 	VMOVUPS  (CX)(BX*4), Z0
 	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K1
@@ -13023,11 +13351,11 @@ many703:
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok708
+	JZ       ok728
 	MOVQ     BX, ret+24(FP)
-	JMP      done702
+	JMP      done722
 
-ok708:
+ok728:
 	VMOVUPS           (CX)(BX*4), Z0
 	VMOVUPS           64(CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
@@ -13090,23 +13418,23 @@ ok708:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many703
+	JLE               many723
 
-oneTest705:
+oneTest725:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail706
+	JG   tail726
 
-one704:
+one724:
 	VMOVUPS  (CX)(BX*4), Z0
 	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok709
+	JZ       ok729
 	MOVQ     BX, ret+24(FP)
-	JMP      done702
+	JMP      done722
 
-ok709:
+ok729:
 	VMOVUPS           (CX)(BX*4), Z0
 	VBROADCASTSS      constants<>+7424(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -13139,12 +13467,12 @@ ok709:
 	VMOVUPS           Z0, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one704
+	JLE               one724
 
-tail706:
+tail726:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done707
+	JZ        done727
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -13153,11 +13481,11 @@ tail706:
 	VANDPS    constants<>+448(SB), Z0, Z0
 	VCMPPS    $0x16, constants<>+7360(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok710
+	JZ        ok730
 	MOVQ      BX, ret+24(FP)
-	JMP       done702
+	JMP       done722
 
-ok710:
+ok730:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z0
 	VBROADCASTSS      constants<>+7424(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -13189,10 +13517,10 @@ ok710:
 	VXORPS            Z1, Z0, Z0
 	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-done707:
+done727:
 	MOVQ DX, ret+24(FP)
 
-done702:
+done722:
 	VZEROUPPER
 	RET
 
@@ -13205,19 +13533,19 @@ TEXT ·cosAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail715
+	JG   tail735
 
-one713:
+one733:
 	VMOVUPS   (CX)(BX*4), Y0
 	VANDPS    constants<>+448(SB), Y0, Y0
 	VCMPPS    $0x16, constants<>+7360(SB), Y0, Y0
 	VMOVMSKPS Y0, DI
 	TESTL     DI, DI
-	JZ        ok717
+	JZ        ok737
 	MOVQ      BX, ret+24(FP)
-	JMP       done711
+	JMP       done731
 
-ok717:
+ok737:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+7424(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -13250,12 +13578,12 @@ ok717:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one713
+	JLE          one733
 
-tail715:
+tail735:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done716
+	JZ         done736
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -13265,11 +13593,11 @@ tail715:
 	VCMPPS     $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS  Y1, SI
 	TESTL      SI, SI
-	JZ         ok718
+	JZ         ok738
 	MOVQ       BX, ret+24(FP)
-	JMP        done711
+	JMP        done731
 
-ok718:
+ok738:
 	VMASKMOVPS   (CX)(BX*4), Y0, Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -13301,10 +13629,10 @@ ok718:
 	VXORPS       Y2, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done716:
+done736:
 	MOVQ DX, ret+24(FP)
 
-done711:
+done731:
 	VZEROUPPER
 	RET
 
@@ -13318,9 +13646,9 @@ TEXT ·tanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest722
+	JL    oneTest742
 
-many720:
+many740:
 	VMOVUPS  (DX)(SI*8), Z0
 	VANDPD   constants<>+384(SB), Z0, Z0
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K1
@@ -13329,11 +13657,11 @@ many720:
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok725
+	JZ       ok745
 	MOVQ     SI, ret+32(FP)
-	JMP      done719
+	JMP      done739
 
-ok725:
+ok745:
 	VMOVUPS           (DX)(SI*8), Z0
 	VMOVUPS           64(DX)(SI*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
@@ -13418,23 +13746,23 @@ ok725:
 	VMOVUPS           Z3, 64(CX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many720
+	JLE               many740
 
-oneTest722:
+oneTest742:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail723
+	JG   tail743
 
-one721:
+one741:
 	VMOVUPS  (DX)(SI*8), Z0
 	VANDPD   constants<>+384(SB), Z0, Z0
 	VCMPPD   $0x16, constants<>+5888(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok726
+	JZ       ok746
 	MOVQ     SI, ret+32(FP)
-	JMP      done719
+	JMP      done739
 
-ok726:
+ok746:
 	VMOVUPS           (DX)(SI*8), Z0
 	VBROADCASTSD      constants<>+5952(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -13478,12 +13806,12 @@ ok726:
 	VMOVUPS           Z1, (CX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one721
+	JLE               one741
 
-tail723:
+tail743:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done724
+	JZ        done744
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -13492,11 +13820,11 @@ tail723:
 	VANDPD    constants<>+384(SB), Z0, Z0
 	VCMPPD    $0x16, constants<>+5888(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok727
+	JZ        ok747
 	MOVQ      SI, ret+32(FP)
-	JMP       done719
+	JMP       done739
 
-ok727:
+ok747:
 	VMOVUPD.Z         (DX)(SI*8), K1, Z0
 	VBROADCASTSD      constants<>+5952(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -13539,10 +13867,10 @@ ok727:
 	VMOVUPD           Z0, K1, (AX)(SI*8)
 	VMOVUPD           Z1, K1, (CX)(SI*8)
 
-done724:
+done744:
 	MOVQ BX, ret+32(FP)
 
-done719:
+done739:
 	VZEROUPPER
 	RET
 
@@ -13556,19 +13884,19 @@ TEXT ·tanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail732
+	JG   tail752
 
-one730:
+one750:
 	VMOVUPS   (DX)(SI*8), Y0
 	VANDPD    constants<>+384(SB), Y0, Y0
 	VCMPPD    $0x16, constants<>+5888(SB), Y0, Y0
 	VMOVMSKPS Y0, R8
 	TESTL     R8, R8
-	JZ        ok734
+	JZ        ok754
 	MOVQ      SI, ret+32(FP)
-	JMP       done728
+	JMP       done748
 
-ok734:
+ok754:
 	VMOVUPS      (DX)(SI*8), Y0
 	VBROADCASTSD constants<>+5952(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -13611,12 +13939,12 @@ ok734:
 	VMOVUPS      Y1, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one730
+	JLE          one750
 
-tail732:
+tail752:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done733
+	JZ         done753
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -13626,11 +13954,11 @@ tail732:
 	VCMPPD     $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS  Y1, DI
 	TESTL      DI, DI
-	JZ         ok735
+	JZ         ok755
 	MOVQ       SI, ret+32(FP)
-	JMP        done728
+	JMP        done748
 
-ok735:
+ok755:
 	VMASKMOVPD   (DX)(SI*8), Y0, Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -13672,10 +14000,10 @@ ok735:
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
 
-done733:
+done753:
 	MOVQ BX, ret+32(FP)
 
-done728:
+done748:
 	VZEROUPPER
 	RET
 
@@ -13689,9 +14017,9 @@ TEXT ·tanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest739
+	JL    oneTest759
 
-many737:
+many757:
 	VMOVUPS  (DX)(SI*4), Z0
 	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K1
@@ -13700,11 +14028,11 @@ many737:
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok742
+	JZ       ok762
 	MOVQ     SI, ret+32(FP)
-	JMP      done736
+	JMP      done756
 
-ok742:
+ok762:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
@@ -13777,23 +14105,23 @@ ok742:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many737
+	JLE               many757
 
-oneTest739:
+oneTest759:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail740
+	JG   tail760
 
-one738:
+one758:
 	VMOVUPS  (DX)(SI*4), Z0
 	VANDPS   constants<>+448(SB), Z0, Z0
 	VCMPPS   $0x16, constants<>+7360(SB), Z0, K1
 	KORTESTW K1, K1
-	JZ       ok743
+	JZ       ok763
 	MOVQ     SI, ret+32(FP)
-	JMP      done736
+	JMP      done756
 
-ok743:
+ok763:
 	VMOVUPS           (DX)(SI*4), Z0
 	VBROADCASTSS      constants<>+7424(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -13831,12 +14159,12 @@ ok743:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one738
+	JLE               one758
 
-tail740:
+tail760:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done741
+	JZ        done761
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -13845,11 +14173,11 @@ tail740:
 	VANDPS    constants<>+448(SB), Z0, Z0
 	VCMPPS    $0x16, constants<>+7360(SB), Z0, K2
 	KORTESTW  K2, K2
-	JZ        ok744
+	JZ        ok764
 	MOVQ      SI, ret+32(FP)
-	JMP       done736
+	JMP       done756
 
-ok744:
+ok764:
 	VMOVUPS.Z         (DX)(SI*4), K1, Z0
 	VBROADCASTSS      constants<>+7424(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -13886,10 +14214,10 @@ ok744:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done741:
+done761:
 	MOVQ BX, ret+32(FP)
 
-done736:
+done756:
 	VZEROUPPER
 	RET
 
@@ -13903,19 +14231,19 @@ TEXT ·tanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail749
+	JG   tail769
 
-one747:
+one767:
 	VMOVUPS   (DX)(SI*4), Y0
 	VANDPS    constants<>+448(SB), Y0, Y0
 	VCMPPS    $0x16, constants<>+7360(SB), Y0, Y0
 	VMOVMSKPS Y0, R8
 	TESTL     R8, R8
-	JZ        ok751
+	JZ        ok771
 	MOVQ      SI, ret+32(FP)
-	JMP       done745
+	JMP       done765
 
-ok751:
+ok771:
 	VMOVUPS      (DX)(SI*4), Y0
 	VBROADCASTSS constants<>+7424(SB), Y1
 	VMOVUPS      Y1, Y1
@@ -13952,12 +14280,12 @@ ok751:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one747
+	JLE          one767
 
-tail749:
+tail769:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done750
+	JZ         done770
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -13967,11 +14295,11 @@ tail749:
 	VCMPPS     $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS  Y1, DI
 	TESTL      DI, DI
-	JZ         ok752
+	JZ         ok772
 	MOVQ       SI, ret+32(FP)
-	JMP        done745
+	JMP        done765
 
-ok752:
+ok772:
 	VMASKMOVPS   (DX)(SI*4), Y0, Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -14007,10 +14335,10 @@ ok752:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done750:
+done770:
 	MOVQ BX, ret+32(FP)
 
-done745:
+done765:
 	VZEROUPPER
 	RET
 
@@ -14024,9 +14352,9 @@ TEXT ·expm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest756
+	JL    oneTest776
 
-many754:
+many774:
 	VMOVUPS           (DX)(SI*8), Z0
 	VMOVUPS           64(DX)(SI*8), Z1
 	VBROADCASTSD      constants<>+1088(SB), Z2
@@ -14111,14 +14439,14 @@ many754:
 	VMOVUPS           Z7, 64(CX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many754
+	JLE               many774
 
-oneTest756:
+oneTest776:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail757
+	JG   tail777
 
-one755:
+one775:
 	VMOVUPS           (DX)(SI*8), Z0
 	VBROADCASTSD      constants<>+1088(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -14162,11 +14490,11 @@ one755:
 	VMOVUPS           Z3, (CX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one755
+	JLE               one775
 
-tail757:
+tail777:
 	SUBQ              SI, BX
-	JZ                done758
+	JZ                done778
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -14213,7 +14541,7 @@ tail757:
 	VMOVUPD           Z0, K1, (AX)(SI*8)
 	VMOVUPD           Z3, K1, (CX)(SI*8)
 
-done758:
+done778:
 	VZEROUPPER
 	RET
 
@@ -14227,9 +14555,9 @@ TEXT ·expm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail763
+	JG   tail783
 
-one761:
+one781:
 	VMOVUPS      (DX)(SI*8), Y0
 	VBROADCASTSD constants<>+2112(SB), Y1
 	VMINPD       Y0, Y1, Y1
@@ -14290,11 +14618,11 @@ one761:
 	VMOVUPS      Y1, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one761
+	JLE          one781
 
-tail763:
+tail783:
 	SUBQ         SI, BX
-	JZ           done764
+	JZ           done784
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -14358,7 +14686,7 @@ tail763:
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
 
-done764:
+done784:
 	VZEROUPPER
 	RET
 
@@ -14372,9 +14700,9 @@ TEXT ·expm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest768
+	JL    oneTest788
 
-many766:
+many786:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
@@ -14447,14 +14775,14 @@ many766:
 	VMOVUPS           Z9, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many766
+	JLE               many786
 
-oneTest768:
+oneTest788:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail769
+	JG   tail789
 
-one767:
+one787:
 	VMOVUPS           (DX)(SI*4), Z0
 	VBROADCASTSS      constants<>+2304(SB), Z1
 	VMOVUPS           Z1, Z1
@@ -14492,11 +14820,11 @@ one767:
 	VMOVUPS           Z4, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one767
+	JLE               one787
 
-tail769:
+tail789:
 	SUBQ              SI, BX
-	JZ                done770
+	JZ                done790
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -14537,7 +14865,7 @@ tail769:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z4, K1, (CX)(SI*4)
 
-done770:
+done790:
 	VZEROUPPER
 	RET
 
@@ -14551,9 +14879,9 @@ TEXT ·expm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail775
+	JG   tail795
 
-one773:
+one793:
 	VMOVUPS      (DX)(SI*4), Y0
 	VBROADCASTSS constants<>+2880(SB), Y1
 	VMINPS       Y0, Y1, Y1
@@ -14603,11 +14931,11 @@ one773:
 	VMOVUPS      Y4, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one773
+	JLE          one793
 
-tail775:
+tail795:
 	SUBQ         SI, BX
-	JZ           done776
+	JZ           done796
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -14660,7 +14988,7 @@ tail775:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y5, Y0, (CX)(SI*4)
 
-done776:
+done796:
 	VZEROUPPER
 	RET
 
@@ -14674,9 +15002,9 @@ TEXT ·log1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest780
+	JL    oneTest800
 
-many778:
+many798:
 	VMOVUPS          (DX)(SI*8), Z0
 	VMOVUPS          64(DX)(SI*8), Z1
 	VADDPD.BCST      constants<>+576(SB), Z0, Z2
@@ -14801,14 +15129,14 @@ many778:
 	VMOVUPS          Z3, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many778
+	JLE              many798
 
-oneTest780:
+oneTest800:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail781
+	JG   tail801
 
-one779:
+one799:
 	VMOVUPS          (DX)(SI*8), Z0
 	VADDPD.BCST      constants<>+576(SB), Z0, Z1
 	VSUBPD.BCST      constants<>+576(SB), Z1, Z2
@@ -14872,11 +15200,11 @@ one779:
 	VMOVUPS          Z1, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one779
+	JLE              one799
 
-tail781:
+tail801:
 	SUBQ             SI, BX
-	JZ               done782
+	JZ               done802
 	MOVQ             $-1, DI
 	SHLXQ            BX, DI, DI
 	NOTQ             DI
@@ -14943,7 +15271,7 @@ tail781:
 	VMOVUPD          Z0, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done782:
+done802:
 	VZEROUPPER
 	RET
 
@@ -14957,9 +15285,9 @@ TEXT ·log1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail787
+	JG   tail807
 
-one785:
+one805:
 	VMOVUPS      (DX)(SI*8), Y0
 	VADDPD       constants<>+576(SB), Y0, Y1
 	VSUBPD       constants<>+576(SB), Y1, Y2
@@ -15033,11 +15361,11 @@ one785:
 	VMOVUPS      Y1, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one785
+	JLE          one805
 
-tail787:
+tail807:
 	SUBQ         SI, BX
-	JZ           done788
+	JZ           done808
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -15114,7 +15442,7 @@ tail787:
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
 
-done788:
+done808:
 	VZEROUPPER
 	RET
 
@@ -15128,9 +15456,9 @@ TEXT ·log1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest792
+	JL    oneTest812
 
-many790:
+many810:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VADDPS.BCST       constants<>+704(SB), Z0, Z2
@@ -15235,14 +15563,14 @@ many790:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many790
+	JLE               many810
 
-oneTest792:
+oneTest812:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail793
+	JG   tail813
 
-one791:
+one811:
 	VMOVUPS           (DX)(SI*4), Z0
 	VADDPS.BCST       constants<>+704(SB), Z0, Z1
 	VSUBPS.BCST       constants<>+704(SB), Z1, Z2
@@ -15296,11 +15624,11 @@ one791:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one791
+	JLE               one811
 
-tail793:
+tail813:
 	SUBQ              SI, BX
-	JZ                done794
+	JZ                done814
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -15357,7 +15685,7 @@ tail793:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done794:
+done814:
 	VZEROUPPER
 	RET
 
@@ -15371,9 +15699,9 @@ TEXT ·log1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail799
+	JG   tail819
 
-one797:
+one817:
 	VMOVUPS      (DX)(SI*4), Y0
 	VADDPS       constants<>+704(SB), Y0, Y1
 	VSUBPS       constants<>+704(SB), Y1, Y2
@@ -15437,11 +15765,11 @@ one797:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one797
+	JLE          one817
 
-tail799:
+tail819:
 	SUBQ         SI, BX
-	JZ           done800
+	JZ           done820
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -15508,7 +15836,7 @@ tail799:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done800:
+done820:
 	VZEROUPPER
 	RET
 
@@ -15522,9 +15850,9 @@ TEXT ·erfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest804
+	JL    oneTest824
 
-many802:
+many822:
 	VMOVUPS           (DX)(SI*8), Z0
 	VMOVUPS           64(DX)(SI*8), Z1
 	VANDPD.BCST       constants<>+384(SB), Z0, Z2
@@ -15723,14 +16051,14 @@ many802:
 	VMOVUPS           Z3, 64(CX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many802
+	JLE               many822
 
-oneTest804:
+oneTest824:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail805
+	JG   tail825
 
-one803:
+one823:
 	VMOVUPS           (DX)(SI*8), Z0
 	VANDPD.BCST       constants<>+384(SB), Z0, Z1
 	VBROADCASTSD      constants<>+8896(SB), Z2
@@ -15831,11 +16159,11 @@ one803:
 	VMOVUPS           Z1, (CX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one803
+	JLE               one823
 
-tail805:
+tail825:
 	SUBQ              SI, BX
-	JZ                done806
+	JZ                done826
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -15939,7 +16267,7 @@ tail805:
 	VMOVUPD           Z0, K1, (AX)(SI*8)
 	VMOVUPD           Z1, K1, (CX)(SI*8)
 
-done806:
+done826:
 	VZEROUPPER
 	RET
 
@@ -15953,9 +16281,9 @@ TEXT ·erfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail811
+	JG   tail831
 
-one809:
+one829:
 	VMOVUPS      (DX)(SI*8), Y0
 	VANDPD       constants<>+384(SB), Y0, Y1
 	VBROADCASTSD constants<>+8896(SB), Y2
@@ -16069,11 +16397,11 @@ one809:
 	VMOVUPS      Y1, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one809
+	JLE          one829
 
-tail811:
+tail831:
 	SUBQ         SI, BX
-	JZ           done812
+	JZ           done832
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -16190,7 +16518,7 @@ tail811:
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 	VMASKMOVPD   Y2, Y0, (CX)(SI*8)
 
-done812:
+done832:
 	VZEROUPPER
 	RET
 
@@ -16204,9 +16532,9 @@ TEXT ·erfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest816
+	JL    oneTest836
 
-many814:
+many834:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
@@ -16359,14 +16687,14 @@ many814:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many814
+	JLE               many834
 
-oneTest816:
+oneTest836:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail817
+	JG   tail837
 
-one815:
+one835:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
 	VBROADCASTSS      constants<>+11328(SB), Z2
@@ -16444,11 +16772,11 @@ one815:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one815
+	JLE               one835
 
-tail817:
+tail837:
 	SUBQ              SI, BX
-	JZ                done818
+	JZ                done838
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -16529,7 +16857,7 @@ tail817:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done818:
+done838:
 	VZEROUPPER
 	RET
 
@@ -16543,9 +16871,9 @@ TEXT ·erfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail823
+	JG   tail843
 
-one821:
+one841:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
 	VBROADCASTSS constants<>+11328(SB), Y2
@@ -16630,11 +16958,11 @@ one821:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one821
+	JLE          one841
 
-tail823:
+tail843:
 	SUBQ         SI, BX
-	JZ           done824
+	JZ           done844
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -16722,7 +17050,7 @@ tail823:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done824:
+done844:
 	VZEROUPPER
 	RET
 
@@ -16735,9 +17063,9 @@ TEXT ·aboveAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest828
+	JL           oneTest848
 
-many826:
+many846:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -16750,37 +17078,37 @@ many826:
 	VCMPPD   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok831
+	JZ       ok851
 	MOVQ     DX, ret+24(FP)
-	JMP      done825
+	JMP      done845
 
-ok831:
+ok851:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many826
+	JLE  many846
 
-oneTest828:
+oneTest848:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail829
+	JG   tail849
 
-one827:
+one847:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok832
+	JZ       ok852
 	MOVQ     DX, ret+24(FP)
-	JMP      done825
+	JMP      done845
 
-ok832:
+ok852:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one827
+	JLE  one847
 
-tail829:
+tail849:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done830
+	JZ           done850
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -16790,15 +17118,15 @@ tail829:
 	VBROADCASTSD constants<>+576(SB), K1, Z1
 	VCMPPD       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok833
+	JZ           ok853
 	MOVQ         DX, ret+24(FP)
-	JMP          done825
+	JMP          done845
 
-ok833:
-done830:
+ok853:
+done850:
 	MOVQ AX, ret+24(FP)
 
-done825:
+done845:
 	VZEROUPPER
 	RET
 
@@ -16811,9 +17139,9 @@ TEXT ·aboveAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest837
+	JL           oneTest857
 
-many835:
+many855:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -16827,38 +17155,38 @@ many835:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok840
+	JZ        ok860
 	MOVQ      DX, ret+24(FP)
-	JMP       done834
+	JMP       done854
 
-ok840:
+ok860:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many835
+	JLE  many855
 
-oneTest837:
+oneTest857:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail838
+	JG   tail858
 
-one836:
+one856:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok841
+	JZ        ok861
 	MOVQ      DX, ret+24(FP)
-	JMP       done834
+	JMP       done854
 
-ok841:
+ok861:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one836
+	JLE  one856
 
-tail838:
+tail858:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done839
+	JZ         done859
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -16869,15 +17197,15 @@ tail838:
 	VCMPPD     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok842
+	JZ         ok862
 	MOVQ       DX, ret+24(FP)
-	JMP        done834
+	JMP        done854
 
-ok842:
-done839:
+ok862:
+done859:
 	MOVQ AX, ret+24(FP)
 
-done834:
+done854:
 	VZEROUPPER
 	RET
 
@@ -16890,9 +17218,9 @@ TEXT ·aboveAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -64(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest846
+	JL           oneTest866
 
-many844:
+many864:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -16905,37 +17233,37 @@ many844:
 	VCMPPS   $0x15, Z1, Z0, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok849
+	JZ       ok869
 	MOVQ     DX, ret+24(FP)
-	JMP      done843
+	JMP      done863
 
-ok849:
+ok869:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many844
+	JLE  many864
 
-oneTest846:
+oneTest866:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail847
+	JG   tail867
 
-one845:
+one865:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x15, Z1, Z0, K1
 	KORTESTW K1, K1
-	JZ       ok850
+	JZ       ok870
 	MOVQ     DX, ret+24(FP)
-	JMP      done843
+	JMP      done863
 
-ok850:
+ok870:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one845
+	JLE  one865
 
-tail847:
+tail867:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done848
+	JZ           done868
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -16945,15 +17273,15 @@ tail847:
 	VBROADCASTSS constants<>+704(SB), K1, Z1
 	VCMPPS       $0x15, Z1, Z0, K1
 	KORTESTW     K1, K1
-	JZ           ok851
+	JZ           ok871
 	MOVQ         DX, ret+24(FP)
-	JMP          done843
+	JMP          done863
 
-ok851:
-done848:
+ok871:
+done868:
 	MOVQ AX, ret+24(FP)
 
-done843:
+done863:
 	VZEROUPPER
 	RET
 
@@ -16966,9 +17294,9 @@ TEXT ·aboveAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest855
+	JL           oneTest875
 
-many853:
+many873:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -16982,38 +17310,38 @@ many853:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok858
+	JZ        ok878
 	MOVQ      DX, ret+24(FP)
-	JMP       done852
+	JMP       done872
 
-ok858:
+ok878:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many853
+	JLE  many873
 
-oneTest855:
+oneTest875:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail856
+	JG   tail876
 
-one854:
+one874:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x15, Y1, Y0, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok859
+	JZ        ok879
 	MOVQ      DX, ret+24(FP)
-	JMP       done852
+	JMP       done872
 
-ok859:
+ok879:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one854
+	JLE  one874
 
-tail856:
+tail876:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done857
+	JZ         done877
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -17024,15 +17352,15 @@ tail856:
 	VCMPPS     $0x15, Y2, Y0, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok860
+	JZ         ok880
 	MOVQ       DX, ret+24(FP)
-	JMP        done852
+	JMP        done872
 
-ok860:
-done857:
+ok880:
+done877:
 	MOVQ AX, ret+24(FP)
 
-done852:
+done872:
 	VZEROUPPER
 	RET
 
@@ -17045,9 +17373,9 @@ TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest864
+	JL     oneTest884
 
-many862:
+many882:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*8), Z1
@@ -17060,37 +17388,37 @@ many862:
 	VCMPPD   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok867
+	JZ       ok887
 	MOVQ     DX, ret+16(FP)
-	JMP      done861
+	JMP      done881
 
-ok867:
+ok887:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many862
+	JLE  many882
 
-oneTest864:
+oneTest884:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail865
+	JG   tail885
 
-one863:
+one883:
 	VMOVUPS  (CX)(DX*8), Z1
 	VCMPPD   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok868
+	JZ       ok888
 	MOVQ     DX, ret+16(FP)
-	JMP      done861
+	JMP      done881
 
-ok868:
+ok888:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one863
+	JLE  one883
 
-tail865:
+tail885:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done866
+	JZ           done886
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -17100,15 +17428,15 @@ tail865:
 	VBROADCASTSD constants<>+576(SB), K1, Z1
 	VCMPPD       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok869
+	JZ           ok889
 	MOVQ         DX, ret+16(FP)
-	JMP          done861
+	JMP          done881
 
-ok869:
-done866:
+ok889:
+done886:
 	MOVQ AX, ret+16(FP)
 
-done861:
+done881:
 	VZEROUPPER
 	RET
 
@@ -17121,9 +17449,9 @@ TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest873
+	JL     oneTest893
 
-many871:
+many891:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*8), Y2
@@ -17137,38 +17465,38 @@ many871:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok876
+	JZ        ok896
 	MOVQ      DX, ret+16(FP)
-	JMP       done870
+	JMP       done890
 
-ok876:
+ok896:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many871
+	JLE  many891
 
-oneTest873:
+oneTest893:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail874
+	JG   tail894
 
-one872:
+one892:
 	VMOVUPS   (CX)(DX*8), Y1
 	VCMPPD    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok877
+	JZ        ok897
 	MOVQ      DX, ret+16(FP)
-	JMP       done870
+	JMP       done890
 
-ok877:
+ok897:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one872
+	JLE  one892
 
-tail874:
+tail894:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done875
+	JZ         done895
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -17179,15 +17507,15 @@ tail874:
 	VCMPPD     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok878
+	JZ         ok898
 	MOVQ       DX, ret+16(FP)
-	JMP        done870
+	JMP        done890
 
-ok878:
-done875:
+ok898:
+done895:
 	MOVQ AX, ret+16(FP)
 
-done870:
+done890:
 	VZEROUPPER
 	RET
 
@@ -17200,9 +17528,9 @@ TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -64(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest882
+	JL     oneTest902
 
-many880:
+many900:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	VMOVUPS  64(CX)(DX*4), Z1
@@ -17215,37 +17543,37 @@ many880:
 	VCMPPS   $0x00, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok885
+	JZ       ok905
 	MOVQ     DX, ret+16(FP)
-	JMP      done879
+	JMP      done899
 
-ok885:
+ok905:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many880
+	JLE  many900
 
-oneTest882:
+oneTest902:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail883
+	JG   tail903
 
-one881:
+one901:
 	VMOVUPS  (CX)(DX*4), Z1
 	VCMPPS   $0x00, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok886
+	JZ       ok906
 	MOVQ     DX, ret+16(FP)
-	JMP      done879
+	JMP      done899
 
-ok886:
+ok906:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one881
+	JLE  one901
 
-tail883:
+tail903:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done884
+	JZ           done904
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -17255,15 +17583,15 @@ tail883:
 	VBROADCASTSS constants<>+704(SB), K1, Z1
 	VCMPPS       $0x00, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok887
+	JZ           ok907
 	MOVQ         DX, ret+16(FP)
-	JMP          done879
+	JMP          done899
 
-ok887:
-done884:
+ok907:
+done904:
 	MOVQ AX, ret+16(FP)
 
-done879:
+done899:
 	VZEROUPPER
 	RET
 
@@ -17276,9 +17604,9 @@ TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(AX), BX
 	TESTQ  BX, BX
-	JL     oneTest891
+	JL     oneTest911
 
-many889:
+many909:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVUPS   32(CX)(DX*4), Y2
@@ -17292,38 +17620,38 @@ many889:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok894
+	JZ        ok914
 	MOVQ      DX, ret+16(FP)
-	JMP       done888
+	JMP       done908
 
-ok894:
+ok914:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many889
+	JLE  many909
 
-oneTest891:
+oneTest911:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail892
+	JG   tail912
 
-one890:
+one910:
 	VMOVUPS   (CX)(DX*4), Y1
 	VCMPPS    $0x00, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok895
+	JZ        ok915
 	MOVQ      DX, ret+16(FP)
-	JMP       done888
+	JMP       done908
 
-ok895:
+ok915:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one890
+	JLE  one910
 
-tail892:
+tail912:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done893
+	JZ         done913
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -17334,15 +17662,15 @@ tail892:
 	VCMPPS     $0x00, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok896
+	JZ         ok916
 	MOVQ       DX, ret+16(FP)
-	JMP        done888
+	JMP        done908
 
-ok896:
-done893:
+ok916:
+done913:
 	MOVQ AX, ret+16(FP)
 
-done888:
+done908:
 	VZEROUPPER
 	RET
 
@@ -17355,9 +17683,9 @@ TEXT ·smallerAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest900
+	JL           oneTest920
 
-many898:
+many918:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
@@ -17374,38 +17702,38 @@ many898:
 	VCMPPD   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok903
+	JZ       ok923
 	MOVQ     DX, ret+24(FP)
-	JMP      done897
+	JMP      done917
 
-ok903:
+ok923:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many898
+	JLE  many918
 
-oneTest900:
+oneTest920:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail901
+	JG   tail921
 
-one899:
+one919:
 	VMOVUPS  (CX)(DX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok904
+	JZ       ok924
 	MOVQ     DX, ret+24(FP)
-	JMP      done897
+	JMP      done917
 
-ok904:
+ok924:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one899
+	JLE  one919
 
-tail901:
+tail921:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done902
+	JZ           done922
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -17416,15 +17744,15 @@ tail901:
 	VANDPD       constants<>+384(SB), Z1, Z1
 	VCMPPD       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok905
+	JZ           ok925
 	MOVQ         DX, ret+24(FP)
-	JMP          done897
+	JMP          done917
 
-ok905:
-done902:
+ok925:
+done922:
 	MOVQ AX, ret+24(FP)
 
-done897:
+done917:
 	VZEROUPPER
 	RET
 
@@ -17437,9 +17765,9 @@ TEXT ·smallerAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -16(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest909
+	JL           oneTest929
 
-many907:
+many927:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
@@ -17457,39 +17785,39 @@ many907:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok912
+	JZ        ok932
 	MOVQ      DX, ret+24(FP)
-	JMP       done906
+	JMP       done926
 
-ok912:
+ok932:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  many907
+	JLE  many927
 
-oneTest909:
+oneTest929:
 	LEAQ -4(AX), BX
 	CMPQ DX, BX
-	JG   tail910
+	JG   tail930
 
-one908:
+one928:
 	VMOVUPS   (CX)(DX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok913
+	JZ        ok933
 	MOVQ      DX, ret+24(FP)
-	JMP       done906
+	JMP       done926
 
-ok913:
+ok933:
 	ADDQ $0x04, DX
 	CMPQ DX, BX
-	JLE  one908
+	JLE  one928
 
-tail910:
+tail930:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done911
+	JZ         done931
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, BX
 	SUBQ       BX, SI
@@ -17501,15 +17829,15 @@ tail910:
 	VCMPPD     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok914
+	JZ         ok934
 	MOVQ       DX, ret+24(FP)
-	JMP        done906
+	JMP        done926
 
-ok914:
-done911:
+ok934:
+done931:
 	MOVQ AX, ret+24(FP)
 
-done906:
+done926:
 	VZEROUPPER
 	RET
 
@@ -17522,9 +17850,9 @@ TEXT ·smallerAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -64(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest918
+	JL           oneTest938
 
-many916:
+many936:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
@@ -17541,38 +17869,38 @@ many916:
 	VCMPPS   $0x15, Z0, Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok921
+	JZ       ok941
 	MOVQ     DX, ret+24(FP)
-	JMP      done915
+	JMP      done935
 
-ok921:
+ok941:
 	ADDQ $0x40, DX
 	CMPQ DX, BX
-	JLE  many916
+	JLE  many936
 
-oneTest918:
+oneTest938:
 	LEAQ -16(AX), BX
 	CMPQ DX, BX
-	JG   tail919
+	JG   tail939
 
-one917:
+one937:
 	VMOVUPS  (CX)(DX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x15, Z0, Z1, K1
 	KORTESTW K1, K1
-	JZ       ok922
+	JZ       ok942
 	MOVQ     DX, ret+24(FP)
-	JMP      done915
+	JMP      done935
 
-ok922:
+ok942:
 	ADDQ $0x10, DX
 	CMPQ DX, BX
-	JLE  one917
+	JLE  one937
 
-tail919:
+tail939:
 	MOVQ         AX, BX
 	SUBQ         DX, BX
-	JZ           done920
+	JZ           done940
 	MOVQ         $-1, SI
 	SHLXQ        BX, SI, SI
 	NOTQ         SI
@@ -17583,15 +17911,15 @@ tail919:
 	VANDPS       constants<>+448(SB), Z1, Z1
 	VCMPPS       $0x15, Z0, Z1, K1
 	KORTESTW     K1, K1
-	JZ           ok923
+	JZ           ok943
 	MOVQ         DX, ret+24(FP)
-	JMP          done915
+	JMP          done935
 
-ok923:
-done920:
+ok943:
+done940:
 	MOVQ AX, ret+24(FP)
 
-done915:
+done935:
 	VZEROUPPER
 	RET
 
@@ -17604,9 +17932,9 @@ TEXT ·smallerAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(AX), BX
 	TESTQ        BX, BX
-	JL           oneTest927
+	JL           oneTest947
 
-many925:
+many945:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
@@ -17624,39 +17952,39 @@ many925:
 	VORPS     Y2, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok930
+	JZ        ok950
 	MOVQ      DX, ret+24(FP)
-	JMP       done924
+	JMP       done944
 
-ok930:
+ok950:
 	ADDQ $0x20, DX
 	CMPQ DX, BX
-	JLE  many925
+	JLE  many945
 
-oneTest927:
+oneTest947:
 	LEAQ -8(AX), BX
 	CMPQ DX, BX
-	JG   tail928
+	JG   tail948
 
-one926:
+one946:
 	VMOVUPS   (CX)(DX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x15, Y0, Y1, Y1
 	VMOVMSKPS Y1, SI
 	TESTL     SI, SI
-	JZ        ok931
+	JZ        ok951
 	MOVQ      DX, ret+24(FP)
-	JMP       done924
+	JMP       done944
 
-ok931:
+ok951:
 	ADDQ $0x08, DX
 	CMPQ DX, BX
-	JLE  one926
+	JLE  one946
 
-tail928:
+tail948:
 	MOVQ       AX, BX
 	SUBQ       DX, BX
-	JZ         done929
+	JZ         done949
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, BX
 	SUBQ       BX, SI
@@ -17668,15 +17996,15 @@ tail928:
 	VCMPPS     $0x15, Y0, Y2, Y0
 	VMOVMSKPS  Y0, CX
 	TESTL      CX, CX
-	JZ         ok932
+	JZ         ok952
 	MOVQ       DX, ret+24(FP)
-	JMP        done924
+	JMP        done944
 
-ok932:
-done929:
+ok952:
+done949:
 	MOVQ AX, ret+24(FP)
 
-done924:
+done944:
 	VZEROUPPER
 	RET
 
@@ -17689,9 +18017,9 @@ TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest936
+	JL    oneTest956
 
-many934:
+many954:
 	VMOVUPS (CX)(BX*8), Z0
 	VMOVUPS 64(CX)(BX*8), Z1
 	VSQRTPD Z0, Z0
@@ -17700,24 +18028,24 @@ many934:
 	VMOVUPS Z1, 64(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many934
+	JLE     many954
 
-oneTest936:
+oneTest956:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail937
+	JG   tail957
 
-one935:
+one955:
 	VMOVUPS (CX)(BX*8), Z0
 	VSQRTPD Z0, Z0
 	VMOVUPS Z0, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one935
+	JLE     one955
 
-tail937:
+tail957:
 	SUBQ      BX, DX
-	JZ        done938
+	JZ        done958
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -17726,7 +18054,7 @@ tail937:
 	VSQRTPD   Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(BX*8)
 
-done938:
+done958:
 	VZEROUPPER
 	RET
 
@@ -17739,19 +18067,19 @@ TEXT ·sqrtAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail943
+	JG   tail963
 
-one941:
+one961:
 	VMOVUPS (CX)(BX*8), Y0
 	VSQRTPD Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one941
+	JLE     one961
 
-tail943:
+tail963:
 	SUBQ       BX, DX
-	JZ         done944
+	JZ         done964
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -17760,7 +18088,7 @@ tail943:
 	VSQRTPD    Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done944:
+done964:
 	VZEROUPPER
 	RET
 
@@ -17773,9 +18101,9 @@ TEXT ·sqrtAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest948
+	JL    oneTest968
 
-many946:
+many966:
 	VMOVUPS (CX)(BX*4), Z0
 	VMOVUPS 64(CX)(BX*4), Z1
 	VSQRTPS Z0, Z0
@@ -17784,24 +18112,24 @@ many946:
 	VMOVUPS Z1, 64(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many946
+	JLE     many966
 
-oneTest948:
+oneTest968:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail949
+	JG   tail969
 
-one947:
+one967:
 	VMOVUPS (CX)(BX*4), Z0
 	VSQRTPS Z0, Z0
 	VMOVUPS Z0, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one947
+	JLE     one967
 
-tail949:
+tail969:
 	SUBQ      BX, DX
-	JZ        done950
+	JZ        done970
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -17810,7 +18138,7 @@ tail949:
 	VSQRTPS   Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(BX*4)
 
-done950:
+done970:
 	VZEROUPPER
 	RET
 
@@ -17823,19 +18151,19 @@ TEXT ·sqrtAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail955
+	JG   tail975
 
-one953:
+one973:
 	VMOVUPS (CX)(BX*4), Y0
 	VSQRTPS Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one953
+	JLE     one973
 
-tail955:
+tail975:
 	SUBQ       BX, DX
-	JZ         done956
+	JZ         done976
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -17844,7 +18172,7 @@ tail955:
 	VSQRTPS    Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done956:
+done976:
 	VZEROUPPER
 	RET
 
@@ -17857,9 +18185,9 @@ TEXT ·absAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest960
+	JL    oneTest980
 
-many958:
+many978:
 	VMOVUPS     (CX)(BX*8), Z0
 	VMOVUPS     64(CX)(BX*8), Z1
 	VANDPD.BCST constants<>+384(SB), Z0, Z0
@@ -17868,24 +18196,24 @@ many958:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many958
+	JLE         many978
 
-oneTest960:
+oneTest980:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail961
+	JG   tail981
 
-one959:
+one979:
 	VMOVUPS     (CX)(BX*8), Z0
 	VANDPD.BCST constants<>+384(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one959
+	JLE         one979
 
-tail961:
+tail981:
 	SUBQ        BX, DX
-	JZ          done962
+	JZ          done982
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -17894,7 +18222,7 @@ tail961:
 	VANDPD.BCST constants<>+384(SB), Z0, Z0
 	VMOVUPD     Z0, K1, (AX)(BX*8)
 
-done962:
+done982:
 	VZEROUPPER
 	RET
 
@@ -17907,19 +18235,19 @@ TEXT ·absAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail967
+	JG   tail987
 
-one965:
+one985:
 	VMOVUPS (CX)(BX*8), Y0
 	VANDPD  constants<>+384(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one965
+	JLE     one985
 
-tail967:
+tail987:
 	SUBQ       BX, DX
-	JZ         done968
+	JZ         done988
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -17928,7 +18256,7 @@ tail967:
 	VANDPD     constants<>+384(SB), Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(BX*8)
 
-done968:
+done988:
 	VZEROUPPER
 	RET
 
@@ -17941,9 +18269,9 @@ TEXT ·absAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest972
+	JL    oneTest992
 
-many970:
+many990:
 	VMOVUPS     (CX)(BX*4), Z0
 	VMOVUPS     64(CX)(BX*4), Z1
 	VANDPS.BCST constants<>+448(SB), Z0, Z0
@@ -17952,24 +18280,24 @@ many970:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many970
+	JLE         many990
 
-oneTest972:
+oneTest992:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail973
+	JG   tail993
 
-one971:
+one991:
 	VMOVUPS     (CX)(BX*4), Z0
 	VANDPS.BCST constants<>+448(SB), Z0, Z0
 	VMOVUPS     Z0, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one971
+	JLE         one991
 
-tail973:
+tail993:
 	SUBQ        BX, DX
-	JZ          done974
+	JZ          done994
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -17978,7 +18306,7 @@ tail973:
 	VANDPS.BCST constants<>+448(SB), Z0, Z0
 	VMOVUPS     Z0, K1, (AX)(BX*4)
 
-done974:
+done994:
 	VZEROUPPER
 	RET
 
@@ -17991,19 +18319,19 @@ TEXT ·absAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail979
+	JG   tail999
 
-one977:
+one997:
 	VMOVUPS (CX)(BX*4), Y0
 	VANDPS  constants<>+448(SB), Y0, Y0
 	VMOVUPS Y0, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one977
+	JLE     one997
 
-tail979:
+tail999:
 	SUBQ       BX, DX
-	JZ         done980
+	JZ         done1000
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -18012,7 +18340,7 @@ tail979:
 	VANDPS     constants<>+448(SB), Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(BX*4)
 
-done980:
+done1000:
 	VZEROUPPER
 	RET
 
@@ -18025,9 +18353,9 @@ TEXT ·signAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest984
+	JL    oneTest1004
 
-many982:
+many1002:
 	VMOVUPS      (CX)(BX*8), Z0
 	VMOVUPS      64(CX)(BX*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z0, Z2
@@ -18046,14 +18374,14 @@ many982:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many982
+	JLE          many1002
 
-oneTest984:
+oneTest1004:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail985
+	JG   tail1005
 
-one983:
+one1003:
 	VMOVUPS      (CX)(BX*8), Z0
 	VANDPD.BCST  constants<>+384(SB), Z0, Z1
 	VBROADCASTSD constants<>+512(SB), Z2
@@ -18064,11 +18392,11 @@ one983:
 	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one983
+	JLE          one1003
 
-tail985:
+tail1005:
 	SUBQ         BX, DX
-	JZ           done986
+	JZ           done1006
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -18082,7 +18410,7 @@ tail985:
 	VMOVUPD      Z1, K2, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-done986:
+done1006:
 	VZEROUPPER
 	RET
 
@@ -18095,9 +18423,9 @@ TEXT ·signAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail991
+	JG   tail1011
 
-one989:
+one1009:
 	VMOVUPS      (CX)(BX*8), Y0
 	VANDPD       constants<>+384(SB), Y0, Y1
 	VBROADCASTSD constants<>+512(SB), Y2
@@ -18108,11 +18436,11 @@ one989:
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one989
+	JLE          one1009
 
-tail991:
+tail1011:
 	SUBQ         BX, DX
-	JZ           done992
+	JZ           done1012
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -18126,7 +18454,7 @@ tail991:
 	VBLENDVPD    Y2, Y3, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done992:
+done1012:
 	VZEROUPPER
 	RET
 
@@ -18139,9 +18467,9 @@ TEXT ·signAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest996
+	JL    oneTest1016
 
-many994:
+many1014:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      64(CX)(BX*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z0, Z2
@@ -18160,14 +18488,14 @@ many994:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many994
+	JLE          many1014
 
-oneTest996:
+oneTest1016:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail997
+	JG   tail1017
 
-one995:
+one1015:
 	VMOVUPS      (CX)(BX*4), Z0
 	VANDPS.BCST  constants<>+448(SB), Z0, Z1
 	VBROADCASTSS constants<>+640(SB), Z2
@@ -18178,11 +18506,11 @@ one995:
 	VMOVUPS      Z0, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one995
+	JLE          one1015
 
-tail997:
+tail1017:
 	SUBQ         BX, DX
-	JZ           done998
+	JZ           done1018
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -18196,7 +18524,7 @@ tail997:
 	VMOVUPS      Z1, K2, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done998:
+done1018:
 	VZEROUPPER
 	RET
 
@@ -18209,9 +18537,9 @@ TEXT ·signAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1003
+	JG   tail1023
 
-one1001:
+one1021:
 	VMOVUPS      (CX)(BX*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
 	VBROADCASTSS constants<>+640(SB), Y2
@@ -18222,11 +18550,11 @@ one1001:
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1001
+	JLE          one1021
 
-tail1003:
+tail1023:
 	SUBQ         BX, DX
-	JZ           done1004
+	JZ           done1024
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -18240,7 +18568,7 @@ tail1003:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done1004:
+done1024:
 	VZEROUPPER
 	RET
 
@@ -18253,9 +18581,9 @@ TEXT ·recipAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -16(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1008
+	JL    oneTest1028
 
-many1006:
+many1026:
 	VMOVUPS      (CX)(BX*8), Z0
 	VMOVUPS      64(CX)(BX*8), Z1
 	VBROADCASTSD constants<>+576(SB), Z2
@@ -18266,25 +18594,25 @@ many1006:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1006
+	JLE          many1026
 
-oneTest1008:
+oneTest1028:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1009
+	JG   tail1029
 
-one1007:
+one1027:
 	VMOVUPS      (CX)(BX*8), Z0
 	VBROADCASTSD constants<>+576(SB), Z1
 	VDIVPD       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1007
+	JLE          one1027
 
-tail1009:
+tail1029:
 	SUBQ         BX, DX
-	JZ           done1010
+	JZ           done1030
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -18294,7 +18622,7 @@ tail1009:
 	VDIVPD       Z0, Z1, Z0
 	VMOVUPD      Z0, K1, (AX)(BX*8)
 
-done1010:
+done1030:
 	VZEROUPPER
 	RET
 
@@ -18307,20 +18635,20 @@ TEXT ·recipAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1015
+	JG   tail1035
 
-one1013:
+one1033:
 	VMOVUPS      (CX)(BX*8), Y0
 	VBROADCASTSD constants<>+576(SB), Y1
 	VDIVPD       Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1013
+	JLE          one1033
 
-tail1015:
+tail1035:
 	SUBQ         BX, DX
-	JZ           done1016
+	JZ           done1036
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -18330,7 +18658,7 @@ tail1015:
 	VDIVPD       Y1, Y2, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
 
-done1016:
+done1036:
 	VZEROUPPER
 	RET
 
@@ -18343,9 +18671,9 @@ TEXT ·recipAVX512F32<>(SB), NOSPLIT, $0-24
 	XORQ  BX, BX
 	LEAQ  -32(DX), SI
 	TESTQ SI, SI
-	JL    oneTest1020
+	JL    oneTest1040
 
-many1018:
+many1038:
 	VMOVUPS      (CX)(BX*4), Z0
 	VMOVUPS      64(CX)(BX*4), Z1
 	VBROADCASTSS constants<>+704(SB), Z2
@@ -18356,25 +18684,25 @@ many1018:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1018
+	JLE          many1038
 
-oneTest1020:
+oneTest1040:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1021
+	JG   tail1041
 
-one1019:
+one1039:
 	VMOVUPS      (CX)(BX*4), Z0
 	VBROADCASTSS constants<>+704(SB), Z1
 	VDIVPS       Z0, Z1, Z0
 	VMOVUPS      Z0, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1019
+	JLE          one1039
 
-tail1021:
+tail1041:
 	SUBQ         BX, DX
-	JZ           done1022
+	JZ           done1042
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -18384,7 +18712,7 @@ tail1021:
 	VDIVPS       Z0, Z1, Z0
 	VMOVUPS      Z0, K1, (AX)(BX*4)
 
-done1022:
+done1042:
 	VZEROUPPER
 	RET
 
@@ -18397,20 +18725,20 @@ TEXT ·recipAVX2F32<>(SB), NOSPLIT, $0-24
 	XORQ BX, BX
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1027
+	JG   tail1047
 
-one1025:
+one1045:
 	VMOVUPS      (CX)(BX*4), Y0
 	VBROADCASTSS constants<>+704(SB), Y1
 	VDIVPS       Y0, Y1, Y0
 	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1025
+	JLE          one1045
 
-tail1027:
+tail1047:
 	SUBQ         BX, DX
-	JZ           done1028
+	JZ           done1048
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -18420,7 +18748,7 @@ tail1027:
 	VDIVPS       Y1, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done1028:
+done1048:
 	VZEROUPPER
 	RET
 
@@ -18436,9 +18764,9 @@ TEXT ·addExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1031
+	JL           oneTest1051
 
-many1029:
+many1049:
 	VMOVUPS           (CX)(BX*8), Z3
 	VMOVUPS           64(CX)(BX*8), Z4
 	VMOVUPS           128(CX)(BX*8), Z5
@@ -18524,7 +18852,7 @@ many1029:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1034
+	JZ                normal1054
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z11, K1
 	VADDPD.BCST       constants<>+1856(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1920(SB), Z11, K1, Z11
@@ -18549,15 +18877,15 @@ many1029:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1984(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1984(SB), Z22, K1, Z22
-	JMP               scaled1035
+	JMP               scaled1055
 
-normal1034:
+normal1054:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1035:
+scaled1055:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z19, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
@@ -18572,14 +18900,14 @@ scaled1035:
 	VMOVUPS     Z3, 192(AX)(BX*8)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1029
+	JLE         many1049
 
-oneTest1031:
+oneTest1051:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1032
+	JG   tail1052
 
-one1030:
+one1050:
 	VMOVUPS           (CX)(BX*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -18602,29 +18930,29 @@ one1030:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1036
+	JZ                normal1056
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K1
 	VADDPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1920(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1984(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1984(SB), Z7, K1, Z7
-	JMP               scaled1037
+	JMP               scaled1057
 
-normal1036:
+normal1056:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1037:
+scaled1057:
 	VMOVUPS     (AX)(BX*8), Z3
 	VFMADD231PD Z7, Z0, Z3
 	VMOVUPS     Z3, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1030
+	JLE         one1050
 
-tail1032:
+tail1052:
 	SUBQ              BX, DX
-	JZ                done1033
+	JZ                done1053
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -18651,24 +18979,24 @@ tail1032:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1038
+	JZ                normal1058
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	VADDPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1920(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1984(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1984(SB), Z7, K2, Z7
-	JMP               scaled1039
+	JMP               scaled1059
 
-normal1038:
+normal1058:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1039:
+scaled1059:
 	VMOVUPD.Z   (AX)(BX*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1033:
+done1053:
 	VZEROUPPER
 	RET
 
@@ -18684,9 +19012,9 @@ TEXT ·addExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1042
+	JL           oneTest1062
 
-many1040:
+many1060:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMOVUPS      32(CX)(BX*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -18739,7 +19067,7 @@ many1040:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1045
+	JZ           normal1065
 	VCMPPD       $0x11, constants<>+2176(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2240(SB), Y4, Y3
@@ -18766,9 +19094,9 @@ many1040:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1046
+	JMP          scaled1066
 
-normal1045:
+normal1065:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -18784,7 +19112,7 @@ normal1045:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1046:
+scaled1066:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y9, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
@@ -18793,14 +19121,14 @@ scaled1046:
 	VMOVUPS     Y3, 32(AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         many1040
+	JLE         many1060
 
-oneTest1042:
+oneTest1062:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail1043
+	JG   tail1063
 
-one1041:
+one1061:
 	VMOVUPS      (CX)(BX*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -18828,7 +19156,7 @@ one1041:
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VMOVMSKPD    Y3, DI
 	TESTL        DI, DI
-	JZ           normal1047
+	JZ           normal1067
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y5, Y3
@@ -18842,9 +19170,9 @@ one1041:
 	VPAND        constants<>+1984(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1048
+	JMP          scaled1068
 
-normal1047:
+normal1067:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -18853,17 +19181,17 @@ normal1047:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1048:
+scaled1068:
 	VMOVUPS     (AX)(BX*8), Y3
 	VFMADD231PD Y6, Y0, Y3
 	VMOVUPS     Y3, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1041
+	JLE         one1061
 
-tail1043:
+tail1063:
 	SUBQ         BX, DX
-	JZ           done1044
+	JZ           done1064
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -18895,7 +19223,7 @@ tail1043:
 	VCMPPD       $0x11, constants<>+2176(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1049
+	JZ           normal1069
 	VCMPPD       $0x11, constants<>+2176(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -18909,9 +19237,9 @@ tail1043:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1050
+	JMP          scaled1070
 
-normal1049:
+normal1069:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -18920,12 +19248,12 @@ normal1049:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1050:
+scaled1070:
 	VMASKMOVPD  (AX)(BX*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
 
-done1044:
+done1064:
 	VZEROUPPER
 	RET
 
@@ -18939,9 +19267,9 @@ TEXT ·addExpAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1054
+	JL           oneTest1074
 
-many1052:
+many1072:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VBROADCASTSS      constants<>+2304(SB), Z3
@@ -18998,14 +19326,14 @@ many1052:
 	VMOVUPS           Z2, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1052
+	JLE               many1072
 
-oneTest1054:
+oneTest1074:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1055
+	JG   tail1075
 
-one1053:
+one1073:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -19035,11 +19363,11 @@ one1053:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1053
+	JLE               one1073
 
-tail1055:
+tail1075:
 	SUBQ              BX, DX
-	JZ                done1056
+	JZ                done1076
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -19072,7 +19400,7 @@ tail1055:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1056:
+done1076:
 	VZEROUPPER
 	RET
 
@@ -19086,9 +19414,9 @@ TEXT ·addExpAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1061
+	JG           tail1081
 
-one1059:
+one1079:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
 	VMINPS       Y1, Y2, Y1
@@ -19125,11 +19453,11 @@ one1059:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1059
+	JLE          one1079
 
-tail1061:
+tail1081:
 	SUBQ         BX, DX
-	JZ           done1062
+	JZ           done1082
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -19169,7 +19497,7 @@ tail1061:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1062:
+done1082:
 	VZEROUPPER
 	RET
 
@@ -19186,9 +19514,9 @@ TEXT ·addExpProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1065
+	JL           oneTest1085
 
-many1063:
+many1083:
 	VMOVUPS           (CX)(SI*8), Z3
 	VMOVUPS           64(CX)(SI*8), Z4
 	VMOVUPS           128(CX)(SI*8), Z5
@@ -19274,7 +19602,7 @@ many1063:
 	VMINPD            Z3, Z14, Z3
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z3, K1
 	KORTESTW          K1, K1
-	JZ                normal1068
+	JZ                normal1088
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z11, K1
 	VADDPD.BCST       constants<>+1856(SB), Z11, K1, Z11
 	VMAXPD.BCST       constants<>+1920(SB), Z11, K1, Z11
@@ -19299,15 +19627,15 @@ many1063:
 	VSCALEFPD         Z14, Z22, Z22
 	VADDPD.BCST       constants<>+1984(SB), Z22, K1, Z22
 	VPSUBQ.BCST       constants<>+1984(SB), Z22, K1, Z22
-	JMP               scaled1069
+	JMP               scaled1089
 
-normal1068:
+normal1088:
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 
-scaled1069:
+scaled1089:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z19, Z19
 	VMOVUPS     (AX)(SI*8), Z3
@@ -19330,14 +19658,14 @@ scaled1069:
 	VMOVUPS     Z3, 192(AX)(SI*8)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1063
+	JLE         many1083
 
-oneTest1065:
+oneTest1085:
 	LEAQ -8(DX), DI
 	CMPQ SI, DI
-	JG   tail1066
+	JG   tail1086
 
-one1064:
+one1084:
 	VMOVUPS           (CX)(SI*8), Z3
 	VBROADCASTSD      constants<>+1088(SB), Z4
 	VFMADD213PD.BCST  constants<>+1152(SB), Z3, Z4
@@ -19360,19 +19688,19 @@ one1064:
 	VADDPD            Z3, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                normal1070
+	JZ                normal1090
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K1
 	VADDPD.BCST       constants<>+1856(SB), Z5, K1, Z5
 	VMAXPD.BCST       constants<>+1920(SB), Z5, K1, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1984(SB), Z7, K1, Z7
 	VPSUBQ.BCST       constants<>+1984(SB), Z7, K1, Z7
-	JMP               scaled1071
+	JMP               scaled1091
 
-normal1070:
+normal1090:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1071:
+scaled1091:
 	VMOVUPS     (BX)(SI*8), Z3
 	VMULPD      Z3, Z7, Z7
 	VMOVUPS     (AX)(SI*8), Z3
@@ -19380,11 +19708,11 @@ scaled1071:
 	VMOVUPS     Z3, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1064
+	JLE         one1084
 
-tail1066:
+tail1086:
 	SUBQ              SI, DX
-	JZ                done1067
+	JZ                done1087
 	MOVQ              $-1, DI
 	SHLXQ             DX, DI, DI
 	NOTQ              DI
@@ -19411,26 +19739,26 @@ tail1066:
 	VADDPD            Z1, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal1072
+	JZ                normal1092
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z5, K2
 	VADDPD.BCST       constants<>+1856(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1920(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1984(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1984(SB), Z7, K2, Z7
-	JMP               scaled1073
+	JMP               scaled1093
 
-normal1072:
+normal1092:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled1073:
+scaled1093:
 	VMOVUPD.Z   (BX)(SI*8), K1, Z1
 	VMULPD      Z1, Z7, Z7
 	VMOVUPD.Z   (AX)(SI*8), K1, Z1
 	VFMADD231PD Z7, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1067:
+done1087:
 	VZEROUPPER
 	RET
 
@@ -19447,9 +19775,9 @@ TEXT ·addExpProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	TESTQ        DI, DI
-	JL           oneTest1076
+	JL           oneTest1096
 
-many1074:
+many1094:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      32(CX)(SI*8), Y4
 	VMAXPD       Y3, Y1, Y3
@@ -19502,7 +19830,7 @@ many1074:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1079
+	JZ           normal1099
 	VCMPPD       $0x11, constants<>+2176(SB), Y5, Y4
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+2240(SB), Y4, Y3
@@ -19529,9 +19857,9 @@ many1074:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y10, Y10
 	VPSUBQ       Y4, Y10, Y10
-	JMP          scaled1080
+	JMP          scaled1100
 
-normal1079:
+normal1099:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y3
 	VPSUBQ Y3, Y5, Y5
@@ -19547,7 +19875,7 @@ normal1079:
 	VMULPD Y3, Y10, Y10
 	VMULPD Y6, Y10, Y10
 
-scaled1080:
+scaled1100:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y9, Y9
 	VMOVUPS     (AX)(SI*8), Y3
@@ -19560,14 +19888,14 @@ scaled1080:
 	VMOVUPS     Y3, 32(AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many1074
+	JLE         many1094
 
-oneTest1076:
+oneTest1096:
 	LEAQ -4(DX), DI
 	CMPQ SI, DI
-	JG   tail1077
+	JG   tail1097
 
-one1075:
+one1095:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMAXPD       Y3, Y1, Y3
 	VMINPD       Y3, Y2, Y3
@@ -19595,7 +19923,7 @@ one1075:
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal1081
+	JZ           normal1101
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y5
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y5, Y3
@@ -19609,9 +19937,9 @@ one1075:
 	VPAND        constants<>+1984(SB), Y5, Y5
 	VADDPD       Y5, Y6, Y6
 	VPSUBQ       Y5, Y6, Y6
-	JMP          scaled1082
+	JMP          scaled1102
 
-normal1081:
+normal1101:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y3
 	VPSUBQ Y3, Y4, Y4
@@ -19620,7 +19948,7 @@ normal1081:
 	VMULPD Y3, Y6, Y6
 	VMULPD Y4, Y6, Y6
 
-scaled1082:
+scaled1102:
 	VMOVUPS     (BX)(SI*8), Y3
 	VMULPD      Y3, Y6, Y6
 	VMOVUPS     (AX)(SI*8), Y3
@@ -19628,11 +19956,11 @@ scaled1082:
 	VMOVUPS     Y3, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1075
+	JLE         one1095
 
-tail1077:
+tail1097:
 	SUBQ         SI, DX
-	JZ           done1078
+	JZ           done1098
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, DX
 	SUBQ         DX, DI
@@ -19664,7 +19992,7 @@ tail1077:
 	VCMPPD       $0x11, constants<>+2176(SB), Y1, Y2
 	VMOVMSKPD    Y2, CX
 	TESTL        CX, CX
-	JZ           normal1083
+	JZ           normal1103
 	VCMPPD       $0x11, constants<>+2176(SB), Y1, Y4
 	VPSRLQ       $0x03, Y1, Y1
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -19678,9 +20006,9 @@ tail1077:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1084
+	JMP          scaled1104
 
-normal1083:
+normal1103:
 	VPSRLQ $0x03, Y1, Y1
 	VPSRLQ $0x01, Y1, Y2
 	VPSUBQ Y2, Y1, Y1
@@ -19689,14 +20017,14 @@ normal1083:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y1, Y5, Y5
 
-scaled1084:
+scaled1104:
 	VMASKMOVPD  (BX)(SI*8), Y3, Y1
 	VMULPD      Y1, Y5, Y5
 	VMASKMOVPD  (AX)(SI*8), Y3, Y1
 	VFMADD231PD Y5, Y0, Y1
 	VMASKMOVPD  Y1, Y3, (AX)(SI*8)
 
-done1078:
+done1098:
 	VZEROUPPER
 	RET
 
@@ -19711,9 +20039,9 @@ TEXT ·addExpProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1088
+	JL           oneTest1108
 
-many1086:
+many1106:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VBROADCASTSS      constants<>+2304(SB), Z3
@@ -19774,14 +20102,14 @@ many1086:
 	VMOVUPS           Z2, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1086
+	JLE               many1106
 
-oneTest1088:
+oneTest1108:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1089
+	JG   tail1109
 
-one1087:
+one1107:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -19813,11 +20141,11 @@ one1087:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1087
+	JLE               one1107
 
-tail1089:
+tail1109:
 	SUBQ              SI, BX
-	JZ                done1090
+	JZ                done1110
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -19852,7 +20180,7 @@ tail1089:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done1090:
+done1110:
 	VZEROUPPER
 	RET
 
@@ -19867,9 +20195,9 @@ TEXT ·addExpProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1095
+	JG           tail1115
 
-one1093:
+one1113:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
 	VMINPS       Y1, Y2, Y1
@@ -19908,11 +20236,11 @@ one1093:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1093
+	JLE          one1113
 
-tail1095:
+tail1115:
 	SUBQ         SI, BX
-	JZ           done1096
+	JZ           done1116
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -19954,7 +20282,7 @@ tail1095:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1096:
+done1116:
 	VZEROUPPER
 	RET
 
@@ -19986,14 +20314,14 @@ TEXT ·addLogAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1100
+	JG           tail1120
 
-one1098:
+one1118:
 	VMOVUPS     (CX)(BX*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1102
+	JZ          normal1122
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+4608(SB), Z19, Z22
@@ -20042,9 +20370,9 @@ one1098:
 	VMOVUPS     (AX)(BX*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
-	JMP         stored1103
+	JMP         stored1123
 
-normal1102:
+normal1122:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -20081,14 +20409,14 @@ normal1102:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(BX*8)
 
-stored1103:
+stored1123:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one1098
+	JLE  one1118
 
-tail1100:
+tail1120:
 	SUBQ        BX, DX
-	JZ          done1101
+	JZ          done1121
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -20143,7 +20471,7 @@ tail1100:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(BX*8)
 
-done1101:
+done1121:
 	VZEROUPPER
 	RET
 
@@ -20157,9 +20485,9 @@ TEXT ·addLogAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1107
+	JG           tail1127
 
-one1105:
+one1125:
 	VMOVUPS     (CX)(BX*8), Y1
 	VPSUBQ      constants<>+3904(SB), Y1, Y2
 	VPCMPGTQ    constants<>+3968(SB), Y2, Y3
@@ -20167,7 +20495,7 @@ one1105:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, DI
 	TESTL       DI, DI
-	JZ          normal1109
+	JZ          normal1129
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+4608(SB), Y1, Y4
@@ -20216,9 +20544,9 @@ one1105:
 	VMOVUPS     (AX)(BX*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
-	JMP         stored1110
+	JMP         stored1130
 
-normal1109:
+normal1129:
 	VPSUBQ      constants<>+3712(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1984(SB), Y1, Y1
@@ -20255,14 +20583,14 @@ normal1109:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(BX*8)
 
-stored1110:
+stored1130:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one1105
+	JLE  one1125
 
-tail1107:
+tail1127:
 	SUBQ        BX, DX
-	JZ          done1108
+	JZ          done1128
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -20317,7 +20645,7 @@ tail1107:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
 
-done1108:
+done1128:
 	VZEROUPPER
 	RET
 
@@ -20331,9 +20659,9 @@ TEXT ·addLogAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1114
+	JL           oneTest1134
 
-many1112:
+many1132:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VGETMANTPS        $0x0b, Z1, Z3
@@ -20398,14 +20726,14 @@ many1112:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1112
+	JLE               many1132
 
-oneTest1114:
+oneTest1134:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1115
+	JG   tail1135
 
-one1113:
+one1133:
 	VMOVUPS           (CX)(BX*4), Z1
 	VGETMANTPS        $0x0b, Z1, Z2
 	VGETEXPPS         Z1, Z3
@@ -20439,11 +20767,11 @@ one1113:
 	VMOVUPS           Z1, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1113
+	JLE               one1133
 
-tail1115:
+tail1135:
 	SUBQ              BX, DX
-	JZ                done1116
+	JZ                done1136
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -20480,7 +20808,7 @@ tail1115:
 	VFMADD231PS       Z2, Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(BX*4)
 
-done1116:
+done1136:
 	VZEROUPPER
 	RET
 
@@ -20494,9 +20822,9 @@ TEXT ·addLogAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1121
+	JG           tail1141
 
-one1119:
+one1139:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+5504(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y2
@@ -20549,11 +20877,11 @@ one1119:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1119
+	JLE          one1139
 
-tail1121:
+tail1141:
 	SUBQ         BX, DX
-	JZ           done1122
+	JZ           done1142
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -20609,7 +20937,7 @@ tail1121:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1122:
+done1142:
 	VZEROUPPER
 	RET
 
@@ -20642,14 +20970,14 @@ TEXT ·addLogProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(DX), DI
 	CMPQ         SI, DI
-	JG           tail1126
+	JG           tail1146
 
-one1124:
+one1144:
 	VMOVUPS     (CX)(SI*8), Z19
 	VPSUBQ      Z7, Z19, Z20
 	VPCMPUQ     $0x06, Z8, Z20, K1
 	KORTESTW    K1, K1
-	JZ          normal1128
+	JZ          normal1148
 	VMOVUPS     Z19, Z20
 	VPXORQ      Z21, Z21, Z21
 	VMULPD      constants<>+4608(SB), Z19, Z22
@@ -20700,9 +21028,9 @@ one1124:
 	VMOVUPS     (AX)(SI*8), Z19
 	VFMADD231PD Z27, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
-	JMP         stored1129
+	JMP         stored1149
 
-normal1128:
+normal1148:
 	VPSUBQ      Z3, Z19, Z20
 	VPSRLQ      $0x34, Z20, Z19
 	VORPD       Z6, Z19, Z19
@@ -20741,14 +21069,14 @@ normal1128:
 	VFMADD231PD Z26, Z0, Z19
 	VMOVUPS     Z19, (AX)(SI*8)
 
-stored1129:
+stored1149:
 	ADDQ $0x08, SI
 	CMPQ SI, DI
-	JLE  one1124
+	JLE  one1144
 
-tail1126:
+tail1146:
 	SUBQ        SI, DX
-	JZ          done1127
+	JZ          done1147
 	MOVQ        $-1, DI
 	SHLXQ       DX, DI, DI
 	NOTQ        DI
@@ -20805,7 +21133,7 @@ tail1126:
 	VFMADD231PD Z9, Z0, Z1
 	VMOVUPD     Z1, K1, (AX)(SI*8)
 
-done1127:
+done1147:
 	VZEROUPPER
 	RET
 
@@ -20820,9 +21148,9 @@ TEXT ·addLogProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(DX), DI
 	CMPQ         SI, DI
-	JG           tail1133
+	JG           tail1153
 
-one1131:
+one1151:
 	VMOVUPS     (CX)(SI*8), Y1
 	VPSUBQ      constants<>+3904(SB), Y1, Y2
 	VPCMPGTQ    constants<>+3968(SB), Y2, Y3
@@ -20830,7 +21158,7 @@ one1131:
 	VORPD       Y1, Y3, Y3
 	VMOVMSKPD   Y3, R8
 	TESTL       R8, R8
-	JZ          normal1135
+	JZ          normal1155
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
 	VMULPD      constants<>+4608(SB), Y1, Y4
@@ -20881,9 +21209,9 @@ one1131:
 	VMOVUPS     (AX)(SI*8), Y1
 	VFMADD231PD Y9, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
-	JMP         stored1136
+	JMP         stored1156
 
-normal1135:
+normal1155:
 	VPSUBQ      constants<>+3712(SB), Y1, Y2
 	VPSRLQ      $0x34, Y2, Y1
 	VORPD       constants<>+1984(SB), Y1, Y1
@@ -20922,14 +21250,14 @@ normal1135:
 	VFMADD231PD Y8, Y0, Y1
 	VMOVUPS     Y1, (AX)(SI*8)
 
-stored1136:
+stored1156:
 	ADDQ $0x04, SI
 	CMPQ SI, DI
-	JLE  one1131
+	JLE  one1151
 
-tail1133:
+tail1153:
 	SUBQ        SI, DX
-	JZ          done1134
+	JZ          done1154
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, DX
 	SUBQ        DX, DI
@@ -20986,7 +21314,7 @@ tail1133:
 	VFMADD231PD Y10, Y0, Y2
 	VMASKMOVPD  Y2, Y1, (AX)(SI*8)
 
-done1134:
+done1154:
 	VZEROUPPER
 	RET
 
@@ -21001,9 +21329,9 @@ TEXT ·addLogProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1140
+	JL           oneTest1160
 
-many1138:
+many1158:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VGETMANTPS        $0x0b, Z1, Z3
@@ -21072,14 +21400,14 @@ many1138:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1138
+	JLE               many1158
 
-oneTest1140:
+oneTest1160:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1141
+	JG   tail1161
 
-one1139:
+one1159:
 	VMOVUPS           (CX)(SI*4), Z1
 	VGETMANTPS        $0x0b, Z1, Z2
 	VGETEXPPS         Z1, Z3
@@ -21115,11 +21443,11 @@ one1139:
 	VMOVUPS           Z1, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1139
+	JLE               one1159
 
-tail1141:
+tail1161:
 	SUBQ              SI, BX
-	JZ                done1142
+	JZ                done1162
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -21158,7 +21486,7 @@ tail1141:
 	VFMADD231PS       Z2, Z0, Z1
 	VMOVUPS           Z1, K1, (AX)(SI*4)
 
-done1142:
+done1162:
 	VZEROUPPER
 	RET
 
@@ -21173,9 +21501,9 @@ TEXT ·addLogProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1147
+	JG           tail1167
 
-one1145:
+one1165:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+5504(SB), Y2
 	VCMPPS       $0x11, Y2, Y1, Y2
@@ -21230,11 +21558,11 @@ one1145:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1145
+	JLE          one1165
 
-tail1147:
+tail1167:
 	SUBQ         SI, BX
-	JZ           done1148
+	JZ           done1168
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -21292,7 +21620,7 @@ tail1147:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1148:
+done1168:
 	VZEROUPPER
 	RET
 
@@ -21306,9 +21634,9 @@ TEXT ·addSinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1152
+	JL           oneTest1172
 
-many1150:
+many1170:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
@@ -21317,11 +21645,11 @@ many1150:
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1155
+	JZ       ok1175
 	MOVQ     BX, ret+32(FP)
-	JMP      done1149
+	JMP      done1169
 
-ok1155:
+ok1175:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+5952(SB), Z3
@@ -21400,23 +21728,23 @@ ok1155:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many1150
+	JLE               many1170
 
-oneTest1152:
+oneTest1172:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1153
+	JG   tail1173
 
-one1151:
+one1171:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1156
+	JZ       ok1176
 	MOVQ     BX, ret+32(FP)
-	JMP      done1149
+	JMP      done1169
 
-ok1156:
+ok1176:
 	VMOVUPS           (CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -21457,12 +21785,12 @@ ok1156:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one1151
+	JLE               one1171
 
-tail1153:
+tail1173:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1154
+	JZ        done1174
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -21471,11 +21799,11 @@ tail1153:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5888(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1157
+	JZ        ok1177
 	MOVQ      BX, ret+32(FP)
-	JMP       done1149
+	JMP       done1169
 
-ok1157:
+ok1177:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -21515,10 +21843,10 @@ ok1157:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done1154:
+done1174:
 	MOVQ DX, ret+32(FP)
 
-done1149:
+done1169:
 	VZEROUPPER
 	RET
 
@@ -21532,19 +21860,19 @@ TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1162
+	JG           tail1182
 
-one1160:
+one1180:
 	VMOVUPS   (CX)(BX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1164
+	JZ        ok1184
 	MOVQ      BX, ret+32(FP)
-	JMP       done1158
+	JMP       done1178
 
-ok1164:
+ok1184:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -21585,12 +21913,12 @@ ok1164:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1160
+	JLE          one1180
 
-tail1162:
+tail1182:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1163
+	JZ         done1183
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -21600,11 +21928,11 @@ tail1162:
 	VCMPPD     $0x16, constants<>+5888(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1165
+	JZ         ok1185
 	MOVQ       BX, ret+32(FP)
-	JMP        done1158
+	JMP        done1178
 
-ok1165:
+ok1185:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
 	VBROADCASTSD constants<>+5952(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -21644,10 +21972,10 @@ ok1165:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1163:
+done1183:
 	MOVQ DX, ret+32(FP)
 
-done1158:
+done1178:
 	VZEROUPPER
 	RET
 
@@ -21661,9 +21989,9 @@ TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1169
+	JL           oneTest1189
 
-many1167:
+many1187:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
@@ -21672,11 +22000,11 @@ many1167:
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1172
+	JZ       ok1192
 	MOVQ     BX, ret+32(FP)
-	JMP      done1166
+	JMP      done1186
 
-ok1172:
+ok1192:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VBROADCASTSS      constants<>+7424(SB), Z3
@@ -21743,23 +22071,23 @@ ok1172:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1167
+	JLE               many1187
 
-oneTest1169:
+oneTest1189:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1170
+	JG   tail1190
 
-one1168:
+one1188:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1173
+	JZ       ok1193
 	MOVQ     BX, ret+32(FP)
-	JMP      done1166
+	JMP      done1186
 
-ok1173:
+ok1193:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -21794,12 +22122,12 @@ ok1173:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1168
+	JLE               one1188
 
-tail1170:
+tail1190:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1171
+	JZ        done1191
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -21808,11 +22136,11 @@ tail1170:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7360(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1174
+	JZ        ok1194
 	MOVQ      BX, ret+32(FP)
-	JMP       done1166
+	JMP       done1186
 
-ok1174:
+ok1194:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -21846,10 +22174,10 @@ ok1174:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1171:
+done1191:
 	MOVQ DX, ret+32(FP)
 
-done1166:
+done1186:
 	VZEROUPPER
 	RET
 
@@ -21863,19 +22191,19 @@ TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1179
+	JG           tail1199
 
-one1177:
+one1197:
 	VMOVUPS   (CX)(BX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1181
+	JZ        ok1201
 	MOVQ      BX, ret+32(FP)
-	JMP       done1175
+	JMP       done1195
 
-ok1181:
+ok1201:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -21910,12 +22238,12 @@ ok1181:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1177
+	JLE          one1197
 
-tail1179:
+tail1199:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1180
+	JZ         done1200
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -21925,11 +22253,11 @@ tail1179:
 	VCMPPS     $0x16, constants<>+7360(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1182
+	JZ         ok1202
 	MOVQ       BX, ret+32(FP)
-	JMP        done1175
+	JMP        done1195
 
-ok1182:
+ok1202:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VBROADCASTSS constants<>+7424(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -21963,10 +22291,10 @@ ok1182:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1180:
+done1200:
 	MOVQ DX, ret+32(FP)
 
-done1175:
+done1195:
 	VZEROUPPER
 	RET
 
@@ -21981,9 +22309,9 @@ TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1186
+	JL           oneTest1206
 
-many1184:
+many1204:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
@@ -21992,11 +22320,11 @@ many1184:
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1189
+	JZ       ok1209
 	MOVQ     SI, ret+40(FP)
-	JMP      done1183
+	JMP      done1203
 
-ok1189:
+ok1209:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z2
 	VBROADCASTSD      constants<>+5952(SB), Z3
@@ -22079,23 +22407,23 @@ ok1189:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1184
+	JLE               many1204
 
-oneTest1186:
+oneTest1206:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1187
+	JG   tail1207
 
-one1185:
+one1205:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1190
+	JZ       ok1210
 	MOVQ     SI, ret+40(FP)
-	JMP      done1183
+	JMP      done1203
 
-ok1190:
+ok1210:
 	VMOVUPS           (CX)(SI*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -22138,12 +22466,12 @@ ok1190:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1185
+	JLE               one1205
 
-tail1187:
+tail1207:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1188
+	JZ        done1208
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -22152,11 +22480,11 @@ tail1187:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5888(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1191
+	JZ        ok1211
 	MOVQ      SI, ret+40(FP)
-	JMP       done1183
+	JMP       done1203
 
-ok1191:
+ok1211:
 	VMOVUPD.Z         (CX)(SI*8), K1, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -22198,10 +22526,10 @@ ok1191:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done1188:
+done1208:
 	MOVQ BX, ret+40(FP)
 
-done1183:
+done1203:
 	VZEROUPPER
 	RET
 
@@ -22216,19 +22544,19 @@ TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1196
+	JG           tail1216
 
-one1194:
+one1214:
 	VMOVUPS   (CX)(SI*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1198
+	JZ        ok1218
 	MOVQ      SI, ret+40(FP)
-	JMP       done1192
+	JMP       done1212
 
-ok1198:
+ok1218:
 	VMOVUPS      (CX)(SI*8), Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -22271,12 +22599,12 @@ ok1198:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1194
+	JLE          one1214
 
-tail1196:
+tail1216:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1197
+	JZ         done1217
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -22286,11 +22614,11 @@ tail1196:
 	VCMPPD     $0x16, constants<>+5888(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1199
+	JZ         ok1219
 	MOVQ       SI, ret+40(FP)
-	JMP        done1192
+	JMP        done1212
 
-ok1199:
+ok1219:
 	VMASKMOVPD   (CX)(SI*8), Y1, Y2
 	VBROADCASTSD constants<>+5952(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -22332,10 +22660,10 @@ ok1199:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1197:
+done1217:
 	MOVQ BX, ret+40(FP)
 
-done1192:
+done1212:
 	VZEROUPPER
 	RET
 
@@ -22350,9 +22678,9 @@ TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1203
+	JL           oneTest1223
 
-many1201:
+many1221:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
@@ -22361,11 +22689,11 @@ many1201:
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1206
+	JZ       ok1226
 	MOVQ     SI, ret+40(FP)
-	JMP      done1200
+	JMP      done1220
 
-ok1206:
+ok1226:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VBROADCASTSS      constants<>+7424(SB), Z3
@@ -22436,23 +22764,23 @@ ok1206:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1201
+	JLE               many1221
 
-oneTest1203:
+oneTest1223:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1204
+	JG   tail1224
 
-one1202:
+one1222:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1207
+	JZ       ok1227
 	MOVQ     SI, ret+40(FP)
-	JMP      done1200
+	JMP      done1220
 
-ok1207:
+ok1227:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -22489,12 +22817,12 @@ ok1207:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1202
+	JLE               one1222
 
-tail1204:
+tail1224:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1205
+	JZ        done1225
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -22503,11 +22831,11 @@ tail1204:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7360(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1208
+	JZ        ok1228
 	MOVQ      SI, ret+40(FP)
-	JMP       done1200
+	JMP       done1220
 
-ok1208:
+ok1228:
 	VMOVUPS.Z         (CX)(SI*4), K1, Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -22543,10 +22871,10 @@ ok1208:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done1205:
+done1225:
 	MOVQ BX, ret+40(FP)
 
-done1200:
+done1220:
 	VZEROUPPER
 	RET
 
@@ -22561,19 +22889,19 @@ TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1213
+	JG           tail1233
 
-one1211:
+one1231:
 	VMOVUPS   (CX)(SI*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1215
+	JZ        ok1235
 	MOVQ      SI, ret+40(FP)
-	JMP       done1209
+	JMP       done1229
 
-ok1215:
+ok1235:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -22610,12 +22938,12 @@ ok1215:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1211
+	JLE          one1231
 
-tail1213:
+tail1233:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1214
+	JZ         done1234
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -22625,11 +22953,11 @@ tail1213:
 	VCMPPS     $0x16, constants<>+7360(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1216
+	JZ         ok1236
 	MOVQ       SI, ret+40(FP)
-	JMP        done1209
+	JMP        done1229
 
-ok1216:
+ok1236:
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
 	VBROADCASTSS constants<>+7424(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -22665,10 +22993,10 @@ ok1216:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1214:
+done1234:
 	MOVQ BX, ret+40(FP)
 
-done1209:
+done1229:
 	VZEROUPPER
 	RET
 
@@ -22682,9 +23010,9 @@ TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1220
+	JL           oneTest1240
 
-many1218:
+many1238:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
@@ -22693,11 +23021,11 @@ many1218:
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1223
+	JZ       ok1243
 	MOVQ     BX, ret+32(FP)
-	JMP      done1217
+	JMP      done1237
 
-ok1223:
+ok1243:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+5952(SB), Z3
@@ -22776,23 +23104,23 @@ ok1223:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many1218
+	JLE               many1238
 
-oneTest1220:
+oneTest1240:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1221
+	JG   tail1241
 
-one1219:
+one1239:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1224
+	JZ       ok1244
 	MOVQ     BX, ret+32(FP)
-	JMP      done1217
+	JMP      done1237
 
-ok1224:
+ok1244:
 	VMOVUPS           (CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -22833,12 +23161,12 @@ ok1224:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one1219
+	JLE               one1239
 
-tail1221:
+tail1241:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1222
+	JZ        done1242
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -22847,11 +23175,11 @@ tail1221:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5888(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1225
+	JZ        ok1245
 	MOVQ      BX, ret+32(FP)
-	JMP       done1217
+	JMP       done1237
 
-ok1225:
+ok1245:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -22891,10 +23219,10 @@ ok1225:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done1222:
+done1242:
 	MOVQ DX, ret+32(FP)
 
-done1217:
+done1237:
 	VZEROUPPER
 	RET
 
@@ -22908,19 +23236,19 @@ TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1230
+	JG           tail1250
 
-one1228:
+one1248:
 	VMOVUPS   (CX)(BX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1232
+	JZ        ok1252
 	MOVQ      BX, ret+32(FP)
-	JMP       done1226
+	JMP       done1246
 
-ok1232:
+ok1252:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -22961,12 +23289,12 @@ ok1232:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1228
+	JLE          one1248
 
-tail1230:
+tail1250:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1231
+	JZ         done1251
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -22976,11 +23304,11 @@ tail1230:
 	VCMPPD     $0x16, constants<>+5888(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1233
+	JZ         ok1253
 	MOVQ       BX, ret+32(FP)
-	JMP        done1226
+	JMP        done1246
 
-ok1233:
+ok1253:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
 	VBROADCASTSD constants<>+5952(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -23020,10 +23348,10 @@ ok1233:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1231:
+done1251:
 	MOVQ DX, ret+32(FP)
 
-done1226:
+done1246:
 	VZEROUPPER
 	RET
 
@@ -23037,9 +23365,9 @@ TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1237
+	JL           oneTest1257
 
-many1235:
+many1255:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
@@ -23048,11 +23376,11 @@ many1235:
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1240
+	JZ       ok1260
 	MOVQ     BX, ret+32(FP)
-	JMP      done1234
+	JMP      done1254
 
-ok1240:
+ok1260:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VBROADCASTSS      constants<>+7424(SB), Z3
@@ -23119,23 +23447,23 @@ ok1240:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1235
+	JLE               many1255
 
-oneTest1237:
+oneTest1257:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1238
+	JG   tail1258
 
-one1236:
+one1256:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1241
+	JZ       ok1261
 	MOVQ     BX, ret+32(FP)
-	JMP      done1234
+	JMP      done1254
 
-ok1241:
+ok1261:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -23170,12 +23498,12 @@ ok1241:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1236
+	JLE               one1256
 
-tail1238:
+tail1258:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1239
+	JZ        done1259
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -23184,11 +23512,11 @@ tail1238:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7360(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1242
+	JZ        ok1262
 	MOVQ      BX, ret+32(FP)
-	JMP       done1234
+	JMP       done1254
 
-ok1242:
+ok1262:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -23222,10 +23550,10 @@ ok1242:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1239:
+done1259:
 	MOVQ DX, ret+32(FP)
 
-done1234:
+done1254:
 	VZEROUPPER
 	RET
 
@@ -23239,19 +23567,19 @@ TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1247
+	JG           tail1267
 
-one1245:
+one1265:
 	VMOVUPS   (CX)(BX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1249
+	JZ        ok1269
 	MOVQ      BX, ret+32(FP)
-	JMP       done1243
+	JMP       done1263
 
-ok1249:
+ok1269:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -23286,12 +23614,12 @@ ok1249:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1245
+	JLE          one1265
 
-tail1247:
+tail1267:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1248
+	JZ         done1268
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -23301,11 +23629,11 @@ tail1247:
 	VCMPPS     $0x16, constants<>+7360(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1250
+	JZ         ok1270
 	MOVQ       BX, ret+32(FP)
-	JMP        done1243
+	JMP        done1263
 
-ok1250:
+ok1270:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VBROADCASTSS constants<>+7424(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -23339,10 +23667,10 @@ ok1250:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1248:
+done1268:
 	MOVQ DX, ret+32(FP)
 
-done1243:
+done1263:
 	VZEROUPPER
 	RET
 
@@ -23357,9 +23685,9 @@ TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1254
+	JL           oneTest1274
 
-many1252:
+many1272:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
@@ -23368,11 +23696,11 @@ many1252:
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1257
+	JZ       ok1277
 	MOVQ     SI, ret+40(FP)
-	JMP      done1251
+	JMP      done1271
 
-ok1257:
+ok1277:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z2
 	VBROADCASTSD      constants<>+5952(SB), Z3
@@ -23455,23 +23783,23 @@ ok1257:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1252
+	JLE               many1272
 
-oneTest1254:
+oneTest1274:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1255
+	JG   tail1275
 
-one1253:
+one1273:
 	VMOVUPS  (CX)(SI*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1258
+	JZ       ok1278
 	MOVQ     SI, ret+40(FP)
-	JMP      done1251
+	JMP      done1271
 
-ok1258:
+ok1278:
 	VMOVUPS           (CX)(SI*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -23514,12 +23842,12 @@ ok1258:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1253
+	JLE               one1273
 
-tail1255:
+tail1275:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1256
+	JZ        done1276
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -23528,11 +23856,11 @@ tail1255:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5888(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1259
+	JZ        ok1279
 	MOVQ      SI, ret+40(FP)
-	JMP       done1251
+	JMP       done1271
 
-ok1259:
+ok1279:
 	VMOVUPD.Z         (CX)(SI*8), K1, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -23574,10 +23902,10 @@ ok1259:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done1256:
+done1276:
 	MOVQ BX, ret+40(FP)
 
-done1251:
+done1271:
 	VZEROUPPER
 	RET
 
@@ -23592,19 +23920,19 @@ TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1264
+	JG           tail1284
 
-one1262:
+one1282:
 	VMOVUPS   (CX)(SI*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1266
+	JZ        ok1286
 	MOVQ      SI, ret+40(FP)
-	JMP       done1260
+	JMP       done1280
 
-ok1266:
+ok1286:
 	VMOVUPS      (CX)(SI*8), Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -23647,12 +23975,12 @@ ok1266:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1262
+	JLE          one1282
 
-tail1264:
+tail1284:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1265
+	JZ         done1285
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
@@ -23662,11 +23990,11 @@ tail1264:
 	VCMPPD     $0x16, constants<>+5888(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1267
+	JZ         ok1287
 	MOVQ       SI, ret+40(FP)
-	JMP        done1260
+	JMP        done1280
 
-ok1267:
+ok1287:
 	VMASKMOVPD   (CX)(SI*8), Y1, Y2
 	VBROADCASTSD constants<>+5952(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -23708,10 +24036,10 @@ ok1267:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1265:
+done1285:
 	MOVQ BX, ret+40(FP)
 
-done1260:
+done1280:
 	VZEROUPPER
 	RET
 
@@ -23726,9 +24054,9 @@ TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1271
+	JL           oneTest1291
 
-many1269:
+many1289:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
@@ -23737,11 +24065,11 @@ many1269:
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1274
+	JZ       ok1294
 	MOVQ     SI, ret+40(FP)
-	JMP      done1268
+	JMP      done1288
 
-ok1274:
+ok1294:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VBROADCASTSS      constants<>+7424(SB), Z3
@@ -23812,23 +24140,23 @@ ok1274:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1269
+	JLE               many1289
 
-oneTest1271:
+oneTest1291:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1272
+	JG   tail1292
 
-one1270:
+one1290:
 	VMOVUPS  (CX)(SI*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1275
+	JZ       ok1295
 	MOVQ     SI, ret+40(FP)
-	JMP      done1268
+	JMP      done1288
 
-ok1275:
+ok1295:
 	VMOVUPS           (CX)(SI*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -23865,12 +24193,12 @@ ok1275:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1270
+	JLE               one1290
 
-tail1272:
+tail1292:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done1273
+	JZ        done1293
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
@@ -23879,11 +24207,11 @@ tail1272:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7360(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1276
+	JZ        ok1296
 	MOVQ      SI, ret+40(FP)
-	JMP       done1268
+	JMP       done1288
 
-ok1276:
+ok1296:
 	VMOVUPS.Z         (CX)(SI*4), K1, Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -23919,10 +24247,10 @@ ok1276:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done1273:
+done1293:
 	MOVQ BX, ret+40(FP)
 
-done1268:
+done1288:
 	VZEROUPPER
 	RET
 
@@ -23937,19 +24265,19 @@ TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1281
+	JG           tail1301
 
-one1279:
+one1299:
 	VMOVUPS   (CX)(SI*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS Y1, R8
 	TESTL     R8, R8
-	JZ        ok1283
+	JZ        ok1303
 	MOVQ      SI, ret+40(FP)
-	JMP       done1277
+	JMP       done1297
 
-ok1283:
+ok1303:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -23986,12 +24314,12 @@ ok1283:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1279
+	JLE          one1299
 
-tail1281:
+tail1301:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done1282
+	JZ         done1302
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
@@ -24001,11 +24329,11 @@ tail1281:
 	VCMPPS     $0x16, constants<>+7360(SB), Y2, Y2
 	VMOVMSKPS  Y2, DI
 	TESTL      DI, DI
-	JZ         ok1284
+	JZ         ok1304
 	MOVQ       SI, ret+40(FP)
-	JMP        done1277
+	JMP        done1297
 
-ok1284:
+ok1304:
 	VMASKMOVPS   (CX)(SI*4), Y1, Y2
 	VBROADCASTSS constants<>+7424(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -24041,10 +24369,10 @@ ok1284:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1282:
+done1302:
 	MOVQ BX, ret+40(FP)
 
-done1277:
+done1297:
 	VZEROUPPER
 	RET
 
@@ -24058,9 +24386,9 @@ TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1288
+	JL           oneTest1308
 
-many1286:
+many1306:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VSQRTPD     Z1, Z1
@@ -24073,14 +24401,14 @@ many1286:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1286
+	JLE         many1306
 
-oneTest1288:
+oneTest1308:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1289
+	JG   tail1309
 
-one1287:
+one1307:
 	VMOVUPS     (CX)(BX*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -24088,11 +24416,11 @@ one1287:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1287
+	JLE         one1307
 
-tail1289:
+tail1309:
 	SUBQ        BX, DX
-	JZ          done1290
+	JZ          done1310
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -24103,7 +24431,7 @@ tail1289:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1290:
+done1310:
 	VZEROUPPER
 	RET
 
@@ -24117,9 +24445,9 @@ TEXT ·addSqrtAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1295
+	JG           tail1315
 
-one1293:
+one1313:
 	VMOVUPS     (CX)(BX*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -24127,11 +24455,11 @@ one1293:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1293
+	JLE         one1313
 
-tail1295:
+tail1315:
 	SUBQ        BX, DX
-	JZ          done1296
+	JZ          done1316
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -24142,7 +24470,7 @@ tail1295:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1296:
+done1316:
 	VZEROUPPER
 	RET
 
@@ -24156,9 +24484,9 @@ TEXT ·addSqrtAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1300
+	JL           oneTest1320
 
-many1298:
+many1318:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VSQRTPS     Z1, Z1
@@ -24171,14 +24499,14 @@ many1298:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1298
+	JLE         many1318
 
-oneTest1300:
+oneTest1320:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1301
+	JG   tail1321
 
-one1299:
+one1319:
 	VMOVUPS     (CX)(BX*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -24186,11 +24514,11 @@ one1299:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1299
+	JLE         one1319
 
-tail1301:
+tail1321:
 	SUBQ        BX, DX
-	JZ          done1302
+	JZ          done1322
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -24201,7 +24529,7 @@ tail1301:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1302:
+done1322:
 	VZEROUPPER
 	RET
 
@@ -24215,9 +24543,9 @@ TEXT ·addSqrtAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1307
+	JG           tail1327
 
-one1305:
+one1325:
 	VMOVUPS     (CX)(BX*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -24225,11 +24553,11 @@ one1305:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1305
+	JLE         one1325
 
-tail1307:
+tail1327:
 	SUBQ        BX, DX
-	JZ          done1308
+	JZ          done1328
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -24240,7 +24568,7 @@ tail1307:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1308:
+done1328:
 	VZEROUPPER
 	RET
 
@@ -24255,9 +24583,9 @@ TEXT ·addSqrtProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1312
+	JL           oneTest1332
 
-many1310:
+many1330:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VSQRTPD     Z1, Z1
@@ -24274,14 +24602,14 @@ many1310:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1310
+	JLE         many1330
 
-oneTest1312:
+oneTest1332:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1313
+	JG   tail1333
 
-one1311:
+one1331:
 	VMOVUPS     (CX)(SI*8), Z1
 	VSQRTPD     Z1, Z1
 	VMOVUPS     (DX)(SI*8), Z2
@@ -24291,11 +24619,11 @@ one1311:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1311
+	JLE         one1331
 
-tail1313:
+tail1333:
 	SUBQ        SI, BX
-	JZ          done1314
+	JZ          done1334
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -24308,7 +24636,7 @@ tail1313:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1314:
+done1334:
 	VZEROUPPER
 	RET
 
@@ -24323,9 +24651,9 @@ TEXT ·addSqrtProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1319
+	JG           tail1339
 
-one1317:
+one1337:
 	VMOVUPS     (CX)(SI*8), Y1
 	VSQRTPD     Y1, Y1
 	VMOVUPS     (DX)(SI*8), Y2
@@ -24335,11 +24663,11 @@ one1317:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1317
+	JLE         one1337
 
-tail1319:
+tail1339:
 	SUBQ        SI, BX
-	JZ          done1320
+	JZ          done1340
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -24352,7 +24680,7 @@ tail1319:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1320:
+done1340:
 	VZEROUPPER
 	RET
 
@@ -24367,9 +24695,9 @@ TEXT ·addSqrtProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1324
+	JL           oneTest1344
 
-many1322:
+many1342:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VSQRTPS     Z1, Z1
@@ -24386,14 +24714,14 @@ many1322:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1322
+	JLE         many1342
 
-oneTest1324:
+oneTest1344:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1325
+	JG   tail1345
 
-one1323:
+one1343:
 	VMOVUPS     (CX)(SI*4), Z1
 	VSQRTPS     Z1, Z1
 	VMOVUPS     (DX)(SI*4), Z2
@@ -24403,11 +24731,11 @@ one1323:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1323
+	JLE         one1343
 
-tail1325:
+tail1345:
 	SUBQ        SI, BX
-	JZ          done1326
+	JZ          done1346
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -24420,7 +24748,7 @@ tail1325:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1326:
+done1346:
 	VZEROUPPER
 	RET
 
@@ -24435,9 +24763,9 @@ TEXT ·addSqrtProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1331
+	JG           tail1351
 
-one1329:
+one1349:
 	VMOVUPS     (CX)(SI*4), Y1
 	VSQRTPS     Y1, Y1
 	VMOVUPS     (DX)(SI*4), Y2
@@ -24447,11 +24775,11 @@ one1329:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1329
+	JLE         one1349
 
-tail1331:
+tail1351:
 	SUBQ        SI, BX
-	JZ          done1332
+	JZ          done1352
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -24464,7 +24792,7 @@ tail1331:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1332:
+done1352:
 	VZEROUPPER
 	RET
 
@@ -24478,9 +24806,9 @@ TEXT ·addRecipAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1336
+	JL           oneTest1356
 
-many1334:
+many1354:
 	VMOVUPS      (CX)(BX*8), Z1
 	VMOVUPS      64(CX)(BX*8), Z2
 	VBROADCASTSD constants<>+576(SB), Z3
@@ -24495,14 +24823,14 @@ many1334:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1334
+	JLE          many1354
 
-oneTest1336:
+oneTest1356:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1337
+	JG   tail1357
 
-one1335:
+one1355:
 	VMOVUPS      (CX)(BX*8), Z1
 	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
@@ -24511,11 +24839,11 @@ one1335:
 	VMOVUPS      Z2, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1335
+	JLE          one1355
 
-tail1337:
+tail1357:
 	SUBQ         BX, DX
-	JZ           done1338
+	JZ           done1358
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -24527,7 +24855,7 @@ tail1337:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(BX*8)
 
-done1338:
+done1358:
 	VZEROUPPER
 	RET
 
@@ -24541,9 +24869,9 @@ TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1343
+	JG           tail1363
 
-one1341:
+one1361:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+576(SB), Y2
 	VDIVPD       Y1, Y2, Y1
@@ -24552,11 +24880,11 @@ one1341:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1341
+	JLE          one1361
 
-tail1343:
+tail1363:
 	SUBQ         BX, DX
-	JZ           done1344
+	JZ           done1364
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -24568,7 +24896,7 @@ tail1343:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1344:
+done1364:
 	VZEROUPPER
 	RET
 
@@ -24582,9 +24910,9 @@ TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1348
+	JL           oneTest1368
 
-many1346:
+many1366:
 	VMOVUPS      (CX)(BX*4), Z1
 	VMOVUPS      64(CX)(BX*4), Z2
 	VBROADCASTSS constants<>+704(SB), Z3
@@ -24599,14 +24927,14 @@ many1346:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1346
+	JLE          many1366
 
-oneTest1348:
+oneTest1368:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1349
+	JG   tail1369
 
-one1347:
+one1367:
 	VMOVUPS      (CX)(BX*4), Z1
 	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
@@ -24615,11 +24943,11 @@ one1347:
 	VMOVUPS      Z2, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1347
+	JLE          one1367
 
-tail1349:
+tail1369:
 	SUBQ         BX, DX
-	JZ           done1350
+	JZ           done1370
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -24631,7 +24959,7 @@ tail1349:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1350:
+done1370:
 	VZEROUPPER
 	RET
 
@@ -24645,9 +24973,9 @@ TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1355
+	JG           tail1375
 
-one1353:
+one1373:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+704(SB), Y2
 	VDIVPS       Y1, Y2, Y1
@@ -24656,11 +24984,11 @@ one1353:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1353
+	JLE          one1373
 
-tail1355:
+tail1375:
 	SUBQ         BX, DX
-	JZ           done1356
+	JZ           done1376
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -24672,7 +25000,7 @@ tail1355:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1356:
+done1376:
 	VZEROUPPER
 	RET
 
@@ -24687,9 +25015,9 @@ TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1360
+	JL           oneTest1380
 
-many1358:
+many1378:
 	VMOVUPS      (CX)(SI*8), Z1
 	VMOVUPS      64(CX)(SI*8), Z2
 	VBROADCASTSD constants<>+576(SB), Z3
@@ -24708,14 +25036,14 @@ many1358:
 	VMOVUPS      Z1, 64(AX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1358
+	JLE          many1378
 
-oneTest1360:
+oneTest1380:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1361
+	JG   tail1381
 
-one1359:
+one1379:
 	VMOVUPS      (CX)(SI*8), Z1
 	VBROADCASTSD constants<>+576(SB), Z2
 	VDIVPD       Z1, Z2, Z1
@@ -24726,11 +25054,11 @@ one1359:
 	VMOVUPS      Z2, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1359
+	JLE          one1379
 
-tail1361:
+tail1381:
 	SUBQ         SI, BX
-	JZ           done1362
+	JZ           done1382
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -24744,7 +25072,7 @@ tail1361:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(SI*8)
 
-done1362:
+done1382:
 	VZEROUPPER
 	RET
 
@@ -24759,9 +25087,9 @@ TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1367
+	JG           tail1387
 
-one1365:
+one1385:
 	VMOVUPS      (CX)(SI*8), Y1
 	VBROADCASTSD constants<>+576(SB), Y2
 	VDIVPD       Y1, Y2, Y1
@@ -24772,11 +25100,11 @@ one1365:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1365
+	JLE          one1385
 
-tail1367:
+tail1387:
 	SUBQ         SI, BX
-	JZ           done1368
+	JZ           done1388
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -24790,7 +25118,7 @@ tail1367:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1368:
+done1388:
 	VZEROUPPER
 	RET
 
@@ -24805,9 +25133,9 @@ TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1372
+	JL           oneTest1392
 
-many1370:
+many1390:
 	VMOVUPS      (CX)(SI*4), Z1
 	VMOVUPS      64(CX)(SI*4), Z2
 	VBROADCASTSS constants<>+704(SB), Z3
@@ -24826,14 +25154,14 @@ many1370:
 	VMOVUPS      Z1, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1370
+	JLE          many1390
 
-oneTest1372:
+oneTest1392:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1373
+	JG   tail1393
 
-one1371:
+one1391:
 	VMOVUPS      (CX)(SI*4), Z1
 	VBROADCASTSS constants<>+704(SB), Z2
 	VDIVPS       Z1, Z2, Z1
@@ -24844,11 +25172,11 @@ one1371:
 	VMOVUPS      Z2, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1371
+	JLE          one1391
 
-tail1373:
+tail1393:
 	SUBQ         SI, BX
-	JZ           done1374
+	JZ           done1394
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -24862,7 +25190,7 @@ tail1373:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1374:
+done1394:
 	VZEROUPPER
 	RET
 
@@ -24877,9 +25205,9 @@ TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1379
+	JG           tail1399
 
-one1377:
+one1397:
 	VMOVUPS      (CX)(SI*4), Y1
 	VBROADCASTSS constants<>+704(SB), Y2
 	VDIVPS       Y1, Y2, Y1
@@ -24890,11 +25218,11 @@ one1377:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1377
+	JLE          one1397
 
-tail1379:
+tail1399:
 	SUBQ         SI, BX
-	JZ           done1380
+	JZ           done1400
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -24908,7 +25236,7 @@ tail1379:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1380:
+done1400:
 	VZEROUPPER
 	RET
 
@@ -24922,9 +25250,9 @@ TEXT ·addAbsAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1384
+	JL           oneTest1404
 
-many1382:
+many1402:
 	VMOVUPS     (CX)(BX*8), Z1
 	VMOVUPS     64(CX)(BX*8), Z2
 	VANDPD.BCST constants<>+384(SB), Z1, Z1
@@ -24937,14 +25265,14 @@ many1382:
 	VMOVUPS     Z1, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1382
+	JLE         many1402
 
-oneTest1384:
+oneTest1404:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1385
+	JG   tail1405
 
-one1383:
+one1403:
 	VMOVUPS     (CX)(BX*8), Z1
 	VANDPD.BCST constants<>+384(SB), Z1, Z1
 	VMOVUPS     (AX)(BX*8), Z2
@@ -24952,11 +25280,11 @@ one1383:
 	VMOVUPS     Z2, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1383
+	JLE         one1403
 
-tail1385:
+tail1405:
 	SUBQ        BX, DX
-	JZ          done1386
+	JZ          done1406
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -24967,7 +25295,7 @@ tail1385:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1386:
+done1406:
 	VZEROUPPER
 	RET
 
@@ -24981,9 +25309,9 @@ TEXT ·addAbsAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1391
+	JG           tail1411
 
-one1389:
+one1409:
 	VMOVUPS     (CX)(BX*8), Y1
 	VANDPD      constants<>+384(SB), Y1, Y1
 	VMOVUPS     (AX)(BX*8), Y2
@@ -24991,11 +25319,11 @@ one1389:
 	VMOVUPS     Y2, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1389
+	JLE         one1409
 
-tail1391:
+tail1411:
 	SUBQ        BX, DX
-	JZ          done1392
+	JZ          done1412
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -25006,7 +25334,7 @@ tail1391:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
 
-done1392:
+done1412:
 	VZEROUPPER
 	RET
 
@@ -25020,9 +25348,9 @@ TEXT ·addAbsAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1396
+	JL           oneTest1416
 
-many1394:
+many1414:
 	VMOVUPS     (CX)(BX*4), Z1
 	VMOVUPS     64(CX)(BX*4), Z2
 	VANDPS.BCST constants<>+448(SB), Z1, Z1
@@ -25035,14 +25363,14 @@ many1394:
 	VMOVUPS     Z1, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1394
+	JLE         many1414
 
-oneTest1396:
+oneTest1416:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1397
+	JG   tail1417
 
-one1395:
+one1415:
 	VMOVUPS     (CX)(BX*4), Z1
 	VANDPS.BCST constants<>+448(SB), Z1, Z1
 	VMOVUPS     (AX)(BX*4), Z2
@@ -25050,11 +25378,11 @@ one1395:
 	VMOVUPS     Z2, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1395
+	JLE         one1415
 
-tail1397:
+tail1417:
 	SUBQ        BX, DX
-	JZ          done1398
+	JZ          done1418
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -25065,7 +25393,7 @@ tail1397:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1398:
+done1418:
 	VZEROUPPER
 	RET
 
@@ -25079,9 +25407,9 @@ TEXT ·addAbsAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1403
+	JG           tail1423
 
-one1401:
+one1421:
 	VMOVUPS     (CX)(BX*4), Y1
 	VANDPS      constants<>+448(SB), Y1, Y1
 	VMOVUPS     (AX)(BX*4), Y2
@@ -25089,11 +25417,11 @@ one1401:
 	VMOVUPS     Y2, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1401
+	JLE         one1421
 
-tail1403:
+tail1423:
 	SUBQ        BX, DX
-	JZ          done1404
+	JZ          done1424
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -25104,7 +25432,7 @@ tail1403:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
 
-done1404:
+done1424:
 	VZEROUPPER
 	RET
 
@@ -25118,9 +25446,9 @@ TEXT ·addSignAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1408
+	JL           oneTest1428
 
-many1406:
+many1426:
 	VMOVUPS      (CX)(BX*8), Z1
 	VMOVUPS      64(CX)(BX*8), Z2
 	VANDPD.BCST  constants<>+384(SB), Z1, Z3
@@ -25143,14 +25471,14 @@ many1406:
 	VMOVUPS      Z1, 64(AX)(BX*8)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          many1406
+	JLE          many1426
 
-oneTest1408:
+oneTest1428:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1409
+	JG   tail1429
 
-one1407:
+one1427:
 	VMOVUPS      (CX)(BX*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z1, Z2
 	VBROADCASTSD constants<>+512(SB), Z3
@@ -25163,11 +25491,11 @@ one1407:
 	VMOVUPS      Z2, (AX)(BX*8)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1407
+	JLE          one1427
 
-tail1409:
+tail1429:
 	SUBQ         BX, DX
-	JZ           done1410
+	JZ           done1430
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -25183,7 +25511,7 @@ tail1409:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(BX*8)
 
-done1410:
+done1430:
 	VZEROUPPER
 	RET
 
@@ -25197,9 +25525,9 @@ TEXT ·addSignAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1415
+	JG           tail1435
 
-one1413:
+one1433:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
@@ -25212,11 +25540,11 @@ one1413:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1413
+	JLE          one1433
 
-tail1415:
+tail1435:
 	SUBQ         BX, DX
-	JZ           done1416
+	JZ           done1436
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -25232,7 +25560,7 @@ tail1415:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1416:
+done1436:
 	VZEROUPPER
 	RET
 
@@ -25246,9 +25574,9 @@ TEXT ·addSignAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1420
+	JL           oneTest1440
 
-many1418:
+many1438:
 	VMOVUPS      (CX)(BX*4), Z1
 	VMOVUPS      64(CX)(BX*4), Z2
 	VANDPS.BCST  constants<>+448(SB), Z1, Z3
@@ -25271,14 +25599,14 @@ many1418:
 	VMOVUPS      Z1, 64(AX)(BX*4)
 	ADDQ         $0x20, BX
 	CMPQ         BX, SI
-	JLE          many1418
+	JLE          many1438
 
-oneTest1420:
+oneTest1440:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1421
+	JG   tail1441
 
-one1419:
+one1439:
 	VMOVUPS      (CX)(BX*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z1, Z2
 	VBROADCASTSS constants<>+640(SB), Z3
@@ -25291,11 +25619,11 @@ one1419:
 	VMOVUPS      Z2, (AX)(BX*4)
 	ADDQ         $0x10, BX
 	CMPQ         BX, SI
-	JLE          one1419
+	JLE          one1439
 
-tail1421:
+tail1441:
 	SUBQ         BX, DX
-	JZ           done1422
+	JZ           done1442
 	MOVQ         $-1, SI
 	SHLXQ        DX, SI, SI
 	NOTQ         SI
@@ -25311,7 +25639,7 @@ tail1421:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(BX*4)
 
-done1422:
+done1442:
 	VZEROUPPER
 	RET
 
@@ -25325,9 +25653,9 @@ TEXT ·addSignAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1427
+	JG           tail1447
 
-one1425:
+one1445:
 	VMOVUPS      (CX)(BX*4), Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
@@ -25340,11 +25668,11 @@ one1425:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1425
+	JLE          one1445
 
-tail1427:
+tail1447:
 	SUBQ         BX, DX
-	JZ           done1428
+	JZ           done1448
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -25360,7 +25688,7 @@ tail1427:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1428:
+done1448:
 	VZEROUPPER
 	RET
 
@@ -25375,9 +25703,9 @@ TEXT ·addSignProductAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1432
+	JL           oneTest1452
 
-many1430:
+many1450:
 	VMOVUPS      (CX)(SI*8), Z1
 	VMOVUPS      64(CX)(SI*8), Z2
 	VANDPD.BCST  constants<>+384(SB), Z1, Z3
@@ -25404,14 +25732,14 @@ many1430:
 	VMOVUPS      Z1, 64(AX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1430
+	JLE          many1450
 
-oneTest1432:
+oneTest1452:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1433
+	JG   tail1453
 
-one1431:
+one1451:
 	VMOVUPS      (CX)(SI*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z1, Z2
 	VBROADCASTSD constants<>+512(SB), Z3
@@ -25426,11 +25754,11 @@ one1431:
 	VMOVUPS      Z2, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1431
+	JLE          one1451
 
-tail1433:
+tail1453:
 	SUBQ         SI, BX
-	JZ           done1434
+	JZ           done1454
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -25448,7 +25776,7 @@ tail1433:
 	VFMADD231PD  Z1, Z0, Z2
 	VMOVUPD      Z2, K1, (AX)(SI*8)
 
-done1434:
+done1454:
 	VZEROUPPER
 	RET
 
@@ -25463,9 +25791,9 @@ TEXT ·addSignProductAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1439
+	JG           tail1459
 
-one1437:
+one1457:
 	VMOVUPS      (CX)(SI*8), Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
 	VBROADCASTSD constants<>+512(SB), Y3
@@ -25480,11 +25808,11 @@ one1437:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1437
+	JLE          one1457
 
-tail1439:
+tail1459:
 	SUBQ         SI, BX
-	JZ           done1440
+	JZ           done1460
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -25502,7 +25830,7 @@ tail1439:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1440:
+done1460:
 	VZEROUPPER
 	RET
 
@@ -25517,9 +25845,9 @@ TEXT ·addSignProductAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1444
+	JL           oneTest1464
 
-many1442:
+many1462:
 	VMOVUPS      (CX)(SI*4), Z1
 	VMOVUPS      64(CX)(SI*4), Z2
 	VANDPS.BCST  constants<>+448(SB), Z1, Z3
@@ -25546,14 +25874,14 @@ many1442:
 	VMOVUPS      Z1, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1442
+	JLE          many1462
 
-oneTest1444:
+oneTest1464:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1445
+	JG   tail1465
 
-one1443:
+one1463:
 	VMOVUPS      (CX)(SI*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z1, Z2
 	VBROADCASTSS constants<>+640(SB), Z3
@@ -25568,11 +25896,11 @@ one1443:
 	VMOVUPS      Z2, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1443
+	JLE          one1463
 
-tail1445:
+tail1465:
 	SUBQ         SI, BX
-	JZ           done1446
+	JZ           done1466
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -25590,7 +25918,7 @@ tail1445:
 	VFMADD231PS  Z1, Z0, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1446:
+done1466:
 	VZEROUPPER
 	RET
 
@@ -25605,9 +25933,9 @@ TEXT ·addSignProductAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1451
+	JG           tail1471
 
-one1449:
+one1469:
 	VMOVUPS      (CX)(SI*4), Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+640(SB), Y3
@@ -25622,11 +25950,11 @@ one1449:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1449
+	JLE          one1469
 
-tail1451:
+tail1471:
 	SUBQ         SI, BX
-	JZ           done1452
+	JZ           done1472
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -25644,7 +25972,7 @@ tail1451:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1452:
+done1472:
 	VZEROUPPER
 	RET
 
@@ -25658,9 +25986,9 @@ TEXT ·addTanAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1456
+	JL           oneTest1476
 
-many1454:
+many1474:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
@@ -25669,11 +25997,11 @@ many1454:
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1459
+	JZ       ok1479
 	MOVQ     BX, ret+32(FP)
-	JMP      done1453
+	JMP      done1473
 
-ok1459:
+ok1479:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+5952(SB), Z3
@@ -25756,23 +26084,23 @@ ok1459:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many1454
+	JLE               many1474
 
-oneTest1456:
+oneTest1476:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1457
+	JG   tail1477
 
-one1455:
+one1475:
 	VMOVUPS  (CX)(BX*8), Z1
 	VANDPD   constants<>+384(SB), Z1, Z1
 	VCMPPD   $0x16, constants<>+5888(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1460
+	JZ       ok1480
 	MOVQ     BX, ret+32(FP)
-	JMP      done1453
+	JMP      done1473
 
-ok1460:
+ok1480:
 	VMOVUPS           (CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -25815,12 +26143,12 @@ ok1460:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one1455
+	JLE               one1475
 
-tail1457:
+tail1477:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1458
+	JZ        done1478
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -25829,11 +26157,11 @@ tail1457:
 	VANDPD    constants<>+384(SB), Z1, Z1
 	VCMPPD    $0x16, constants<>+5888(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1461
+	JZ        ok1481
 	MOVQ      BX, ret+32(FP)
-	JMP       done1453
+	JMP       done1473
 
-ok1461:
+ok1481:
 	VMOVUPD.Z         (CX)(BX*8), K1, Z1
 	VBROADCASTSD      constants<>+5952(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -25875,10 +26203,10 @@ ok1461:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done1458:
+done1478:
 	MOVQ DX, ret+32(FP)
 
-done1453:
+done1473:
 	VZEROUPPER
 	RET
 
@@ -25892,19 +26220,19 @@ TEXT ·addTanAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1466
+	JG           tail1486
 
-one1464:
+one1484:
 	VMOVUPS   (CX)(BX*8), Y1
 	VANDPD    constants<>+384(SB), Y1, Y1
 	VCMPPD    $0x16, constants<>+5888(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1468
+	JZ        ok1488
 	MOVQ      BX, ret+32(FP)
-	JMP       done1462
+	JMP       done1482
 
-ok1468:
+ok1488:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+5952(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -25946,12 +26274,12 @@ ok1468:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1464
+	JLE          one1484
 
-tail1466:
+tail1486:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1467
+	JZ         done1487
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, SI
 	SUBQ       SI, DI
@@ -25961,11 +26289,11 @@ tail1466:
 	VCMPPD     $0x16, constants<>+5888(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1469
+	JZ         ok1489
 	MOVQ       BX, ret+32(FP)
-	JMP        done1462
+	JMP        done1482
 
-ok1469:
+ok1489:
 	VMASKMOVPD   (CX)(BX*8), Y1, Y2
 	VBROADCASTSD constants<>+5952(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -26006,10 +26334,10 @@ ok1469:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1467:
+done1487:
 	MOVQ DX, ret+32(FP)
 
-done1462:
+done1482:
 	VZEROUPPER
 	RET
 
@@ -26023,9 +26351,9 @@ TEXT ·addTanAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1473
+	JL           oneTest1493
 
-many1471:
+many1491:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
@@ -26034,11 +26362,11 @@ many1471:
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K2
 	KORW     K2, K1, K1
 	KORTESTW K1, K1
-	JZ       ok1476
+	JZ       ok1496
 	MOVQ     BX, ret+32(FP)
-	JMP      done1470
+	JMP      done1490
 
-ok1476:
+ok1496:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VBROADCASTSS      constants<>+7424(SB), Z3
@@ -26109,23 +26437,23 @@ ok1476:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1471
+	JLE               many1491
 
-oneTest1473:
+oneTest1493:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1474
+	JG   tail1494
 
-one1472:
+one1492:
 	VMOVUPS  (CX)(BX*4), Z1
 	VANDPS   constants<>+448(SB), Z1, Z1
 	VCMPPS   $0x16, constants<>+7360(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok1477
+	JZ       ok1497
 	MOVQ     BX, ret+32(FP)
-	JMP      done1470
+	JMP      done1490
 
-ok1477:
+ok1497:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -26162,12 +26490,12 @@ ok1477:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1472
+	JLE               one1492
 
-tail1474:
+tail1494:
 	MOVQ      DX, SI
 	SUBQ      BX, SI
-	JZ        done1475
+	JZ        done1495
 	MOVQ      $-1, DI
 	SHLXQ     SI, DI, DI
 	NOTQ      DI
@@ -26176,11 +26504,11 @@ tail1474:
 	VANDPS    constants<>+448(SB), Z1, Z1
 	VCMPPS    $0x16, constants<>+7360(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok1478
+	JZ        ok1498
 	MOVQ      BX, ret+32(FP)
-	JMP       done1470
+	JMP       done1490
 
-ok1478:
+ok1498:
 	VMOVUPS.Z         (CX)(BX*4), K1, Z1
 	VBROADCASTSS      constants<>+7424(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -26216,10 +26544,10 @@ ok1478:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1475:
+done1495:
 	MOVQ DX, ret+32(FP)
 
-done1470:
+done1490:
 	VZEROUPPER
 	RET
 
@@ -26233,19 +26561,19 @@ TEXT ·addTanAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1483
+	JG           tail1503
 
-one1481:
+one1501:
 	VMOVUPS   (CX)(BX*4), Y1
 	VANDPS    constants<>+448(SB), Y1, Y1
 	VCMPPS    $0x16, constants<>+7360(SB), Y1, Y1
 	VMOVMSKPS Y1, DI
 	TESTL     DI, DI
-	JZ        ok1485
+	JZ        ok1505
 	MOVQ      BX, ret+32(FP)
-	JMP       done1479
+	JMP       done1499
 
-ok1485:
+ok1505:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+7424(SB), Y2
 	VMOVUPS      Y2, Y2
@@ -26281,12 +26609,12 @@ ok1485:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1481
+	JLE          one1501
 
-tail1483:
+tail1503:
 	MOVQ       DX, SI
 	SUBQ       BX, SI
-	JZ         done1484
+	JZ         done1504
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, SI
 	SUBQ       SI, DI
@@ -26296,11 +26624,11 @@ tail1483:
 	VCMPPS     $0x16, constants<>+7360(SB), Y2, Y2
 	VMOVMSKPS  Y2, SI
 	TESTL      SI, SI
-	JZ         ok1486
+	JZ         ok1506
 	MOVQ       BX, ret+32(FP)
-	JMP        done1479
+	JMP        done1499
 
-ok1486:
+ok1506:
 	VMASKMOVPS   (CX)(BX*4), Y1, Y2
 	VBROADCASTSS constants<>+7424(SB), Y3
 	VMOVUPS      Y3, Y3
@@ -26335,10 +26663,10 @@ ok1486:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1484:
+done1504:
 	MOVQ DX, ret+32(FP)
 
-done1479:
+done1499:
 	VZEROUPPER
 	RET
 
@@ -26352,9 +26680,9 @@ TEXT ·addExpm1AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1490
+	JL           oneTest1510
 
-many1488:
+many1508:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -26441,14 +26769,14 @@ many1488:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many1488
+	JLE               many1508
 
-oneTest1490:
+oneTest1510:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1491
+	JG   tail1511
 
-one1489:
+one1509:
 	VMOVUPS           (CX)(BX*8), Z1
 	VBROADCASTSD      constants<>+1088(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -26493,11 +26821,11 @@ one1489:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one1489
+	JLE               one1509
 
-tail1491:
+tail1511:
 	SUBQ              BX, DX
-	JZ                done1492
+	JZ                done1512
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -26545,7 +26873,7 @@ tail1491:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done1492:
+done1512:
 	VZEROUPPER
 	RET
 
@@ -26559,9 +26887,9 @@ TEXT ·addExpm1AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1497
+	JG           tail1517
 
-one1495:
+one1515:
 	VMOVUPS      (CX)(BX*8), Y1
 	VBROADCASTSD constants<>+2112(SB), Y2
 	VMINPD       Y1, Y2, Y2
@@ -26623,11 +26951,11 @@ one1495:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1495
+	JLE          one1515
 
-tail1497:
+tail1517:
 	SUBQ         BX, DX
-	JZ           done1498
+	JZ           done1518
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -26692,7 +27020,7 @@ tail1497:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1498:
+done1518:
 	VZEROUPPER
 	RET
 
@@ -26706,9 +27034,9 @@ TEXT ·addExpm1AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1502
+	JL           oneTest1522
 
-many1500:
+many1520:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VBROADCASTSS      constants<>+2304(SB), Z3
@@ -26783,14 +27111,14 @@ many1500:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1500
+	JLE               many1520
 
-oneTest1502:
+oneTest1522:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1503
+	JG   tail1523
 
-one1501:
+one1521:
 	VMOVUPS           (CX)(BX*4), Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
 	VMOVUPS           Z2, Z2
@@ -26829,11 +27157,11 @@ one1501:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1501
+	JLE               one1521
 
-tail1503:
+tail1523:
 	SUBQ              BX, DX
-	JZ                done1504
+	JZ                done1524
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -26875,7 +27203,7 @@ tail1503:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1504:
+done1524:
 	VZEROUPPER
 	RET
 
@@ -26889,9 +27217,9 @@ TEXT ·addExpm1AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1509
+	JG           tail1529
 
-one1507:
+one1527:
 	VMOVUPS      (CX)(BX*4), Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
 	VMINPS       Y1, Y2, Y2
@@ -26942,11 +27270,11 @@ one1507:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1507
+	JLE          one1527
 
-tail1509:
+tail1529:
 	SUBQ         BX, DX
-	JZ           done1510
+	JZ           done1530
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -27000,7 +27328,7 @@ tail1509:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1510:
+done1530:
 	VZEROUPPER
 	RET
 
@@ -27014,9 +27342,9 @@ TEXT ·addLog1pAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1514
+	JL           oneTest1534
 
-many1512:
+many1532:
 	VMOVUPS          (CX)(BX*8), Z1
 	VMOVUPS          64(CX)(BX*8), Z2
 	VADDPD.BCST      constants<>+576(SB), Z1, Z3
@@ -27139,14 +27467,14 @@ many1512:
 	VMOVUPS          Z1, 64(AX)(BX*8)
 	ADDQ             $0x10, BX
 	CMPQ             BX, SI
-	JLE              many1512
+	JLE              many1532
 
-oneTest1514:
+oneTest1534:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1515
+	JG   tail1535
 
-one1513:
+one1533:
 	VMOVUPS          (CX)(BX*8), Z1
 	VADDPD.BCST      constants<>+576(SB), Z1, Z2
 	VSUBPD.BCST      constants<>+576(SB), Z2, Z3
@@ -27209,11 +27537,11 @@ one1513:
 	VMOVUPS          Z2, (AX)(BX*8)
 	ADDQ             $0x08, BX
 	CMPQ             BX, SI
-	JLE              one1513
+	JLE              one1533
 
-tail1515:
+tail1535:
 	SUBQ             BX, DX
-	JZ               done1516
+	JZ               done1536
 	MOVQ             $-1, SI
 	SHLXQ            DX, SI, SI
 	NOTQ             SI
@@ -27279,7 +27607,7 @@ tail1515:
 	VFMADD231PD      Z1, Z0, Z2
 	VMOVUPD          Z2, K1, (AX)(BX*8)
 
-done1516:
+done1536:
 	VZEROUPPER
 	RET
 
@@ -27293,9 +27621,9 @@ TEXT ·addLog1pAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1521
+	JG           tail1541
 
-one1519:
+one1539:
 	VMOVUPS      (CX)(BX*8), Y1
 	VADDPD       constants<>+576(SB), Y1, Y2
 	VSUBPD       constants<>+576(SB), Y2, Y3
@@ -27368,11 +27696,11 @@ one1519:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1519
+	JLE          one1539
 
-tail1521:
+tail1541:
 	SUBQ         BX, DX
-	JZ           done1522
+	JZ           done1542
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -27448,7 +27776,7 @@ tail1521:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1522:
+done1542:
 	VZEROUPPER
 	RET
 
@@ -27462,9 +27790,9 @@ TEXT ·addLog1pAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1526
+	JL           oneTest1546
 
-many1524:
+many1544:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VADDPS.BCST       constants<>+704(SB), Z1, Z3
@@ -27567,14 +27895,14 @@ many1524:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1524
+	JLE               many1544
 
-oneTest1526:
+oneTest1546:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1527
+	JG   tail1547
 
-one1525:
+one1545:
 	VMOVUPS           (CX)(BX*4), Z1
 	VADDPS.BCST       constants<>+704(SB), Z1, Z2
 	VSUBPS.BCST       constants<>+704(SB), Z2, Z3
@@ -27627,11 +27955,11 @@ one1525:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1525
+	JLE               one1545
 
-tail1527:
+tail1547:
 	SUBQ              BX, DX
-	JZ                done1528
+	JZ                done1548
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -27687,7 +28015,7 @@ tail1527:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1528:
+done1548:
 	VZEROUPPER
 	RET
 
@@ -27701,9 +28029,9 @@ TEXT ·addLog1pAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1533
+	JG           tail1553
 
-one1531:
+one1551:
 	VMOVUPS      (CX)(BX*4), Y1
 	VADDPS       constants<>+704(SB), Y1, Y2
 	VSUBPS       constants<>+704(SB), Y2, Y3
@@ -27766,11 +28094,11 @@ one1531:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1531
+	JLE          one1551
 
-tail1533:
+tail1553:
 	SUBQ         BX, DX
-	JZ           done1534
+	JZ           done1554
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -27836,7 +28164,7 @@ tail1533:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1534:
+done1554:
 	VZEROUPPER
 	RET
 
@@ -27850,9 +28178,9 @@ TEXT ·addErfAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1538
+	JL           oneTest1558
 
-many1536:
+many1556:
 	VMOVUPS           (CX)(BX*8), Z1
 	VMOVUPS           64(CX)(BX*8), Z2
 	VANDPD.BCST       constants<>+384(SB), Z1, Z3
@@ -28051,14 +28379,14 @@ many1536:
 	VMOVUPS           Z1, 64(AX)(BX*8)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               many1536
+	JLE               many1556
 
-oneTest1538:
+oneTest1558:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1539
+	JG   tail1559
 
-one1537:
+one1557:
 	VMOVUPS           (CX)(BX*8), Z1
 	VANDPD.BCST       constants<>+384(SB), Z1, Z2
 	VBROADCASTSD      constants<>+8896(SB), Z3
@@ -28159,11 +28487,11 @@ one1537:
 	VMOVUPS           Z2, (AX)(BX*8)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one1537
+	JLE               one1557
 
-tail1539:
+tail1559:
 	SUBQ              BX, DX
-	JZ                done1540
+	JZ                done1560
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -28267,7 +28595,7 @@ tail1539:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(BX*8)
 
-done1540:
+done1560:
 	VZEROUPPER
 	RET
 
@@ -28281,9 +28609,9 @@ TEXT ·addErfAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1545
+	JG           tail1565
 
-one1543:
+one1563:
 	VMOVUPS      (CX)(BX*8), Y1
 	VANDPD       constants<>+384(SB), Y1, Y2
 	VBROADCASTSD constants<>+8896(SB), Y3
@@ -28397,11 +28725,11 @@ one1543:
 	VMOVUPS      Y2, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one1543
+	JLE          one1563
 
-tail1545:
+tail1565:
 	SUBQ         BX, DX
-	JZ           done1546
+	JZ           done1566
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -28518,7 +28846,7 @@ tail1545:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
 
-done1546:
+done1566:
 	VZEROUPPER
 	RET
 
@@ -28532,9 +28860,9 @@ TEXT ·addErfAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1550
+	JL           oneTest1570
 
-many1548:
+many1568:
 	VMOVUPS           (CX)(BX*4), Z1
 	VMOVUPS           64(CX)(BX*4), Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
@@ -28687,14 +29015,14 @@ many1548:
 	VMOVUPS           Z1, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many1548
+	JLE               many1568
 
-oneTest1550:
+oneTest1570:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1551
+	JG   tail1571
 
-one1549:
+one1569:
 	VMOVUPS           (CX)(BX*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z1, Z2
 	VBROADCASTSS      constants<>+11328(SB), Z3
@@ -28772,11 +29100,11 @@ one1549:
 	VMOVUPS           Z2, (AX)(BX*4)
 	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one1549
+	JLE               one1569
 
-tail1551:
+tail1571:
 	SUBQ              BX, DX
-	JZ                done1552
+	JZ                done1572
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -28857,7 +29185,7 @@ tail1551:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(BX*4)
 
-done1552:
+done1572:
 	VZEROUPPER
 	RET
 
@@ -28871,9 +29199,9 @@ TEXT ·addErfAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1557
+	JG           tail1577
 
-one1555:
+one1575:
 	VMOVUPS      (CX)(BX*4), Y1
 	VANDPS       constants<>+448(SB), Y1, Y2
 	VBROADCASTSS constants<>+11328(SB), Y3
@@ -28958,11 +29286,11 @@ one1555:
 	VMOVUPS      Y2, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          one1555
+	JLE          one1575
 
-tail1557:
+tail1577:
 	SUBQ         BX, DX
-	JZ           done1558
+	JZ           done1578
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
@@ -29050,7 +29378,7 @@ tail1557:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
 
-done1558:
+done1578:
 	VZEROUPPER
 	RET
 
@@ -29065,9 +29393,9 @@ TEXT ·addMaxAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1562
+	JL           oneTest1582
 
-many1560:
+many1580:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -29086,14 +29414,14 @@ many1560:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1560
+	JLE         many1580
 
-oneTest1562:
+oneTest1582:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1563
+	JG   tail1583
 
-one1561:
+one1581:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMAXPD      Z2, Z1, Z2
@@ -29104,11 +29432,11 @@ one1561:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1561
+	JLE         one1581
 
-tail1563:
+tail1583:
 	SUBQ        SI, BX
-	JZ          done1564
+	JZ          done1584
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29122,7 +29450,7 @@ tail1563:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1564:
+done1584:
 	VZEROUPPER
 	RET
 
@@ -29137,9 +29465,9 @@ TEXT ·addMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1569
+	JG           tail1589
 
-one1567:
+one1587:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMAXPD      Y2, Y1, Y2
@@ -29150,11 +29478,11 @@ one1567:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1567
+	JLE         one1587
 
-tail1569:
+tail1589:
 	SUBQ        SI, BX
-	JZ          done1570
+	JZ          done1590
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -29168,7 +29496,7 @@ tail1569:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1570:
+done1590:
 	VZEROUPPER
 	RET
 
@@ -29183,9 +29511,9 @@ TEXT ·addMaxAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1574
+	JL           oneTest1594
 
-many1572:
+many1592:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -29204,14 +29532,14 @@ many1572:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1572
+	JLE         many1592
 
-oneTest1574:
+oneTest1594:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1575
+	JG   tail1595
 
-one1573:
+one1593:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMAXPS      Z2, Z1, Z2
@@ -29222,11 +29550,11 @@ one1573:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1573
+	JLE         one1593
 
-tail1575:
+tail1595:
 	SUBQ        SI, BX
-	JZ          done1576
+	JZ          done1596
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29240,7 +29568,7 @@ tail1575:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1576:
+done1596:
 	VZEROUPPER
 	RET
 
@@ -29255,9 +29583,9 @@ TEXT ·addMaxAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1581
+	JG           tail1601
 
-one1579:
+one1599:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMAXPS      Y2, Y1, Y2
@@ -29268,11 +29596,11 @@ one1579:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1579
+	JLE         one1599
 
-tail1581:
+tail1601:
 	SUBQ        SI, BX
-	JZ          done1582
+	JZ          done1602
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -29286,7 +29614,7 @@ tail1581:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1582:
+done1602:
 	VZEROUPPER
 	RET
 
@@ -29301,9 +29629,9 @@ TEXT ·addMinAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1586
+	JL           oneTest1606
 
-many1584:
+many1604:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     64(CX)(SI*8), Z2
 	VMOVUPS     (DX)(SI*8), Z3
@@ -29322,14 +29650,14 @@ many1584:
 	VMOVUPS     Z1, 64(AX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1584
+	JLE         many1604
 
-oneTest1586:
+oneTest1606:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1587
+	JG   tail1607
 
-one1585:
+one1605:
 	VMOVUPS     (CX)(SI*8), Z1
 	VMOVUPS     (DX)(SI*8), Z2
 	VMINPD      Z2, Z1, Z2
@@ -29340,11 +29668,11 @@ one1585:
 	VMOVUPS     Z2, (AX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1585
+	JLE         one1605
 
-tail1587:
+tail1607:
 	SUBQ        SI, BX
-	JZ          done1588
+	JZ          done1608
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29358,7 +29686,7 @@ tail1587:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 
-done1588:
+done1608:
 	VZEROUPPER
 	RET
 
@@ -29373,9 +29701,9 @@ TEXT ·addMinAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1593
+	JG           tail1613
 
-one1591:
+one1611:
 	VMOVUPS     (CX)(SI*8), Y1
 	VMOVUPS     (DX)(SI*8), Y2
 	VMINPD      Y2, Y1, Y2
@@ -29386,11 +29714,11 @@ one1591:
 	VMOVUPS     Y2, (AX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one1591
+	JLE         one1611
 
-tail1593:
+tail1613:
 	SUBQ        SI, BX
-	JZ          done1594
+	JZ          done1614
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x03, BX
 	SUBQ        BX, DI
@@ -29404,7 +29732,7 @@ tail1593:
 	VFMADD231PD Y2, Y0, Y3
 	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
 
-done1594:
+done1614:
 	VZEROUPPER
 	RET
 
@@ -29419,9 +29747,9 @@ TEXT ·addMinAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1598
+	JL           oneTest1618
 
-many1596:
+many1616:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     64(CX)(SI*4), Z2
 	VMOVUPS     (DX)(SI*4), Z3
@@ -29440,14 +29768,14 @@ many1596:
 	VMOVUPS     Z1, 64(AX)(SI*4)
 	ADDQ        $0x20, SI
 	CMPQ        SI, DI
-	JLE         many1596
+	JLE         many1616
 
-oneTest1598:
+oneTest1618:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1599
+	JG   tail1619
 
-one1597:
+one1617:
 	VMOVUPS     (CX)(SI*4), Z1
 	VMOVUPS     (DX)(SI*4), Z2
 	VMINPS      Z2, Z1, Z2
@@ -29458,11 +29786,11 @@ one1597:
 	VMOVUPS     Z2, (AX)(SI*4)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         one1597
+	JLE         one1617
 
-tail1599:
+tail1619:
 	SUBQ        SI, BX
-	JZ          done1600
+	JZ          done1620
 	MOVQ        $-1, DI
 	SHLXQ       BX, DI, DI
 	NOTQ        DI
@@ -29476,7 +29804,7 @@ tail1599:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(SI*4)
 
-done1600:
+done1620:
 	VZEROUPPER
 	RET
 
@@ -29491,9 +29819,9 @@ TEXT ·addMinAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1605
+	JG           tail1625
 
-one1603:
+one1623:
 	VMOVUPS     (CX)(SI*4), Y1
 	VMOVUPS     (DX)(SI*4), Y2
 	VMINPS      Y2, Y1, Y2
@@ -29504,11 +29832,11 @@ one1603:
 	VMOVUPS     Y2, (AX)(SI*4)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1603
+	JLE         one1623
 
-tail1605:
+tail1625:
 	SUBQ        SI, BX
-	JZ          done1606
+	JZ          done1626
 	LEAQ        ones<>+32(SB), DI
 	SHLQ        $0x02, BX
 	SUBQ        BX, DI
@@ -29522,7 +29850,7 @@ tail1605:
 	VFMADD231PS Y2, Y0, Y3
 	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
 
-done1606:
+done1626:
 	VZEROUPPER
 	RET
 
@@ -29538,9 +29866,9 @@ TEXT ·addGreaterAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest1610
+	JL           oneTest1630
 
-many1608:
+many1628:
 	VMOVUPS      (CX)(DI*8), Z1
 	VMOVUPS      64(CX)(DI*8), Z2
 	VMOVUPS      (DX)(DI*8), Z3
@@ -29565,14 +29893,14 @@ many1608:
 	VMOVUPS      Z1, 64(AX)(DI*8)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          many1608
+	JLE          many1628
 
-oneTest1610:
+oneTest1630:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail1611
+	JG   tail1631
 
-one1609:
+one1629:
 	VMOVUPS      (CX)(DI*8), Z1
 	VMOVUPS      (DX)(DI*8), Z2
 	VMOVUPS      (BX)(DI*8), Z3
@@ -29586,11 +29914,11 @@ one1609:
 	VMOVUPS      Z1, (AX)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one1609
+	JLE          one1629
 
-tail1611:
+tail1631:
 	SUBQ         DI, SI
-	JZ           done1612
+	JZ           done1632
 	MOVQ         $-1, R8
 	SHLXQ        SI, R8, R8
 	NOTQ         R8
@@ -29607,7 +29935,7 @@ tail1611:
 	VFMADD231PD  Z3, Z0, Z1
 	VMOVUPD      Z1, K1, (AX)(DI*8)
 
-done1612:
+done1632:
 	VZEROUPPER
 	RET
 
@@ -29623,9 +29951,9 @@ TEXT ·addGreaterAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail1617
+	JG           tail1637
 
-one1615:
+one1635:
 	VMOVUPS      (CX)(DI*8), Y1
 	VMOVUPS      (DX)(DI*8), Y2
 	VMOVUPS      (BX)(DI*8), Y3
@@ -29640,11 +29968,11 @@ one1615:
 	VMOVUPS      Y2, (AX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one1615
+	JLE          one1635
 
-tail1617:
+tail1637:
 	SUBQ         DI, SI
-	JZ           done1618
+	JZ           done1638
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x03, SI
 	SUBQ         SI, R8
@@ -29662,7 +29990,7 @@ tail1617:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(DI*8)
 
-done1618:
+done1638:
 	VZEROUPPER
 	RET
 
@@ -29678,9 +30006,9 @@ TEXT ·addGreaterAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest1622
+	JL           oneTest1642
 
-many1620:
+many1640:
 	VMOVUPS      (CX)(DI*4), Z1
 	VMOVUPS      64(CX)(DI*4), Z2
 	VMOVUPS      (DX)(DI*4), Z3
@@ -29705,14 +30033,14 @@ many1620:
 	VMOVUPS      Z1, 64(AX)(DI*4)
 	ADDQ         $0x20, DI
 	CMPQ         DI, R8
-	JLE          many1620
+	JLE          many1640
 
-oneTest1622:
+oneTest1642:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail1623
+	JG   tail1643
 
-one1621:
+one1641:
 	VMOVUPS      (CX)(DI*4), Z1
 	VMOVUPS      (DX)(DI*4), Z2
 	VMOVUPS      (BX)(DI*4), Z3
@@ -29726,11 +30054,11 @@ one1621:
 	VMOVUPS      Z1, (AX)(DI*4)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          one1621
+	JLE          one1641
 
-tail1623:
+tail1643:
 	SUBQ         DI, SI
-	JZ           done1624
+	JZ           done1644
 	MOVQ         $-1, R8
 	SHLXQ        SI, R8, R8
 	NOTQ         R8
@@ -29747,7 +30075,7 @@ tail1623:
 	VFMADD231PS  Z3, Z0, Z1
 	VMOVUPS      Z1, K1, (AX)(DI*4)
 
-done1624:
+done1644:
 	VZEROUPPER
 	RET
 
@@ -29763,9 +30091,9 @@ TEXT ·addGreaterAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail1629
+	JG           tail1649
 
-one1627:
+one1647:
 	VMOVUPS      (CX)(DI*4), Y1
 	VMOVUPS      (DX)(DI*4), Y2
 	VMOVUPS      (BX)(DI*4), Y3
@@ -29780,11 +30108,11 @@ one1627:
 	VMOVUPS      Y2, (AX)(DI*4)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one1627
+	JLE          one1647
 
-tail1629:
+tail1649:
 	SUBQ         DI, SI
-	JZ           done1630
+	JZ           done1650
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x02, SI
 	SUBQ         SI, R8
@@ -29802,7 +30130,7 @@ tail1629:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(DI*4)
 
-done1630:
+done1650:
 	VZEROUPPER
 	RET
 
@@ -29818,9 +30146,9 @@ TEXT ·addClipAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1634
+	JL           oneTest1654
 
-many1632:
+many1652:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMOVUPS     64(CX)(BX*8), Z4
 	VMAXPD      Z3, Z1, Z3
@@ -29835,14 +30163,14 @@ many1632:
 	VMOVUPS     Z3, 64(AX)(BX*8)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many1632
+	JLE         many1652
 
-oneTest1634:
+oneTest1654:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail1635
+	JG   tail1655
 
-one1633:
+one1653:
 	VMOVUPS     (CX)(BX*8), Z3
 	VMAXPD      Z3, Z1, Z3
 	VMINPD      Z3, Z2, Z3
@@ -29851,11 +30179,11 @@ one1633:
 	VMOVUPS     Z4, (AX)(BX*8)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1633
+	JLE         one1653
 
-tail1635:
+tail1655:
 	SUBQ        BX, DX
-	JZ          done1636
+	JZ          done1656
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29867,7 +30195,7 @@ tail1635:
 	VFMADD231PD Z1, Z0, Z2
 	VMOVUPD     Z2, K1, (AX)(BX*8)
 
-done1636:
+done1656:
 	VZEROUPPER
 	RET
 
@@ -29883,9 +30211,9 @@ TEXT ·addClipAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         BX, BX
 	LEAQ         -4(DX), SI
 	CMPQ         BX, SI
-	JG           tail1641
+	JG           tail1661
 
-one1639:
+one1659:
 	VMOVUPS     (CX)(BX*8), Y3
 	VMAXPD      Y3, Y1, Y3
 	VMINPD      Y3, Y2, Y3
@@ -29894,11 +30222,11 @@ one1639:
 	VMOVUPS     Y4, (AX)(BX*8)
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one1639
+	JLE         one1659
 
-tail1641:
+tail1661:
 	SUBQ        BX, DX
-	JZ          done1642
+	JZ          done1662
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -29910,7 +30238,7 @@ tail1641:
 	VFMADD231PD Y1, Y0, Y2
 	VMASKMOVPD  Y2, Y3, (AX)(BX*8)
 
-done1642:
+done1662:
 	VZEROUPPER
 	RET
 
@@ -29926,9 +30254,9 @@ TEXT ·addClipAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest1646
+	JL           oneTest1666
 
-many1644:
+many1664:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMOVUPS     64(CX)(BX*4), Z4
 	VMAXPS      Z3, Z1, Z3
@@ -29943,14 +30271,14 @@ many1644:
 	VMOVUPS     Z3, 64(AX)(BX*4)
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many1644
+	JLE         many1664
 
-oneTest1646:
+oneTest1666:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail1647
+	JG   tail1667
 
-one1645:
+one1665:
 	VMOVUPS     (CX)(BX*4), Z3
 	VMAXPS      Z3, Z1, Z3
 	VMINPS      Z3, Z2, Z3
@@ -29959,11 +30287,11 @@ one1645:
 	VMOVUPS     Z4, (AX)(BX*4)
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one1645
+	JLE         one1665
 
-tail1647:
+tail1667:
 	SUBQ        BX, DX
-	JZ          done1648
+	JZ          done1668
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -29975,7 +30303,7 @@ tail1647:
 	VFMADD231PS Z1, Z0, Z2
 	VMOVUPS     Z2, K1, (AX)(BX*4)
 
-done1648:
+done1668:
 	VZEROUPPER
 	RET
 
@@ -29991,9 +30319,9 @@ TEXT ·addClipAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	CMPQ         BX, SI
-	JG           tail1653
+	JG           tail1673
 
-one1651:
+one1671:
 	VMOVUPS     (CX)(BX*4), Y3
 	VMAXPS      Y3, Y1, Y3
 	VMINPS      Y3, Y2, Y3
@@ -30002,11 +30330,11 @@ one1651:
 	VMOVUPS     Y4, (AX)(BX*4)
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one1651
+	JLE         one1671
 
-tail1653:
+tail1673:
 	SUBQ        BX, DX
-	JZ          done1654
+	JZ          done1674
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -30018,7 +30346,7 @@ tail1653:
 	VFMADD231PS Y1, Y0, Y2
 	VMASKMOVPS  Y2, Y3, (AX)(BX*4)
 
-done1654:
+done1674:
 	VZEROUPPER
 	RET
 
@@ -30035,9 +30363,9 @@ TEXT ·addWithinAVX512F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1658
+	JL           oneTest1678
 
-many1656:
+many1676:
 	VMOVUPS      (CX)(SI*8), Z3
 	VMOVUPS      64(CX)(SI*8), Z4
 	VMOVUPS      (DX)(SI*8), Z5
@@ -30058,14 +30386,14 @@ many1656:
 	VMOVUPS      Z3, 64(AX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1656
+	JLE          many1676
 
-oneTest1658:
+oneTest1678:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1659
+	JG   tail1679
 
-one1657:
+one1677:
 	VMOVUPS      (CX)(SI*8), Z3
 	VMOVUPS      (DX)(SI*8), Z4
 	VCMPPD       $0x11, Z1, Z3, K1
@@ -30077,11 +30405,11 @@ one1657:
 	VMOVUPS      Z3, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1657
+	JLE          one1677
 
-tail1659:
+tail1679:
 	SUBQ         SI, BX
-	JZ           done1660
+	JZ           done1680
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -30096,7 +30424,7 @@ tail1659:
 	VFMADD231PD  Z4, Z0, Z1
 	VMOVUPD      Z1, K1, (AX)(SI*8)
 
-done1660:
+done1680:
 	VZEROUPPER
 	RET
 
@@ -30113,9 +30441,9 @@ TEXT ·addWithinAVX2F64<>(SB), NOSPLIT, $0-56
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1665
+	JG           tail1685
 
-one1663:
+one1683:
 	VMOVUPS      (CX)(SI*8), Y3
 	VMOVUPS      (DX)(SI*8), Y4
 	VCMPPD       $0x11, Y1, Y3, Y5
@@ -30129,11 +30457,11 @@ one1663:
 	VMOVUPS      Y4, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1663
+	JLE          one1683
 
-tail1665:
+tail1685:
 	SUBQ         SI, BX
-	JZ           done1666
+	JZ           done1686
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -30150,7 +30478,7 @@ tail1665:
 	VFMADD231PD  Y1, Y0, Y2
 	VMASKMOVPD   Y2, Y3, (AX)(SI*8)
 
-done1666:
+done1686:
 	VZEROUPPER
 	RET
 
@@ -30167,9 +30495,9 @@ TEXT ·addWithinAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1670
+	JL           oneTest1690
 
-many1668:
+many1688:
 	VMOVUPS      (CX)(SI*4), Z3
 	VMOVUPS      64(CX)(SI*4), Z4
 	VMOVUPS      (DX)(SI*4), Z5
@@ -30190,14 +30518,14 @@ many1668:
 	VMOVUPS      Z3, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1668
+	JLE          many1688
 
-oneTest1670:
+oneTest1690:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1671
+	JG   tail1691
 
-one1669:
+one1689:
 	VMOVUPS      (CX)(SI*4), Z3
 	VMOVUPS      (DX)(SI*4), Z4
 	VCMPPS       $0x11, Z1, Z3, K1
@@ -30209,11 +30537,11 @@ one1669:
 	VMOVUPS      Z3, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1669
+	JLE          one1689
 
-tail1671:
+tail1691:
 	SUBQ         SI, BX
-	JZ           done1672
+	JZ           done1692
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -30228,7 +30556,7 @@ tail1671:
 	VFMADD231PS  Z4, Z0, Z1
 	VMOVUPS      Z1, K1, (AX)(SI*4)
 
-done1672:
+done1692:
 	VZEROUPPER
 	RET
 
@@ -30245,9 +30573,9 @@ TEXT ·addWithinAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1677
+	JG           tail1697
 
-one1675:
+one1695:
 	VMOVUPS      (CX)(SI*4), Y3
 	VMOVUPS      (DX)(SI*4), Y4
 	VCMPPS       $0x11, Y1, Y3, Y5
@@ -30261,11 +30589,11 @@ one1675:
 	VMOVUPS      Y4, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1675
+	JLE          one1695
 
-tail1677:
+tail1697:
 	SUBQ         SI, BX
-	JZ           done1678
+	JZ           done1698
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -30282,7 +30610,7 @@ tail1677:
 	VFMADD231PS  Y1, Y0, Y2
 	VMASKMOVPS   Y2, Y3, (AX)(SI*4)
 
-done1678:
+done1698:
 	VZEROUPPER
 	RET
 
@@ -30298,9 +30626,9 @@ TEXT ·addWhereAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -16(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest1682
+	JL           oneTest1702
 
-many1680:
+many1700:
 	VMOVUPS      (CX)(DI*8), Z1
 	VMOVUPS      64(CX)(DI*8), Z2
 	VMOVUPS      (DX)(DI*8), Z3
@@ -30321,14 +30649,14 @@ many1680:
 	VMOVUPS      Z1, 64(AX)(DI*8)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          many1680
+	JLE          many1700
 
-oneTest1682:
+oneTest1702:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail1683
+	JG   tail1703
 
-one1681:
+one1701:
 	VMOVUPS      (CX)(DI*8), Z1
 	VMOVUPS      (DX)(DI*8), Z2
 	VMOVUPS      (BX)(DI*8), Z3
@@ -30340,11 +30668,11 @@ one1681:
 	VMOVUPS      Z1, (AX)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one1681
+	JLE          one1701
 
-tail1683:
+tail1703:
 	SUBQ         DI, SI
-	JZ           done1684
+	JZ           done1704
 	MOVQ         $-1, R8
 	SHLXQ        SI, R8, R8
 	NOTQ         R8
@@ -30359,7 +30687,7 @@ tail1683:
 	VFMADD231PD  Z3, Z0, Z1
 	VMOVUPD      Z1, K1, (AX)(DI*8)
 
-done1684:
+done1704:
 	VZEROUPPER
 	RET
 
@@ -30375,9 +30703,9 @@ TEXT ·addWhereAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -4(SI), R8
 	CMPQ         DI, R8
-	JG           tail1689
+	JG           tail1709
 
-one1687:
+one1707:
 	VMOVUPS      (CX)(DI*8), Y1
 	VMOVUPS      (DX)(DI*8), Y2
 	VMOVUPS      (BX)(DI*8), Y3
@@ -30389,11 +30717,11 @@ one1687:
 	VMOVUPS      Y2, (AX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one1687
+	JLE          one1707
 
-tail1689:
+tail1709:
 	SUBQ         DI, SI
-	JZ           done1690
+	JZ           done1710
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x03, SI
 	SUBQ         SI, R8
@@ -30408,7 +30736,7 @@ tail1689:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(DI*8)
 
-done1690:
+done1710:
 	VZEROUPPER
 	RET
 
@@ -30424,9 +30752,9 @@ TEXT ·addWhereAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -32(SI), R8
 	TESTQ        R8, R8
-	JL           oneTest1694
+	JL           oneTest1714
 
-many1692:
+many1712:
 	VMOVUPS      (CX)(DI*4), Z1
 	VMOVUPS      64(CX)(DI*4), Z2
 	VMOVUPS      (DX)(DI*4), Z3
@@ -30447,14 +30775,14 @@ many1692:
 	VMOVUPS      Z1, 64(AX)(DI*4)
 	ADDQ         $0x20, DI
 	CMPQ         DI, R8
-	JLE          many1692
+	JLE          many1712
 
-oneTest1694:
+oneTest1714:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail1695
+	JG   tail1715
 
-one1693:
+one1713:
 	VMOVUPS      (CX)(DI*4), Z1
 	VMOVUPS      (DX)(DI*4), Z2
 	VMOVUPS      (BX)(DI*4), Z3
@@ -30466,11 +30794,11 @@ one1693:
 	VMOVUPS      Z1, (AX)(DI*4)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          one1693
+	JLE          one1713
 
-tail1695:
+tail1715:
 	SUBQ         DI, SI
-	JZ           done1696
+	JZ           done1716
 	MOVQ         $-1, R8
 	SHLXQ        SI, R8, R8
 	NOTQ         R8
@@ -30485,7 +30813,7 @@ tail1695:
 	VFMADD231PS  Z3, Z0, Z1
 	VMOVUPS      Z1, K1, (AX)(DI*4)
 
-done1696:
+done1716:
 	VZEROUPPER
 	RET
 
@@ -30501,9 +30829,9 @@ TEXT ·addWhereAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ         DI, DI
 	LEAQ         -8(SI), R8
 	CMPQ         DI, R8
-	JG           tail1701
+	JG           tail1721
 
-one1699:
+one1719:
 	VMOVUPS      (CX)(DI*4), Y1
 	VMOVUPS      (DX)(DI*4), Y2
 	VMOVUPS      (BX)(DI*4), Y3
@@ -30515,11 +30843,11 @@ one1699:
 	VMOVUPS      Y2, (AX)(DI*4)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one1699
+	JLE          one1719
 
-tail1701:
+tail1721:
 	SUBQ         DI, SI
-	JZ           done1702
+	JZ           done1722
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x02, SI
 	SUBQ         SI, R8
@@ -30534,7 +30862,7 @@ tail1701:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(DI*4)
 
-done1702:
+done1722:
 	VZEROUPPER
 	RET
 
@@ -30548,9 +30876,9 @@ TEXT ·hypotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1706
+	JL    oneTest1726
 
-many1704:
+many1724:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      64(CX)(SI*8), Z1
 	VMOVUPS      (DX)(SI*8), Z2
@@ -30607,14 +30935,14 @@ many1704:
 	VMOVUPS      Z5, 64(AX)(SI*8)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          many1704
+	JLE          many1724
 
-oneTest1706:
+oneTest1726:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1707
+	JG   tail1727
 
-one1705:
+one1725:
 	VMOVUPS      (CX)(SI*8), Z0
 	VMOVUPS      (DX)(SI*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z0, Z2
@@ -30644,11 +30972,11 @@ one1705:
 	VMOVUPS      Z2, (AX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1705
+	JLE          one1725
 
-tail1707:
+tail1727:
 	SUBQ         SI, BX
-	JZ           done1708
+	JZ           done1728
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -30681,7 +31009,7 @@ tail1707:
 	VBROADCASTSD constants<>+4736(SB), K2, Z2
 	VMOVUPD      Z2, K1, (AX)(SI*8)
 
-done1708:
+done1728:
 	VZEROUPPER
 	RET
 
@@ -30695,9 +31023,9 @@ TEXT ·hypotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1713
+	JG   tail1733
 
-one1711:
+one1731:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y2
@@ -30729,11 +31057,11 @@ one1711:
 	VMOVUPS      Y0, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1711
+	JLE          one1731
 
-tail1713:
+tail1733:
 	SUBQ         SI, BX
-	JZ           done1714
+	JZ           done1734
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -30768,7 +31096,7 @@ tail1713:
 	VBLENDVPD    Y1, Y3, Y2, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 
-done1714:
+done1734:
 	VZEROUPPER
 	RET
 
@@ -30782,9 +31110,9 @@ TEXT ·hypotAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1718
+	JL    oneTest1738
 
-many1716:
+many1736:
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      64(CX)(SI*4), Z1
 	VMOVUPS      (DX)(SI*4), Z2
@@ -30841,14 +31169,14 @@ many1716:
 	VMOVUPS      Z5, 64(AX)(SI*4)
 	ADDQ         $0x20, SI
 	CMPQ         SI, DI
-	JLE          many1716
+	JLE          many1736
 
-oneTest1718:
+oneTest1738:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1719
+	JG   tail1739
 
-one1717:
+one1737:
 	VMOVUPS      (CX)(SI*4), Z0
 	VMOVUPS      (DX)(SI*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z0, Z2
@@ -30878,11 +31206,11 @@ one1717:
 	VMOVUPS      Z2, (AX)(SI*4)
 	ADDQ         $0x10, SI
 	CMPQ         SI, DI
-	JLE          one1717
+	JLE          one1737
 
-tail1719:
+tail1739:
 	SUBQ         SI, BX
-	JZ           done1720
+	JZ           done1740
 	MOVQ         $-1, DI
 	SHLXQ        BX, DI, DI
 	NOTQ         DI
@@ -30915,7 +31243,7 @@ tail1719:
 	VBROADCASTSS constants<>+5824(SB), K2, Z2
 	VMOVUPS      Z2, K1, (AX)(SI*4)
 
-done1720:
+done1740:
 	VZEROUPPER
 	RET
 
@@ -30929,9 +31257,9 @@ TEXT ·hypotAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1725
+	JG   tail1745
 
-one1723:
+one1743:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y2
@@ -30963,11 +31291,11 @@ one1723:
 	VMOVUPS      Y0, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1723
+	JLE          one1743
 
-tail1725:
+tail1745:
 	SUBQ         SI, BX
-	JZ           done1726
+	JZ           done1746
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -31002,7 +31330,7 @@ tail1725:
 	VBLENDVPS    Y1, Y3, Y2, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 
-done1726:
+done1746:
 	VZEROUPPER
 	RET
 
@@ -31017,9 +31345,9 @@ TEXT ·directionAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ  DI, DI
 	LEAQ  -16(SI), R8
 	TESTQ R8, R8
-	JL    oneTest1730
+	JL    oneTest1750
 
-many1728:
+many1748:
 	VMOVUPS      (DX)(DI*8), Z0
 	VMOVUPS      64(DX)(DI*8), Z1
 	VMOVUPS      (BX)(DI*8), Z2
@@ -31118,14 +31446,14 @@ many1728:
 	VMOVUPS      Z1, 64(CX)(DI*8)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          many1728
+	JLE          many1748
 
-oneTest1730:
+oneTest1750:
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail1731
+	JG   tail1751
 
-one1729:
+one1749:
 	VMOVUPS      (DX)(DI*8), Z0
 	VMOVUPS      (BX)(DI*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z0, Z2
@@ -31176,11 +31504,11 @@ one1729:
 	VMOVUPS      Z0, (CX)(DI*8)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one1729
+	JLE          one1749
 
-tail1731:
+tail1751:
 	SUBQ         DI, SI
-	JZ           done1732
+	JZ           done1752
 	MOVQ         $-1, R8
 	SHLXQ        SI, R8, R8
 	NOTQ         R8
@@ -31234,7 +31562,7 @@ tail1731:
 	VMOVUPD      Z1, K1, (AX)(DI*8)
 	VMOVUPD      Z0, K1, (CX)(DI*8)
 
-done1732:
+done1752:
 	VZEROUPPER
 	RET
 
@@ -31249,9 +31577,9 @@ TEXT ·directionAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ DI, DI
 	LEAQ -4(SI), R8
 	CMPQ DI, R8
-	JG   tail1737
+	JG   tail1757
 
-one1735:
+one1755:
 	VMOVUPS      (DX)(DI*8), Y0
 	VMOVUPS      (BX)(DI*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y2
@@ -31303,11 +31631,11 @@ one1735:
 	VMOVUPS      Y0, (CX)(DI*8)
 	ADDQ         $0x04, DI
 	CMPQ         DI, R8
-	JLE          one1735
+	JLE          one1755
 
-tail1737:
+tail1757:
 	SUBQ         DI, SI
-	JZ           done1738
+	JZ           done1758
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x03, SI
 	SUBQ         SI, R8
@@ -31362,7 +31690,7 @@ tail1737:
 	VMASKMOVPD   Y3, Y0, (AX)(DI*8)
 	VMASKMOVPD   Y1, Y0, (CX)(DI*8)
 
-done1738:
+done1758:
 	VZEROUPPER
 	RET
 
@@ -31377,9 +31705,9 @@ TEXT ·directionAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ  DI, DI
 	LEAQ  -32(SI), R8
 	TESTQ R8, R8
-	JL    oneTest1742
+	JL    oneTest1762
 
-many1740:
+many1760:
 	VMOVUPS      (DX)(DI*4), Z0
 	VMOVUPS      64(DX)(DI*4), Z1
 	VMOVUPS      (BX)(DI*4), Z2
@@ -31478,14 +31806,14 @@ many1740:
 	VMOVUPS      Z1, 64(CX)(DI*4)
 	ADDQ         $0x20, DI
 	CMPQ         DI, R8
-	JLE          many1740
+	JLE          many1760
 
-oneTest1742:
+oneTest1762:
 	LEAQ -16(SI), R8
 	CMPQ DI, R8
-	JG   tail1743
+	JG   tail1763
 
-one1741:
+one1761:
 	VMOVUPS      (DX)(DI*4), Z0
 	VMOVUPS      (BX)(DI*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z0, Z2
@@ -31536,11 +31864,11 @@ one1741:
 	VMOVUPS      Z0, (CX)(DI*4)
 	ADDQ         $0x10, DI
 	CMPQ         DI, R8
-	JLE          one1741
+	JLE          one1761
 
-tail1743:
+tail1763:
 	SUBQ         DI, SI
-	JZ           done1744
+	JZ           done1764
 	MOVQ         $-1, R8
 	SHLXQ        SI, R8, R8
 	NOTQ         R8
@@ -31594,7 +31922,7 @@ tail1743:
 	VMOVUPS      Z1, K1, (AX)(DI*4)
 	VMOVUPS      Z0, K1, (CX)(DI*4)
 
-done1744:
+done1764:
 	VZEROUPPER
 	RET
 
@@ -31609,9 +31937,9 @@ TEXT ·directionAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ DI, DI
 	LEAQ -8(SI), R8
 	CMPQ DI, R8
-	JG   tail1749
+	JG   tail1769
 
-one1747:
+one1767:
 	VMOVUPS      (DX)(DI*4), Y0
 	VMOVUPS      (BX)(DI*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y2
@@ -31663,11 +31991,11 @@ one1747:
 	VMOVUPS      Y0, (CX)(DI*4)
 	ADDQ         $0x08, DI
 	CMPQ         DI, R8
-	JLE          one1747
+	JLE          one1767
 
-tail1749:
+tail1769:
 	SUBQ         DI, SI
-	JZ           done1750
+	JZ           done1770
 	LEAQ         ones<>+32(SB), R8
 	SHLQ         $0x02, SI
 	SUBQ         SI, R8
@@ -31722,7 +32050,7 @@ tail1749:
 	VMASKMOVPS   Y3, Y0, (AX)(DI*4)
 	VMASKMOVPS   Y1, Y0, (CX)(DI*4)
 
-done1750:
+done1770:
 	VZEROUPPER
 	RET
 
@@ -31736,9 +32064,9 @@ TEXT ·atan2AVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1754
+	JL    oneTest1774
 
-many1752:
+many1772:
 	VMOVUPS           (CX)(SI*8), Z0
 	VMOVUPS           64(CX)(SI*8), Z1
 	VMOVUPS           (DX)(SI*8), Z2
@@ -31955,14 +32283,14 @@ many1752:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1752
+	JLE               many1772
 
-oneTest1754:
+oneTest1774:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1755
+	JG   tail1775
 
-one1753:
+one1773:
 	VMOVUPS           (CX)(SI*8), Z0
 	VMOVUPS           (DX)(SI*8), Z1
 	VANDPD.BCST       constants<>+384(SB), Z0, Z2
@@ -32072,11 +32400,11 @@ one1753:
 	VMOVUPS           Z0, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1753
+	JLE               one1773
 
-tail1755:
+tail1775:
 	SUBQ              SI, BX
-	JZ                done1756
+	JZ                done1776
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -32189,7 +32517,7 @@ tail1755:
 	VMOVUPD           Z2, K2, Z0
 	VMOVUPD           Z0, K1, (AX)(SI*8)
 
-done1756:
+done1776:
 	VZEROUPPER
 	RET
 
@@ -32203,9 +32531,9 @@ TEXT ·atan2AVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1761
+	JG   tail1781
 
-one1759:
+one1779:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y2
@@ -32320,11 +32648,11 @@ one1759:
 	VMOVUPS      Y0, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1759
+	JLE          one1779
 
-tail1761:
+tail1781:
 	SUBQ         SI, BX
-	JZ           done1762
+	JZ           done1782
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -32442,7 +32770,7 @@ tail1761:
 	VBLENDVPD    Y4, Y3, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 
-done1762:
+done1782:
 	VZEROUPPER
 	RET
 
@@ -32456,9 +32784,9 @@ TEXT ·atan2AVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1766
+	JL    oneTest1786
 
-many1764:
+many1784:
 	VMOVUPS           (CX)(SI*4), Z0
 	VMOVUPS           64(CX)(SI*4), Z1
 	VMOVUPS           (DX)(SI*4), Z2
@@ -32623,14 +32951,14 @@ many1764:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1764
+	JLE               many1784
 
-oneTest1766:
+oneTest1786:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1767
+	JG   tail1787
 
-one1765:
+one1785:
 	VMOVUPS           (CX)(SI*4), Z0
 	VMOVUPS           (DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
@@ -32714,11 +33042,11 @@ one1765:
 	VMOVUPS           Z0, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1765
+	JLE               one1785
 
-tail1767:
+tail1787:
 	SUBQ              SI, BX
-	JZ                done1768
+	JZ                done1788
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -32805,7 +33133,7 @@ tail1767:
 	VMOVUPS           Z2, K2, Z0
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 
-done1768:
+done1788:
 	VZEROUPPER
 	RET
 
@@ -32819,9 +33147,9 @@ TEXT ·atan2AVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1773
+	JG   tail1793
 
-one1771:
+one1791:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y2
@@ -32910,11 +33238,11 @@ one1771:
 	VMOVUPS      Y0, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1771
+	JLE          one1791
 
-tail1773:
+tail1793:
 	SUBQ         SI, BX
-	JZ           done1774
+	JZ           done1794
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -33006,7 +33334,7 @@ tail1773:
 	VBLENDVPS    Y4, Y3, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 
-done1774:
+done1794:
 	VZEROUPPER
 	RET
 
@@ -33022,9 +33350,9 @@ TEXT ·atan2SlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1778
+	JL    oneTest1798
 
-many1776:
+many1796:
 	VMOVUPS           (BX)(R8*8), Z0
 	VMOVUPS           64(BX)(R8*8), Z1
 	VMOVUPS           (SI)(R8*8), Z2
@@ -33289,14 +33617,14 @@ many1776:
 	VMOVUPS           Z1, 64(DX)(R8*8)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               many1776
+	JLE               many1796
 
-oneTest1778:
+oneTest1798:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1779
+	JG   tail1799
 
-one1777:
+one1797:
 	VMOVUPS           (BX)(R8*8), Z0
 	VMOVUPS           (SI)(R8*8), Z1
 	VANDPD.BCST       constants<>+384(SB), Z0, Z2
@@ -33430,11 +33758,11 @@ one1777:
 	VMOVUPS           Z0, (DX)(R8*8)
 	ADDQ              $0x08, R8
 	CMPQ              R8, R9
-	JLE               one1777
+	JLE               one1797
 
-tail1779:
+tail1799:
 	SUBQ              R8, DI
-	JZ                done1780
+	JZ                done1800
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -33571,7 +33899,7 @@ tail1779:
 	VMOVUPD           Z1, K1, (CX)(R8*8)
 	VMOVUPD           Z0, K1, (DX)(R8*8)
 
-done1780:
+done1800:
 	VZEROUPPER
 	RET
 
@@ -33587,9 +33915,9 @@ TEXT ·atan2SlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail1785
+	JG   tail1805
 
-one1783:
+one1803:
 	VMOVUPS      (BX)(R8*8), Y0
 	VMOVUPS      (SI)(R8*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y2
@@ -33728,11 +34056,11 @@ one1783:
 	VMOVUPS      Y0, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one1783
+	JLE          one1803
 
-tail1785:
+tail1805:
 	SUBQ         R8, DI
-	JZ           done1786
+	JZ           done1806
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -33874,7 +34202,7 @@ tail1785:
 	VMASKMOVPD   Y2, Y0, (CX)(R8*8)
 	VMASKMOVPD   Y1, Y0, (DX)(R8*8)
 
-done1786:
+done1806:
 	VZEROUPPER
 	RET
 
@@ -33890,9 +34218,9 @@ TEXT ·atan2SlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -32(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1790
+	JL    oneTest1810
 
-many1788:
+many1808:
 	VMOVUPS           (BX)(R8*4), Z0
 	VMOVUPS           64(BX)(R8*4), Z1
 	VMOVUPS           (SI)(R8*4), Z2
@@ -34105,14 +34433,14 @@ many1788:
 	VMOVUPS           Z1, 64(DX)(R8*4)
 	ADDQ              $0x20, R8
 	CMPQ              R8, R9
-	JLE               many1788
+	JLE               many1808
 
-oneTest1790:
+oneTest1810:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail1791
+	JG   tail1811
 
-one1789:
+one1809:
 	VMOVUPS           (BX)(R8*4), Z0
 	VMOVUPS           (SI)(R8*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
@@ -34220,11 +34548,11 @@ one1789:
 	VMOVUPS           Z0, (DX)(R8*4)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               one1789
+	JLE               one1809
 
-tail1791:
+tail1811:
 	SUBQ              R8, DI
-	JZ                done1792
+	JZ                done1812
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -34335,7 +34663,7 @@ tail1791:
 	VMOVUPS           Z1, K1, (CX)(R8*4)
 	VMOVUPS           Z0, K1, (DX)(R8*4)
 
-done1792:
+done1812:
 	VZEROUPPER
 	RET
 
@@ -34351,9 +34679,9 @@ TEXT ·atan2SlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1797
+	JG   tail1817
 
-one1795:
+one1815:
 	VMOVUPS      (BX)(R8*4), Y0
 	VMOVUPS      (SI)(R8*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y2
@@ -34466,11 +34794,11 @@ one1795:
 	VMOVUPS      Y0, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one1795
+	JLE          one1815
 
-tail1797:
+tail1817:
 	SUBQ         R8, DI
-	JZ           done1798
+	JZ           done1818
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -34586,7 +34914,7 @@ tail1797:
 	VMASKMOVPS   Y2, Y0, (CX)(R8*4)
 	VMASKMOVPS   Y1, Y0, (DX)(R8*4)
 
-done1798:
+done1818:
 	VZEROUPPER
 	RET
 
@@ -34602,9 +34930,9 @@ TEXT ·atan2CurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1802
+	JL    oneTest1822
 
-many1800:
+many1820:
 	VMOVUPS      (BX)(R8*8), Z0
 	VMOVUPS      64(BX)(R8*8), Z1
 	VMOVUPS      (SI)(R8*8), Z2
@@ -34695,14 +35023,14 @@ many1800:
 	VMOVUPS      Z1, 64(DX)(R8*8)
 	ADDQ         $0x10, R8
 	CMPQ         R8, R9
-	JLE          many1800
+	JLE          many1820
 
-oneTest1802:
+oneTest1822:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1803
+	JG   tail1823
 
-one1801:
+one1821:
 	VMOVUPS      (BX)(R8*8), Z0
 	VMOVUPS      (SI)(R8*8), Z1
 	VANDPD.BCST  constants<>+384(SB), Z0, Z2
@@ -34749,11 +35077,11 @@ one1801:
 	VMOVUPS      Z0, (DX)(R8*8)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one1801
+	JLE          one1821
 
-tail1803:
+tail1823:
 	SUBQ         R8, DI
-	JZ           done1804
+	JZ           done1824
 	MOVQ         $-1, R9
 	SHLXQ        DI, R9, R9
 	NOTQ         R9
@@ -34803,7 +35131,7 @@ tail1803:
 	VMOVUPD      Z4, K1, (CX)(R8*8)
 	VMOVUPD      Z0, K1, (DX)(R8*8)
 
-done1804:
+done1824:
 	VZEROUPPER
 	RET
 
@@ -34819,9 +35147,9 @@ TEXT ·atan2CurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail1809
+	JG   tail1829
 
-one1807:
+one1827:
 	VMOVUPS      (BX)(R8*8), Y0
 	VMOVUPS      (SI)(R8*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y2
@@ -34868,11 +35196,11 @@ one1807:
 	VMOVUPS      Y0, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one1807
+	JLE          one1827
 
-tail1809:
+tail1829:
 	SUBQ         R8, DI
-	JZ           done1810
+	JZ           done1830
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -34922,7 +35250,7 @@ tail1809:
 	VMASKMOVPD   Y5, Y0, (CX)(R8*8)
 	VMASKMOVPD   Y1, Y0, (DX)(R8*8)
 
-done1810:
+done1830:
 	VZEROUPPER
 	RET
 
@@ -34938,9 +35266,9 @@ TEXT ·atan2CurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -32(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1814
+	JL    oneTest1834
 
-many1812:
+many1832:
 	VMOVUPS      (BX)(R8*4), Z0
 	VMOVUPS      64(BX)(R8*4), Z1
 	VMOVUPS      (SI)(R8*4), Z2
@@ -35031,14 +35359,14 @@ many1812:
 	VMOVUPS      Z1, 64(DX)(R8*4)
 	ADDQ         $0x20, R8
 	CMPQ         R8, R9
-	JLE          many1812
+	JLE          many1832
 
-oneTest1814:
+oneTest1834:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail1815
+	JG   tail1835
 
-one1813:
+one1833:
 	VMOVUPS      (BX)(R8*4), Z0
 	VMOVUPS      (SI)(R8*4), Z1
 	VANDPS.BCST  constants<>+448(SB), Z0, Z2
@@ -35085,11 +35413,11 @@ one1813:
 	VMOVUPS      Z0, (DX)(R8*4)
 	ADDQ         $0x10, R8
 	CMPQ         R8, R9
-	JLE          one1813
+	JLE          one1833
 
-tail1815:
+tail1835:
 	SUBQ         R8, DI
-	JZ           done1816
+	JZ           done1836
 	MOVQ         $-1, R9
 	SHLXQ        DI, R9, R9
 	NOTQ         R9
@@ -35139,7 +35467,7 @@ tail1815:
 	VMOVUPS      Z4, K1, (CX)(R8*4)
 	VMOVUPS      Z0, K1, (DX)(R8*4)
 
-done1816:
+done1836:
 	VZEROUPPER
 	RET
 
@@ -35155,9 +35483,9 @@ TEXT ·atan2CurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1821
+	JG   tail1841
 
-one1819:
+one1839:
 	VMOVUPS      (BX)(R8*4), Y0
 	VMOVUPS      (SI)(R8*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y2
@@ -35204,11 +35532,11 @@ one1819:
 	VMOVUPS      Y0, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one1819
+	JLE          one1839
 
-tail1821:
+tail1841:
 	SUBQ         R8, DI
-	JZ           done1822
+	JZ           done1842
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -35258,7 +35586,7 @@ tail1821:
 	VMASKMOVPS   Y5, Y0, (CX)(R8*4)
 	VMASKMOVPS   Y1, Y0, (DX)(R8*4)
 
-done1822:
+done1842:
 	VZEROUPPER
 	RET
 
@@ -35272,9 +35600,9 @@ TEXT ·powAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1826
+	JL    oneTest1846
 
-many1824:
+many1844:
 	VMOVUPS           (CX)(SI*8), Z0
 	VMOVUPS           64(CX)(SI*8), Z1
 	VMOVUPS           (DX)(SI*8), Z2
@@ -35535,14 +35863,14 @@ many1824:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1824
+	JLE               many1844
 
-oneTest1826:
+oneTest1846:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1827
+	JG   tail1847
 
-one1825:
+one1845:
 	VMOVUPS           (CX)(SI*8), Z0
 	VMOVUPS           (DX)(SI*8), Z1
 	VGETMANTPD        $0x07, Z0, Z2
@@ -35674,11 +36002,11 @@ one1825:
 	VMOVUPS           Z0, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1825
+	JLE               one1845
 
-tail1827:
+tail1847:
 	SUBQ              SI, BX
-	JZ                done1828
+	JZ                done1848
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -35813,7 +36141,7 @@ tail1827:
 	VBROADCASTSD      constants<>+576(SB), K2, Z0
 	VMOVUPD           Z0, K1, (AX)(SI*8)
 
-done1828:
+done1848:
 	VZEROUPPER
 	RET
 
@@ -35827,9 +36155,9 @@ TEXT ·powAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1833
+	JG   tail1853
 
-one1831:
+one1851:
 	VMOVUPS      (CX)(SI*8), Y0
 	VMOVUPS      (DX)(SI*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y0
@@ -36015,11 +36343,11 @@ one1831:
 	VMOVUPS      Y0, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1831
+	JLE          one1851
 
-tail1833:
+tail1853:
 	SUBQ         SI, BX
-	JZ           done1834
+	JZ           done1854
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -36208,7 +36536,7 @@ tail1833:
 	VBLENDVPD    Y2, Y3, Y1, Y1
 	VMASKMOVPD   Y1, Y0, (AX)(SI*8)
 
-done1834:
+done1854:
 	VZEROUPPER
 	RET
 
@@ -36222,9 +36550,9 @@ TEXT ·powAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1838
+	JL    oneTest1858
 
-many1836:
+many1856:
 	VMOVUPS           (CX)(SI*4), Z0
 	VMOVUPS           64(CX)(SI*4), Z1
 	VMOVUPS           (DX)(SI*4), Z2
@@ -36445,14 +36773,14 @@ many1836:
 	VMOVUPS           Z0, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1836
+	JLE               many1856
 
-oneTest1838:
+oneTest1858:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1839
+	JG   tail1859
 
-one1837:
+one1857:
 	VMOVUPS           (CX)(SI*4), Z0
 	VMOVUPS           (DX)(SI*4), Z1
 	VGETMANTPS        $0x07, Z0, Z2
@@ -36564,11 +36892,11 @@ one1837:
 	VMOVUPS           Z0, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1837
+	JLE               one1857
 
-tail1839:
+tail1859:
 	SUBQ              SI, BX
-	JZ                done1840
+	JZ                done1860
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -36683,7 +37011,7 @@ tail1839:
 	VBROADCASTSS      constants<>+704(SB), K2, Z0
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 
-done1840:
+done1860:
 	VZEROUPPER
 	RET
 
@@ -36697,9 +37025,9 @@ TEXT ·powAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1845
+	JG   tail1865
 
-one1843:
+one1863:
 	VMOVUPS      (CX)(SI*4), Y0
 	VMOVUPS      (DX)(SI*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y0
@@ -36859,11 +37187,11 @@ one1843:
 	VMOVUPS      Y0, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1843
+	JLE          one1863
 
-tail1845:
+tail1865:
 	SUBQ         SI, BX
-	JZ           done1846
+	JZ           done1866
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -37026,7 +37354,7 @@ tail1845:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 
-done1846:
+done1866:
 	VZEROUPPER
 	RET
 
@@ -37042,9 +37370,9 @@ TEXT ·powSlopesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1850
+	JL    oneTest1870
 
-many1848:
+many1868:
 	VMOVUPS           (BX)(R8*8), Z0
 	VMOVUPS           64(BX)(R8*8), Z1
 	VMOVUPS           (SI)(R8*8), Z2
@@ -37485,14 +37813,14 @@ many1848:
 	VMOVUPS           Z0, 64(DX)(R8*8)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               many1848
+	JLE               many1868
 
-oneTest1850:
+oneTest1870:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1851
+	JG   tail1871
 
-one1849:
+one1869:
 	VMOVUPS           (BX)(R8*8), Z0
 	VMOVUPS           (SI)(R8*8), Z1
 	VGETMANTPD        $0x07, Z0, Z2
@@ -37714,11 +38042,11 @@ one1849:
 	VMOVUPS           Z2, (DX)(R8*8)
 	ADDQ              $0x08, R8
 	CMPQ              R8, R9
-	JLE               one1849
+	JLE               one1869
 
-tail1851:
+tail1871:
 	SUBQ              R8, DI
-	JZ                done1852
+	JZ                done1872
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -37943,7 +38271,7 @@ tail1851:
 	VMOVUPD           Z4, K1, (CX)(R8*8)
 	VMOVUPD           Z2, K1, (DX)(R8*8)
 
-done1852:
+done1872:
 	VZEROUPPER
 	RET
 
@@ -37959,9 +38287,9 @@ TEXT ·powSlopesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail1857
+	JG   tail1877
 
-one1855:
+one1875:
 	VMOVUPS      (BX)(R8*8), Y0
 	VMOVUPS      (SI)(R8*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y0
@@ -38268,11 +38596,11 @@ one1855:
 	VMOVUPS      Y0, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one1855
+	JLE          one1875
 
-tail1857:
+tail1877:
 	SUBQ         R8, DI
-	JZ           done1858
+	JZ           done1878
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -38582,7 +38910,7 @@ tail1857:
 	VMASKMOVPD   Y3, Y0, (CX)(R8*8)
 	VMASKMOVPD   Y1, Y0, (DX)(R8*8)
 
-done1858:
+done1878:
 	VZEROUPPER
 	RET
 
@@ -38598,9 +38926,9 @@ TEXT ·powSlopesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -32(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1862
+	JL    oneTest1882
 
-many1860:
+many1880:
 	VMOVUPS           (BX)(R8*4), Z0
 	VMOVUPS           64(BX)(R8*4), Z1
 	VMOVUPS           (SI)(R8*4), Z2
@@ -38991,14 +39319,14 @@ many1860:
 	VMOVUPS           Z0, 64(DX)(R8*4)
 	ADDQ              $0x20, R8
 	CMPQ              R8, R9
-	JLE               many1860
+	JLE               many1880
 
-oneTest1862:
+oneTest1882:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail1863
+	JG   tail1883
 
-one1861:
+one1881:
 	VMOVUPS           (BX)(R8*4), Z0
 	VMOVUPS           (SI)(R8*4), Z1
 	VGETMANTPS        $0x07, Z0, Z2
@@ -39195,11 +39523,11 @@ one1861:
 	VMOVUPS           Z2, (DX)(R8*4)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               one1861
+	JLE               one1881
 
-tail1863:
+tail1883:
 	SUBQ              R8, DI
-	JZ                done1864
+	JZ                done1884
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -39399,7 +39727,7 @@ tail1863:
 	VMOVUPS           Z4, K1, (CX)(R8*4)
 	VMOVUPS           Z2, K1, (DX)(R8*4)
 
-done1864:
+done1884:
 	VZEROUPPER
 	RET
 
@@ -39415,9 +39743,9 @@ TEXT ·powSlopesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1869
+	JG   tail1889
 
-one1867:
+one1887:
 	VMOVUPS      (BX)(R8*4), Y0
 	VMOVUPS      (SI)(R8*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y0
@@ -39687,11 +40015,11 @@ one1867:
 	VMOVUPS      Y0, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one1867
+	JLE          one1887
 
-tail1869:
+tail1889:
 	SUBQ         R8, DI
-	JZ           done1870
+	JZ           done1890
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -39964,7 +40292,7 @@ tail1869:
 	VMASKMOVPS   Y3, Y0, (CX)(R8*4)
 	VMASKMOVPS   Y1, Y0, (DX)(R8*4)
 
-done1870:
+done1890:
 	VZEROUPPER
 	RET
 
@@ -39980,9 +40308,9 @@ TEXT ·powCurvesAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -16(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1874
+	JL    oneTest1894
 
-many1872:
+many1892:
 	VMOVUPS           (BX)(R8*8), Z0
 	VMOVUPS           64(BX)(R8*8), Z1
 	VMOVUPS           (SI)(R8*8), Z2
@@ -40593,14 +40921,14 @@ many1872:
 	VMOVUPS           Z0, 64(DX)(R8*8)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               many1872
+	JLE               many1892
 
-oneTest1874:
+oneTest1894:
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1875
+	JG   tail1895
 
-one1873:
+one1893:
 	VMOVUPS           (BX)(R8*8), Z0
 	VMOVUPS           (SI)(R8*8), Z1
 	VGETMANTPD        $0x07, Z0, Z2
@@ -40907,11 +41235,11 @@ one1873:
 	VMOVUPS           Z2, (DX)(R8*8)
 	ADDQ              $0x08, R8
 	CMPQ              R8, R9
-	JLE               one1873
+	JLE               one1893
 
-tail1875:
+tail1895:
 	SUBQ              R8, DI
-	JZ                done1876
+	JZ                done1896
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -41221,7 +41549,7 @@ tail1875:
 	VMOVUPD           Z6, K1, (CX)(R8*8)
 	VMOVUPD           Z2, K1, (DX)(R8*8)
 
-done1876:
+done1896:
 	VZEROUPPER
 	RET
 
@@ -41237,9 +41565,9 @@ TEXT ·powCurvesAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -4(DI), R9
 	CMPQ R8, R9
-	JG   tail1881
+	JG   tail1901
 
-one1879:
+one1899:
 	VMOVUPS      (BX)(R8*8), Y0
 	VMOVUPS      (SI)(R8*8), Y1
 	VANDPD       constants<>+384(SB), Y0, Y0
@@ -41665,11 +41993,11 @@ one1879:
 	VMOVUPS      Y0, (DX)(R8*8)
 	ADDQ         $0x04, R8
 	CMPQ         R8, R9
-	JLE          one1879
+	JLE          one1899
 
-tail1881:
+tail1901:
 	SUBQ         R8, DI
-	JZ           done1882
+	JZ           done1902
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x03, DI
 	SUBQ         DI, R9
@@ -42098,7 +42426,7 @@ tail1881:
 	VMASKMOVPD   Y3, Y0, (CX)(R8*8)
 	VMASKMOVPD   Y1, Y0, (DX)(R8*8)
 
-done1882:
+done1902:
 	VZEROUPPER
 	RET
 
@@ -42114,9 +42442,9 @@ TEXT ·powCurvesAVX512F32<>(SB), NOSPLIT, $0-48
 	XORQ  R8, R8
 	LEAQ  -32(DI), R9
 	TESTQ R9, R9
-	JL    oneTest1886
+	JL    oneTest1906
 
-many1884:
+many1904:
 	VMOVUPS           (BX)(R8*4), Z0
 	VMOVUPS           64(BX)(R8*4), Z1
 	VMOVUPS           (SI)(R8*4), Z2
@@ -42667,14 +42995,14 @@ many1884:
 	VMOVUPS           Z0, 64(DX)(R8*4)
 	ADDQ              $0x20, R8
 	CMPQ              R8, R9
-	JLE               many1884
+	JLE               many1904
 
-oneTest1886:
+oneTest1906:
 	LEAQ -16(DI), R9
 	CMPQ R8, R9
-	JG   tail1887
+	JG   tail1907
 
-one1885:
+one1905:
 	VMOVUPS           (BX)(R8*4), Z0
 	VMOVUPS           (SI)(R8*4), Z1
 	VGETMANTPS        $0x07, Z0, Z2
@@ -42951,11 +43279,11 @@ one1885:
 	VMOVUPS           Z2, (DX)(R8*4)
 	ADDQ              $0x10, R8
 	CMPQ              R8, R9
-	JLE               one1885
+	JLE               one1905
 
-tail1887:
+tail1907:
 	SUBQ              R8, DI
-	JZ                done1888
+	JZ                done1908
 	MOVQ              $-1, R9
 	SHLXQ             DI, R9, R9
 	NOTQ              R9
@@ -43235,7 +43563,7 @@ tail1887:
 	VMOVUPS           Z6, K1, (CX)(R8*4)
 	VMOVUPS           Z2, K1, (DX)(R8*4)
 
-done1888:
+done1908:
 	VZEROUPPER
 	RET
 
@@ -43251,9 +43579,9 @@ TEXT ·powCurvesAVX2F32<>(SB), NOSPLIT, $0-48
 	XORQ R8, R8
 	LEAQ -8(DI), R9
 	CMPQ R8, R9
-	JG   tail1893
+	JG   tail1913
 
-one1891:
+one1911:
 	VMOVUPS      (BX)(R8*4), Y0
 	VMOVUPS      (SI)(R8*4), Y1
 	VANDPS       constants<>+448(SB), Y0, Y0
@@ -43631,11 +43959,11 @@ one1891:
 	VMOVUPS      Y0, (DX)(R8*4)
 	ADDQ         $0x08, R8
 	CMPQ         R8, R9
-	JLE          one1891
+	JLE          one1911
 
-tail1893:
+tail1913:
 	SUBQ         R8, DI
-	JZ           done1894
+	JZ           done1914
 	LEAQ         ones<>+32(SB), R9
 	SHLQ         $0x02, DI
 	SUBQ         DI, R9
@@ -44016,7 +44344,7 @@ tail1893:
 	VMASKMOVPS   Y3, Y0, (CX)(R8*4)
 	VMASKMOVPS   Y1, Y0, (DX)(R8*4)
 
-done1894:
+done1914:
 	VZEROUPPER
 	RET
 
@@ -44031,9 +44359,9 @@ TEXT ·addAtan2AVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1898
+	JL           oneTest1918
 
-many1896:
+many1916:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z2
 	VMOVUPS           (DX)(SI*8), Z3
@@ -44254,14 +44582,14 @@ many1896:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1896
+	JLE               many1916
 
-oneTest1898:
+oneTest1918:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1899
+	JG   tail1919
 
-one1897:
+one1917:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD.BCST       constants<>+384(SB), Z1, Z3
@@ -44373,11 +44701,11 @@ one1897:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1897
+	JLE               one1917
 
-tail1899:
+tail1919:
 	SUBQ              SI, BX
-	JZ                done1900
+	JZ                done1920
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -44492,7 +44820,7 @@ tail1899:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done1900:
+done1920:
 	VZEROUPPER
 	RET
 
@@ -44507,9 +44835,9 @@ TEXT ·addAtan2AVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1905
+	JG           tail1925
 
-one1903:
+one1923:
 	VMOVUPS      (CX)(SI*8), Y1
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y1, Y3
@@ -44626,11 +44954,11 @@ one1903:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1903
+	JLE          one1923
 
-tail1905:
+tail1925:
 	SUBQ         SI, BX
-	JZ           done1906
+	JZ           done1926
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -44750,7 +45078,7 @@ tail1905:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1906:
+done1926:
 	VZEROUPPER
 	RET
 
@@ -44765,9 +45093,9 @@ TEXT ·addAtan2AVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1910
+	JL           oneTest1930
 
-many1908:
+many1928:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VMOVUPS           (DX)(SI*4), Z3
@@ -44936,14 +45264,14 @@ many1908:
 	VMOVUPS           Z1, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1908
+	JLE               many1928
 
-oneTest1910:
+oneTest1930:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1911
+	JG   tail1931
 
-one1909:
+one1929:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           (DX)(SI*4), Z2
 	VANDPS.BCST       constants<>+448(SB), Z1, Z3
@@ -45029,11 +45357,11 @@ one1909:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1909
+	JLE               one1929
 
-tail1911:
+tail1931:
 	SUBQ              SI, BX
-	JZ                done1912
+	JZ                done1932
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -45122,7 +45450,7 @@ tail1911:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done1912:
+done1932:
 	VZEROUPPER
 	RET
 
@@ -45137,9 +45465,9 @@ TEXT ·addAtan2AVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1917
+	JG           tail1937
 
-one1915:
+one1935:
 	VMOVUPS      (CX)(SI*4), Y1
 	VMOVUPS      (DX)(SI*4), Y2
 	VANDPS       constants<>+448(SB), Y1, Y3
@@ -45230,11 +45558,11 @@ one1915:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1915
+	JLE          one1935
 
-tail1917:
+tail1937:
 	SUBQ         SI, BX
-	JZ           done1918
+	JZ           done1938
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -45328,7 +45656,7 @@ tail1917:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1918:
+done1938:
 	VZEROUPPER
 	RET
 
@@ -45343,9 +45671,9 @@ TEXT ·addPowAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1922
+	JL           oneTest1942
 
-many1920:
+many1940:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           64(CX)(SI*8), Z2
 	VMOVUPS           (DX)(SI*8), Z3
@@ -45610,14 +45938,14 @@ many1920:
 	VMOVUPS           Z1, 64(AX)(SI*8)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               many1920
+	JLE               many1940
 
-oneTest1922:
+oneTest1942:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1923
+	JG   tail1943
 
-one1921:
+one1941:
 	VMOVUPS           (CX)(SI*8), Z1
 	VMOVUPS           (DX)(SI*8), Z2
 	VGETMANTPD        $0x07, Z1, Z3
@@ -45751,11 +46079,11 @@ one1921:
 	VMOVUPS           Z2, (AX)(SI*8)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one1921
+	JLE               one1941
 
-tail1923:
+tail1943:
 	SUBQ              SI, BX
-	JZ                done1924
+	JZ                done1944
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -45892,7 +46220,7 @@ tail1923:
 	VFMADD231PD       Z1, Z0, Z2
 	VMOVUPD           Z2, K1, (AX)(SI*8)
 
-done1924:
+done1944:
 	VZEROUPPER
 	RET
 
@@ -45907,9 +46235,9 @@ TEXT ·addPowAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -4(BX), DI
 	CMPQ         SI, DI
-	JG           tail1929
+	JG           tail1949
 
-one1927:
+one1947:
 	VMOVUPS      (CX)(SI*8), Y1
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y1, Y1
@@ -46097,11 +46425,11 @@ one1927:
 	VMOVUPS      Y2, (AX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1927
+	JLE          one1947
 
-tail1929:
+tail1949:
 	SUBQ         SI, BX
-	JZ           done1930
+	JZ           done1950
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -46292,7 +46620,7 @@ tail1929:
 	VFMADD231PD  Y2, Y0, Y3
 	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
 
-done1930:
+done1950:
 	VZEROUPPER
 	RET
 
@@ -46307,9 +46635,9 @@ TEXT ·addPowAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest1934
+	JL           oneTest1954
 
-many1932:
+many1952:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           64(CX)(SI*4), Z2
 	VMOVUPS           (DX)(SI*4), Z3
@@ -46534,14 +46862,14 @@ many1932:
 	VMOVUPS           Z2, 64(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1932
+	JLE               many1952
 
-oneTest1934:
+oneTest1954:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1935
+	JG   tail1955
 
-one1933:
+one1953:
 	VMOVUPS           (CX)(SI*4), Z1
 	VMOVUPS           (DX)(SI*4), Z2
 	VGETMANTPS        $0x07, Z1, Z3
@@ -46655,11 +46983,11 @@ one1933:
 	VMOVUPS           Z2, (AX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1933
+	JLE               one1953
 
-tail1935:
+tail1955:
 	SUBQ              SI, BX
-	JZ                done1936
+	JZ                done1956
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -46776,7 +47104,7 @@ tail1935:
 	VFMADD231PS       Z1, Z0, Z2
 	VMOVUPS           Z2, K1, (AX)(SI*4)
 
-done1936:
+done1956:
 	VZEROUPPER
 	RET
 
@@ -46791,9 +47119,9 @@ TEXT ·addPowAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -8(BX), DI
 	CMPQ         SI, DI
-	JG           tail1941
+	JG           tail1961
 
-one1939:
+one1959:
 	VMOVUPS      (CX)(SI*4), Y1
 	VMOVUPS      (DX)(SI*4), Y2
 	VANDPS       constants<>+448(SB), Y1, Y1
@@ -46955,11 +47283,11 @@ one1939:
 	VMOVUPS      Y2, (AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1939
+	JLE          one1959
 
-tail1941:
+tail1961:
 	SUBQ         SI, BX
-	JZ           done1942
+	JZ           done1962
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -47124,7 +47452,7 @@ tail1941:
 	VFMADD231PS  Y2, Y0, Y3
 	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
 
-done1942:
+done1962:
 	VZEROUPPER
 	RET
 
@@ -47140,9 +47468,9 @@ TEXT ·sigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1945
+	JL      oneTest1965
 
-many1943:
+many1963:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -47188,7 +47516,7 @@ many1943:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1948
+	JZ                normal1968
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	VADDPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1920(SB), Z6, K1, Z6
@@ -47201,13 +47529,13 @@ many1943:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1984(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1984(SB), Z11, K1, Z11
-	JMP               scaled1949
+	JMP               scaled1969
 
-normal1948:
+normal1968:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1949:
+scaled1969:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -47230,14 +47558,14 @@ scaled1949:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many1943
+	JLE         many1963
 
-oneTest1945:
+oneTest1965:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1946
+	JG   tail1966
 
-one1944:
+one1964:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -47261,19 +47589,19 @@ one1944:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1950
+	JZ                normal1970
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K1, Z6
-	JMP               scaled1951
+	JMP               scaled1971
 
-normal1950:
+normal1970:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1951:
+scaled1971:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -47286,11 +47614,11 @@ scaled1951:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one1944
+	JLE         one1964
 
-tail1946:
+tail1966:
 	SUBQ              SI, BX
-	JZ                done1947
+	JZ                done1967
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -47318,19 +47646,19 @@ tail1946:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1952
+	JZ                normal1972
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled1953
+	JMP               scaled1973
 
-normal1952:
+normal1972:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1953:
+scaled1973:
 	VMOVUPS     constants<>+576(SB), Z1
 	VADDPD.BCST constants<>+576(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -47342,7 +47670,7 @@ scaled1953:
 	VMOVUPD     Z17, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done1947:
+done1967:
 	VZEROUPPER
 	RET
 
@@ -47358,9 +47686,9 @@ TEXT ·sigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1956
+	JL      oneTest1976
 
-many1954:
+many1974:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -47415,7 +47743,7 @@ many1954:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1959
+	JZ           normal1979
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y3, Y2
@@ -47442,9 +47770,9 @@ many1954:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1960
+	JMP          scaled1980
 
-normal1959:
+normal1979:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -47460,7 +47788,7 @@ normal1959:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1960:
+scaled1980:
 	VMOVUPS   constants<>+576(SB), Y3
 	VADDPD    constants<>+576(SB), Y8, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -47481,14 +47809,14 @@ scaled1960:
 	VMOVUPS   Y3, 32(CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       many1954
+	JLE       many1974
 
-oneTest1956:
+oneTest1976:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1957
+	JG   tail1977
 
-one1955:
+one1975:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -47517,7 +47845,7 @@ one1955:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1961
+	JZ           normal1981
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -47531,9 +47859,9 @@ one1955:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1962
+	JMP          scaled1982
 
-normal1961:
+normal1981:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -47542,7 +47870,7 @@ normal1961:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1962:
+scaled1982:
 	VMOVUPS   constants<>+576(SB), Y3
 	VADDPD    constants<>+576(SB), Y5, Y2
 	VDIVPD    Y2, Y3, Y3
@@ -47554,11 +47882,11 @@ scaled1962:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one1955
+	JLE       one1975
 
-tail1957:
+tail1977:
 	SUBQ         SI, BX
-	JZ           done1958
+	JZ           done1978
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -47591,7 +47919,7 @@ tail1957:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1963
+	JZ           normal1983
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y3, Y1
@@ -47605,9 +47933,9 @@ tail1957:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1964
+	JMP          scaled1984
 
-normal1963:
+normal1983:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -47616,7 +47944,7 @@ normal1963:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1964:
+scaled1984:
 	VMOVUPS    constants<>+576(SB), Y1
 	VADDPD     constants<>+576(SB), Y4, Y0
 	VDIVPD     Y0, Y1, Y1
@@ -47627,7 +47955,7 @@ scaled1964:
 	VMASKMOVPD Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (CX)(SI*8)
 
-done1958:
+done1978:
 	VZEROUPPER
 	RET
 
@@ -47641,9 +47969,9 @@ TEXT ·sigmoidAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest1968
+	JL    oneTest1988
 
-many1966:
+many1986:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
@@ -47728,14 +48056,14 @@ many1966:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many1966
+	JLE               many1986
 
-oneTest1968:
+oneTest1988:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail1969
+	JG   tail1989
 
-one1967:
+one1987:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
@@ -47779,11 +48107,11 @@ one1967:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one1967
+	JLE               one1987
 
-tail1969:
+tail1989:
 	SUBQ              SI, BX
-	JZ                done1970
+	JZ                done1990
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -47830,7 +48158,7 @@ tail1969:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done1970:
+done1990:
 	VZEROUPPER
 	RET
 
@@ -47844,9 +48172,9 @@ TEXT ·sigmoidAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1975
+	JG   tail1995
 
-one1973:
+one1993:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
@@ -47896,11 +48224,11 @@ one1973:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one1973
+	JLE          one1993
 
-tail1975:
+tail1995:
 	SUBQ         SI, BX
-	JZ           done1976
+	JZ           done1996
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -47953,7 +48281,7 @@ tail1975:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done1976:
+done1996:
 	VZEROUPPER
 	RET
 
@@ -47969,9 +48297,9 @@ TEXT ·tanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1979
+	JL      oneTest1999
 
-many1977:
+many1997:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -48019,7 +48347,7 @@ many1977:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal1982
+	JZ                normal2002
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	VADDPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1920(SB), Z6, K1, Z6
@@ -48032,13 +48360,13 @@ many1977:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1984(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1984(SB), Z11, K1, Z11
-	JMP               scaled1983
+	JMP               scaled2003
 
-normal1982:
+normal2002:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled1983:
+scaled2003:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -48117,14 +48445,14 @@ scaled1983:
 	VMOVUPS          Z7, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many1977
+	JLE              many1997
 
-oneTest1979:
+oneTest1999:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail1980
+	JG   tail2000
 
-one1978:
+one1998:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -48149,19 +48477,19 @@ one1978:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal1984
+	JZ                normal2004
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K1, Z6
-	JMP               scaled1985
+	JMP               scaled2005
 
-normal1984:
+normal2004:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1985:
+scaled2005:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
@@ -48202,11 +48530,11 @@ scaled1985:
 	VMOVUPS          Z5, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one1978
+	JLE              one1998
 
-tail1980:
+tail2000:
 	SUBQ              SI, BX
-	JZ                done1981
+	JZ                done2001
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -48235,19 +48563,19 @@ tail1980:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal1986
+	JZ                normal2006
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled1987
+	JMP               scaled2007
 
-normal1986:
+normal2006:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled1987:
+scaled2007:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+384(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z1
@@ -48287,7 +48615,7 @@ scaled1987:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z3, K1, (CX)(SI*8)
 
-done1981:
+done2001:
 	VZEROUPPER
 	RET
 
@@ -48303,9 +48631,9 @@ TEXT ·tanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest1990
+	JL      oneTest2010
 
-many1988:
+many2008:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -48362,7 +48690,7 @@ many1988:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1993
+	JZ           normal2013
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y3, Y2
@@ -48389,9 +48717,9 @@ many1988:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled1994
+	JMP          scaled2014
 
-normal1993:
+normal2013:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -48407,7 +48735,7 @@ normal1993:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled1994:
+scaled2014:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -48486,14 +48814,14 @@ scaled1994:
 	VMOVUPS      Y7, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many1988
+	JLE          many2008
 
-oneTest1990:
+oneTest2010:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail1991
+	JG   tail2011
 
-one1989:
+one2009:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -48523,7 +48851,7 @@ one1989:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal1995
+	JZ           normal2015
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -48537,9 +48865,9 @@ one1989:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled1996
+	JMP          scaled2016
 
-normal1995:
+normal2015:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -48548,7 +48876,7 @@ normal1995:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled1996:
+scaled2016:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
@@ -48589,11 +48917,11 @@ scaled1996:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one1989
+	JLE          one2009
 
-tail1991:
+tail2011:
 	SUBQ         SI, BX
-	JZ           done1992
+	JZ           done2012
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -48627,7 +48955,7 @@ tail1991:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal1997
+	JZ           normal2017
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y3, Y1
@@ -48641,9 +48969,9 @@ tail1991:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled1998
+	JMP          scaled2018
 
-normal1997:
+normal2017:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -48652,7 +48980,7 @@ normal1997:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled1998:
+scaled2018:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+384(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y1
@@ -48692,7 +49020,7 @@ scaled1998:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
 
-done1992:
+done2012:
 	VZEROUPPER
 	RET
 
@@ -48706,9 +49034,9 @@ TEXT ·tanhAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest2002
+	JL    oneTest2022
 
-many2000:
+many2020:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
@@ -48787,14 +49115,14 @@ many2000:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many2000
+	JLE               many2020
 
-oneTest2002:
+oneTest2022:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2003
+	JG   tail2023
 
-one2001:
+one2021:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
 	VMULPS.BCST       constants<>+18944(SB), Z1, Z1
@@ -48835,11 +49163,11 @@ one2001:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one2001
+	JLE               one2021
 
-tail2003:
+tail2023:
 	SUBQ              SI, BX
-	JZ                done2004
+	JZ                done2024
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -48883,7 +49211,7 @@ tail2003:
 	VMOVUPS           Z0, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done2004:
+done2024:
 	VZEROUPPER
 	RET
 
@@ -48897,9 +49225,9 @@ TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2009
+	JG   tail2029
 
-one2007:
+one2027:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
 	VMULPS       constants<>+18944(SB), Y1, Y1
@@ -48947,11 +49275,11 @@ one2007:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2007
+	JLE          one2027
 
-tail2009:
+tail2029:
 	SUBQ         SI, BX
-	JZ           done2010
+	JZ           done2030
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -49002,7 +49330,7 @@ tail2009:
 	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done2010:
+done2030:
 	VZEROUPPER
 	RET
 
@@ -49018,9 +49346,9 @@ TEXT ·softplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2013
+	JL      oneTest2033
 
-many2011:
+many2031:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -49066,7 +49394,7 @@ many2011:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2016
+	JZ                normal2036
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	VADDPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1920(SB), Z6, K1, Z6
@@ -49079,13 +49407,13 @@ many2011:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1984(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1984(SB), Z11, K1, Z11
-	JMP               scaled2017
+	JMP               scaled2037
 
-normal2016:
+normal2036:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2017:
+scaled2037:
 	VMOVUPS          Z10, Z2
 	VMOVUPS          constants<>+576(SB), Z4
 	VADDPD.BCST      constants<>+576(SB), Z10, Z3
@@ -49178,14 +49506,14 @@ scaled2017:
 	VMOVUPS          Z15, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2011
+	JLE              many2031
 
-oneTest2013:
+oneTest2033:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2014
+	JG   tail2034
 
-one2012:
+one2032:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -49209,19 +49537,19 @@ one2012:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2018
+	JZ                normal2038
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K1, Z6
-	JMP               scaled2019
+	JMP               scaled2039
 
-normal2018:
+normal2038:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2019:
+scaled2039:
 	VMOVUPS          Z6, Z2
 	VMOVUPS          constants<>+576(SB), Z4
 	VADDPD.BCST      constants<>+576(SB), Z6, Z3
@@ -49269,11 +49597,11 @@ scaled2019:
 	VMOVUPS          Z16, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2012
+	JLE              one2032
 
-tail2014:
+tail2034:
 	SUBQ              SI, BX
-	JZ                done2015
+	JZ                done2035
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -49301,19 +49629,19 @@ tail2014:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2020
+	JZ                normal2040
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled2021
+	JMP               scaled2041
 
-normal2020:
+normal2040:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2021:
+scaled2041:
 	VMOVUPS          Z6, Z0
 	VMOVUPS          constants<>+576(SB), Z2
 	VADDPD.BCST      constants<>+576(SB), Z6, Z1
@@ -49360,7 +49688,7 @@ scaled2021:
 	VMOVUPD          Z3, K1, (AX)(SI*8)
 	VMOVUPD          Z17, K1, (CX)(SI*8)
 
-done2015:
+done2035:
 	VZEROUPPER
 	RET
 
@@ -49376,9 +49704,9 @@ TEXT ·softplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2024
+	JL      oneTest2044
 
-many2022:
+many2042:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -49433,7 +49761,7 @@ many2022:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2027
+	JZ           normal2047
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y3, Y2
@@ -49460,9 +49788,9 @@ many2022:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2028
+	JMP          scaled2048
 
-normal2027:
+normal2047:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -49478,7 +49806,7 @@ normal2027:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2028:
+scaled2048:
 	VMOVUPS     Y8, Y2
 	VMOVUPS     constants<>+576(SB), Y4
 	VADDPD      constants<>+576(SB), Y8, Y3
@@ -49569,14 +49897,14 @@ scaled2028:
 	VMOVUPS     Y5, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2022
+	JLE         many2042
 
-oneTest2024:
+oneTest2044:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2025
+	JG   tail2045
 
-one2023:
+one2043:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -49605,7 +49933,7 @@ one2023:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2029
+	JZ           normal2049
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -49619,9 +49947,9 @@ one2023:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2030
+	JMP          scaled2050
 
-normal2029:
+normal2049:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -49630,7 +49958,7 @@ normal2029:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2030:
+scaled2050:
 	VMOVUPS     Y5, Y2
 	VMOVUPS     constants<>+576(SB), Y4
 	VADDPD      constants<>+576(SB), Y5, Y3
@@ -49677,11 +50005,11 @@ scaled2030:
 	VMOVUPS     Y4, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2023
+	JLE         one2043
 
-tail2025:
+tail2045:
 	SUBQ         SI, BX
-	JZ           done2026
+	JZ           done2046
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -49714,7 +50042,7 @@ tail2025:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2031
+	JZ           normal2051
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y3, Y1
@@ -49728,9 +50056,9 @@ tail2025:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2032
+	JMP          scaled2052
 
-normal2031:
+normal2051:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -49739,7 +50067,7 @@ normal2031:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2032:
+scaled2052:
 	VMOVUPS     Y4, Y0
 	VMOVUPS     constants<>+576(SB), Y3
 	VADDPD      constants<>+576(SB), Y4, Y1
@@ -49785,7 +50113,7 @@ scaled2032:
 	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done2026:
+done2046:
 	VZEROUPPER
 	RET
 
@@ -49799,9 +50127,9 @@ TEXT ·softplusAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest2036
+	JL    oneTest2056
 
-many2034:
+many2054:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
@@ -49912,14 +50240,14 @@ many2034:
 	VMOVUPS           Z5, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many2034
+	JLE               many2054
 
-oneTest2036:
+oneTest2056:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2037
+	JG   tail2057
 
-one2035:
+one2055:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
@@ -49976,11 +50304,11 @@ one2035:
 	VMOVUPS           Z2, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one2035
+	JLE               one2055
 
-tail2037:
+tail2057:
 	SUBQ              SI, BX
-	JZ                done2038
+	JZ                done2058
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -50040,7 +50368,7 @@ tail2037:
 	VMOVUPS           Z1, K1, (AX)(SI*4)
 	VMOVUPS           Z2, K1, (CX)(SI*4)
 
-done2038:
+done2058:
 	VZEROUPPER
 	RET
 
@@ -50054,9 +50382,9 @@ TEXT ·softplusAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2043
+	JG   tail2063
 
-one2041:
+one2061:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
@@ -50120,11 +50448,11 @@ one2041:
 	VMOVUPS      Y0, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2041
+	JLE          one2061
 
-tail2043:
+tail2063:
 	SUBQ         SI, BX
-	JZ           done2044
+	JZ           done2064
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -50191,7 +50519,7 @@ tail2043:
 	VMASKMOVPS   Y2, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
 
-done2044:
+done2064:
 	VZEROUPPER
 	RET
 
@@ -50207,9 +50535,9 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2047
+	JL      oneTest2067
 
-many2045:
+many2065:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
 	VMOVUPS           constants<>+19648(SB), Z3
@@ -50265,7 +50593,7 @@ many2045:
 	VMINPD            Z10, Z11, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2050
+	JZ                normal2070
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z10, K1
 	VADDPD.BCST       constants<>+1856(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1920(SB), Z10, K1, Z10
@@ -50278,13 +50606,13 @@ many2045:
 	VSCALEFPD         Z11, Z15, Z15
 	VADDPD.BCST       constants<>+1984(SB), Z15, K1, Z15
 	VPSUBQ.BCST       constants<>+1984(SB), Z15, K1, Z15
-	JMP               scaled2051
+	JMP               scaled2071
 
-normal2050:
+normal2070:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled2051:
+scaled2071:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
 	VMOVUPS          constants<>+19648(SB), Z3
@@ -50405,14 +50733,14 @@ scaled2051:
 	VMOVUPS          Z9, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many2045
+	JLE              many2065
 
-oneTest2047:
+oneTest2067:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2048
+	JG   tail2068
 
-one2046:
+one2066:
 	VMOVUPS           (DX)(SI*8), Z2
 	VANDPD            constants<>+384(SB), Z2, Z2
 	VMOVUPS           constants<>+19648(SB), Z3
@@ -50441,19 +50769,19 @@ one2046:
 	VADDPD            Z2, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2052
+	JZ                normal2072
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z8, Z8
 	VADDPD.BCST       constants<>+1984(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1984(SB), Z8, K1, Z8
-	JMP               scaled2053
+	JMP               scaled2073
 
-normal2052:
+normal2072:
 	VSCALEFPD Z4, Z8, Z8
 
-scaled2053:
+scaled2073:
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+384(SB), Z2, Z2
 	VMOVUPS          constants<>+19648(SB), Z3
@@ -50515,11 +50843,11 @@ scaled2053:
 	VMOVUPS          Z3, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one2046
+	JLE              one2066
 
-tail2048:
+tail2068:
 	SUBQ              SI, BX
-	JZ                done2049
+	JZ                done2069
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -50552,19 +50880,19 @@ tail2048:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2054
+	JZ                normal2074
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled2055
+	JMP               scaled2075
 
-normal2054:
+normal2074:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2055:
+scaled2075:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+384(SB), Z0, Z0
 	VMOVUPS          constants<>+19648(SB), Z1
@@ -50625,7 +50953,7 @@ scaled2055:
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done2049:
+done2069:
 	VZEROUPPER
 	RET
 
@@ -50641,9 +50969,9 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2058
+	JL      oneTest2078
 
-many2056:
+many2076:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+19648(SB), Y3
@@ -50708,7 +51036,7 @@ many2056:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2061
+	JZ           normal2081
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y3, Y2
@@ -50735,9 +51063,9 @@ many2056:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2062
+	JMP          scaled2082
 
-normal2061:
+normal2081:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -50753,7 +51081,7 @@ normal2061:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2062:
+scaled2082:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+19648(SB), Y3
@@ -50872,14 +51200,14 @@ scaled2062:
 	VMOVUPS      Y5, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many2056
+	JLE          many2076
 
-oneTest2058:
+oneTest2078:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2059
+	JG   tail2079
 
-one2057:
+one2077:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+19648(SB), Y3
@@ -50913,7 +51241,7 @@ one2057:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2063
+	JZ           normal2083
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -50927,9 +51255,9 @@ one2057:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2064
+	JMP          scaled2084
 
-normal2063:
+normal2083:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -50938,7 +51266,7 @@ normal2063:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2064:
+scaled2084:
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+384(SB), Y2, Y2
 	VMOVUPS      constants<>+19648(SB), Y3
@@ -50999,11 +51327,11 @@ scaled2064:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one2057
+	JLE          one2077
 
-tail2059:
+tail2079:
 	SUBQ         SI, BX
-	JZ           done2060
+	JZ           done2080
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -51041,7 +51369,7 @@ tail2059:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2065
+	JZ           normal2085
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y3, Y1
@@ -51055,9 +51383,9 @@ tail2059:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2066
+	JMP          scaled2086
 
-normal2065:
+normal2085:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -51066,7 +51394,7 @@ normal2065:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2066:
+scaled2086:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+384(SB), Y0, Y0
 	VMOVUPS      constants<>+19648(SB), Y1
@@ -51126,7 +51454,7 @@ scaled2066:
 	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
 
-done2060:
+done2080:
 	VZEROUPPER
 	RET
 
@@ -51140,9 +51468,9 @@ TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest2070
+	JL    oneTest2090
 
-many2068:
+many2088:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VANDPS.BCST       constants<>+448(SB), Z0, Z2
@@ -51301,14 +51629,14 @@ many2068:
 	VMOVUPS           Z3, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many2068
+	JLE               many2088
 
-oneTest2070:
+oneTest2090:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2071
+	JG   tail2091
 
-one2069:
+one2089:
 	VMOVUPS           (DX)(SI*4), Z0
 	VANDPS.BCST       constants<>+448(SB), Z0, Z1
 	VBROADCASTSS      constants<>+21376(SB), Z2
@@ -51389,11 +51717,11 @@ one2069:
 	VMOVUPS           Z1, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one2069
+	JLE               one2089
 
-tail2071:
+tail2091:
 	SUBQ              SI, BX
-	JZ                done2072
+	JZ                done2092
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -51477,7 +51805,7 @@ tail2071:
 	VMOVUPS           Z3, K1, (AX)(SI*4)
 	VMOVUPS           Z1, K1, (CX)(SI*4)
 
-done2072:
+done2092:
 	VZEROUPPER
 	RET
 
@@ -51491,9 +51819,9 @@ TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2077
+	JG   tail2097
 
-one2075:
+one2095:
 	VMOVUPS      (DX)(SI*4), Y0
 	VANDPS       constants<>+448(SB), Y0, Y1
 	VBROADCASTSS constants<>+21376(SB), Y2
@@ -51581,11 +51909,11 @@ one2075:
 	VMOVUPS      Y1, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2075
+	JLE          one2095
 
-tail2077:
+tail2097:
 	SUBQ         SI, BX
-	JZ           done2078
+	JZ           done2098
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -51676,7 +52004,7 @@ tail2077:
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
 
-done2078:
+done2098:
 	VZEROUPPER
 	RET
 
@@ -51692,9 +52020,9 @@ TEXT ·siLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2081
+	JL      oneTest2101
 
-many2079:
+many2099:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -51740,7 +52068,7 @@ many2079:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal2084
+	JZ                normal2104
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z6, K1
 	VADDPD.BCST       constants<>+1856(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1920(SB), Z6, K1, Z6
@@ -51753,13 +52081,13 @@ many2079:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1984(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1984(SB), Z11, K1, Z11
-	JMP               scaled2085
+	JMP               scaled2105
 
-normal2084:
+normal2104:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled2085:
+scaled2105:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -51794,14 +52122,14 @@ scaled2085:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many2079
+	JLE         many2099
 
-oneTest2081:
+oneTest2101:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2082
+	JG   tail2102
 
-one2080:
+one2100:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+1088(SB), Z3
@@ -51825,19 +52153,19 @@ one2080:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal2086
+	JZ                normal2106
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K1
 	VADDPD.BCST       constants<>+1856(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K1, Z6
-	JMP               scaled2087
+	JMP               scaled2107
 
-normal2086:
+normal2106:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2087:
+scaled2107:
 	VMOVUPS     constants<>+576(SB), Z3
 	VADDPD.BCST constants<>+576(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
@@ -51856,11 +52184,11 @@ scaled2087:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one2080
+	JLE         one2100
 
-tail2082:
+tail2102:
 	SUBQ              SI, BX
-	JZ                done2083
+	JZ                done2103
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -51888,19 +52216,19 @@ tail2082:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal2088
+	JZ                normal2108
 	VCMPPD.BCST       $0x11, constants<>+1792(SB), Z4, K2
 	VADDPD.BCST       constants<>+1856(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1920(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1984(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1984(SB), Z6, K2, Z6
-	JMP               scaled2089
+	JMP               scaled2109
 
-normal2088:
+normal2108:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled2089:
+scaled2109:
 	VMOVUPS     constants<>+576(SB), Z1
 	VADDPD.BCST constants<>+576(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
@@ -51918,7 +52246,7 @@ scaled2089:
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done2083:
+done2103:
 	VZEROUPPER
 	RET
 
@@ -51934,9 +52262,9 @@ TEXT ·siLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest2092
+	JL      oneTest2112
 
-many2090:
+many2110:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -51991,7 +52319,7 @@ many2090:
 	VCMPPD       $0x11, constants<>+2176(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2095
+	JZ           normal2115
 	VCMPPD       $0x11, constants<>+2176(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+2240(SB), Y3, Y2
@@ -52018,9 +52346,9 @@ many2090:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled2096
+	JMP          scaled2116
 
-normal2095:
+normal2115:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -52036,7 +52364,7 @@ normal2095:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled2096:
+scaled2116:
 	VMOVUPS     constants<>+576(SB), Y3
 	VADDPD      constants<>+576(SB), Y8, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -52069,14 +52397,14 @@ scaled2096:
 	VMOVUPS     Y3, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many2090
+	JLE         many2110
 
-oneTest2092:
+oneTest2112:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2093
+	JG   tail2113
 
-one2091:
+one2111:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -52105,7 +52433,7 @@ one2091:
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal2097
+	JZ           normal2117
 	VCMPPD       $0x11, constants<>+2176(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+2240(SB), Y4, Y2
@@ -52119,9 +52447,9 @@ one2091:
 	VPAND        constants<>+1984(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled2098
+	JMP          scaled2118
 
-normal2097:
+normal2117:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -52130,7 +52458,7 @@ normal2097:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled2098:
+scaled2118:
 	VMOVUPS     constants<>+576(SB), Y3
 	VADDPD      constants<>+576(SB), Y5, Y2
 	VDIVPD      Y2, Y3, Y3
@@ -52148,11 +52476,11 @@ scaled2098:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one2091
+	JLE         one2111
 
-tail2093:
+tail2113:
 	SUBQ         SI, BX
-	JZ           done2094
+	JZ           done2114
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -52185,7 +52513,7 @@ tail2093:
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal2099
+	JZ           normal2119
 	VCMPPD       $0x11, constants<>+2176(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+2240(SB), Y3, Y1
@@ -52199,9 +52527,9 @@ tail2093:
 	VPAND        constants<>+1984(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled2100
+	JMP          scaled2120
 
-normal2099:
+normal2119:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -52210,7 +52538,7 @@ normal2099:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled2100:
+scaled2120:
 	VMOVUPS     constants<>+576(SB), Y1
 	VADDPD      constants<>+576(SB), Y4, Y0
 	VDIVPD      Y0, Y1, Y1
@@ -52227,7 +52555,7 @@ scaled2100:
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
 
-done2094:
+done2114:
 	VZEROUPPER
 	RET
 
@@ -52241,9 +52569,9 @@ TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest2104
+	JL    oneTest2124
 
-many2102:
+many2122:
 	VMOVUPS           (DX)(SI*4), Z0
 	VMOVUPS           64(DX)(SI*4), Z1
 	VORPS.BCST        constants<>+320(SB), Z0, Z2
@@ -52344,14 +52672,14 @@ many2102:
 	VMOVUPS           Z5, 64(CX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many2102
+	JLE               many2122
 
-oneTest2104:
+oneTest2124:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2105
+	JG   tail2125
 
-one2103:
+one2123:
 	VMOVUPS           (DX)(SI*4), Z0
 	VORPS.BCST        constants<>+320(SB), Z0, Z1
 	VBROADCASTSS      constants<>+2304(SB), Z2
@@ -52403,11 +52731,11 @@ one2103:
 	VMOVUPS           Z2, (CX)(SI*4)
 	ADDQ              $0x10, SI
 	CMPQ              SI, DI
-	JLE               one2103
+	JLE               one2123
 
-tail2105:
+tail2125:
 	SUBQ              SI, BX
-	JZ                done2106
+	JZ                done2126
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -52462,7 +52790,7 @@ tail2105:
 	VMOVUPS           Z3, K1, (AX)(SI*4)
 	VMOVUPS           Z2, K1, (CX)(SI*4)
 
-done2106:
+done2126:
 	VZEROUPPER
 	RET
 
@@ -52476,9 +52804,9 @@ TEXT ·siLUAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2111
+	JG   tail2131
 
-one2109:
+one2129:
 	VMOVUPS      (DX)(SI*4), Y0
 	VORPS        constants<>+320(SB), Y0, Y1
 	VBROADCASTSS constants<>+2880(SB), Y2
@@ -52536,11 +52864,11 @@ one2109:
 	VMOVUPS      Y2, (CX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          one2109
+	JLE          one2129
 
-tail2111:
+tail2131:
 	SUBQ         SI, BX
-	JZ           done2112
+	JZ           done2132
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -52601,7 +52929,7 @@ tail2111:
 	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
 	VMASKMOVPS   Y3, Y0, (CX)(SI*4)
 
-done2112:
+done2132:
 	VZEROUPPER
 	RET
 
@@ -52618,9 +52946,9 @@ TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2115
+	JL           oneTest2135
 
-many2113:
+many2133:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z4
@@ -52659,14 +52987,14 @@ many2113:
 	VMOVUPS   Z3, 192(AX)(SI*8)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2113
+	JLE       many2133
 
-oneTest2115:
+oneTest2135:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2116
+	JG   tail2136
 
-one2114:
+one2134:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z9
@@ -52678,11 +53006,11 @@ one2114:
 	VMOVUPS   Z3, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2114
+	JLE       one2134
 
-tail2116:
+tail2136:
 	SUBQ      SI, BX
-	JZ        done2117
+	JZ        done2137
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -52697,7 +53025,7 @@ tail2116:
 	VADDPD    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(SI*8)
 
-done2117:
+done2137:
 	VZEROUPPER
 	RET
 
@@ -52714,9 +53042,9 @@ TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2120
+	JL           oneTest2140
 
-many2118:
+many2138:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -52759,14 +53087,14 @@ many2118:
 	VMOVUPS   Y3, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many2118
+	JLE       many2138
 
-oneTest2120:
+oneTest2140:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail2121
+	JG   tail2141
 
-one2119:
+one2139:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -52779,11 +53107,11 @@ one2119:
 	VMOVUPS   Y3, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one2119
+	JLE       one2139
 
-tail2121:
+tail2141:
 	SUBQ       SI, BX
-	JZ         done2122
+	JZ         done2142
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -52799,7 +53127,7 @@ tail2121:
 	VADDPD     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(SI*8)
 
-done2122:
+done2142:
 	VZEROUPPER
 	RET
 
@@ -52816,9 +53144,9 @@ TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -64(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2125
+	JL           oneTest2145
 
-many2123:
+many2143:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z4
@@ -52857,14 +53185,14 @@ many2123:
 	VMOVUPS   Z3, 192(AX)(SI*4)
 	ADDQ      $0x40, SI
 	CMPQ      SI, DI
-	JLE       many2123
+	JLE       many2143
 
-oneTest2125:
+oneTest2145:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail2126
+	JG   tail2146
 
-one2124:
+one2144:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z9
@@ -52876,11 +53204,11 @@ one2124:
 	VMOVUPS   Z3, (AX)(SI*4)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       one2124
+	JLE       one2144
 
-tail2126:
+tail2146:
 	SUBQ      SI, BX
-	JZ        done2127
+	JZ        done2147
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -52895,7 +53223,7 @@ tail2126:
 	VADDPS    Z0, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(SI*4)
 
-done2127:
+done2147:
 	VZEROUPPER
 	RET
 
@@ -52912,9 +53240,9 @@ TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest2130
+	JL           oneTest2150
 
-many2128:
+many2148:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -52957,14 +53285,14 @@ many2128:
 	VMOVUPS   Y3, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many2128
+	JLE       many2148
 
-oneTest2130:
+oneTest2150:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail2131
+	JG   tail2151
 
-one2129:
+one2149:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -52977,11 +53305,11 @@ one2129:
 	VMOVUPS   Y3, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one2129
+	JLE       one2149
 
-tail2131:
+tail2151:
 	SUBQ       SI, BX
-	JZ         done2132
+	JZ         done2152
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -52997,7 +53325,7 @@ tail2131:
 	VADDPS     Y0, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(SI*4)
 
-done2132:
+done2152:
 	VZEROUPPER
 	RET
 
@@ -56998,6 +57326,28 @@ TEXT ·addProductF32(SB), NOSPLIT, $0-40
 
 avx2:
 	JMP ·addProductAVX2F32<>(SB)
+
+// func addQuotientF64(dst *float64, alpha float64, x *float64, y *float64, n int)
+TEXT ·addQuotientF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addQuotientAVX512F64<>(SB)
+
+avx2:
+	JMP ·addQuotientAVX2F64<>(SB)
+
+// func addQuotientF32(dst *float32, alpha float32, x *float32, y *float32, n int)
+TEXT ·addQuotientF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addQuotientAVX512F32<>(SB)
+
+avx2:
+	JMP ·addQuotientAVX2F32<>(SB)
 
 // func addToF64(dst *float64, x *float64, y *float64, n int)
 TEXT ·addToF64(SB), NOSPLIT, $0-32

@@ -59,6 +59,32 @@ func addProductF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 //go:noescape
 func addProductF32(dst *float32, alpha float32, x *float32, y *float32, n int)
 
+// AddQuotient computes dst_i += alpha·(x_i/y_i). It rounds the quotient and the product.
+func AddQuotient[T cpu.Float](dst []T, alpha T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddQuotient(dst, alpha, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addQuotientF64((*float64)(unsafe.Pointer(&dst[i])), float64(alpha), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			addQuotientF32((*float32)(unsafe.Pointer(&dst[i])), float32(alpha), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addQuotientF64(dst *float64, alpha float64, x *float64, y *float64, n int)
+
+//go:noescape
+func addQuotientF32(dst *float32, alpha float32, x *float32, y *float32, n int)
+
 // AddTo computes dst_i = x_i + y_i.
 func AddTo[T cpu.Float](dst []T, x []T, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {

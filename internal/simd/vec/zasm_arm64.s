@@ -4787,6 +4787,444 @@ doneLanes8:
 done40:
 	RET
 
+// func addQuotientF64(dst *float64, alpha float64, x *float64, y *float64, n int)
+TEXT ·addQuotientF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R7
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R6
+	MOVD n+32(FP), R0
+	FMOVD alpha+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD $0, R5
+	ADD $-16, R0, R4
+	TST R4, R4
+	BLT oneTest48
+
+many46:
+	ADD R5<<3, R8, R3
+	FLDPQ (R3), (F3, F2)
+	ADD R5<<3, R6, R2
+	FLDPQ (R2), (F1, F0)
+	WORD $0x6e61fc61 // FDIV V1.2D, V3.2D, V1.2D
+	WORD $0x6e60fc40 // FDIV V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	ADD R5<<3, R7, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R3), (F3, F2)
+	FLDPQ 32(R2), (F1, F0)
+	WORD $0x6e61fc61 // FDIV V1.2D, V3.2D, V1.2D
+	WORD $0x6e60fc40 // FDIV V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R3), (F3, F2)
+	FLDPQ 64(R2), (F1, F0)
+	WORD $0x6e61fc61 // FDIV V1.2D, V3.2D, V1.2D
+	WORD $0x6e60fc40 // FDIV V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R3), (F3, F2)
+	FLDPQ 96(R2), (F1, F0)
+	WORD $0x6e61fc61 // FDIV V1.2D, V3.2D, V1.2D
+	WORD $0x6e60fc40 // FDIV V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), 96(R1)
+	ADD $16, R5, R5
+	CMP R4, R5
+	BLE many46
+
+oneTest48:
+	ADD $-4, R0, R2
+	CMP R2, R5
+	BGT tail49
+
+one47:
+	ADD R5<<3, R8, R1
+	FLDPQ (R1), (F3, F2)
+	ADD R5<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61fc61 // FDIV V1.2D, V3.2D, V1.2D
+	WORD $0x6e60fc40 // FDIV V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	ADD R5<<3, R7, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R5, R5
+	CMP R2, R5
+	BLE one47
+
+tail49:
+	SUBS R5, R0, R0
+	BEQ done50
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R5<<3, R8, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F4
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R5<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61fc81 // FDIV V1.2D, V4.2D, V1.2D
+	WORD $0x6e60fc60 // FDIV V0.2D, V3.2D, V0.2D
+	WORD $0x6e67dc24 // FMUL V4.2D, V1.2D, V7.2D
+	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R5<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done50:
+	RET
+
+// func addQuotientF32(dst *float32, alpha float32, x *float32, y *float32, n int)
+TEXT ·addQuotientF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD n+32(FP), R0
+	FMOVS alpha+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD $0, R2
+	ADD $-32, R0, R6
+	TST R6, R6
+	BLT oneTest58
+
+many56:
+	ADD R2<<2, R8, R5
+	FLDPQ (R5), (F3, F2)
+	ADD R2<<2, R7, R4
+	FLDPQ (R4), (F1, F0)
+	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
+	WORD $0x6e20fc40 // FDIV V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R5), (F3, F2)
+	FLDPQ 32(R4), (F1, F0)
+	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
+	WORD $0x6e20fc40 // FDIV V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R5), (F3, F2)
+	FLDPQ 64(R4), (F1, F0)
+	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
+	WORD $0x6e20fc40 // FDIV V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R5), (F3, F2)
+	FLDPQ 96(R4), (F1, F0)
+	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
+	WORD $0x6e20fc40 // FDIV V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), 96(R1)
+	ADD $32, R2, R2
+	CMP R6, R2
+	BLE many56
+
+oneTest58:
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail59
+
+one57:
+	ADD R2<<2, R8, R1
+	FLDPQ (R1), (F3, F2)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21fc61 // FDIV V1.4S, V3.4S, V1.4S
+	WORD $0x6e20fc40 // FDIV V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one57
+
+tail59:
+	SUBS R2, R0, R0
+	BEQ done60
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R8, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F4
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21fc81 // FDIV V1.4S, V4.4S, V1.4S
+	WORD $0x6e20fc60 // FDIV V0.4S, V3.4S, V0.4S
+	WORD $0x6e27dc24 // FMUL V4.4S, V1.4S, V7.4S
+	WORD $0x6e27dc03 // FMUL V3.4S, V0.4S, V7.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes6:
+	WORD $0x4e21d482 // FADD V2.4S, V4.4S, V1.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done60:
+	RET
+
 // func addToF64(dst *float64, x *float64, y *float64, n int)
 TEXT ·addToF64(SB), NOSPLIT, $0-32
 	MOVD $ones<>(SB), R9
@@ -4797,9 +5235,9 @@ TEXT ·addToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest48
+	BLT oneTest68
 
-many46:
+many66:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F3, F2)
 	ADD R5<<3, R6, R2
@@ -4825,14 +5263,14 @@ many46:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many46
+	BLE many66
 
-oneTest48:
+oneTest68:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail49
+	BGT tail69
 
-one47:
+one67:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R5<<3, R6, R1
@@ -4843,11 +5281,11 @@ one47:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one47
+	BLE one67
 
-tail49:
+tail69:
 	SUBS R5, R0, R0
-	BEQ done50
+	BEQ done70
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -4919,7 +5357,7 @@ someLanes5:
 
 doneLanes6:
 
-done50:
+done70:
 	RET
 
 // func addToF32(dst *float32, x *float32, y *float32, n int)
@@ -4932,9 +5370,9 @@ TEXT ·addToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest58
+	BLT oneTest78
 
-many56:
+many76:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R2<<2, R7, R4
@@ -4960,14 +5398,14 @@ many56:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many56
+	BLE many76
 
-oneTest58:
+oneTest78:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail59
+	BGT tail79
 
-one57:
+one77:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R2<<2, R7, R1
@@ -4978,11 +5416,11 @@ one57:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one57
+	BLE one77
 
-tail59:
+tail79:
 	SUBS R2, R0, R0
-	BEQ done60
+	BEQ done80
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -5102,7 +5540,7 @@ someLanes5:
 
 doneLanes6:
 
-done60:
+done80:
 	RET
 
 // func mulToF64(dst *float64, x *float64, y *float64, n int)
@@ -5115,9 +5553,9 @@ TEXT ·mulToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest68
+	BLT oneTest88
 
-many66:
+many86:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F3, F2)
 	ADD R5<<3, R6, R2
@@ -5143,14 +5581,14 @@ many66:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many66
+	BLE many86
 
-oneTest68:
+oneTest88:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail69
+	BGT tail89
 
-one67:
+one87:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R5<<3, R6, R1
@@ -5161,11 +5599,11 @@ one67:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one67
+	BLE one87
 
-tail69:
+tail89:
 	SUBS R5, R0, R0
-	BEQ done70
+	BEQ done90
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -5237,7 +5675,7 @@ someLanes5:
 
 doneLanes6:
 
-done70:
+done90:
 	RET
 
 // func mulToF32(dst *float32, x *float32, y *float32, n int)
@@ -5250,9 +5688,9 @@ TEXT ·mulToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest78
+	BLT oneTest98
 
-many76:
+many96:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R2<<2, R7, R4
@@ -5278,14 +5716,14 @@ many76:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many76
+	BLE many96
 
-oneTest78:
+oneTest98:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail79
+	BGT tail99
 
-one77:
+one97:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R2<<2, R7, R1
@@ -5296,11 +5734,11 @@ one77:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one77
+	BLE one97
 
-tail79:
+tail99:
 	SUBS R2, R0, R0
-	BEQ done80
+	BEQ done100
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -5420,7 +5858,7 @@ someLanes5:
 
 doneLanes6:
 
-done80:
+done100:
 	RET
 
 // func divToF64(dst *float64, x *float64, y *float64, n int)
@@ -5433,9 +5871,9 @@ TEXT ·divToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest88
+	BLT oneTest108
 
-many86:
+many106:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F3, F2)
 	ADD R5<<3, R6, R2
@@ -5461,14 +5899,14 @@ many86:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many86
+	BLE many106
 
-oneTest88:
+oneTest108:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail89
+	BGT tail109
 
-one87:
+one107:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R5<<3, R6, R1
@@ -5479,11 +5917,11 @@ one87:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one87
+	BLE one107
 
-tail89:
+tail109:
 	SUBS R5, R0, R0
-	BEQ done90
+	BEQ done110
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -5555,7 +5993,7 @@ someLanes5:
 
 doneLanes6:
 
-done90:
+done110:
 	RET
 
 // func divToF32(dst *float32, x *float32, y *float32, n int)
@@ -5568,9 +6006,9 @@ TEXT ·divToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest98
+	BLT oneTest118
 
-many96:
+many116:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R2<<2, R7, R4
@@ -5596,14 +6034,14 @@ many96:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many96
+	BLE many116
 
-oneTest98:
+oneTest118:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail99
+	BGT tail119
 
-one97:
+one117:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R2<<2, R7, R1
@@ -5614,11 +6052,11 @@ one97:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one97
+	BLE one117
 
-tail99:
+tail119:
 	SUBS R2, R0, R0
-	BEQ done100
+	BEQ done120
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -5738,7 +6176,7 @@ someLanes5:
 
 doneLanes6:
 
-done100:
+done120:
 	RET
 
 // func maxToF64(dst *float64, x *float64, y *float64, n int)
@@ -5751,9 +6189,9 @@ TEXT ·maxToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest108
+	BLT oneTest128
 
-many106:
+many126:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F3, F2)
 	ADD R5<<3, R6, R2
@@ -5779,14 +6217,14 @@ many106:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many106
+	BLE many126
 
-oneTest108:
+oneTest128:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail109
+	BGT tail129
 
-one107:
+one127:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R5<<3, R6, R1
@@ -5797,11 +6235,11 @@ one107:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one107
+	BLE one127
 
-tail109:
+tail129:
 	SUBS R5, R0, R0
-	BEQ done110
+	BEQ done130
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -5873,7 +6311,7 @@ someLanes5:
 
 doneLanes6:
 
-done110:
+done130:
 	RET
 
 // func maxToF32(dst *float32, x *float32, y *float32, n int)
@@ -5886,9 +6324,9 @@ TEXT ·maxToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest118
+	BLT oneTest138
 
-many116:
+many136:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R2<<2, R7, R4
@@ -5914,14 +6352,14 @@ many116:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many116
+	BLE many136
 
-oneTest118:
+oneTest138:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail119
+	BGT tail139
 
-one117:
+one137:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R2<<2, R7, R1
@@ -5932,11 +6370,11 @@ one117:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one117
+	BLE one137
 
-tail119:
+tail139:
 	SUBS R2, R0, R0
-	BEQ done120
+	BEQ done140
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -6056,7 +6494,7 @@ someLanes5:
 
 doneLanes6:
 
-done120:
+done140:
 	RET
 
 // func scaleToF64(dst *float64, alpha float64, x *float64, n int)
@@ -6070,9 +6508,9 @@ TEXT ·scaleToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest128
+	BLT oneTest148
 
-many126:
+many146:
 	ADD R4<<3, R5, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
@@ -6093,14 +6531,14 @@ many126:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many126
+	BLE many146
 
-oneTest128:
+oneTest148:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail129
+	BGT tail149
 
-one127:
+one147:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
@@ -6109,11 +6547,11 @@ one127:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one127
+	BLE one147
 
-tail129:
+tail149:
 	SUBS R4, R0, R0
-	BEQ done130
+	BEQ done150
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -6163,7 +6601,7 @@ someLanes3:
 
 doneLanes4:
 
-done130:
+done150:
 	RET
 
 // func scaleToF32(dst *float32, alpha float32, x *float32, n int)
@@ -6177,9 +6615,9 @@ TEXT ·scaleToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest138
+	BLT oneTest158
 
-many136:
+many156:
 	ADD R4<<2, R5, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
@@ -6200,14 +6638,14 @@ many136:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many136
+	BLE many156
 
-oneTest138:
+oneTest158:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail139
+	BGT tail159
 
-one137:
+one157:
 	ADD R4<<2, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
@@ -6216,11 +6654,11 @@ one137:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one137
+	BLE one157
 
-tail139:
+tail159:
 	SUBS R4, R0, R0
-	BEQ done140
+	BEQ done160
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -6302,7 +6740,7 @@ someLanes3:
 
 doneLanes4:
 
-done140:
+done160:
 	RET
 
 // func affineMaxF64(x *float64, top *float64, scale float64, shift float64, n int)
@@ -6318,9 +6756,9 @@ TEXT ·affineMaxF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest148
+	BLT oneTest168
 
-many146:
+many166:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e64dc21 // FMUL V1.2D, V1.2D, V4.2D
@@ -6345,14 +6783,14 @@ many146:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many146
+	BLE many166
 
-oneTest148:
+oneTest168:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail149
+	BGT tail169
 
-one147:
+one167:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e64dc21 // FMUL V1.2D, V1.2D, V4.2D
@@ -6367,11 +6805,11 @@ one147:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one147
+	BLE one167
 
-tail149:
+tail169:
 	SUBS R4, R0, R0
-	BEQ done150
+	BEQ done170
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -6465,7 +6903,7 @@ someLanes7:
 
 doneLanes8:
 
-done150:
+done170:
 	RET
 
 // func affineMaxF32(x *float32, top *float32, scale float32, shift float32, n int)
@@ -6481,9 +6919,9 @@ TEXT ·affineMaxF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest158
+	BLT oneTest178
 
-many156:
+many176:
 	ADD R2<<2, R6, R4
 	FLDPQ (R4), (F1, F0)
 	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
@@ -6508,14 +6946,14 @@ many156:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R5, R2
-	BLE many156
+	BLE many176
 
-oneTest158:
+oneTest178:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail159
+	BGT tail179
 
-one157:
+one177:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e24dc21 // FMUL V1.4S, V1.4S, V4.4S
@@ -6530,11 +6968,11 @@ one157:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one157
+	BLE one177
 
-tail159:
+tail179:
 	SUBS R2, R0, R0
-	BEQ done160
+	BEQ done180
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -6692,7 +7130,7 @@ someLanes7:
 
 doneLanes8:
 
-done160:
+done180:
 	RET
 
 // func subColumnF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, rows int)
@@ -6708,14 +7146,14 @@ TEXT ·subColumnF64(SB), NOSPLIT, $0-56
 	MOVD c+40(FP), R4
 	MOVD rows+48(FP), R3
 
-loop167:
+loop187:
 	VLD1R (R4), [V5.D2]
 	MOVD $0, R11
 	ADD $-16, R2, R10
 	TST R10, R10
-	BLT oneTest170
+	BLT oneTest190
 
-many168:
+many188:
 	ADD R11<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
@@ -6736,14 +7174,14 @@ many168:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $16, R11, R11
 	CMP R10, R11
-	BLE many168
+	BLE many188
 
-oneTest170:
+oneTest190:
 	ADD $-4, R2, R1
 	CMP R1, R11
-	BGT tail171
+	BGT tail191
 
-one169:
+one189:
 	ADD R11<<3, R6, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
@@ -6752,11 +7190,11 @@ one169:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R11, R11
 	CMP R1, R11
-	BLE one169
+	BLE one189
 
-tail171:
+tail191:
 	SUBS R11, R2, R0
-	BEQ done172
+	BEQ done192
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -6806,12 +7244,12 @@ someLanes3:
 
 doneLanes4:
 
-done172:
+done192:
 	ADD R7, R8, R8
 	ADD R5, R6, R6
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop167
+	BNE loop187
 	RET
 
 // func subColumnF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, rows int)
@@ -6827,14 +7265,14 @@ TEXT ·subColumnF32(SB), NOSPLIT, $0-56
 	MOVD c+40(FP), R4
 	MOVD rows+48(FP), R3
 
-loop179:
+loop199:
 	VLD1R (R4), [V5.S4]
 	MOVD $0, R10
 	ADD $-32, R2, R11
 	TST R11, R11
-	BLT oneTest182
+	BLT oneTest202
 
-many180:
+many200:
 	ADD R10<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4ea5d421 // FSUB V1.4S, V1.4S, V5.4S
@@ -6855,14 +7293,14 @@ many180:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $32, R10, R10
 	CMP R11, R10
-	BLE many180
+	BLE many200
 
-oneTest182:
+oneTest202:
 	ADD $-8, R2, R1
 	CMP R1, R10
-	BGT tail183
+	BGT tail203
 
-one181:
+one201:
 	ADD R10<<2, R6, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ea5d421 // FSUB V1.4S, V1.4S, V5.4S
@@ -6871,11 +7309,11 @@ one181:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R10, R10
 	CMP R1, R10
-	BLE one181
+	BLE one201
 
-tail183:
+tail203:
 	SUBS R10, R2, R0
-	BEQ done184
+	BEQ done204
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -6957,12 +7395,12 @@ someLanes3:
 
 doneLanes4:
 
-done184:
+done204:
 	ADD R7, R8, R8
 	ADD R5, R6, R6
 	ADD $4, R4, R4
 	SUBS $1, R3, R3
-	BNE loop179
+	BNE loop199
 	RET
 
 // func centerScaleF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, s *float64, rows int)
@@ -6979,14 +7417,14 @@ TEXT ·centerScaleF64(SB), NOSPLIT, $0-64
 	MOVD rows+56(FP), R4
 	MOVD s+48(FP), R3
 
-loop191:
+loop211:
 	VLD1R (R5), [V7.D2]
 	MOVD $0, R11
 	ADD $-16, R2, R13
 	TST R13, R13
-	BLT oneTest194
+	BLT oneTest214
 
-many192:
+many212:
 	ADD R11<<3, R7, R12
 	FLDPQ (R12), (F1, F0)
 	WORD $0x4ee7d423 // FSUB V3.2D, V1.2D, V7.2D
@@ -7020,14 +7458,14 @@ many192:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $16, R11, R11
 	CMP R13, R11
-	BLE many192
+	BLE many212
 
-oneTest194:
+oneTest214:
 	ADD $-4, R2, R1
 	CMP R1, R11
-	BGT tail195
+	BGT tail215
 
-one193:
+one213:
 	ADD R11<<3, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ee7d423 // FSUB V3.2D, V1.2D, V7.2D
@@ -7040,11 +7478,11 @@ one193:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R11, R11
 	CMP R1, R11
-	BLE one193
+	BLE one213
 
-tail195:
+tail215:
 	SUBS R11, R2, R0
-	BEQ done196
+	BEQ done216
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -7118,12 +7556,12 @@ someLanes5:
 
 doneLanes6:
 
-done196:
+done216:
 	ADD R8, R9, R9
 	ADD R6, R7, R7
 	ADD $8, R5, R5
 	SUBS $1, R4, R4
-	BNE loop191
+	BNE loop211
 	RET
 
 // func centerScaleF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
@@ -7140,14 +7578,14 @@ TEXT ·centerScaleF32(SB), NOSPLIT, $0-64
 	MOVD rows+56(FP), R4
 	MOVD s+48(FP), R3
 
-loop203:
+loop223:
 	VLD1R (R5), [V7.S4]
 	MOVD $0, R11
 	ADD $-32, R2, R13
 	TST R13, R13
-	BLT oneTest206
+	BLT oneTest226
 
-many204:
+many224:
 	ADD R11<<2, R7, R12
 	FLDPQ (R12), (F1, F0)
 	WORD $0x4ea7d423 // FSUB V3.4S, V1.4S, V7.4S
@@ -7181,14 +7619,14 @@ many204:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $32, R11, R11
 	CMP R13, R11
-	BLE many204
+	BLE many224
 
-oneTest206:
+oneTest226:
 	ADD $-8, R2, R1
 	CMP R1, R11
-	BGT tail207
+	BGT tail227
 
-one205:
+one225:
 	ADD R11<<2, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ea7d423 // FSUB V3.4S, V1.4S, V7.4S
@@ -7201,11 +7639,11 @@ one205:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R11, R11
 	CMP R1, R11
-	BLE one205
+	BLE one225
 
-tail207:
+tail227:
 	SUBS R11, R2, R0
-	BEQ done208
+	BEQ done228
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -7327,12 +7765,12 @@ someLanes5:
 
 doneLanes6:
 
-done208:
+done228:
 	ADD R8, R9, R9
 	ADD R6, R7, R7
 	ADD $4, R5, R5
 	SUBS $1, R4, R4
-	BNE loop203
+	BNE loop223
 	RET
 
 // func dotF64(x *float64, y *float64, n int) float64
@@ -7352,9 +7790,9 @@ TEXT ·dotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest216
+	BLT oneTest236
 
-many214:
+many234:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -7375,7 +7813,7 @@ many214:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many214
+	BLE many234
 	WORD $0x4e6bd423 // FADD V3.2D, V1.2D, V11.2D
 	WORD $0x4e6ad402 // FADD V2.2D, V0.2D, V10.2D
 	WORD $0x4e65d521 // FADD V1.2D, V9.2D, V5.2D
@@ -7383,12 +7821,12 @@ many214:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest216:
+oneTest236:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail217
+	BGT tail237
 
-one215:
+one235:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<3, R5, R1
@@ -7397,11 +7835,11 @@ one215:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one215
+	BLE one235
 
-tail217:
+tail237:
 	SUBS R4, R0, R0
-	BEQ done218
+	BEQ done238
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -7453,7 +7891,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done218:
+done238:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -7477,9 +7915,9 @@ TEXT ·dotF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest226
+	BLT oneTest246
 
-many224:
+many244:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<2, R5, R1
@@ -7500,7 +7938,7 @@ many224:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many224
+	BLE many244
 	WORD $0x4e2bd423 // FADD V3.4S, V1.4S, V11.4S
 	WORD $0x4e2ad402 // FADD V2.4S, V0.4S, V10.4S
 	WORD $0x4e25d521 // FADD V1.4S, V9.4S, V5.4S
@@ -7508,12 +7946,12 @@ many224:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest226:
+oneTest246:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail227
+	BGT tail247
 
-one225:
+one245:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<2, R5, R1
@@ -7522,11 +7960,11 @@ one225:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one225
+	BLE one245
 
-tail227:
+tail247:
 	SUBS R4, R0, R0
-	BEQ done228
+	BEQ done248
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -7610,7 +8048,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done228:
+done248:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -7635,9 +8073,9 @@ TEXT ·sumF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest236
+	BLT oneTest256
 
-many234:
+many254:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -7653,7 +8091,7 @@ many234:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many234
+	BLE many254
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -7661,23 +8099,23 @@ many234:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest236:
+oneTest256:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail237
+	BGT tail257
 
-one235:
+one255:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one235
+	BLE one255
 
-tail237:
+tail257:
 	SUBS R3, R0, R0
-	BEQ done238
+	BEQ done258
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -7707,7 +8145,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done238:
+done258:
 	WORD $0x4e60d521 // FADD V1.2D, V9.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -7730,9 +8168,9 @@ TEXT ·sumF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest246
+	BLT oneTest266
 
-many244:
+many264:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
@@ -7748,7 +8186,7 @@ many244:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many244
+	BLE many264
 	WORD $0x4e23d523 // FADD V3.4S, V9.4S, V3.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -7756,23 +8194,23 @@ many244:
 	WORD $0x4e21d469 // FADD V9.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest246:
+oneTest266:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail247
+	BGT tail267
 
-one245:
+one265:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one245
+	BLE one265
 
-tail247:
+tail267:
 	SUBS R3, R0, R0
-	BEQ done248
+	BEQ done268
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -7818,7 +8256,7 @@ doneLanes2:
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done248:
+done268:
 	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -7843,9 +8281,9 @@ TEXT ·sumSquaresF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest256
+	BLT oneTest276
 
-many254:
+many274:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
@@ -7861,7 +8299,7 @@ many254:
 	WORD $0x4e62cc44 // FMLA V4.2D, V2.2D, V2.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many254
+	BLE many274
 	WORD $0x4e69d423 // FADD V3.2D, V1.2D, V9.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -7869,23 +8307,23 @@ many254:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest256:
+oneTest276:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail257
+	BGT tail277
 
-one255:
+one275:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one255
+	BLE one275
 
-tail257:
+tail277:
 	SUBS R3, R0, R0
-	BEQ done258
+	BEQ done278
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -7915,7 +8353,7 @@ doneLanes2:
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 
-done258:
+done278:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -7938,9 +8376,9 @@ TEXT ·sumSquaresF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest266
+	BLT oneTest286
 
-many264:
+many284:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
@@ -7956,7 +8394,7 @@ many264:
 	WORD $0x4e22cc44 // FMLA V4.4S, V2.4S, V2.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many264
+	BLE many284
 	WORD $0x4e29d423 // FADD V3.4S, V1.4S, V9.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -7964,23 +8402,23 @@ many264:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest266:
+oneTest286:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail267
+	BGT tail287
 
-one265:
+one285:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one265
+	BLE one285
 
-tail267:
+tail287:
 	SUBS R3, R0, R0
-	BEQ done268
+	BEQ done288
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8026,7 +8464,7 @@ doneLanes2:
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 
-done268:
+done288:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -8052,9 +8490,9 @@ TEXT ·maxF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest277
+	BLT oneTest297
 
-many275:
+many295:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
@@ -8070,25 +8508,25 @@ many275:
 	WORD $0x4e60f4c6 // FMAX V6.2D, V6.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many275
+	BLE many295
 
-oneTest277:
+oneTest297:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail278
+	BGT tail298
 
-one276:
+one296:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one276
+	BLE one296
 
-tail278:
+tail298:
 	SUBS R3, R0, R0
-	BEQ done279
+	BEQ done299
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -8123,7 +8561,7 @@ doneLanes2:
 	WORD $0x4e61f5ad // FMAX V13.2D, V13.2D, V1.2D
 	WORD $0x4e60f58c // FMAX V12.2D, V12.2D, V0.2D
 
-done279:
+done299:
 	WORD $0x4e6bf5a1 // FMAX V1.2D, V13.2D, V11.2D
 	WORD $0x4e6af580 // FMAX V0.2D, V12.2D, V10.2D
 	WORD $0x4e69f421 // FMAX V1.2D, V1.2D, V9.2D
@@ -8134,7 +8572,7 @@ done279:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers280:
+numbers300:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -8155,9 +8593,9 @@ TEXT ·maxF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest289
+	BLT oneTest309
 
-many287:
+many307:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
@@ -8173,25 +8611,25 @@ many287:
 	WORD $0x4e20f4c6 // FMAX V6.4S, V6.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many287
+	BLE many307
 
-oneTest289:
+oneTest309:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail290
+	BGT tail310
 
-one288:
+one308:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one288
+	BLE one308
 
-tail290:
+tail310:
 	SUBS R3, R0, R0
-	BEQ done291
+	BEQ done311
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8242,7 +8680,7 @@ doneLanes2:
 	WORD $0x4e21f5ad // FMAX V13.4S, V13.4S, V1.4S
 	WORD $0x4e20f58c // FMAX V12.4S, V12.4S, V0.4S
 
-done291:
+done311:
 	WORD $0x4e2bf5a1 // FMAX V1.4S, V13.4S, V11.4S
 	WORD $0x4e2af580 // FMAX V0.4S, V12.4S, V10.4S
 	WORD $0x4e29f421 // FMAX V1.4S, V1.4S, V9.4S
@@ -8255,7 +8693,7 @@ done291:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers292:
+numbers312:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -8276,9 +8714,9 @@ TEXT ·sumAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest300
+	BLT oneTest320
 
-many298:
+many318:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 384(R6), F1
@@ -8306,7 +8744,7 @@ many298:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many298
+	BLE many318
 	WORD $0x4e6ad4a3 // FADD V3.2D, V5.2D, V10.2D
 	WORD $0x4e69d402 // FADD V2.2D, V0.2D, V9.2D
 	WORD $0x4e66d501 // FADD V1.2D, V8.2D, V6.2D
@@ -8314,12 +8752,12 @@ many298:
 	WORD $0x4e61d465 // FADD V5.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest300:
+oneTest320:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail301
+	BGT tail321
 
-one299:
+one319:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 384(R6), F1
@@ -8329,11 +8767,11 @@ one299:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one299
+	BLE one319
 
-tail301:
+tail321:
 	SUBS R3, R0, R0
-	BEQ done302
+	BEQ done322
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -8366,7 +8804,7 @@ doneLanes2:
 	WORD $0x4e62d4a5 // FADD V5.2D, V5.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done302:
+done322:
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -8390,9 +8828,9 @@ TEXT ·sumAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest310
+	BLT oneTest330
 
-many308:
+many328:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 448(R6), F1
@@ -8420,7 +8858,7 @@ many308:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many308
+	BLE many328
 	WORD $0x4e2ad4c3 // FADD V3.4S, V6.4S, V10.4S
 	WORD $0x4e29d402 // FADD V2.4S, V0.4S, V9.4S
 	WORD $0x4e25d501 // FADD V1.4S, V8.4S, V5.4S
@@ -8428,12 +8866,12 @@ many308:
 	WORD $0x4e21d466 // FADD V6.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest310:
+oneTest330:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail311
+	BGT tail331
 
-one309:
+one329:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	FMOVQ 448(R6), F1
@@ -8443,11 +8881,11 @@ one309:
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one309
+	BLE one329
 
-tail311:
+tail331:
 	SUBS R3, R0, R0
-	BEQ done312
+	BEQ done332
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8496,7 +8934,7 @@ doneLanes2:
 	WORD $0x4e22d4c6 // FADD V6.4S, V6.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done312:
+done332:
 	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -8523,9 +8961,9 @@ TEXT ·dotSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest320
+	BLT oneTest340
 
-many318:
+many338:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 384(R8), F2
@@ -8602,7 +9040,7 @@ many318:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many318
+	BLE many338
 	WORD $0x4e6ed423 // FADD V3.2D, V1.2D, V14.2D
 	WORD $0x4e6dd402 // FADD V2.2D, V0.2D, V13.2D
 	WORD $0x4e65d581 // FADD V1.2D, V12.2D, V5.2D
@@ -8610,12 +9048,12 @@ many318:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest320:
+oneTest340:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail321
+	BGT tail341
 
-one319:
+one339:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 384(R8), F2
@@ -8638,11 +9076,11 @@ one319:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one319
+	BLE one339
 
-tail321:
+tail341:
 	SUBS R4, R0, R0
-	BEQ done322
+	BEQ done342
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -8708,7 +9146,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done322:
+done342:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -8733,9 +9171,9 @@ TEXT ·dotSignF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest330
+	BLT oneTest350
 
-many328:
+many348:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F10, F9)
 	FMOVQ 448(R8), F2
@@ -8812,7 +9250,7 @@ many328:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many328
+	BLE many348
 	WORD $0x4e2ed423 // FADD V3.4S, V1.4S, V14.4S
 	WORD $0x4e2dd402 // FADD V2.4S, V0.4S, V13.4S
 	WORD $0x4e25d581 // FADD V1.4S, V12.4S, V5.4S
@@ -8820,12 +9258,12 @@ many328:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest330:
+oneTest350:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail331
+	BGT tail351
 
-one329:
+one349:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F8, F7)
 	FMOVQ 448(R8), F2
@@ -8848,11 +9286,11 @@ one329:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one329
+	BLE one349
 
-tail331:
+tail351:
 	SUBS R4, R0, R0
-	BEQ done332
+	BEQ done352
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8950,7 +9388,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done332:
+done352:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -8976,9 +9414,9 @@ TEXT ·maxAbsF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest341
+	BLT oneTest361
 
-many339:
+many359:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R6), F0
@@ -9006,14 +9444,14 @@ many339:
 	WORD $0x4e60f4a5 // FMAX V5.2D, V5.2D, V0.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many339
+	BLE many359
 
-oneTest341:
+oneTest361:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail342
+	BGT tail362
 
-one340:
+one360:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R6), F0
@@ -9023,11 +9461,11 @@ one340:
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one340
+	BLE one360
 
-tail342:
+tail362:
 	SUBS R3, R0, R0
-	BEQ done343
+	BEQ done363
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9065,7 +9503,7 @@ doneLanes2:
 	WORD $0x4e61f58c // FMAX V12.2D, V12.2D, V1.2D
 	WORD $0x4e60f56b // FMAX V11.2D, V11.2D, V0.2D
 
-done343:
+done363:
 	WORD $0x4e6af581 // FMAX V1.2D, V12.2D, V10.2D
 	WORD $0x4e69f560 // FMAX V0.2D, V11.2D, V9.2D
 	WORD $0x4e68f421 // FMAX V1.2D, V1.2D, V8.2D
@@ -9076,7 +9514,7 @@ done343:
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60f420 // FMAX V0.2D, V1.2D, V0.2D
 
-numbers344:
+numbers364:
 	FMOVD F0, ret+16(FP)
 	RET
 
@@ -9097,9 +9535,9 @@ TEXT ·maxAbsF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest353
+	BLT oneTest373
 
-many351:
+many371:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 448(R6), F0
@@ -9127,14 +9565,14 @@ many351:
 	WORD $0x4e20f4a5 // FMAX V5.4S, V5.4S, V0.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many351
+	BLE many371
 
-oneTest353:
+oneTest373:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail354
+	BGT tail374
 
-one352:
+one372:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 448(R6), F0
@@ -9144,11 +9582,11 @@ one352:
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one352
+	BLE one372
 
-tail354:
+tail374:
 	SUBS R3, R0, R0
-	BEQ done355
+	BEQ done375
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -9202,7 +9640,7 @@ doneLanes2:
 	WORD $0x4e21f58c // FMAX V12.4S, V12.4S, V1.4S
 	WORD $0x4e20f56b // FMAX V11.4S, V11.4S, V0.4S
 
-done355:
+done375:
 	WORD $0x4e2af581 // FMAX V1.4S, V12.4S, V10.4S
 	WORD $0x4e29f560 // FMAX V0.4S, V11.4S, V9.4S
 	WORD $0x4e28f421 // FMAX V1.4S, V1.4S, V8.4S
@@ -9215,7 +9653,7 @@ done355:
 	WORD $0x4e816820 // TRN2 V0.4S, V1.4S, V1.4S
 	WORD $0x4e20f420 // FMAX V0.4S, V1.4S, V0.4S
 
-numbers356:
+numbers376:
 	FMOVS F0, ret+16(FP)
 	RET
 
@@ -9229,9 +9667,9 @@ TEXT ·addConstantF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest364
+	BLT oneTest384
 
-many362:
+many382:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -9251,14 +9689,14 @@ many362:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many362
+	BLE many382
 
-oneTest364:
+oneTest384:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail365
+	BGT tail385
 
-one363:
+one383:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -9266,11 +9704,11 @@ one363:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one363
+	BLE one383
 
-tail365:
+tail385:
 	SUBS R3, R0, R0
-	BEQ done366
+	BEQ done386
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9319,7 +9757,7 @@ someLanes3:
 
 doneLanes4:
 
-done366:
+done386:
 	RET
 
 // func addConstantF32(dst *float32, c float32, n int)
@@ -9332,9 +9770,9 @@ TEXT ·addConstantF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest374
+	BLT oneTest394
 
-many372:
+many392:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -9354,14 +9792,14 @@ many372:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many372
+	BLE many392
 
-oneTest374:
+oneTest394:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail375
+	BGT tail395
 
-one373:
+one393:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e25d421 // FADD V1.4S, V1.4S, V5.4S
@@ -9369,11 +9807,11 @@ one373:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one373
+	BLE one393
 
-tail375:
+tail395:
 	SUBS R3, R0, R0
-	BEQ done376
+	BEQ done396
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -9454,7 +9892,7 @@ someLanes3:
 
 doneLanes4:
 
-done376:
+done396:
 	RET
 
 // func complexSumF64(x *complex128, n int) complex128
@@ -9474,9 +9912,9 @@ TEXT ·complexSumF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest384
+	BLT oneTest404
 
-many382:
+many402:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -9492,7 +9930,7 @@ many382:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many382
+	BLE many402
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -9500,23 +9938,23 @@ many382:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest384:
+oneTest404:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail385
+	BGT tail405
 
-one383:
+one403:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one383
+	BLE one403
 
-tail385:
+tail405:
 	SUBS R3, R0, R0
-	BEQ done386
+	BEQ done406
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9546,7 +9984,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done386:
+done406:
 	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
 	FMOVQ F0, ret_real+16(FP)
 	RET
@@ -9577,9 +10015,9 @@ TEXT ·complexDotF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest394
+	BLT oneTest414
 
-many392:
+many412:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F11, F10)
 	ADD R4<<3, R5, R1
@@ -9616,7 +10054,7 @@ many392:
 	WORD $0x4e63cd46 // FMLA V6.2D, V10.2D, V3.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many392
+	BLE many412
 	WORD $0x4e73d4a5 // FADD V5.2D, V5.2D, V19.2D
 	WORD $0x4e72d424 // FADD V4.2D, V1.2D, V18.2D
 	WORD $0x4e69d5e3 // FADD V3.2D, V15.2D, V9.2D
@@ -9630,12 +10068,12 @@ many392:
 	WORD $0x4e62d482 // FADD V2.2D, V4.2D, V2.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 
-oneTest394:
+oneTest414:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail395
+	BGT tail415
 
-one393:
+one413:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -9648,11 +10086,11 @@ one393:
 	WORD $0x4e63ccc0 // FMLA V0.2D, V6.2D, V3.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one393
+	BLE one413
 
-tail395:
+tail415:
 	SUBS R4, R0, R0
-	BEQ done396
+	BEQ done416
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9708,7 +10146,7 @@ doneLanes4:
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
 	WORD $0x4e63cce0 // FMLA V0.2D, V7.2D, V3.2D
 
-done396:
+done416:
 	WORD $0x4e61d4a1 // FADD V1.2D, V5.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e014022 // EXT V2.16B, V1.16B, V1.16B, 8
@@ -9735,9 +10173,9 @@ TEXT ·complexAddConstantF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest404
+	BLT oneTest424
 
-many402:
+many422:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -9757,14 +10195,14 @@ many402:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many402
+	BLE many422
 
-oneTest404:
+oneTest424:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail405
+	BGT tail425
 
-one403:
+one423:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -9772,11 +10210,11 @@ one403:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one403
+	BLE one423
 
-tail405:
+tail425:
 	SUBS R3, R0, R0
-	BEQ done406
+	BEQ done426
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9825,7 +10263,7 @@ someLanes3:
 
 doneLanes4:
 
-done406:
+done426:
 	RET
 
 // func complexAxpyF64(alpha complex128, x *complex128, y *complex128, n int)
@@ -9845,9 +10283,9 @@ TEXT ·complexAxpyF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest414
+	BLT oneTest434
 
-many412:
+many432:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -9904,14 +10342,14 @@ many412:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many412
+	BLE many432
 
-oneTest414:
+oneTest434:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail415
+	BGT tail435
 
-one413:
+one433:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x6e0540a1 // EXT V1.16B, V5.16B, V5.16B, 8
@@ -9929,11 +10367,11 @@ one413:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one413
+	BLE one433
 
-tail415:
+tail435:
 	SUBS R4, R0, R0
-	BEQ done416
+	BEQ done436
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10012,7 +10450,7 @@ someLanes5:
 
 doneLanes6:
 
-done416:
+done436:
 	RET
 
 // func complexAddProductF64(dst *complex128, sign float64, turn float64, x *complex128, y *complex128, n int)
@@ -10033,9 +10471,9 @@ TEXT ·complexAddProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-8, R0, R4
 	TST R4, R4
-	BLT oneTest424
+	BLT oneTest444
 
-many422:
+many442:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -10081,14 +10519,14 @@ many422:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R5, R5
 	CMP R4, R5
-	BLE many422
+	BLE many442
 
-oneTest424:
+oneTest444:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail425
+	BGT tail445
 
-one423:
+one443:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F5, F4)
 	WORD $0x4ec578a1 // ZIP2 V1.2D, V5.2D, V5.2D
@@ -10114,11 +10552,11 @@ one423:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one423
+	BLE one443
 
-tail425:
+tail445:
 	SUBS R5, R0, R0
-	BEQ done426
+	BEQ done446
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10225,7 +10663,7 @@ someLanes7:
 
 doneLanes8:
 
-done426:
+done446:
 	RET
 
 // func splitF64(re *float64, im *float64, z *complex128, n int)
@@ -10236,7 +10674,7 @@ TEXT ·splitF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop428:
+loop448:
 	FLDPQ (R1), (F4, F5)
 	FLDPQ 32(R1), (F3, F0)
 	WORD $0x4ec33882 // ZIP1 V2.2D, V4.2D, V3.2D
@@ -10253,7 +10691,7 @@ loop428:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop428
+	BNE loop448
 	RET
 
 // func addPartsF64(z *complex128, re *float64, im *float64, n int)
@@ -10264,7 +10702,7 @@ TEXT ·addPartsF64(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R0
 	LSR $2, R0, R0
 
-loop430:
+loop450:
 	FLDPQ (R3), (F4, F2)
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4ec13885 // ZIP1 V5.2D, V4.2D, V1.2D
@@ -10283,7 +10721,7 @@ loop430:
 	ADD $32, R2, R2
 	ADD $64, R1, R1
 	SUBS $1, R0, R0
-	BNE loop430
+	BNE loop450
 	RET
 
 // func expF64(dst *float64, x *float64, n int)
@@ -10304,9 +10742,9 @@ TEXT ·expF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest444
+	BLT oneTest464
 
-many442:
+many462:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -10463,7 +10901,7 @@ many442:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal447
+	BEQ normal467
 	FMOVQ 2176(R8), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -10522,9 +10960,9 @@ many442:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled448
+	JMP scaled468
 
-normal447:
+normal467:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10554,20 +10992,20 @@ normal447:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled448:
+scaled468:
 	ADD R3<<3, R5, R1
 	FSTPQ (F8, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many442
+	BLE many462
 
-oneTest444:
+oneTest464:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail445
+	BGT tail465
 
-one443:
+one463:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f4e1 // FMAX V1.2D, V7.2D, V1.2D
@@ -10648,7 +11086,7 @@ one443:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal449
+	BEQ normal469
 	FMOVQ 2176(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -10678,9 +11116,9 @@ one443:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled450
+	JMP scaled470
 
-normal449:
+normal469:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10696,16 +11134,16 @@ normal449:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled450:
+scaled470:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one443
+	BLE one463
 
-tail445:
+tail465:
 	SUBS R3, R0, R0
-	BEQ done446
+	BEQ done466
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -10810,7 +11248,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal451
+	BEQ normal471
 	FMOVQ 2176(R8), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -10840,9 +11278,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled452
+	JMP scaled472
 
-normal451:
+normal471:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10858,7 +11296,7 @@ normal451:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled452:
+scaled472:
 	ADD R3<<3, R5, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes3
@@ -10880,7 +11318,7 @@ someLanes3:
 
 doneLanes4:
 
-done446:
+done466:
 	RET
 
 // func expF32(dst *float32, x *float32, n int)
@@ -10897,9 +11335,9 @@ TEXT ·expF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest462
+	BLT oneTest482
 
-many460:
+many480:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	FMOVQ 2880(R7), F2
@@ -11037,14 +11475,14 @@ many460:
 	WORD $0x6e21dc81 // FMUL V1.4S, V4.4S, V1.4S
 	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many460
+	BLE many480
 
-oneTest462:
+oneTest482:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail463
+	BGT tail483
 
-one461:
+one481:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 2880(R7), F0
@@ -11118,11 +11556,11 @@ one461:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one461
+	BLE one481
 
-tail463:
+tail483:
 	SUBS R3, R0, R0
-	BEQ done464
+	BEQ done484
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11269,7 +11707,7 @@ someLanes3:
 
 doneLanes4:
 
-done464:
+done484:
 	RET
 
 // func expSubToF64(dst *float64, x *float64, y *float64, n int)
@@ -11291,9 +11729,9 @@ TEXT ·expSubToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest478
+	BLT oneTest498
 
-many476:
+many496:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -11457,7 +11895,7 @@ many476:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal481
+	BEQ normal501
 	FMOVQ 2176(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -11516,9 +11954,9 @@ many476:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled482
+	JMP scaled502
 
-normal481:
+normal501:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -11548,20 +11986,20 @@ normal481:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled482:
+scaled502:
 	ADD R3<<3, R4, R1
 	FSTPQ (F6, F9), (R1)
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many476
+	BLE many496
 
-oneTest478:
+oneTest498:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail479
+	BGT tail499
 
-one477:
+one497:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R9, R1
@@ -11646,7 +12084,7 @@ one477:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal483
+	BEQ normal503
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -11676,9 +12114,9 @@ one477:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled484
+	JMP scaled504
 
-normal483:
+normal503:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -11694,16 +12132,16 @@ normal483:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled484:
+scaled504:
 	ADD R3<<3, R4, R1
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one477
+	BLE one497
 
-tail479:
+tail499:
 	SUBS R3, R0, R0
-	BEQ done480
+	BEQ done500
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11832,7 +12270,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal485
+	BEQ normal505
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -11862,9 +12300,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled486
+	JMP scaled506
 
-normal485:
+normal505:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -11880,7 +12318,7 @@ normal485:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled486:
+scaled506:
 	ADD R3<<3, R4, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes5
@@ -11902,7 +12340,7 @@ someLanes5:
 
 doneLanes6:
 
-done480:
+done500:
 	RET
 
 // func expSubToF32(dst *float32, x *float32, y *float32, n int)
@@ -11918,9 +12356,9 @@ TEXT ·expSubToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest494
+	BLT oneTest514
 
-many492:
+many512:
 	ADD R4<<2, R7, R2
 	FMOVQ (R2), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -12046,14 +12484,14 @@ many492:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many492
+	BLE many512
 
-oneTest494:
+oneTest514:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail495
+	BGT tail515
 
-one493:
+one513:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -12119,11 +12557,11 @@ one493:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one493
+	BLE one513
 
-tail495:
+tail515:
 	SUBS R4, R0, R0
-	BEQ done496
+	BEQ done516
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12248,7 +12686,7 @@ someLanes5:
 
 doneLanes6:
 
-done496:
+done516:
 	RET
 
 // func expShiftSumF64(dst *float64, x *float64, shift float64, n int) float64
@@ -12273,9 +12711,9 @@ TEXT ·expShiftSumF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest510
+	BLT oneTest530
 
-many508:
+many528:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead444 // FSUB V4.2D, V2.2D, V10.2D
@@ -12444,7 +12882,7 @@ many508:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal513
+	BEQ normal533
 	FMOVQ 2176(R8), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
@@ -12503,9 +12941,9 @@ many508:
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled514
+	JMP scaled534
 
-normal513:
+normal533:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -12535,7 +12973,7 @@ normal513:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled514:
+scaled534:
 	WORD $0x4e6bd4e1 // FADD V1.2D, V7.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	ADD R3<<3, R4, R1
@@ -12545,14 +12983,14 @@ scaled514:
 	FSTPQ (F4, F2), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many508
+	BLE many528
 
-oneTest510:
+oneTest530:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail511
+	BGT tail531
 
-one509:
+one529:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4eead442 // FSUB V2.2D, V2.2D, V10.2D
@@ -12635,7 +13073,7 @@ one509:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal515
+	BEQ normal535
 	FMOVQ 2176(R8), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
@@ -12665,9 +13103,9 @@ one509:
 	WORD $0x4e63d4c1 // FADD V1.2D, V6.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled516
+	JMP scaled536
 
-normal515:
+normal535:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -12683,18 +13121,18 @@ normal515:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled516:
+scaled536:
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD R3<<3, R4, R1
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one509
+	BLE one529
 
-tail511:
+tail531:
 	SUBS R3, R0, R0
-	BEQ done512
+	BEQ done532
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12801,7 +13239,7 @@ doneLanes2:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal517
+	BEQ normal537
 	FMOVQ 2176(R8), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
@@ -12831,9 +13269,9 @@ doneLanes2:
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
-	JMP scaled518
+	JMP scaled538
 
-normal517:
+normal537:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -12849,7 +13287,7 @@ normal517:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 
-scaled518:
+scaled538:
 	WORD $0x4e281c82 // AND V2.16B, V4.16B, V8.16B
 	WORD $0x4e261c61 // AND V1.16B, V3.16B, V6.16B
 	WORD $0x4e62d4e7 // FADD V7.2D, V7.2D, V2.2D
@@ -12875,7 +13313,7 @@ someLanes3:
 
 doneLanes4:
 
-done512:
+done532:
 	WORD $0x4e60d4e1 // FADD V1.2D, V7.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -12900,9 +13338,9 @@ TEXT ·expShiftSumF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest526
+	BLT oneTest546
 
-many524:
+many544:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -13025,14 +13463,14 @@ many524:
 	FMOVQ F1, 16(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many524
+	BLE many544
 
-oneTest526:
+oneTest546:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail527
+	BGT tail547
 
-one525:
+one545:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -13096,11 +13534,11 @@ one525:
 	FMOVQ F1, (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one525
+	BLE one545
 
-tail527:
+tail547:
 	SUBS R3, R0, R0
-	BEQ done528
+	BEQ done548
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -13208,7 +13646,7 @@ someLanes3:
 
 doneLanes4:
 
-done528:
+done548:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -13236,9 +13674,9 @@ TEXT ·sumExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest542
+	BLT oneTest562
 
-many540:
+many560:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -13408,7 +13846,7 @@ many540:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal545
+	BEQ normal565
 	FMOVQ 2176(R7), F1
 	WORD $0x6ee4e432 // FCMGT V18.2D, V1.2D, V4.2D
 	WORD $0x6ef5e42d // FCMGT V13.2D, V1.2D, V21.2D
@@ -13467,9 +13905,9 @@ many540:
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48444 // SUB V4.2D, V2.2D, V4.2D
 	WORD $0x6ee38422 // SUB V2.2D, V1.2D, V3.2D
-	JMP scaled546
+	JMP scaled566
 
-normal545:
+normal565:
 	WORD $0x6f7d0484 // USHR V4.2D, V4.2D, 3
 	WORD $0x6f7d06a3 // USHR V3.2D, V21.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -13499,21 +13937,21 @@ normal545:
 	WORD $0x6e64dc44 // FMUL V4.2D, V2.2D, V4.2D
 	WORD $0x6e63dc22 // FMUL V2.2D, V1.2D, V3.2D
 
-scaled546:
+scaled566:
 	WORD $0x4e6bd4c1 // FADD V1.2D, V6.2D, V11.2D
 	WORD $0x4e6cd400 // FADD V0.2D, V0.2D, V12.2D
 	WORD $0x4e64d426 // FADD V6.2D, V1.2D, V4.2D
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many540
+	BLE many560
 
-oneTest542:
+oneTest562:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail543
+	BGT tail563
 
-one541:
+one561:
 	ADD R3<<3, R4, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F2, F1)
@@ -13597,7 +14035,7 @@ one541:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260021 // FMOV R1, S1
 	TSTW R1, R1
-	BEQ normal547
+	BEQ normal567
 	FMOVQ 2176(R7), F1
 	WORD $0x6ef2e42c // FCMGT V12.2D, V1.2D, V18.2D
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
@@ -13627,9 +14065,9 @@ one541:
 	WORD $0x4e63d4e1 // FADD V1.2D, V7.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled548
+	JMP scaled568
 
-normal547:
+normal567:
 	WORD $0x6f7d0644 // USHR V4.2D, V18.2D, 3
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -13645,16 +14083,16 @@ normal547:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled548:
+scaled568:
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one541
+	BLE one561
 
-tail543:
+tail563:
 	SUBS R3, R0, R0
-	BEQ done544
+	BEQ done564
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -13762,7 +14200,7 @@ doneLanes2:
 	WORD $0x6eb0a821 // UMAXV S1, V1.4S
 	WORD $0x1e260020 // FMOV R0, S1
 	TSTW R0, R0
-	BEQ normal549
+	BEQ normal569
 	FMOVQ 2176(R7), F1
 	WORD $0x6eede42b // FCMGT V11.2D, V1.2D, V13.2D
 	WORD $0x6eece42a // FCMGT V10.2D, V1.2D, V12.2D
@@ -13792,9 +14230,9 @@ doneLanes2:
 	WORD $0x4e63d4a1 // FADD V1.2D, V5.2D, V3.2D
 	WORD $0x6ee48442 // SUB V2.2D, V2.2D, V4.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
-	JMP scaled550
+	JMP scaled570
 
-normal549:
+normal569:
 	WORD $0x6f7d05a4 // USHR V4.2D, V13.2D, 3
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7f0482 // USHR V2.2D, V4.2D, 1
@@ -13810,13 +14248,13 @@ normal549:
 	WORD $0x6e64dc42 // FMUL V2.2D, V2.2D, V4.2D
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 
-scaled550:
+scaled570:
 	WORD $0x4e281c42 // AND V2.16B, V2.16B, V8.16B
 	WORD $0x4e271c21 // AND V1.16B, V1.16B, V7.16B
 	WORD $0x4e62d4c6 // FADD V6.2D, V6.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done544:
+done564:
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -13840,9 +14278,9 @@ TEXT ·sumExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest558
+	BLT oneTest578
 
-many556:
+many576:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -13959,14 +14397,14 @@ many556:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many556
+	BLE many576
 
-oneTest558:
+oneTest578:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail559
+	BGT tail579
 
-one557:
+one577:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -14027,11 +14465,11 @@ one557:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one557
+	BLE one577
 
-tail559:
+tail579:
 	SUBS R3, R0, R0
-	BEQ done560
+	BEQ done580
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -14118,7 +14556,7 @@ doneLanes2:
 	WORD $0x4e62d54a // FADD V10.2D, V10.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done560:
+done580:
 	WORD $0x4e60d541 // FADD V1.2D, V10.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -14144,9 +14582,9 @@ TEXT ·expSubAddF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest574
+	BLT oneTest594
 
-many572:
+many592:
 	ADD R3<<3, R9, R2
 	FLDPQ (R2), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -14310,7 +14748,7 @@ many572:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal577
+	BEQ normal597
 	FMOVQ 2176(R7), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -14369,9 +14807,9 @@ many572:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled578
+	JMP scaled598
 
-normal577:
+normal597:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14401,7 +14839,7 @@ normal577:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled578:
+scaled598:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e66d421 // FADD V1.2D, V1.2D, V6.2D
@@ -14416,14 +14854,14 @@ scaled578:
 	FSTPQ (F1, F0), 32(R2)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many572
+	BLE many592
 
-oneTest574:
+oneTest594:
 	ADD $-4, R0, R5
 	CMP R5, R3
-	BGT tail575
+	BGT tail595
 
-one573:
+one593:
 	ADD R3<<3, R9, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R3<<3, R4, R1
@@ -14508,7 +14946,7 @@ one573:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal579
+	BEQ normal599
 	FMOVQ 2176(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -14538,9 +14976,9 @@ one573:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled580
+	JMP scaled600
 
-normal579:
+normal599:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14556,7 +14994,7 @@ normal579:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled580:
+scaled600:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
@@ -14566,11 +15004,11 @@ scaled580:
 	FSTPQ (F1, F0), (R2)
 	ADD $4, R3, R3
 	CMP R5, R3
-	BLE one573
+	BLE one593
 
-tail575:
+tail595:
 	SUBS R3, R0, R0
-	BEQ done576
+	BEQ done596
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -14699,7 +15137,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal581
+	BEQ normal601
 	FMOVQ 2176(R7), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -14729,9 +15167,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled582
+	JMP scaled602
 
-normal581:
+normal601:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14747,7 +15185,7 @@ normal581:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled582:
+scaled602:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R2
@@ -14812,7 +15250,7 @@ someLanes9:
 
 doneLanes10:
 
-done576:
+done596:
 	RET
 
 // func expSubAddF32(x *float32, y *float32, sum *float32, n int)
@@ -14828,9 +15266,9 @@ TEXT ·expSubAddF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest590
+	BLT oneTest610
 
-many588:
+many608:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -14972,14 +15410,14 @@ many588:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many588
+	BLE many608
 
-oneTest590:
+oneTest610:
 	ADD $-4, R0, R3
 	CMP R3, R4
-	BGT tail591
+	BGT tail611
 
-one589:
+one609:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -15053,11 +15491,11 @@ one589:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R3, R4
-	BLE one589
+	BLE one609
 
-tail591:
+tail611:
 	SUBS R4, R0, R0
-	BEQ done592
+	BEQ done612
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -15227,7 +15665,7 @@ someLanes9:
 
 doneLanes10:
 
-done592:
+done612:
 	RET
 
 // func logF64(dst *float64, x *float64, n int)
@@ -15240,9 +15678,9 @@ TEXT ·logF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest602
+	BLT oneTest622
 
-many600:
+many620:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F26, F25)
 	FLDPQ 32(R1), (F17, F16)
@@ -15273,7 +15711,7 @@ many600:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal605
+	BEQ normal625
 	FMOVQ 4608(R7), F0
 	WORD $0x6e60df43 // FMUL V3.2D, V26.2D, V0.2D
 	WORD $0x6e60df22 // FMUL V2.2D, V25.2D, V0.2D
@@ -15518,9 +15956,9 @@ many600:
 	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
 	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	FSTPQ (F2, F1), 32(R1)
-	JMP stored606
+	JMP stored626
 
-normal605:
+normal625:
 	FMOVQ 3712(R7), F0
 	WORD $0x6ee08744 // SUB V4.2D, V26.2D, V0.2D
 	WORD $0x6ee08725 // SUB V5.2D, V25.2D, V0.2D
@@ -15694,17 +16132,17 @@ normal605:
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored606:
+stored626:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many600
+	BLE many620
 
-oneTest602:
+oneTest622:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail603
+	BGT tail623
 
-one601:
+one621:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F7)
 	FMOVQ 3904(R7), F0
@@ -15722,7 +16160,7 @@ one601:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal607
+	BEQ normal627
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R7), F0
@@ -15849,9 +16287,9 @@ one601:
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
-	JMP stored608
+	JMP stored628
 
-normal607:
+normal627:
 	FMOVQ 3712(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084e3 // SUB V3.2D, V7.2D, V0.2D
@@ -15943,14 +16381,14 @@ normal607:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 
-stored608:
+stored628:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one601
+	BLE one621
 
-tail603:
+tail623:
 	SUBS R3, R0, R0
-	BEQ done604
+	BEQ done624
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -16122,7 +16560,7 @@ someLanes3:
 
 doneLanes4:
 
-done604:
+done624:
 	RET
 
 // func logF32(dst *float32, x *float32, n int)
@@ -16135,9 +16573,9 @@ TEXT ·logF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest616
+	BLT oneTest636
 
-many614:
+many634:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F12, F11)
 	FLDPQ 32(R1), (F10, F9)
@@ -16362,14 +16800,14 @@ many614:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many614
+	BLE many634
 
-oneTest616:
+oneTest636:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail617
+	BGT tail637
 
-one615:
+one635:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 5504(R7), F0
@@ -16484,11 +16922,11 @@ one615:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one615
+	BLE one635
 
-tail617:
+tail637:
 	SUBS R3, R0, R0
-	BEQ done618
+	BEQ done638
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -16676,7 +17114,7 @@ someLanes3:
 
 doneLanes4:
 
-done618:
+done638:
 	RET
 
 // func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
@@ -16690,9 +17128,9 @@ TEXT ·sinCosF64(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest630
+	BLT oneTest650
 
-many628:
+many648:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F4, F9)
 	FMOVQ 384(R6), F1
@@ -16708,11 +17146,11 @@ many628:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok633
+	BEQ ok653
 	MOVD R3, ret+32(FP)
-	JMP done627
+	JMP done647
 
-ok633:
+ok653:
 	ADD R3<<3, R8, R0
 	FLDPQ 32(R0), (F8, F7)
 	FMOVQ 384(R6), F1
@@ -16728,11 +17166,11 @@ ok633:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok634
+	BEQ ok654
 	MOVD R3, ret+32(FP)
-	JMP done627
+	JMP done647
 
-ok634:
+ok654:
 	ADD R3<<3, R8, R0
 	FLDPQ 64(R0), (F16, F6)
 	FMOVQ 384(R6), F1
@@ -16748,11 +17186,11 @@ ok634:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok635
+	BEQ ok655
 	MOVD R3, ret+32(FP)
-	JMP done627
+	JMP done647
 
-ok635:
+ok655:
 	FMOVQ 5952(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -17147,14 +17585,14 @@ ok635:
 	WORD $0x6e211ca1 // EOR V1.16B, V5.16B, V1.16B
 	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
 	FSTPQ (F1, F0), 64(R0)
-	BLE many628
+	BLE many648
 
-oneTest630:
+oneTest650:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail631
+	BGT tail651
 
-one629:
+one649:
 	ADD R3<<3, R8, R0
 	FLDPQ (R0), (F5, F4)
 	FMOVQ 384(R6), F1
@@ -17170,11 +17608,11 @@ one629:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok636
+	BEQ ok656
 	MOVD R3, ret+32(FP)
-	JMP done627
+	JMP done647
 
-ok636:
+ok656:
 	FMOVQ 5952(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -17314,11 +17752,11 @@ ok636:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one629
+	BLE one649
 
-tail631:
+tail651:
 	SUBS R3, R2, R0
-	BEQ done632
+	BEQ done652
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -17358,11 +17796,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok637
+	BEQ ok657
 	MOVD R3, ret+32(FP)
-	JMP done627
+	JMP done647
 
-ok637:
+ok657:
 	FMOVQ 5952(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -17537,10 +17975,10 @@ someLanes5:
 
 doneLanes6:
 
-done632:
+done652:
 	MOVD R2, ret+32(FP)
 
-done627:
+done647:
 	RET
 
 // func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
@@ -17554,9 +17992,9 @@ TEXT ·sinCosF32(SB), NOSPLIT, $48-40
 	MOVD $0, R3
 	ADD $-12, R2, R7
 	TST R7, R7
-	BLT oneTest646
+	BLT oneTest666
 
-many644:
+many664:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617804 // FCVTL V4.2D, V0
@@ -17574,11 +18012,11 @@ many644:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok649
+	BEQ ok669
 	MOVD R3, ret+32(FP)
-	JMP done643
+	JMP done663
 
-ok649:
+ok669:
 	ADD R3<<2, R8, R0
 	FMOVQ 16(R0), F0
 	WORD $0x0e617808 // FCVTL V8.2D, V0
@@ -17596,11 +18034,11 @@ ok649:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok650
+	BEQ ok670
 	MOVD R3, ret+32(FP)
-	JMP done643
+	JMP done663
 
-ok650:
+ok670:
 	ADD R3<<2, R8, R0
 	FMOVQ 32(R0), F0
 	WORD $0x0e617810 // FCVTL V16.2D, V0
@@ -17618,11 +18056,11 @@ ok650:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok651
+	BEQ ok671
 	MOVD R3, ret+32(FP)
-	JMP done643
+	JMP done663
 
-ok651:
+ok671:
 	FMOVQ 5952(R6), F0
 	WORD $0x6e60dc82 // FMUL V2.2D, V4.2D, V0.2D
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
@@ -18029,14 +18467,14 @@ ok651:
 	WORD $0x0e616840 // FCVTN V0.2S, V2.2D
 	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
 	FMOVQ F0, 32(R0)
-	BLE many644
+	BLE many664
 
-oneTest646:
+oneTest666:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail647
+	BGT tail667
 
-one645:
+one665:
 	ADD R3<<2, R8, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617805 // FCVTL V5.2D, V0
@@ -18054,11 +18492,11 @@ one645:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok652
+	BEQ ok672
 	MOVD R3, ret+32(FP)
-	JMP done643
+	JMP done663
 
-ok652:
+ok672:
 	FMOVQ 5952(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -18202,11 +18640,11 @@ ok652:
 	FMOVQ F0, (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one645
+	BLE one665
 
-tail647:
+tail667:
 	SUBS R3, R2, R0
-	BEQ done648
+	BEQ done668
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -18247,11 +18685,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok653
+	BEQ ok673
 	MOVD R3, ret+32(FP)
-	JMP done643
+	JMP done663
 
-ok653:
+ok673:
 	FMOVQ 5952(R6), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
@@ -18430,10 +18868,10 @@ someLanes5:
 
 doneLanes6:
 
-done648:
+done668:
 	MOVD R2, ret+32(FP)
 
-done643:
+done663:
 	RET
 
 // func sinF64(n int, dst *float64, x *float64) int
@@ -18446,9 +18884,9 @@ TEXT ·sinF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest663
+	BLT oneTest683
 
-many661:
+many681:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -18474,11 +18912,11 @@ many661:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok666
+	BEQ ok686
 	MOVD R3, ret+24(FP)
-	JMP done660
+	JMP done680
 
-ok666:
+ok686:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -18665,14 +19103,14 @@ ok666:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many661
+	BLE many681
 
-oneTest663:
+oneTest683:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail664
+	BGT tail684
 
-one662:
+one682:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -18687,11 +19125,11 @@ one662:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok667
+	BEQ ok687
 	MOVD R3, ret+24(FP)
-	JMP done660
+	JMP done680
 
-ok667:
+ok687:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R5), F1
@@ -18787,11 +19225,11 @@ ok667:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one662
+	BLE one682
 
-tail664:
+tail684:
 	SUBS R3, R2, R0
-	BEQ done665
+	BEQ done685
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -18830,11 +19268,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok668
+	BEQ ok688
 	MOVD R3, ret+24(FP)
-	JMP done660
+	JMP done680
 
-ok668:
+ok688:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -18967,10 +19405,10 @@ someLanes5:
 
 doneLanes6:
 
-done665:
+done685:
 	MOVD R2, ret+24(FP)
 
-done660:
+done680:
 	RET
 
 // func sinF32(n int, dst *float32, x *float32) int
@@ -18983,9 +19421,9 @@ TEXT ·sinF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest680
+	BLT oneTest700
 
-many678:
+many698:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -19011,11 +19449,11 @@ many678:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok683
+	BEQ ok703
 	MOVD R3, ret+24(FP)
-	JMP done677
+	JMP done697
 
-ok683:
+ok703:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -19154,14 +19592,14 @@ ok683:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many678
+	BLE many698
 
-oneTest680:
+oneTest700:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail681
+	BGT tail701
 
-one679:
+one699:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -19176,11 +19614,11 @@ one679:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok684
+	BEQ ok704
 	MOVD R3, ret+24(FP)
-	JMP done677
+	JMP done697
 
-ok684:
+ok704:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -19252,11 +19690,11 @@ ok684:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one679
+	BLE one699
 
-tail681:
+tail701:
 	SUBS R3, R2, R0
-	BEQ done682
+	BEQ done702
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19311,11 +19749,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok685
+	BEQ ok705
 	MOVD R3, ret+24(FP)
-	JMP done677
+	JMP done697
 
-ok685:
+ok705:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -19456,10 +19894,10 @@ someLanes5:
 
 doneLanes6:
 
-done682:
+done702:
 	MOVD R2, ret+24(FP)
 
-done677:
+done697:
 	RET
 
 // func cosF64(n int, dst *float64, x *float64) int
@@ -19472,9 +19910,9 @@ TEXT ·cosF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest697
+	BLT oneTest717
 
-many695:
+many715:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -19500,11 +19938,11 @@ many695:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok700
+	BEQ ok720
 	MOVD R3, ret+24(FP)
-	JMP done694
+	JMP done714
 
-ok700:
+ok720:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -19691,14 +20129,14 @@ ok700:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many695
+	BLE many715
 
-oneTest697:
+oneTest717:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail698
+	BGT tail718
 
-one696:
+one716:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -19713,11 +20151,11 @@ one696:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok701
+	BEQ ok721
 	MOVD R3, ret+24(FP)
-	JMP done694
+	JMP done714
 
-ok701:
+ok721:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R5), F1
@@ -19813,11 +20251,11 @@ ok701:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one696
+	BLE one716
 
-tail698:
+tail718:
 	SUBS R3, R2, R0
-	BEQ done699
+	BEQ done719
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19856,11 +20294,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok702
+	BEQ ok722
 	MOVD R3, ret+24(FP)
-	JMP done694
+	JMP done714
 
-ok702:
+ok722:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -19993,10 +20431,10 @@ someLanes5:
 
 doneLanes6:
 
-done699:
+done719:
 	MOVD R2, ret+24(FP)
 
-done694:
+done714:
 	RET
 
 // func cosF32(n int, dst *float32, x *float32) int
@@ -20009,9 +20447,9 @@ TEXT ·cosF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest714
+	BLT oneTest734
 
-many712:
+many732:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -20037,11 +20475,11 @@ many712:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok717
+	BEQ ok737
 	MOVD R3, ret+24(FP)
-	JMP done711
+	JMP done731
 
-ok717:
+ok737:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -20180,14 +20618,14 @@ ok717:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many712
+	BLE many732
 
-oneTest714:
+oneTest734:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail715
+	BGT tail735
 
-one713:
+one733:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -20202,11 +20640,11 @@ one713:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok718
+	BEQ ok738
 	MOVD R3, ret+24(FP)
-	JMP done711
+	JMP done731
 
-ok718:
+ok738:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -20278,11 +20716,11 @@ ok718:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one713
+	BLE one733
 
-tail715:
+tail735:
 	SUBS R3, R2, R0
-	BEQ done716
+	BEQ done736
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -20337,11 +20775,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok719
+	BEQ ok739
 	MOVD R3, ret+24(FP)
-	JMP done711
+	JMP done731
 
-ok719:
+ok739:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -20482,10 +20920,10 @@ someLanes5:
 
 doneLanes6:
 
-done716:
+done736:
 	MOVD R2, ret+24(FP)
 
-done711:
+done731:
 	RET
 
 // func tanF64(n int, y *float64, d *float64, x *float64) int
@@ -20499,9 +20937,9 @@ TEXT ·tanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest731
+	BLT oneTest751
 
-many729:
+many749:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -20527,11 +20965,11 @@ many729:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok734
+	BEQ ok754
 	MOVD R3, ret+32(FP)
-	JMP done728
+	JMP done748
 
-ok734:
+ok754:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -20735,14 +21173,14 @@ ok734:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many729
+	BLE many749
 
-oneTest731:
+oneTest751:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail732
+	BGT tail752
 
-one730:
+one750:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -20757,11 +21195,11 @@ one730:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok735
+	BEQ ok755
 	MOVD R3, ret+32(FP)
-	JMP done728
+	JMP done748
 
-ok735:
+ok755:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 5952(R6), F1
@@ -20866,11 +21304,11 @@ ok735:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one730
+	BLE one750
 
-tail732:
+tail752:
 	SUBS R3, R2, R0
-	BEQ done733
+	BEQ done753
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -20909,11 +21347,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok736
+	BEQ ok756
 	MOVD R3, ret+32(FP)
-	JMP done728
+	JMP done748
 
-ok736:
+ok756:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -21073,10 +21511,10 @@ someLanes7:
 
 doneLanes8:
 
-done733:
+done753:
 	MOVD R2, ret+32(FP)
 
-done728:
+done748:
 	RET
 
 // func tanF32(n int, y *float32, d *float32, x *float32) int
@@ -21090,9 +21528,9 @@ TEXT ·tanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest748
+	BLT oneTest768
 
-many746:
+many766:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -21118,11 +21556,11 @@ many746:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok751
+	BEQ ok771
 	MOVD R3, ret+32(FP)
-	JMP done745
+	JMP done765
 
-ok751:
+ok771:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -21278,14 +21716,14 @@ ok751:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many746
+	BLE many766
 
-oneTest748:
+oneTest768:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail749
+	BGT tail769
 
-one747:
+one767:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -21300,11 +21738,11 @@ one747:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok752
+	BEQ ok772
 	MOVD R3, ret+32(FP)
-	JMP done745
+	JMP done765
 
-ok752:
+ok772:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 7424(R6), F1
@@ -21385,11 +21823,11 @@ ok752:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one747
+	BLE one767
 
-tail749:
+tail769:
 	SUBS R3, R2, R0
-	BEQ done750
+	BEQ done770
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -21444,11 +21882,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok753
+	BEQ ok773
 	MOVD R3, ret+32(FP)
-	JMP done745
+	JMP done765
 
-ok753:
+ok773:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -21632,10 +22070,10 @@ someLanes7:
 
 doneLanes8:
 
-done750:
+done770:
 	MOVD R2, ret+32(FP)
 
-done745:
+done765:
 	RET
 
 // func expm1F64(y *float64, d *float64, x *float64, n int)
@@ -21654,9 +22092,9 @@ TEXT ·expm1F64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest762
+	BLT oneTest782
 
-many760:
+many780:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F5, F8)
 	FMOVQ 2112(R9), F0
@@ -21930,14 +22368,14 @@ many760:
 	FSTPQ (F5, F0), 32(R2)
 	FSTPQ (F12, F11), (R1)
 	FSTPQ (F14, F13), 32(R1)
-	BLE many760
+	BLE many780
 
-oneTest762:
+oneTest782:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail763
+	BGT tail783
 
-one761:
+one781:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F15, F14)
 	FMOVQ 2112(R9), F0
@@ -22079,11 +22517,11 @@ one761:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one761
+	BLE one781
 
-tail763:
+tail783:
 	SUBS R4, R0, R0
-	BEQ done764
+	BEQ done784
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22284,7 +22722,7 @@ someLanes5:
 
 doneLanes6:
 
-done764:
+done784:
 	RET
 
 // func expm1F32(y *float32, d *float32, x *float32, n int)
@@ -22302,9 +22740,9 @@ TEXT ·expm1F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest774
+	BLT oneTest794
 
-many772:
+many792:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 2880(R7), F0
@@ -22508,14 +22946,14 @@ many772:
 	FSTPQ (F3, F0), 32(R4)
 	FSTPQ (F11, F10), (R1)
 	FSTPQ (F13, F12), 32(R1)
-	BLE many772
+	BLE many792
 
-oneTest774:
+oneTest794:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail775
+	BGT tail795
 
-one773:
+one793:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 2880(R7), F0
@@ -22622,11 +23060,11 @@ one773:
 	FSTPQ (F12, F11), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one773
+	BLE one793
 
-tail775:
+tail795:
 	SUBS R2, R0, R0
-	BEQ done776
+	BEQ done796
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -22840,7 +23278,7 @@ someLanes5:
 
 doneLanes6:
 
-done776:
+done796:
 	RET
 
 // func log1pF64(y *float64, d *float64, x *float64, n int)
@@ -22854,9 +23292,9 @@ TEXT ·log1pF64(SB), NOSPLIT, $176-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest786
+	BLT oneTest806
 
-many784:
+many804:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F24, F23)
 	FMOVQ 576(R9), F0
@@ -23189,14 +23627,14 @@ many784:
 	WORD $0x6e72fc01 // FDIV V1.2D, V0.2D, V18.2D
 	WORD $0x6e71fc00 // FDIV V0.2D, V0.2D, V17.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many784
+	BLE many804
 
-oneTest786:
+oneTest806:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail787
+	BGT tail807
 
-one785:
+one805:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 576(R9), F0
@@ -23359,11 +23797,11 @@ one785:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one785
+	BLE one805
 
-tail787:
+tail807:
 	SUBS R4, R0, R0
-	BEQ done788
+	BEQ done808
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -23585,7 +24023,7 @@ someLanes5:
 
 doneLanes6:
 
-done788:
+done808:
 	RET
 
 // func log1pF32(y *float32, d *float32, x *float32, n int)
@@ -23599,9 +24037,9 @@ TEXT ·log1pF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest798
+	BLT oneTest818
 
-many796:
+many816:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 704(R7), F0
@@ -23871,14 +24309,14 @@ many796:
 	WORD $0x6e24fc01 // FDIV V1.4S, V0.4S, V4.4S
 	WORD $0x6e23fc00 // FDIV V0.4S, V0.4S, V3.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many796
+	BLE many816
 
-oneTest798:
+oneTest818:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail799
+	BGT tail819
 
-one797:
+one817:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 704(R7), F0
@@ -24023,11 +24461,11 @@ one797:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one797
+	BLE one817
 
-tail799:
+tail819:
 	SUBS R2, R0, R0
-	BEQ done800
+	BEQ done820
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24279,7 +24717,7 @@ someLanes5:
 
 doneLanes6:
 
-done800:
+done820:
 	RET
 
 // func erfF64(y *float64, d *float64, x *float64, n int)
@@ -24298,9 +24736,9 @@ TEXT ·erfF64(SB), NOSPLIT, $96-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest810
+	BLT oneTest830
 
-many808:
+many828:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 80(RSP)
@@ -24875,14 +25313,14 @@ many808:
 	WORD $0x6e60dda1 // FMUL V1.2D, V13.2D, V0.2D
 	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many808
+	BLE many828
 
-oneTest810:
+oneTest830:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail811
+	BGT tail831
 
-one809:
+one829:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 384(R9), F0
@@ -25173,11 +25611,11 @@ one809:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one809
+	BLE one829
 
-tail811:
+tail831:
 	SUBS R4, R0, R0
-	BEQ done812
+	BEQ done832
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25527,7 +25965,7 @@ someLanes5:
 
 doneLanes6:
 
-done812:
+done832:
 	RET
 
 // func erfF32(y *float32, d *float32, x *float32, n int)
@@ -25545,9 +25983,9 @@ TEXT ·erfF32(SB), NOSPLIT, $112-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest822
+	BLT oneTest842
 
-many820:
+many840:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 96(RSP)
@@ -25913,14 +26351,14 @@ many820:
 	WORD $0x6e20dcc1 // FMUL V1.4S, V6.4S, V0.4S
 	WORD $0x6e20dca0 // FMUL V0.4S, V5.4S, V0.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many820
+	BLE many840
 
-oneTest822:
+oneTest842:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail823
+	BGT tail843
 
-one821:
+one841:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 448(R7), F0
@@ -26105,11 +26543,11 @@ one821:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one821
+	BLE one841
 
-tail823:
+tail843:
 	SUBS R2, R0, R0
-	BEQ done824
+	BEQ done844
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -26401,7 +26839,7 @@ someLanes5:
 
 doneLanes6:
 
-done824:
+done844:
 	RET
 
 // func aboveF64(n int, x *float64, bound float64) int
@@ -26415,9 +26853,9 @@ TEXT ·aboveF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest837
+	BLT oneTest857
 
-many835:
+many855:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -26449,21 +26887,21 @@ many835:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok840
+	BEQ ok860
 	MOVD R3, ret+24(FP)
-	JMP done834
+	JMP done854
 
-ok840:
+ok860:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many835
+	BLE many855
 
-oneTest837:
+oneTest857:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail838
+	BGT tail858
 
-one836:
+one856:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -26474,18 +26912,18 @@ one836:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok841
+	BEQ ok861
 	MOVD R3, ret+24(FP)
-	JMP done834
+	JMP done854
 
-ok841:
+ok861:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one836
+	BLE one856
 
-tail838:
+tail858:
 	SUBS R3, R2, R0
-	BEQ done839
+	BEQ done859
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -26525,16 +26963,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok842
+	BEQ ok862
 	MOVD R3, ret+24(FP)
-	JMP done834
+	JMP done854
 
-ok842:
+ok862:
 
-done839:
+done859:
 	MOVD R2, ret+24(FP)
 
-done834:
+done854:
 	RET
 
 // func aboveF32(n int, x *float32, bound float32) int
@@ -26548,9 +26986,9 @@ TEXT ·aboveF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest855
+	BLT oneTest875
 
-many853:
+many873:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -26582,21 +27020,21 @@ many853:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok858
+	BEQ ok878
 	MOVD R3, ret+24(FP)
-	JMP done852
+	JMP done872
 
-ok858:
+ok878:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many853
+	BLE many873
 
-oneTest855:
+oneTest875:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail856
+	BGT tail876
 
-one854:
+one874:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -26607,18 +27045,18 @@ one854:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok859
+	BEQ ok879
 	MOVD R3, ret+24(FP)
-	JMP done852
+	JMP done872
 
-ok859:
+ok879:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one854
+	BLE one874
 
-tail856:
+tail876:
 	SUBS R3, R2, R0
-	BEQ done857
+	BEQ done877
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -26674,16 +27112,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok860
+	BEQ ok880
 	MOVD R3, ret+24(FP)
-	JMP done852
+	JMP done872
 
-ok860:
+ok880:
 
-done857:
+done877:
 	MOVD R2, ret+24(FP)
 
-done852:
+done872:
 	RET
 
 // func nonzeroF64(n int, x *float64) int
@@ -26696,9 +27134,9 @@ TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest873
+	BLT oneTest893
 
-many871:
+many891:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
@@ -26722,21 +27160,21 @@ many871:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok876
+	BEQ ok896
 	MOVD R3, ret+16(FP)
-	JMP done870
+	JMP done890
 
-ok876:
+ok896:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many871
+	BLE many891
 
-oneTest873:
+oneTest893:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail874
+	BGT tail894
 
-one872:
+one892:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
@@ -26745,18 +27183,18 @@ one872:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok877
+	BEQ ok897
 	MOVD R3, ret+16(FP)
-	JMP done870
+	JMP done890
 
-ok877:
+ok897:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one872
+	BLE one892
 
-tail874:
+tail894:
 	SUBS R3, R2, R0
-	BEQ done875
+	BEQ done895
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -26794,16 +27232,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok878
+	BEQ ok898
 	MOVD R3, ret+16(FP)
-	JMP done870
+	JMP done890
 
-ok878:
+ok898:
 
-done875:
+done895:
 	MOVD R2, ret+16(FP)
 
-done870:
+done890:
 	RET
 
 // func nonzeroF32(n int, x *float32) int
@@ -26816,9 +27254,9 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest891
+	BLT oneTest911
 
-many889:
+many909:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
@@ -26842,21 +27280,21 @@ many889:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok894
+	BEQ ok914
 	MOVD R3, ret+16(FP)
-	JMP done888
+	JMP done908
 
-ok894:
+ok914:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many889
+	BLE many909
 
-oneTest891:
+oneTest911:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail892
+	BGT tail912
 
-one890:
+one910:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
@@ -26865,18 +27303,18 @@ one890:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok895
+	BEQ ok915
 	MOVD R3, ret+16(FP)
-	JMP done888
+	JMP done908
 
-ok895:
+ok915:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one890
+	BLE one910
 
-tail892:
+tail912:
 	SUBS R3, R2, R0
-	BEQ done893
+	BEQ done913
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -26930,16 +27368,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok896
+	BEQ ok916
 	MOVD R3, ret+16(FP)
-	JMP done888
+	JMP done908
 
-ok896:
+ok916:
 
-done893:
+done913:
 	MOVD R2, ret+16(FP)
 
-done888:
+done908:
 	RET
 
 // func smallerF64(n int, x *float64, bound float64) int
@@ -26953,9 +27391,9 @@ TEXT ·smallerF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest909
+	BLT oneTest929
 
-many907:
+many927:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -26999,21 +27437,21 @@ many907:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok912
+	BEQ ok932
 	MOVD R3, ret+24(FP)
-	JMP done906
+	JMP done926
 
-ok912:
+ok932:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many907
+	BLE many927
 
-oneTest909:
+oneTest929:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail910
+	BGT tail930
 
-one908:
+one928:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -27027,18 +27465,18 @@ one908:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok913
+	BEQ ok933
 	MOVD R3, ret+24(FP)
-	JMP done906
+	JMP done926
 
-ok913:
+ok933:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one908
+	BLE one928
 
-tail910:
+tail930:
 	SUBS R3, R2, R0
-	BEQ done911
+	BEQ done931
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27081,16 +27519,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok914
+	BEQ ok934
 	MOVD R3, ret+24(FP)
-	JMP done906
+	JMP done926
 
-ok914:
+ok934:
 
-done911:
+done931:
 	MOVD R2, ret+24(FP)
 
-done906:
+done926:
 	RET
 
 // func smallerF32(n int, x *float32, bound float32) int
@@ -27104,9 +27542,9 @@ TEXT ·smallerF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest927
+	BLT oneTest947
 
-many925:
+many945:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -27150,21 +27588,21 @@ many925:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok930
+	BEQ ok950
 	MOVD R3, ret+24(FP)
-	JMP done924
+	JMP done944
 
-ok930:
+ok950:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many925
+	BLE many945
 
-oneTest927:
+oneTest947:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail928
+	BGT tail948
 
-one926:
+one946:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -27178,18 +27616,18 @@ one926:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok931
+	BEQ ok951
 	MOVD R3, ret+24(FP)
-	JMP done924
+	JMP done944
 
-ok931:
+ok951:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one926
+	BLE one946
 
-tail928:
+tail948:
 	SUBS R3, R2, R0
-	BEQ done929
+	BEQ done949
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27248,16 +27686,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok932
+	BEQ ok952
 	MOVD R3, ret+24(FP)
-	JMP done924
+	JMP done944
 
-ok932:
+ok952:
 
-done929:
+done949:
 	MOVD R2, ret+24(FP)
 
-done924:
+done944:
 	RET
 
 // func sqrtF64(dst *float64, x *float64, n int)
@@ -27269,9 +27707,9 @@ TEXT ·sqrtF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail943
+	BGT tail963
 
-one941:
+one961:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
@@ -27280,11 +27718,11 @@ one941:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one941
+	BLE one961
 
-tail943:
+tail963:
 	SUBS R3, R0, R0
-	BEQ done944
+	BEQ done964
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27334,7 +27772,7 @@ someLanes3:
 
 doneLanes4:
 
-done944:
+done964:
 	RET
 
 // func sqrtF32(dst *float32, x *float32, n int)
@@ -27346,9 +27784,9 @@ TEXT ·sqrtF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail955
+	BGT tail975
 
-one953:
+one973:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
@@ -27357,11 +27795,11 @@ one953:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one953
+	BLE one973
 
-tail955:
+tail975:
 	SUBS R3, R0, R0
-	BEQ done956
+	BEQ done976
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27443,7 +27881,7 @@ someLanes3:
 
 doneLanes4:
 
-done956:
+done976:
 	RET
 
 // func absF64(dst *float64, x *float64, n int)
@@ -27456,9 +27894,9 @@ TEXT ·absF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail967
+	BGT tail987
 
-one965:
+one985:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R7), F0
@@ -27468,11 +27906,11 @@ one965:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one965
+	BLE one985
 
-tail967:
+tail987:
 	SUBS R3, R0, R0
-	BEQ done968
+	BEQ done988
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27523,7 +27961,7 @@ someLanes3:
 
 doneLanes4:
 
-done968:
+done988:
 	RET
 
 // func absF32(dst *float32, x *float32, n int)
@@ -27536,9 +27974,9 @@ TEXT ·absF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail979
+	BGT tail999
 
-one977:
+one997:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 448(R7), F0
@@ -27548,11 +27986,11 @@ one977:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one977
+	BLE one997
 
-tail979:
+tail999:
 	SUBS R3, R0, R0
-	BEQ done980
+	BEQ done1000
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27635,7 +28073,7 @@ someLanes3:
 
 doneLanes4:
 
-done980:
+done1000:
 	RET
 
 // func signF64(dst *float64, x *float64, n int)
@@ -27648,9 +28086,9 @@ TEXT ·signF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail991
+	BGT tail1011
 
-one989:
+one1009:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R7), F0
@@ -27671,11 +28109,11 @@ one989:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one989
+	BLE one1009
 
-tail991:
+tail1011:
 	SUBS R3, R0, R0
-	BEQ done992
+	BEQ done1012
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27737,7 +28175,7 @@ someLanes3:
 
 doneLanes4:
 
-done992:
+done1012:
 	RET
 
 // func signF32(dst *float32, x *float32, n int)
@@ -27750,9 +28188,9 @@ TEXT ·signF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1003
+	BGT tail1023
 
-one1001:
+one1021:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R7), F0
@@ -27773,11 +28211,11 @@ one1001:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1001
+	BLE one1021
 
-tail1003:
+tail1023:
 	SUBS R3, R0, R0
-	BEQ done1004
+	BEQ done1024
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27871,7 +28309,7 @@ someLanes3:
 
 doneLanes4:
 
-done1004:
+done1024:
 	RET
 
 // func recipF64(dst *float64, x *float64, n int)
@@ -27884,9 +28322,9 @@ TEXT ·recipF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1015
+	BGT tail1035
 
-one1013:
+one1033:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 576(R7), F0
@@ -27896,11 +28334,11 @@ one1013:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1013
+	BLE one1033
 
-tail1015:
+tail1035:
 	SUBS R3, R0, R0
-	BEQ done1016
+	BEQ done1036
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27951,7 +28389,7 @@ someLanes3:
 
 doneLanes4:
 
-done1016:
+done1036:
 	RET
 
 // func recipF32(dst *float32, x *float32, n int)
@@ -27964,9 +28402,9 @@ TEXT ·recipF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1027
+	BGT tail1047
 
-one1025:
+one1045:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 704(R7), F0
@@ -27976,11 +28414,11 @@ one1025:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1025
+	BLE one1045
 
-tail1027:
+tail1047:
 	SUBS R3, R0, R0
-	BEQ done1028
+	BEQ done1048
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28063,7 +28501,7 @@ someLanes3:
 
 doneLanes4:
 
-done1028:
+done1048:
 	RET
 
 // func addExpF64(dst *float64, sign float64, x *float64, n int)
@@ -28086,9 +28524,9 @@ TEXT ·addExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1042
+	BLT oneTest1062
 
-many1040:
+many1060:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -28249,7 +28687,7 @@ many1040:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1045
+	BEQ normal1065
 	FMOVQ 2176(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -28308,9 +28746,9 @@ many1040:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1046
+	JMP scaled1066
 
-normal1045:
+normal1065:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28340,7 +28778,7 @@ normal1045:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1046:
+scaled1066:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e69cce1 // FMLA V1.2D, V7.2D, V9.2D
@@ -28352,14 +28790,14 @@ scaled1046:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1040
+	BLE many1060
 
-oneTest1042:
+oneTest1062:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1043
+	BGT tail1063
 
-one1041:
+one1061:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -28440,7 +28878,7 @@ one1041:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1047
+	BEQ normal1067
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -28470,9 +28908,9 @@ one1041:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1048
+	JMP scaled1068
 
-normal1047:
+normal1067:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28488,7 +28926,7 @@ normal1047:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1048:
+scaled1068:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
@@ -28496,11 +28934,11 @@ scaled1048:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1041
+	BLE one1061
 
-tail1043:
+tail1063:
 	SUBS R3, R0, R0
-	BEQ done1044
+	BEQ done1064
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -28605,7 +29043,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1049
+	BEQ normal1069
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -28635,9 +29073,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1050
+	JMP scaled1070
 
-normal1049:
+normal1069:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28653,7 +29091,7 @@ normal1049:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1050:
+scaled1070:
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R3<<3, R5, R1
@@ -28698,7 +29136,7 @@ someLanes5:
 
 doneLanes6:
 
-done1044:
+done1064:
 	RET
 
 // func addExpF32(dst *float32, sign float32, x *float32, n int)
@@ -28717,9 +29155,9 @@ TEXT ·addExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1060
+	BLT oneTest1080
 
-many1058:
+many1078:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 2880(R7), F0
@@ -28864,14 +29302,14 @@ many1058:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1058
+	BLE many1078
 
-oneTest1060:
+oneTest1080:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1061
+	BGT tail1081
 
-one1059:
+one1079:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 2880(R7), F0
@@ -28948,11 +29386,11 @@ one1059:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1059
+	BLE one1079
 
-tail1061:
+tail1081:
 	SUBS R3, R0, R0
-	BEQ done1062
+	BEQ done1082
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -29138,7 +29576,7 @@ someLanes5:
 
 doneLanes6:
 
-done1062:
+done1082:
 	RET
 
 // func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -29162,9 +29600,9 @@ TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1076
+	BLT oneTest1096
 
-many1074:
+many1094:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -29325,7 +29763,7 @@ many1074:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1079
+	BEQ normal1099
 	FMOVQ 2176(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -29384,9 +29822,9 @@ many1074:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
-	JMP scaled1080
+	JMP scaled1100
 
-normal1079:
+normal1099:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29416,7 +29854,7 @@ normal1079:
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 
-scaled1080:
+scaled1100:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
@@ -29435,14 +29873,14 @@ scaled1080:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many1074
+	BLE many1094
 
-oneTest1076:
+oneTest1096:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1077
+	BGT tail1097
 
-one1075:
+one1095:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -29523,7 +29961,7 @@ one1075:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1081
+	BEQ normal1101
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -29553,9 +29991,9 @@ one1075:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1082
+	JMP scaled1102
 
-normal1081:
+normal1101:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29571,7 +30009,7 @@ normal1081:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1082:
+scaled1102:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
@@ -29583,11 +30021,11 @@ scaled1082:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1075
+	BLE one1095
 
-tail1077:
+tail1097:
 	SUBS R3, R0, R0
-	BEQ done1078
+	BEQ done1098
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29692,7 +30130,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1083
+	BEQ normal1103
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -29722,9 +30160,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1084
+	JMP scaled1104
 
-normal1083:
+normal1103:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29740,7 +30178,7 @@ normal1083:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1084:
+scaled1104:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R1
@@ -29809,7 +30247,7 @@ someLanes7:
 
 doneLanes8:
 
-done1078:
+done1098:
 	RET
 
 // func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -29829,9 +30267,9 @@ TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1094
+	BLT oneTest1114
 
-many1092:
+many1112:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 2880(R7), F0
@@ -29983,14 +30421,14 @@ many1092:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1092
+	BLE many1112
 
-oneTest1094:
+oneTest1114:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1095
+	BGT tail1115
 
-one1093:
+one1113:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 2880(R7), F0
@@ -30071,11 +30509,11 @@ one1093:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1093
+	BLE one1113
 
-tail1095:
+tail1115:
 	SUBS R2, R0, R0
-	BEQ done1096
+	BEQ done1116
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30301,7 +30739,7 @@ someLanes7:
 
 doneLanes8:
 
-done1096:
+done1116:
 	RET
 
 // func addLogF64(dst *float64, sign float64, x *float64, n int)
@@ -30316,9 +30754,9 @@ TEXT ·addLogF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1106
+	BLT oneTest1126
 
-many1104:
+many1124:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -30349,7 +30787,7 @@ many1104:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1109
+	BEQ normal1129
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R7), F0
@@ -30607,9 +31045,9 @@ many1104:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1110
+	JMP stored1130
 
-normal1109:
+normal1129:
 	FMOVQ 3712(R7), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -30796,17 +31234,17 @@ normal1109:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1110:
+stored1130:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1104
+	BLE many1124
 
-oneTest1106:
+oneTest1126:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1107
+	BGT tail1127
 
-one1105:
+one1125:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 3904(R7), F0
@@ -30824,7 +31262,7 @@ one1105:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1111
+	BEQ normal1131
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R7), F0
@@ -30954,9 +31392,9 @@ one1105:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1112
+	JMP stored1132
 
-normal1111:
+normal1131:
 	FMOVQ 3712(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -31051,14 +31489,14 @@ normal1111:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1112:
+stored1132:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1105
+	BLE one1125
 
-tail1107:
+tail1127:
 	SUBS R3, R0, R0
-	BEQ done1108
+	BEQ done1128
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31253,7 +31691,7 @@ someLanes5:
 
 doneLanes6:
 
-done1108:
+done1128:
 	RET
 
 // func addLogF32(dst *float32, sign float32, x *float32, n int)
@@ -31268,9 +31706,9 @@ TEXT ·addLogF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1120
+	BLT oneTest1140
 
-many1118:
+many1138:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -31501,14 +31939,14 @@ many1118:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many1118
+	BLE many1138
 
-oneTest1120:
+oneTest1140:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1121
+	BGT tail1141
 
-one1119:
+one1139:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 5504(R7), F0
@@ -31626,11 +32064,11 @@ one1119:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1119
+	BLE one1139
 
-tail1121:
+tail1141:
 	SUBS R3, R0, R0
-	BEQ done1122
+	BEQ done1142
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -31857,7 +32295,7 @@ someLanes5:
 
 doneLanes6:
 
-done1122:
+done1142:
 	RET
 
 // func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -31873,9 +32311,9 @@ TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest1132
+	BLT oneTest1152
 
-many1130:
+many1150:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -31906,7 +32344,7 @@ many1130:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1135
+	BEQ normal1155
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R6), F0
@@ -32171,9 +32609,9 @@ many1130:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1136
+	JMP stored1156
 
-normal1135:
+normal1155:
 	FMOVQ 3712(R6), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -32367,17 +32805,17 @@ normal1135:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1136:
+stored1156:
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many1130
+	BLE many1150
 
-oneTest1132:
+oneTest1152:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1133
+	BGT tail1153
 
-one1131:
+one1151:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 3904(R6), F0
@@ -32395,7 +32833,7 @@ one1131:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1137
+	BEQ normal1157
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R6), F0
@@ -32529,9 +32967,9 @@ one1131:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1138
+	JMP stored1158
 
-normal1137:
+normal1157:
 	FMOVQ 3712(R6), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -32630,14 +33068,14 @@ normal1137:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1138:
+stored1158:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1131
+	BLE one1151
 
-tail1133:
+tail1153:
 	SUBS R3, R0, R0
-	BEQ done1134
+	BEQ done1154
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -32856,7 +33294,7 @@ someLanes7:
 
 doneLanes8:
 
-done1134:
+done1154:
 	RET
 
 // func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -32872,9 +33310,9 @@ TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1146
+	BLT oneTest1166
 
-many1144:
+many1164:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -33112,14 +33550,14 @@ many1144:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R5, R2
-	BLE many1144
+	BLE many1164
 
-oneTest1146:
+oneTest1166:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1147
+	BGT tail1167
 
-one1145:
+one1165:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 5504(R7), F0
@@ -33241,11 +33679,11 @@ one1145:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1145
+	BLE one1165
 
-tail1147:
+tail1167:
 	SUBS R2, R0, R0
-	BEQ done1148
+	BEQ done1168
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -33512,7 +33950,7 @@ someLanes7:
 
 doneLanes8:
 
-done1148:
+done1168:
 	RET
 
 // func addSinF64(n int, dst *float64, sign float64, x *float64) int
@@ -33527,9 +33965,9 @@ TEXT ·addSinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1161
+	BLT oneTest1181
 
-many1159:
+many1179:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -33555,11 +33993,11 @@ many1159:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1164
+	BEQ ok1184
 	MOVD R3, ret+32(FP)
-	JMP done1158
+	JMP done1178
 
-ok1164:
+ok1184:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -33752,14 +34190,14 @@ ok1164:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1159
+	BLE many1179
 
-oneTest1161:
+oneTest1181:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1162
+	BGT tail1182
 
-one1160:
+one1180:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -33774,11 +34212,11 @@ one1160:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1165
+	BEQ ok1185
 	MOVD R3, ret+32(FP)
-	JMP done1158
+	JMP done1178
 
-ok1165:
+ok1185:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R5), F1
@@ -33877,11 +34315,11 @@ ok1165:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1160
+	BLE one1180
 
-tail1162:
+tail1182:
 	SUBS R3, R2, R0
-	BEQ done1163
+	BEQ done1183
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -33920,11 +34358,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1166
+	BEQ ok1186
 	MOVD R3, ret+32(FP)
-	JMP done1158
+	JMP done1178
 
-ok1166:
+ok1186:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -34080,10 +34518,10 @@ someLanes7:
 
 doneLanes8:
 
-done1163:
+done1183:
 	MOVD R2, ret+32(FP)
 
-done1158:
+done1178:
 	RET
 
 // func addSinF32(n int, dst *float32, sign float32, x *float32) int
@@ -34098,9 +34536,9 @@ TEXT ·addSinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1178
+	BLT oneTest1198
 
-many1176:
+many1196:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -34126,11 +34564,11 @@ many1176:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1181
+	BEQ ok1201
 	MOVD R3, ret+32(FP)
-	JMP done1175
+	JMP done1195
 
-ok1181:
+ok1201:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -34275,14 +34713,14 @@ ok1181:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1176
+	BLE many1196
 
-oneTest1178:
+oneTest1198:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1179
+	BGT tail1199
 
-one1177:
+one1197:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -34297,11 +34735,11 @@ one1177:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1182
+	BEQ ok1202
 	MOVD R3, ret+32(FP)
-	JMP done1175
+	JMP done1195
 
-ok1182:
+ok1202:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -34376,11 +34814,11 @@ ok1182:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1177
+	BLE one1197
 
-tail1179:
+tail1199:
 	SUBS R3, R2, R0
-	BEQ done1180
+	BEQ done1200
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -34435,11 +34873,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1183
+	BEQ ok1203
 	MOVD R3, ret+32(FP)
-	JMP done1175
+	JMP done1195
 
-ok1183:
+ok1203:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -34619,10 +35057,10 @@ someLanes7:
 
 doneLanes8:
 
-done1180:
+done1200:
 	MOVD R2, ret+32(FP)
 
-done1175:
+done1195:
 	RET
 
 // func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -34638,9 +35076,9 @@ TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1195
+	BLT oneTest1215
 
-many1193:
+many1213:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -34666,11 +35104,11 @@ many1193:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1198
+	BEQ ok1218
 	MOVD R3, ret+40(FP)
-	JMP done1192
+	JMP done1212
 
-ok1198:
+ok1218:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -34870,14 +35308,14 @@ ok1198:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1193
+	BLE many1213
 
-oneTest1195:
+oneTest1215:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1196
+	BGT tail1216
 
-one1194:
+one1214:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -34892,11 +35330,11 @@ one1194:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1199
+	BEQ ok1219
 	MOVD R3, ret+40(FP)
-	JMP done1192
+	JMP done1212
 
-ok1199:
+ok1219:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R6), F1
@@ -34999,11 +35437,11 @@ ok1199:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1194
+	BLE one1214
 
-tail1196:
+tail1216:
 	SUBS R3, R2, R0
-	BEQ done1197
+	BEQ done1217
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -35042,11 +35480,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1200
+	BEQ ok1220
 	MOVD R3, ret+40(FP)
-	JMP done1192
+	JMP done1212
 
-ok1200:
+ok1220:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -35226,10 +35664,10 @@ someLanes9:
 
 doneLanes10:
 
-done1197:
+done1217:
 	MOVD R2, ret+40(FP)
 
-done1192:
+done1212:
 	RET
 
 // func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -35245,9 +35683,9 @@ TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1212
+	BLT oneTest1232
 
-many1210:
+many1230:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -35273,11 +35711,11 @@ many1210:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1215
+	BEQ ok1235
 	MOVD R3, ret+40(FP)
-	JMP done1209
+	JMP done1229
 
-ok1215:
+ok1235:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -35429,14 +35867,14 @@ ok1215:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1210
+	BLE many1230
 
-oneTest1212:
+oneTest1232:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1213
+	BGT tail1233
 
-one1211:
+one1231:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -35451,11 +35889,11 @@ one1211:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1216
+	BEQ ok1236
 	MOVD R3, ret+40(FP)
-	JMP done1209
+	JMP done1229
 
-ok1216:
+ok1236:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R6), F1
@@ -35534,11 +35972,11 @@ ok1216:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1211
+	BLE one1231
 
-tail1213:
+tail1233:
 	SUBS R3, R2, R0
-	BEQ done1214
+	BEQ done1234
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -35593,11 +36031,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1217
+	BEQ ok1237
 	MOVD R3, ret+40(FP)
-	JMP done1209
+	JMP done1229
 
-ok1217:
+ok1237:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -35817,10 +36255,10 @@ someLanes9:
 
 doneLanes10:
 
-done1214:
+done1234:
 	MOVD R2, ret+40(FP)
 
-done1209:
+done1229:
 	RET
 
 // func addCosF64(n int, dst *float64, sign float64, x *float64) int
@@ -35835,9 +36273,9 @@ TEXT ·addCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1229
+	BLT oneTest1249
 
-many1227:
+many1247:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -35863,11 +36301,11 @@ many1227:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1232
+	BEQ ok1252
 	MOVD R3, ret+32(FP)
-	JMP done1226
+	JMP done1246
 
-ok1232:
+ok1252:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -36060,14 +36498,14 @@ ok1232:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1227
+	BLE many1247
 
-oneTest1229:
+oneTest1249:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1230
+	BGT tail1250
 
-one1228:
+one1248:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -36082,11 +36520,11 @@ one1228:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1233
+	BEQ ok1253
 	MOVD R3, ret+32(FP)
-	JMP done1226
+	JMP done1246
 
-ok1233:
+ok1253:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R5), F1
@@ -36185,11 +36623,11 @@ ok1233:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1228
+	BLE one1248
 
-tail1230:
+tail1250:
 	SUBS R3, R2, R0
-	BEQ done1231
+	BEQ done1251
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -36228,11 +36666,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1234
+	BEQ ok1254
 	MOVD R3, ret+32(FP)
-	JMP done1226
+	JMP done1246
 
-ok1234:
+ok1254:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -36388,10 +36826,10 @@ someLanes7:
 
 doneLanes8:
 
-done1231:
+done1251:
 	MOVD R2, ret+32(FP)
 
-done1226:
+done1246:
 	RET
 
 // func addCosF32(n int, dst *float32, sign float32, x *float32) int
@@ -36406,9 +36844,9 @@ TEXT ·addCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1246
+	BLT oneTest1266
 
-many1244:
+many1264:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -36434,11 +36872,11 @@ many1244:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1249
+	BEQ ok1269
 	MOVD R3, ret+32(FP)
-	JMP done1243
+	JMP done1263
 
-ok1249:
+ok1269:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -36583,14 +37021,14 @@ ok1249:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1244
+	BLE many1264
 
-oneTest1246:
+oneTest1266:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1247
+	BGT tail1267
 
-one1245:
+one1265:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -36605,11 +37043,11 @@ one1245:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1250
+	BEQ ok1270
 	MOVD R3, ret+32(FP)
-	JMP done1243
+	JMP done1263
 
-ok1250:
+ok1270:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -36684,11 +37122,11 @@ ok1250:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1245
+	BLE one1265
 
-tail1247:
+tail1267:
 	SUBS R3, R2, R0
-	BEQ done1248
+	BEQ done1268
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -36743,11 +37181,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1251
+	BEQ ok1271
 	MOVD R3, ret+32(FP)
-	JMP done1243
+	JMP done1263
 
-ok1251:
+ok1271:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -36927,10 +37365,10 @@ someLanes7:
 
 doneLanes8:
 
-done1248:
+done1268:
 	MOVD R2, ret+32(FP)
 
-done1243:
+done1263:
 	RET
 
 // func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -36946,9 +37384,9 @@ TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1263
+	BLT oneTest1283
 
-many1261:
+many1281:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -36974,11 +37412,11 @@ many1261:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1266
+	BEQ ok1286
 	MOVD R3, ret+40(FP)
-	JMP done1260
+	JMP done1280
 
-ok1266:
+ok1286:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -37178,14 +37616,14 @@ ok1266:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1261
+	BLE many1281
 
-oneTest1263:
+oneTest1283:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1264
+	BGT tail1284
 
-one1262:
+one1282:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -37200,11 +37638,11 @@ one1262:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1267
+	BEQ ok1287
 	MOVD R3, ret+40(FP)
-	JMP done1260
+	JMP done1280
 
-ok1267:
+ok1287:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R6), F1
@@ -37307,11 +37745,11 @@ ok1267:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1262
+	BLE one1282
 
-tail1264:
+tail1284:
 	SUBS R3, R2, R0
-	BEQ done1265
+	BEQ done1285
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -37350,11 +37788,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1268
+	BEQ ok1288
 	MOVD R3, ret+40(FP)
-	JMP done1260
+	JMP done1280
 
-ok1268:
+ok1288:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -37534,10 +37972,10 @@ someLanes9:
 
 doneLanes10:
 
-done1265:
+done1285:
 	MOVD R2, ret+40(FP)
 
-done1260:
+done1280:
 	RET
 
 // func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -37553,9 +37991,9 @@ TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1280
+	BLT oneTest1300
 
-many1278:
+many1298:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -37581,11 +38019,11 @@ many1278:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1283
+	BEQ ok1303
 	MOVD R3, ret+40(FP)
-	JMP done1277
+	JMP done1297
 
-ok1283:
+ok1303:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -37737,14 +38175,14 @@ ok1283:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1278
+	BLE many1298
 
-oneTest1280:
+oneTest1300:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1281
+	BGT tail1301
 
-one1279:
+one1299:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -37759,11 +38197,11 @@ one1279:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1284
+	BEQ ok1304
 	MOVD R3, ret+40(FP)
-	JMP done1277
+	JMP done1297
 
-ok1284:
+ok1304:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R6), F1
@@ -37842,11 +38280,11 @@ ok1284:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1279
+	BLE one1299
 
-tail1281:
+tail1301:
 	SUBS R3, R2, R0
-	BEQ done1282
+	BEQ done1302
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -37901,11 +38339,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1285
+	BEQ ok1305
 	MOVD R3, ret+40(FP)
-	JMP done1277
+	JMP done1297
 
-ok1285:
+ok1305:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -38125,10 +38563,10 @@ someLanes9:
 
 doneLanes10:
 
-done1282:
+done1302:
 	MOVD R2, ret+40(FP)
 
-done1277:
+done1297:
 	RET
 
 // func addSqrtF64(dst *float64, sign float64, x *float64, n int)
@@ -38142,9 +38580,9 @@ TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1295
+	BGT tail1315
 
-one1293:
+one1313:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -38156,11 +38594,11 @@ one1293:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1293
+	BLE one1313
 
-tail1295:
+tail1315:
 	SUBS R3, R0, R0
-	BEQ done1296
+	BEQ done1316
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38233,7 +38671,7 @@ someLanes5:
 
 doneLanes6:
 
-done1296:
+done1316:
 	RET
 
 // func addSqrtF32(dst *float32, sign float32, x *float32, n int)
@@ -38247,9 +38685,9 @@ TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1307
+	BGT tail1327
 
-one1305:
+one1325:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -38261,11 +38699,11 @@ one1305:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1305
+	BLE one1325
 
-tail1307:
+tail1327:
 	SUBS R3, R0, R0
-	BEQ done1308
+	BEQ done1328
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38386,7 +38824,7 @@ someLanes5:
 
 doneLanes6:
 
-done1308:
+done1328:
 	RET
 
 // func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -38401,9 +38839,9 @@ TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1319
+	BGT tail1339
 
-one1317:
+one1337:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -38419,11 +38857,11 @@ one1317:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1317
+	BLE one1337
 
-tail1319:
+tail1339:
 	SUBS R3, R0, R0
-	BEQ done1320
+	BEQ done1340
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38520,7 +38958,7 @@ someLanes7:
 
 doneLanes8:
 
-done1320:
+done1340:
 	RET
 
 // func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -38535,9 +38973,9 @@ TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1331
+	BGT tail1351
 
-one1329:
+one1349:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -38553,11 +38991,11 @@ one1329:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1329
+	BLE one1349
 
-tail1331:
+tail1351:
 	SUBS R2, R0, R0
-	BEQ done1332
+	BEQ done1352
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38718,7 +39156,7 @@ someLanes7:
 
 doneLanes8:
 
-done1332:
+done1352:
 	RET
 
 // func addRecipF64(dst *float64, sign float64, x *float64, n int)
@@ -38733,9 +39171,9 @@ TEXT ·addRecipF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1343
+	BGT tail1363
 
-one1341:
+one1361:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 576(R7), F0
@@ -38748,11 +39186,11 @@ one1341:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1341
+	BLE one1361
 
-tail1343:
+tail1363:
 	SUBS R3, R0, R0
-	BEQ done1344
+	BEQ done1364
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38826,7 +39264,7 @@ someLanes5:
 
 doneLanes6:
 
-done1344:
+done1364:
 	RET
 
 // func addRecipF32(dst *float32, sign float32, x *float32, n int)
@@ -38841,9 +39279,9 @@ TEXT ·addRecipF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1355
+	BGT tail1375
 
-one1353:
+one1373:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 704(R7), F0
@@ -38856,11 +39294,11 @@ one1353:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1353
+	BLE one1373
 
-tail1355:
+tail1375:
 	SUBS R3, R0, R0
-	BEQ done1356
+	BEQ done1376
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38982,7 +39420,7 @@ someLanes5:
 
 doneLanes6:
 
-done1356:
+done1376:
 	RET
 
 // func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -38998,9 +39436,9 @@ TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1367
+	BGT tail1387
 
-one1365:
+one1385:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 576(R8), F0
@@ -39017,11 +39455,11 @@ one1365:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1365
+	BLE one1385
 
-tail1367:
+tail1387:
 	SUBS R3, R0, R0
-	BEQ done1368
+	BEQ done1388
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39119,7 +39557,7 @@ someLanes7:
 
 doneLanes8:
 
-done1368:
+done1388:
 	RET
 
 // func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -39135,9 +39573,9 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1379
+	BGT tail1399
 
-one1377:
+one1397:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 704(R8), F0
@@ -39154,11 +39592,11 @@ one1377:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1377
+	BLE one1397
 
-tail1379:
+tail1399:
 	SUBS R2, R0, R0
-	BEQ done1380
+	BEQ done1400
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39320,7 +39758,7 @@ someLanes7:
 
 doneLanes8:
 
-done1380:
+done1400:
 	RET
 
 // func addAbsF64(dst *float64, sign float64, x *float64, n int)
@@ -39335,9 +39773,9 @@ TEXT ·addAbsF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1391
+	BGT tail1411
 
-one1389:
+one1409:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R7), F0
@@ -39350,11 +39788,11 @@ one1389:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1389
+	BLE one1409
 
-tail1391:
+tail1411:
 	SUBS R3, R0, R0
-	BEQ done1392
+	BEQ done1412
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39428,7 +39866,7 @@ someLanes5:
 
 doneLanes6:
 
-done1392:
+done1412:
 	RET
 
 // func addAbsF32(dst *float32, sign float32, x *float32, n int)
@@ -39443,9 +39881,9 @@ TEXT ·addAbsF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1403
+	BGT tail1423
 
-one1401:
+one1421:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 448(R7), F0
@@ -39458,11 +39896,11 @@ one1401:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1401
+	BLE one1421
 
-tail1403:
+tail1423:
 	SUBS R3, R0, R0
-	BEQ done1404
+	BEQ done1424
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39584,7 +40022,7 @@ someLanes5:
 
 doneLanes6:
 
-done1404:
+done1424:
 	RET
 
 // func addSignF64(dst *float64, sign float64, x *float64, n int)
@@ -39599,9 +40037,9 @@ TEXT ·addSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1415
+	BGT tail1435
 
-one1413:
+one1433:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R7), F0
@@ -39625,11 +40063,11 @@ one1413:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1413
+	BLE one1433
 
-tail1415:
+tail1435:
 	SUBS R3, R0, R0
-	BEQ done1416
+	BEQ done1436
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39714,7 +40152,7 @@ someLanes5:
 
 doneLanes6:
 
-done1416:
+done1436:
 	RET
 
 // func addSignF32(dst *float32, sign float32, x *float32, n int)
@@ -39729,9 +40167,9 @@ TEXT ·addSignF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1427
+	BGT tail1447
 
-one1425:
+one1445:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R7), F0
@@ -39755,11 +40193,11 @@ one1425:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1425
+	BLE one1445
 
-tail1427:
+tail1447:
 	SUBS R3, R0, R0
-	BEQ done1428
+	BEQ done1448
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39892,7 +40330,7 @@ someLanes5:
 
 doneLanes6:
 
-done1428:
+done1448:
 	RET
 
 // func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -39908,9 +40346,9 @@ TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1439
+	BGT tail1459
 
-one1437:
+one1457:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R8), F0
@@ -39938,11 +40376,11 @@ one1437:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1437
+	BLE one1457
 
-tail1439:
+tail1459:
 	SUBS R3, R0, R0
-	BEQ done1440
+	BEQ done1460
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40051,7 +40489,7 @@ someLanes7:
 
 doneLanes8:
 
-done1440:
+done1460:
 	RET
 
 // func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -40067,9 +40505,9 @@ TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1451
+	BGT tail1471
 
-one1449:
+one1469:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R8), F0
@@ -40097,11 +40535,11 @@ one1449:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1449
+	BLE one1469
 
-tail1451:
+tail1471:
 	SUBS R2, R0, R0
-	BEQ done1452
+	BEQ done1472
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40274,7 +40712,7 @@ someLanes7:
 
 doneLanes8:
 
-done1452:
+done1472:
 	RET
 
 // func addTanF64(n int, dst *float64, sign float64, x *float64) int
@@ -40289,9 +40727,9 @@ TEXT ·addTanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1465
+	BLT oneTest1485
 
-many1463:
+many1483:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -40317,11 +40755,11 @@ many1463:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1468
+	BEQ ok1488
 	MOVD R3, ret+32(FP)
-	JMP done1462
+	JMP done1482
 
-ok1468:
+ok1488:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -40520,14 +40958,14 @@ ok1468:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1463
+	BLE many1483
 
-oneTest1465:
+oneTest1485:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1466
+	BGT tail1486
 
-one1464:
+one1484:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -40542,11 +40980,11 @@ one1464:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1469
+	BEQ ok1489
 	MOVD R3, ret+32(FP)
-	JMP done1462
+	JMP done1482
 
-ok1469:
+ok1489:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 5952(R5), F1
@@ -40648,11 +41086,11 @@ ok1469:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1464
+	BLE one1484
 
-tail1466:
+tail1486:
 	SUBS R3, R2, R0
-	BEQ done1467
+	BEQ done1487
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40691,11 +41129,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1470
+	BEQ ok1490
 	MOVD R3, ret+32(FP)
-	JMP done1462
+	JMP done1482
 
-ok1470:
+ok1490:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<3, R6, R1
@@ -40854,10 +41292,10 @@ someLanes7:
 
 doneLanes8:
 
-done1467:
+done1487:
 	MOVD R2, ret+32(FP)
 
-done1462:
+done1482:
 	RET
 
 // func addTanF32(n int, dst *float32, sign float32, x *float32) int
@@ -40872,9 +41310,9 @@ TEXT ·addTanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1482
+	BLT oneTest1502
 
-many1480:
+many1500:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -40900,11 +41338,11 @@ many1480:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1485
+	BEQ ok1505
 	MOVD R3, ret+32(FP)
-	JMP done1479
+	JMP done1499
 
-ok1485:
+ok1505:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -41055,14 +41493,14 @@ ok1485:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1480
+	BLE many1500
 
-oneTest1482:
+oneTest1502:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1483
+	BGT tail1503
 
-one1481:
+one1501:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -41077,11 +41515,11 @@ one1481:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1486
+	BEQ ok1506
 	MOVD R3, ret+32(FP)
-	JMP done1479
+	JMP done1499
 
-ok1486:
+ok1506:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 7424(R5), F1
@@ -41159,11 +41597,11 @@ ok1486:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1481
+	BLE one1501
 
-tail1483:
+tail1503:
 	SUBS R3, R2, R0
-	BEQ done1484
+	BEQ done1504
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -41218,11 +41656,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1487
+	BEQ ok1507
 	MOVD R3, ret+32(FP)
-	JMP done1479
+	JMP done1499
 
-ok1487:
+ok1507:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<2, R6, R1
@@ -41405,10 +41843,10 @@ someLanes7:
 
 doneLanes8:
 
-done1484:
+done1504:
 	MOVD R2, ret+32(FP)
 
-done1479:
+done1499:
 	RET
 
 // func addExpm1F64(dst *float64, sign float64, x *float64, n int)
@@ -41428,9 +41866,9 @@ TEXT ·addExpm1F64(SB), NOSPLIT, $144-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1496
+	BLT oneTest1516
 
-many1494:
+many1514:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 128(RSP)
@@ -41735,14 +42173,14 @@ many1494:
 	WORD $0x4ea31c80 // ORR V0.16B, V4.16B, V3.16B
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1494
+	BLE many1514
 
-oneTest1496:
+oneTest1516:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1497
+	BGT tail1517
 
-one1495:
+one1515:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 2112(R7), F0
@@ -41885,11 +42323,11 @@ one1495:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1495
+	BLE one1515
 
-tail1497:
+tail1517:
 	SUBS R3, R0, R0
-	BEQ done1498
+	BEQ done1518
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42093,7 +42531,7 @@ someLanes5:
 
 doneLanes6:
 
-done1498:
+done1518:
 	RET
 
 // func addExpm1F32(dst *float32, sign float32, x *float32, n int)
@@ -42112,9 +42550,9 @@ TEXT ·addExpm1F32(SB), NOSPLIT, $160-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1508
+	BLT oneTest1528
 
-many1506:
+many1526:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F16, F15)
 	FLDPQ 32(R1), (F14, F13)
@@ -42347,14 +42785,14 @@ many1506:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many1506
+	BLE many1526
 
-oneTest1508:
+oneTest1528:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1509
+	BGT tail1529
 
-one1507:
+one1527:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 2880(R7), F0
@@ -42462,11 +42900,11 @@ one1507:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1507
+	BLE one1527
 
-tail1509:
+tail1529:
 	SUBS R3, R0, R0
-	BEQ done1510
+	BEQ done1530
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42683,7 +43121,7 @@ someLanes5:
 
 doneLanes6:
 
-done1510:
+done1530:
 	RET
 
 // func addLog1pF64(dst *float64, sign float64, x *float64, n int)
@@ -42698,9 +43136,9 @@ TEXT ·addLog1pF64(SB), NOSPLIT, $320-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1520
+	BLT oneTest1540
 
-many1518:
+many1538:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 304(RSP)
@@ -43056,14 +43494,14 @@ many1518:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1518
+	BLE many1538
 
-oneTest1520:
+oneTest1540:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1521
+	BGT tail1541
 
-one1519:
+one1539:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F14, F12)
 	FMOVQ 576(R7), F0
@@ -43224,11 +43662,11 @@ one1519:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1519
+	BLE one1539
 
-tail1521:
+tail1541:
 	SUBS R3, R0, R0
-	BEQ done1522
+	BEQ done1542
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43450,7 +43888,7 @@ someLanes5:
 
 doneLanes6:
 
-done1522:
+done1542:
 	RET
 
 // func addLog1pF32(dst *float32, sign float32, x *float32, n int)
@@ -43465,9 +43903,9 @@ TEXT ·addLog1pF32(SB), NOSPLIT, $32-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1532
+	BLT oneTest1552
 
-many1530:
+many1550:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F25, F24)
 	FMOVQ 704(R7), F0
@@ -43738,14 +44176,14 @@ many1530:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1530
+	BLE many1550
 
-oneTest1532:
+oneTest1552:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1533
+	BGT tail1553
 
-one1531:
+one1551:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 704(R7), F0
@@ -43888,11 +44326,11 @@ one1531:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1531
+	BLE one1551
 
-tail1533:
+tail1553:
 	SUBS R3, R0, R0
-	BEQ done1534
+	BEQ done1554
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44144,7 +44582,7 @@ someLanes5:
 
 doneLanes6:
 
-done1534:
+done1554:
 	RET
 
 // func addErfF64(dst *float64, sign float64, x *float64, n int)
@@ -44165,9 +44603,9 @@ TEXT ·addErfF64(SB), NOSPLIT, $368-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1544
+	BLT oneTest1564
 
-many1542:
+many1562:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 272(RSP)
@@ -44784,14 +45222,14 @@ many1542:
 	FMOVQ 320(RSP), F0
 	WORD $0x4e61cc02 // FMLA V2.2D, V0.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1542
+	BLE many1562
 
-oneTest1544:
+oneTest1564:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1545
+	BGT tail1565
 
-one1543:
+one1563:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 384(R7), F0
@@ -45082,11 +45520,11 @@ one1543:
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1543
+	BLE one1563
 
-tail1545:
+tail1565:
 	SUBS R3, R0, R0
-	BEQ done1546
+	BEQ done1566
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -45438,7 +45876,7 @@ someLanes5:
 
 doneLanes6:
 
-done1546:
+done1566:
 	RET
 
 // func addErfF32(dst *float32, sign float32, x *float32, n int)
@@ -45457,9 +45895,9 @@ TEXT ·addErfF32(SB), NOSPLIT, $144-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1556
+	BLT oneTest1576
 
-many1554:
+many1574:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 128(RSP)
@@ -45828,14 +46266,14 @@ many1554:
 	WORD $0x4ea31c80 // ORR V0.16B, V4.16B, V3.16B
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1554
+	BLE many1574
 
-oneTest1556:
+oneTest1576:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1557
+	BGT tail1577
 
-one1555:
+one1575:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 448(R7), F0
@@ -46018,11 +46456,11 @@ one1555:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1555
+	BLE one1575
 
-tail1557:
+tail1577:
 	SUBS R3, R0, R0
-	BEQ done1558
+	BEQ done1578
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -46314,7 +46752,7 @@ someLanes5:
 
 doneLanes6:
 
-done1558:
+done1578:
 	RET
 
 // func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -46329,9 +46767,9 @@ TEXT ·addMaxF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1569
+	BGT tail1589
 
-one1567:
+one1587:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -46351,11 +46789,11 @@ one1567:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1567
+	BLE one1587
 
-tail1569:
+tail1589:
 	SUBS R3, R0, R0
-	BEQ done1570
+	BEQ done1590
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -46456,7 +46894,7 @@ someLanes7:
 
 doneLanes8:
 
-done1570:
+done1590:
 	RET
 
 // func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -46471,9 +46909,9 @@ TEXT ·addMaxF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1581
+	BGT tail1601
 
-one1579:
+one1599:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -46493,11 +46931,11 @@ one1579:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1579
+	BLE one1599
 
-tail1581:
+tail1601:
 	SUBS R2, R0, R0
-	BEQ done1582
+	BEQ done1602
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -46662,7 +47100,7 @@ someLanes7:
 
 doneLanes8:
 
-done1582:
+done1602:
 	RET
 
 // func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -46677,9 +47115,9 @@ TEXT ·addMinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1593
+	BGT tail1613
 
-one1591:
+one1611:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -46699,11 +47137,11 @@ one1591:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1591
+	BLE one1611
 
-tail1593:
+tail1613:
 	SUBS R3, R0, R0
-	BEQ done1594
+	BEQ done1614
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -46804,7 +47242,7 @@ someLanes7:
 
 doneLanes8:
 
-done1594:
+done1614:
 	RET
 
 // func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -46819,9 +47257,9 @@ TEXT ·addMinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1605
+	BGT tail1625
 
-one1603:
+one1623:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -46841,11 +47279,11 @@ one1603:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1603
+	BLE one1623
 
-tail1605:
+tail1625:
 	SUBS R2, R0, R0
-	BEQ done1606
+	BEQ done1626
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -47010,7 +47448,7 @@ someLanes7:
 
 doneLanes8:
 
-done1606:
+done1626:
 	RET
 
 // func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
@@ -47027,9 +47465,9 @@ TEXT ·addGreaterF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1617
+	BGT tail1637
 
-one1615:
+one1635:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<3, R7, R1
@@ -47055,11 +47493,11 @@ one1615:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1615
+	BLE one1635
 
-tail1617:
+tail1637:
 	SUBS R2, R0, R0
-	BEQ done1618
+	BEQ done1638
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47186,7 +47624,7 @@ someLanes9:
 
 doneLanes10:
 
-done1618:
+done1638:
 	RET
 
 // func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
@@ -47203,9 +47641,9 @@ TEXT ·addGreaterF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1629
+	BGT tail1649
 
-one1627:
+one1647:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<2, R7, R1
@@ -47231,11 +47669,11 @@ one1627:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1627
+	BLE one1647
 
-tail1629:
+tail1649:
 	SUBS R2, R0, R0
-	BEQ done1630
+	BEQ done1650
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -47442,7 +47880,7 @@ someLanes9:
 
 doneLanes10:
 
-done1630:
+done1650:
 	RET
 
 // func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
@@ -47460,9 +47898,9 @@ TEXT ·addClipF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1641
+	BGT tail1661
 
-one1639:
+one1659:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ee0e481 // FCMGT V1.2D, V4.2D, V0.2D
@@ -47480,11 +47918,11 @@ one1639:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1639
+	BLE one1659
 
-tail1641:
+tail1661:
 	SUBS R3, R0, R0
-	BEQ done1642
+	BEQ done1662
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47563,7 +48001,7 @@ someLanes5:
 
 doneLanes6:
 
-done1642:
+done1662:
 	RET
 
 // func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
@@ -47581,9 +48019,9 @@ TEXT ·addClipF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1653
+	BGT tail1673
 
-one1651:
+one1671:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ea0e481 // FCMGT V1.4S, V4.4S, V0.4S
@@ -47601,11 +48039,11 @@ one1651:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1651
+	BLE one1671
 
-tail1653:
+tail1673:
 	SUBS R3, R0, R0
-	BEQ done1654
+	BEQ done1674
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -47732,7 +48170,7 @@ someLanes5:
 
 doneLanes6:
 
-done1654:
+done1674:
 	RET
 
 // func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
@@ -47752,9 +48190,9 @@ TEXT ·addWithinF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1665
+	BGT tail1685
 
-one1663:
+one1683:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R3<<3, R4, R1
@@ -47776,11 +48214,11 @@ one1663:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1663
+	BLE one1683
 
-tail1665:
+tail1685:
 	SUBS R3, R0, R0
-	BEQ done1666
+	BEQ done1686
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47883,7 +48321,7 @@ someLanes7:
 
 doneLanes8:
 
-done1666:
+done1686:
 	RET
 
 // func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
@@ -47903,9 +48341,9 @@ TEXT ·addWithinF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail1677
+	BGT tail1697
 
-one1675:
+one1695:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R2<<2, R6, R1
@@ -47927,11 +48365,11 @@ one1675:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one1675
+	BLE one1695
 
-tail1677:
+tail1697:
 	SUBS R2, R0, R0
-	BEQ done1678
+	BEQ done1698
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48098,7 +48536,7 @@ someLanes7:
 
 doneLanes8:
 
-done1678:
+done1698:
 	RET
 
 // func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
@@ -48115,9 +48553,9 @@ TEXT ·addWhereF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1689
+	BGT tail1709
 
-one1687:
+one1707:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<3, R7, R1
@@ -48138,11 +48576,11 @@ one1687:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1687
+	BLE one1707
 
-tail1689:
+tail1709:
 	SUBS R2, R0, R0
-	BEQ done1690
+	BEQ done1710
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -48264,7 +48702,7 @@ someLanes9:
 
 doneLanes10:
 
-done1690:
+done1710:
 	RET
 
 // func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
@@ -48281,9 +48719,9 @@ TEXT ·addWhereF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1701
+	BGT tail1721
 
-one1699:
+one1719:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<2, R7, R1
@@ -48304,11 +48742,11 @@ one1699:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1699
+	BLE one1719
 
-tail1701:
+tail1721:
 	SUBS R2, R0, R0
-	BEQ done1702
+	BEQ done1722
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48510,7 +48948,7 @@ someLanes9:
 
 doneLanes10:
 
-done1702:
+done1722:
 	RET
 
 // func hypotF64(dst *float64, x *float64, y *float64, n int)
@@ -48524,9 +48962,9 @@ TEXT ·hypotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1713
+	BGT tail1733
 
-one1711:
+one1731:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R3<<3, R4, R1
@@ -48587,11 +49025,11 @@ one1711:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1711
+	BLE one1731
 
-tail1713:
+tail1733:
 	SUBS R3, R0, R0
-	BEQ done1714
+	BEQ done1734
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -48713,7 +49151,7 @@ someLanes5:
 
 doneLanes6:
 
-done1714:
+done1734:
 	RET
 
 // func hypotF32(dst *float32, x *float32, y *float32, n int)
@@ -48727,9 +49165,9 @@ TEXT ·hypotF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail1725
+	BGT tail1745
 
-one1723:
+one1743:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R6, R1
@@ -48790,11 +49228,11 @@ one1723:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one1723
+	BLE one1743
 
-tail1725:
+tail1745:
 	SUBS R2, R0, R0
-	BEQ done1726
+	BEQ done1746
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48964,7 +49402,7 @@ someLanes5:
 
 doneLanes6:
 
-done1726:
+done1746:
 	RET
 
 // func directionF64(u *float64, v *float64, x *float64, y *float64, n int)
@@ -48979,9 +49417,9 @@ TEXT ·directionF64(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1737
+	BGT tail1757
 
-one1735:
+one1755:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<3, R5, R1
@@ -49087,11 +49525,11 @@ one1735:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1735
+	BLE one1755
 
-tail1737:
+tail1757:
 	SUBS R2, R0, R0
-	BEQ done1738
+	BEQ done1758
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -49276,7 +49714,7 @@ someLanes7:
 
 doneLanes8:
 
-done1738:
+done1758:
 	RET
 
 // func directionF32(u *float32, v *float32, x *float32, y *float32, n int)
@@ -49291,9 +49729,9 @@ TEXT ·directionF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1749
+	BGT tail1769
 
-one1747:
+one1767:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -49399,11 +49837,11 @@ one1747:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1747
+	BLE one1767
 
-tail1749:
+tail1769:
 	SUBS R2, R0, R0
-	BEQ done1750
+	BEQ done1770
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -49652,7 +50090,7 @@ someLanes7:
 
 doneLanes8:
 
-done1750:
+done1770:
 	RET
 
 // func atan2F64(dst *float64, x *float64, y *float64, n int)
@@ -49666,9 +50104,9 @@ TEXT ·atan2F64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1760
+	BLT oneTest1780
 
-many1758:
+many1778:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	FLDPQ 32(R2), (F7, F6)
@@ -50116,14 +50554,14 @@ many1758:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1758
+	BLE many1778
 
-oneTest1760:
+oneTest1780:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1761
+	BGT tail1781
 
-one1759:
+one1779:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F12, F11)
 	ADD R3<<3, R7, R1
@@ -50348,11 +50786,11 @@ one1759:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1759
+	BLE one1779
 
-tail1761:
+tail1781:
 	SUBS R3, R0, R0
-	BEQ done1762
+	BEQ done1782
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -50678,7 +51116,7 @@ someLanes9:
 
 doneLanes10:
 
-done1762:
+done1782:
 	RET
 
 // func atan2F32(dst *float32, x *float32, y *float32, n int)
@@ -50692,9 +51130,9 @@ TEXT ·atan2F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1772
+	BLT oneTest1792
 
-many1770:
+many1790:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	FLDPQ 32(R5), (F7, F6)
@@ -51056,14 +51494,14 @@ many1770:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1770
+	BLE many1790
 
-oneTest1772:
+oneTest1792:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1773
+	BGT tail1793
 
-one1771:
+one1791:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -51245,11 +51683,11 @@ one1771:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1771
+	BLE one1791
 
-tail1773:
+tail1793:
 	SUBS R2, R0, R0
-	BEQ done1774
+	BEQ done1794
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -51612,7 +52050,7 @@ someLanes9:
 
 doneLanes10:
 
-done1774:
+done1794:
 	RET
 
 // func atan2SlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -51628,9 +52066,9 @@ TEXT ·atan2SlopesF64(SB), NOSPLIT, $384-48
 	MOVD $0, R2
 	ADD $-8, R0, R11
 	TST R11, R11
-	BLT oneTest1784
+	BLT oneTest1804
 
-many1782:
+many1802:
 	ADD R2<<3, R12, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 384(R7), F1
@@ -52186,14 +52624,14 @@ many1782:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1782
+	BLE many1802
 
-oneTest1784:
+oneTest1804:
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail1785
+	BGT tail1805
 
-one1783:
+one1803:
 	ADD R2<<3, R12, R4
 	FLDPQ (R4), (F11, F10)
 	ADD R2<<3, R10, R1
@@ -52462,11 +52900,11 @@ one1783:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one1783
+	BLE one1803
 
-tail1785:
+tail1805:
 	SUBS R2, R0, R0
-	BEQ done1786
+	BEQ done1806
 	ADD $32, R13, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -52872,7 +53310,7 @@ someLanes13:
 
 doneLanes14:
 
-done1786:
+done1806:
 	RET
 
 // func atan2SlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -52888,9 +53326,9 @@ TEXT ·atan2SlopesF32(SB), NOSPLIT, $224-48
 	MOVD $0, R2
 	ADD $-16, R0, R11
 	TST R11, R11
-	BLT oneTest1796
+	BLT oneTest1816
 
-many1794:
+many1814:
 	ADD R2<<2, R12, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R6), F0
@@ -53346,14 +53784,14 @@ many1794:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1794
+	BLE many1814
 
-oneTest1796:
+oneTest1816:
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail1797
+	BGT tail1817
 
-one1795:
+one1815:
 	ADD R2<<2, R12, R7
 	FLDPQ (R7), (F11, F10)
 	ADD R2<<2, R9, R1
@@ -53579,11 +54017,11 @@ one1795:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one1795
+	BLE one1815
 
-tail1797:
+tail1817:
 	SUBS R2, R0, R0
-	BEQ done1798
+	BEQ done1818
 	ADD $32, R13, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -54058,7 +54496,7 @@ someLanes13:
 
 doneLanes14:
 
-done1798:
+done1818:
 	RET
 
 // func atan2CurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -54074,9 +54512,9 @@ TEXT ·atan2CurvesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1809
+	BGT tail1829
 
-one1807:
+one1827:
 	ADD R2<<3, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<3, R8, R1
@@ -54166,11 +54604,11 @@ one1807:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1807
+	BLE one1827
 
-tail1809:
+tail1829:
 	SUBS R2, R0, R0
-	BEQ done1810
+	BEQ done1830
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -54357,7 +54795,7 @@ someLanes9:
 
 doneLanes10:
 
-done1810:
+done1830:
 	RET
 
 // func atan2CurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -54373,9 +54811,9 @@ TEXT ·atan2CurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R7
 	CMP R7, R2
-	BGT tail1821
+	BGT tail1841
 
-one1819:
+one1839:
 	ADD R2<<2, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R8, R1
@@ -54465,11 +54903,11 @@ one1819:
 	FSTPQ (F3, F2), (R1)
 	ADD $8, R2, R2
 	CMP R7, R2
-	BLE one1819
+	BLE one1839
 
-tail1821:
+tail1841:
 	SUBS R2, R0, R0
-	BEQ done1822
+	BEQ done1842
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -54736,7 +55174,7 @@ someLanes9:
 
 doneLanes10:
 
-done1822:
+done1842:
 	RET
 
 // func powF64(dst *float64, x *float64, y *float64, n int)
@@ -54755,9 +55193,9 @@ TEXT ·powF64(SB), NOSPLIT, $304-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1832
+	BLT oneTest1852
 
-many1830:
+many1850:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F7, F2)
@@ -55604,14 +56042,14 @@ many1830:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1830
+	BLE many1850
 
-oneTest1832:
+oneTest1852:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1833
+	BGT tail1853
 
-one1831:
+one1851:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F2, F1)
 	ADD R3<<3, R7, R1
@@ -56002,11 +56440,11 @@ one1831:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1831
+	BLE one1851
 
-tail1833:
+tail1853:
 	SUBS R3, R0, R0
-	BEQ done1834
+	BEQ done1854
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -56498,7 +56936,7 @@ someLanes9:
 
 doneLanes10:
 
-done1834:
+done1854:
 	RET
 
 // func powF32(dst *float32, x *float32, y *float32, n int)
@@ -56516,9 +56954,9 @@ TEXT ·powF32(SB), NOSPLIT, $304-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1844
+	BLT oneTest1864
 
-many1842:
+many1862:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F3, F2)
@@ -57243,14 +57681,14 @@ many1842:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1842
+	BLE many1862
 
-oneTest1844:
+oneTest1864:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1845
+	BGT tail1865
 
-one1843:
+one1863:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -57585,11 +58023,11 @@ one1843:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1843
+	BLE one1863
 
-tail1845:
+tail1865:
 	SUBS R2, R0, R0
-	BEQ done1846
+	BEQ done1866
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58105,7 +58543,7 @@ someLanes9:
 
 doneLanes10:
 
-done1846:
+done1866:
 	RET
 
 // func powSlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -58126,9 +58564,9 @@ TEXT ·powSlopesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail1857
+	BGT tail1877
 
-one1855:
+one1875:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -58765,11 +59203,11 @@ one1855:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one1855
+	BLE one1875
 
-tail1857:
+tail1877:
 	SUBS R2, R0, R0
-	BEQ done1858
+	BEQ done1878
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -59683,7 +60121,7 @@ someLanes27:
 
 doneLanes28:
 
-done1858:
+done1878:
 	RET
 
 // func powSlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -59703,9 +60141,9 @@ TEXT ·powSlopesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail1869
+	BGT tail1889
 
-one1867:
+one1887:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -60254,11 +60692,11 @@ one1867:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one1867
+	BLE one1887
 
-tail1869:
+tail1889:
 	SUBS R2, R0, R0
-	BEQ done1870
+	BEQ done1890
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -61308,7 +61746,7 @@ someLanes27:
 
 doneLanes28:
 
-done1870:
+done1890:
 	RET
 
 // func powCurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -61329,9 +61767,9 @@ TEXT ·powCurvesF64(SB), NOSPLIT, $48-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail1881
+	BGT tail1901
 
-one1879:
+one1899:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -62221,11 +62659,11 @@ one1879:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one1879
+	BLE one1899
 
-tail1881:
+tail1901:
 	SUBS R2, R0, R0
-	BEQ done1882
+	BEQ done1902
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -63538,7 +63976,7 @@ someLanes41:
 
 doneLanes42:
 
-done1882:
+done1902:
 	RET
 
 // func powCurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -63558,9 +63996,9 @@ TEXT ·powCurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail1893
+	BGT tail1913
 
-one1891:
+one1911:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -64324,11 +64762,11 @@ one1891:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one1891
+	BLE one1911
 
-tail1893:
+tail1913:
 	SUBS R2, R0, R0
-	BEQ done1894
+	BEQ done1914
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -65856,7 +66294,7 @@ someLanes41:
 
 doneLanes42:
 
-done1894:
+done1914:
 	RET
 
 // func addAtan2F64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -65872,9 +66310,9 @@ TEXT ·addAtan2F64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1904
+	BLT oneTest1924
 
-many1902:
+many1922:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F14, F13)
 	FLDPQ 32(R2), (F7, F6)
@@ -66328,14 +66766,14 @@ many1902:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1902
+	BLE many1922
 
-oneTest1904:
+oneTest1924:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1905
+	BGT tail1925
 
-one1903:
+one1923:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	ADD R3<<3, R7, R1
@@ -66563,11 +67001,11 @@ one1903:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1903
+	BLE one1923
 
-tail1905:
+tail1925:
 	SUBS R3, R0, R0
-	BEQ done1906
+	BEQ done1926
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -66916,7 +67354,7 @@ someLanes11:
 
 doneLanes12:
 
-done1906:
+done1926:
 	RET
 
 // func addAtan2F32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -66932,9 +67370,9 @@ TEXT ·addAtan2F32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1916
+	BLT oneTest1936
 
-many1914:
+many1934:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F14, F13)
 	FLDPQ 32(R5), (F7, F6)
@@ -67302,14 +67740,14 @@ many1914:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1914
+	BLE many1934
 
-oneTest1916:
+oneTest1936:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1917
+	BGT tail1937
 
-one1915:
+one1935:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	ADD R2<<2, R7, R1
@@ -67494,11 +67932,11 @@ one1915:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1915
+	BLE one1935
 
-tail1917:
+tail1937:
 	SUBS R2, R0, R0
-	BEQ done1918
+	BEQ done1938
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -67900,7 +68338,7 @@ someLanes11:
 
 doneLanes12:
 
-done1918:
+done1938:
 	RET
 
 // func addPowF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -67921,9 +68359,9 @@ TEXT ·addPowF64(SB), NOSPLIT, $352-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1928
+	BLT oneTest1948
 
-many1926:
+many1946:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F8, F7)
@@ -68784,14 +69222,14 @@ many1926:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1926
+	BLE many1946
 
-oneTest1928:
+oneTest1948:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1929
+	BGT tail1949
 
-one1927:
+one1947:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F7, F1)
 	ADD R3<<3, R7, R1
@@ -69185,11 +69623,11 @@ one1927:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1927
+	BLE one1947
 
-tail1929:
+tail1949:
 	SUBS R3, R0, R0
-	BEQ done1930
+	BEQ done1950
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -69705,7 +70143,7 @@ someLanes11:
 
 doneLanes12:
 
-done1930:
+done1950:
 	RET
 
 // func addPowF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -69725,9 +70163,9 @@ TEXT ·addPowF32(SB), NOSPLIT, $336-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1940
+	BLT oneTest1960
 
-many1938:
+many1958:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F7, F2)
@@ -70463,14 +70901,14 @@ many1938:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1938
+	BLE many1958
 
-oneTest1940:
+oneTest1960:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1941
+	BGT tail1961
 
-one1939:
+one1959:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -70808,11 +71246,11 @@ one1939:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1939
+	BLE one1959
 
-tail1941:
+tail1961:
 	SUBS R2, R0, R0
-	BEQ done1942
+	BEQ done1962
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -71367,7 +71805,7 @@ someLanes11:
 
 doneLanes12:
 
-done1942:
+done1962:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -71389,9 +71827,9 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1956
+	BLT oneTest1976
 
-many1954:
+many1974:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R7), F0
@@ -71554,7 +71992,7 @@ many1954:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1959
+	BEQ normal1979
 	FMOVQ 2176(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -71613,9 +72051,9 @@ many1954:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1960
+	JMP scaled1980
 
-normal1959:
+normal1979:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -71645,7 +72083,7 @@ normal1959:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1960:
+scaled1980:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -71687,14 +72125,14 @@ scaled1960:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1954
+	BLE many1974
 
-oneTest1956:
+oneTest1976:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1957
+	BGT tail1977
 
-one1955:
+one1975:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R7), F0
@@ -71778,7 +72216,7 @@ one1955:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1961
+	BEQ normal1981
 	FMOVQ 2176(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -71808,9 +72246,9 @@ one1955:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1962
+	JMP scaled1982
 
-normal1961:
+normal1981:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -71826,7 +72264,7 @@ normal1961:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1962:
+scaled1982:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -71850,11 +72288,11 @@ scaled1962:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1955
+	BLE one1975
 
-tail1957:
+tail1977:
 	SUBS R2, R0, R0
-	BEQ done1958
+	BEQ done1978
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -71962,7 +72400,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1963
+	BEQ normal1983
 	FMOVQ 2176(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -71992,9 +72430,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1964
+	JMP scaled1984
 
-normal1963:
+normal1983:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -72010,7 +72448,7 @@ normal1963:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1964:
+scaled1984:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -72089,7 +72527,7 @@ someLanes7:
 
 doneLanes8:
 
-done1958:
+done1978:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -72107,9 +72545,9 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1974
+	BLT oneTest1994
 
-many1972:
+many1992:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F10)
 	FMOVQ 320(R7), F2
@@ -72300,14 +72738,14 @@ many1972:
 	WORD $0x6e25dd61 // FMUL V1.4S, V11.4S, V5.4S
 	WORD $0x6e24dd40 // FMUL V0.4S, V10.4S, V4.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1972
+	BLE many1992
 
-oneTest1974:
+oneTest1994:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1975
+	BGT tail1995
 
-one1973:
+one1993:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 320(R7), F0
@@ -72410,11 +72848,11 @@ one1973:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1973
+	BLE one1993
 
-tail1975:
+tail1995:
 	SUBS R2, R0, R0
-	BEQ done1976
+	BEQ done1996
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -72624,7 +73062,7 @@ someLanes5:
 
 doneLanes6:
 
-done1976:
+done1996:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -72646,9 +73084,9 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1990
+	BLT oneTest2010
 
-many1988:
+many2008:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -72815,7 +73253,7 @@ many1988:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1993
+	BEQ normal2013
 	FMOVQ 2176(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -72874,9 +73312,9 @@ many1988:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1994
+	JMP scaled2014
 
-normal1993:
+normal2013:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -72906,7 +73344,7 @@ normal1993:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1994:
+scaled2014:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -73102,14 +73540,14 @@ scaled1994:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1988
+	BLE many2008
 
-oneTest1990:
+oneTest2010:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail1991
+	BGT tail2011
 
-one1989:
+one2009:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -73195,7 +73633,7 @@ one1989:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1995
+	BEQ normal2015
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -73225,9 +73663,9 @@ one1989:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled1996
+	JMP scaled2016
 
-normal1995:
+normal2015:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -73243,7 +73681,7 @@ normal1995:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled1996:
+scaled2016:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -73344,11 +73782,11 @@ scaled1996:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one1989
+	BLE one2009
 
-tail1991:
+tail2011:
 	SUBS R2, R0, R0
-	BEQ done1992
+	BEQ done2012
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -73458,7 +73896,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1997
+	BEQ normal2017
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -73488,9 +73926,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled1998
+	JMP scaled2018
 
-normal1997:
+normal2017:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -73506,7 +73944,7 @@ normal1997:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled1998:
+scaled2018:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -73682,7 +74120,7 @@ someLanes9:
 
 doneLanes10:
 
-done1992:
+done2012:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -73700,9 +74138,9 @@ TEXT ·tanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2008
+	BLT oneTest2028
 
-many2006:
+many2026:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F8)
 	FMOVQ 448(R7), F0
@@ -73902,14 +74340,14 @@ many2006:
 	WORD $0x6e28dc63 // FMUL V3.4S, V3.4S, V8.4S
 	WORD $0x6e27dc00 // FMUL V0.4S, V0.4S, V7.4S
 	FSTPQ (F3, F0), 32(R1)
-	BLE many2006
+	BLE many2026
 
-oneTest2008:
+oneTest2028:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2009
+	BGT tail2029
 
-one2007:
+one2027:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 448(R7), F0
@@ -74015,11 +74453,11 @@ one2007:
 	FSTPQ (F3, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2007
+	BLE one2027
 
-tail2009:
+tail2029:
 	SUBS R2, R0, R0
-	BEQ done2010
+	BEQ done2030
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -74232,7 +74670,7 @@ someLanes5:
 
 doneLanes6:
 
-done2010:
+done2030:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -74254,9 +74692,9 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2024
+	BLT oneTest2044
 
-many2022:
+many2042:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -74419,7 +74857,7 @@ many2022:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2027
+	BEQ normal2047
 	FMOVQ 2176(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
@@ -74478,9 +74916,9 @@ many2022:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2028
+	JMP scaled2048
 
-normal2027:
+normal2047:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -74510,7 +74948,7 @@ normal2027:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2028:
+scaled2048:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -74729,14 +75167,14 @@ scaled2028:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2022
+	BLE many2042
 
-oneTest2024:
+oneTest2044:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2025
+	BGT tail2045
 
-one2023:
+one2043:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -74820,7 +75258,7 @@ one2023:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2029
+	BEQ normal2049
 	FMOVQ 2176(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -74850,9 +75288,9 @@ one2023:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled2030
+	JMP scaled2050
 
-normal2029:
+normal2049:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -74868,7 +75306,7 @@ normal2029:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled2030:
+scaled2050:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -74974,11 +75412,11 @@ scaled2030:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2023
+	BLE one2043
 
-tail2025:
+tail2045:
 	SUBS R2, R0, R0
-	BEQ done2026
+	BEQ done2046
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -75086,7 +75524,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2031
+	BEQ normal2051
 	FMOVQ 2176(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -75116,9 +75554,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled2032
+	JMP scaled2052
 
-normal2031:
+normal2051:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -75134,7 +75572,7 @@ normal2031:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled2032:
+scaled2052:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -75295,7 +75733,7 @@ someLanes7:
 
 doneLanes8:
 
-done2026:
+done2046:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -75313,9 +75751,9 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2042
+	BLT oneTest2062
 
-many2040:
+many2060:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 320(R7), F0
@@ -75591,14 +76029,14 @@ many2040:
 	WORD $0x6e6f1dc4 // BSL V4.16B, V14.16B, V15.16B
 	WORD $0x6e701da0 // BSL V0.16B, V13.16B, V16.16B
 	FSTPQ (F4, F0), 32(R1)
-	BLE many2040
+	BLE many2060
 
-oneTest2042:
+oneTest2062:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2043
+	BGT tail2063
 
-one2041:
+one2061:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 320(R7), F0
@@ -75744,11 +76182,11 @@ one2041:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2041
+	BLE one2061
 
-tail2043:
+tail2063:
 	SUBS R2, R0, R0
-	BEQ done2044
+	BEQ done2064
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -76001,7 +76439,7 @@ someLanes5:
 
 doneLanes6:
 
-done2044:
+done2064:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -76023,9 +76461,9 @@ TEXT ·gELUF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest2058
+	BLT oneTest2078
 
-many2056:
+many2076:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
@@ -76204,7 +76642,7 @@ many2056:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2061
+	BEQ normal2081
 	FMOVQ 2176(R5), F0
 	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
@@ -76263,9 +76701,9 @@ many2056:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled2062
+	JMP scaled2082
 
-normal2061:
+normal2081:
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -76295,7 +76733,7 @@ normal2061:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled2062:
+scaled2082:
 	ADD R2<<3, R8, R7
 	FLDPQ (R7), (F4, F0)
 	FMOVQ 384(R5), F1
@@ -76601,14 +77039,14 @@ scaled2062:
 	WORD $0x6e66dc80 // FMUL V0.2D, V4.2D, V6.2D
 	FSTPQ (F1, F0), 32(R6)
 	FSTPQ (F3, F2), 32(R1)
-	BLE many2056
+	BLE many2076
 
-oneTest2058:
+oneTest2078:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2059
+	BGT tail2079
 
-one2057:
+one2077:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
@@ -76700,7 +77138,7 @@ one2057:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2063
+	BEQ normal2083
 	FMOVQ 2176(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
@@ -76730,9 +77168,9 @@ one2057:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2064
+	JMP scaled2084
 
-normal2063:
+normal2083:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -76748,7 +77186,7 @@ normal2063:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2064:
+scaled2084:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 384(R5), F0
@@ -76910,11 +77348,11 @@ scaled2064:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2057
+	BLE one2077
 
-tail2059:
+tail2079:
 	SUBS R2, R0, R0
-	BEQ done2060
+	BEQ done2080
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -77030,7 +77468,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2065
+	BEQ normal2085
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -77060,9 +77498,9 @@ doneLanes2:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2066
+	JMP scaled2086
 
-normal2065:
+normal2085:
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -77078,7 +77516,7 @@ normal2065:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2066:
+scaled2086:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R8, R1
@@ -77315,7 +77753,7 @@ someLanes9:
 
 doneLanes10:
 
-done2060:
+done2080:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -77333,9 +77771,9 @@ TEXT ·gELUF32(SB), NOSPLIT, $64-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2076
+	BLT oneTest2096
 
-many2074:
+many2094:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F16, F15)
 	FMOVQ 448(R7), F0
@@ -77723,14 +78161,14 @@ many2074:
 	WORD $0x4e21cd8d // FMLA V13.4S, V12.4S, V1.4S
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
 	FSTPQ (F13, F11), 32(R1)
-	BLE many2074
+	BLE many2094
 
-oneTest2076:
+oneTest2096:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2077
+	BGT tail2097
 
-one2075:
+one2095:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 448(R7), F0
@@ -77926,11 +78364,11 @@ one2075:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2075
+	BLE one2095
 
-tail2077:
+tail2097:
 	SUBS R2, R0, R0
-	BEQ done2078
+	BEQ done2098
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -78233,7 +78671,7 @@ someLanes5:
 
 doneLanes6:
 
-done2078:
+done2098:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -78255,9 +78693,9 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2092
+	BLT oneTest2112
 
-many2090:
+many2110:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -78420,7 +78858,7 @@ many2090:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2095
+	BEQ normal2115
 	FMOVQ 2176(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -78479,9 +78917,9 @@ many2090:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2096
+	JMP scaled2116
 
-normal2095:
+normal2115:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -78511,7 +78949,7 @@ normal2095:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2096:
+scaled2116:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -78577,14 +79015,14 @@ scaled2096:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2090
+	BLE many2110
 
-oneTest2092:
+oneTest2112:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2093
+	BGT tail2113
 
-one2091:
+one2111:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -78668,7 +79106,7 @@ one2091:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2097
+	BEQ normal2117
 	FMOVQ 2176(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -78698,9 +79136,9 @@ one2091:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled2098
+	JMP scaled2118
 
-normal2097:
+normal2117:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -78716,7 +79154,7 @@ normal2097:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled2098:
+scaled2118:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -78752,11 +79190,11 @@ scaled2098:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2091
+	BLE one2111
 
-tail2093:
+tail2113:
 	SUBS R2, R0, R0
-	BEQ done2094
+	BEQ done2114
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -78864,7 +79302,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2099
+	BEQ normal2119
 	FMOVQ 2176(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -78894,9 +79332,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2100
+	JMP scaled2120
 
-normal2099:
+normal2119:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -78912,7 +79350,7 @@ normal2099:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2100:
+scaled2120:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -79003,7 +79441,7 @@ someLanes7:
 
 doneLanes8:
 
-done2094:
+done2114:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -79021,9 +79459,9 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2110
+	BLT oneTest2130
 
-many2108:
+many2128:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 320(R7), F2
@@ -79238,14 +79676,14 @@ many2108:
 	WORD $0x4e23cda2 // FMLA V2.4S, V13.4S, V3.4S
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many2108
+	BLE many2128
 
-oneTest2110:
+oneTest2130:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2111
+	BGT tail2131
 
-one2109:
+one2129:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 320(R7), F0
@@ -79361,11 +79799,11 @@ one2109:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2109
+	BLE one2129
 
-tail2111:
+tail2131:
 	SUBS R2, R0, R0
-	BEQ done2112
+	BEQ done2132
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -79588,7 +80026,7 @@ someLanes5:
 
 doneLanes6:
 
-done2112:
+done2132:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -79606,9 +80044,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2120
+	BLT oneTest2140
 
-many2118:
+many2138:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -79694,14 +80132,14 @@ many2118:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many2118
+	BLE many2138
 
-oneTest2120:
+oneTest2140:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail2121
+	BGT tail2141
 
-one2119:
+one2139:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -79727,11 +80165,11 @@ one2119:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one2119
+	BLE one2139
 
-tail2121:
+tail2141:
 	SUBS R5, R0, R0
-	BEQ done2122
+	BEQ done2142
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -79838,7 +80276,7 @@ someLanes7:
 
 doneLanes8:
 
-done2122:
+done2142:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -79856,9 +80294,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest2130
+	BLT oneTest2150
 
-many2128:
+many2148:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -79944,14 +80382,14 @@ many2128:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many2128
+	BLE many2148
 
-oneTest2130:
+oneTest2150:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2131
+	BGT tail2151
 
-one2129:
+one2149:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -79977,11 +80415,11 @@ one2129:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2129
+	BLE one2149
 
-tail2131:
+tail2151:
 	SUBS R2, R0, R0
-	BEQ done2132
+	BEQ done2152
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -80152,5 +80590,5 @@ someLanes7:
 
 doneLanes8:
 
-done2132:
+done2152:
 	RET

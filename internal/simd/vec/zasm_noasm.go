@@ -22,6 +22,14 @@ func AddProduct[T cpu.Float](dst []T, alpha T, x []T, y []T) {
 	genericAddProduct(dst, alpha, x, y)
 }
 
+// AddQuotient computes dst_i += alpha·(x_i/y_i). It rounds the quotient and the product.
+func AddQuotient[T cpu.Float](dst []T, alpha T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAddQuotient(dst, alpha, x, y)
+}
+
 // AddTo computes dst_i = x_i + y_i.
 func AddTo[T cpu.Float](dst []T, x []T, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {

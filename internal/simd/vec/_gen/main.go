@@ -43,7 +43,8 @@ func chunks(f *Routine, name, sig string) {
 
 func emit() {
 	loop("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i = alpha·x_i + y_i.", axpyTo)
-	loop("addProduct", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i += alpha·(x_i·y_i). It rounds both products.", addProduct)
+	loop("addProduct", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i += alpha·(x_i·y_i). It rounds both products.", func(v vec) { addBinary(v, v.Mul) })
+	loop("addQuotient", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i += alpha·(x_i/y_i). It rounds the quotient and the product.", func(v vec) { addBinary(v, v.Div) })
 	loop("addTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i + y_i.", func(v vec) { binaryTo(v, v.Add) })
 	loop("mulTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i·y_i.", func(v vec) { binaryTo(v, v.Mul) })
 	loop("divTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i/y_i.", func(v vec) { binaryTo(v, v.Div) })
@@ -169,12 +170,12 @@ func axpyTo(v vec) {
 	}, nil)
 }
 
-func addProduct(v vec) {
+func addBinary(v vec, op func(b, a, dst Op)) {
 	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
 	alpha := v.BroadcastArg("alpha")
 	v.Loop(n, 4, func(l Step, _ int) {
 		t := l.Load(x)
-		v.Mul(l.Load(y), t, t)
+		op(l.Load(y), t, t)
 		v.Mul(alpha, t, t)
 		v.Add(l.Load(dst), t, t)
 		l.Store(t, dst)
