@@ -14,8 +14,10 @@ import "revnum/rev"
 //	(100 + (m - x_ij) + log c + c/4)·2⁻⁵³·p_ij
 //
 // of the softmax of a row of c elements: a thread scales its sum when a larger element comes. If the row has up to
-// 8192 elements, all passes but AdjointTangent hold it, and scale nothing. Over float32 this
-// is computed in float64 and rounded once. In fixed point all has the bits of the host.
+// 8192 elements, a thread has at most 8 of them, and the last term falls away. All passes but AdjointTangent hold such a
+// row. Over floats AdjointTangent therefore adds rows of more than 256 elements in another order, and may differ
+// from Adjoint and Tangent by rounding. Over float32 this is computed in float64 and rounded once. In fixed point all has
+// the bits of the host.
 type SoftmaxRows[T rev.Real] struct {
 	Y General[T] `rev:"acc" shape:"n,c"`
 	X General[T] `rev:"in" shape:"n,c"`
@@ -24,10 +26,12 @@ type SoftmaxRows[T rev.Real] struct {
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k SoftmaxRows[T]) Run(p rev.Pass[SoftmaxRows[T]]) error {
 	w := begin(&k, &p)
-	rows[T]{
-		x: k.X, tx: p.T.X, gx: p.G.X, gtx: p.GT.X,
-		y: k.Y.rows(), ty: p.T.Y.rows(), gy: p.G.Y.rows(), gty: p.GT.Y.rows(),
-	}.run(&w, "softmax", p.Sign())
+	if k.X.Cols > 0 { // empty rows take no memory, so there may be more than a grid has blocks for
+		rows[T]{
+			x: k.X, tx: p.T.X, gx: p.G.X, gtx: p.GT.X,
+			y: k.Y.rows(), ty: p.T.Y.rows(), gy: p.G.Y.rows(), gty: p.GT.Y.rows(),
+		}.run(&w, "softmax", p.Sign())
+	}
 	return w.end()
 }
 
