@@ -96,7 +96,7 @@ func (l *lowerer) operands(e *ast.BinaryExpr) (x, y expr) {
 	if e.Op != token.SHL && e.Op != token.SHR {
 		x, y = l.converted(x, t), l.converted(y, t)
 	} else if _, constant := x.(*literal); constant && !types.Identical(t, integer) {
-		x = &call{l.typeName(t), "", []expr{x}, t}
+		x = convert(l.Pkg, x, t)
 	}
 	return x, y
 }
@@ -663,16 +663,20 @@ func (l *lowerer) conversion(c *ast.CallExpr, to types.Type) expr {
 	if isHeader(to) || isAggregate(to) {
 		return x
 	}
-	return &call{l.typeName(to), "", []expr{x}, to}
+	return convert(l.Pkg, x, to)
 }
 
-func (l *lowerer) typeName(t types.Type) string {
-	return types.TypeString(t, func(p *types.Package) string {
-		if p == l.Pkg {
+// convert returns x as a number of another type, as it is written in package pkg.
+func convert(pkg *types.Package, x expr, t types.Type) expr {
+	path := ""
+	name := types.TypeString(written(t), func(p *types.Package) string {
+		if p == pkg {
 			return ""
 		}
+		path = p.Path()
 		return p.Name()
 	})
+	return &call{name, path, []expr{x}, t}
 }
 
 // verbatim reads a call of another package, whose arguments are numbers or text.

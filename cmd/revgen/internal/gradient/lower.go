@@ -1401,7 +1401,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 			l.bound[key] = ref(r.v)
 			switch {
 			case unsigned != nil:
-				l.bound[key] = ref(l.define(name, unsigned, &call{l.typeName(unsigned), "", []expr{ref(r.v)}, unsigned}))
+				l.bound[key] = ref(l.define(name, unsigned, convert(l.Pkg, ref(r.v), unsigned)))
 			case l.assigned(key, s.Body):
 				l.bound[key] = ref(l.define(name, kt, ref(r.v)))
 			}

@@ -28,13 +28,43 @@ type writer struct {
 }
 
 func (w *writer) typ(t types.Type) string {
-	return types.TypeString(t, func(p *types.Package) string {
+	return types.TypeString(written(t), func(p *types.Package) string {
 		if p == w.pkg {
 			return ""
 		}
 		w.imports[p.Path()] = true
 		return p.Name()
 	})
+}
+
+// written returns a type as it is written, with what stands for types that a function declares.
+func written(t types.Type) types.Type {
+	switch u := t.(type) {
+	case *types.Named:
+		if p := u.Obj().Pkg(); p == nil || u.Obj().Parent() == p.Scope() || u.Obj().Parent() == nil {
+			return t
+		}
+		if containsItself(t) {
+			panic(Refusal{Msg: "type " + u.Obj().Name() + " contains itself: declare it outside of the function"})
+		}
+		return written(u.Underlying())
+	case *types.Slice:
+		return types.NewSlice(written(u.Elem()))
+	case *types.Array:
+		return types.NewArray(written(u.Elem()), u.Len())
+	case *types.Pointer:
+		return types.NewPointer(written(u.Elem()))
+	case *types.Struct:
+		var fields []*types.Var
+		var tags []string
+		for i := range u.NumFields() {
+			f := u.Field(i)
+			fields = append(fields, types.NewField(f.Pos(), f.Pkg(), f.Name(), written(f.Type()), f.Embedded()))
+			tags = append(tags, u.Tag(i))
+		}
+		return types.NewStruct(fields, tags)
+	}
+	return t
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }

@@ -2,6 +2,7 @@ package science
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -412,4 +413,82 @@ steps:
 		continue steps
 	}
 	return s
+}
+
+type couple struct{ u, w []float64 }
+
+// selves assigns variables and elements to themselves, sets some twice in one assignment, and exchanges an
+// element with itself.
+//
+//revgen:gradient x hessian
+func selves(x []float64, n int) float64 {
+	n %= len(x)
+	a, b := x[0]*x[1], math.Sin(x[2])
+	short := []float64{a, b, 1, x[2]}
+	list, other := append([]float64(nil), x...), make([]float64, len(x))
+	rows := [][]float64{list, other, {a, b, x[0]}}
+	s := 0.0
+	for i := range x {
+		a = a
+		a, b = b, b
+		a, a = a*x[i], b*x[i] // the second stays
+		list, list = list, list
+		list = list
+		short, short = short, short
+		short[n], short[n] = short[n], short[n]
+		short[n], short[i] = short[i], short[n]
+		short[i], short[i] = 2, short[n]*a
+		rows[n], rows[n] = rows[n], rows[n]
+		rows[n], rows[i], rows[0] = rows[i], rows[0], rows[n]
+		rows[0], rows[1] = rows[1], rows[1]
+		rows[0][i] *= a
+		list, other = other, other
+		list[i] += a * b
+		rows[1] = list
+		b += list[n] * short[i]
+		s += rows[n][i] * a
+	}
+	rest := rows[1:]
+	for i := 0; i < 2 && len(rest) > 0; rest, i = rest[1:], i+1 {
+		rest[0][i] += s * b
+		s += rest[0][i] * x[i]
+	}
+	p := &short[n]
+	*p, *p = a, *p*s
+	short[0], *p = *p, short[0]
+	q := couple{list, other}
+	q.u, q.w = q.w, q.w
+	q, q = q, q
+	q.u[n] *= b
+	z := complex(a, b)
+	z, z = z, z*z
+	return s + short[0]*short[3] + list[0]*other[1] + q.w[2] + real(z)*imag(z)
+}
+
+type meters float64
+
+// inside has types that a function declares, and numbers of other types than float64.
+//
+//revgen:gradient x hessian
+func inside(x []float64, n int) float64 {
+	type number float64
+	type own struct {
+		u number
+		w []float64
+	}
+	list := []own{{u: number(x[0]), w: slices.Clone(x)}, {u: number(x[1]), w: []float64{x[0], 1, x[2]}}}
+	p := make([]own, len(x))
+	for i := range p {
+		p[i] = list[i%2]
+		p[i].u *= number(p[i].w[i])
+	}
+	far := make([]meters, len(x))
+	for i, v := range x {
+		far[i] = meters(v * v)
+		if i > 0 {
+			far[i] *= far[i-1]
+		}
+	}
+	lengths := meters(x[n%len(x)])
+	return float64(p[0].u*p[1].u+p[2].u) + float64(far[2]*lengths)
 }
