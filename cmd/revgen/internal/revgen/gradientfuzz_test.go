@@ -487,7 +487,7 @@ func (s *scribe) memory() {
 			"floats.AddScaled(v, math.Tanh(F), w)",
 			"F = floats.LogSumExp(w) - floats.Max(v)",
 			"c := v\ncopy(c[1:], v)",
-			"u := mat.NewDense(2, 2, v)\nvar c mat.Dense\nc.Mul(u, u.T())\nF += math.Sin(c.At(0, 1))",
+			"left := mat.NewDense(2, 2, v)\nvar product mat.Dense\nproduct.Mul(left, left.T())\nF += math.Sin(product.At(0, 1))",
 			"p, q := mat.NewVecDense(4, v), mat.NewVecDense(4, nil)\nq.ScaleVec(0.5, p)\nq.MulElemVec(q, mat.NewVecDense(4, w))\np.AddScaledVec(q, -0.5, p)",
 			"c := mat.NewDense(2, 2, v)\nc.Mul(mat.NewDense(2, 2, w), c)\nc.Apply(func(_, _ int, v float64) float64 { return math.Tanh(v) }, c)",
 		), "F", s.of("f")))
