@@ -44,12 +44,13 @@ type fuser struct {
 	*analysis
 	apart map[*loopInfo]bool // loops that are better left alone
 	back  []stmt             // the whole of the second sweep
+	known map[stmt]accesses  // those that have been looked at
 }
 
 // fused returns both sweeps with such loops. If calls is set, those that become calls of package num stay
 // as they are.
 func (l *lowerer) fused(forward, back []stmt, calls bool) (first, second []stmt) {
-	u := &fuser{l, &analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}, back}
+	u := &fuser{l, &analysis{keys: map[path]*key{}, kept: map[*slot]*key{}}, map[*loopInfo]bool{}, back, map[stmt]accesses{}}
 	each(slices.Concat(forward, back), func(s stmt) {
 		if s, ok := s.(*push); ok { // is memory of an iteration if what is saved is
 			u.kept[s.slot] = &key{depth: math.MaxInt}
@@ -145,15 +146,18 @@ func (u *fuser) place(forward []stmt, i int, before []stmt, s stmt) int {
 
 // needed returns which statements must come before s, and the others, which may come after it.
 func (u *fuser) needed(list []stmt, s stmt) (before, others []stmt) {
-	after := []stmt{s}
+	after := u.accesses([]stmt{s})
 	for _, t := range slices.Backward(list) {
-		if u.exchangeable([]stmt{t}, after) {
-			others = slices.Insert(others, 0, t)
+		if x := u.accesses([]stmt{t}); exchangeable(x, after) {
+			others = append(others, t)
 		} else {
-			after = slices.Insert(after, 0, t)
+			before = append(before, t)
+			after.merge(x)
 		}
 	}
-	return after[:len(after)-1], others
+	slices.Reverse(before)
+	slices.Reverse(others)
+	return before, others
 }
 
 // unrestored returns the bodies of two loops without what the second one restores, what an iteration sets
@@ -368,9 +372,35 @@ func (u *fuser) at(e expr) (list []access) {
 	return list
 }
 
+func newAccesses() accesses {
+	return accesses{reads: map[access]bool{}, sets: map[access]bool{}, adds: map[access]bool{}}
+}
+
+// merge adds other accesses to a.
+func (a *accesses) merge(b accesses) {
+	maps.Copy(a.reads, b.reads)
+	maps.Copy(a.sets, b.sets)
+	maps.Copy(a.adds, b.adds)
+	a.tape, a.opaque = a.tape || b.tape, a.opaque || b.opaque
+}
+
 // accesses returns those of statements.
-func (u *fuser) accesses(list []stmt) (a accesses) {
-	a.reads, a.sets, a.adds = map[access]bool{}, map[access]bool{}, map[access]bool{}
+func (u *fuser) accesses(list []stmt) accesses {
+	a := newAccesses()
+	for _, s := range list {
+		b, ok := u.known[s]
+		if !ok {
+			b = u.look(s)
+			u.known[s] = b
+		}
+		a.merge(b)
+	}
+	return a
+}
+
+// look returns the accesses of a statement.
+func (u *fuser) look(s stmt) accesses {
+	a := newAccesses()
 	note := func(to map[access]bool, list ...access) {
 		for _, x := range list {
 			to[x] = true
@@ -441,7 +471,7 @@ func (u *fuser) accesses(list []stmt) (a accesses) {
 			}
 		}
 	}
-	each(list, func(s stmt) {
+	each([]stmt{s}, func(s stmt) {
 		switch s := s.(type) {
 		case *assignment:
 			read(s.r)
@@ -510,7 +540,11 @@ func intersect(x, y map[access]bool) bool {
 
 // exchangeable reports whether two lists may run in either order.
 func (u *fuser) exchangeable(first, second []stmt) bool {
-	x, y := u.accesses(first), u.accesses(second)
+	return exchangeable(u.accesses(first), u.accesses(second))
+}
+
+// exchangeable reports whether statements with such accesses may run in either order.
+func exchangeable(x, y accesses) bool {
 	if x.opaque || y.opaque || x.tape && y.tape {
 		return false
 	}

@@ -562,6 +562,15 @@ func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
 
 // merged turns v := 0 and a later v += e into v := e, if nothing mentions v in between.
 func merged(list []stmt) []stmt {
+	known := map[stmt][2]map[*variable]bool{} // what statements read, and what they set
+	look := func(s stmt) [2]map[*variable]bool {
+		if known[s][0] == nil {
+			used := map[*variable]bool{}
+			reading([]stmt{s}, used)
+			known[s] = [2]map[*variable]bool{used, setting(s)}
+		}
+		return known[s]
+	}
 	for i := 0; i < len(list); i++ {
 		switch s := list[i].(type) {
 		case *branch:
@@ -577,15 +586,11 @@ func merged(list []stmt) []stmt {
 			}
 			v := x.v
 			for j := i + 1; j < len(list); j++ {
-				used := map[*variable]bool{}
-				reading(list[j:j+1], used)
-				t, ok := list[j].(*assignment)
-				direct := false
-				if ok {
-					x, isRef := t.l.(*reference)
-					direct = isRef && x.v == v && !t.define && !used[v]
+				reads, sets := look(list[j])[0], look(list[j])[1]
+				if !reads[v] && !sets[v] {
+					continue
 				}
-				if direct {
+				if t, ok := list[j].(*assignment); ok && isVariable(t.l, v) && !t.define && !reads[v] {
 					e := t.r
 					if t.op == token.SUB_ASSIGN {
 						e = negative(e)
@@ -596,11 +601,8 @@ func merged(list []stmt) []stmt {
 					list[j] = &assignment{l: t.l, op: token.ASSIGN, r: e, define: s.define}
 					list = slices.Delete(list, i, i+1)
 					i--
-					break
 				}
-				if used[v] || setsInside(list[j], v) {
-					break
-				}
+				break
 			}
 		}
 	}
@@ -608,30 +610,32 @@ func merged(list []stmt) []stmt {
 }
 
 // setsInside reports whether a statement sets v.
-func setsInside(s stmt, v *variable) (yes bool) {
+func setsInside(s stmt, v *variable) bool { return setting(s)[v] }
+
+// setting returns the variables that a statement sets.
+func setting(s stmt) map[*variable]bool {
+	set := map[*variable]bool{}
 	each([]stmt{s}, func(s stmt) {
 		switch s := s.(type) {
 		case *assignment:
-			yes = yes || root(s.l) == v
+			set[root(s.l)] = true
 		case *pop:
-			yes = yes || root(s.x) == v
+			set[root(s.x)] = true
 		case *kernel:
-			yes = yes || slices.ContainsFunc(s.changed(), func(e expr) bool { return root(e) == v })
+			for _, e := range s.changed() {
+				set[root(e)] = true
+			}
 		}
 	})
-	return yes
+	return set
 }
 
 // settled returns statements without those that set a cotangent which nothing reads until its
 // scope ends. after reports whether what follows the list mentions a variable.
 func settled(list []stmt, after func(v *variable) bool) (out []stmt) {
-	for i, s := range list {
-		rest := list[i+1:]
-		later := func(v *variable) bool {
-			used := map[*variable]bool{}
-			reading(rest, used)
-			return used[v] || after(v) || slices.ContainsFunc(rest, func(s stmt) bool { return setsInside(s, v) && !setsFirst(s, v) })
-		}
+	used := map[*variable]bool{} // by what comes later
+	later := func(v *variable) bool { return used[v] || after(v) }
+	for _, s := range slices.Backward(list) {
 		switch x := s.(type) {
 		case *assignment:
 			if ref, ok := x.l.(*reference); ok && !x.define && x.op == token.ASSIGN && ref.v.of != nil && isFloat(ref.v.typ) && !ref.v.param && !later(ref.v) {
@@ -644,8 +648,13 @@ func settled(list []stmt, after func(v *variable) bool) (out []stmt) {
 			b.body = settled(x.body, func(v *variable) bool { return later(v) || !definedIn(x.body, v) })
 			s = &b
 		}
+		reading([]stmt{s}, used)
+		for v := range setting(s) {
+			used[v] = used[v] || !setsFirst(s, v)
+		}
 		out = append(out, s)
 	}
+	slices.Reverse(out)
 	return out
 }
 
