@@ -107,7 +107,7 @@ func (w *gatherPass[T]) scatter(x, y rev.General[T], lo, hi int) {
 // addRow adds sign·x to y.
 func addRow[T rev.Number](sign int, y, x []T) {
 	switch {
-	case number.IsFixed[T](), number.IsComplex[T](), len(x) < 8:
+	case len(x) < 8, number.IsComplex[T]() && len(x) < 16, number.IsFixed[T]():
 		if sign < 0 {
 			for i, v := range x {
 				y[i] -= v
@@ -117,9 +117,16 @@ func addRow[T rev.Number](sign int, y, x []T) {
 		for i, v := range x {
 			y[i] += v
 		}
+	case number.IsComplex[T]():
+		vec.Axpy(float64(sign), parts(x), parts(y))
 	case unsafe.Sizeof(T(0)) == 4:
 		vec.Axpy(float32(sign), number.As[[]float32](x), number.As[[]float32](y))
 	default:
 		vec.Axpy(float64(sign), number.As[[]float64](x), number.As[[]float64](y))
 	}
+}
+
+// parts returns the real and imaginary parts of x, of type []complex128, in its storage.
+func parts[T rev.Number](x []T) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), 2*len(x))
 }
