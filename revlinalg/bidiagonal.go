@@ -36,8 +36,8 @@ type bidiagonal struct {
 	tau, sigma []float64
 
 	l, r rev.General[float64] // v and x, and y and u, of each column of the panel, and v and y of the next one
-	dots []float64            // products of vectors of the panel with another one, and the elements of their r in a column
-	xz   rev.General[float64] // x and z, from row at of A on
+	dots []float64            // products of vectors of the panel with another one
+	x, z []float64            // of a pass, from row at of A on, in l
 	su   []float64            // σ·u, from the first column of A on
 	az   rev.General[float64] // Aᵀ·z, likewise, by parts of the rows
 
@@ -68,8 +68,8 @@ func (w *bidiagonal) begin(workers, m, n int) {
 	w.tau, w.sigma = workspace.Grow(w.tau, n), workspace.Grow(w.sigma, n)
 	w.v, w.u = zeros(w.v, n, m), zeros(w.u, n, n)
 	w.l, w.r = scratch(w.l, panelVectors, rows), scratch(w.r, panelVectors, n)
-	w.dots, w.su = workspace.Grow(w.dots, 2*panelVectors), workspace.Grow(w.su, cols)
-	w.xz, w.az = scratch(w.xz, 2, rows), scratch(w.az, passParts, cols)
+	w.dots, w.su = workspace.Grow(w.dots, panelVectors), workspace.Grow(w.su, cols)
+	w.az = scratch(w.az, passParts, cols)
 }
 
 // reduce sets d and e. The largest element of A is between 2⁻¹⁰⁰ and 2³⁰⁰, and columns and
@@ -96,17 +96,17 @@ func (w *bidiagonal) reduce() {
 
 // keep makes vectors p of a panel the first ones of the next panel.
 func (w *bidiagonal) keep(p int) {
-	copy(w.l.Row(0), w.l.Row(p))
-	copy(w.r.Row(0), w.r.Row(p))
+	copy(rowFrom(&w.l, 0, 0), rowFrom(&w.l, p, 0))
+	copy(rowFrom(&w.r, 0, 0), rowFrom(&w.r, p, 0))
 }
 
 // row reduces row k, after the first p vectors of the panel, and column k+1.
 func (w *bidiagonal) row(k, p int) {
-	u := w.u.Row(k)[k+1:]
-	copy(u, w.a.Row(k)[k+1:])
-	subtract(u, w.l, k, p, w.r, k+1)
+	u := rowFrom(&w.u, k, k+1)
+	copy(u, rowFrom(&w.a, k, k+1))
+	subtract(u, &w.l, k, p, &w.r, k+1)
 	w.e[k], w.sigma[k] = reflection(u, 0)
-	copy(w.r.Row(p)[k+1:], u)
+	copy(rowFrom(&w.r, p, k+1), u)
 	w.su[k] = 0
 	vec.ScaleTo(w.su[k+1:w.a.Cols], w.sigma[k], u)
 	w.column(k+1, p, w.sigma[k])
@@ -117,68 +117,68 @@ func (w *bidiagonal) row(k, p int) {
 func (w *bidiagonal) column(k, p int, sigma float64) {
 	m, n, ld := w.a.Rows, w.a.Cols, w.a.Stride
 	rows := (m - k + dense.GemvtRows - 1) &^ (dense.GemvtRows - 1)
-	x, z := w.xz.Row(0)[:rows], w.xz.Row(1)[:rows]
-	clear(x)
-	for i := range m - k {
-		z[i] = w.a.Data[(k+i)*ld+k]
+	w.x, w.z = rowFrom(&w.l, p, k)[:rows], rowFrom(&w.l, p+1, k)[:rows]
+	v := w.z[:m-k]
+	clear(w.x)
+	clear(w.z[m-k:])
+	for i := range v {
+		v[i] = w.a.Data[(k+i)*ld+k]
 	}
-	clear(z[m-k:])
 	if p > 0 {
-		clear(w.dots[:p])
-		dense.Gemm(p, 1, n-k, sigma, w.r.Data[k:], w.r.Stride, 1, w.r.Row(p)[k:], 1, 1, w.dots, 1)
+		r, ldr := w.r.Data[k-1:], w.r.Stride
 		for i := range p {
-			w.dots[panelVectors+i] = w.r.Data[i*w.r.Stride+k]
+			r[i*ldr] = 0 // column k-1 has served, and takes the products
 		}
-		dense.Gemm(2, m-k, p, -1, w.dots, panelVectors, 1, w.l.Data[k:], w.l.Stride, 1, w.xz.Data, w.xz.Stride)
+		dense.Gemm(p, 1, n-k, sigma, r[1:], ldr, 1, r[p*ldr+1:], 1, 1, r, ldr)
+		dense.Gemm(2, m-k, p, -1, r, 1, ldr, w.l.Data[k:], w.l.Stride, 1, w.l.Data[p*w.l.Stride+k:], w.l.Stride)
 	}
 	w.pass(k, rows)
-	copy(w.l.Row(p)[k:], x[:m-k])
-
-	v := w.v.Row(k)[k:]
-	copy(v, z)
 	w.d[k], w.tau[k] = reflection(v, 0)
-	copy(w.l.Row(p + 1)[k:], v)
-	if y := w.r.Row(p + 1)[k+1:]; w.tau[k] == 0 {
+	copy(rowFrom(&w.v, k, k), v)
+	if k+1 == n {
+		return
+	}
+	if y := rowFrom(&w.r, p+1, k+1); w.tau[k] == 0 {
 		clear(y)
 	} else {
-		inverse, row, az := 1/w.d[k], w.a.Row(k)[k+1:], w.az.Row(0)[k+1:n]
+		inverse, row, az := 1/w.d[k], rowFrom(&w.a, k, k+1)[:len(y)], rowFrom(&w.az, 0, k+1)[:len(y)]
 		for j := range y {
 			y[j] = row[j] - float64(inverse*az[j])
 		}
-		w.correct(y, w.tau[k], v, w.l, k, w.r, k+1, p+1)
+		w.correct(y, w.tau[k], v, &w.l, k, &w.r, k+1, p+1)
 	}
 }
 
 // pass makes a pass over so many rows of A, from row and column k on.
 func (w *bidiagonal) pass(k, rows int) {
 	w.at, w.lo, w.rows = k, k&^(dense.GemvtCols-1), rows
-	az := w.az.Row(0)[w.lo:]
+	az := rowFrom(&w.az, 0, w.lo)
 	if rows*len(az) <= passAlone {
 		w.passRows(0, rows, az)
 		return
 	}
 	parallel.Run(parallel.Workers(w.workers), passParts, w)
 	for part := 1; part < passParts; part++ {
-		vec.AddTo(az, az, w.az.Row(part)[w.lo:])
+		vec.AddTo(az, az, rowFrom(&w.az, part, w.lo))
 	}
 }
 
 // Block passes over part b of the rows.
 func (w *bidiagonal) Block(_, b int) {
 	from := func(b int) int { return w.rows * b / passParts &^ (dense.GemvtRows - 1) }
-	w.passRows(from(b), from(b+1), w.az.Row(b)[w.lo:])
+	w.passRows(from(b), from(b+1), rowFrom(&w.az, b, w.lo))
 }
 
 // passRows passes over rows lo to hi-1 after the first one.
 func (w *bidiagonal) passRows(lo, hi int, az []float64) {
 	clear(az)
 	a := w.a.Data[(w.at+lo)*w.a.Stride+w.lo:]
-	dense.Gemvt(hi-lo, len(az), a, w.a.Stride, w.su[w.lo:], w.xz.Row(0)[lo:hi], w.xz.Row(1)[lo:hi], az)
+	dense.Gemvt(hi-lo, len(az), a, w.a.Stride, w.su[w.lo:], w.x[lo:hi], w.z[lo:hi], az)
 }
 
 // subtract computes x -= Σ_i a_ik·b_i over the first p rows, where b_i is row i from element
 // lo on.
-func subtract(x []float64, a rev.General[float64], k, p int, b rev.General[float64], lo int) {
+func subtract(x []float64, a *rev.General[float64], k, p int, b *rev.General[float64], lo int) {
 	if p > 0 {
 		dense.Gemm(1, len(x), p, -1, a.Data[k:], 0, a.Stride, b.Data[lo:], b.Stride, 1, x, len(x))
 	}
@@ -186,13 +186,18 @@ func subtract(x []float64, a rev.General[float64], k, p int, b rev.General[float
 
 // correct computes x -= alpha·Σ_i (a_iᵀ·z)·b_i over the first p rows, from elements alo and
 // blo on.
-func (w *bidiagonal) correct(x []float64, alpha float64, z []float64, a rev.General[float64], alo int, b rev.General[float64], blo, p int) {
+func (w *bidiagonal) correct(x []float64, alpha float64, z []float64, a *rev.General[float64], alo int, b *rev.General[float64], blo, p int) {
 	if p == 0 {
 		return
 	}
 	clear(w.dots[:p])
 	dense.Gemm(p, 1, len(z), alpha, a.Data[alo:], a.Stride, 1, z, 1, 1, w.dots, 1)
 	dense.Gemm(1, len(x), p, -1, w.dots, 0, 1, b.Data[blo:], b.Stride, 1, x, len(x))
+}
+
+// rowFrom returns row i of m from element lo on. The pointer saves the copy of m that Row makes.
+func rowFrom(m *rev.General[float64], i, lo int) []float64 {
+	return m.Data[i*m.Stride+lo : i*m.Stride+m.Cols]
 }
 
 // formTransposed sets q to the first rows of Qᵀ or Pᵀ, the product of reflections, the last one
