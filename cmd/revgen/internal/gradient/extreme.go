@@ -228,11 +228,15 @@ func isOrder(op token.Token) bool {
 }
 
 // mentionsOf counts how often statements mention v.
-func mentionsOf(list []stmt, v *variable) (n int) {
+func mentionsOf(list []stmt, v *variable) int { return mentions(list)[v] }
+
+// mentions counts how often statements mention each variable.
+func mentions(list []stmt) map[*variable]int {
+	n := map[*variable]int{}
 	count := func(e expr) {
 		visit(e, func(e expr) {
-			if x, ok := e.(*reference); ok && x.v == v {
-				n++
+			if x, ok := e.(*reference); ok {
+				n[x.v]++
 			}
 		})
 	}

@@ -87,7 +87,7 @@ func (v *vectorizer) exchanged(all []stmt) func(s *swap) bool {
 			}
 		})
 	})
-	aliased := map[*variable]bool{}
+	aliased, counts := map[*variable]bool{}, mentions(all)
 	each(all, func(s stmt) {
 		a, ok := s.(*assignment)
 		if !ok || a.r == nil || !isHeader(a.l.typeOf()) || !isPlace(a.r) {
@@ -95,7 +95,7 @@ func (v *vectorizer) exchanged(all []stmt) func(s *swap) bool {
 		}
 		x, y := root(a.l), root(a.r)
 		gone := func(x *variable) bool {
-			return !x.param && (mentionsOf(all, x) == 2 || len(x.scope) > 0 && !swapping[x.scope[len(x.scope)-1]])
+			return !x.param && (counts[x] == 2 || len(x.scope) > 0 && !swapping[x.scope[len(x.scope)-1]])
 		}
 		if !gone(x) && !gone(y) {
 			aliased[x], aliased[y] = true, true
