@@ -667,8 +667,12 @@ func (p *program) costs() []float64 {
 	return cost
 }
 
-// fromStart reports whether an instruction reads only addresses that the function begins with.
+// fromStart reports whether an instruction computes the same anywhere in the function: it reads no register
+// but addresses of constants, and no local, which may be stored to.
 func (p *program) fromStart(o armOp) bool {
+	if strings.Contains(o.text, "(RSP)") {
+		return false
+	}
 	for _, u := range o.uses {
 		if p.vector[u] || !strings.Contains(sets0(p.ops, u).text, "(SB)") {
 			return false
