@@ -74,7 +74,7 @@ const (
 	panelColumns = 32
 	mostChunks   = warp
 	compactSize  = 64 // half of qrPanel
-	squareSide   = 32 // of matrices in shared memory
+	squareSide   = 32 // of matrices in shared memory (kernels/small.h)
 )
 
 // run makes the pass. Everything that may fail comes before the results are written.
@@ -169,7 +169,7 @@ func (f *factors[T]) reduceSmall(a General[T]) {
 // smallPasses adds the derivatives of Adjoint and Tangent for matrices of up to 32 rows.
 func (f *factors[T]) smallPasses(p *rev.Pass[QR[T]]) {
 	g, t := &p.G, &p.T
-	all := grid{[3]int{f.count, 1, 1}, [3]int{64, 1, 1}}
+	all := smallGrid(f.count)
 	factors := []uint64{uint64(f.q.data.address()), uint64(f.r.data.address()), uint64(f.m), uint64(f.n)}
 	if t.A.Data != nil {
 		f.launch(typed[T]("smallTangent"), all, append([]uint64{

@@ -194,6 +194,24 @@ func solveSystems[T rev.Float](of system[T], s stacks[T], sign int, k, g, t, gt 
 	}
 }
 
+// smallPass returns the kind of the pass of a kernel of small systems, and the parameters that it begins with.
+func smallPass[T rev.Float](sign int, k, g, t, gt equation[T]) (kind string, params []uint64) {
+	kind = forwardPass
+	tangent, adjoint := t.a.Data != nil || t.b.Data != nil, g.x.Data != nil
+	switch {
+	case tangent && adjoint, gt.a.Data != nil || gt.b.Data != nil:
+		kind = wholePass
+	case tangent:
+		kind = tangentPass
+	case adjoint:
+		kind = adjointPass
+	}
+	return kind, append([]uint64{uint64(sign)}, rowParams(k.x, k.a, k.b, g.x, g.a, g.b, t.x, t.a, t.b, gt.x, gt.a, gt.b)...)
+}
+
+// smallGrid has a block for each of so many matrices, as in kernels/small.h.
+func smallGrid(count int) grid { return grid{[3]int{count, 1, 1}, [3]int{2 * warp, 1, 1}} }
+
 // worst waits for the largest of n ratios, or 1 if that is larger, and returns the first of its places.
 func (s stacks[T]) worst(ratios uint64, n int) (ratio float64, at int) {
 	parts, g := s.parts(), vectorGrid(n)

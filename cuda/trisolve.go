@@ -25,7 +25,8 @@ import (
 //
 //	Ż = A⁻ᵀ·(ġX - Ȧᵀ·Z),  ġB += Ż,  ġA -= tri(Ż·Yᵀ + Z·Ẏᵀ).
 //
-// Blocks of 32 rows are solved one after the other, for all columns and systems in one launch. What they
+// If there are up to 32 rows and right-hand sides, a block makes the pass for a system in shared memory. Otherwise
+// blocks of 32 rows are solved one after the other, for all columns and systems in one launch. What they
 // change in other rows is a product of matrices. Each column of Y solves a system whose matrix is within
 // about n·ε·|A| of A (Higham 2002, theorem 8.5 and section 8.1).
 //
@@ -72,11 +73,17 @@ func (s *triangularSystems[T]) run(p *rev.Pass[TriSolve[T]]) {
 	if n == 0 {
 		return
 	}
-	size := int(unsafe.Sizeof(*new(T)))
-	s.free = s.room(1, s.count*n*8+s.count*(4*n*m+n*n)*size)
-	s.reserveSolve(m, n)
-	s.reserve(n, m, n)
-	s.reserve(n, n, m)
+	size, matrices := int(unsafe.Sizeof(*new(T))), 0
+	small := n <= squareSide && m <= squareSide
+	if !small {
+		matrices = s.count * (4*n*m + n*n)
+	}
+	s.free = s.room(1, s.count*n*8+matrices*size)
+	if !small {
+		s.reserveSolve(m, n)
+		s.reserve(n, m, n)
+		s.reserve(n, n, m)
+	}
 	ratios := uint64(s.take(s.count * n * (8 / size)).address())
 	if !k.Unit {
 		s.launch(typed[T]("zeroDiagonal"), vectorGrid(s.count*n), ratios, uint64(k.A.Data.address()), uint64(k.A.Stride), uint64(n*k.A.Stride), uint64(n), uint64(s.count))
@@ -85,6 +92,11 @@ func (s *triangularSystems[T]) run(p *rev.Pass[TriSolve[T]]) {
 		}
 	}
 	if m == 0 {
+		return
+	}
+	if small {
+		kind, params := smallPass(p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+		s.launch(typed[T]("solveTriangles"+kind), smallGrid(s.count), append(params, uint64(n), uint64(m), bit(k.Upper != k.TransA), bit(k.TransA), bit(k.Unit))...)
 		return
 	}
 	s.full = s.matrices(n, n)

@@ -89,7 +89,7 @@ func triSolveOf[T rev.Float](t *testing.T) {
 // columns and in several, with right-hand sides of one block of threads and of several.
 func TestTriSolveValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
-	for i, s := range [][3]int{{1, 1, 0}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {97, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
+	for i, s := range [][3]int{{1, 1, 0}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {32, 32, 2}, {20, 33, 2}, {97, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
 		for c := range 4 {
 			t.Run(fmt.Sprint(s, c), func(t *testing.T) {
 				compareTriSolve[float64](t, s[0], s[1], s[2], c&1 != 0, c&2 != 0, (i+c)%3 == 0)

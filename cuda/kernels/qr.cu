@@ -1,6 +1,6 @@
 // QR decompositions by Householder reflections I - f·w·wᵀ, and their derivatives for small matrices. The
 // signs are those of revlinalg.QR.
-#include "floats.h"
+#include "small.h"
 
 DEVICE double bound(double) { return 0x1p-52; }
 DEVICE float bound(float) { return 0x1p-23f; }
@@ -295,80 +295,6 @@ template <class T> DEVICE void beginQ(T *qt, T *r, const T *at, const T *shifts,
 	}
 }
 
-// Matrices of up to 32×32 elements in shared memory, with zeros around them. A block of 8×8 threads has one
-// matrix of the stack, and a thread 4×4 elements of a product, which are 8 apart.
-constexpr int squareSide = 32, squareSize = 4, squareApart = squareSide / squareSize;
-template <class T> struct Square {
-	T v[squareSide][squareSide + 1];
-	DEVICE static int row(int i) { return (int)threadX() / squareApart + i * squareApart; }
-	DEVICE static int column(int j) { return (int)threadX() % squareApart + j * squareApart; }
-
-	// load loads a, which may be null for zeros, or its upper triangle.
-	INLINE void load(const T *a, i64 down, i64 rows, i64 cols, bool upper) {
-#pragma unroll
-		for (int u = 0; u < squareSize * squareSize; u++) {
-			int e = (int)threadX() + u * squareApart * squareApart, i = e / squareSide, j = e % squareSide;
-			v[i][j] = a && i < rows && j < cols && (!upper || i <= j) ? a[i * down + j] : 0;
-		}
-	}
-
-	// set stores what the threads have of a matrix.
-	INLINE void set(const T (&s)[squareSize][squareSize]) {
-#pragma unroll
-		for (int i = 0; i < squareSize; i++) {
-#pragma unroll
-			for (int j = 0; j < squareSize; j++) v[row(i)][column(j)] = s[i][j];
-		}
-	}
-
-	// addTo adds ±v to y, if there is one.
-	INLINE void addTo(T *y, i64 down, i64 sign, i64 rows, i64 cols) const {
-		if (!y) return;
-#pragma unroll
-		for (int u = 0; u < squareSize * squareSize; u++) {
-			int e = (int)threadX() + u * squareApart * squareApart, i = e / squareSide, j = e % squareSide;
-			if (i < rows && j < cols) addSigned(y[i * down + j], sign, v[i][j]);
-		}
-	}
-
-	// solve computes v·R⁻¹, or v·R⁻ᵀ. A thread of the first warp does a row.
-	template <bool Trans> INLINE void solve(const Square &r, int n) {
-		int i = (int)threadX();
-		if (i >= squareSide) return;
-		T x[squareSide];
-#pragma unroll
-		for (int j = 0; j < squareSide; j++) x[j] = v[i][j];
-#pragma unroll
-		for (int step = 0; step < squareSide; step++) {
-			int j = Trans ? squareSide - 1 - step : step;
-			if (j < n) x[j] /= r.v[j][j];
-#pragma unroll
-			for (int k = Trans ? 0 : j + 1; k < (Trans ? j : squareSide); k++) x[k] = fma(-x[j], Trans ? r.v[k][j] : r.v[j][k], x[k]);
-		}
-#pragma unroll
-		for (int j = 0; j < squareSide; j++) v[i][j] = x[j];
-	}
-};
-
-// addSquares adds sign·op(A)·op(B) to the elements s of a thread, with sums of k terms.
-template <bool TransA, bool TransB, class T> INLINE void addSquares(T (&s)[squareSize][squareSize], T sign, const Square<T> &a, const Square<T> &b, int k) {
-#pragma unroll 4
-	for (int p = 0; p < k; p++) {
-		T u[squareSize], w[squareSize];
-#pragma unroll
-		for (int i = 0; i < squareSize; i++) {
-			int r = a.row(i), c = b.column(i);
-			u[i] = sign * (TransA ? a.v[p][r] : a.v[r][p]);
-			w[i] = TransB ? b.v[c][p] : b.v[p][c];
-		}
-#pragma unroll
-		for (int i = 0; i < squareSize; i++) {
-#pragma unroll
-			for (int j = 0; j < squareSize; j++) s[i][j] = fma(u[i], w[j], s[i][j]);
-		}
-	}
-}
-
 // smallGradient computes Ā += (Q̄ + Q·K)·R⁻ᵀ, K = sym(R·R̄ᵀ - Q̄ᵀ·Q), for a stack of matrices of up to 32 rows.
 template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, const T *qs, const T *rs, int m, int n) {
 	SHARED Square<T> q, r, x, k;
@@ -395,7 +321,7 @@ template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64
 	addSquares<false, false>(s, (T)1, q, k, n);
 	x.set(s);
 	barrier();
-	x.template solve<true>(r, n);
+	if (threadX() < squareSide) x.template solve<true>(r, n, (int)threadX());
 	barrier();
 	x.addTo(ga + b * m * downGA, downGA, 1, m, n);
 }
@@ -409,7 +335,7 @@ template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR
 	r.load(rs + b * n * n, n, n, n, true);
 	c.load(ta + b * m * downTA, downTA, m, n, false);
 	barrier();
-	c.template solve<false>(r, n);
+	if (threadX() < squareSide) c.template solve<false>(r, n, (int)threadX());
 	barrier();
 	T s[squareSize][squareSize] = {}, t[squareSize][squareSize] = {};
 	addSquares<true, false>(s, (T)1, q, c, m);
