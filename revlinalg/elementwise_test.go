@@ -38,6 +38,15 @@ func TestNegativeWorkers(t *testing.T) {
 			}()
 			Exp[float64]{Y: rev.ViewSlice(make([]float64, n)), X: rev.ViewSlice(make([]float64, n)), Workers: -1}.Forward()
 		}()
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%d products: no panic", n)
+				}
+			}()
+			v := func() rev.Vector[float64] { return rev.ViewSlice(make([]float64, n)) }
+			MulElem[float64]{Z: v(), X: v(), Y: v(), Workers: -1}.Forward()
+		}()
 	}
 }
 

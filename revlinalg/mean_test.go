@@ -1,6 +1,7 @@
 package revlinalg
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -57,8 +58,13 @@ func TestCovariance(t *testing.T) {
 
 // Against gonum, at a distance from zero of a thousand deviations.
 func TestMomentsValue(t *testing.T) {
+	for _, size := range [][2]int{{40, 5}, {199, 3}, {200, 70}, {300, 3}, {70, 130}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) { testMomentsValue(t, size[0], size[1]) })
+	}
+}
+
+func testMomentsValue(t *testing.T, n, k int) {
 	rnd := rand.New(rand.NewPCG(23, 1))
-	const n, k = 40, 5
 	x := mat.NewDense(n+1, k+2, nil)
 	for i := range n + 1 {
 		for j := range k + 2 {
@@ -70,21 +76,59 @@ func TestMomentsValue(t *testing.T) {
 	NewCovariance(c, x).Forward()
 	var want mat.SymDense
 	stat.CovarianceMatrix(&want, x, nil)
-	if !mat.EqualApprox(c, &want, 1e-11) {
+	if !mat.EqualApprox(c, &want, 1e-10) {
 		t.Errorf("covariance %v, want %v", mat.Formatted(c), mat.Formatted(&want))
 	}
 	if !mat.Equal(c, c.T()) {
 		t.Error("the covariance is not symmetric")
 	}
-	col := mat.Col(nil, 2, x)
-	var m, v float64
-	NewMean(&m, x.ColView(2).(*mat.VecDense)).Forward()
-	NewVariance(&v, x.ColView(2).(*mat.VecDense)).Forward()
-	if w := stat.Mean(col, nil); !(math.Abs(m-w) <= 1e-12) {
-		t.Errorf("mean %v, want %v", m, w)
+	for _, v := range []*mat.VecDense{x.ColView(2).(*mat.VecDense), mat.VecDenseCopyOf(x.ColView(2))} { // with gaps and without
+		testVariance(t, v, x.ColView(1).(*mat.VecDense))
 	}
-	if w := stat.Variance(col, nil); !(math.Abs(v-w) <= 1e-13) {
-		t.Errorf("variance %v, want %v", v, w)
+}
+
+// testVariance compares mean and variance of x, their tangents along dx and the gradient with gonum's.
+func testVariance(t *testing.T, x, dx *mat.VecDense) {
+	n, at, along := x.Len(), mat.Col(nil, 0, x), mat.Col(nil, 0, dx)
+	var m, v, rate float64
+	NewMean(&m, x).Forward()
+	k := NewVariance(&v, x)
+	k.Tangent(NewVariance(&rate, dx))
+	one, gx := 1.0, mat.NewVecDense(n, nil)
+	k.Adjoint(NewVariance(&one, gx))
+	NewVariance(&v, x).Forward()
+	mean := stat.Mean(at, nil)
+	for _, c := range []struct {
+		name            string
+		got, want, most float64
+	}{
+		{"mean", m, mean, 1e-12},
+		{"variance", v, stat.Variance(at, nil), 1e-12},
+		{"tangent", rate, 2 * stat.Covariance(at, along, nil), 1e-10},
+	} {
+		if !(math.Abs(c.got-c.want) <= c.most) {
+			t.Errorf("%s %v, want %v", c.name, c.got, c.want)
+		}
+	}
+	for i, g := range gx.RawVector().Data {
+		if want := 2 * (at[i] - mean) / float64(n-1); !(math.Abs(g-want) <= 1e-13) {
+			t.Fatalf("element %d of the gradient is %v, want %v", i, g, want)
+		}
+	}
+}
+
+// A cotangent may be near the largest number or the least, if its products with x are not.
+func TestVarianceExtreme(t *testing.T) {
+	const n = 300
+	for _, c := range [][2]float64{{math.MaxFloat64, 0x1p-100}, {0x1p-1070, 0x1p600}} {
+		var out float64
+		g, x, gx := c[0], make([]float64, n), make([]float64, n)
+		x[0] = c[1]
+		k := Variance[float64]{Out: &out, X: rev.ViewSlice(x)}
+		k.Adjoint(Variance[float64]{Out: &g, X: rev.ViewSlice(gx)})
+		if want := g * (x[0] - x[0]/n) * 2 / (n - 1); !(math.Abs(gx[0]-want) <= 1e-12*want) {
+			t.Errorf("cotangent %v: gradient %v, want %v", g, gx[0], want)
+		}
 	}
 }
 

@@ -36,7 +36,8 @@ type MulElem[T rev.Number] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
-	if k.X.N <= elementwise.PieceSize {
+	if k.X.N <= elementwise.PieceSize && k.Workers >= 0 { // parallel.Workers panics
+		parallel.CheckInterrupt()
 		k.addProducts(p.Sign(), &p.G, &p.T, &p.GT, 0, k.X.N)
 		return nil
 	}

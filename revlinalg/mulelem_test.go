@@ -10,6 +10,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/kerneltest"
+	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -26,6 +27,38 @@ func mulElemSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) r
 func TestMulElem(t *testing.T) {
 	kerneltest.Kernels(t, mulElemSpec(kerneltest.Vector[float32]), mulElemSpec(kerneltest.Vector[float64]), mulElemSpec(kerneltest.Vector[fixed.Q43]))
 	t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulElemSpec(kerneltest.Complexes)) })
+}
+
+// Vectors of several pieces and blocks, beside products one by one.
+func TestMulElemLong(t *testing.T) {
+	t.Run("float32", func(t *testing.T) { testMulElemLong(t, kerneltest.Vector[float32]) })
+	t.Run("float64", func(t *testing.T) { testMulElemLong(t, kerneltest.Vector[float64]) })
+	t.Run("Q43", func(t *testing.T) { testMulElemLong(t, kerneltest.Vector[fixed.Q43]) })
+	t.Run("complex128", func(t *testing.T) { testMulElemLong(t, kerneltest.Complexes) })
+}
+
+func testMulElemLong[T rev.Number](t *testing.T, draw func(*rand.Rand, int) rev.Vector[T]) {
+	rnd := rand.New(rand.NewPCG(21, 4))
+	for _, n := range []int{512, 513, elementwise.BlockSize + 601} {
+		x, y, gz := draw(rnd, n), draw(rnd, n), draw(rnd, n)
+		zeros := func() rev.Vector[T] { return rev.ViewSlice(make([]T, n)) }
+		z, gx, gy := zeros(), zeros(), zeros()
+		k := MulElem[T]{Z: z, X: x, Y: y}
+		k.Forward()
+		for i := range n {
+			if want := number.Mul(x.Data[i*x.Inc], y.Data[i*y.Inc]); z.Data[i] != want {
+				t.Fatalf("%d elements: product %d is %v, want %v", n, i, z.Data[i], want)
+			}
+		}
+		k.Adjoint(MulElem[T]{Z: gz, X: gx, Y: gy})
+		for i := range n {
+			g := gz.Data[i*gz.Inc]
+			wantX, wantY := number.Mul(number.Conj(y.Data[i*y.Inc]), g), number.Mul(number.Conj(x.Data[i*x.Inc]), g)
+			if z.Data[i] != 0 || gx.Data[i] != wantX || gy.Data[i] != wantY {
+				t.Fatalf("%d elements: after Adjoint %d has %v, %v and %v, want 0, %v and %v", n, i, z.Data[i], gx.Data[i], gy.Data[i], wantX, wantY)
+			}
+		}
+	}
 }
 
 func divElemSpec[T rev.Real]() revtest.Spec[DivElem[T]] {

@@ -45,7 +45,7 @@ func (k Variance[T]) Run(p rev.Pass[Variance[T]]) error {
 func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 	m, l := mean(x), mean(y)
 	var s, a, b T
-	if number.IsFixed[T]() || x.N < 64 { // calls take longer than so few products
+	if number.IsFixed[T]() || x.N < 200 { // buffers and calls take longer than so few products
 		for i := range x.N {
 			d, e := x.Data[i*x.Inc]-m, y.Data[i*y.Inc]-l
 			s += fixed.Product(d, e)
@@ -59,7 +59,7 @@ func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 }
 
 // centredSize is how many elements are centred at a time.
-const centredSize = 256
+const centredSize = 128
 
 // centredSums returns Σ (x_i - m)·(y_i - l), Σ (x_i - m) and Σ (y_i - l) of floats.
 func centredSums[T rev.Real](x, y rev.Vector[T], m, l T) (s, a, b T) {
@@ -103,15 +103,14 @@ func addCentered[T rev.Real](y rev.Vector[T], r *T, x rev.Vector[T]) {
 	if y.Data == nil || r == nil || x.Data == nil {
 		return
 	}
-	m := mean(x)
-	if number.IsFixed[T]() {
+	m, alpha := mean(x), number.Over(2**r, x.N-1)
+	if number.IsFixed[T]() || x.N < 64 || !isModerate(alpha) {
 		for i := range x.N {
 			y.Data[i*y.Inc] += number.Over(2*fixed.Product(*r, x.Data[i*x.Inc]-m), x.N-1)
 		}
 		return
 	}
 	var buf [centredSize]T
-	alpha := number.Over(2**r, x.N-1)
 	for lo := 0; lo < x.N; lo += centredSize {
 		n := min(centredSize, x.N-lo)
 		vector.Axpy(alpha, centredPiece(&buf, x, lo, n, m), vector.Between(y, lo, n))

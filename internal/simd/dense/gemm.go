@@ -24,11 +24,12 @@ const (
 // is too short.
 //
 // Any strides are allowed. If the matrices are not large, Gemm reads in place:
-//   - A by rows (csa = 1), or by columns if the product is small;
-//   - B by rows (csb = 1), unless these are a multiple of 512 bytes apart and A has many;
+//   - A;
+//   - B by rows (csb = 1), unless A has many rows and those of B are a multiple of 512 bytes apart;
 //   - B by columns (rsb = 1), if A is by rows (csa = 1) and one of them is small or C has
 //     fewer than GemmRows rows.
 //
+// If A is not by rows, smaller matrices are large. Which these are, depends on the tier.
 // Otherwise Gemm copies blocks of A and B to pooled scratch memory.
 //
 // An element of C depends on its row of A and column of B, on k, on alpha, and on which of
@@ -231,7 +232,7 @@ func copies[T cpu.Float](m, n, k, csa, rsb int) (a, b bool) {
 		}
 		manyRows = 128
 	}
-	return false, m >= manyRows && k >= 48 && rsb*int(unsafe.Sizeof(T(0)))%512 == 0
+	return false, m >= manyRows && k >= 48 && rsb > 0 && rsb*int(unsafe.Sizeof(T(0)))%512 == 0
 }
 
 // packed holds copies of a block of A and of a block of B. B is cut into panels of as many columns as a tile

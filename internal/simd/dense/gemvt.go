@@ -13,7 +13,7 @@ const (
 //	x_i += A_i·u,  z_i -= x_i,  y += z_i·A_i.
 //
 // Row i begins at a[i*lda]. m is a multiple of GemvtRows, and n one of GemvtCols. Gemvt
-// panics if a slice is too short.
+// panics if a slice is too short. A and the vectors must lie apart.
 //
 // A is read once (GEMVT of Howell, Demmel, Fulton, Hammarling and Marmol 2008, by rows). The
 // bits of y do not depend on how its rows are cut into calls.
