@@ -96,7 +96,7 @@ func (l *lowerer) operands(e *ast.BinaryExpr) (x, y expr) {
 	if e.Op != token.SHL && e.Op != token.SHR {
 		x, y = l.converted(x, t), l.converted(y, t)
 	} else if _, constant := x.(*literal); constant && !types.Identical(t, integer) {
-		x = convert(l.Pkg, x, t)
+		x = convert(x, t)
 	}
 	return x, y
 }
@@ -348,7 +348,7 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 		}
 		g := l.global[v]
 		if g == nil {
-			g = &variable{name: types.ExprString(e), typ: v.Type(), param: true}
+			g = &variable{name: v.Pkg().Name() + "." + v.Name(), typ: v.Type(), param: true}
 			l.global[v] = g
 			l.imports[v.Pkg().Path()] = true
 		}
@@ -663,21 +663,15 @@ func (l *lowerer) conversion(c *ast.CallExpr, to types.Type) expr {
 	if isHeader(to) || isAggregate(to) {
 		return x
 	}
-	return convert(l.Pkg, x, to)
+	return convert(x, to)
 }
 
-// convert returns x as a number of another type, as it is written in package pkg.
-func convert(pkg *types.Package, x expr, t types.Type) expr {
-	path := ""
-	name := types.TypeString(written(t), func(p *types.Package) string {
-		if p == pkg {
-			return ""
-		}
-		path = p.Path()
-		return p.Name()
-	})
-	return &call{name, path, []expr{x}, t}
-}
+// conversion is the function of a call that converts a number. A type may be called as any other
+// function is.
+const conversion = "type"
+
+// convert returns x as a number of another type.
+func convert(x expr, t types.Type) expr { return &call{conversion, "", []expr{x}, t} }
 
 // verbatim reads a call of another package, whose arguments are numbers or text.
 func (l *lowerer) verbatim(e ast.Expr) expr {

@@ -128,7 +128,7 @@ var derivatives = map[string]derivative{
 // derivativeOf returns the derivative of a function that is called.
 func derivativeOf(e *call) (derivative, bool) {
 	d, ok := derivatives[strings.TrimPrefix(e.fn, "math.")]
-	return d, ok
+	return d, ok && (e.path == "math" || e.path == numPath)
 }
 
 // step is 1 where r > 0.

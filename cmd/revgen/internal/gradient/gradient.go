@@ -153,6 +153,9 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	for _, name := range []string{"tape", "scratch", "num", "math", "mat"} {
 		f.names[name] = true
 	}
+	for _, p := range s.Pkg.Imports() { // what is written may name them
+		f.names[p.Name()] = true
+	}
 	sig := s.Info.Defs[decl.Name].Type().(*types.Signature)
 	if sig.TypeParams() != nil || sig.RecvTypeParams() != nil {
 		f.refuse(decl, "a generic function has no derivatives of its own: ask for those of a function that calls it")

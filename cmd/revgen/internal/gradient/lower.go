@@ -207,14 +207,19 @@ func (l *lowerer) instance(t types.Type) types.Type {
 		if u := l.types[t]; u != nil {
 			return u
 		}
-	case *types.Slice:
-		return types.NewSlice(l.instance(t.Elem()))
-	case *types.Array:
-		return types.NewArray(l.instance(t.Elem()), t.Len())
-	case *types.Pointer:
-		return types.NewPointer(l.instance(t.Elem()))
+		return t
+	case *types.Named: // a function may declare it of its type parameters
+		if len(l.types) > 0 && isLocal(t.Obj()) && !containsItself(t) {
+			if u := l.instance(t.Underlying()); u != t.Underlying() {
+				return u
+			}
+		}
+	case *types.Alias:
+		if isLocal(t.Obj()) {
+			return l.instance(types.Unalias(t))
+		}
 	}
-	return t
+	return remade(t, l.instance)
 }
 
 // A jump says which exits statements may take, and whether they always take one.
@@ -1369,7 +1374,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 		if isSigned(kt) {
 			r.lo = lit("0", kt)
 		} else { // the loop runs over int, which can run backward to 0
-			r.hi, unsigned = l.temporary("n", &call{"int", "", []expr{r.hi}, integer}), kt
+			r.hi, unsigned = l.temporary("n", convert(r.hi, integer)), kt
 		}
 	case *types.Slice, *types.Array:
 		x = l.expr(s.X)
@@ -1401,7 +1406,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 			l.bound[key] = ref(r.v)
 			switch {
 			case unsigned != nil:
-				l.bound[key] = ref(l.define(name, unsigned, convert(l.Pkg, ref(r.v), unsigned)))
+				l.bound[key] = ref(l.define(name, unsigned, convert(ref(r.v), unsigned)))
 			case l.assigned(key, s.Body):
 				l.bound[key] = ref(l.define(name, kt, ref(r.v)))
 			}

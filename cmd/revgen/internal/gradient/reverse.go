@@ -489,7 +489,7 @@ func (r *reverser) adjointCall(e *call, g, value expr) {
 	if !ok { // a conversion
 		x := e.args[0]
 		if !types.Identical(x.typeOf(), e.typ) {
-			g = convert(r.Pkg, g, x.typeOf())
+			g = convert(g, x.typeOf())
 		}
 		r.adjoint(x, g, nil)
 		return

@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -37,34 +38,92 @@ func (w *writer) typ(t types.Type) string {
 	})
 }
 
-// written returns a type as it is written, with what stands for types that a function declares.
-func written(t types.Type) types.Type {
+// written returns a type as it is written, with what stands for types that a function declares. outer are
+// those around t.
+func written(t types.Type, outer ...types.Type) types.Type {
+	var name *types.TypeName
 	switch u := t.(type) {
+	case *types.Alias:
+		name = u.Obj()
 	case *types.Named:
-		if p := u.Obj().Pkg(); p == nil || u.Obj().Parent() == p.Scope() || u.Obj().Parent() == nil {
-			return t
+		name = u.Obj()
+	}
+	if isLocal(name) {
+		if slices.Contains(outer, t) {
+			panic(Refusal{Msg: "type " + name.Name() + " contains itself: declare it outside of the function"})
 		}
-		if containsItself(t) {
-			panic(Refusal{Msg: "type " + u.Obj().Name() + " contains itself: declare it outside of the function"})
+		outer = append(slices.Clone(outer), t)
+		if t == types.Unalias(t) {
+			t = t.Underlying()
 		}
-		return written(u.Underlying())
+		return written(types.Unalias(t), outer...)
+	}
+	return remade(t, func(t types.Type) types.Type { return written(t, outer...) })
+}
+
+// isLocal reports whether a function declares a type.
+func isLocal(t *types.TypeName) bool {
+	return t != nil && t.Pkg() != nil && t.Parent() != nil && t.Parent() != t.Pkg().Scope()
+}
+
+// remade returns a type with others in the places of its parts, and t itself if they are the same.
+func remade(t types.Type, part func(types.Type) types.Type) types.Type {
+	switch u := t.(type) {
+	case *types.Alias:
+		if changed(u.TypeArgs(), part) {
+			return remade(types.Unalias(t), part)
+		}
+	case *types.Named:
+		if !changed(u.TypeArgs(), part) {
+			break
+		}
+		var args []types.Type
+		for a := range u.TypeArgs().Types() {
+			args = append(args, part(a))
+		}
+		out, err := types.Instantiate(nil, u.Origin(), args, true)
+		if err != nil {
+			panic(Refusal{Msg: err.Error() + ": declare the type outside of the function"})
+		}
+		return out
 	case *types.Slice:
-		return types.NewSlice(written(u.Elem()))
+		if e := part(u.Elem()); e != u.Elem() {
+			return types.NewSlice(e)
+		}
 	case *types.Array:
-		return types.NewArray(written(u.Elem()), u.Len())
+		if e := part(u.Elem()); e != u.Elem() {
+			return types.NewArray(e, u.Len())
+		}
 	case *types.Pointer:
-		return types.NewPointer(written(u.Elem()))
+		if e := part(u.Elem()); e != u.Elem() {
+			return types.NewPointer(e)
+		}
 	case *types.Struct:
 		var fields []*types.Var
 		var tags []string
+		same := true
 		for i := range u.NumFields() {
 			f := u.Field(i)
-			fields = append(fields, types.NewField(f.Pos(), f.Pkg(), f.Name(), written(f.Type()), f.Embedded()))
+			of := part(f.Type())
+			same = same && of == f.Type()
+			fields = append(fields, types.NewField(f.Pos(), f.Pkg(), f.Name(), of, f.Embedded() && of == f.Type()))
 			tags = append(tags, u.Tag(i))
 		}
-		return types.NewStruct(fields, tags)
+		if !same {
+			return types.NewStruct(fields, tags)
+		}
 	}
 	return t
+}
+
+// changed reports whether part returns another type for any of args.
+func changed(args *types.TypeList, part func(types.Type) types.Type) bool {
+	for a := range args.Types() {
+		if part(a) != a {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
@@ -267,6 +326,9 @@ func (w *writer) tape(s *slot, t types.Type) string {
 	if s.level > 1 {
 		name += strconv.Itoa(s.level)
 	}
+	for w.tapes[name] != "" && w.tapes[name] != typ { // of a type with the same letters
+		name += "Other"
+	}
 	w.tapes[name] = typ
 	w.imports[numPath] = true
 	return name
@@ -342,6 +404,10 @@ func (w *writer) rangeClause(s *ranged) string {
 	if c, ok := s.lo.(*literal); ok && !types.Identical(s.v.typ, integer) {
 		init = w.typ(s.v.typ) + "(" + c.text + ")"
 	}
+	to := hi
+	if _, ok := s.hi.(*literal); ok && !types.Identical(s.v.typ, integer) {
+		to = w.typ(s.v.typ) + "(" + hi + ")"
+	}
 	used := map[*variable]bool{}
 	reading(s.body, used)
 	switch {
@@ -352,7 +418,7 @@ func (w *writer) rangeClause(s *ranged) string {
 		if c, ok := s.hi.(*call); ok && c.fn == "len" {
 			return fmt.Sprintf("%s := range %s", v, w.expr(c.args[0], 0))
 		}
-		return fmt.Sprintf("%s := range %s", v, hi)
+		return fmt.Sprintf("%s := range %s", v, to)
 	case s.step == 1:
 		return fmt.Sprintf("%s := %s; %s < %s; %s++", v, init, v, hi, v)
 	case s.step == -1:
@@ -461,6 +527,9 @@ func (w *writer) expr(e expr, above int) string {
 			return "make(" + w.typ(e.typ) + ", " + args[0] + ")"
 		}
 		fn := e.fn
+		if fn == conversion {
+			fn = w.typ(e.typ)
+		}
 		if strings.HasPrefix(fn, "[") || strings.HasPrefix(fn, "*") {
 			fn = "(" + fn + ")"
 		}

@@ -407,7 +407,7 @@ func TestTraps(t *testing.T) {
 			gradient func(g, x []float64, n int) float64
 			hessVec  func(dst, x, v []float64, n int)
 			hessian  func(dst *mat.SymDense, x []float64, n int)
-		}{{"remade", remade, remadeGradient, remadeHessVec, remadeHessian}, {"selves", selves, selvesGradient, selvesHessVec, selvesHessian}, {"inside", inside, insideGradient, insideHessVec, insideHessian}, {"inner", inner, innerGradient, innerHessVec, innerHessian}, {"stepped", stepped, steppedGradient, steppedHessVec, steppedHessian}} {
+		}{{"remade", remade, remadeGradient, remadeHessVec, remadeHessian}, {"selves", selves, selvesGradient, selvesHessVec, selvesHessian}, {"inside", inside, insideGradient, insideHessVec, insideHessian}, {"titled", titled, titledGradient, titledHessVec, titledHessian}, {"written", written, writtenGradient, writtenHessVec, writtenHessian}, {"inner", inner, innerGradient, innerHessVec, innerHessian}, {"stepped", stepped, steppedGradient, steppedHessVec, steppedHessian}} {
 			gradient := func(g, x []float64) float64 { return f.gradient(g, x, n) }
 			check(t, f.name, x, func(x []float64) float64 { return f.f(x, n) }, gradient)
 			second(t, f.name, x, func(g, x []float64) { gradient(g, x) },

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Each of these is easy to get wrong: what is copied, what is shared, and when.
@@ -491,4 +492,114 @@ func inside(x []float64, n int) float64 {
 	}
 	lengths := meters(x[n%len(x)])
 	return float64(p[0].u*p[1].u+p[2].u) + float64(far[2]*lengths)
+}
+
+type (
+	Max   float64
+	Log   float64
+	Floor float64
+	rows  int
+	cols  int
+)
+
+type limits struct {
+	hi Max
+	lo Log
+}
+
+// titled converts to types that are called as functions are.
+//
+//revgen:gradient x hessian
+func titled(x []float64, n int) float64 {
+	l := limits{Max(x[0] * x[1]), Log(x[1] * x[2])}
+	f := Floor(x[0])
+	f *= Floor(x[1] * x[2])
+	r, c := rows(2*n), cols(n+1)
+	return float64(l.hi*l.hi)*float64(r) + float64(l.lo*l.lo*Log(x[0]))*float64(c) + float64(f*f) + x[2]
+}
+
+type (
+	twig struct {
+		sub []twig
+		w   float64
+	}
+	box[T any] struct{ of []T }
+	kind       int
+)
+
+// mixture returns a function of x, with types that are made of T.
+func mixture[T ~float64](x []T, n int) float64 {
+	type pair struct {
+		u T
+		w []T
+	}
+	type part = []T
+	p := make([]pair, len(x))
+	s := T(0)
+	for i := range p {
+		p[i] = pair{x[i], slices.Clone(x)}
+		p[i].w[n%len(x)] *= x[i]
+		for j := range x {
+			p[i].u *= p[i].w[j] + 1
+		}
+		b := box[T]{part{p[i].u, x[0]}}
+		s += b.of[0] * b.of[1]
+	}
+	return float64(s)
+}
+
+// written has types that can not be written as they are declared: inside of a function, one in another, with
+// the same letters, made of themselves, and of others.
+//
+//revgen:gradient x hessian
+func written(x []float64, n int) float64 {
+	type number = float64
+	type base struct{ u float64 }
+	type own struct {
+		base
+		number
+		w []float64
+	}
+	type same struct {
+		u float64
+		w []float64
+	}
+	type also struct {
+		u []float64
+		w float64
+	}
+	type grown struct{ t twig }
+	w := make([]number, len(x))
+	list := make([]own, len(x))
+	to, and := make([]same, len(x)), make([]also, len(x))
+	boxes := box[own]{list}
+	g := grown{twig{make([]twig, 2), x[0]}}
+	s := 0.0
+	for i, v := range x {
+		w[i] = v * v
+		list[i] = own{base{w[i]}, w[i], slices.Clone(x)}
+		list[i].u *= list[i].w[n%len(x)]
+		list[i].number *= list[i].base.u
+		to[i] = same{boxes.of[i].u * v, list[i].w}
+		and[i] = also{to[i].w, to[i].u * v}
+		here, there := to, and
+		if i > n {
+			here, there = to[1:], and[1:]
+		}
+		here[0].u *= v
+		there[0].w *= here[0].u
+		g.t.sub[i%2].w += v * list[i].number
+		g.t.w *= g.t.sub[0].w
+		s += to[i].u*and[i].w*and[i].u[0] + g.t.sub[1].w
+	}
+	for k := range kind(3) {
+		s += x[k] * float64(k+kind(n))
+	}
+	{
+		time := x[0] * x[1]
+		s += time * math.Sin(time)
+	}
+	span := time.Duration(n)
+	s *= float64(span + 2)
+	return s + g.t.w*list[1].u + mixture(x, n)
 }
