@@ -239,8 +239,8 @@ type source struct {
 	derivatives map[types.Object]*gradient.Written
 }
 
-// load type-checks files. Type errors count only in files that ask for kernels. What is not used does not
-// count, nor does 'undefined: Name' of a kernel not yet written.
+// load type-checks files. Type errors count only in files that ask for derivatives or kernels. That
+// something is not used does not count, nor does 'undefined: Name' of what is not yet written.
 func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *source {
 	p := &source{
 		fset:    fset,
@@ -270,7 +270,7 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 	}
 	conf := types.Config{Importer: imports, Error: func(err error) {
 		var e types.Error
-		if errors.As(err, &e) && (!e.Soft || strings.HasPrefix(e.Msg, "no new variables")) && !unwritten[e.Msg] {
+		if errors.As(err, &e) && (!e.Soft || !strings.Contains(e.Msg, "not used")) && !unwritten[e.Msg] {
 			if name := fset.Position(e.Pos).Filename; p.wrong[name] == nil {
 				p.wrong[name] = err
 			}

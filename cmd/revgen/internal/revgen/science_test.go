@@ -180,6 +180,8 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{"//revgen:jacobian x sparse\nfunc f(dst, x []float64) { s := 0.0; for i := range dst { s += x[i]; dst[i] = s } }", "p.go:6:1: no structure of the Jacobian of f by x is found: leave out the word sparse"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 		{gradient + "(x float64) float64 { y := x; y := y * x; return y }", "p.go:6:39: no new variables on left side of :="},
+		{gradient + "(x []float64, n int) float64 { s := 0.0; for i, v := range n { s += x[i] }; return s }", "range over n (variable of type int) permits only one iteration variable"},
+		{gradient + "(x []float64) float64 { type own struct { w []float64; next []own }; l := []own{{w: x}, {w: x}}; y := l[:1]; for range x { y = l[1:]; l[0].w[0] *= 2 }; return y[0].w[0] }", "p.go:6:1: type own contains itself: declare it outside of the function"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
 		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"math/cmplx\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\"; \"revnum/rev\"; \"revnum/revlinalg\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
