@@ -194,8 +194,15 @@ func solveSystems[T rev.Float](of system[T], s stacks[T], sign int, k, g, t, gt 
 	}
 }
 
-// smallPass returns the kind of the pass of a kernel of small systems, and the parameters that it begins with.
+// smallPass returns the kind of the pass of a kernel of small systems, and the parameters that it begins with. Where a
+// derivative is zero because no operand has one, nothing is added, not even what 0 times an element that is not finite is.
 func smallPass[T rev.Float](sign int, k, g, t, gt equation[T]) (kind string, params []uint64) {
+	if g.x.Data == nil {
+		g = equation[T]{}
+	}
+	if t.a.Data == nil && t.b.Data == nil {
+		t = equation[T]{}
+	}
 	kind = forwardPass
 	tangent, adjoint := t.a.Data != nil || t.b.Data != nil, g.x.Data != nil
 	switch {

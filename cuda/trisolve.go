@@ -73,19 +73,22 @@ func (s *triangularSystems[T]) run(p *rev.Pass[TriSolve[T]]) {
 	if n == 0 {
 		return
 	}
-	size, matrices := int(unsafe.Sizeof(*new(T))), 0
+	size, numbers := int(unsafe.Sizeof(*new(T))), 0
 	small := n <= squareSide && m <= squareSide
-	if !small {
-		matrices = s.count * (4*n*m + n*n)
+	if !k.Unit {
+		numbers = s.count * n * (8 / size) // ratios
 	}
-	s.free = s.room(1, s.count*n*8+matrices*size)
+	if !small {
+		numbers += s.count * (4*n*m + n*n)
+	}
+	s.free = s.room(1, numbers*size)
 	if !small {
 		s.reserveSolve(m, n)
 		s.reserve(n, m, n)
 		s.reserve(n, n, m)
 	}
-	ratios := uint64(s.take(s.count * n * (8 / size)).address())
 	if !k.Unit {
+		ratios := uint64(s.take(s.count * n * (8 / size)).address())
 		s.launch(typed[T]("zeroDiagonal"), vectorGrid(s.count*n), ratios, uint64(k.A.Data.address()), uint64(k.A.Stride), uint64(n*k.A.Stride), uint64(n), uint64(s.count))
 		if worst, at := s.worst(ratios, s.count*n); worst > 1 {
 			s.fail(&rev.SingularError{Index: at, Condition: mat.Condition(math.Inf(1))})

@@ -51,6 +51,12 @@ func randomTriSolve[T rev.Float](rnd *rand.Rand, n, m, count int, upper, trans, 
 	return k
 }
 
+// of returns the kernel of the CPU for a system.
+func (k hostTriSolve[T]) of(b int) revlinalg.TriSolve[T] {
+	of := func(a rev.General[T]) rev.General[T] { return matrixOf(a, k.Count, b) }
+	return revlinalg.TriSolve[T]{X: of(k.X), A: of(k.A), B: of(k.B), Upper: k.Upper, TransA: k.TransA, Unit: k.Unit}
+}
+
 func TestTriSolve(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	t.Run("float64", triSolveOf[float64])
@@ -64,7 +70,7 @@ func triSolveOf[T rev.Float](t *testing.T) {
 			spec := revtest.Spec[hostTriSolve[T]]{
 				Sizes: []int{0, 1, 3}, RoundTrip: 4, Skip: noAllocs, Free: []string{"A.Rows"}, Masked: []string{"A"},
 				New: func(rnd *rand.Rand, n int) hostTriSolve[T] {
-					k := randomTriSolve[T](rnd, n, n+1, count, upper, trans, unit)
+					k := randomTriSolve[T](rnd, n, n+c%2, count, upper, trans, unit)
 					for i, v := range k.A.Data {
 						if math.IsNaN(float64(v)) {
 							k.A.Data[i] = 3 // differences of values cannot change a NaN
@@ -85,8 +91,8 @@ func triSolveOf[T rev.Float](t *testing.T) {
 	}
 }
 
-// TestTriSolveValues compares all passes with those of the CPU, a system after the other: in one block of
-// columns and in several, with right-hand sides of one block of threads and of several.
+// TestTriSolveValues compares all passes with those of the CPU, a system after the other: in shared memory, in one block
+// of columns and in several, with right-hand sides of one block of threads and of several.
 func TestTriSolveValues(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	for i, s := range [][3]int{{1, 1, 0}, {16, 17, 3}, {33, 5, 0}, {65, 2, 2}, {32, 70, 1}, {32, 32, 2}, {20, 33, 2}, {97, 1, 0}, {3, 0, 2}, {0, 3, 0}} {
@@ -111,9 +117,58 @@ func compareTriSolve[T rev.Float](t *testing.T, n, m, count int, upper, trans, u
 			}
 		}
 		return o
-	}, func(k hostTriSolve[T], b int) revlinalg.TriSolve[T] {
-		return revlinalg.TriSolve[T]{X: matrixOf(k.X, count, b), A: matrixOf(k.A, count, b), B: matrixOf(k.B, count, b), Upper: upper, TransA: trans, Unit: unit}
-	}, near[hostTriSolve[T]](t, 4500*epsilon[T]()*float64(n)))
+	}, hostTriSolve[T].of, near[hostTriSolve[T]](t, 4500*epsilon[T]()*float64(n)))
+}
+
+// TestTriSolveShared has gradients that share memory, which the threads of a system add to at two places.
+func TestTriSolveShared(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	const n, count = 20, 2
+	compareStack(t, count, []string{"Adjoint", "AdjointTangent"}, func() (o [4]hostTriSolve[float64]) {
+		rnd := rand.New(rand.NewPCG(25, 26))
+		for i := range o {
+			o[i] = randomTriSolve[float64](rnd, n, n, count, true, false, false)
+			for j, v := range o[i].A.Data {
+				if math.IsNaN(v) {
+					o[i].A.Data[j] = rnd.NormFloat64()
+				}
+			}
+			o[i].B = o[i].A
+		}
+		return o
+	}, hostTriSolve[float64].of, near[hostTriSolve[float64]](t, 1e-11))
+}
+
+// TestTriSolveNotFinite has an A that is not a number, an infinite cotangent or an infinite tangent, with each choice of derivatives that are
+// absent. What they would be multiplied by must not show. All other numbers are so small that nothing is rounded.
+func TestTriSolveNotFinite(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, special := range []string{"A", "X̄", "Ȧ"} {
+		for absent := range 1 << 6 {
+			t.Run(fmt.Sprintf("%s %06b", special, absent), func(t *testing.T) {
+				compareStack(t, 0, []string{"AdjointTangent"}, func() (o [4]hostTriSolve[float64]) {
+					for i := range o {
+						number := func(v float64) rev.General[float64] { return rev.NewGeneral(1, 1, []float64{v}) }
+						o[i] = hostTriSolve[float64]{X: number(float64(i)), A: number(1), B: number(float64(3 - i))}
+					}
+					switch special {
+					case "A":
+						o[0].A.Data[0] = math.NaN()
+					case "X̄":
+						o[1].X.Data[0], o[3].X.Data[0] = math.Inf(1), 0
+					case "Ȧ":
+						o[2].A.Data[0] = math.Inf(1)
+					}
+					for i, operand := range []*rev.General[float64]{&o[1].X, &o[2].A, &o[2].B, &o[3].X, &o[3].A, &o[3].B} {
+						if absent>>i&1 != 0 {
+							*operand = rev.General[float64]{}
+						}
+					}
+					return o
+				}, hostTriSolve[float64].of, near[hostTriSolve[float64]](t, 0))
+			})
+		}
+	}
 }
 
 // TestTriSolveSingular has one singular matrix of several, which names the row, and nothing is written.

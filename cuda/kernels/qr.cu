@@ -295,14 +295,17 @@ template <class T> DEVICE void beginQ(T *qt, T *r, const T *at, const T *shifts,
 	}
 }
 
+// columnsOf returns the transpose of a matrix whose rows are so many elements apart.
+template <class T> DEVICE Matrix<T> columnsOf(T *a, i64 down) { return {a, 1, down}; }
+
 // smallGradient computes Ā += (Q̄ + Q·K)·R⁻ᵀ, K = sym(R·R̄ᵀ - Q̄ᵀ·Q), for a stack of matrices of up to 32 rows.
 template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, const T *qs, const T *rs, int m, int n) {
 	SHARED Square<T> q, r, x, k;
 	i64 b = blockX();
-	q.load(qs + b * m * n, n, m, n, false);
-	r.load(rs + b * n * n, n, n, n, true);
-	x.load(gq ? gq + b * m * downGQ : nullptr, downGQ, m, n, false);
-	k.load(gr ? gr + b * n * downGR : nullptr, downGR, n, n, true);
+	q.loadTransposed(columnsOf(qs + b * m * n, n), n, m);
+	r.loadTransposed(columnsOf(rs + b * n * n, n), n, n, 0);
+	x.loadTransposed(columnsOf(gq ? gq + b * m * downGQ : nullptr, downGQ), n, m);
+	k.loadTransposed(columnsOf(gr ? gr + b * n * downGR : nullptr, downGR), n, n, 0);
 	barrier();
 	T s[squareSize][squareSize] = {};
 	addSquares<false, true>(s, (T)1, r, k, n);
@@ -323,7 +326,7 @@ template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64
 	barrier();
 	if (threadX() < squareSide) x.template solve<true>(r, n, (int)threadX());
 	barrier();
-	x.addTo(ga + b * m * downGA, downGA, 1, m, n);
+	x.addTransposed(columnsOf(ga + b * m * downGA, downGA), 1, n, m);
 }
 
 // smallTangent adds sign times Ṙ = N·R and Q̇ = C - Q·N to the tangents of the results, with C = Ȧ·R⁻¹, S = Qᵀ·C, N_ij =
@@ -331,9 +334,9 @@ template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64
 template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR, i64 sign, const T *ta, i64 downTA, const T *qs, const T *rs, int m, int n) {
 	SHARED Square<T> q, r, c, k;
 	i64 b = blockX();
-	q.load(qs + b * m * n, n, m, n, false);
-	r.load(rs + b * n * n, n, n, n, true);
-	c.load(ta + b * m * downTA, downTA, m, n, false);
+	q.loadTransposed(columnsOf(qs + b * m * n, n), n, m);
+	r.loadTransposed(columnsOf(rs + b * n * n, n), n, n, 0);
+	c.loadTransposed(columnsOf(ta + b * m * downTA, downTA), n, m);
 	barrier();
 	if (threadX() < squareSide) c.template solve<false>(r, n, (int)threadX());
 	barrier();

@@ -23,18 +23,9 @@ template <class T> struct Square {
 	DEVICE static int row(int i) { return (int)threadX() / squareApart + i * squareApart; }
 	DEVICE static int column(int j) { return (int)threadX() % squareApart + j * squareApart; }
 
-	// load loads a, which may be null for zeros, or its upper triangle.
-	INLINE void load(const T *a, i64 down, i64 rows, i64 cols, bool upper) {
-#pragma unroll
-		for (int u = 0; u < squareSize * squareSize; u++) {
-			int e = (int)threadX() + u * squareApart * squareApart, i = e / squareSide, j = e % squareSide;
-			v[i][j] = a && i < rows && j < cols && (!upper || i <= j) ? a[i * down + j] : 0;
-		}
-	}
-
 	// loadTransposed loads aᵀ. Elements (i, j) of a with j - i > last are not read: they count as zeros, or as rest on
 	// the diagonal.
-	INLINE void loadTransposed(Matrix<T> a, int rows, int cols, int last = squareSide, T rest = 0) {
+	template <class S> INLINE void loadTransposed(Matrix<S> a, int rows, int cols, int last = squareSide, T rest = 0) {
 		eachElement(a, [&](int i, int j) { v[j][i] = a.data && i < rows && j < cols && j - i <= last ? a.at(i, j) : i == j ? rest : 0; });
 	}
 
@@ -55,17 +46,8 @@ template <class T> struct Square {
 		}
 	}
 
-	// addTo adds ±v to y, if there is one.
-	INLINE void addTo(T *y, i64 down, i64 sign, i64 rows, i64 cols) const {
-		if (!y) return;
-#pragma unroll
-		for (int u = 0; u < squareSize * squareSize; u++) {
-			int e = (int)threadX() + u * squareApart * squareApart, i = e / squareSide, j = e % squareSide;
-			if (i < rows && j < cols) addSigned(y[i * down + j], sign, v[i][j]);
-		}
-	}
-
-	// solve computes row i of v·R⁻¹, or of v·R⁻ᵀ.
+	// solve computes row i of v·R⁻¹, or of v·R⁻ᵀ, whose first n elements depend on no others: zeros around them may
+	// become NaN.
 	template <bool Trans> INLINE void solve(const Square &r, int n, int i) {
 		T x[squareSide];
 #pragma unroll
@@ -73,9 +55,11 @@ template <class T> struct Square {
 #pragma unroll
 		for (int step = 0; step < squareSide; step++) {
 			int j = Trans ? squareSide - 1 - step : step;
-			if (j < n) x[j] /= r.v[j][j];
+			if (j < n) {
+				x[j] /= r.v[j][j];
 #pragma unroll
-			for (int k = Trans ? 0 : j + 1; k < (Trans ? j : squareSide); k++) x[k] = fma(-x[j], Trans ? r.v[k][j] : r.v[j][k], x[k]);
+				for (int k = Trans ? 0 : j + 1; k < (Trans ? j : squareSide); k++) x[k] = fma(-x[j], Trans ? r.v[k][j] : r.v[j][k], x[k]);
+			}
 		}
 #pragma unroll
 		for (int j = 0; j < squareSide; j++) v[i][j] = x[j];

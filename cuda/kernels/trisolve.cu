@@ -65,7 +65,7 @@ template <PassKind kind, class T> INLINE void solveTriangles(i64 sign, int n, in
 	}
 	if (o.t.a) {
 		addSquares<false, false>(s, (T)-1, y, da, n);
-		if (kind & adjoint) addSquares<false, true>(t, (T)-1, z, da, n);
+		if ((kind & adjoint) && o.g.x) addSquares<false, true>(t, (T)-1, z, da, n);
 	}
 	barrier();
 	da.set(s);
@@ -80,7 +80,7 @@ template <PassKind kind, class T> INLINE void solveTriangles(i64 sign, int n, in
 	barrier(); // ġA may be ġB
 	if (!o.gt.a) return;
 	T u[squareSize][squareSize] = {};
-	addSquares<true, false>(u, (T)1, z, da, m);
+	if (o.g.x && (o.t.a || o.t.b)) addSquares<true, false>(u, (T)1, z, da, m);
 	addSquares<true, false>(u, (T)1, dz, y, m);
 	subtract(left(o.gt.a), u);
 }
