@@ -130,6 +130,7 @@ func (w *bidiagonal) column(k, p int, sigma float64) {
 			r[i*ldr] = 0 // column k-1 has served, and takes the products
 		}
 		dense.Gemm(p, 1, n-k, sigma, r[1:], ldr, 1, r[p*ldr+1:], 1, 1, r, ldr)
+		// x loses the products, and v, the row after it, what column k of r has.
 		dense.Gemm(2, m-k, p, -1, r, 1, ldr, w.l.Data[k:], w.l.Stride, 1, w.l.Data[p*w.l.Stride+k:], w.l.Stride)
 	}
 	w.pass(k, rows)

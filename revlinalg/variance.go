@@ -52,19 +52,19 @@ func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 			a += d
 			b += e
 		}
-		return number.Over(s-fixed.Product(a, number.Over(b, x.N)), x.N-1)
+	} else {
+		s, a, b = centredSums(x, y, m, l)
 	}
-	s, a, b = centredSums(x, y, m, l)
-	return number.Over(s-T(a*number.Over(b, x.N)), x.N-1)
+	return number.Over(s-fixed.Product(a, number.Over(b, x.N)), x.N-1)
 }
 
 // centredSize is how many elements are centred at a time.
 const centredSize = 128
 
-// centredSums returns Σ (x_i - m)·(y_i - l), Σ (x_i - m) and Σ (y_i - l) of floats.
+// centredSums returns Σ (x_i - m)·(y_i - l), Σ (x_i - m) and Σ (y_i - l) of floats, of which there are some.
 func centredSums[T rev.Real](x, y rev.Vector[T], m, l T) (s, a, b T) {
 	var dBuf, eBuf [centredSize]T
-	same := x.N > 0 && &x.Data[0] == &y.Data[0] && x.Inc == y.Inc
+	same := &x.Data[0] == &y.Data[0] && x.Inc == y.Inc
 	for lo := 0; lo < x.N; lo += centredSize {
 		n := min(centredSize, x.N-lo)
 		d := centredPiece(&dBuf, x, lo, n, m)

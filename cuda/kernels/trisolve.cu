@@ -1,8 +1,8 @@
 // Triangular systems A·Y = B of up to 32 equations, with up to 32 right-hand sides, and their derivatives.
 #include "small.h"
 
-// A pass of TriSolve for a stack of systems of n equations with m right-hand sides. If trans is set, A is transposed. If flip is, A is upper
-// triangular thereafter, and otherwise lower. A block does a system.
+// A pass of TriSolve for a stack of systems of n equations with m right-hand sides. If trans is set, A is
+// transposed. If flip is, A is upper triangular thereafter, and otherwise lower. A block does a system.
 //
 // All matrices are transposed in shared memory, and those of upper systems turned, so that a has R = Aᵀ
 // upper triangular: Yᵀ = Bᵀ·R⁻¹ and Zᵀ = X̄ᵀ·R⁻ᵀ. The first warp solves the one while the second solves the other.

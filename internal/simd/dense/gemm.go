@@ -29,7 +29,7 @@ const (
 //   - B by columns (rsb = 1), if A is by rows (csa = 1) and one of them is small or C has
 //     fewer than GemmRows rows.
 //
-// If A is not by rows, smaller matrices are large. Which these are, depends on the tier.
+// Matrices are large from fewer numbers on if A is not by rows. How many depends on the tier.
 // Otherwise Gemm copies blocks of A and B to pooled scratch memory.
 //
 // An element of C depends on its row of A and column of B, on k, on alpha, and on which of
@@ -219,20 +219,14 @@ const packDepth = 16
 // A. Rows of B that are a multiple of 512 bytes apart share few sets of the first-level cache. Neither
 // was measured with AVX-512, whose panels of B do not fit that cache.
 func copies[T cpu.Float](m, n, k, csa, rsb int) (a, b bool) {
-	if min(m, n, k) >= 32 && m*n*k >= packWork {
+	work, rows := packWork, 160
+	if csa != 1 && tier != cpu.AVX512 {
+		work, rows = 150*150*150, 128
+	}
+	if min(m, n, k) >= 32 && m*n*k >= work {
 		return true, true
 	}
-	if tier == cpu.AVX512 {
-		return false, false
-	}
-	manyRows := 160
-	if csa != 1 {
-		if min(m, n, k) >= 32 && m*n*k >= 150*150*150 {
-			return true, true
-		}
-		manyRows = 128
-	}
-	return false, m >= manyRows && k >= 48 && rsb > 0 && rsb*int(unsafe.Sizeof(T(0)))%512 == 0
+	return false, tier != cpu.AVX512 && m >= rows && k >= 48 && rsb > 0 && rsb*int(unsafe.Sizeof(T(0)))%512 == 0
 }
 
 // packed holds copies of a block of A and of a block of B. B is cut into panels of as many columns as a tile
