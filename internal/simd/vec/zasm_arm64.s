@@ -520,38 +520,38 @@ DATA constants<>+2864(SB)/4, $0x3fb504f3
 DATA constants<>+2868(SB)/4, $0x3fc5672a
 DATA constants<>+2872(SB)/4, $0x3fd744fd
 DATA constants<>+2876(SB)/4, $0x3feac0c7
-DATA constants<>+2880(SB)/4, $0x42b40000
-DATA constants<>+2884(SB)/4, $0x42b40000
-DATA constants<>+2888(SB)/4, $0x42b40000
-DATA constants<>+2892(SB)/4, $0x42b40000
-DATA constants<>+2896(SB)/4, $0x42b40000
-DATA constants<>+2900(SB)/4, $0x42b40000
-DATA constants<>+2904(SB)/4, $0x42b40000
-DATA constants<>+2908(SB)/4, $0x42b40000
-DATA constants<>+2912(SB)/4, $0x42b40000
-DATA constants<>+2916(SB)/4, $0x42b40000
-DATA constants<>+2920(SB)/4, $0x42b40000
-DATA constants<>+2924(SB)/4, $0x42b40000
-DATA constants<>+2928(SB)/4, $0x42b40000
-DATA constants<>+2932(SB)/4, $0x42b40000
-DATA constants<>+2936(SB)/4, $0x42b40000
-DATA constants<>+2940(SB)/4, $0x42b40000
-DATA constants<>+2944(SB)/4, $0xc2d20000
-DATA constants<>+2948(SB)/4, $0xc2d20000
-DATA constants<>+2952(SB)/4, $0xc2d20000
-DATA constants<>+2956(SB)/4, $0xc2d20000
-DATA constants<>+2960(SB)/4, $0xc2d20000
-DATA constants<>+2964(SB)/4, $0xc2d20000
-DATA constants<>+2968(SB)/4, $0xc2d20000
-DATA constants<>+2972(SB)/4, $0xc2d20000
-DATA constants<>+2976(SB)/4, $0xc2d20000
-DATA constants<>+2980(SB)/4, $0xc2d20000
-DATA constants<>+2984(SB)/4, $0xc2d20000
-DATA constants<>+2988(SB)/4, $0xc2d20000
-DATA constants<>+2992(SB)/4, $0xc2d20000
-DATA constants<>+2996(SB)/4, $0xc2d20000
-DATA constants<>+3000(SB)/4, $0xc2d20000
-DATA constants<>+3004(SB)/4, $0xc2d20000
+DATA constants<>+2880(SB)/4, $0xc2d20000
+DATA constants<>+2884(SB)/4, $0xc2d20000
+DATA constants<>+2888(SB)/4, $0xc2d20000
+DATA constants<>+2892(SB)/4, $0xc2d20000
+DATA constants<>+2896(SB)/4, $0xc2d20000
+DATA constants<>+2900(SB)/4, $0xc2d20000
+DATA constants<>+2904(SB)/4, $0xc2d20000
+DATA constants<>+2908(SB)/4, $0xc2d20000
+DATA constants<>+2912(SB)/4, $0xc2d20000
+DATA constants<>+2916(SB)/4, $0xc2d20000
+DATA constants<>+2920(SB)/4, $0xc2d20000
+DATA constants<>+2924(SB)/4, $0xc2d20000
+DATA constants<>+2928(SB)/4, $0xc2d20000
+DATA constants<>+2932(SB)/4, $0xc2d20000
+DATA constants<>+2936(SB)/4, $0xc2d20000
+DATA constants<>+2940(SB)/4, $0xc2d20000
+DATA constants<>+2944(SB)/4, $0x42b40000
+DATA constants<>+2948(SB)/4, $0x42b40000
+DATA constants<>+2952(SB)/4, $0x42b40000
+DATA constants<>+2956(SB)/4, $0x42b40000
+DATA constants<>+2960(SB)/4, $0x42b40000
+DATA constants<>+2964(SB)/4, $0x42b40000
+DATA constants<>+2968(SB)/4, $0x42b40000
+DATA constants<>+2972(SB)/4, $0x42b40000
+DATA constants<>+2976(SB)/4, $0x42b40000
+DATA constants<>+2980(SB)/4, $0x42b40000
+DATA constants<>+2984(SB)/4, $0x42b40000
+DATA constants<>+2988(SB)/4, $0x42b40000
+DATA constants<>+2992(SB)/4, $0x42b40000
+DATA constants<>+2996(SB)/4, $0x42b40000
+DATA constants<>+3000(SB)/4, $0x42b40000
+DATA constants<>+3004(SB)/4, $0x42b40000
 DATA constants<>+3008(SB)/8, $0xc08f400000000000
 DATA constants<>+3016(SB)/8, $0xc08f400000000000
 DATA constants<>+3024(SB)/8, $0xc08f400000000000
@@ -11340,10 +11340,10 @@ TEXT ·expF32(SB), NOSPLIT, $0-24
 many480:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
-	FMOVQ 2880(R7), F2
+	FMOVQ 2944(R7), F2
 	WORD $0x4ea1f444 // FMIN V4.4S, V2.4S, V1.4S
 	WORD $0x4ea0f440 // FMIN V0.4S, V2.4S, V0.4S
-	FMOVQ 2944(R7), F1
+	FMOVQ 2880(R7), F1
 	WORD $0x4e24f426 // FMAX V6.4S, V1.4S, V4.4S
 	WORD $0x4e20f425 // FMAX V5.4S, V1.4S, V0.4S
 	FMOVQ 2368(R7), F9
@@ -11485,10 +11485,10 @@ oneTest482:
 one481:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -11603,10 +11603,10 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -19421,9 +19421,9 @@ TEXT ·sinF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest700
+	BLT oneTest701
 
-many698:
+many699:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -19449,11 +19449,11 @@ many698:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok703
+	BEQ ok704
 	MOVD R3, ret+24(FP)
-	JMP done697
+	JMP done698
 
-ok703:
+ok704:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -19592,14 +19592,14 @@ ok703:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many698
+	BLE many699
 
-oneTest700:
+oneTest701:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail701
+	BGT tail702
 
-one699:
+one700:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -19614,11 +19614,11 @@ one699:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok704
+	BEQ ok705
 	MOVD R3, ret+24(FP)
-	JMP done697
+	JMP done698
 
-ok704:
+ok705:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -19690,11 +19690,11 @@ ok704:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one699
+	BLE one700
 
-tail701:
+tail702:
 	SUBS R3, R2, R0
-	BEQ done702
+	BEQ done703
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19749,11 +19749,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok705
+	BEQ ok706
 	MOVD R3, ret+24(FP)
-	JMP done697
+	JMP done698
 
-ok705:
+ok706:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -19894,10 +19894,10 @@ someLanes5:
 
 doneLanes6:
 
-done702:
+done703:
 	MOVD R2, ret+24(FP)
 
-done697:
+done698:
 	RET
 
 // func cosF64(n int, dst *float64, x *float64) int
@@ -19910,9 +19910,9 @@ TEXT ·cosF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest717
+	BLT oneTest719
 
-many715:
+many717:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -19938,11 +19938,11 @@ many715:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok720
+	BEQ ok722
 	MOVD R3, ret+24(FP)
-	JMP done714
+	JMP done716
 
-ok720:
+ok722:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -20129,14 +20129,14 @@ ok720:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many715
+	BLE many717
 
-oneTest717:
+oneTest719:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail718
+	BGT tail720
 
-one716:
+one718:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -20151,11 +20151,11 @@ one716:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok721
+	BEQ ok723
 	MOVD R3, ret+24(FP)
-	JMP done714
+	JMP done716
 
-ok721:
+ok723:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R5), F1
@@ -20251,11 +20251,11 @@ ok721:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one716
+	BLE one718
 
-tail718:
+tail720:
 	SUBS R3, R2, R0
-	BEQ done719
+	BEQ done721
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -20294,11 +20294,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok722
+	BEQ ok724
 	MOVD R3, ret+24(FP)
-	JMP done714
+	JMP done716
 
-ok722:
+ok724:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<3, R6, R1
@@ -20431,10 +20431,10 @@ someLanes5:
 
 doneLanes6:
 
-done719:
+done721:
 	MOVD R2, ret+24(FP)
 
-done714:
+done716:
 	RET
 
 // func cosF32(n int, dst *float32, x *float32) int
@@ -20447,9 +20447,9 @@ TEXT ·cosF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest734
+	BLT oneTest737
 
-many732:
+many735:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -20475,11 +20475,11 @@ many732:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok737
+	BEQ ok740
 	MOVD R3, ret+24(FP)
-	JMP done731
+	JMP done734
 
-ok737:
+ok740:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F16, F15)
 	FLDPQ 32(R0), (F14, F9)
@@ -20618,14 +20618,14 @@ ok737:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many732
+	BLE many735
 
-oneTest734:
+oneTest737:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail735
+	BGT tail738
 
-one733:
+one736:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -20640,11 +20640,11 @@ one733:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok738
+	BEQ ok741
 	MOVD R3, ret+24(FP)
-	JMP done731
+	JMP done734
 
-ok738:
+ok741:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -20716,11 +20716,11 @@ ok738:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one733
+	BLE one736
 
-tail735:
+tail738:
 	SUBS R3, R2, R0
-	BEQ done736
+	BEQ done739
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -20775,11 +20775,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok739
+	BEQ ok742
 	MOVD R3, ret+24(FP)
-	JMP done731
+	JMP done734
 
-ok739:
+ok742:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R3<<2, R6, R1
@@ -20920,10 +20920,10 @@ someLanes5:
 
 doneLanes6:
 
-done736:
+done739:
 	MOVD R2, ret+24(FP)
 
-done731:
+done734:
 	RET
 
 // func tanF64(n int, y *float64, d *float64, x *float64) int
@@ -20937,9 +20937,9 @@ TEXT ·tanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest751
+	BLT oneTest755
 
-many749:
+many753:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -20965,11 +20965,11 @@ many749:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok754
+	BEQ ok758
 	MOVD R3, ret+32(FP)
-	JMP done748
+	JMP done752
 
-ok754:
+ok758:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -21173,14 +21173,14 @@ ok754:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many749
+	BLE many753
 
-oneTest751:
+oneTest755:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail752
+	BGT tail756
 
-one750:
+one754:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -21195,11 +21195,11 @@ one750:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok755
+	BEQ ok759
 	MOVD R3, ret+32(FP)
-	JMP done748
+	JMP done752
 
-ok755:
+ok759:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 5952(R6), F1
@@ -21304,11 +21304,11 @@ ok755:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one750
+	BLE one754
 
-tail752:
+tail756:
 	SUBS R3, R2, R0
-	BEQ done753
+	BEQ done757
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -21347,11 +21347,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok756
+	BEQ ok760
 	MOVD R3, ret+32(FP)
-	JMP done748
+	JMP done752
 
-ok756:
+ok760:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -21511,10 +21511,10 @@ someLanes7:
 
 doneLanes8:
 
-done753:
+done757:
 	MOVD R2, ret+32(FP)
 
-done748:
+done752:
 	RET
 
 // func tanF32(n int, y *float32, d *float32, x *float32) int
@@ -21528,9 +21528,9 @@ TEXT ·tanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest768
+	BLT oneTest773
 
-many766:
+many771:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -21556,11 +21556,11 @@ many766:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok771
+	BEQ ok776
 	MOVD R3, ret+32(FP)
-	JMP done765
+	JMP done770
 
-ok771:
+ok776:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F19, F18)
 	FLDPQ 32(R0), (F17, F16)
@@ -21716,14 +21716,14 @@ ok771:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many766
+	BLE many771
 
-oneTest768:
+oneTest773:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail769
+	BGT tail774
 
-one767:
+one772:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -21738,11 +21738,11 @@ one767:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok772
+	BEQ ok777
 	MOVD R3, ret+32(FP)
-	JMP done765
+	JMP done770
 
-ok772:
+ok777:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 7424(R6), F1
@@ -21823,11 +21823,11 @@ ok772:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one767
+	BLE one772
 
-tail769:
+tail774:
 	SUBS R3, R2, R0
-	BEQ done770
+	BEQ done775
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -21882,11 +21882,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok773
+	BEQ ok778
 	MOVD R3, ret+32(FP)
-	JMP done765
+	JMP done770
 
-ok773:
+ok778:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -22070,10 +22070,10 @@ someLanes7:
 
 doneLanes8:
 
-done770:
+done775:
 	MOVD R2, ret+32(FP)
 
-done765:
+done770:
 	RET
 
 // func expm1F64(y *float64, d *float64, x *float64, n int)
@@ -22092,9 +22092,9 @@ TEXT ·expm1F64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest782
+	BLT oneTest788
 
-many780:
+many786:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F5, F8)
 	FMOVQ 2112(R9), F0
@@ -22368,14 +22368,14 @@ many780:
 	FSTPQ (F5, F0), 32(R2)
 	FSTPQ (F12, F11), (R1)
 	FSTPQ (F14, F13), 32(R1)
-	BLE many780
+	BLE many786
 
-oneTest782:
+oneTest788:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail783
+	BGT tail789
 
-one781:
+one787:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F15, F14)
 	FMOVQ 2112(R9), F0
@@ -22517,11 +22517,11 @@ one781:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one781
+	BLE one787
 
-tail783:
+tail789:
 	SUBS R4, R0, R0
-	BEQ done784
+	BEQ done790
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -22722,7 +22722,7 @@ someLanes5:
 
 doneLanes6:
 
-done784:
+done790:
 	RET
 
 // func expm1F32(y *float32, d *float32, x *float32, n int)
@@ -22740,15 +22740,15 @@ TEXT ·expm1F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest794
+	BLT oneTest800
 
-many792:
+many798:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F12)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eadf405 // FMIN V5.4S, V0.4S, V13.4S
 	WORD $0x4eacf403 // FMIN V3.4S, V0.4S, V12.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f410 // FMAX V16.4S, V0.4S, V5.4S
 	WORD $0x4e23f40f // FMAX V15.4S, V0.4S, V3.4S
 	FMOVQ 2368(R7), F5
@@ -22795,10 +22795,10 @@ many792:
 	FLDPQ 2816(R7), (F30, F31)
 	WORD $0x4e0823d5 // TBL V21.16B, {V30.16B, V31.16B}, V8.16B
 	FLDPQ 32(R1), (F9, F8)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea9f40b // FMIN V11.4S, V0.4S, V9.4S
 	WORD $0x4ea8f40a // FMIN V10.4S, V0.4S, V8.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e2bf40f // FMAX V15.4S, V0.4S, V11.4S
 	WORD $0x4e2af40e // FMAX V14.4S, V0.4S, V10.4S
 	FMOVQ 2368(R7), F17
@@ -22946,20 +22946,20 @@ many792:
 	FSTPQ (F3, F0), 32(R4)
 	FSTPQ (F11, F10), (R1)
 	FSTPQ (F13, F12), 32(R1)
-	BLE many792
+	BLE many798
 
-oneTest794:
+oneTest800:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail795
+	BGT tail801
 
-one793:
+one799:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eaef405 // FMIN V5.4S, V0.4S, V14.4S
 	WORD $0x4eadf403 // FMIN V3.4S, V0.4S, V13.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f40c // FMAX V12.4S, V0.4S, V5.4S
 	WORD $0x4e23f40b // FMAX V11.4S, V0.4S, V3.4S
 	FMOVQ 2304(R7), F3
@@ -23060,11 +23060,11 @@ one793:
 	FSTPQ (F12, F11), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one793
+	BLE one799
 
-tail795:
+tail801:
 	SUBS R2, R0, R0
-	BEQ done796
+	BEQ done802
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -23107,10 +23107,10 @@ someLanes1:
 	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eadf405 // FMIN V5.4S, V0.4S, V13.4S
 	WORD $0x4eacf403 // FMIN V3.4S, V0.4S, V12.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f40f // FMAX V15.4S, V0.4S, V5.4S
 	WORD $0x4e23f40e // FMAX V14.4S, V0.4S, V3.4S
 	FMOVQ 2304(R7), F3
@@ -23278,7 +23278,7 @@ someLanes5:
 
 doneLanes6:
 
-done796:
+done802:
 	RET
 
 // func log1pF64(y *float64, d *float64, x *float64, n int)
@@ -23292,9 +23292,9 @@ TEXT ·log1pF64(SB), NOSPLIT, $176-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest806
+	BLT oneTest812
 
-many804:
+many810:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F24, F23)
 	FMOVQ 576(R9), F0
@@ -23627,14 +23627,14 @@ many804:
 	WORD $0x6e72fc01 // FDIV V1.2D, V0.2D, V18.2D
 	WORD $0x6e71fc00 // FDIV V0.2D, V0.2D, V17.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many804
+	BLE many810
 
-oneTest806:
+oneTest812:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail807
+	BGT tail813
 
-one805:
+one811:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 576(R9), F0
@@ -23797,11 +23797,11 @@ one805:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one805
+	BLE one811
 
-tail807:
+tail813:
 	SUBS R4, R0, R0
-	BEQ done808
+	BEQ done814
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -24023,7 +24023,7 @@ someLanes5:
 
 doneLanes6:
 
-done808:
+done814:
 	RET
 
 // func log1pF32(y *float32, d *float32, x *float32, n int)
@@ -24037,9 +24037,9 @@ TEXT ·log1pF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest818
+	BLT oneTest824
 
-many816:
+many822:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 704(R7), F0
@@ -24309,14 +24309,14 @@ many816:
 	WORD $0x6e24fc01 // FDIV V1.4S, V0.4S, V4.4S
 	WORD $0x6e23fc00 // FDIV V0.4S, V0.4S, V3.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many816
+	BLE many822
 
-oneTest818:
+oneTest824:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail819
+	BGT tail825
 
-one817:
+one823:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 704(R7), F0
@@ -24461,11 +24461,11 @@ one817:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one817
+	BLE one823
 
-tail819:
+tail825:
 	SUBS R2, R0, R0
-	BEQ done820
+	BEQ done826
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -24717,7 +24717,7 @@ someLanes5:
 
 doneLanes6:
 
-done820:
+done826:
 	RET
 
 // func erfF64(y *float64, d *float64, x *float64, n int)
@@ -24736,9 +24736,9 @@ TEXT ·erfF64(SB), NOSPLIT, $96-32
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest830
+	BLT oneTest836
 
-many828:
+many834:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 80(RSP)
@@ -25313,14 +25313,14 @@ many828:
 	WORD $0x6e60dda1 // FMUL V1.2D, V13.2D, V0.2D
 	WORD $0x6e60dd80 // FMUL V0.2D, V12.2D, V0.2D
 	FSTPQ (F1, F0), 32(R1)
-	BLE many828
+	BLE many834
 
-oneTest830:
+oneTest836:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail831
+	BGT tail837
 
-one829:
+one835:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 384(R9), F0
@@ -25611,11 +25611,11 @@ one829:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one829
+	BLE one835
 
-tail831:
+tail837:
 	SUBS R4, R0, R0
-	BEQ done832
+	BEQ done838
 	ADD $32, R8, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -25965,7 +25965,7 @@ someLanes5:
 
 doneLanes6:
 
-done832:
+done838:
 	RET
 
 // func erfF32(y *float32, d *float32, x *float32, n int)
@@ -25983,9 +25983,9 @@ TEXT ·erfF32(SB), NOSPLIT, $112-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest842
+	BLT oneTest848
 
-many840:
+many846:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 96(RSP)
@@ -26024,10 +26024,10 @@ many840:
 	WORD $0x4e2bcd75 // FMLA V21.4S, V11.4S, V11.4S
 	WORD $0x6ea0f9b4 // FNEG V20.4S, V13.4S
 	WORD $0x4e2acd54 // FMLA V20.4S, V10.4S, V10.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eacf406 // FMIN V6.4S, V0.4S, V12.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e26f411 // FMAX V17.4S, V0.4S, V6.4S
 	WORD $0x4e25f410 // FMAX V16.4S, V0.4S, V5.4S
 	FMOVQ 320(R7), F0
@@ -26036,10 +26036,10 @@ many840:
 	WORD $0x4e29cd32 // FMLA V18.4S, V9.4S, V9.4S
 	WORD $0x6ea0f82c // FNEG V12.4S, V1.4S
 	WORD $0x4e28cd0c // FMLA V12.4S, V8.4S, V8.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea7f406 // FMIN V6.4S, V0.4S, V7.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e26f413 // FMAX V19.4S, V0.4S, V6.4S
 	WORD $0x4e25f407 // FMAX V7.4S, V0.4S, V5.4S
 	FMOVQ 2368(R7), F6
@@ -26351,14 +26351,14 @@ many840:
 	WORD $0x6e20dcc1 // FMUL V1.4S, V6.4S, V0.4S
 	WORD $0x6e20dca0 // FMUL V0.4S, V5.4S, V0.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many840
+	BLE many846
 
-oneTest842:
+oneTest848:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail843
+	BGT tail849
 
-one841:
+one847:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 448(R7), F0
@@ -26376,10 +26376,10 @@ one841:
 	WORD $0x4e31ce29 // FMLA V9.4S, V17.4S, V17.4S
 	WORD $0x6ea0fa48 // FNEG V8.4S, V18.4S
 	WORD $0x4e30ce08 // FMLA V8.4S, V16.4S, V16.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e25f400 // FMAX V0.4S, V0.4S, V5.4S
 	FMOVQ 2304(R7), F6
@@ -26543,11 +26543,11 @@ one841:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one841
+	BLE one847
 
-tail843:
+tail849:
 	SUBS R2, R0, R0
-	BEQ done844
+	BEQ done850
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -26605,10 +26605,10 @@ doneLanes2:
 	WORD $0x4e2fcded // FMLA V13.4S, V15.4S, V15.4S
 	WORD $0x6ea0fa0c // FNEG V12.4S, V16.4S
 	WORD $0x4e2ecdcc // FMLA V12.4S, V14.4S, V14.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e25f400 // FMAX V0.4S, V0.4S, V5.4S
 	FMOVQ 2304(R7), F8
@@ -26839,7 +26839,7 @@ someLanes5:
 
 doneLanes6:
 
-done844:
+done850:
 	RET
 
 // func aboveF64(n int, x *float64, bound float64) int
@@ -26853,9 +26853,9 @@ TEXT ·aboveF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest857
+	BLT oneTest863
 
-many855:
+many861:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -26887,21 +26887,21 @@ many855:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok860
+	BEQ ok866
 	MOVD R3, ret+24(FP)
-	JMP done854
+	JMP done860
 
-ok860:
+ok866:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many855
+	BLE many861
 
-oneTest857:
+oneTest863:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail858
+	BGT tail864
 
-one856:
+one862:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
@@ -26912,18 +26912,18 @@ one856:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok861
+	BEQ ok867
 	MOVD R3, ret+24(FP)
-	JMP done854
+	JMP done860
 
-ok861:
+ok867:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one856
+	BLE one862
 
-tail858:
+tail864:
 	SUBS R3, R2, R0
-	BEQ done859
+	BEQ done865
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -26963,16 +26963,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok862
+	BEQ ok868
 	MOVD R3, ret+24(FP)
-	JMP done854
+	JMP done860
 
-ok862:
+ok868:
 
-done859:
+done865:
 	MOVD R2, ret+24(FP)
 
-done854:
+done860:
 	RET
 
 // func aboveF32(n int, x *float32, bound float32) int
@@ -26986,9 +26986,9 @@ TEXT ·aboveF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest875
+	BLT oneTest881
 
-many873:
+many879:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F1)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -27020,21 +27020,21 @@ many873:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok878
+	BEQ ok884
 	MOVD R3, ret+24(FP)
-	JMP done872
+	JMP done878
 
-ok878:
+ok884:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many873
+	BLE many879
 
-oneTest875:
+oneTest881:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail876
+	BGT tail882
 
-one874:
+one880:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
@@ -27045,18 +27045,18 @@ one874:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok879
+	BEQ ok885
 	MOVD R3, ret+24(FP)
-	JMP done872
+	JMP done878
 
-ok879:
+ok885:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one874
+	BLE one880
 
-tail876:
+tail882:
 	SUBS R3, R2, R0
-	BEQ done877
+	BEQ done883
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27112,16 +27112,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok880
+	BEQ ok886
 	MOVD R3, ret+24(FP)
-	JMP done872
+	JMP done878
 
-ok880:
+ok886:
 
-done877:
+done883:
 	MOVD R2, ret+24(FP)
 
-done872:
+done878:
 	RET
 
 // func nonzeroF64(n int, x *float64) int
@@ -27134,9 +27134,9 @@ TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest893
+	BLT oneTest899
 
-many891:
+many897:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
@@ -27160,21 +27160,21 @@ many891:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok896
+	BEQ ok902
 	MOVD R3, ret+16(FP)
-	JMP done890
+	JMP done896
 
-ok896:
+ok902:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many891
+	BLE many897
 
-oneTest893:
+oneTest899:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail894
+	BGT tail900
 
-one892:
+one898:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
@@ -27183,18 +27183,18 @@ one892:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok897
+	BEQ ok903
 	MOVD R3, ret+16(FP)
-	JMP done890
+	JMP done896
 
-ok897:
+ok903:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one892
+	BLE one898
 
-tail894:
+tail900:
 	SUBS R3, R2, R0
-	BEQ done895
+	BEQ done901
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27232,16 +27232,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok898
+	BEQ ok904
 	MOVD R3, ret+16(FP)
-	JMP done890
+	JMP done896
 
-ok898:
+ok904:
 
-done895:
+done901:
 	MOVD R2, ret+16(FP)
 
-done890:
+done896:
 	RET
 
 // func nonzeroF32(n int, x *float32) int
@@ -27254,9 +27254,9 @@ TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest911
+	BLT oneTest917
 
-many909:
+many915:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
@@ -27280,21 +27280,21 @@ many909:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok914
+	BEQ ok920
 	MOVD R3, ret+16(FP)
-	JMP done908
+	JMP done914
 
-ok914:
+ok920:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many909
+	BLE many915
 
-oneTest911:
+oneTest917:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail912
+	BGT tail918
 
-one910:
+one916:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
@@ -27303,18 +27303,18 @@ one910:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok915
+	BEQ ok921
 	MOVD R3, ret+16(FP)
-	JMP done908
+	JMP done914
 
-ok915:
+ok921:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one910
+	BLE one916
 
-tail912:
+tail918:
 	SUBS R3, R2, R0
-	BEQ done913
+	BEQ done919
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27368,16 +27368,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok916
+	BEQ ok922
 	MOVD R3, ret+16(FP)
-	JMP done908
+	JMP done914
 
-ok916:
+ok922:
 
-done913:
+done919:
 	MOVD R2, ret+16(FP)
 
-done908:
+done914:
 	RET
 
 // func smallerF64(n int, x *float64, bound float64) int
@@ -27391,9 +27391,9 @@ TEXT ·smallerF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest929
+	BLT oneTest935
 
-many927:
+many933:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -27437,21 +27437,21 @@ many927:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok932
+	BEQ ok938
 	MOVD R3, ret+24(FP)
-	JMP done926
+	JMP done932
 
-ok932:
+ok938:
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many927
+	BLE many933
 
-oneTest929:
+oneTest935:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail930
+	BGT tail936
 
-one928:
+one934:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -27465,18 +27465,18 @@ one928:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok933
+	BEQ ok939
 	MOVD R3, ret+24(FP)
-	JMP done926
+	JMP done932
 
-ok933:
+ok939:
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one928
+	BLE one934
 
-tail930:
+tail936:
 	SUBS R3, R2, R0
-	BEQ done931
+	BEQ done937
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27519,16 +27519,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok934
+	BEQ ok940
 	MOVD R3, ret+24(FP)
-	JMP done926
+	JMP done932
 
-ok934:
+ok940:
 
-done931:
+done937:
 	MOVD R2, ret+24(FP)
 
-done926:
+done932:
 	RET
 
 // func smallerF32(n int, x *float32, bound float32) int
@@ -27542,9 +27542,9 @@ TEXT ·smallerF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-32, R2, R1
 	TST R1, R1
-	BLT oneTest947
+	BLT oneTest953
 
-many945:
+many951:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -27588,21 +27588,21 @@ many945:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok950
+	BEQ ok956
 	MOVD R3, ret+24(FP)
-	JMP done944
+	JMP done950
 
-ok950:
+ok956:
 	ADD $32, R3, R3
 	CMP R1, R3
-	BLE many945
+	BLE many951
 
-oneTest947:
+oneTest953:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail948
+	BGT tail954
 
-one946:
+one952:
 	ADD R3<<2, R4, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -27616,18 +27616,18 @@ one946:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok951
+	BEQ ok957
 	MOVD R3, ret+24(FP)
-	JMP done944
+	JMP done950
 
-ok951:
+ok957:
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one946
+	BLE one952
 
-tail948:
+tail954:
 	SUBS R3, R2, R0
-	BEQ done949
+	BEQ done955
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27686,16 +27686,16 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok952
+	BEQ ok958
 	MOVD R3, ret+24(FP)
-	JMP done944
+	JMP done950
 
-ok952:
+ok958:
 
-done949:
+done955:
 	MOVD R2, ret+24(FP)
 
-done944:
+done950:
 	RET
 
 // func sqrtF64(dst *float64, x *float64, n int)
@@ -27707,9 +27707,9 @@ TEXT ·sqrtF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail963
+	BGT tail969
 
-one961:
+one967:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
@@ -27718,11 +27718,11 @@ one961:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one961
+	BLE one967
 
-tail963:
+tail969:
 	SUBS R3, R0, R0
-	BEQ done964
+	BEQ done970
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27772,7 +27772,7 @@ someLanes3:
 
 doneLanes4:
 
-done964:
+done970:
 	RET
 
 // func sqrtF32(dst *float32, x *float32, n int)
@@ -27784,9 +27784,9 @@ TEXT ·sqrtF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail975
+	BGT tail981
 
-one973:
+one979:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
@@ -27795,11 +27795,11 @@ one973:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one973
+	BLE one979
 
-tail975:
+tail981:
 	SUBS R3, R0, R0
-	BEQ done976
+	BEQ done982
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -27881,7 +27881,7 @@ someLanes3:
 
 doneLanes4:
 
-done976:
+done982:
 	RET
 
 // func absF64(dst *float64, x *float64, n int)
@@ -27894,9 +27894,9 @@ TEXT ·absF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail987
+	BGT tail993
 
-one985:
+one991:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R7), F0
@@ -27906,11 +27906,11 @@ one985:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one985
+	BLE one991
 
-tail987:
+tail993:
 	SUBS R3, R0, R0
-	BEQ done988
+	BEQ done994
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -27961,7 +27961,7 @@ someLanes3:
 
 doneLanes4:
 
-done988:
+done994:
 	RET
 
 // func absF32(dst *float32, x *float32, n int)
@@ -27974,9 +27974,9 @@ TEXT ·absF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail999
+	BGT tail1005
 
-one997:
+one1003:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 448(R7), F0
@@ -27986,11 +27986,11 @@ one997:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one997
+	BLE one1003
 
-tail999:
+tail1005:
 	SUBS R3, R0, R0
-	BEQ done1000
+	BEQ done1006
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28073,7 +28073,7 @@ someLanes3:
 
 doneLanes4:
 
-done1000:
+done1006:
 	RET
 
 // func signF64(dst *float64, x *float64, n int)
@@ -28086,9 +28086,9 @@ TEXT ·signF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1011
+	BGT tail1017
 
-one1009:
+one1015:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R7), F0
@@ -28109,11 +28109,11 @@ one1009:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1009
+	BLE one1015
 
-tail1011:
+tail1017:
 	SUBS R3, R0, R0
-	BEQ done1012
+	BEQ done1018
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -28175,7 +28175,7 @@ someLanes3:
 
 doneLanes4:
 
-done1012:
+done1018:
 	RET
 
 // func signF32(dst *float32, x *float32, n int)
@@ -28188,9 +28188,9 @@ TEXT ·signF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1023
+	BGT tail1029
 
-one1021:
+one1027:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R7), F0
@@ -28211,11 +28211,11 @@ one1021:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1021
+	BLE one1027
 
-tail1023:
+tail1029:
 	SUBS R3, R0, R0
-	BEQ done1024
+	BEQ done1030
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28309,7 +28309,7 @@ someLanes3:
 
 doneLanes4:
 
-done1024:
+done1030:
 	RET
 
 // func recipF64(dst *float64, x *float64, n int)
@@ -28322,9 +28322,9 @@ TEXT ·recipF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1035
+	BGT tail1041
 
-one1033:
+one1039:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 576(R7), F0
@@ -28334,11 +28334,11 @@ one1033:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1033
+	BLE one1039
 
-tail1035:
+tail1041:
 	SUBS R3, R0, R0
-	BEQ done1036
+	BEQ done1042
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -28389,7 +28389,7 @@ someLanes3:
 
 doneLanes4:
 
-done1036:
+done1042:
 	RET
 
 // func recipF32(dst *float32, x *float32, n int)
@@ -28402,9 +28402,9 @@ TEXT ·recipF32(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1047
+	BGT tail1053
 
-one1045:
+one1051:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 704(R7), F0
@@ -28414,11 +28414,11 @@ one1045:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1045
+	BLE one1051
 
-tail1047:
+tail1053:
 	SUBS R3, R0, R0
-	BEQ done1048
+	BEQ done1054
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -28501,7 +28501,7 @@ someLanes3:
 
 doneLanes4:
 
-done1048:
+done1054:
 	RET
 
 // func addExpF64(dst *float64, sign float64, x *float64, n int)
@@ -28524,9 +28524,9 @@ TEXT ·addExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1062
+	BLT oneTest1068
 
-many1060:
+many1066:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -28687,7 +28687,7 @@ many1060:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1065
+	BEQ normal1071
 	FMOVQ 2176(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -28746,9 +28746,9 @@ many1060:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1066
+	JMP scaled1072
 
-normal1065:
+normal1071:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28778,7 +28778,7 @@ normal1065:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1066:
+scaled1072:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e69cce1 // FMLA V1.2D, V7.2D, V9.2D
@@ -28790,14 +28790,14 @@ scaled1066:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1060
+	BLE many1066
 
-oneTest1062:
+oneTest1068:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1063
+	BGT tail1069
 
-one1061:
+one1067:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -28878,7 +28878,7 @@ one1061:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1067
+	BEQ normal1073
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -28908,9 +28908,9 @@ one1061:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1068
+	JMP scaled1074
 
-normal1067:
+normal1073:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -28926,7 +28926,7 @@ normal1067:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1068:
+scaled1074:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
@@ -28934,11 +28934,11 @@ scaled1068:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1061
+	BLE one1067
 
-tail1063:
+tail1069:
 	SUBS R3, R0, R0
-	BEQ done1064
+	BEQ done1070
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -29043,7 +29043,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1069
+	BEQ normal1075
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -29073,9 +29073,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1070
+	JMP scaled1076
 
-normal1069:
+normal1075:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29091,7 +29091,7 @@ normal1069:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1070:
+scaled1076:
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R3<<3, R5, R1
@@ -29136,7 +29136,7 @@ someLanes5:
 
 doneLanes6:
 
-done1064:
+done1070:
 	RET
 
 // func addExpF32(dst *float32, sign float32, x *float32, n int)
@@ -29155,15 +29155,15 @@ TEXT ·addExpF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1080
+	BLT oneTest1086
 
-many1078:
+many1084:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 2368(R7), F6
@@ -29206,10 +29206,10 @@ many1078:
 	WORD $0x4e23cdea // FMLA V10.4S, V15.4S, V3.4S
 	WORD $0x4e22cdc9 // FMLA V9.4S, V14.4S, V2.4S
 	FLDPQ 32(R1), (F2, F1)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f40e // FMAX V14.4S, V0.4S, V1.4S
 	FMOVQ 2368(R7), F17
@@ -29302,20 +29302,20 @@ many1078:
 	WORD $0x6e23dc82 // FMUL V2.4S, V4.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1078
+	BLE many1084
 
-oneTest1080:
+oneTest1086:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1081
+	BGT tail1087
 
-one1079:
+one1085:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -29386,11 +29386,11 @@ one1079:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1079
+	BLE one1085
 
-tail1081:
+tail1087:
 	SUBS R3, R0, R0
-	BEQ done1082
+	BEQ done1088
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -29433,10 +29433,10 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f40e // FMAX V14.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -29576,7 +29576,7 @@ someLanes5:
 
 doneLanes6:
 
-done1082:
+done1088:
 	RET
 
 // func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -29600,9 +29600,9 @@ TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R5
 	TST R5, R5
-	BLT oneTest1096
+	BLT oneTest1102
 
-many1094:
+many1100:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F3, F2)
 	FLDPQ 32(R1), (F1, F0)
@@ -29763,7 +29763,7 @@ many1094:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1099
+	BEQ normal1105
 	FMOVQ 2176(R8), F0
 	WORD $0x6ef4e40c // FCMGT V12.2D, V0.2D, V20.2D
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
@@ -29822,9 +29822,9 @@ many1094:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
 	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
-	JMP scaled1100
+	JMP scaled1106
 
-normal1099:
+normal1105:
 	WORD $0x6f7d0683 // USHR V3.2D, V20.2D, 3
 	WORD $0x6f7d0662 // USHR V2.2D, V19.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -29854,7 +29854,7 @@ normal1099:
 	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
 	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
 
-scaled1100:
+scaled1106:
 	ADD R3<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
@@ -29873,14 +29873,14 @@ scaled1100:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R5, R3
-	BLE many1094
+	BLE many1100
 
-oneTest1096:
+oneTest1102:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1097
+	BGT tail1103
 
-one1095:
+one1101:
 	ADD R3<<3, R7, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4e61f501 // FMAX V1.2D, V8.2D, V1.2D
@@ -29961,7 +29961,7 @@ one1095:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1101
+	BEQ normal1107
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -29991,9 +29991,9 @@ one1095:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled1102
+	JMP scaled1108
 
-normal1101:
+normal1107:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -30009,7 +30009,7 @@ normal1101:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled1102:
+scaled1108:
 	ADD R3<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
@@ -30021,11 +30021,11 @@ scaled1102:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1095
+	BLE one1101
 
-tail1097:
+tail1103:
 	SUBS R3, R0, R0
-	BEQ done1098
+	BEQ done1104
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -30130,7 +30130,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1103
+	BEQ normal1109
 	FMOVQ 2176(R8), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
@@ -30160,9 +30160,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled1104
+	JMP scaled1110
 
-normal1103:
+normal1109:
 	WORD $0x6f7d0583 // USHR V3.2D, V12.2D, 3
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -30178,7 +30178,7 @@ normal1103:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled1104:
+scaled1110:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R3<<3, R6, R1
@@ -30247,7 +30247,7 @@ someLanes7:
 
 doneLanes8:
 
-done1098:
+done1104:
 	RET
 
 // func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -30267,15 +30267,15 @@ TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1114
+	BLT oneTest1120
 
-many1112:
+many1118:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f40e // FMAX V14.4S, V0.4S, V1.4S
 	FMOVQ 2368(R7), F8
@@ -30318,10 +30318,10 @@ many1112:
 	WORD $0x4e23ccd5 // FMLA V21.4S, V6.4S, V3.4S
 	WORD $0x4e22cc94 // FMLA V20.4S, V4.4S, V2.4S
 	FLDPQ 32(R1), (F2, F1)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f406 // FMAX V6.4S, V0.4S, V2.4S
 	WORD $0x4e21f404 // FMAX V4.4S, V0.4S, V1.4S
 	FMOVQ 2368(R7), F15
@@ -30421,20 +30421,20 @@ many1112:
 	WORD $0x6e23dc42 // FMUL V2.4S, V2.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1112
+	BLE many1118
 
-oneTest1114:
+oneTest1120:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1115
+	BGT tail1121
 
-one1113:
+one1119:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F2, F1)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -30509,11 +30509,11 @@ one1113:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1113
+	BLE one1119
 
-tail1115:
+tail1121:
 	SUBS R2, R0, R0
-	BEQ done1116
+	BEQ done1122
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -30556,10 +30556,10 @@ someLanes1:
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f40e // FMAX V14.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -30739,7 +30739,7 @@ someLanes7:
 
 doneLanes8:
 
-done1116:
+done1122:
 	RET
 
 // func addLogF64(dst *float64, sign float64, x *float64, n int)
@@ -30754,9 +30754,9 @@ TEXT ·addLogF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1126
+	BLT oneTest1132
 
-many1124:
+many1130:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -30787,7 +30787,7 @@ many1124:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1129
+	BEQ normal1135
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R7), F0
@@ -31045,9 +31045,9 @@ many1124:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1130
+	JMP stored1136
 
-normal1129:
+normal1135:
 	FMOVQ 3712(R7), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -31234,17 +31234,17 @@ normal1129:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1130:
+stored1136:
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many1124
+	BLE many1130
 
-oneTest1126:
+oneTest1132:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1127
+	BGT tail1133
 
-one1125:
+one1131:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 3904(R7), F0
@@ -31262,7 +31262,7 @@ one1125:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1131
+	BEQ normal1137
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R7), F0
@@ -31392,9 +31392,9 @@ one1125:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1132
+	JMP stored1138
 
-normal1131:
+normal1137:
 	FMOVQ 3712(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -31489,14 +31489,14 @@ normal1131:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1132:
+stored1138:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1125
+	BLE one1131
 
-tail1127:
+tail1133:
 	SUBS R3, R0, R0
-	BEQ done1128
+	BEQ done1134
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -31691,7 +31691,7 @@ someLanes5:
 
 doneLanes6:
 
-done1128:
+done1134:
 	RET
 
 // func addLogF32(dst *float32, sign float32, x *float32, n int)
@@ -31706,9 +31706,9 @@ TEXT ·addLogF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1140
+	BLT oneTest1146
 
-many1138:
+many1144:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -31939,14 +31939,14 @@ many1138:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many1138
+	BLE many1144
 
-oneTest1140:
+oneTest1146:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1141
+	BGT tail1147
 
-one1139:
+one1145:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 5504(R7), F0
@@ -32064,11 +32064,11 @@ one1139:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1139
+	BLE one1145
 
-tail1141:
+tail1147:
 	SUBS R3, R0, R0
-	BEQ done1142
+	BEQ done1148
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -32295,7 +32295,7 @@ someLanes5:
 
 doneLanes6:
 
-done1142:
+done1148:
 	RET
 
 // func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -32311,9 +32311,9 @@ TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest1152
+	BLT oneTest1158
 
-many1150:
+many1156:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F7, F6)
 	FLDPQ 32(R1), (F15, F14)
@@ -32344,7 +32344,7 @@ many1150:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1155
+	BEQ normal1161
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R6), F0
@@ -32609,9 +32609,9 @@ many1150:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
-	JMP stored1156
+	JMP stored1162
 
-normal1155:
+normal1161:
 	FMOVQ 3712(R6), F0
 	WORD $0x6ee084e4 // SUB V4.2D, V7.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -32805,17 +32805,17 @@ normal1155:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), 32(R1)
 
-stored1156:
+stored1162:
 	ADD $8, R3, R3
 	CMP R7, R3
-	BLE many1150
+	BLE many1156
 
-oneTest1152:
+oneTest1158:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1153
+	BGT tail1159
 
-one1151:
+one1157:
 	ADD R3<<3, R8, R1
 	FLDPQ (R1), (F9, F6)
 	FMOVQ 3904(R6), F0
@@ -32833,7 +32833,7 @@ one1151:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1157
+	BEQ normal1163
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	FMOVQ 4608(R6), F0
@@ -32967,9 +32967,9 @@ one1151:
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
-	JMP stored1158
+	JMP stored1164
 
-normal1157:
+normal1163:
 	FMOVQ 3712(R6), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
@@ -33068,14 +33068,14 @@ normal1157:
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
 	FSTPQ (F1, F0), (R1)
 
-stored1158:
+stored1164:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1151
+	BLE one1157
 
-tail1153:
+tail1159:
 	SUBS R3, R0, R0
-	BEQ done1154
+	BEQ done1160
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -33294,7 +33294,7 @@ someLanes7:
 
 doneLanes8:
 
-done1154:
+done1160:
 	RET
 
 // func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -33310,9 +33310,9 @@ TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1166
+	BLT oneTest1172
 
-many1164:
+many1170:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FLDPQ 32(R1), (F12, F11)
@@ -33550,14 +33550,14 @@ many1164:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R5, R2
-	BLE many1164
+	BLE many1170
 
-oneTest1166:
+oneTest1172:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1167
+	BGT tail1173
 
-one1165:
+one1171:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 5504(R7), F0
@@ -33679,11 +33679,11 @@ one1165:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1165
+	BLE one1171
 
-tail1167:
+tail1173:
 	SUBS R2, R0, R0
-	BEQ done1168
+	BEQ done1174
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -33950,7 +33950,7 @@ someLanes7:
 
 doneLanes8:
 
-done1168:
+done1174:
 	RET
 
 // func addSinF64(n int, dst *float64, sign float64, x *float64) int
@@ -33965,9 +33965,9 @@ TEXT ·addSinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1181
+	BLT oneTest1187
 
-many1179:
+many1185:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -33993,11 +33993,11 @@ many1179:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1184
+	BEQ ok1190
 	MOVD R3, ret+32(FP)
-	JMP done1178
+	JMP done1184
 
-ok1184:
+ok1190:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -34190,14 +34190,14 @@ ok1184:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1179
+	BLE many1185
 
-oneTest1181:
+oneTest1187:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1182
+	BGT tail1188
 
-one1180:
+one1186:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -34212,11 +34212,11 @@ one1180:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1185
+	BEQ ok1191
 	MOVD R3, ret+32(FP)
-	JMP done1178
+	JMP done1184
 
-ok1185:
+ok1191:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R5), F1
@@ -34315,11 +34315,11 @@ ok1185:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1180
+	BLE one1186
 
-tail1182:
+tail1188:
 	SUBS R3, R2, R0
-	BEQ done1183
+	BEQ done1189
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -34358,11 +34358,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1186
+	BEQ ok1192
 	MOVD R3, ret+32(FP)
-	JMP done1178
+	JMP done1184
 
-ok1186:
+ok1192:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -34518,10 +34518,10 @@ someLanes7:
 
 doneLanes8:
 
-done1183:
+done1189:
 	MOVD R2, ret+32(FP)
 
-done1178:
+done1184:
 	RET
 
 // func addSinF32(n int, dst *float32, sign float32, x *float32) int
@@ -34536,9 +34536,9 @@ TEXT ·addSinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1198
+	BLT oneTest1205
 
-many1196:
+many1203:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -34564,11 +34564,11 @@ many1196:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1201
+	BEQ ok1208
 	MOVD R3, ret+32(FP)
-	JMP done1195
+	JMP done1202
 
-ok1201:
+ok1208:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -34713,14 +34713,14 @@ ok1201:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1196
+	BLE many1203
 
-oneTest1198:
+oneTest1205:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1199
+	BGT tail1206
 
-one1197:
+one1204:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -34735,11 +34735,11 @@ one1197:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1202
+	BEQ ok1209
 	MOVD R3, ret+32(FP)
-	JMP done1195
+	JMP done1202
 
-ok1202:
+ok1209:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -34814,11 +34814,11 @@ ok1202:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1197
+	BLE one1204
 
-tail1199:
+tail1206:
 	SUBS R3, R2, R0
-	BEQ done1200
+	BEQ done1207
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -34873,11 +34873,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1203
+	BEQ ok1210
 	MOVD R3, ret+32(FP)
-	JMP done1195
+	JMP done1202
 
-ok1203:
+ok1210:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -35057,10 +35057,10 @@ someLanes7:
 
 doneLanes8:
 
-done1200:
+done1207:
 	MOVD R2, ret+32(FP)
 
-done1195:
+done1202:
 	RET
 
 // func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -35076,9 +35076,9 @@ TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1215
+	BLT oneTest1223
 
-many1213:
+many1221:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -35104,11 +35104,11 @@ many1213:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1218
+	BEQ ok1226
 	MOVD R3, ret+40(FP)
-	JMP done1212
+	JMP done1220
 
-ok1218:
+ok1226:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -35308,14 +35308,14 @@ ok1218:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1213
+	BLE many1221
 
-oneTest1215:
+oneTest1223:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1216
+	BGT tail1224
 
-one1214:
+one1222:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -35330,11 +35330,11 @@ one1214:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1219
+	BEQ ok1227
 	MOVD R3, ret+40(FP)
-	JMP done1212
+	JMP done1220
 
-ok1219:
+ok1227:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R6), F1
@@ -35437,11 +35437,11 @@ ok1219:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1214
+	BLE one1222
 
-tail1216:
+tail1224:
 	SUBS R3, R2, R0
-	BEQ done1217
+	BEQ done1225
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -35480,11 +35480,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1220
+	BEQ ok1228
 	MOVD R3, ret+40(FP)
-	JMP done1212
+	JMP done1220
 
-ok1220:
+ok1228:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -35664,10 +35664,10 @@ someLanes9:
 
 doneLanes10:
 
-done1217:
+done1225:
 	MOVD R2, ret+40(FP)
 
-done1212:
+done1220:
 	RET
 
 // func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -35683,9 +35683,9 @@ TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1232
+	BLT oneTest1241
 
-many1230:
+many1239:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -35711,11 +35711,11 @@ many1230:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1235
+	BEQ ok1244
 	MOVD R3, ret+40(FP)
-	JMP done1229
+	JMP done1238
 
-ok1235:
+ok1244:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -35867,14 +35867,14 @@ ok1235:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1230
+	BLE many1239
 
-oneTest1232:
+oneTest1241:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1233
+	BGT tail1242
 
-one1231:
+one1240:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -35889,11 +35889,11 @@ one1231:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1236
+	BEQ ok1245
 	MOVD R3, ret+40(FP)
-	JMP done1229
+	JMP done1238
 
-ok1236:
+ok1245:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R6), F1
@@ -35972,11 +35972,11 @@ ok1236:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1231
+	BLE one1240
 
-tail1233:
+tail1242:
 	SUBS R3, R2, R0
-	BEQ done1234
+	BEQ done1243
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -36031,11 +36031,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1237
+	BEQ ok1246
 	MOVD R3, ret+40(FP)
-	JMP done1229
+	JMP done1238
 
-ok1237:
+ok1246:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -36255,10 +36255,10 @@ someLanes9:
 
 doneLanes10:
 
-done1234:
+done1243:
 	MOVD R2, ret+40(FP)
 
-done1229:
+done1238:
 	RET
 
 // func addCosF64(n int, dst *float64, sign float64, x *float64) int
@@ -36273,9 +36273,9 @@ TEXT ·addCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1249
+	BLT oneTest1259
 
-many1247:
+many1257:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -36301,11 +36301,11 @@ many1247:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1252
+	BEQ ok1262
 	MOVD R3, ret+32(FP)
-	JMP done1246
+	JMP done1256
 
-ok1252:
+ok1262:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -36498,14 +36498,14 @@ ok1252:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1247
+	BLE many1257
 
-oneTest1249:
+oneTest1259:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1250
+	BGT tail1260
 
-one1248:
+one1258:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -36520,11 +36520,11 @@ one1248:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1253
+	BEQ ok1263
 	MOVD R3, ret+32(FP)
-	JMP done1246
+	JMP done1256
 
-ok1253:
+ok1263:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R5), F1
@@ -36623,11 +36623,11 @@ ok1253:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1248
+	BLE one1258
 
-tail1250:
+tail1260:
 	SUBS R3, R2, R0
-	BEQ done1251
+	BEQ done1261
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -36666,11 +36666,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1254
+	BEQ ok1264
 	MOVD R3, ret+32(FP)
-	JMP done1246
+	JMP done1256
 
-ok1254:
+ok1264:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R6, R1
@@ -36826,10 +36826,10 @@ someLanes7:
 
 doneLanes8:
 
-done1251:
+done1261:
 	MOVD R2, ret+32(FP)
 
-done1246:
+done1256:
 	RET
 
 // func addCosF32(n int, dst *float32, sign float32, x *float32) int
@@ -36844,9 +36844,9 @@ TEXT ·addCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1266
+	BLT oneTest1277
 
-many1264:
+many1275:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -36872,11 +36872,11 @@ many1264:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1269
+	BEQ ok1280
 	MOVD R3, ret+32(FP)
-	JMP done1263
+	JMP done1274
 
-ok1269:
+ok1280:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -37021,14 +37021,14 @@ ok1269:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1264
+	BLE many1275
 
-oneTest1266:
+oneTest1277:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1267
+	BGT tail1278
 
-one1265:
+one1276:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -37043,11 +37043,11 @@ one1265:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1270
+	BEQ ok1281
 	MOVD R3, ret+32(FP)
-	JMP done1263
+	JMP done1274
 
-ok1270:
+ok1281:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R5), F1
@@ -37122,11 +37122,11 @@ ok1270:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1265
+	BLE one1276
 
-tail1267:
+tail1278:
 	SUBS R3, R2, R0
-	BEQ done1268
+	BEQ done1279
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -37181,11 +37181,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1271
+	BEQ ok1282
 	MOVD R3, ret+32(FP)
-	JMP done1263
+	JMP done1274
 
-ok1271:
+ok1282:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R3<<2, R6, R1
@@ -37365,10 +37365,10 @@ someLanes7:
 
 doneLanes8:
 
-done1268:
+done1279:
 	MOVD R2, ret+32(FP)
 
-done1263:
+done1274:
 	RET
 
 // func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
@@ -37384,9 +37384,9 @@ TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-8, R2, R8
 	TST R8, R8
-	BLT oneTest1283
+	BLT oneTest1295
 
-many1281:
+many1293:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -37412,11 +37412,11 @@ many1281:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1286
+	BEQ ok1298
 	MOVD R3, ret+40(FP)
-	JMP done1280
+	JMP done1292
 
-ok1286:
+ok1298:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -37616,14 +37616,14 @@ ok1286:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R8, R3
-	BLE many1281
+	BLE many1293
 
-oneTest1283:
+oneTest1295:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1284
+	BGT tail1296
 
-one1282:
+one1294:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R6), F1
@@ -37638,11 +37638,11 @@ one1282:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1287
+	BEQ ok1299
 	MOVD R3, ret+40(FP)
-	JMP done1280
+	JMP done1292
 
-ok1287:
+ok1299:
 	ADD R3<<3, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 5952(R6), F1
@@ -37745,11 +37745,11 @@ ok1287:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1282
+	BLE one1294
 
-tail1284:
+tail1296:
 	SUBS R3, R2, R0
-	BEQ done1285
+	BEQ done1297
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -37788,11 +37788,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1288
+	BEQ ok1300
 	MOVD R3, ret+40(FP)
-	JMP done1280
+	JMP done1292
 
-ok1288:
+ok1300:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<3, R7, R1
@@ -37972,10 +37972,10 @@ someLanes9:
 
 doneLanes10:
 
-done1285:
+done1297:
 	MOVD R2, ret+40(FP)
 
-done1280:
+done1292:
 	RET
 
 // func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
@@ -37991,9 +37991,9 @@ TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-16, R2, R8
 	TST R8, R8
-	BLT oneTest1300
+	BLT oneTest1313
 
-many1298:
+many1311:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -38019,11 +38019,11 @@ many1298:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1303
+	BEQ ok1316
 	MOVD R3, ret+40(FP)
-	JMP done1297
+	JMP done1310
 
-ok1303:
+ok1316:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F17, F16)
 	FLDPQ 32(R0), (F15, F10)
@@ -38175,14 +38175,14 @@ ok1303:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R8, R3
-	BLE many1298
+	BLE many1311
 
-oneTest1300:
+oneTest1313:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1301
+	BGT tail1314
 
-one1299:
+one1312:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R6), F1
@@ -38197,11 +38197,11 @@ one1299:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1304
+	BEQ ok1317
 	MOVD R3, ret+40(FP)
-	JMP done1297
+	JMP done1310
 
-ok1304:
+ok1317:
 	ADD R3<<2, R7, R0
 	FLDPQ (R0), (F6, F5)
 	FMOVQ 7424(R6), F1
@@ -38280,11 +38280,11 @@ ok1304:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1299
+	BLE one1312
 
-tail1301:
+tail1314:
 	SUBS R3, R2, R0
-	BEQ done1302
+	BEQ done1315
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38339,11 +38339,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1305
+	BEQ ok1318
 	MOVD R3, ret+40(FP)
-	JMP done1297
+	JMP done1310
 
-ok1305:
+ok1318:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	ADD R3<<2, R7, R1
@@ -38563,10 +38563,10 @@ someLanes9:
 
 doneLanes10:
 
-done1302:
+done1315:
 	MOVD R2, ret+40(FP)
 
-done1297:
+done1310:
 	RET
 
 // func addSqrtF64(dst *float64, sign float64, x *float64, n int)
@@ -38580,9 +38580,9 @@ TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1315
+	BGT tail1329
 
-one1313:
+one1327:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -38594,11 +38594,11 @@ one1313:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1313
+	BLE one1327
 
-tail1315:
+tail1329:
 	SUBS R3, R0, R0
-	BEQ done1316
+	BEQ done1330
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38671,7 +38671,7 @@ someLanes5:
 
 doneLanes6:
 
-done1316:
+done1330:
 	RET
 
 // func addSqrtF32(dst *float32, sign float32, x *float32, n int)
@@ -38685,9 +38685,9 @@ TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1327
+	BGT tail1341
 
-one1325:
+one1339:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -38699,11 +38699,11 @@ one1325:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1325
+	BLE one1339
 
-tail1327:
+tail1341:
 	SUBS R3, R0, R0
-	BEQ done1328
+	BEQ done1342
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -38824,7 +38824,7 @@ someLanes5:
 
 doneLanes6:
 
-done1328:
+done1342:
 	RET
 
 // func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -38839,9 +38839,9 @@ TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1339
+	BGT tail1353
 
-one1337:
+one1351:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
@@ -38857,11 +38857,11 @@ one1337:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1337
+	BLE one1351
 
-tail1339:
+tail1353:
 	SUBS R3, R0, R0
-	BEQ done1340
+	BEQ done1354
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -38958,7 +38958,7 @@ someLanes7:
 
 doneLanes8:
 
-done1340:
+done1354:
 	RET
 
 // func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -38973,9 +38973,9 @@ TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1351
+	BGT tail1365
 
-one1349:
+one1363:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
@@ -38991,11 +38991,11 @@ one1349:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1349
+	BLE one1363
 
-tail1351:
+tail1365:
 	SUBS R2, R0, R0
-	BEQ done1352
+	BEQ done1366
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39156,7 +39156,7 @@ someLanes7:
 
 doneLanes8:
 
-done1352:
+done1366:
 	RET
 
 // func addRecipF64(dst *float64, sign float64, x *float64, n int)
@@ -39171,9 +39171,9 @@ TEXT ·addRecipF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1363
+	BGT tail1377
 
-one1361:
+one1375:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 576(R7), F0
@@ -39186,11 +39186,11 @@ one1361:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1361
+	BLE one1375
 
-tail1363:
+tail1377:
 	SUBS R3, R0, R0
-	BEQ done1364
+	BEQ done1378
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39264,7 +39264,7 @@ someLanes5:
 
 doneLanes6:
 
-done1364:
+done1378:
 	RET
 
 // func addRecipF32(dst *float32, sign float32, x *float32, n int)
@@ -39279,9 +39279,9 @@ TEXT ·addRecipF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1375
+	BGT tail1389
 
-one1373:
+one1387:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 704(R7), F0
@@ -39294,11 +39294,11 @@ one1373:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1373
+	BLE one1387
 
-tail1375:
+tail1389:
 	SUBS R3, R0, R0
-	BEQ done1376
+	BEQ done1390
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39420,7 +39420,7 @@ someLanes5:
 
 doneLanes6:
 
-done1376:
+done1390:
 	RET
 
 // func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -39436,9 +39436,9 @@ TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1387
+	BGT tail1401
 
-one1385:
+one1399:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 576(R8), F0
@@ -39455,11 +39455,11 @@ one1385:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1385
+	BLE one1399
 
-tail1387:
+tail1401:
 	SUBS R3, R0, R0
-	BEQ done1388
+	BEQ done1402
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39557,7 +39557,7 @@ someLanes7:
 
 doneLanes8:
 
-done1388:
+done1402:
 	RET
 
 // func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -39573,9 +39573,9 @@ TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1399
+	BGT tail1413
 
-one1397:
+one1411:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 704(R8), F0
@@ -39592,11 +39592,11 @@ one1397:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1397
+	BLE one1411
 
-tail1399:
+tail1413:
 	SUBS R2, R0, R0
-	BEQ done1400
+	BEQ done1414
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -39758,7 +39758,7 @@ someLanes7:
 
 doneLanes8:
 
-done1400:
+done1414:
 	RET
 
 // func addAbsF64(dst *float64, sign float64, x *float64, n int)
@@ -39773,9 +39773,9 @@ TEXT ·addAbsF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1411
+	BGT tail1425
 
-one1409:
+one1423:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R7), F0
@@ -39788,11 +39788,11 @@ one1409:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1409
+	BLE one1423
 
-tail1411:
+tail1425:
 	SUBS R3, R0, R0
-	BEQ done1412
+	BEQ done1426
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -39866,7 +39866,7 @@ someLanes5:
 
 doneLanes6:
 
-done1412:
+done1426:
 	RET
 
 // func addAbsF32(dst *float32, sign float32, x *float32, n int)
@@ -39881,9 +39881,9 @@ TEXT ·addAbsF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1423
+	BGT tail1437
 
-one1421:
+one1435:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 448(R7), F0
@@ -39896,11 +39896,11 @@ one1421:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1421
+	BLE one1435
 
-tail1423:
+tail1437:
 	SUBS R3, R0, R0
-	BEQ done1424
+	BEQ done1438
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40022,7 +40022,7 @@ someLanes5:
 
 doneLanes6:
 
-done1424:
+done1438:
 	RET
 
 // func addSignF64(dst *float64, sign float64, x *float64, n int)
@@ -40037,9 +40037,9 @@ TEXT ·addSignF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1435
+	BGT tail1449
 
-one1433:
+one1447:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R7), F0
@@ -40063,11 +40063,11 @@ one1433:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1433
+	BLE one1447
 
-tail1435:
+tail1449:
 	SUBS R3, R0, R0
-	BEQ done1436
+	BEQ done1450
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40152,7 +40152,7 @@ someLanes5:
 
 doneLanes6:
 
-done1436:
+done1450:
 	RET
 
 // func addSignF32(dst *float32, sign float32, x *float32, n int)
@@ -40167,9 +40167,9 @@ TEXT ·addSignF32(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1447
+	BGT tail1461
 
-one1445:
+one1459:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R7), F0
@@ -40193,11 +40193,11 @@ one1445:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1445
+	BLE one1459
 
-tail1447:
+tail1461:
 	SUBS R3, R0, R0
-	BEQ done1448
+	BEQ done1462
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40330,7 +40330,7 @@ someLanes5:
 
 doneLanes6:
 
-done1448:
+done1462:
 	RET
 
 // func addSignProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
@@ -40346,9 +40346,9 @@ TEXT ·addSignProductF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1459
+	BGT tail1473
 
-one1457:
+one1471:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 384(R8), F0
@@ -40376,11 +40376,11 @@ one1457:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1457
+	BLE one1471
 
-tail1459:
+tail1473:
 	SUBS R3, R0, R0
-	BEQ done1460
+	BEQ done1474
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -40489,7 +40489,7 @@ someLanes7:
 
 doneLanes8:
 
-done1460:
+done1474:
 	RET
 
 // func addSignProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
@@ -40505,9 +40505,9 @@ TEXT ·addSignProductF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1471
+	BGT tail1485
 
-one1469:
+one1483:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R8), F0
@@ -40535,11 +40535,11 @@ one1469:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1469
+	BLE one1483
 
-tail1471:
+tail1485:
 	SUBS R2, R0, R0
-	BEQ done1472
+	BEQ done1486
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -40712,7 +40712,7 @@ someLanes7:
 
 doneLanes8:
 
-done1472:
+done1486:
 	RET
 
 // func addTanF64(n int, dst *float64, sign float64, x *float64) int
@@ -40727,9 +40727,9 @@ TEXT ·addTanF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R2, R1
 	TST R1, R1
-	BLT oneTest1485
+	BLT oneTest1499
 
-many1483:
+many1497:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -40755,11 +40755,11 @@ many1483:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1488
+	BEQ ok1502
 	MOVD R3, ret+32(FP)
-	JMP done1482
+	JMP done1496
 
-ok1488:
+ok1502:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -40958,14 +40958,14 @@ ok1488:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE many1483
+	BLE many1497
 
-oneTest1485:
+oneTest1499:
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail1486
+	BGT tail1500
 
-one1484:
+one1498:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 384(R5), F1
@@ -40980,11 +40980,11 @@ one1484:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1489
+	BEQ ok1503
 	MOVD R3, ret+32(FP)
-	JMP done1482
+	JMP done1496
 
-ok1489:
+ok1503:
 	ADD R3<<3, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 5952(R5), F1
@@ -41086,11 +41086,11 @@ ok1489:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one1484
+	BLE one1498
 
-tail1486:
+tail1500:
 	SUBS R3, R2, R0
-	BEQ done1487
+	BEQ done1501
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -41129,11 +41129,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1490
+	BEQ ok1504
 	MOVD R3, ret+32(FP)
-	JMP done1482
+	JMP done1496
 
-ok1490:
+ok1504:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<3, R6, R1
@@ -41292,10 +41292,10 @@ someLanes7:
 
 doneLanes8:
 
-done1487:
+done1501:
 	MOVD R2, ret+32(FP)
 
-done1482:
+done1496:
 	RET
 
 // func addTanF32(n int, dst *float32, sign float32, x *float32) int
@@ -41310,9 +41310,9 @@ TEXT ·addTanF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-16, R2, R1
 	TST R1, R1
-	BLT oneTest1502
+	BLT oneTest1517
 
-many1500:
+many1515:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -41338,11 +41338,11 @@ many1500:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1505
+	BEQ ok1520
 	MOVD R3, ret+32(FP)
-	JMP done1499
+	JMP done1514
 
-ok1505:
+ok1520:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F20, F19)
 	FLDPQ 32(R0), (F18, F17)
@@ -41493,14 +41493,14 @@ ok1505:
 	FSTPQ (F1, F0), 32(R0)
 	ADD $16, R3, R3
 	CMP R1, R3
-	BLE many1500
+	BLE many1515
 
-oneTest1502:
+oneTest1517:
 	ADD $-8, R2, R1
 	CMP R1, R3
-	BGT tail1503
+	BGT tail1518
 
-one1501:
+one1516:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F0, F2)
 	FMOVQ 448(R5), F1
@@ -41515,11 +41515,11 @@ one1501:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1506
+	BEQ ok1521
 	MOVD R3, ret+32(FP)
-	JMP done1499
+	JMP done1514
 
-ok1506:
+ok1521:
 	ADD R3<<2, R6, R0
 	FLDPQ (R0), (F7, F6)
 	FMOVQ 7424(R5), F1
@@ -41597,11 +41597,11 @@ ok1506:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R3, R3
 	CMP R1, R3
-	BLE one1501
+	BLE one1516
 
-tail1503:
+tail1518:
 	SUBS R3, R2, R0
-	BEQ done1504
+	BEQ done1519
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -41656,11 +41656,11 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok1507
+	BEQ ok1522
 	MOVD R3, ret+32(FP)
-	JMP done1499
+	JMP done1514
 
-ok1507:
+ok1522:
 	WORD $0x6f00e40a // MOVI V10.2D, 0
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	ADD R3<<2, R6, R1
@@ -41843,10 +41843,10 @@ someLanes7:
 
 doneLanes8:
 
-done1504:
+done1519:
 	MOVD R2, ret+32(FP)
 
-done1499:
+done1514:
 	RET
 
 // func addExpm1F64(dst *float64, sign float64, x *float64, n int)
@@ -41866,9 +41866,9 @@ TEXT ·addExpm1F64(SB), NOSPLIT, $144-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1516
+	BLT oneTest1532
 
-many1514:
+many1530:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 128(RSP)
@@ -42173,14 +42173,14 @@ many1514:
 	WORD $0x4ea31c80 // ORR V0.16B, V4.16B, V3.16B
 	WORD $0x4e60cda1 // FMLA V1.2D, V13.2D, V0.2D
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1514
+	BLE many1530
 
-oneTest1516:
+oneTest1532:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1517
+	BGT tail1533
 
-one1515:
+one1531:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F10, F9)
 	FMOVQ 2112(R7), F0
@@ -42323,11 +42323,11 @@ one1515:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1515
+	BLE one1531
 
-tail1517:
+tail1533:
 	SUBS R3, R0, R0
-	BEQ done1518
+	BEQ done1534
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -42531,7 +42531,7 @@ someLanes5:
 
 doneLanes6:
 
-done1518:
+done1534:
 	RET
 
 // func addExpm1F32(dst *float32, sign float32, x *float32, n int)
@@ -42550,22 +42550,22 @@ TEXT ·addExpm1F32(SB), NOSPLIT, $160-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1528
+	BLT oneTest1544
 
-many1526:
+many1542:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F16, F15)
 	FLDPQ 32(R1), (F14, F13)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eb0f404 // FMIN V4.4S, V0.4S, V16.4S
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eaef403 // FMIN V3.4S, V0.4S, V14.4S
 	WORD $0x4eadf402 // FMIN V2.4S, V0.4S, V13.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e24f41c // FMAX V28.4S, V0.4S, V4.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e23f41b // FMAX V27.4S, V0.4S, V3.4S
 	WORD $0x4e22f404 // FMAX V4.4S, V0.4S, V2.4S
 	FMOVQ 2304(R7), F2
@@ -42785,20 +42785,20 @@ many1526:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many1526
+	BLE many1542
 
-oneTest1528:
+oneTest1544:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1529
+	BGT tail1545
 
-one1527:
+one1543:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eabf402 // FMIN V2.4S, V0.4S, V11.4S
 	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -42900,11 +42900,11 @@ one1527:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1527
+	BLE one1543
 
-tail1529:
+tail1545:
 	SUBS R3, R0, R0
-	BEQ done1530
+	BEQ done1546
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -42947,10 +42947,10 @@ someLanes1:
 	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
 
 doneLanes2:
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eacf402 // FMIN V2.4S, V0.4S, V12.4S
 	WORD $0x4eabf401 // FMIN V1.4S, V0.4S, V11.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -43121,7 +43121,7 @@ someLanes5:
 
 doneLanes6:
 
-done1530:
+done1546:
 	RET
 
 // func addLog1pF64(dst *float64, sign float64, x *float64, n int)
@@ -43136,9 +43136,9 @@ TEXT ·addLog1pF64(SB), NOSPLIT, $320-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1540
+	BLT oneTest1556
 
-many1538:
+many1554:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 304(RSP)
@@ -43494,14 +43494,14 @@ many1538:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1538
+	BLE many1554
 
-oneTest1540:
+oneTest1556:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1541
+	BGT tail1557
 
-one1539:
+one1555:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F14, F12)
 	FMOVQ 576(R7), F0
@@ -43662,11 +43662,11 @@ one1539:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1539
+	BLE one1555
 
-tail1541:
+tail1557:
 	SUBS R3, R0, R0
-	BEQ done1542
+	BEQ done1558
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -43888,7 +43888,7 @@ someLanes5:
 
 doneLanes6:
 
-done1542:
+done1558:
 	RET
 
 // func addLog1pF32(dst *float32, sign float32, x *float32, n int)
@@ -43903,9 +43903,9 @@ TEXT ·addLog1pF32(SB), NOSPLIT, $32-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1552
+	BLT oneTest1568
 
-many1550:
+many1566:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F25, F24)
 	FMOVQ 704(R7), F0
@@ -44176,14 +44176,14 @@ many1550:
 	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
 	WORD $0x4e21cde2 // FMLA V2.4S, V15.4S, V1.4S
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1550
+	BLE many1566
 
-oneTest1552:
+oneTest1568:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1553
+	BGT tail1569
 
-one1551:
+one1567:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 704(R7), F0
@@ -44326,11 +44326,11 @@ one1551:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1551
+	BLE one1567
 
-tail1553:
+tail1569:
 	SUBS R3, R0, R0
-	BEQ done1554
+	BEQ done1570
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -44582,7 +44582,7 @@ someLanes5:
 
 doneLanes6:
 
-done1554:
+done1570:
 	RET
 
 // func addErfF64(dst *float64, sign float64, x *float64, n int)
@@ -44603,9 +44603,9 @@ TEXT ·addErfF64(SB), NOSPLIT, $368-32
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest1564
+	BLT oneTest1580
 
-many1562:
+many1578:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 272(RSP)
@@ -45222,14 +45222,14 @@ many1562:
 	FMOVQ 320(RSP), F0
 	WORD $0x4e61cc02 // FMLA V2.2D, V0.2D, V1.2D
 	FSTPQ (F3, F2), 32(R1)
-	BLE many1562
+	BLE many1578
 
-oneTest1564:
+oneTest1580:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1565
+	BGT tail1581
 
-one1563:
+one1579:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 384(R7), F0
@@ -45520,11 +45520,11 @@ one1563:
 	FSTPQ (F2, F1), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1563
+	BLE one1579
 
-tail1565:
+tail1581:
 	SUBS R3, R0, R0
-	BEQ done1566
+	BEQ done1582
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -45876,7 +45876,7 @@ someLanes5:
 
 doneLanes6:
 
-done1566:
+done1582:
 	RET
 
 // func addErfF32(dst *float32, sign float32, x *float32, n int)
@@ -45895,9 +45895,9 @@ TEXT ·addErfF32(SB), NOSPLIT, $144-32
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest1576
+	BLT oneTest1592
 
-many1574:
+many1590:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F1)
 	FMOVQ F0, 128(RSP)
@@ -45919,10 +45919,10 @@ many1574:
 	WORD $0x4e38cf06 // FMLA V6.4S, V24.4S, V24.4S
 	WORD $0x6ea0fa45 // FNEG V5.4S, V18.4S
 	WORD $0x4e37cee5 // FMLA V5.4S, V23.4S, V23.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	FMOVQ 2368(R7), F26
@@ -45959,10 +45959,10 @@ many1574:
 	WORD $0x4e36cec5 // FMLA V5.4S, V22.4S, V22.4S
 	WORD $0x6ea0f984 // FNEG V4.4S, V12.4S
 	WORD $0x4e34ce84 // FMLA V4.4S, V20.4S, V20.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f402 // FMAX V2.4S, V0.4S, V2.4S
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	FMOVQ 2368(R7), F27
@@ -46266,14 +46266,14 @@ many1574:
 	WORD $0x4ea31c80 // ORR V0.16B, V4.16B, V3.16B
 	WORD $0x4e20cdc1 // FMLA V1.4S, V14.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many1574
+	BLE many1590
 
-oneTest1576:
+oneTest1592:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1577
+	BGT tail1593
 
-one1575:
+one1591:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 448(R7), F0
@@ -46291,10 +46291,10 @@ one1575:
 	WORD $0x4e2ccd88 // FMLA V8.4S, V12.4S, V12.4S
 	WORD $0x6ea0f9a5 // FNEG V5.4S, V13.4S
 	WORD $0x4e2bcd65 // FMLA V5.4S, V11.4S, V11.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R7), F3
@@ -46456,11 +46456,11 @@ one1575:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1575
+	BLE one1591
 
-tail1577:
+tail1593:
 	SUBS R3, R0, R0
-	BEQ done1578
+	BEQ done1594
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -46518,10 +46518,10 @@ doneLanes2:
 	WORD $0x4e2dcdaa // FMLA V10.4S, V13.4S, V13.4S
 	WORD $0x6ea0fa45 // FNEG V5.4S, V18.4S
 	WORD $0x4e2ccd85 // FMLA V5.4S, V12.4S, V12.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R7), F3
@@ -46752,7 +46752,7 @@ someLanes5:
 
 doneLanes6:
 
-done1578:
+done1594:
 	RET
 
 // func addMaxF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -46767,9 +46767,9 @@ TEXT ·addMaxF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1589
+	BGT tail1605
 
-one1587:
+one1603:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -46789,11 +46789,11 @@ one1587:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1587
+	BLE one1603
 
-tail1589:
+tail1605:
 	SUBS R3, R0, R0
-	BEQ done1590
+	BEQ done1606
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -46894,7 +46894,7 @@ someLanes7:
 
 doneLanes8:
 
-done1590:
+done1606:
 	RET
 
 // func addMaxF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -46909,9 +46909,9 @@ TEXT ·addMaxF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1601
+	BGT tail1617
 
-one1599:
+one1615:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -46931,11 +46931,11 @@ one1599:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1599
+	BLE one1615
 
-tail1601:
+tail1617:
 	SUBS R2, R0, R0
-	BEQ done1602
+	BEQ done1618
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -47100,7 +47100,7 @@ someLanes7:
 
 doneLanes8:
 
-done1602:
+done1618:
 	RET
 
 // func addMinF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -47115,9 +47115,9 @@ TEXT ·addMinF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1613
+	BGT tail1629
 
-one1611:
+one1627:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R3<<3, R4, R1
@@ -47137,11 +47137,11 @@ one1611:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1611
+	BLE one1627
 
-tail1613:
+tail1629:
 	SUBS R3, R0, R0
-	BEQ done1614
+	BEQ done1630
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47242,7 +47242,7 @@ someLanes7:
 
 doneLanes8:
 
-done1614:
+done1630:
 	RET
 
 // func addMinF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -47257,9 +47257,9 @@ TEXT ·addMinF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1625
+	BGT tail1641
 
-one1623:
+one1639:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R2<<2, R5, R1
@@ -47279,11 +47279,11 @@ one1623:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1623
+	BLE one1639
 
-tail1625:
+tail1641:
 	SUBS R2, R0, R0
-	BEQ done1626
+	BEQ done1642
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -47448,7 +47448,7 @@ someLanes7:
 
 doneLanes8:
 
-done1626:
+done1642:
 	RET
 
 // func addGreaterF64(dst *float64, sign float64, x *float64, y *float64, from *float64, n int)
@@ -47465,9 +47465,9 @@ TEXT ·addGreaterF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1637
+	BGT tail1653
 
-one1635:
+one1651:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<3, R7, R1
@@ -47493,11 +47493,11 @@ one1635:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1635
+	BLE one1651
 
-tail1637:
+tail1653:
 	SUBS R2, R0, R0
-	BEQ done1638
+	BEQ done1654
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -47624,7 +47624,7 @@ someLanes9:
 
 doneLanes10:
 
-done1638:
+done1654:
 	RET
 
 // func addGreaterF32(dst *float32, sign float32, x *float32, y *float32, from *float32, n int)
@@ -47641,9 +47641,9 @@ TEXT ·addGreaterF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1649
+	BGT tail1665
 
-one1647:
+one1663:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F9, F8)
 	ADD R2<<2, R7, R1
@@ -47669,11 +47669,11 @@ one1647:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1647
+	BLE one1663
 
-tail1649:
+tail1665:
 	SUBS R2, R0, R0
-	BEQ done1650
+	BEQ done1666
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -47880,7 +47880,7 @@ someLanes9:
 
 doneLanes10:
 
-done1650:
+done1666:
 	RET
 
 // func addClipF64(dst *float64, sign float64, lo float64, hi float64, x *float64, n int)
@@ -47898,9 +47898,9 @@ TEXT ·addClipF64(SB), NOSPLIT, $0-48
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1661
+	BGT tail1677
 
-one1659:
+one1675:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ee0e481 // FCMGT V1.2D, V4.2D, V0.2D
@@ -47918,11 +47918,11 @@ one1659:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1659
+	BLE one1675
 
-tail1661:
+tail1677:
 	SUBS R3, R0, R0
-	BEQ done1662
+	BEQ done1678
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -48001,7 +48001,7 @@ someLanes5:
 
 doneLanes6:
 
-done1662:
+done1678:
 	RET
 
 // func addClipF32(dst *float32, sign float32, lo float32, hi float32, x *float32, n int)
@@ -48019,9 +48019,9 @@ TEXT ·addClipF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail1673
+	BGT tail1689
 
-one1671:
+one1687:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F0, F2)
 	WORD $0x6ea0e481 // FCMGT V1.4S, V4.4S, V0.4S
@@ -48039,11 +48039,11 @@ one1671:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one1671
+	BLE one1687
 
-tail1673:
+tail1689:
 	SUBS R3, R0, R0
-	BEQ done1674
+	BEQ done1690
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48170,7 +48170,7 @@ someLanes5:
 
 doneLanes6:
 
-done1674:
+done1690:
 	RET
 
 // func addWithinF64(dst *float64, sign float64, lo float64, hi float64, x *float64, from *float64, n int)
@@ -48190,9 +48190,9 @@ TEXT ·addWithinF64(SB), NOSPLIT, $0-56
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1685
+	BGT tail1701
 
-one1683:
+one1699:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R3<<3, R4, R1
@@ -48214,11 +48214,11 @@ one1683:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1683
+	BLE one1699
 
-tail1685:
+tail1701:
 	SUBS R3, R0, R0
-	BEQ done1686
+	BEQ done1702
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -48321,7 +48321,7 @@ someLanes7:
 
 doneLanes8:
 
-done1686:
+done1702:
 	RET
 
 // func addWithinF32(dst *float32, sign float32, lo float32, hi float32, x *float32, from *float32, n int)
@@ -48341,9 +48341,9 @@ TEXT ·addWithinF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail1697
+	BGT tail1713
 
-one1695:
+one1711:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F6, F5)
 	ADD R2<<2, R6, R1
@@ -48365,11 +48365,11 @@ one1695:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one1695
+	BLE one1711
 
-tail1697:
+tail1713:
 	SUBS R2, R0, R0
-	BEQ done1698
+	BEQ done1714
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48536,7 +48536,7 @@ someLanes7:
 
 doneLanes8:
 
-done1698:
+done1714:
 	RET
 
 // func addWhereF64(dst *float64, sign float64, cond *float64, x *float64, y *float64, n int)
@@ -48553,9 +48553,9 @@ TEXT ·addWhereF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1709
+	BGT tail1725
 
-one1707:
+one1723:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<3, R7, R1
@@ -48576,11 +48576,11 @@ one1707:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1707
+	BLE one1723
 
-tail1709:
+tail1725:
 	SUBS R2, R0, R0
-	BEQ done1710
+	BEQ done1726
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -48702,7 +48702,7 @@ someLanes9:
 
 doneLanes10:
 
-done1710:
+done1726:
 	RET
 
 // func addWhereF32(dst *float32, sign float32, cond *float32, x *float32, y *float32, n int)
@@ -48719,9 +48719,9 @@ TEXT ·addWhereF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1721
+	BGT tail1737
 
-one1719:
+one1735:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F2)
 	ADD R2<<2, R7, R1
@@ -48742,11 +48742,11 @@ one1719:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1719
+	BLE one1735
 
-tail1721:
+tail1737:
 	SUBS R2, R0, R0
-	BEQ done1722
+	BEQ done1738
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -48948,7 +48948,7 @@ someLanes9:
 
 doneLanes10:
 
-done1722:
+done1738:
 	RET
 
 // func hypotF64(dst *float64, x *float64, y *float64, n int)
@@ -48962,9 +48962,9 @@ TEXT ·hypotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail1733
+	BGT tail1749
 
-one1731:
+one1747:
 	ADD R3<<3, R5, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R3<<3, R4, R1
@@ -49025,11 +49025,11 @@ one1731:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one1731
+	BLE one1747
 
-tail1733:
+tail1749:
 	SUBS R3, R0, R0
-	BEQ done1734
+	BEQ done1750
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -49151,7 +49151,7 @@ someLanes5:
 
 doneLanes6:
 
-done1734:
+done1750:
 	RET
 
 // func hypotF32(dst *float32, x *float32, y *float32, n int)
@@ -49165,9 +49165,9 @@ TEXT ·hypotF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R5
 	CMP R5, R2
-	BGT tail1745
+	BGT tail1761
 
-one1743:
+one1759:
 	ADD R2<<2, R7, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R6, R1
@@ -49228,11 +49228,11 @@ one1743:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R5, R2
-	BLE one1743
+	BLE one1759
 
-tail1745:
+tail1761:
 	SUBS R2, R0, R0
-	BEQ done1746
+	BEQ done1762
 	ADD $32, R8, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -49402,7 +49402,7 @@ someLanes5:
 
 doneLanes6:
 
-done1746:
+done1762:
 	RET
 
 // func directionF64(u *float64, v *float64, x *float64, y *float64, n int)
@@ -49417,9 +49417,9 @@ TEXT ·directionF64(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1757
+	BGT tail1773
 
-one1755:
+one1771:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<3, R5, R1
@@ -49525,11 +49525,11 @@ one1755:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1755
+	BLE one1771
 
-tail1757:
+tail1773:
 	SUBS R2, R0, R0
-	BEQ done1758
+	BEQ done1774
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -49714,7 +49714,7 @@ someLanes7:
 
 doneLanes8:
 
-done1758:
+done1774:
 	RET
 
 // func directionF32(u *float32, v *float32, x *float32, y *float32, n int)
@@ -49729,9 +49729,9 @@ TEXT ·directionF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1769
+	BGT tail1785
 
-one1767:
+one1783:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -49837,11 +49837,11 @@ one1767:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1767
+	BLE one1783
 
-tail1769:
+tail1785:
 	SUBS R2, R0, R0
-	BEQ done1770
+	BEQ done1786
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -50090,7 +50090,7 @@ someLanes7:
 
 doneLanes8:
 
-done1770:
+done1786:
 	RET
 
 // func atan2F64(dst *float64, x *float64, y *float64, n int)
@@ -50104,9 +50104,9 @@ TEXT ·atan2F64(SB), NOSPLIT, $0-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1780
+	BLT oneTest1796
 
-many1778:
+many1794:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	FLDPQ 32(R2), (F7, F6)
@@ -50554,14 +50554,14 @@ many1778:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1778
+	BLE many1794
 
-oneTest1780:
+oneTest1796:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1781
+	BGT tail1797
 
-one1779:
+one1795:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F12, F11)
 	ADD R3<<3, R7, R1
@@ -50786,11 +50786,11 @@ one1779:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1779
+	BLE one1795
 
-tail1781:
+tail1797:
 	SUBS R3, R0, R0
-	BEQ done1782
+	BEQ done1798
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -51116,7 +51116,7 @@ someLanes9:
 
 doneLanes10:
 
-done1782:
+done1798:
 	RET
 
 // func atan2F32(dst *float32, x *float32, y *float32, n int)
@@ -51130,9 +51130,9 @@ TEXT ·atan2F32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1792
+	BLT oneTest1808
 
-many1790:
+many1806:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	FLDPQ 32(R5), (F7, F6)
@@ -51494,14 +51494,14 @@ many1790:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1790
+	BLE many1806
 
-oneTest1792:
+oneTest1808:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1793
+	BGT tail1809
 
-one1791:
+one1807:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F12, F11)
 	ADD R2<<2, R7, R1
@@ -51683,11 +51683,11 @@ one1791:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1791
+	BLE one1807
 
-tail1793:
+tail1809:
 	SUBS R2, R0, R0
-	BEQ done1794
+	BEQ done1810
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -52050,7 +52050,7 @@ someLanes9:
 
 doneLanes10:
 
-done1794:
+done1810:
 	RET
 
 // func atan2SlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -52066,9 +52066,9 @@ TEXT ·atan2SlopesF64(SB), NOSPLIT, $384-48
 	MOVD $0, R2
 	ADD $-8, R0, R11
 	TST R11, R11
-	BLT oneTest1804
+	BLT oneTest1820
 
-many1802:
+many1818:
 	ADD R2<<3, R12, R1
 	FLDPQ (R1), (F5, F2)
 	FMOVQ 384(R7), F1
@@ -52624,14 +52624,14 @@ many1802:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1802
+	BLE many1818
 
-oneTest1804:
+oneTest1820:
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail1805
+	BGT tail1821
 
-one1803:
+one1819:
 	ADD R2<<3, R12, R4
 	FLDPQ (R4), (F11, F10)
 	ADD R2<<3, R10, R1
@@ -52900,11 +52900,11 @@ one1803:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one1803
+	BLE one1819
 
-tail1805:
+tail1821:
 	SUBS R2, R0, R0
-	BEQ done1806
+	BEQ done1822
 	ADD $32, R13, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -53310,7 +53310,7 @@ someLanes13:
 
 doneLanes14:
 
-done1806:
+done1822:
 	RET
 
 // func atan2SlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -53326,9 +53326,9 @@ TEXT ·atan2SlopesF32(SB), NOSPLIT, $224-48
 	MOVD $0, R2
 	ADD $-16, R0, R11
 	TST R11, R11
-	BLT oneTest1816
+	BLT oneTest1832
 
-many1814:
+many1830:
 	ADD R2<<2, R12, R1
 	FLDPQ (R1), (F6, F5)
 	FMOVQ 448(R6), F0
@@ -53784,14 +53784,14 @@ many1814:
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
 	WORD $0x6e201c40 // EOR V0.16B, V2.16B, V0.16B
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1814
+	BLE many1830
 
-oneTest1816:
+oneTest1832:
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail1817
+	BGT tail1833
 
-one1815:
+one1831:
 	ADD R2<<2, R12, R7
 	FLDPQ (R7), (F11, F10)
 	ADD R2<<2, R9, R1
@@ -54017,11 +54017,11 @@ one1815:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one1815
+	BLE one1831
 
-tail1817:
+tail1833:
 	SUBS R2, R0, R0
-	BEQ done1818
+	BEQ done1834
 	ADD $32, R13, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -54496,7 +54496,7 @@ someLanes13:
 
 doneLanes14:
 
-done1818:
+done1834:
 	RET
 
 // func atan2CurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -54512,9 +54512,9 @@ TEXT ·atan2CurvesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R5
 	CMP R5, R2
-	BGT tail1829
+	BGT tail1845
 
-one1827:
+one1843:
 	ADD R2<<3, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<3, R8, R1
@@ -54604,11 +54604,11 @@ one1827:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R5, R2
-	BLE one1827
+	BLE one1843
 
-tail1829:
+tail1845:
 	SUBS R2, R0, R0
-	BEQ done1830
+	BEQ done1846
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -54795,7 +54795,7 @@ someLanes9:
 
 doneLanes10:
 
-done1830:
+done1846:
 	RET
 
 // func atan2CurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -54811,9 +54811,9 @@ TEXT ·atan2CurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R7
 	CMP R7, R2
-	BGT tail1841
+	BGT tail1857
 
-one1839:
+one1855:
 	ADD R2<<2, R9, R1
 	FLDPQ (R1), (F8, F7)
 	ADD R2<<2, R8, R1
@@ -54903,11 +54903,11 @@ one1839:
 	FSTPQ (F3, F2), (R1)
 	ADD $8, R2, R2
 	CMP R7, R2
-	BLE one1839
+	BLE one1855
 
-tail1841:
+tail1857:
 	SUBS R2, R0, R0
-	BEQ done1842
+	BEQ done1858
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -55174,7 +55174,7 @@ someLanes9:
 
 doneLanes10:
 
-done1842:
+done1858:
 	RET
 
 // func powF64(dst *float64, x *float64, y *float64, n int)
@@ -55193,9 +55193,9 @@ TEXT ·powF64(SB), NOSPLIT, $304-32
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1852
+	BLT oneTest1868
 
-many1850:
+many1866:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F7, F2)
@@ -56042,14 +56042,14 @@ many1850:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1850
+	BLE many1866
 
-oneTest1852:
+oneTest1868:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1853
+	BGT tail1869
 
-one1851:
+one1867:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F2, F1)
 	ADD R3<<3, R7, R1
@@ -56440,11 +56440,11 @@ one1851:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1851
+	BLE one1867
 
-tail1853:
+tail1869:
 	SUBS R3, R0, R0
-	BEQ done1854
+	BEQ done1870
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -56936,7 +56936,7 @@ someLanes9:
 
 doneLanes10:
 
-done1854:
+done1870:
 	RET
 
 // func powF32(dst *float32, x *float32, y *float32, n int)
@@ -56954,9 +56954,9 @@ TEXT ·powF32(SB), NOSPLIT, $304-32
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1864
+	BLT oneTest1880
 
-many1862:
+many1878:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F3, F2)
@@ -57394,16 +57394,16 @@ many1862:
 	FMOVQ 18240(R4), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4eabf407 // FMIN V7.4S, V0.4S, V11.4S
 	WORD $0x4eaaf403 // FMIN V3.4S, V0.4S, V10.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4ea9f401 // FMIN V1.4S, V0.4S, V9.4S
 	WORD $0x4ea8f402 // FMIN V2.4S, V0.4S, V8.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e27f407 // FMAX V7.4S, V0.4S, V7.4S
 	WORD $0x4e23f403 // FMAX V3.4S, V0.4S, V3.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R4), F8
@@ -57681,14 +57681,14 @@ many1862:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1862
+	BLE many1878
 
-oneTest1864:
+oneTest1880:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1865
+	BGT tail1881
 
-one1863:
+one1879:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -57883,10 +57883,10 @@ one1863:
 	FMOVQ 18240(R4), F0
 	WORD $0x4e22f409 // FMAX V9.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4ea7f401 // FMIN V1.4S, V0.4S, V7.4S
 	WORD $0x4ea3f402 // FMIN V2.4S, V0.4S, V3.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R4), F3
@@ -58023,11 +58023,11 @@ one1863:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1863
+	BLE one1879
 
-tail1865:
+tail1881:
 	SUBS R2, R0, R0
-	BEQ done1866
+	BEQ done1882
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -58298,10 +58298,10 @@ doneLanes4:
 	FMOVQ 18240(R4), F0
 	WORD $0x4e22f40b // FMAX V11.4S, V0.4S, V2.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4ea7f401 // FMIN V1.4S, V0.4S, V7.4S
 	WORD $0x4ea3f402 // FMIN V2.4S, V0.4S, V3.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R4), F3
@@ -58543,7 +58543,7 @@ someLanes9:
 
 doneLanes10:
 
-done1866:
+done1882:
 	RET
 
 // func powSlopesF64(z *float64, dx *float64, dy *float64, x *float64, y *float64, n int)
@@ -58564,9 +58564,9 @@ TEXT ·powSlopesF64(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail1877
+	BGT tail1893
 
-one1875:
+one1891:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -59203,11 +59203,11 @@ one1875:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one1875
+	BLE one1891
 
-tail1877:
+tail1893:
 	SUBS R2, R0, R0
-	BEQ done1878
+	BEQ done1894
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -60121,7 +60121,7 @@ someLanes27:
 
 doneLanes28:
 
-done1878:
+done1894:
 	RET
 
 // func powSlopesF32(z *float32, dx *float32, dy *float32, x *float32, y *float32, n int)
@@ -60141,9 +60141,9 @@ TEXT ·powSlopesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail1889
+	BGT tail1905
 
-one1887:
+one1903:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -60338,10 +60338,10 @@ one1887:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4eb4f401 // FMIN V1.4S, V0.4S, V20.4S
 	WORD $0x4eb3f402 // FMIN V2.4S, V0.4S, V19.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -60498,10 +60498,10 @@ one1887:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4eb0f401 // FMIN V1.4S, V0.4S, V16.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -60692,11 +60692,11 @@ one1887:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one1887
+	BLE one1903
 
-tail1889:
+tail1905:
 	SUBS R2, R0, R0
-	BEQ done1890
+	BEQ done1906
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -60967,10 +60967,10 @@ doneLanes4:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
 	WORD $0x4e21f40a // FMAX V10.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4ea2f401 // FMIN V1.4S, V0.4S, V2.4S
 	WORD $0x4ea4f405 // FMIN V5.4S, V0.4S, V4.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e25f400 // FMAX V0.4S, V0.4S, V5.4S
 	FMOVQ 2304(R6), F8
@@ -61235,10 +61235,10 @@ doneLanes10:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f411 // FMAX V17.4S, V0.4S, V2.4S
 	WORD $0x4e21f410 // FMAX V16.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4eb2f401 // FMIN V1.4S, V0.4S, V18.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -61746,7 +61746,7 @@ someLanes27:
 
 doneLanes28:
 
-done1890:
+done1906:
 	RET
 
 // func powCurvesF64(xx *float64, xy *float64, yy *float64, x *float64, y *float64, n int)
@@ -61767,9 +61767,9 @@ TEXT ·powCurvesF64(SB), NOSPLIT, $48-48
 	MOVD $0, R2
 	ADD $-4, R0, R8
 	CMP R8, R2
-	BGT tail1901
+	BGT tail1917
 
-one1899:
+one1915:
 	ADD R2<<3, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<3, R9, R1
@@ -62659,11 +62659,11 @@ one1899:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R2, R2
 	CMP R8, R2
-	BLE one1899
+	BLE one1915
 
-tail1901:
+tail1917:
 	SUBS R2, R0, R0
-	BEQ done1902
+	BEQ done1918
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -63976,7 +63976,7 @@ someLanes41:
 
 doneLanes42:
 
-done1902:
+done1918:
 	RET
 
 // func powCurvesF32(xx *float32, xy *float32, yy *float32, x *float32, y *float32, n int)
@@ -63996,9 +63996,9 @@ TEXT ·powCurvesF32(SB), NOSPLIT, $0-48
 	MOVD $0, R2
 	ADD $-8, R0, R8
 	CMP R8, R2
-	BGT tail1913
+	BGT tail1929
 
-one1911:
+one1927:
 	ADD R2<<2, R10, R7
 	FLDPQ (R7), (F2, F1)
 	ADD R2<<2, R9, R1
@@ -64218,10 +64218,10 @@ one1911:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f407 // FMAX V7.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -64420,10 +64420,10 @@ one1911:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f417 // FMAX V23.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4eb3f401 // FMIN V1.4S, V0.4S, V19.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -64602,10 +64602,10 @@ one1911:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f40d // FMAX V13.4S, V0.4S, V2.4S
 	WORD $0x4e21f406 // FMAX V6.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4eaff401 // FMIN V1.4S, V0.4S, V15.4S
 	WORD $0x4eaef402 // FMIN V2.4S, V0.4S, V14.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -64762,11 +64762,11 @@ one1911:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R8, R2
-	BLE one1911
+	BLE one1927
 
-tail1913:
+tail1929:
 	SUBS R2, R0, R0
-	BEQ done1914
+	BEQ done1930
 	ADD $32, R11, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -65062,10 +65062,10 @@ doneLanes4:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f417 // FMAX V23.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4ea9f401 // FMIN V1.4S, V0.4S, V9.4S
 	WORD $0x4ea5f402 // FMIN V2.4S, V0.4S, V5.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -65558,10 +65558,10 @@ doneLanes20:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f419 // FMAX V25.4S, V0.4S, V2.4S
 	WORD $0x4e21f408 // FMAX V8.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4ea5f401 // FMIN V1.4S, V0.4S, V5.4S
 	WORD $0x4ea4f402 // FMIN V2.4S, V0.4S, V4.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -65925,10 +65925,10 @@ doneLanes30:
 	FMOVQ 18240(R6), F0
 	WORD $0x4e22f40f // FMAX V15.4S, V0.4S, V2.4S
 	WORD $0x4e21f40c // FMAX V12.4S, V0.4S, V1.4S
-	FMOVQ 2880(R6), F0
+	FMOVQ 2944(R6), F0
 	WORD $0x4eb1f401 // FMIN V1.4S, V0.4S, V17.4S
 	WORD $0x4eb0f402 // FMIN V2.4S, V0.4S, V16.4S
-	FMOVQ 2944(R6), F0
+	FMOVQ 2880(R6), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R6), F4
@@ -66294,7 +66294,7 @@ someLanes41:
 
 doneLanes42:
 
-done1914:
+done1930:
 	RET
 
 // func addAtan2F64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -66310,9 +66310,9 @@ TEXT ·addAtan2F64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1924
+	BLT oneTest1940
 
-many1922:
+many1938:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F14, F13)
 	FLDPQ 32(R2), (F7, F6)
@@ -66766,14 +66766,14 @@ many1922:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1922
+	BLE many1938
 
-oneTest1924:
+oneTest1940:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1925
+	BGT tail1941
 
-one1923:
+one1939:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F13, F12)
 	ADD R3<<3, R7, R1
@@ -67001,11 +67001,11 @@ one1923:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1923
+	BLE one1939
 
-tail1925:
+tail1941:
 	SUBS R3, R0, R0
-	BEQ done1926
+	BEQ done1942
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -67354,7 +67354,7 @@ someLanes11:
 
 doneLanes12:
 
-done1926:
+done1942:
 	RET
 
 // func addAtan2F32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -67370,9 +67370,9 @@ TEXT ·addAtan2F32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1936
+	BLT oneTest1952
 
-many1934:
+many1950:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F14, F13)
 	FLDPQ 32(R5), (F7, F6)
@@ -67740,14 +67740,14 @@ many1934:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1934
+	BLE many1950
 
-oneTest1936:
+oneTest1952:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1937
+	BGT tail1953
 
-one1935:
+one1951:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F13, F12)
 	ADD R2<<2, R7, R1
@@ -67932,11 +67932,11 @@ one1935:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1935
+	BLE one1951
 
-tail1937:
+tail1953:
 	SUBS R2, R0, R0
-	BEQ done1938
+	BEQ done1954
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -68338,7 +68338,7 @@ someLanes11:
 
 doneLanes12:
 
-done1938:
+done1954:
 	RET
 
 // func addPowF64(dst *float64, sign float64, x *float64, y *float64, n int)
@@ -68359,9 +68359,9 @@ TEXT ·addPowF64(SB), NOSPLIT, $352-40
 	MOVD $0, R3
 	ADD $-8, R0, R6
 	TST R6, R6
-	BLT oneTest1948
+	BLT oneTest1964
 
-many1946:
+many1962:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F10, F9)
 	FLDPQ 32(R2), (F8, F7)
@@ -69222,14 +69222,14 @@ many1946:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R3, R3
 	CMP R6, R3
-	BLE many1946
+	BLE many1962
 
-oneTest1948:
+oneTest1964:
 	ADD $-4, R0, R6
 	CMP R6, R3
-	BGT tail1949
+	BGT tail1965
 
-one1947:
+one1963:
 	ADD R3<<3, R8, R2
 	FLDPQ (R2), (F7, F1)
 	ADD R3<<3, R7, R1
@@ -69623,11 +69623,11 @@ one1947:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R3, R3
 	CMP R6, R3
-	BLE one1947
+	BLE one1963
 
-tail1949:
+tail1965:
 	SUBS R3, R0, R0
-	BEQ done1950
+	BEQ done1966
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -70143,7 +70143,7 @@ someLanes11:
 
 doneLanes12:
 
-done1950:
+done1966:
 	RET
 
 // func addPowF32(dst *float32, sign float32, x *float32, y *float32, n int)
@@ -70163,9 +70163,9 @@ TEXT ·addPowF32(SB), NOSPLIT, $336-40
 	MOVD $0, R2
 	ADD $-16, R0, R6
 	TST R6, R6
-	BLT oneTest1960
+	BLT oneTest1976
 
-many1958:
+many1974:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	FLDPQ 32(R5), (F7, F2)
@@ -70608,16 +70608,16 @@ many1958:
 	FMOVQ 18240(R4), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4eb0f408 // FMIN V8.4S, V0.4S, V16.4S
 	WORD $0x4eacf407 // FMIN V7.4S, V0.4S, V12.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
 	WORD $0x4ea9f402 // FMIN V2.4S, V0.4S, V9.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e28f408 // FMAX V8.4S, V0.4S, V8.4S
 	WORD $0x4e27f407 // FMAX V7.4S, V0.4S, V7.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R4), F9
@@ -70901,14 +70901,14 @@ many1958:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R6, R2
-	BLE many1958
+	BLE many1974
 
-oneTest1960:
+oneTest1976:
 	ADD $-8, R0, R6
 	CMP R6, R2
-	BGT tail1961
+	BGT tail1977
 
-one1959:
+one1975:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F2, F1)
 	ADD R2<<2, R7, R1
@@ -71103,10 +71103,10 @@ one1959:
 	FMOVQ 18240(R4), F0
 	WORD $0x4e22f40a // FMAX V10.4S, V0.4S, V2.4S
 	WORD $0x4e21f409 // FMAX V9.4S, V0.4S, V1.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4ea8f401 // FMIN V1.4S, V0.4S, V8.4S
 	WORD $0x4ea7f402 // FMIN V2.4S, V0.4S, V7.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R4), F7
@@ -71246,11 +71246,11 @@ one1959:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R6, R2
-	BLE one1959
+	BLE one1975
 
-tail1961:
+tail1977:
 	SUBS R2, R0, R0
-	BEQ done1962
+	BEQ done1978
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -71521,10 +71521,10 @@ doneLanes4:
 	FMOVQ 18240(R4), F0
 	WORD $0x4e22f40c // FMAX V12.4S, V0.4S, V2.4S
 	WORD $0x4e21f40b // FMAX V11.4S, V0.4S, V1.4S
-	FMOVQ 2880(R4), F0
+	FMOVQ 2944(R4), F0
 	WORD $0x4eaaf401 // FMIN V1.4S, V0.4S, V10.4S
 	WORD $0x4ea9f402 // FMIN V2.4S, V0.4S, V9.4S
-	FMOVQ 2944(R4), F0
+	FMOVQ 2880(R4), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R4), F9
@@ -71805,7 +71805,7 @@ someLanes11:
 
 doneLanes12:
 
-done1962:
+done1978:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -71827,9 +71827,9 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest1976
+	BLT oneTest1992
 
-many1974:
+many1990:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R7), F0
@@ -71992,7 +71992,7 @@ many1974:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1979
+	BEQ normal1995
 	FMOVQ 2176(R7), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -72051,9 +72051,9 @@ many1974:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38433 // SUB V19.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled1980
+	JMP scaled1996
 
-normal1979:
+normal1995:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -72083,7 +72083,7 @@ normal1979:
 	WORD $0x6e63dc33 // FMUL V19.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled1980:
+scaled1996:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -72125,14 +72125,14 @@ scaled1980:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many1974
+	BLE many1990
 
-oneTest1976:
+oneTest1992:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail1977
+	BGT tail1993
 
-one1975:
+one1991:
 	ADD R2<<3, R6, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R7), F0
@@ -72216,7 +72216,7 @@ one1975:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal1981
+	BEQ normal1997
 	FMOVQ 2176(R7), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -72246,9 +72246,9 @@ one1975:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1982
+	JMP scaled1998
 
-normal1981:
+normal1997:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -72264,7 +72264,7 @@ normal1981:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1982:
+scaled1998:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -72288,11 +72288,11 @@ scaled1982:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one1975
+	BLE one1991
 
-tail1977:
+tail1993:
 	SUBS R2, R0, R0
-	BEQ done1978
+	BEQ done1994
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -72400,7 +72400,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal1983
+	BEQ normal1999
 	FMOVQ 2176(R7), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -72430,9 +72430,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled1984
+	JMP scaled2000
 
-normal1983:
+normal1999:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -72448,7 +72448,7 @@ normal1983:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled1984:
+scaled2000:
 	FMOVQ 576(R7), F3
 	FMOVQ 576(R7), F2
 	FMOVQ 576(R7), F0
@@ -72527,7 +72527,7 @@ someLanes7:
 
 doneLanes8:
 
-done1978:
+done1994:
 	RET
 
 // func sigmoidF32(y *float32, d *float32, x *float32, n int)
@@ -72545,18 +72545,18 @@ TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest1994
+	BLT oneTest2010
 
-many1992:
+many2008:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F10)
 	FMOVQ 320(R7), F2
 	WORD $0x4ea21da3 // ORR V3.16B, V13.16B, V2.16B
 	WORD $0x4ea21d40 // ORR V0.16B, V10.16B, V2.16B
-	FMOVQ 2880(R7), F1
+	FMOVQ 2944(R7), F1
 	WORD $0x4ea3f424 // FMIN V4.4S, V1.4S, V3.4S
 	WORD $0x4ea0f423 // FMIN V3.4S, V1.4S, V0.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e24f404 // FMAX V4.4S, V0.4S, V4.4S
 	WORD $0x4e23f403 // FMAX V3.4S, V0.4S, V3.4S
 	FLDPQ 32(R1), (F9, F8)
@@ -72738,23 +72738,23 @@ many1992:
 	WORD $0x6e25dd61 // FMUL V1.4S, V11.4S, V5.4S
 	WORD $0x6e24dd40 // FMUL V0.4S, V10.4S, V4.4S
 	FSTPQ (F1, F0), 32(R1)
-	BLE many1992
+	BLE many2008
 
-oneTest1994:
+oneTest2010:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail1995
+	BGT tail2011
 
-one1993:
+one2009:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01d62 // ORR V2.16B, V11.16B, V0.16B
 	WORD $0x4ea01d41 // ORR V1.16B, V10.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40d // FMAX V13.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -72848,11 +72848,11 @@ one1993:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one1993
+	BLE one2009
 
-tail1995:
+tail2011:
 	SUBS R2, R0, R0
-	BEQ done1996
+	BEQ done2012
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -72898,10 +72898,10 @@ doneLanes2:
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01d62 // ORR V2.16B, V11.16B, V0.16B
 	WORD $0x4ea01d41 // ORR V1.16B, V10.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f412 // FMAX V18.4S, V0.4S, V2.4S
 	WORD $0x4e21f40f // FMAX V15.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -73062,7 +73062,7 @@ someLanes5:
 
 doneLanes6:
 
-done1996:
+done2012:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -73084,9 +73084,9 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2010
+	BLT oneTest2026
 
-many2008:
+many2024:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -73253,7 +73253,7 @@ many2008:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2013
+	BEQ normal2029
 	FMOVQ 2176(R5), F0
 	WORD $0x6ef3e40b // FCMGT V11.2D, V0.2D, V19.2D
 	WORD $0x6ef2e40a // FCMGT V10.2D, V0.2D, V18.2D
@@ -73312,9 +73312,9 @@ many2008:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28412 // SUB V18.2D, V0.2D, V2.2D
-	JMP scaled2014
+	JMP scaled2030
 
-normal2013:
+normal2029:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -73344,7 +73344,7 @@ normal2013:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc12 // FMUL V18.2D, V0.2D, V2.2D
 
-scaled2014:
+scaled2030:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -73540,14 +73540,14 @@ scaled2014:
 	FSTPQ (F4, F3), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2008
+	BLE many2024
 
-oneTest2010:
+oneTest2026:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2011
+	BGT tail2027
 
-one2009:
+one2025:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -73633,7 +73633,7 @@ one2009:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2015
+	BEQ normal2031
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -73663,9 +73663,9 @@ one2009:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled2016
+	JMP scaled2032
 
-normal2015:
+normal2031:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -73681,7 +73681,7 @@ normal2015:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled2016:
+scaled2032:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 384(R5), F0
@@ -73782,11 +73782,11 @@ scaled2016:
 	FSTPQ (F4, F3), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2009
+	BLE one2025
 
-tail2011:
+tail2027:
 	SUBS R2, R0, R0
-	BEQ done2012
+	BEQ done2028
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -73896,7 +73896,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2017
+	BEQ normal2033
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -73926,9 +73926,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled2018
+	JMP scaled2034
 
-normal2017:
+normal2033:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -73944,7 +73944,7 @@ normal2017:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled2018:
+scaled2034:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R7, R1
@@ -74120,7 +74120,7 @@ someLanes9:
 
 doneLanes10:
 
-done2012:
+done2028:
 	RET
 
 // func tanhF32(y *float32, d *float32, x *float32, n int)
@@ -74138,9 +74138,9 @@ TEXT ·tanhF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2028
+	BLT oneTest2044
 
-many2026:
+many2042:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F8)
 	FMOVQ 448(R7), F0
@@ -74149,10 +74149,10 @@ many2026:
 	FMOVQ 18944(R7), F0
 	WORD $0x6e20dcc6 // FMUL V6.4S, V6.4S, V0.4S
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea6f406 // FMIN V6.4S, V0.4S, V6.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e26f40c // FMAX V12.4S, V0.4S, V6.4S
 	WORD $0x4e25f40b // FMAX V11.4S, V0.4S, V5.4S
 	FMOVQ 2368(R7), F6
@@ -74176,10 +74176,10 @@ many2026:
 	FMOVQ 18944(R7), F0
 	WORD $0x6e20ddad // FMUL V13.4S, V13.4S, V0.4S
 	WORD $0x6e20dce7 // FMUL V7.4S, V7.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
 	WORD $0x4ea7f407 // FMIN V7.4S, V0.4S, V7.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e2df40e // FMAX V14.4S, V0.4S, V13.4S
 	WORD $0x4e27f40f // FMAX V15.4S, V0.4S, V7.4S
 	FMOVQ 2368(R7), F17
@@ -74340,14 +74340,14 @@ many2026:
 	WORD $0x6e28dc63 // FMUL V3.4S, V3.4S, V8.4S
 	WORD $0x6e27dc00 // FMUL V0.4S, V0.4S, V7.4S
 	FSTPQ (F3, F0), 32(R1)
-	BLE many2026
+	BLE many2042
 
-oneTest2028:
+oneTest2044:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2029
+	BGT tail2045
 
-one2027:
+one2043:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F12, F11)
 	FMOVQ 448(R7), F0
@@ -74356,10 +74356,10 @@ one2027:
 	FMOVQ 18944(R7), F0
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f40e // FMAX V14.4S, V0.4S, V5.4S
 	WORD $0x4e23f40d // FMAX V13.4S, V0.4S, V3.4S
 	FMOVQ 2304(R7), F3
@@ -74453,11 +74453,11 @@ one2027:
 	FSTPQ (F3, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2027
+	BLE one2043
 
-tail2029:
+tail2045:
 	SUBS R2, R0, R0
-	BEQ done2030
+	BEQ done2046
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -74506,10 +74506,10 @@ doneLanes2:
 	FMOVQ 18944(R7), F0
 	WORD $0x6e20dca5 // FMUL V5.4S, V5.4S, V0.4S
 	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
 	WORD $0x4ea3f403 // FMIN V3.4S, V0.4S, V3.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f40d // FMAX V13.4S, V0.4S, V5.4S
 	WORD $0x4e23f40c // FMAX V12.4S, V0.4S, V3.4S
 	FMOVQ 2304(R7), F3
@@ -74670,7 +74670,7 @@ someLanes5:
 
 doneLanes6:
 
-done2030:
+done2046:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -74692,9 +74692,9 @@ TEXT ·softplusF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2044
+	BLT oneTest2060
 
-many2042:
+many2058:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -74857,7 +74857,7 @@ many2042:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2047
+	BEQ normal2063
 	FMOVQ 2176(R6), F0
 	WORD $0x6ef3e411 // FCMGT V17.2D, V0.2D, V19.2D
 	WORD $0x6ef2e410 // FCMGT V16.2D, V0.2D, V18.2D
@@ -74916,9 +74916,9 @@ many2042:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2048
+	JMP scaled2064
 
-normal2047:
+normal2063:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -74948,7 +74948,7 @@ normal2047:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2048:
+scaled2064:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -75167,14 +75167,14 @@ scaled2048:
 	FSTPQ (F9, F8), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2042
+	BLE many2058
 
-oneTest2044:
+oneTest2060:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2045
+	BGT tail2061
 
-one2043:
+one2059:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -75258,7 +75258,7 @@ one2043:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2049
+	BEQ normal2065
 	FMOVQ 2176(R6), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae408 // FCMGT V8.2D, V0.2D, V10.2D
@@ -75288,9 +75288,9 @@ one2043:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38435 // SUB V21.2D, V1.2D, V3.2D
 	WORD $0x6ee28414 // SUB V20.2D, V0.2D, V2.2D
-	JMP scaled2050
+	JMP scaled2066
 
-normal2049:
+normal2065:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -75306,7 +75306,7 @@ normal2049:
 	WORD $0x6e63dc35 // FMUL V21.2D, V1.2D, V3.2D
 	WORD $0x6e62dc14 // FMUL V20.2D, V0.2D, V2.2D
 
-scaled2050:
+scaled2066:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -75412,11 +75412,11 @@ scaled2050:
 	FSTPQ (F11, F10), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2043
+	BLE one2059
 
-tail2045:
+tail2061:
 	SUBS R2, R0, R0
-	BEQ done2046
+	BEQ done2062
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -75524,7 +75524,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2051
+	BEQ normal2067
 	FMOVQ 2176(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -75554,9 +75554,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled2052
+	JMP scaled2068
 
-normal2051:
+normal2067:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -75572,7 +75572,7 @@ normal2051:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled2052:
+scaled2068:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -75733,7 +75733,7 @@ someLanes7:
 
 doneLanes8:
 
-done2046:
+done2062:
 	RET
 
 // func softplusF32(y *float32, d *float32, x *float32, n int)
@@ -75751,18 +75751,18 @@ TEXT ·softplusF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2062
+	BLT oneTest2078
 
-many2060:
+many2076:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F7, F6)
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01ce5 // ORR V5.16B, V7.16B, V0.16B
 	WORD $0x4ea01cc4 // ORR V4.16B, V6.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
 	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f40c // FMAX V12.4S, V0.4S, V5.4S
 	WORD $0x4e24f40a // FMAX V10.4S, V0.4S, V4.4S
 	FMOVQ 2368(R7), F11
@@ -75783,10 +75783,10 @@ many2060:
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01d2d // ORR V13.16B, V9.16B, V0.16B
 	WORD $0x4ea01d05 // ORR V5.16B, V8.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eadf40d // FMIN V13.4S, V0.4S, V13.4S
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e2df413 // FMAX V19.4S, V0.4S, V13.4S
 	WORD $0x4e25f412 // FMAX V18.4S, V0.4S, V5.4S
 	FMOVQ 2368(R7), F16
@@ -76029,23 +76029,23 @@ many2060:
 	WORD $0x6e6f1dc4 // BSL V4.16B, V14.16B, V15.16B
 	WORD $0x6e701da0 // BSL V0.16B, V13.16B, V16.16B
 	FSTPQ (F4, F0), 32(R1)
-	BLE many2060
+	BLE many2076
 
-oneTest2062:
+oneTest2078:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2063
+	BGT tail2079
 
-one2061:
+one2077:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F14, F13)
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01dc5 // ORR V5.16B, V14.16B, V0.16B
 	WORD $0x4ea01da4 // ORR V4.16B, V13.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
 	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f40c // FMAX V12.4S, V0.4S, V5.4S
 	WORD $0x4e24f40b // FMAX V11.4S, V0.4S, V4.4S
 	FMOVQ 2304(R7), F4
@@ -76182,11 +76182,11 @@ one2061:
 	FSTPQ (F4, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2061
+	BLE one2077
 
-tail2063:
+tail2079:
 	SUBS R2, R0, R0
-	BEQ done2064
+	BEQ done2080
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -76232,10 +76232,10 @@ doneLanes2:
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01d85 // ORR V5.16B, V12.16B, V0.16B
 	WORD $0x4ea01d64 // ORR V4.16B, V11.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea5f405 // FMIN V5.4S, V0.4S, V5.4S
 	WORD $0x4ea4f404 // FMIN V4.4S, V0.4S, V4.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e25f410 // FMAX V16.4S, V0.4S, V5.4S
 	WORD $0x4e24f40d // FMAX V13.4S, V0.4S, V4.4S
 	FMOVQ 2304(R7), F4
@@ -76439,7 +76439,7 @@ someLanes5:
 
 doneLanes6:
 
-done2064:
+done2080:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -76461,9 +76461,9 @@ TEXT ·gELUF64(SB), NOSPLIT, $32-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest2078
+	BLT oneTest2094
 
-many2076:
+many2092:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
@@ -76642,7 +76642,7 @@ many2076:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2081
+	BEQ normal2097
 	FMOVQ 2176(R5), F0
 	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
@@ -76701,9 +76701,9 @@ many2076:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled2082
+	JMP scaled2098
 
-normal2081:
+normal2097:
 	WORD $0x6f7d05a3 // USHR V3.2D, V13.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -76733,7 +76733,7 @@ normal2081:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled2082:
+scaled2098:
 	ADD R2<<3, R8, R7
 	FLDPQ (R7), (F4, F0)
 	FMOVQ 384(R5), F1
@@ -77039,14 +77039,14 @@ scaled2082:
 	WORD $0x6e66dc80 // FMUL V0.2D, V4.2D, V6.2D
 	FSTPQ (F1, F0), 32(R6)
 	FSTPQ (F3, F2), 32(R1)
-	BLE many2076
+	BLE many2092
 
-oneTest2078:
+oneTest2094:
 	ADD $-4, R0, R6
 	CMP R6, R2
-	BGT tail2079
+	BGT tail2095
 
-one2077:
+one2093:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 384(R5), F0
@@ -77138,7 +77138,7 @@ one2077:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2083
+	BEQ normal2099
 	FMOVQ 2176(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
@@ -77168,9 +77168,9 @@ one2077:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2084
+	JMP scaled2100
 
-normal2083:
+normal2099:
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7d0503 // USHR V3.2D, V8.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -77186,7 +77186,7 @@ normal2083:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2084:
+scaled2100:
 	ADD R2<<3, R8, R1
 	FLDPQ (R1), (F4, F3)
 	FMOVQ 384(R5), F0
@@ -77348,11 +77348,11 @@ scaled2084:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R6, R2
-	BLE one2077
+	BLE one2093
 
-tail2079:
+tail2095:
 	SUBS R2, R0, R0
-	BEQ done2080
+	BEQ done2096
 	ADD $32, R11, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -77468,7 +77468,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2085
+	BEQ normal2101
 	FMOVQ 2176(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -77498,9 +77498,9 @@ doneLanes2:
 	WORD $0x4e63d480 // FADD V0.2D, V4.2D, V3.2D
 	WORD $0x6ee28422 // SUB V2.2D, V1.2D, V2.2D
 	WORD $0x6ee38401 // SUB V1.2D, V0.2D, V3.2D
-	JMP scaled2086
+	JMP scaled2102
 
-normal2085:
+normal2101:
 	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7f0441 // USHR V1.2D, V2.2D, 1
@@ -77516,7 +77516,7 @@ normal2085:
 	WORD $0x6e62dc22 // FMUL V2.2D, V1.2D, V2.2D
 	WORD $0x6e63dc01 // FMUL V1.2D, V0.2D, V3.2D
 
-scaled2086:
+scaled2102:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R8, R1
@@ -77753,7 +77753,7 @@ someLanes9:
 
 doneLanes10:
 
-done2080:
+done2096:
 	RET
 
 // func gELUF32(y *float32, d *float32, x *float32, n int)
@@ -77771,9 +77771,9 @@ TEXT ·gELUF32(SB), NOSPLIT, $64-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2096
+	BLT oneTest2112
 
-many2094:
+many2110:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F16, F15)
 	FMOVQ 448(R7), F0
@@ -77816,10 +77816,10 @@ many2094:
 	ADD $16, R2, R2
 	CMP R5, R2
 	WORD $0x6e20dc2a // FMUL V10.4S, V1.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4eb1f411 // FMIN V17.4S, V0.4S, V17.4S
 	WORD $0x4eaaf40a // FMIN V10.4S, V0.4S, V10.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e31f417 // FMAX V23.4S, V0.4S, V17.4S
 	WORD $0x4e2af418 // FMAX V24.4S, V0.4S, V10.4S
 	FMOVQ 2368(R7), F17
@@ -77843,10 +77843,10 @@ many2094:
 	WORD $0x4e20cef9 // FMLA V25.4S, V23.4S, V0.4S
 	FMOVQ 5376(R7), F0
 	WORD $0x6e20dd78 // FMUL V24.4S, V11.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea3f404 // FMIN V4.4S, V0.4S, V3.4S
 	WORD $0x4eb8f403 // FMIN V3.4S, V0.4S, V24.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e24f41a // FMAX V26.4S, V0.4S, V4.4S
 	WORD $0x4e23f418 // FMAX V24.4S, V0.4S, V3.4S
 	FMOVQ 2368(R7), F4
@@ -78161,14 +78161,14 @@ many2094:
 	WORD $0x4e21cd8d // FMLA V13.4S, V12.4S, V1.4S
 	WORD $0x4e20cd4b // FMLA V11.4S, V10.4S, V0.4S
 	FSTPQ (F13, F11), 32(R1)
-	BLE many2094
+	BLE many2110
 
-oneTest2096:
+oneTest2112:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2097
+	BGT tail2113
 
-one2095:
+one2111:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 448(R7), F0
@@ -78189,10 +78189,10 @@ one2095:
 	FMOVQ 5376(R7), F0
 	WORD $0x6e20dd21 // FMUL V1.4S, V9.4S, V0.4S
 	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R7), F10
@@ -78364,11 +78364,11 @@ one2095:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2095
+	BLE one2111
 
-tail2097:
+tail2113:
 	SUBS R2, R0, R0
-	BEQ done2098
+	BEQ done2114
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -78429,10 +78429,10 @@ doneLanes2:
 	FMOVQ 5376(R7), F0
 	WORD $0x6e20de01 // FMUL V1.4S, V16.4S, V0.4S
 	WORD $0x6e20dca2 // FMUL V2.4S, V5.4S, V0.4S
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e21f401 // FMAX V1.4S, V0.4S, V1.4S
 	WORD $0x4e22f400 // FMAX V0.4S, V0.4S, V2.4S
 	FMOVQ 2304(R7), F13
@@ -78671,7 +78671,7 @@ someLanes5:
 
 doneLanes6:
 
-done2098:
+done2114:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -78693,9 +78693,9 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest2112
+	BLT oneTest2128
 
-many2110:
+many2126:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F2, F1)
 	FMOVQ 128(R6), F0
@@ -78858,7 +78858,7 @@ many2110:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2115
+	BEQ normal2131
 	FMOVQ 2176(R6), F0
 	WORD $0x6ef3e40a // FCMGT V10.2D, V0.2D, V19.2D
 	WORD $0x6ef2e409 // FCMGT V9.2D, V0.2D, V18.2D
@@ -78917,9 +78917,9 @@ many2110:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2116
+	JMP scaled2132
 
-normal2115:
+normal2131:
 	WORD $0x6f7d0663 // USHR V3.2D, V19.2D, 3
 	WORD $0x6f7d0642 // USHR V2.2D, V18.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -78949,7 +78949,7 @@ normal2115:
 	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2116:
+scaled2132:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -79015,14 +79015,14 @@ scaled2116:
 	FSTPQ (F3, F2), 32(R1)
 	ADD $8, R2, R2
 	CMP R9, R2
-	BLE many2110
+	BLE many2126
 
-oneTest2112:
+oneTest2128:
 	ADD $-4, R0, R4
 	CMP R4, R2
-	BGT tail2113
+	BGT tail2129
 
-one2111:
+one2127:
 	ADD R2<<3, R7, R1
 	FLDPQ (R1), (F1, F2)
 	FMOVQ 128(R6), F0
@@ -79106,7 +79106,7 @@ one2111:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal2117
+	BEQ normal2133
 	FMOVQ 2176(R6), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e406 // FCMGT V6.2D, V0.2D, V9.2D
@@ -79136,9 +79136,9 @@ one2111:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled2118
+	JMP scaled2134
 
-normal2117:
+normal2133:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -79154,7 +79154,7 @@ normal2117:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled2118:
+scaled2134:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -79190,11 +79190,11 @@ scaled2118:
 	FSTPQ (F3, F2), (R1)
 	ADD $4, R2, R2
 	CMP R4, R2
-	BLE one2111
+	BLE one2127
 
-tail2113:
+tail2129:
 	SUBS R2, R0, R0
-	BEQ done2114
+	BEQ done2130
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -79302,7 +79302,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal2119
+	BEQ normal2135
 	FMOVQ 2176(R6), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -79332,9 +79332,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled2120
+	JMP scaled2136
 
-normal2119:
+normal2135:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -79350,7 +79350,7 @@ normal2119:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled2120:
+scaled2136:
 	FMOVQ 576(R6), F3
 	FMOVQ 576(R6), F2
 	FMOVQ 576(R6), F0
@@ -79441,7 +79441,7 @@ someLanes7:
 
 doneLanes8:
 
-done2114:
+done2130:
 	RET
 
 // func siLUF32(y *float32, d *float32, x *float32, n int)
@@ -79459,18 +79459,18 @@ TEXT ·siLUF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest2130
+	BLT oneTest2146
 
-many2128:
+many2144:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F11, F10)
 	FMOVQ 320(R7), F2
 	WORD $0x4ea21d63 // ORR V3.16B, V11.16B, V2.16B
 	WORD $0x4ea21d40 // ORR V0.16B, V10.16B, V2.16B
-	FMOVQ 2880(R7), F1
+	FMOVQ 2944(R7), F1
 	WORD $0x4ea3f427 // FMIN V7.4S, V1.4S, V3.4S
 	WORD $0x4ea0f423 // FMIN V3.4S, V1.4S, V0.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e27f407 // FMAX V7.4S, V0.4S, V7.4S
 	WORD $0x4e23f403 // FMAX V3.4S, V0.4S, V3.4S
 	FLDPQ 32(R1), (F9, F8)
@@ -79676,23 +79676,23 @@ many2128:
 	WORD $0x4e23cda2 // FMLA V2.4S, V13.4S, V3.4S
 	WORD $0x4e20cd81 // FMLA V1.4S, V12.4S, V0.4S
 	FSTPQ (F2, F1), 32(R1)
-	BLE many2128
+	BLE many2144
 
-oneTest2130:
+oneTest2146:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2131
+	BGT tail2147
 
-one2129:
+one2145:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F13, F12)
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01da2 // ORR V2.16B, V13.16B, V0.16B
 	WORD $0x4ea01d81 // ORR V1.16B, V12.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f40e // FMAX V14.4S, V0.4S, V2.4S
 	WORD $0x4e21f40b // FMAX V11.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -79799,11 +79799,11 @@ one2129:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2129
+	BLE one2145
 
-tail2131:
+tail2147:
 	SUBS R2, R0, R0
-	BEQ done2132
+	BEQ done2148
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -79849,10 +79849,10 @@ doneLanes2:
 	FMOVQ 320(R7), F0
 	WORD $0x4ea01d82 // ORR V2.16B, V12.16B, V0.16B
 	WORD $0x4ea01d61 // ORR V1.16B, V11.16B, V0.16B
-	FMOVQ 2880(R7), F0
+	FMOVQ 2944(R7), F0
 	WORD $0x4ea2f402 // FMIN V2.4S, V0.4S, V2.4S
 	WORD $0x4ea1f401 // FMIN V1.4S, V0.4S, V1.4S
-	FMOVQ 2944(R7), F0
+	FMOVQ 2880(R7), F0
 	WORD $0x4e22f412 // FMAX V18.4S, V0.4S, V2.4S
 	WORD $0x4e21f40f // FMAX V15.4S, V0.4S, V1.4S
 	FMOVQ 2304(R7), F1
@@ -80026,7 +80026,7 @@ someLanes5:
 
 doneLanes6:
 
-done2132:
+done2148:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -80044,9 +80044,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest2140
+	BLT oneTest2156
 
-many2138:
+many2154:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -80132,14 +80132,14 @@ many2138:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many2138
+	BLE many2154
 
-oneTest2140:
+oneTest2156:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail2141
+	BGT tail2157
 
-one2139:
+one2155:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -80165,11 +80165,11 @@ one2139:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one2139
+	BLE one2155
 
-tail2141:
+tail2157:
 	SUBS R5, R0, R0
-	BEQ done2142
+	BEQ done2158
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -80276,7 +80276,7 @@ someLanes7:
 
 doneLanes8:
 
-done2142:
+done2158:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -80294,9 +80294,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest2150
+	BLT oneTest2166
 
-many2148:
+many2164:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -80382,14 +80382,14 @@ many2148:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many2148
+	BLE many2164
 
-oneTest2150:
+oneTest2166:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail2151
+	BGT tail2167
 
-one2149:
+one2165:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -80415,11 +80415,11 @@ one2149:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one2149
+	BLE one2165
 
-tail2151:
+tail2167:
 	SUBS R2, R0, R0
-	BEQ done2152
+	BEQ done2168
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -80590,5 +80590,5 @@ someLanes7:
 
 doneLanes8:
 
-done2152:
+done2168:
 	RET

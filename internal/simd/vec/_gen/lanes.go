@@ -322,10 +322,23 @@ func (v vec) loop(f function) {
 	}
 	p, out := f.record(v.Size, v.Wide)
 	n, done, neon := Arg("n"), Unique("done"), 1
+	// On AVX2 a turn takes two vectors if their values fit the registers, and those that are left hold constants.
+	const registers, spare = 16, 3
+	narrow, room := 1, registers-spare-len(scalars)
+	if f.sum != 0 {
+		room--
+	}
 	if slices.Contains(chains, f.name) {
 		neon = 2
+		if 2*p.live(out) <= room {
+			narrow = 2
+		}
 	}
-	v.Groups(n, v.Unroll(2, 1, neon), func(ls []Step) {
+	var h held
+	if room := v.Unroll(0, room-narrow*p.live(out), 0); room > 0 {
+		h = v.hold(p, out, room)
+	}
+	v.Groups(n, v.Unroll(2, narrow, neon), func(ls []Step) {
 		load := func(u, input int) VecVirtual {
 			if i := input - len(f.inputs); i >= 0 {
 				return scalars[i]
@@ -339,7 +352,7 @@ func (v vec) loop(f function) {
 				v.Compare(NLE, v.Const(Pick(v, f.limit, f.limit/8)), a, m)
 			})
 		}
-		for i, r := range v.emit(p, len(ls), load, out) {
+		for i, r := range v.emit(p, len(ls), load, h, out) {
 			for u, l := range ls {
 				if f.sum != 0 {
 					if f.sum == sumOfProducts {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -47,21 +48,69 @@ type emitter struct {
 	left []int  // how often each value is still to be read
 	regs [][]Op // of each value and vector
 	load func(u, input int) VecVirtual
+	held held
 }
 
-// emit emits the steps that out needs for n vectors, and returns the vectors of out.
-func (v vec) emit(p *core, n int, load func(u, input int) VecVirtual, out []val) [][]VecVirtual {
-	e := emitter{v, p, make([]int, len(p.steps)), make([][]Op, len(p.steps)), load}
+// held are registers with constants, by their bits.
+type held map[uint64]VecVirtual
+
+// reads returns how often each value is read for out.
+func (p *core) reads(out []val) []int {
+	n := make([]int, len(p.steps))
 	for _, o := range out {
-		e.left[o]++
+		n[o]++
 	}
 	for i := len(p.steps) - 1; i >= 0; i-- {
-		if e.left[i] > 0 {
+		if n[i] > 0 {
 			for _, a := range p.steps[i].args {
-				e.left[a]++
+				n[a]++
 			}
 		}
 	}
+	return n
+}
+
+// live returns the largest number of values, but for constants, that are still to be read at a time.
+func (p *core) live(out []val) int {
+	left, now, most := p.reads(out), 0, 0
+	for i, s := range p.steps {
+		if left[i] == 0 || s.op == "const" {
+			continue
+		}
+		for _, a := range s.args {
+			if left[a]--; left[a] == 0 && p.steps[a].op != "const" {
+				now--
+			}
+		}
+		now++
+		most = max(most, now)
+	}
+	return most
+}
+
+// hold loads up to n constants that the steps of out read into registers, those that are read most.
+func (v vec) hold(p *core, out []val, n int) held {
+	left, h := p.reads(out), held{}
+	count := map[uint64]int{}
+	var order []uint64
+	for i, s := range p.steps {
+		if s.op == "const" && left[i] > 0 {
+			if count[s.bits] == 0 {
+				order = append(order, s.bits)
+			}
+			count[s.bits] += left[i]
+		}
+	}
+	slices.SortStableFunc(order, func(a, b uint64) int { return count[b] - count[a] })
+	for _, b := range order[:max(0, min(n, len(order)))] {
+		h[b] = v.Broadcast((&emitter{vec: v, core: p}).at(b))
+	}
+	return h
+}
+
+// emit emits the steps that out needs for n vectors, and returns the vectors of out.
+func (v vec) emit(p *core, n int, load func(u, input int) VecVirtual, h held, out []val) [][]VecVirtual {
+	e := emitter{v, p, p.reads(out), make([][]Op, len(p.steps)), load, h}
 	for i, s := range p.steps {
 		if e.left[i] == 0 || s.op == "const" {
 			continue
@@ -85,18 +134,29 @@ func (v vec) emit(p *core, n int, load func(u, input int) VecVirtual, out []val)
 
 func (e *emitter) isConst(v val) bool { return e.steps[v].op == "const" }
 
-// constant returns where a constant lies, in all lanes.
-func (e *emitter) constant(v val) Mem {
+// at returns where a constant lies, in all lanes.
+func (e *emitter) at(bits uint64) Mem {
 	if e.Double() {
-		return Bits(e.steps[v].bits)
+		return Bits(bits)
 	}
-	return Entry(U32(e.steps[v].bits))
+	return Entry(U32(bits))
 }
 
-// reg returns a register with a value.
+// constant returns where a constant is.
+func (e *emitter) constant(v val) Op {
+	if r, ok := e.held[e.steps[v].bits]; ok {
+		return r
+	}
+	return e.at(e.steps[v].bits)
+}
+
+// reg returns a register with a value, which must stay unless the value is free.
 func (e *emitter) reg(v val, u int) VecVirtual {
 	if e.isConst(v) {
-		return e.Broadcast(e.constant(v))
+		if r, ok := e.constant(v).(VecVirtual); ok {
+			return r
+		}
+		return e.Broadcast(e.constant(v).(Mem))
 	}
 	return e.regs[v][u].(VecVirtual)
 }
@@ -239,16 +299,22 @@ func (e *emitter) multiplyAdd(s step, u int) VecVirtual {
 		e.do(s.op+"213", c, u, e.reg(b, u), r)
 		return r
 	case e.isConst(c):
-		r := e.CopyOf(e.reg(b, u))
-		if e.isConst(b) {
-			r = e.reg(b, u)
-		}
+		r := e.own(b, u)
 		e.do(s.op+"213", c, u, e.reg(a, u), r)
 		return r
 	}
-	r := e.CopyOf(e.reg(c, u))
+	r := e.own(c, u)
 	e.do(s.op+"231", b, u, e.reg(a, u), r)
 	return r
+}
+
+// own returns a register with a value that may be overwritten.
+func (e *emitter) own(v val, u int) VecVirtual {
+	r := e.reg(v, u)
+	if e.isConst(v) && r != e.held[e.steps[v].bits] {
+		return r
+	}
+	return e.CopyOf(r)
 }
 
 // look emits a look-up in a table of eight.

@@ -364,7 +364,7 @@ func dotSign(v vec) {
 	x, y, n := Arg("x"), Arg("y"), Arg("n")
 	p, sign := lanes("sign").record(v.Size, v.Wide)
 	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
-		s := v.emit(p, 1, func(int, int) VecVirtual { return l.Load(x) }, sign)[0][0]
+		s := v.emit(p, 1, func(int, int) VecVirtual { return l.Load(x) }, nil, sign)[0][0]
 		v.Fmadd231(l.Load(y), s, acc)
 	})
 	v.ReturnSum(acc)
