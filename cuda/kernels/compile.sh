@@ -23,13 +23,16 @@ tables=$(mktemp -d)
 trap 'rm -r "$tables"' EXIT
 tables >"$tables/tables.h"
 [ $# -gt 0 ] || set -- *.cu
-for source; do
-	case $source in
+compile() {
+	case $1 in
 	*_sm80.cu) arch=sm_80 isa=ptx70 ;;
 	*_sm90.cu) arch=sm_90 isa=ptx78 ;;
 	*) arch=sm_75 isa=ptx63 ;;
 	esac
 	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=$arch -nocudainc -nocudalib -I"$tables" \
 		-Xclang -target-feature -Xclang +$isa -ffp-contract=off -std=c++17 -O3 \
-		-Wall -Wextra -Werror -S "$source" -o "${source%.cu}.ptx"
-done
+		-Wall -Wextra -Werror -S "$1" -o "${1%.cu}.ptx"
+}
+export -f compile
+export tables
+printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" bash -euc 'compile "$0"'
