@@ -103,8 +103,48 @@ func genericDots[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, 
 	}
 }
 
-// genericTriNorms, genericMoments, genericGemvt and genericSymv have four sums at a time too.
+// genericTriNorms subtracts the means once for 32 rows of L, and then adds up rows as genericGemm does.
+// triNormsShort, with the same bits, is faster if rows are short.
 func genericTriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
+	if d < 12 || n < 16 {
+		triNormsShort(d, n, q, l, ldl, c, ldc, mu)
+		return
+	}
+	const rows, cols, depth = 32, 64, 64
+	buffers := packedPool.Get().(*packed)
+	sums := unsafe.Slice((*T)(unsafe.Pointer(&buffers.a)), rows*cols)
+	less := unsafe.Slice((*T)(unsafe.Pointer(&buffers.b)), depth*cols) // C - mu
+	for p := 0; p < n; p += cols {
+		norms := q[p:min(p+cols, n)]
+		nb := len(norms)
+		clear(norms)
+		for i := 0; i < d; i += rows {
+			mb := min(rows, d-i)
+			clear(sums[:mb*nb])
+			for j := 0; j < i+mb; j += depth {
+				kb := min(depth, i+mb-j)
+				for k := range kb {
+					m, to := mu[j+k], less[k*nb:][:nb]
+					for r, x := range c[(j+k)*ldc+p:][:nb] {
+						to[r] = x - m
+					}
+				}
+				for r := max(0, j-i); r < mb; r++ {
+					addRows(sums[r*nb:][:nb], min(kb, i+r+1-j), l[(i+r)*ldl+j:], 1, less, nb)
+				}
+			}
+			for r := range mb {
+				for k, y := range sums[r*nb:][:nb] {
+					norms[k] += T(y * y)
+				}
+			}
+		}
+	}
+	packedPool.Put(buffers)
+}
+
+// triNormsShort, genericMoments, genericGemvt and genericSymv have four sums at a time too.
+func triNormsShort[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	p := 0
 	for ; p+4 <= n; p += 4 {
 		var s0, s1, s2, s3 T
