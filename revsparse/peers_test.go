@@ -10,8 +10,8 @@ import (
 )
 
 // BenchmarkPeers times SpGEMM beside the product of github.com/james-bowman/sparse, which finds the
-// pattern again in each call. In pure Go, both: go test -tags noasm -run '^$' -bench Peers. An
-// element is a multiply-add.
+// pattern again in each call, and leaves its columns out of order. In pure Go, both: go test -tags
+// noasm -run '^$' -bench Peers. An element is a multiply-add.
 func BenchmarkPeers(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(8, 2))
 	for _, m := range []struct {
@@ -38,14 +38,20 @@ func BenchmarkPeers(b *testing.B) {
 		}
 		k := SpGEMM[float64, int]{C: c, A: a, B: a, Workers: 1}
 		simdtest.Beside(b, "SpGEMM/"+m.name, products, k.Forward, multiply)
-		simdtest.Beside(b, "SpGEMM and pattern/"+m.name, products, func() {
+		both := func() {
 			c, err := SpGEMMPattern(a, a)
 			if err != nil {
 				b.Fatal(err)
 			}
 			k.C = c
 			k.Forward()
-		}, multiply)
+		}
+		simdtest.Beside(b, "SpGEMM and pattern/"+m.name, products, both, multiply)
+		simdtest.Beside(b, "SpGEMM and pattern, sorted/"+m.name, products, both, func() {
+			var c sparse.CSR
+			c.Mul(peer, peer)
+			ViewCSR(&c).Sorted()
+		})
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -49,41 +50,76 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 		panic(rev.ShapeError[CSR[T, I]]("b", "has %d rows, want %d, the columns of a", b.Rows, a.Cols))
 	}
 	c := CSR[T, I]{Rows: a.Rows, Cols: b.Cols, Ptr: make([]I, 1, a.Rows+1)}
-	// Bit j%64 of word j/64 of has is set if the row has column j. Bit w%64 of word
-	// w/64 of words is set if word w of has is not zero. The columns are then found in
-	// order, and most empty words are skipped.
-	has := make([]uint64, (b.Cols+63)/64)
-	words := make([]uint64, (len(has)+63)/64)
+	p := workspace.Get[patternScratch[I]]()
+	p.has = workspace.Zeros(p.has, (b.Cols+63)/64)
+	p.words = workspace.Zeros(p.words, (len(p.has)+63)/64)
+	ind := p.ind[:0]
 	for i := range a.Rows {
-		lo, hi := len(words), -1
+		p.lo, p.hi = len(p.words), -1
+		products := 0
 		for _, l := range a.Ind[a.Ptr[i]:a.Ptr[i+1]] {
-			for _, j := range b.Ind[b.Ptr[l]:b.Ptr[l+1]] {
-				w := uint(j) / 64
-				has[w] |= 1 << (uint(j) % 64)
-				words[w/64] |= 1 << (w % 64)
-				lo, hi = min(lo, int(w/64)), max(hi, int(w/64))
-			}
+			row := b.Ind[b.Ptr[l]:b.Ptr[l+1]]
+			p.mark(p.has, row)
+			products += len(row)
 		}
-		for n := lo; n <= hi; n++ {
-			for set := words[n]; set != 0; set &= set - 1 {
-				w := 64*n + bits.TrailingZeros64(set)
-				for columns := has[w]; columns != 0; columns &= columns - 1 {
-					c.Ind = append(c.Ind, I(64*w+bits.TrailingZeros64(columns)))
-				}
-				has[w] = 0
-			}
-			words[n] = 0
+		ind = slices.Grow(ind, min(products, b.Cols))
+		ind = ind[:len(ind)+p.take(ind[len(ind):cap(ind)])]
+		if !fits[I](len(ind)) {
+			return CSR[T, I]{}, fmt.Errorf("revsparse: the product has more entries than %T counts, %d in the first %d rows", I(0), len(ind), i+1)
 		}
-		if !fits[I](len(c.Ind)) {
-			return CSR[T, I]{}, fmt.Errorf("revsparse: the product has more entries than %T counts, %d in the first %d rows", I(0), len(c.Ind), i+1)
-		}
-		c.Ptr = append(c.Ptr, I(len(c.Ind)))
-		if n := i + 1; n&(n-1) == 0 { // the next n rows may need as many
-			c.Ind = slices.Grow(c.Ind, (len(c.Ind)/n+1)*(min(2*n, a.Rows)-n))
+		c.Ptr = append(c.Ptr, I(len(ind)))
+	}
+	c.Ind, c.Data = slices.Clone(ind), make([]T, len(ind))
+	p.ind = ind
+	workspace.Put(p)
+	return c, nil
+}
+
+// patternScratch is the scratch of SpGEMMPattern, for the columns of a row. Bit j%64 of word j/64
+// of has is set if the row has column j. Bit w%64 of word w/64 of words is set if word w of has is
+// not zero. Words outside of lo to hi are zero. The columns are then found in order, and most empty
+// words are skipped. ind has the columns of the rows so far.
+type patternScratch[I Index] struct {
+	has, words []uint64
+	lo, hi     int
+	ind        []I
+}
+
+// mark sets the bits of columns. has is p.has.
+func (p *patternScratch[I]) mark(has []uint64, columns []I) {
+	for _, j := range columns {
+		w := uint(j) / 64
+		x := has[w]
+		has[w] = x | 1<<(uint(j)%64)
+		if x == 0 {
+			p.markWord(w)
 		}
 	}
-	c.Data = make([]T, len(c.Ind))
-	return c, nil
+}
+
+// markWord is not inlined, so that the loop of mark needs fewer registers.
+//
+//go:noinline
+func (p *patternScratch[I]) markWord(w uint) {
+	p.words[w/64] |= 1 << (w % 64)
+	p.lo, p.hi = min(p.lo, int(w/64)), max(p.hi, int(w/64))
+}
+
+// take stores the columns to x, clears the bits, and returns how many columns there are.
+func (p *patternScratch[I]) take(x []I) (count int) {
+	has := p.has
+	for n := p.lo; n <= p.hi; n++ {
+		for set := p.words[n]; set != 0; set &= set - 1 {
+			w := 64*n + bits.TrailingZeros64(set)
+			for columns := has[w]; columns != 0; columns &= columns - 1 {
+				x[count] = I(64*w + bits.TrailingZeros64(columns))
+				count++
+			}
+			has[w] = 0
+		}
+		p.words[n] = 0
+	}
+	return count
 }
 
 // Run implements rev.Kernel. It returns no error.
@@ -225,15 +261,19 @@ func (w *spgemmPass[T, I]) Block(worker, block int) {
 	}
 }
 
+var vectors = cpu.InUse() != cpu.Generic
+
 // rows handles rows i to to-1, with the cotangent of B in gb.
 func (w *spgemmPass[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
 	for i < to {
 		n := 0
-		switch w := any(w).(type) {
-		case *spgemmPass[float64, I]:
-			n = vectorSpGEMM(w, any(s).(*spgemmScratch[float64]), i, to, any(gb).([]float64))
-		case *spgemmPass[float32, I]:
-			n = vectorSpGEMM(w, any(s).(*spgemmScratch[float32]), i, to, any(gb).([]float32))
+		if vectors {
+			switch w := any(w).(type) {
+			case *spgemmPass[float64, I]:
+				n = vectorSpGEMM(w, any(s).(*spgemmScratch[float64]), i, to, any(gb).([]float64))
+			case *spgemmPass[float32, I]:
+				n = vectorSpGEMM(w, any(s).(*spgemmScratch[float32]), i, to, any(gb).([]float32))
+			}
 		}
 		if n == 0 {
 			n = 1

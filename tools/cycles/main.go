@@ -65,7 +65,7 @@ var loops = []struct {
 	{"internal/simd/dense", "Gemm", "product", loop{"gemmNNF64", 48}, loop{"addRows", 4}},
 	{"internal/simd/dense", "Gemm, float32", "product", loop{"gemmNNF32", 96}, loop{}},
 	{"internal/simd/dense", "Gemm, A·Bᵀ", "product", loop{"gemmNTF64", 48}, loop{"genericDots", 4}},
-	{"internal/simd/dense", "TriNorms", "product", loop{"triNormsF64", 48}, loop{"(generic)?TriNorms", 1}},
+	{"internal/simd/dense", "TriNorms", "product", loop{"triNormsF64", 48}, loop{"addRows", 4}},
 	{"internal/simd/dense", "moments, diagonal", "product", loop{"momentsDiagonalF64", 44}, loop{"genericMoments|WeightedMoments", 1}},
 	{"internal/simd/dense", "moments, below", "product", loop{"momentsBelowF64", 48}, loop{"genericMoments|WeightedMoments", 1}},
 	{"internal/simd/dense", "TriSolve", "product", loop{"triSolveF64", 48}, loop{`triangle\[go.shape.float64\]\).genericSolve`, 1}},
