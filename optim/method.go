@@ -4,10 +4,12 @@ import (
 	"math"
 
 	"revnum/internal/logs"
+	"revnum/internal/objective"
 )
 
 // A Method takes steps that make a function smaller. It remembers what it needs from
-// earlier steps. All its steps must be on vectors of the same length.
+// earlier steps. All its steps must be on vectors of the same length. Those of this package
+// panic with a *rev.OperandError if they are not, or if the gradient has another length.
 type Method interface {
 	// Step changes x, given the gradient at x.
 	Step(x, grad []float64)
@@ -32,6 +34,7 @@ func (m *SGD) Step(x, grad []float64) {
 	if m.step == 0 {
 		m.velocity = make([]float64, len(x))
 	}
+	checkStep("optim.SGD", x, grad, m.velocity)
 	rate := m.Rate(m.step)
 	m.step++
 	for i, g := range grad {
@@ -70,6 +73,7 @@ func (m *Adam) Step(x, grad []float64) {
 	if m.step == 0 {
 		m.mean, m.square = make([]float64, len(x)), make([]float64, len(x))
 	}
+	checkStep("optim.Adam", x, grad, m.mean)
 	beta1, beta2, eps := orDefault(m.Beta1, 0.9), orDefault(m.Beta2, 0.999), orDefault(m.Epsilon, 1e-8)
 	rate := m.Rate(m.step)
 	m.step++
@@ -79,6 +83,12 @@ func (m *Adam) Step(x, grad []float64) {
 		m.square[i] = float64(beta2*m.square[i]) + float64((1-beta2)*g*g)
 		x[i] -= float64(rate * (float64(m.Decay*x[i]) + m.mean[i]/c1/(math.Sqrt(m.square[i]/c2)+eps)))
 	}
+}
+
+// checkStep panics unless x and grad have the length of what a method remembers.
+func checkStep(of string, x, grad, memory []float64) {
+	objective.CheckLen(of, "x", len(x), len(memory))
+	objective.CheckLen(of, "grad", len(grad), len(memory))
 }
 
 func orDefault(x, otherwise float64) float64 {

@@ -1,6 +1,7 @@
 package optim_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -170,6 +171,28 @@ func TestMethods(t *testing.T) {
 		}
 		if !equal(x, c.want, 1e-14) {
 			t.Errorf("%s: %v, want %v", c.name, x, c.want)
+		}
+	}
+}
+
+// A step on vectors of another length, or with a gradient of another length than x, panics and
+// changes nothing.
+func TestMethodLengths(t *testing.T) {
+	for _, method := range []optim.Method{&optim.SGD{Rate: optim.Constant(1)}, &optim.Adam{Rate: optim.Constant(1)}} {
+		method.Step([]float64{1, 2}, []float64{3, 4})
+		for _, n := range [][2]int{{2, 1}, {1, 2}, {2, 3}, {1, 1}, {3, 3}} {
+			x, grad := make([]float64, n[0]), []float64{1, 1, 1}[:n[1]]
+			func() {
+				defer func() {
+					if err, ok := recover().(error); !ok || !errors.Is(err, mat.ErrShape) {
+						t.Errorf("%T, %d elements and %d of the gradient: panics with %v, want mat.ErrShape", method, n[0], n[1], err)
+					}
+				}()
+				method.Step(x, grad)
+			}()
+			if !equal(x, make([]float64, n[0]), 0) {
+				t.Errorf("%T, %d elements and %d of the gradient: changed x to %v", method, n[0], n[1], x)
+			}
 		}
 	}
 }
