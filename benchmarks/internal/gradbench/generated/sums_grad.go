@@ -158,6 +158,9 @@ func CostHessVec(dst []float64, centroids []float64, v1 []float64, points [][]fl
 
 // CostHessian stores the Hessian of Cost by centroids in dst.
 func CostHessian(dst *mat.SymDense, centroids []float64, points [][]float64) {
+	if dst.IsEmpty() && len(centroids) > 0 {
+		dst.ReuseAsSym(len(centroids))
+	}
 	if dst.SymmetricDim() != len(centroids) {
 		panic(mat.ErrShape)
 	}

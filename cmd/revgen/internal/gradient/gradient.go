@@ -566,6 +566,7 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	call, args := f.arguments(name, params)
 	f.line("// %s stores the Hessian of %s by %s in %s.", whole, f.decl.Name.Name, p.name, dst.name)
 	f.write(whole, []string{dst.name + " *mat.SymDense"}, f.params, false, func(w *writer) {
+		w.line("if %[1]s.IsEmpty() && len(%[2]s) > 0 {\n%[1]s.ReuseAsSym(len(%[2]s))\n}", dst.name, p.name)
 		w.line("if %s.SymmetricDim() != len(%s) {\npanic(mat.ErrShape)\n}", dst.name, p.name)
 		column, i, j := f.unique("column"), f.unique("i"), f.unique("j")
 		w.line("%s, %s := make([]float64, len(%s)), make([]float64, len(%s))", dir.name, column, p.name, p.name)

@@ -123,6 +123,9 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 
 // DistanceHessian stores the Hessian of Distance by p in dst.
 func (d *Points) DistanceHessian(dst *mat.SymDense, p []float64) {
+	if dst.IsEmpty() && len(p) > 0 {
+		dst.ReuseAsSym(len(p))
+	}
 	if dst.SymmetricDim() != len(p) {
 		panic(mat.ErrShape)
 	}

@@ -3,7 +3,9 @@ package examples_test
 import (
 	"fmt"
 	"math"
+	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"revnum/cmd/revgen/internal/revgen/examples"
@@ -31,4 +33,23 @@ func ExamplePoints() {
 	}
 	fmt.Printf("p = %.2f\n", result.X)
 	// Output: p = [1.92 0.29 3.00 1.02]
+}
+
+// An empty receiver of a Hessian gets its size. Any other must have it.
+func TestHessianReceiver(t *testing.T) {
+	d := &examples.Points{T: []float64{0, 1, 2}, Y: []float64{3, 1, 2}}
+	p := []float64{1, 0.5, 2.7, 0}
+	var empty mat.SymDense
+	d.DistanceHessian(&empty, p)
+	want := mat.NewSymDense(4, nil)
+	d.DistanceHessian(want, p)
+	if !mat.Equal(&empty, want) {
+		t.Errorf("an empty receiver becomes %v, want %v", mat.Formatted(&empty), mat.Formatted(want))
+	}
+	defer func() {
+		if got := recover(); got != mat.ErrShape {
+			t.Errorf("a receiver of another size panics with %v, want %v", got, mat.ErrShape)
+		}
+	}()
+	d.DistanceHessian(mat.NewSymDense(3, nil), p)
 }
